@@ -68,7 +68,7 @@ describe('the ten mistakes', () => {
     const scopes = granted.filter((scope) => scope !== 'usergroups:read' && scope !== 'groups:read')
     expect(linesOf({ slack: answering(scopes) })).toMatchInlineSnapshot(`
       "*2 of 12 need mending*
-      :x: *Slack's scopes* \`usergroups:read\` is missing: nobody can be told to be in a user group, so its members are denied; \`groups:read\` is missing: a private channel that is shared with another organization is not noticed. *To mend it:* Paste the present manifest.yml, with your own address in it, into *App Manifest* at api.slack.com/apps, save it, and reinstall the app.
+      :x: *Slack's scopes* \`usergroups:read\` is missing: nobody can be told to be in a user group, so its members are denied; \`groups:read\` is missing: a private channel that is shared with another organisation is not noticed. *To mend it:* Paste the present manifest.yml, with your own address in it, into *App Manifest* at api.slack.com/apps, save it, and reinstall the app.
       :x: *The app's manifest* is older than I am: it lacks scopes. *To mend it:* Paste the present manifest.yml, with your own address in it, into *App Manifest* at api.slack.com/apps, save it, and reinstall the app."
     `)
   })
@@ -313,7 +313,7 @@ test('the report fits into a message with many errors, and keeps the tests below
   const { blocks, text } = report(well.bot, diagnose({ ...well, groups })).table
   expect(charactersIn(blocks)).toBeLessThanOrEqual(10_000)
   expect(blocks.length).toBeGreaterThan(30)
-  expect(JSON.stringify(blocks.at(-6))).toMatch(/\d\d more parts do not fit in here and are not shown/)
+  expect(JSON.stringify(blocks.at(-6))).toMatch(/\d\d more parts don't fit here and aren't shown/)
   expect(blocks.slice(-5).map(({ type }) => type)).toEqual(['data_table', 'section', 'actions', 'actions', 'actions'])
   expect(text.length).toBeLessThanOrEqual(4_000)
 })

@@ -135,7 +135,7 @@ describe('after the end', () => {
     await world.ben.submit()
     const back = await untilCard(world.slack, /needs approval from/)
     await world.ben.click(back, 'Approve')
-    await untilShown(world.slack, people.ben, /yourself/)
+    await untilShown(world.slack, people.ben, /You requested this/)
     await world.chiara.click(back, 'Approve')
     await untilReport(world.slack, back.ts, /Done/)
 

@@ -20,10 +20,10 @@ rules:
 
     await world.ben.click(card, 'Approve')
     const form = await world.slack.until(() => world.ben.topView())
-    await world.ben.fill(form, { Reason: 'The site is down', 'Are you sure?': 'Wait for an approver' })
+    await world.ben.fill(form, { Reason: 'The site is down', 'What should happen?': 'Wait for an approver' })
     const unsure = await world.ben.submit()
     expect(await onlyRequest(world.records)).toMatchObject({ state: 'waiting' })
-    await world.ben.fill(form, { 'Are you sure?': 'Approve my own request' })
+    await world.ben.fill(form, { 'What should happen?': 'Approve my own request' })
     const sure = await world.ben.submit()
     await untilReport(world.slack, card.ts, /Done/)
 
@@ -70,7 +70,7 @@ rules:
 
     await world.ben.click(card, 'Approve')
 
-    expect((await untilShown(world.slack, people.ben, /yourself/)).text).toMatchInlineSnapshot(
+    expect((await untilShown(world.slack, people.ben, /You requested this/)).text).toMatchInlineSnapshot(
       `"You requested this, so someone else must decide it. You can withdraw it."`,
     )
     expect((await world.records.audit()).at(-1)).toMatchObject({ act: 'refused', by: people.ben })
@@ -81,12 +81,12 @@ rules:
     const { card } = await requestMove(world, world.ben)
     await world.ben.click(card, 'Approve')
     const form = await world.slack.until(() => world.ben.topView())
-    await world.ben.fill(form, { Reason: 'The site is down', 'Are you sure?': 'Approve my own request' })
+    await world.ben.fill(form, { Reason: 'The site is down', 'What should happen?': 'Approve my own request' })
 
     world.slack.setUserGroup('S0ONCALL01', { members: [people.chiara, finn] })
     await world.ben.submit()
 
-    expect(JSON.stringify(world.ben.topView().view)).toContain('You are not an approver of this.')
+    expect(JSON.stringify(world.ben.topView().view)).toContain("You aren't an approver of this request.")
     expect(await onlyRequest(world.records)).toMatchObject({ state: 'waiting' })
   })
 })

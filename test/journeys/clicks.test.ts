@@ -201,7 +201,7 @@ async function press(
     return news
   }
   // On a busy machine the interim message of a slow bot comes first. The answer follows.
-  const answers = () => slack.ephemerals(userId).filter(({ text }) => !text.startsWith('Still at it'))
+  const answers = () => slack.ephemerals(userId).filter(({ text }) => !text.startsWith('Still working'))
   const isAnswered = () => answers().length > 0 || hands.openViews().some(({ title }) => title === refused)
 
   const act = nextOf(userId)
@@ -441,7 +441,7 @@ describe('a record that somebody has changed in Redis', () => {
 
     const said = await slack.until(() => slack.ephemerals(people.ben)[0]?.text)
     expect(said).toMatchInlineSnapshot(
-      `"The record of this request no longer matches what was requested. Nothing was done. The people who run Lockkeeper were notified. Run the command again."`,
+      `"The record of this request no longer matches what was requested. Nothing was done. The people who run Lockkeeper (<#C0OPS00001>) were notified. Run the command again."`,
     )
     expect(await records.find(request.id)).toMatchObject({ state: 'waiting', approvals: [] })
     expect((await records.audit()).at(-1)).toMatchObject({ act: 'refused', by: people.ben, requestId: request.id })
@@ -476,7 +476,7 @@ describe('a record that somebody has changed in Redis', () => {
       .toBe('not-started')
 
     const report = await untilReport(world.slack, card.ts, /Not started/)
-    expect(report.text).toContain('is no longer what was approved, so nothing was sent')
+    expect(report.text).toContain('no longer matches what was approved. Nothing was sent')
     const notice = await untilCard(world.slack, /The record of request/, general)
     expect(notice.text).toContain(request?.id)
     expect(world.accountApi.journal.writes()).toEqual([])

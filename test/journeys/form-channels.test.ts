@@ -136,10 +136,10 @@ describe('a form from where there is no channel', () => {
 
   test.each([
     ['a shared channel', shared, /shared with another organization/],
-    ['a channel without a rule', general, /No rule of the policy/],
+    ['a channel without a rule', general, /No policy rule/],
     ['direct messages', 'D0ADA00001', /Choose a channel/],
     ['no channel', 'everywhere', /Choose a channel/],
-    ['a channel that does not exist', 'C0NOWHERE1', /No rule of the policy|not in this channel/],
+    ['a channel that does not exist', 'C0NOWHERE1', /No policy rule|not in this channel/],
   ])('refuses what no picker of Slack would have sent: %s', async (_, channel, words) => {
     const world = await startWorld({ env: { CHANNELS: `${ops},${shared}` } })
     world.slack.invite(general)

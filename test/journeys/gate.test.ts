@@ -34,7 +34,13 @@ const unwelcome: Unwelcome[] = [
   { who: 'somebody of another workspace', mark: 'TEAM', person: { teamId: otherTeam }, ...isForeign },
   { who: 'a stranger', mark: 'STRA', person: { isStranger: true, teamId: otherTeam }, ...isForeign },
   { who: 'somebody of whom Slack does not tell', mark: 'MUTE', person: {}, words: /^Slack didn't confirm who you are/ },
-  { who: 'a member in a shared channel', mark: 'SHAR', person: {}, channelId: shared, words: /^This channel is shared with another org/ },
+  {
+    who: 'a member in a shared channel',
+    mark: 'SHAR',
+    person: {},
+    channelId: shared,
+    words: /^Nobody can .* here: this channel is shared with another org/,
+  },
   {
     who: 'a member where Slack does not tell',
     mark: 'SILE',

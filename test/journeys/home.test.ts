@@ -136,7 +136,7 @@ describe('the Home tab', () => {
 
     await clickHome(world, people.ben, 'Approve')
 
-    await world.slack.until(() => world.slack.directMessages(people.ben).some(({ text }) => /has withdrawn this/.test(text)))
+    await world.slack.until(() => world.slack.directMessages(people.ben).some(({ text }) => /already withdrew this/.test(text)))
     await world.slack.until(() => !/Needs your approval \(/.test(wordsOf(world, people.ben)))
     expect(world.accountApi.journal.writes()).toEqual([])
   })

@@ -41,7 +41,7 @@ describe('a new key', () => {
     expect(writes(world, 'POST')).toEqual([])
 
     await world.ben.click(card, 'Create key')
-    await untilShown(world.slack, people.ben, /can take it/)
+    await untilShown(world.slack, people.ben, /can create it/)
     expect(writes(world, 'POST')).toEqual([])
 
     await world.ada.click(card, 'Create key')
@@ -191,7 +191,7 @@ describe('a new key', () => {
       const fault = world.accountApi.faults.add({ method: 'POST', path: /api_keys/, kind, times: 1 })
 
       await world.ada.click(card, 'Create key')
-      await untilShown(world.slack, people.ada, /did not confirm it/)
+      await untilShown(world.slack, people.ada, /hasn't confirmed this/)
       const report = await untilReport(world.slack, card.ts, /Failed/)
 
       expect(fault.fired).toBe(1)
@@ -236,7 +236,7 @@ describe('a new key', () => {
     await untilReport(world.slack, card.ts, /Expired.*not used before the deadline/)
     await world.ada.click(card, 'Create key')
 
-    await untilShown(world.slack, people.ada, /has expired.*not used before the deadline/)
+    await untilShown(world.slack, people.ada, /expired.*not used before the deadline/)
     expect(writes(world, 'POST')).toEqual([])
   })
 
@@ -246,7 +246,7 @@ describe('a new key', () => {
     await world.ada.click(card, 'Withdraw')
     await untilCard(world.slack, /Withdrawn/)
     await world.ada.click(card, 'Create key')
-    await untilShown(world.slack, people.ada, /withdrawn this/)
+    await untilShown(world.slack, people.ada, /already withdrew this/)
     expect(writes(world, 'POST')).toEqual([])
   })
 })
@@ -328,7 +328,7 @@ describe('an existing key', () => {
     world.slack.faults.add({ method: 'chat.postMessage', kind: 'drop-after', times: 1 })
 
     await world.ada.command(`/infra keys rotate ${key?.id}`, { channel: ops })
-    const answer = await untilShown(world.slack, people.ada, /Recorded/)
+    const answer = await untilShown(world.slack, people.ada, /Request recorded/)
     const card = await untilCard(world.slack, /\*Approved\.\*/)
 
     expect(answer.text).toMatch(/nothing is made before you press \*Rotate key\* on it/)

@@ -5,7 +5,7 @@ describe('the listings', () => {
   test('help, in four groups', async () => {
     const world = await startWorld()
     await world.ada.command('/infra', { channel: ops })
-    expect((await untilShown(world.slack, people.ada, /What you can ask/)).text).toMatchInlineSnapshot(`
+    expect((await untilShown(world.slack, people.ada, /What you can do/)).text).toMatchInlineSnapshot(`
       "*What you can do*
 
       *Change*
@@ -39,7 +39,7 @@ describe('the listings', () => {
   test('help marks what the person may not request', async () => {
     const world = await startWorld({ env: { OPERATORS: people.chiara } })
     await world.ada.command('/infra help', { channel: ops })
-    expect((await untilShown(world.slack, people.ada, /What you can ask/)).text).toMatch(/Not open to you here:_ `\/infra ip move`/)
+    expect((await untilShown(world.slack, people.ada, /What you can do/)).text).toMatch(/Not available to you here:_ `\/infra ip move`/)
     await world.ada.command('/infra ip move 203.0.113.10 web-2', { channel: ops })
     await untilShown(world.slack, people.ada, /You can't request this here/)
   })

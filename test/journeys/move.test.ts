@@ -106,7 +106,7 @@ describe('a decision', () => {
     await world.ada.click(card, 'Approve')
     await world.dov.click(card, 'Approve')
 
-    expect((await untilShown(world.slack, people.ada, /yourself/)).text).toMatchInlineSnapshot(
+    expect((await untilShown(world.slack, people.ada, /You requested this/)).text).toMatchInlineSnapshot(
       `"You requested this, so someone else must decide it. You can withdraw it."`,
     )
     expect((await untilShown(world.slack, people.dov, /Guests/)).text).toMatchInlineSnapshot(
@@ -178,7 +178,7 @@ describe('a decision', () => {
 
     await untilCard(world.slack, /Withdrawn/)
     await world.ben.click(card, 'Approve')
-    await untilShown(world.slack, people.ben, /has withdrawn this/)
+    await untilShown(world.slack, people.ben, /already withdrew this/)
     expect(patches(world)).toEqual([])
   })
 
@@ -202,7 +202,7 @@ describe('a decision', () => {
 
     await world.ben.click(card, 'Approve')
 
-    await untilShown(world.slack, people.ben, /Slack did not tell/)
+    await untilShown(world.slack, people.ben, /Slack didn't return/)
     expect(fault.fired).toBeGreaterThan(0)
     expect(patches(world)).toEqual([])
   })
@@ -225,7 +225,7 @@ describe('a decision', () => {
 
     await world.ada.command(`/infra ip move ${elasticIp.id} ${target.id}`, { channel: ops })
 
-    const report = await untilShown(world.slack, people.ada, /Recorded/)
+    const report = await untilShown(world.slack, people.ada, /Request recorded/)
     expect(report.text).toMatch(/It starts then\. No approval needed\./)
     const card = await untilCard(world.slack, /No approval needed|no approval needed/)
     await untilReport(world.slack, card.ts, /Done/)
@@ -268,7 +268,9 @@ describe('a request that cannot be made', () => {
     const { elasticIp, target } = world.accountApi.world.movable()
 
     await world.ada.command(`/infra ip move ${elasticIp.address} ${target.hostname}`, { channel: general })
-    expect((await untilShown(world.slack, people.ada, /not in this channel/)).text).toMatchInlineSnapshot(`"notInChannel"`)
+    expect((await untilShown(world.slack, people.ada, /not in this channel/)).text).toMatchInlineSnapshot(
+      `"I'm not in this channel. Run \`/invite @Lockkeeper\`, then try again."`,
+    )
 
     // Nothing of it is left: the same move can be requested in a channel with the bot.
     await world.ada.command(`/infra ip move ${elasticIp.address} ${target.hostname}`, { channel: ops })

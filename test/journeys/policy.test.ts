@@ -52,7 +52,7 @@ rules:
     const card = await untilCard(world.slack, /needs approval from/)
 
     await world.ben.click(card, 'Approve')
-    const denied = await untilShown(world.slack, people.ben, /not an approver/)
+    const denied = await untilShown(world.slack, people.ben, /aren't an approver/)
     await world.chiara.click(card, 'Approve')
     await untilReport(world.slack, card.ts, /Done/)
 
@@ -73,7 +73,7 @@ rules:
     await world.finn.command(`/infra ip move ${elasticIp.id} ${target.id}`, { channel: ops })
 
     expect(card.text).toContain(`needs approval from <@${people.ben}> by`)
-    expect((await untilShown(world.slack, finn, /among/)).text).toMatchInlineSnapshot(
+    expect((await untilShown(world.slack, finn, /can't request this here/)).text).toMatchInlineSnapshot(
       `"You can't request this here. These requesters can: <@U0ADA00001>. Ask one of them, or the people who run Lockkeeper."`,
     )
   })
@@ -83,7 +83,7 @@ rules:
 
     await requestMove(world, general)
 
-    expect((await untilShown(world.slack, people.ada, /No rule/)).text).toMatchInlineSnapshot(
+    expect((await untilShown(world.slack, people.ada, /No policy rule/)).text).toMatchInlineSnapshot(
       `"No policy rule allows moving an Elastic IP in this channel. Ask in <#C0OPS00001>."`,
     )
     await expectNoRequest(world)
@@ -95,7 +95,7 @@ rules:
 
     await world.ada.command(`/infra vm rename ${machine?.id} web-renamed`, { channel: ops })
 
-    expect((await untilShown(world.slack, people.ada, /No rule/)).text).toMatchInlineSnapshot(
+    expect((await untilShown(world.slack, people.ada, /No policy rule/)).text).toMatchInlineSnapshot(
       `"No policy rule allows renaming a virtual machine in this channel. The people who run Lockkeeper can add one."`,
     )
     await expectNoRequest(world)
@@ -121,7 +121,7 @@ describe('the approvers of a rule', () => {
 
     await requestMove(world)
 
-    expect((await untilShown(world.slack, people.ada, /Nobody/)).text).toMatchInlineSnapshot(
+    expect((await untilShown(world.slack, people.ada, /Not enough approvers/)).text).toMatchInlineSnapshot(
       `"Nobody else could approve this: the rule “addresses” names too few active members of this workspace. Nothing was asked for. The people who run Lockkeeper can name more."`,
     )
     await expectNoRequest(world)
@@ -134,7 +134,7 @@ describe('the approvers of a rule', () => {
 
     await requestMove(world)
 
-    await untilShown(world.slack, people.ada, /Nobody else could approve this/)
+    await untilShown(world.slack, people.ada, /Not enough approvers/)
     await expectNoRequest(world)
   })
 
@@ -143,7 +143,7 @@ describe('the approvers of a rule', () => {
 
     await requestMove(world, ops, world.ben)
 
-    expect((await untilShown(world.slack, people.ben, /approvals of other people/)).text).toMatchInlineSnapshot(
+    expect((await untilShown(world.slack, people.ben, /Not enough approvers/)).text).toMatchInlineSnapshot(
       `"It takes 2 approvals of other people, and fewer than that could give one: the rule “addresses” names too few active members of this workspace. Nothing was asked for. The people who run Lockkeeper can name more."`,
     )
     await expectNoRequest(world)
@@ -156,7 +156,7 @@ describe('the approvers of a rule', () => {
     const card = await untilCard(world.slack, /needs approval from/)
 
     await world.ben.click(card, 'Approve')
-    const denied = await untilShown(world.slack, people.ben, /Slack did not tell/)
+    const denied = await untilShown(world.slack, people.ben, /Slack didn't return/)
 
     expect(card.text.split('\n').find((line) => line.includes('Not checked'))).toMatchInlineSnapshot(
       `"Check first: Not checked: whether enough people can approve it (Slack didn't return the members of the user group)."`,
@@ -213,7 +213,7 @@ describe('the people whom a card mentions', () => {
     const called = [`<@${people.ada}>`]
     expect(mentions(card)).toEqual({ text: called, blocks: called })
     expect(reminder.text.replace(/in \d+ s/, 'in TIME')).toMatchInlineSnapshot(
-      `":hourglass_flowing_sand: “Move 203.0.113.10 from web-1 to web-2” still needs approval. Expires in TIME: press *Approve* or *Reject* above."`,
+      `":hourglass_flowing_sand: “Move 203.0.113.10 from web-1 to web-2” still needs approval. Expires in TIME. Press *Approve* or *Reject* above."`,
     )
   })
 })

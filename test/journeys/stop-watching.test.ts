@@ -17,7 +17,7 @@ describe('stop watching', () => {
     const { world, elasticIp, moving } = await startedMove()
 
     await world.finn.click(moving, 'Stop tracking')
-    const denied = await untilShown(world.slack, finn, /not an approver/)
+    const denied = await untilShown(world.slack, finn, /aren't an approver/)
     const changedTheirMind = await world.chiara.click(moving, 'Stop tracking', { confirm: 'deny' })
     await world.chiara.click(moving, 'Stop tracking')
     const stopReport = await untilReport(world.slack, moving.ts, /No longer tracked/)
@@ -71,7 +71,7 @@ describe('stop watching', () => {
     await untilCard(world.slack, /\*Moving\*/)
     const said = await world.slack.until(() => world.slack.ephemerals(people.ada)[1])
 
-    expect(said.text).toBe(`This was approved by <@${people.ben}> Status: in progress. No change made.`)
+    expect(said.text).toBe(`Already approved by <@${people.ben}>. Status: in progress. No change made.`)
   })
 
   test('cannot be undone once another change of the same address was requested', async () => {
@@ -85,7 +85,7 @@ describe('stop watching', () => {
 
     await world.ada.click(stopped, 'Track again')
 
-    const said = await untilShown(world.slack, people.ada, /Something else/)
+    const said = await untilShown(world.slack, people.ada, /can't be tracked again/)
     expect(said.text).toMatchInlineSnapshot(`"This can't be tracked again: a newer request changes the same resource. No change made."`)
     expect(cardNow(world, stopped)?.text).toContain('No longer tracked')
   })

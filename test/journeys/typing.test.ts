@@ -173,7 +173,7 @@ describe('the help', () => {
   ])('has the button %s, which opens a form for the channel of the help', async (button, title) => {
     const world = await startWorld()
     await world.ada.command('/cloud help', { channel: ops })
-    const help = await untilShown(world.slack, people.ada, /What you can ask/)
+    const help = await untilShown(world.slack, people.ada, /What you can do/)
 
     await world.ada.click(help, button)
 
@@ -191,7 +191,7 @@ describe('the people who run Lockkeeper', () => {
 
     await world.ada.command('/infra ip move 203.0.113.10 web-2', { channel: ops })
 
-    expect((await untilShown(world.slack, people.ada, /not among the people/)).text).toContain(named)
+    expect((await untilShown(world.slack, people.ada, /can't request this here/)).text).toContain(named)
     await world.ada.command('/infra ip move', { channel: ops })
     await world.slack.until(() => JSON.stringify(world.ada.topView().view.blocks).includes(named))
   })

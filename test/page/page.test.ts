@@ -40,7 +40,7 @@ test('a move on the page, from the command to the report: requested with a form,
 
   await card.getByRole('button', { name: 'Approve' }).click()
   const refusal = page.getByRole('article').filter({ hasText: 'Only visible to you' }).last()
-  await refusal.getByText(/somebody else|another person|yourself/).waitFor()
+  await refusal.getByText(/someone else/).waitFor()
   await browser.shoot(page, '06-own-request')
 
   await actAs(page, ben)
