@@ -57,12 +57,12 @@ const phases: Record<string, Phase> = {
       await ada.fill(form, { 'Elastic IP': elasticIp(0).id, Server: to })
       const slow = account.faults.add({ method: 'GET', kind: 'delay', delayMs: 5_000 })
       await ada.submit()
-      expect(JSON.stringify(ada.topView()?.view.blocks)).toContain('Still at it')
+      expect(JSON.stringify(ada.topView()?.view.blocks)).toContain('Still working')
       expect(slack.messages(ops)).toEqual([])
       return () => slow.fired
     },
     async finish(scene) {
-      expect(JSON.stringify(scene.ada.topView()?.view.blocks)).toContain('Asked for')
+      expect(JSON.stringify(scene.ada.topView()?.view.blocks)).toContain('Request sent')
       await approveAtLast(scene)
     },
   },

@@ -84,7 +84,7 @@ export async function throwGarbage({ batches, atOnce, seed }: { batches: number;
 
   accountApi.faults.clear()
   await world.chiara.command('/infra help', { channel: ops })
-  await untilShown(slack, people.chiara, /What you can ask me/)
+  await untilShown(slack, people.chiara, /What you can do/)
   expect(unescaped()).toEqual([])
   expect(accountApi.journal.writes()).toEqual([])
   expect(world.log.filter((line) => /"level":"fatal"/.test(line))).toEqual([])
