@@ -35,7 +35,7 @@ test('a new data set is reported as new and a lost one as lost, with what is mov
   // A read may show either server while the Elastic IP moves.
   expect(notice.text).toMatch(/203\.0\.113\.10 \(eip_\w+\), shown on web-[12]/)
   await world.ben.click(card, 'Approve')
-  await untilShown(world.slack, people.ben, /I no longer know this request/)
+  await untilShown(world.slack, people.ben, /no longer has this request/)
 }, 30_000)
 
 test('operators are notified of the loss although Slack fails at first', async () => {

@@ -122,6 +122,7 @@ const notShown = new Set([
 function markupIn(value: unknown, evil: RegExp, at: string): string[] {
   if (typeof value === 'string') return evil.test(value) ? [`${at}: ${value.slice(0, 300)}`] : []
   if (typeof value !== 'object' || value === null) return []
-  if ((value as { type?: unknown }).type === 'plain_text') return []
+  // Slack shows the text of these as it is.
+  if (['plain_text', 'raw_text', 'text'].includes(String((value as { type?: unknown }).type))) return []
   return Object.entries(value).flatMap(([name, part]) => (notShown.has(name) ? [] : markupIn(part, evil, `${at}.${name}`)))
 }
