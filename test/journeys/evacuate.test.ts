@@ -136,11 +136,11 @@ describe('an evacuation', () => {
     await world.ben.click(card, 'Approve')
     const moving = await untilCard(world.slack, /\*Moving\*/)
 
-    await world.ada.click(moving, 'Stop watching')
+    await world.ada.click(moving, 'Stop tracking')
     const stopped = await untilCard(world.slack, /\*No longer tracked\*/)
     await pause(2_600)
     expect(world.slack.thread(ops, card.ts).some(({ text }) => /Done/.test(text))).toBe(false)
-    await world.ada.click(stopped, 'Watch again')
+    await world.ada.click(stopped, 'Track again')
 
     await untilReport(world.slack, card.ts, /Done/)
     expect(patched(world)).toHaveLength(2)

@@ -65,7 +65,7 @@ describe('a request that another version of Lockkeeper wrote', () => {
     expect(view.ending).toEqual({ why: 'rain.' })
     expect(cardActions(view)).toEqual([])
     expect(JSON.stringify(render.card(requestFor({ state: unknownState })))).toContain(
-      'In a state that this version of Lockkeeper does not know',
+      "In a state that this version of Lockkeeper doesn't know",
     )
   })
 

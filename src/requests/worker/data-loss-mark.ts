@@ -60,18 +60,18 @@ export function createDataLossMark({ redis, keys, notifyOperators, newestHead, c
 }
 export type DataLossMark = ReturnType<typeof createDataLossMark>
 
-const lostWords = mrkdwn`:rotating_light: *My memory was lost:* Redis no longer has what I kept there a moment ago. Open requests, approvals and what I followed are gone; cards that still show buttons decide nothing any more. Find out what happened to Redis, and have people ask again.`
+const lostWords = mrkdwn`:rotating_light: *Redis lost Lockkeeper's data.* Open requests, approvals and tracked changes are gone. The buttons of their messages no longer work. Find out what happened to Redis, and have people request again.`
 
 const newWords = mrkdwn`:information_source: *Redis has no data of Lockkeeper yet.* This is normal on a first start. Otherwise its data was lost: open requests and approvals are gone, and the buttons of their messages no longer work.`
 
-const olderStateWords = mrkdwn`:rotating_light: *My memory was set back:* Redis has an older state of what I kept there than I have seen. Requests may stand as they stood before: what was decided meanwhile may be asked again, and what was asked meanwhile may be gone. Find out what happened to Redis (was an older copy put back, or did a replica take over that lagged behind?), and before anybody approves one of the requests that are open now, look on the account whether it was carried out already.`
+const olderStateWords = mrkdwn`:rotating_light: *Redis went back to an older state.* Newer decisions may be undone, and newer requests may be gone. Find out what happened to Redis: was an older copy restored, or did a replica take over that lagged behind? Before anyone approves an open request, check on the account whether it was already carried out.`
 
 /** The most changes under way that a notice names. */
 const mostUnderway = 50
 
-const notTracked = 'and that I do not follow'
+const notTracked = 'not tracked by Lockkeeper'
 
-const perhapsNotTracked = 'and that I may no longer follow'
+const perhapsNotTracked = 'perhaps no longer tracked by Lockkeeper'
 
 async function underwayWords({ list, some, none, unread }: UnderwayNow, andWhich: string): Promise<Mrkdwn> {
   try {
