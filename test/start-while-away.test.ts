@@ -41,13 +41,13 @@ describe('a start while a dependency is away', () => {
       body: {
         ok: false,
         checks: {
-          redis: { ok: false, problem: 'Redis does not answer', since: expect.stringMatching(/^\d{4}-.*Z$/) },
+          redis: { ok: false, problem: "Redis isn't responding", since: expect.stringMatching(/^\d{4}-.*Z$/) },
           slack: { ok: true },
-          worker: { ok: false, problem: 'Unknown while Redis does not answer' },
+          worker: { ok: false, problem: "Unknown while Redis isn't responding" },
         },
       },
     })
-    expect(bot.output()).toMatch(/"level":"warn".*Redis does not answer at REDIS_URL \(ECONNREFUSED\)/)
+    expect(bot.output()).toMatch(/"level":"warn".*Redis isn't responding at REDIS_URL \(ECONNREFUSED\)/)
 
     await redis.restart()
     await expect.poll(() => bot.page('/status'), { timeout: 10_000 }).toMatchObject({ status: 200, body: { ok: true } })

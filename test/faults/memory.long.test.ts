@@ -30,7 +30,7 @@ test('a new data set is reported as new and a lost one as lost, with what is mov
 
   await admin.flushall()
 
-  const notice = await untilCard(world.slack, /My memory was lost/)
+  const notice = await untilCard(world.slack, /database \(Redis\) lost its data/)
   expect(notice.text).toContain(`${elasticIp.address} (${elasticIp.id}), `)
   // A read may show either server while the Elastic IP moves.
   expect(notice.text).toMatch(/203\.0\.113\.10 \(eip_\w+\), shown on web-[12]/)
@@ -41,7 +41,7 @@ test('a new data set is reported as new and a lost one as lost, with what is mov
 test('operators are notified of the loss although Slack fails at first', async () => {
   const { world, admin } = await startWorldOnOwnRedis()
   await untilCard(world.slack, /Redis has no data of Lockkeeper yet/)
-  const isAlarm = ({ text }: { text?: unknown }) => String(text).includes('My memory was lost')
+  const isAlarm = ({ text }: { text?: unknown }) => String(text).includes('database (Redis) lost its data')
   const fault = world.slack.faults.add({
     method: 'chat.postMessage',
     kind: 'status',
@@ -51,7 +51,7 @@ test('operators are notified of the loss although Slack fails at first', async (
 
   await admin.flushall()
 
-  await untilCard(world.slack, /My memory was lost/)
+  await untilCard(world.slack, /database \(Redis\) lost its data/)
   // Longer than the time until the next attempt.
   await new Promise((resolve) => setTimeout(resolve, 6_000))
   expect(fault.fired).toBe(1)

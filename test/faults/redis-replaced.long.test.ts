@@ -63,9 +63,12 @@ test('after a Redis comes back without its data, operators are notified with wha
   const lostAt = performance.now()
   expect(await scene.admin.dbsize()).toBeLessThan(20)
 
-  const notice = await scene.slack.until(() => scene.slack.messages(general).find(({ text }) => text.includes('My memory was lost')), {
-    timeoutMs: 20_000,
-  })
+  const notice = await scene.slack.until(
+    () => scene.slack.messages(general).find(({ text }) => text.includes('database (Redis) lost its data')),
+    {
+      timeoutMs: 20_000,
+    },
+  )
   expect(notice.text).toContain(`${address} (${id}), `)
   // A read may show either server while the Elastic IP moves.
   expect(notice.text).toMatch(/\(eip_\w+\), shown on web-[12]\.$/)
@@ -74,7 +77,7 @@ test('after a Redis comes back without its data, operators are notified with wha
   await scene.ben.click(next, 'Approve')
   await scene.untilReport(next, /Done/)
   expect(performance.now() - lostAt).toBeLessThan(60_000)
-  expect(scene.slack.messages(general).filter(({ text }) => text.includes('My memory was lost'))).toHaveLength(1)
+  expect(scene.slack.messages(general).filter(({ text }) => text.includes('database (Redis) lost its data'))).toHaveLength(1)
   expect(scene.writes()).toHaveLength(2)
 }, 90_000)
 
@@ -95,7 +98,7 @@ test('after a Redis comes back with an older state, operators are notified once 
   await cp(older, files, { recursive: true })
   await scene.redis.restart()
 
-  const isNotice = ({ text }: { text: string }) => text.includes('My memory was set back')
+  const isNotice = ({ text }: { text: string }) => text.includes('database (Redis) went back to an older state')
   const notice = await scene.slack.until(() => scene.slack.messages(general).find(isNotice), { timeoutMs: 20_000 })
   const { address, id } = scene.elasticIp(0)
   expect(notice.text).toContain(`may no longer follow: ${address} (${id}), `)
@@ -105,7 +108,7 @@ test('after a Redis comes back with an older state, operators are notified once 
   await scene.ben.click(next, 'Approve')
   await scene.untilReport(next, /Done/)
   expect(scene.slack.messages(general).filter(isNotice)).toHaveLength(1)
-  expect(scene.slack.messages(general).filter(({ text }) => text.includes('My memory was lost'))).toEqual([])
+  expect(scene.slack.messages(general).filter(({ text }) => text.includes('database (Redis) lost its data'))).toEqual([])
   expect(scene.writes()).toHaveLength(2)
 }, 90_000)
 
@@ -119,9 +122,12 @@ test('the promotion of an empty replica is noticed, too', async () => {
   scene.proxy.retarget({ port: empty.port })
   scene.proxy.reset()
 
-  const notice = await scene.slack.until(() => scene.slack.messages(general).find(({ text }) => text.includes('My memory was lost')), {
-    timeoutMs: 20_000,
-  })
+  const notice = await scene.slack.until(
+    () => scene.slack.messages(general).find(({ text }) => text.includes('database (Redis) lost its data')),
+    {
+      timeoutMs: 20_000,
+    },
+  )
   expect(notice.text).toContain(scene.elasticIp(0).address)
   expect(scene.proxy.fired.resets).toBeGreaterThan(0)
 }, 60_000)

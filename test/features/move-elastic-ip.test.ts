@@ -51,7 +51,7 @@ describe('a server by its hostname', () => {
 
   test('is refused with the ids if several servers fit', () => {
     expect(() => chooseServer('web-2', [twin, serverFor()], undefined)).toThrowErrorMatchingInlineSnapshot(
-      `[UserError: There are 2 servers called web-2: sv_bT90rYxPqJ6Uh (Billing, ASH), sv_W3mVpQ0xNd7Lk (Storefront, ASH). Give the id of the one you mean.]`,
+      `[UserError: 2 servers are called web-2: sv_bT90rYxPqJ6Uh (Billing, ASH), sv_W3mVpQ0xNd7Lk (Storefront, ASH). Use the id.]`,
     )
     const many = Array.from({ length: 12 }, (_, index) => serverFor({ id: `sv_${index}` }))
     expect(() => chooseServer('web-2', many, undefined)).toThrow(/sv_9 \(Storefront, ASH\) and 2 more\. Give the id/)

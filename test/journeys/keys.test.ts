@@ -127,7 +127,7 @@ describe('a new key', () => {
     await world.ada.fill(view, { Name: 'ci-deploy', Access: 'Full access', 'Allowed addresses': '203.0.113.0/24, 203.0.113.300' })
     const refused = await world.ada.submit()
     expect(refused.errors).toEqual({
-      'key-addresses': 'Neither an address nor a range: 203.0.113.300. Write 203.0.113.7 or 203.0.113.0/24.',
+      'key-addresses': 'Not an IP address or range: 203.0.113.300. Use 203.0.113.7 or 203.0.113.0/24.',
     })
 
     await world.ada.fill(view, { 'Allowed addresses': '203.0.113.0/24 2001:db8::/32' })
@@ -151,11 +151,11 @@ describe('a new key', () => {
     expect(hidden.map(({ fired }) => fired)).toEqual([1, 1])
     expect(keysMade(world)).toEqual([])
     expect(report.text.replaceAll(/tok_\w+|\[U0ADA00001 \w+\]/g, '…')).toMatchInlineSnapshot(
-      `"<@U0ADA00001> :red_circle: *Failed:* “Create API key \`ci-deploy\`, for <@U0ADA00001>”. The key was made (…), but Slack did not confirm the message that shows its token, so I deleted it at once. Still wanted? Press *Request again* above."`,
+      `"<@U0ADA00001> :red_circle: *Failed:* “Create API key \`ci-deploy\`, for <@U0ADA00001>”. The key was created (…). Slack didn't confirm the message with its token, so Lockkeeper deleted the key at once. Still wanted? Press *Request again* above."`,
     )
     const ephemeral = await untilShown(world.slack, people.ada, /I deleted it at once/)
     expect(ephemeral.text.replace(/tok_\w+/, '…')).toMatchInlineSnapshot(
-      `"The key was made (…), but Slack did not confirm the message that shows its token, so I deleted it at once. Ask for it again."`,
+      `"The key was created (…). Slack didn't confirm the message with its token, so Lockkeeper deleted the key at once. Ask for it again."`,
     )
   })
 
@@ -296,12 +296,12 @@ describe('an existing key', () => {
     expect(hidden.map(({ fired }) => fired)).toEqual([1, 1])
     expect(world.accountApi.world.data.apiKeys.map(({ id }) => id)).not.toContain(key?.id)
     expect(report.text).toMatchInlineSnapshot(
-      `"<@U0ADA00001> :red_circle: *Failed:* “Rotate API key \`terraform\`”. It was rotated, so its old token no longer works; but Slack did not confirm the message that shows its token, so I deleted the key at once. Ask for a new key."`,
+      `"<@U0ADA00001> :red_circle: *Failed:* “Rotate API key \`terraform\`”. The key was rotated, so its old token no longer works. Slack didn't confirm the message with its token, so Lockkeeper deleted the key at once. Request a new key."`,
     )
     expect((await untilShown(world.slack, people.ada, /deleted/)).text).toMatchInlineSnapshot(
-      `"It was rotated, so its old token no longer works; but Slack did not confirm the message that shows its token, so I deleted the key at once. Ask for a new key."`,
+      `"The key was rotated, so its old token no longer works. Slack didn't confirm the message with its token, so Lockkeeper deleted the key at once. Request a new key."`,
     )
-    expect(failed.text).toContain('Ask for a new key.')
+    expect(failed.text).toContain('Request a new key.')
     // A new request would be for a key that no longer exists.
     expect(JSON.stringify(failed.blocks)).not.toContain('Request again')
   })
@@ -318,7 +318,7 @@ describe('an existing key', () => {
 
     expect(lost.fired).toBe(1)
     expect(report.text).toMatchInlineSnapshot(
-      `"<@U0ADA00001> :red_circle: *Failed:* “Rotate API key \`terraform\`”. The key is no longer on the account: nobody had seen its new token, so I deleted it, or somebody else did. Ask for a new key."`,
+      `"<@U0ADA00001> :red_circle: *Failed:* “Rotate API key \`terraform\`”. The key is no longer on the account. Either Lockkeeper deleted it because nobody saw its new token, or another change deleted it. Request a new key."`,
     )
   })
 
@@ -364,7 +364,7 @@ describe('an existing key', () => {
     const correction = await untilReport(world.slack, card.ts, /Correction/)
     expect(lost.fired).toBe(1)
     expect(correction.text).toMatchInlineSnapshot(
-      `"<@U0ADA00001> *Correction to what I reported before:* :red_circle: *Failed:* “Rotate API key \`terraform\`”. The key was rotated after all, by my request that arrived late or by somebody else, so its old token no longer works. I leave it as it is: if none of you has its new token, have it rotated again, or revoked. Still wanted? Press *Request again* above."`,
+      `"<@U0ADA00001> *Correction to what I reported before:* :red_circle: *Failed:* “Rotate API key \`terraform\`”. The key was rotated after all, by a late request from Lockkeeper or by another change. Its old token no longer works. Lockkeeper leaves the key as it is. If nobody has the new token, request to rotate or revoke the key. Still wanted? Press *Request again* above."`,
     )
     expect(world.accountApi.world.data.apiKeys).toContain(key)
     expect(writes(world, 'DELETE')).toEqual([])
@@ -399,7 +399,7 @@ describe('an existing key', () => {
     await world.ada.command('/infra keys', { channel: ops })
     const { text, blocks } = await untilShown(world.slack, people.ada, /API keys/)
     expect(text).toMatch(/never used/)
-    expect(text).toMatch(/full access from everywhere/)
+    expect(text).toMatch(/full access from any IP/)
     expect(JSON.stringify(blocks)).not.toMatch(tokenPattern)
   })
 })

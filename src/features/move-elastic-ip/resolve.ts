@@ -58,10 +58,9 @@ export function chooseServer(typed: string, candidates: Server[], elasticIp: Ela
   const [sole] = inProject
   if (sole && inProject.length === 1) return sole.id
   const list = candidates.map(
-    (server) =>
-      `${server.id} (${server.project?.name ?? 'project not known'}, ${server.site?.slug ?? server.site?.name ?? 'site not known'})`,
+    (server) => `${server.id} (${server.project?.name ?? 'unknown project'}, ${server.site?.slug ?? server.site?.name ?? 'unknown site'})`,
   )
-  throw new UserError(`There are ${candidates.length} servers called ${typed}: ${someOf(list)}. Give the id of the one you mean.`)
+  throw new UserError(`${candidates.length} servers are called ${typed}: ${someOf(list)}. Use the id.`)
 }
 
 /** Whether both look like ids of the service: `eip_…`, `ueip_…` (BGP) and `sv_…`. Anything else may be a name. */

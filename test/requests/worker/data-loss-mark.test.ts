@@ -101,7 +101,7 @@ describe('a data set', () => {
 
     expect(one.log).toEqual([
       ['warn', expect.stringContaining('Redis has no data of Lockkeeper yet')],
-      ['error', expect.stringContaining('My memory was lost')],
+      ['error', expect.stringContaining('database (Redis) lost its data')],
     ])
   })
 
@@ -116,7 +116,9 @@ describe('a data set', () => {
     await one.check()
 
     expect(one.posts.slice(1)).toEqual([
-      expect.stringMatching(/My memory was lost.*that I do not follow: 203\.0\.113\.10 \(eip_1GijF7NsZe3bN\), shown on web-1\.$/),
+      expect.stringMatching(
+        /database \(Redis\) lost its data.*that Lockkeeper doesn't track: 203\.0\.113\.10 \(eip_1GijF7NsZe3bN\), shown on web-1\.$/,
+      ),
     ])
   })
 
@@ -129,9 +131,9 @@ describe('a data set', () => {
     expect(one.posts).toEqual([expect.stringMatching(/198\.51\.100\.49 \(eip_49\), shown on web-1 and 70 more\.$/)])
   })
 
-  const moving = ' Elastic IPs that are moving now, and that I do not follow: 203.0.113.10 (eip_1GijF7NsZe3bN), shown on web-1.'
+  const moving = " Elastic IPs that are moving now, and that Lockkeeper doesn't track: 203.0.113.10 (eip_1GijF7NsZe3bN), shown on web-1."
   const none = ' No Elastic IP is moving now.'
-  const unread = ' I could not read from the account API which Elastic IPs are moving now: look there.'
+  const unread = " Couldn't read which Elastic IPs are moving now. Check the account."
 
   test.each([
     [
@@ -162,7 +164,7 @@ describe('a data set', () => {
     await other.check()
 
     await expect.poll(() => other.posts.length).toBe(3)
-    expect(new Set(other.posts)).toEqual(new Set([expect.stringContaining('My memory was lost')]))
+    expect(new Set(other.posts)).toEqual(new Set([expect.stringContaining('database (Redis) lost its data')]))
     expect(await shared.redis.get(shared.keys.notice('state-lost:another'))).toBe('notified')
   })
 })
@@ -192,7 +194,7 @@ describe('an older state of a data set', () => {
 
     expect([...one.posts.slice(1), ...other.posts]).toMatchInlineSnapshot(`
       [
-        ":rotating_light: *My memory was set back:* Redis has an older state of what I kept there than I have seen. Requests may stand as they stood before: what was decided meanwhile may be asked again, and what was asked meanwhile may be gone. Find out what happened to Redis (was an older copy put back, or did a replica take over that lagged behind?), and before anybody approves one of the requests that are open now, look on the account whether it was carried out already. Elastic IPs that are moving now, and that I may no longer follow: 203.0.113.10 (eip_1GijF7NsZe3bN), shown on web-1.",
+        ":rotating_light: *Lockkeeper's database (Redis) went back to an older state.* Later decisions are lost, so their requests may need approval again. Later requests may be gone. Find out what happened to Redis: was an older copy restored, or did a lagging replica take over? Before anybody approves an open request, check on the account whether it was already carried out. Elastic IPs that are moving now and that Lockkeeper may no longer track: 203.0.113.10 (eip_1GijF7NsZe3bN), shown on web-1.",
       ]
     `)
   })
@@ -205,7 +207,7 @@ describe('an older state of a data set', () => {
       await one.note(since)
       await one.check()
 
-      expect(one.posts.slice(1), `${since} since`).toEqual([expect.stringContaining('My memory was set back')])
+      expect(one.posts.slice(1), `${since} since`).toEqual([expect.stringContaining('database (Redis) went back to an older state')])
     }
   })
 
@@ -216,7 +218,7 @@ describe('an older state of a data set', () => {
     await other.note(1)
     await one.check()
 
-    expect(one.posts.slice(1)).toEqual([expect.stringContaining('My memory was set back')])
+    expect(one.posts.slice(1)).toEqual([expect.stringContaining('database (Redis) went back to an older state')])
   })
 
   test('is not reported because old entries were removed', async () => {
@@ -258,6 +260,6 @@ describe('an older state of a data set', () => {
     await one.note(1)
     await one.check()
 
-    expect(one.posts.slice(1)).toEqual([expect.stringContaining('My memory was set back')])
+    expect(one.posts.slice(1)).toEqual([expect.stringContaining('database (Redis) went back to an older state')])
   })
 })
