@@ -69,7 +69,7 @@ describe('a start while a dependency is away', () => {
     await redis.restart()
 
     expect(await bot.exited).toBe(1)
-    expect(bot.errors()).toMatch(/^Redis does not write what it is told to disk \(appendonly no\)/)
+    expect(bot.errors()).toMatch(/^Redis doesn't write changes to disk \(appendonly no\)/)
   })
 
   test('without Slack waits for it and serves the operations pages, and answers people after Slack is back', async () => {

@@ -163,7 +163,7 @@ describe('a virtual machine by its name', () => {
       command: '/infra',
     })
     expect(blocks.filter((block) => block.type === 'section' && block.accessory)).toHaveLength(1)
-    expect(text).toContain('1 more is not shown')
+    expect(text).toContain("1 more isn't shown")
   })
 })
 

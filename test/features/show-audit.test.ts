@@ -823,7 +823,7 @@ describe('the list', () => {
   test('counts the resources whose events it does not show', async () => {
     const queries: unknown[] = []
     const ids = ['eip_9VMfKLoJbV4mE', 'eip_AVMfKLoJbV4mE', 'eip_BVMfKLoJbV4mE', 'eip_CVMfKLoJbV4mE']
-    expect(around(await list(ids, { queries }))).toContain("The account's own events for 1 resource are not shown.")
+    expect(around(await list(ids, { queries }))).toContain("The account's own events for 1 resource aren't shown.")
     expect(queries).toHaveLength(3)
   })
 
@@ -886,7 +886,7 @@ describe('the list', () => {
   test('says among the steps if the events cannot be read', async () => {
     const shown = await stepsOf(move.requestId, { fails: new ApiError({ operation: 'events.list', status: 403, codes: [] }) })
     expect(shown?.facts).toHaveLength(6)
-    expect(texts(shown?.notes ?? [])).toContain('could not be read')
+    expect(texts(shown?.notes ?? [])).toContain("Couldn't read the account's own events")
   })
 
   test('counts refused attempts and unverified entries that it leaves out of the steps', async () => {

@@ -95,7 +95,7 @@ test('requests are shown although the events of the account cannot be read', asy
 
   const { text } = await untilShown(world.slack, people.ada, /Audit:/)
   expect(text).toMatch(/approved by/)
-  expect(text).toMatch(/could not be read, so changes made outside Lockkeeper are not shown/)
+  expect(text).toMatch(/Couldn't read the account's own events .*Changes made outside Lockkeeper aren't shown/)
 })
 
 test('without words every request is shown, and every refusal that belongs to none', async () => {

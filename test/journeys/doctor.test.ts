@@ -14,9 +14,9 @@ async function runDoctor({ slack }: { slack: Slack }, channel = ops) {
     slack
       .ephemerals(people.ben)
       .slice(before)
-      .find(({ text }) => /needs? mending/.test(text))
+      .find(({ text }) => /checks? (passed|failed)|No check failed/i.test(text))
   const answer = await slack.until(answered, { what: "the doctor's answer", timeoutMs: 10_000 })
-  return { ...answer, text: answer.text.replace(/answers after \d+ ms/, 'answers after 4 ms') }
+  return { ...answer, text: answer.text.replace(/Answered in \d+ ms/, 'Answered in 4 ms') }
 }
 
 /** Returns the lines about problems. */

@@ -73,8 +73,8 @@ describe('a new key', () => {
     expect(calls).toMatchInlineSnapshot(`
       [
         "<@U0ADA00001>, approved by <@U0BEN00001>. Create your key by TIME.",
-        ":hourglass_flowing_sand: <@U0ADA00001>, “Create API key ci-deploy (read-only, everywhere)” is approved and waits for you. Create your key by TIME (SECONDS left): press *Create key* above.",
-        ":hourglass_flowing_sand: <@U0ADA00001>, “Create API key ci-deploy (read-only, everywhere)” is approved and waits for you. Create your key by TIME (SECONDS left): press *Create key* above.",
+        ":hourglass_flowing_sand: <@U0ADA00001>, “Create API key ci-deploy (read-only, any IP)” is approved and waits for you. Create your key by TIME (SECONDS left): press *Create key* above.",
+        ":hourglass_flowing_sand: <@U0ADA00001>, “Create API key ci-deploy (read-only, any IP)” is approved and waits for you. Create your key by TIME (SECONDS left): press *Create key* above.",
         "<@U0ADA00001> :alarm_clock: *Expired:* “Create API key \`ci-deploy\`, for <@U0ADA00001>”. Approved, but not used before the deadline. Nothing was done.",
       ]
     `)
@@ -153,7 +153,7 @@ describe('a new key', () => {
     expect(report.text.replaceAll(/tok_\w+|\[U0ADA00001 \w+\]/g, '…')).toMatchInlineSnapshot(
       `"<@U0ADA00001> :red_circle: *Failed:* “Create API key \`ci-deploy\`, for <@U0ADA00001>”. The key was created (…). Slack didn't confirm the message with its token, so Lockkeeper deleted the key at once. Still wanted? Press *Request again* above."`,
     )
-    const ephemeral = await untilShown(world.slack, people.ada, /I deleted it at once/)
+    const ephemeral = await untilShown(world.slack, people.ada, /Lockkeeper deleted the key at once/)
     expect(ephemeral.text.replace(/tok_\w+/, '…')).toMatchInlineSnapshot(
       `"The key was created (…). Slack didn't confirm the message with its token, so Lockkeeper deleted the key at once. Ask for it again."`,
     )
@@ -195,7 +195,7 @@ describe('a new key', () => {
       const report = await untilReport(world.slack, card.ts, /Failed/)
 
       expect(fault.fired).toBe(1)
-      expect(report.text).toContain('nobody has seen its token, so I deleted it')
+      expect(report.text).toContain('so Lockkeeper deleted it')
       expect(keysMade(world)).toEqual([])
       expect(writes(world, 'POST')).toHaveLength(1)
     },
@@ -208,7 +208,7 @@ describe('a new key', () => {
 
     await world.ada.click(card, 'Create key')
 
-    expect((await untilReport(world.slack, card.ts, /Not started/)).text).toContain('none was made')
+    expect((await untilReport(world.slack, card.ts, /Not started/)).text).toContain('It was not created')
   })
 
   test('is reported with the reason if the account API refuses it', async () => {
@@ -345,7 +345,7 @@ describe('an existing key', () => {
 
     await world.ada.click(card, 'Rotate key')
 
-    expect((await untilReport(world.slack, card.ts, /Not started/)).text).toContain('its old token still works')
+    expect((await untilReport(world.slack, card.ts, /Not started/)).text).toContain('Its old token still works')
     expect(world.accountApi.world.data.apiKeys.map(({ id }) => id)).toContain(key?.id)
   })
 

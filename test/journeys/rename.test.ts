@@ -182,7 +182,7 @@ describe('several machines with one name', () => {
 
     const choice = await untilShown(world.slack, people.ada, /40 virtual machines/)
     expect(choice.blocks?.filter((block) => block.accessory)).toHaveLength(30)
-    expect(choice.text).toContain('10 more are not shown. Give the id of the one you mean: `/infra vm rename &lt;id&gt; preview-eu-1`.')
+    expect(choice.text).toContain('10 more aren't shown. Use the id: `/infra vm rename &lt;id&gt; preview-eu-1`.')
   })
 })
 
@@ -192,7 +192,7 @@ describe('a rename that cannot be made', () => {
     ['an id that does not exist', 'vm_0000000000 preview-eu-1', /No virtual machine `vm_0000000000`/],
     ['an impossible id', '../servers/1 preview-eu-1', /No virtual machine `\.\.\/servers\/1`/],
     ['the name it has', 'preview-1 preview-1', /is already called preview-1/],
-    ['a name that is no hostname', 'preview-1 preview_1', /this has an underscore/],
+    ['a name that is no hostname', 'preview-1 preview_1', /This one has an underscore/],
     ['a mistyped name', 'preveiw-1 preview-eu-1', /Did you mean `preview-1`/],
     ['a name in two words', 'preview-1 preview eu', /Not understood: `eu`\. Usage: .* Put names with spaces in quotes/],
   ])('%s', async (_, words, refusal) => {
@@ -256,7 +256,7 @@ describe('a rename that cannot be made', () => {
     await world.ada.command(`/infra vm rename ${id} preview-eu-1`, { channel: ops })
 
     const card = await untilCard(world.slack, /needs approval from/)
-    expect(card.text).toContain(`Not checked: whether virtual machine \`${id}\` exists, and what it is called now`)
+    expect(card.text).toContain(`Not checked: whether virtual machine \`${id}\` exists, and its current name`)
   })
 })
 

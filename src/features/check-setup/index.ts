@@ -37,7 +37,7 @@ function create(parts: GatherParts): Feature {
         usage: '',
         group: 'Look',
         summary: 'Check the setup: Slack, Redis, the account API, the workers',
-        details: mrkdwn`Shows checks that failed and how to fix them, checks that couldn't run, and checks that passed.`,
+        details: mrkdwn`Failed checks come first, with a fix. Then come checks without a result, and checks that passed.`,
         examples: [],
         need: 'read',
         run: async ({ slashCommand }) => {

@@ -22,9 +22,9 @@ export const tests = {
   pickerWorks: mrkdwn`:white_check_mark: Pickers work.`,
 }
 
-/** `2 of 12 checks failed, 1 couldn't run` */
+/** `2 of 12 checks failed, 1 unknown` */
 export function heading({ wrong, unsure, all }: { wrong: number; unsure: number; all: number }): Mrkdwn {
   const passed = unsure === 0 ? 'All checks passed' : 'No check failed'
   const outcome = wrong === 0 ? passed : `${wrong} of ${all} checks failed`
-  return mrkdwn`*${outcome}*${unsure === 0 ? '' : `, ${unsure} couldn't run`}`
+  return mrkdwn`*${outcome}*${unsure === 0 ? '' : `, ${unsure} unknown`}`
 }

@@ -37,7 +37,7 @@ function sentenceOf(finding: NewKeyFinding): string {
     case 'full-access-from-everywhere':
       return fullAccessFromEverywhere
     case 'created-unseen':
-      return `Nobody saw the token of the created key (${finding.resourceId}), so Lockkeeper deleted it. Request it again.`
+      return `Nobody saw the token of the created key (${finding.resourceId}), so Lockkeeper deleted it.`
     case 'no-such-key':
       return 'No key of that name is on the account. It was not created, or it is already deleted. If it appears later, Lockkeeper deletes it.'
     case 'retracted':

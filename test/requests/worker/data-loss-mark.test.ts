@@ -131,7 +131,7 @@ describe('a data set', () => {
     expect(one.posts).toEqual([expect.stringMatching(/198\.51\.100\.49 \(eip_49\), shown on web-1 and 70 more\.$/)])
   })
 
-  const moving = " Elastic IPs that are moving now, and that Lockkeeper doesn't track: 203.0.113.10 (eip_1GijF7NsZe3bN), shown on web-1."
+  const moving = " Elastic IPs that are moving now and that Lockkeeper doesn't track: 203.0.113.10 (eip_1GijF7NsZe3bN), shown on web-1."
   const none = ' No Elastic IP is moving now.'
   const unread = " Couldn't read which Elastic IPs are moving now. Check the account."
 

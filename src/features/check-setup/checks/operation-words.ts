@@ -12,7 +12,7 @@ export const redis = {
 
 /** What goes wrong if the clocks disagree. */
 const clockMatters: Record<string, string> = {
-  Slack: 'requests from Slack are refused from 5 min on',
+  Slack: 'at 5 min, Lockkeeper refuses requests from Slack',
   Redis: 'deadlines use the clock of Redis',
 }
 
