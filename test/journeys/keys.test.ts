@@ -389,7 +389,7 @@ describe('an existing key', () => {
     const own = world.accountApi.world.data.apiKeys.find((key) => key.token === world.accountApi.key)
     for (const verb of ['rotate', 'revoke']) {
       await world.ada.command(`/infra keys ${verb} ${own?.id}`, { channel: ops })
-      await untilShown(world.slack, people.ada, new RegExp(`do not ${verb} it`))
+      await untilShown(world.slack, people.ada, new RegExp(`can't ${verb} it`))
     }
     expect(world.slack.messages(ops)).toEqual([])
   })

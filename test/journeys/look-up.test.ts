@@ -59,7 +59,19 @@ describe('Look up in Lockkeeper', () => {
       wordsOf(shown)
         .replaceAll(/(eip|sv|vm)_\w+/g, '$1_…')
         .replaceAll(/https:\S+\|/g, 'https://…|'),
-    ).toMatchInlineSnapshot(`"Searching this message…"`)
+    ).toMatchInlineSnapshot(`
+      "*\`203.0.113.10\`*  Elastic IP, active
+      On \`web-1\` (on)
+      \`Storefront, ASH\`  \`eip_…\` [Move…]
+      (Open request: \`Move 203.0.113.10 from web-1 to web-2\`, waiting for approval  ·  requested by <@U0ADA00001>  ·  <https://…|Open the request>)
+
+      *\`kafka-3\`*  server, off
+      No Elastic IPs
+      \`Data platform, ASH\`  \`192.0.2.23\`  \`sv_…\`
+
+      *\`preview-1\`*  virtual machine, Running
+      \`Storefront, ASH\`  \`192.0.2.110\`  \`vm_…\`"
+    `)
     expect(JSON.stringify(shown.view)).toContain(elasticIp.id)
     expect(JSON.stringify(shown.view)).toContain(card.ts.replace('.', ''))
     expect(world.slack.messages(ops)).toHaveLength(before + 1)

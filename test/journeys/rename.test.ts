@@ -182,7 +182,7 @@ describe('several machines with one name', () => {
 
     const choice = await untilShown(world.slack, people.ada, /40 virtual machines/)
     expect(choice.blocks?.filter((block) => block.accessory)).toHaveLength(30)
-    expect(choice.text).toContain('10 more aren't shown. Use the id: `/infra vm rename &lt;id&gt; preview-eu-1`.')
+    expect(choice.text).toContain("10 more aren't shown. Use the id: `/infra vm rename &lt;id&gt; preview-eu-1`.")
   })
 })
 
