@@ -33,9 +33,9 @@ describe('a start while a dependency is away', () => {
     await bot.untilReady()
     slack.connectBot(bot.slackUrl())
     await ada.command(move, { channel: ops })
-    await untilShown(slack, people.ada, /cannot reach my memory/)
+    await untilShown(slack, people.ada, /database \(Redis\) isn't responding/)
     await ada.command('/infra help', { channel: ops })
-    await untilShown(slack, people.ada, /What you can ask me/)
+    await untilShown(slack, people.ada, /What you can do/)
     expect(await bot.page('/status')).toMatchObject({
       status: 503,
       body: {
@@ -89,7 +89,7 @@ describe('a start while a dependency is away', () => {
     await bot.untilReady()
     slack.connectBot(bot.slackUrl())
     await slack.as(people.ada).command('/infra help', { channel: ops })
-    await untilShown(slack, people.ada, /What you can ask me/)
+    await untilShown(slack, people.ada, /What you can do/)
   })
 
   test.each(['all', 'worker'])('fails with a sentence if Slack is back and rejects the token, with ROLE=%s', async (role) => {
@@ -111,7 +111,7 @@ describe('a start while a dependency is away', () => {
     await bot.untilReady()
     slack.connectBot(bot.slackUrl())
     await slack.as(people.ada).command('/infra ip list', { channel: ops })
-    await untilShown(slack, people.ada, /rejects the bot's API key/)
+    await untilShown(slack, people.ada, /rejects Lockkeeper's API key/)
 
     expect(await bot.page('/status')).toMatchObject({
       status: 503,

@@ -3,7 +3,7 @@ import { documentedRefusal } from '../domain/documented-refusals.ts'
 import { StoreUnavailableError, UserError } from '../domain/errors.ts'
 import type { Words } from '../domain/finding.ts'
 import { ListCutError } from '../domain/list-errors.ts'
-import { escapeMrkdwn, type Mrkdwn } from './text/text.ts'
+import { escapeMrkdwn, type Mrkdwn, mrkdwn } from './text/text.ts'
 
 /** A refusal in mrkdwn, so that its sentence can mention people and channels. */
 export class Refusal extends UserError {
@@ -15,6 +15,9 @@ export class Refusal extends UserError {
     this.words = words
   }
 }
+
+/** Answers a button that this version does not know, or whose value it cannot read. */
+export const outdatedButton = mrkdwn`This button is out of date. Run the command again.`
 
 /** Explains an error in mrkdwn for a message. Undefined for an unexpected error. */
 export function toUserWords(error: unknown): Mrkdwn | undefined {
@@ -30,18 +33,18 @@ export function toUserWords(error: unknown): Mrkdwn | undefined {
 export function toUserMessage(error: unknown): string | undefined {
   if (error instanceof UserError) return error.message
   if (error instanceof StoreUnavailableError) {
-    return 'I cannot reach my memory (Redis) just now. Try again in a minute: what went through all the same is not done twice. If it lasts, tell the people who run this bot.'
+    return "Lockkeeper's database (Redis) isn't responding. Try again in a minute; nothing runs twice. If it lasts, tell the people who run Lockkeeper."
   }
   if (error instanceof ApiUnreachableError) {
     return error.requestSent === 'no'
-      ? 'The account API cannot be reached just now, and nothing was changed. Try again in a minute.'
-      : 'The account API did not answer in time. Try again in a minute; if it lasts, look at its status page.'
+      ? "Couldn't reach the account API. Nothing was changed. Try again in a minute."
+      : "The account API didn't answer in time. Try again in a minute. If it lasts, check its status page."
   }
   if (error instanceof ListCutError) {
-    return 'The list of the account API is too long to be read to its end, so this could not be found out. Nothing was changed. Give an id in place of a name or an address.'
+    return "The account's list is too long to read to its end. Nothing was changed. Use an id instead of a name or an address."
   }
   if (error instanceof ApiContractError) {
-    return 'The account API answered with something that I do not understand. Tell the people who run this bot; the details are in its log.'
+    return 'The account API returned an unexpected answer. Tell the people who run Lockkeeper. The log has the details.'
   }
   if (error instanceof ApiError) return apiErrorSentence(error)
   return undefined
@@ -76,15 +79,15 @@ function featureMissing(error: ApiError): Words {
 
 function statusSentence(error: ApiError): string {
   if (error.status === 401)
-    return "The account API rejects the bot's API key (401). The people who run this bot have to set a valid INFRA_API_KEY."
+    return "The account API rejects Lockkeeper's API key (401). The people who run Lockkeeper must set a valid INFRA_API_KEY."
   if (error.status === 403)
-    return `The bot's API key may not do this (403): it may be read-only or limited to other addresses.${said(error)} Tell the people who run this bot.`
-  if (error.status === 429) return 'The account API asks to slow down (429). Try again in a minute.'
-  if (error.status >= 500) return `The account API has a problem of its own (${error.status}). Try again in a minute.`
+    return `Lockkeeper's API key isn't allowed to do this (403). It may be read-only, or limited to other addresses.${said(error)} Tell the people who run Lockkeeper.`
+  if (error.status === 429) return 'The account API is limiting requests (429). Try again in a minute.'
+  if (error.status >= 500) return `The account API returned an error (${error.status}). Try again in a minute.`
   if (error.status === 409)
-    return `The account API is busy with another change of this just now (409).${said(error)} Ask again when that has ended.`
-  if (error.status === 404) return `The account API does not know this (404).${said(error)}`
-  return `The account API refused (${error.status}${error.codes.length > 0 ? `, ${error.codes.join(', ')}` : ''}).${said(error)}`
+    return `The account API is busy with another change of this resource (409).${said(error)} Try again when that change has ended.`
+  if (error.status === 404) return `The account API couldn't find this (404).${said(error)}`
+  return `The account API refused this (${error.status}${error.codes.length > 0 ? `, ${error.codes.join(', ')}` : ''}).${said(error)}`
 }
 
 function said(error: ApiError): string {

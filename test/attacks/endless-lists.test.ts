@@ -160,7 +160,7 @@ test('whoever picks sees that the list was cut off', () => {
   expect(textsOf('')).toHaveLength(100)
   expect(textsOf('').slice(-2)).toMatchInlineSnapshot(`
     [
-      "52 more fit: type more to narrow it down",
+      "52 more match: type more to narrow it down",
       "Incomplete: there are more virtual machines than could be read",
     ]
   `)
@@ -195,7 +195,7 @@ test('what is not in a list that was cut off is never taken for gone', async () 
   for (const { blocks } of forms) expect(JSON.stringify(blocks[0])).toContain('too long to be read to its end')
   expect(await createMoveChange(accountApi).survey?.({})).toBeDefined()
   expect(toUserMessage(cut)).toMatchInlineSnapshot(
-    `"The list of the account API is too long to be read to its end, so this could not be found out. Nothing was changed. Give an id in place of a name or an address."`,
+    `"The account's list is too long to read to its end. Nothing was changed. Use an id instead of a name or an address."`,
   )
 })
 

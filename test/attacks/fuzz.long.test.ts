@@ -132,7 +132,7 @@ test(
     }
 
     await world.ada.command('/infra help', { channel: ops })
-    await untilShown(world.slack, people.ada, /What you can ask me/)
+    await untilShown(world.slack, people.ada, /What you can do/)
     // What was begun may end.
     await delay(3_000)
     const warm = samples.slice(Math.floor(samples.length * warmUpShare))

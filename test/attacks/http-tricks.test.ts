@@ -51,7 +51,7 @@ async function forgedApproval(world: World): Promise<string> {
 
 async function expectStillWaiting(world: World): Promise<void> {
   await world.ada.command('/infra help', { channel: ops })
-  await untilShown(world.slack, people.ada, /What you can ask me/)
+  await untilShown(world.slack, people.ada, /What you can do/)
   expect(await untilCard(world.slack, /needs approval from/)).toBeDefined()
   expect(world.accountApi.journal.writes()).toEqual([])
 }

@@ -46,7 +46,7 @@ describe('a member who searches with thousands of words', () => {
     await world.slack.until(() => world.slack.ephemerals(people.ada).length === reading.length)
     expect([...new Set(world.slack.ephemerals(people.ada).map(({ text }) => text))]).toMatchInlineSnapshot(`
       [
-        "Too many words: a search takes up to 20, and this one has 21. Use fewer words.",
+        "Too many words: a search can have up to 20. This one has 21. Use fewer words.",
         "\`/infra moves\` takes no arguments. Not understood: \`w0 w1 w2 w3 w4 w5 w6 w7 w8 w9 w0 w1 w2 w3 w4 w5 w6 w7 w8 w9 w0\`.",
         "\`/infra pending\` takes no arguments. Not understood: \`w0 w1 w2 w3 w4 w5 w6 w7 w8 w9 w0 w1 w2 w3 w4 w5 w6 w7 w8 w9 w0\`.",
         "\`/infra whoami\` takes no arguments. Not understood: \`w0 w1 w2 w3 w4 w5 w6 w7 w8 w9 w0 w1 w2 w3 w4 w5 w6 w7 w8 w9 w0\`.",
@@ -61,7 +61,7 @@ describe('a member who searches with thousands of words', () => {
     await world.ada.command(`/infra audit ${words(1_900).join(' ')}`, { channel: ops })
 
     const { text } = await untilShown(world.slack, people.ada, /Nothing was done/)
-    expect(text).toMatchInlineSnapshot(`"Nothing was done: a command has up to 3000 characters. Use fewer words, or the form."`)
+    expect(text).toMatchInlineSnapshot(`"Nothing was done. A command can have up to 3000 characters. Use fewer words, or the form."`)
   })
 
   test('is refused in a picker', () => {

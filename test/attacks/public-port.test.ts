@@ -28,7 +28,7 @@ function asForm(payload: object): { body: string; contentType: string } {
 
 async function expectNothingRequested(world: World): Promise<void> {
   await world.ada.command('/infra help', { channel: ops })
-  await untilShown(world.slack, people.ada, /What you can ask me/)
+  await untilShown(world.slack, people.ada, /What you can do/)
   expect(world.slack.messages(ops).filter(({ isBot }) => isBot)).toEqual([])
   expect(world.accountApi.journal.writes()).toEqual([])
 }
@@ -98,7 +98,7 @@ test('a recorded event whose text holds a click is not read as that click when i
 
   expect(answer.status).toBe(400)
   await world.ada.command('/infra help', { channel: ops })
-  await untilShown(world.slack, people.ada, /What you can ask me/)
+  await untilShown(world.slack, people.ada, /What you can do/)
   expect(world.slack.messages(ops).at(-1)?.text).toMatch(/needs approval from/)
   expect(world.accountApi.journal.writes()).toEqual([])
 })

@@ -78,7 +78,7 @@ describe('a write that is answered with 429', () => {
     const sent = world.accountApi.journal.length
     const startedAt = Date.now()
     await world.chiara.command('/infra ip list', { channel: ops })
-    await untilShown(world.slack, people.chiara, /cannot be reached just now/)
+    await untilShown(world.slack, people.chiara, /reach the account API/)
     expect(Date.now() - startedAt).toBeLessThan(3_000)
     // Longer than the grace period, and many reads that cannot be made.
     await delay(2_500)

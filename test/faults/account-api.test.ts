@@ -44,15 +44,23 @@ describe('a write that is refused', () => {
 
     expect(fault.fired).toBe(1)
     expect(report.text).toContain(
-      'The account API does not know this (404). It says: “The Elastic IP does not exist”. Nothing was changed.',
+      "The account API couldn't find this (404). It says: “The Elastic IP does not exist”. Nothing was changed.",
     )
     expect(patchesOf(world)).toHaveLength(1)
   })
 
   test.each([
-    [401, "The account API rejects the bot's API key (401).", /rejects my API key \(401, elasticIps\.move\).*has to be asked for again/],
+    [
+      401,
+      "The account API rejects Lockkeeper's API key (401).",
+      /rejects Lockkeeper's API key \(401, elasticIps\.move\).*must be requested again/,
+    ],
     // A key with fewer rights: the other operations go on, and the message does not say that nothing works.
-    [403, "The bot's API key may not do this (403)", /does not let my API key do this \(403, elasticIps\.move\).*the rest goes on/],
+    [
+      403,
+      "Lockkeeper's API key isn't allowed to do this (403)",
+      /doesn't let Lockkeeper's API key do this \(403, elasticIps\.move\).*Everything else works/,
+    ],
   ])('with %i is reported to the requester, and once to the channel of operators', async (status, shown, alert) => {
     const world = await startWorld({ env: { OPS_CHANNEL: general } })
     world.slack.invite(general)

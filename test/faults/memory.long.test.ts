@@ -30,18 +30,18 @@ test('a new data set is reported as new and a lost one as lost, with what is mov
 
   await admin.flushall()
 
-  const notice = await untilCard(world.slack, /database \(Redis\) lost its data/)
+  const notice = await untilCard(world.slack, /Redis lost Lockkeeper's data/)
   expect(notice.text).toContain(`${elasticIp.address} (${elasticIp.id}), `)
   // A read may show either server while the Elastic IP moves.
   expect(notice.text).toMatch(/203\.0\.113\.10 \(eip_\w+\), shown on web-[12]/)
   await world.ben.click(card, 'Approve')
-  await untilShown(world.slack, people.ben, /I no longer know this request/)
+  await untilShown(world.slack, people.ben, /no longer has this request/)
 }, 30_000)
 
 test('operators are notified of the loss although Slack fails at first', async () => {
   const { world, admin } = await startWorldOnOwnRedis()
   await untilCard(world.slack, /Redis has no data of Lockkeeper yet/)
-  const isAlarm = ({ text }: { text?: unknown }) => String(text).includes('database (Redis) lost its data')
+  const isAlarm = ({ text }: { text?: unknown }) => String(text).includes("Redis lost Lockkeeper's data")
   const fault = world.slack.faults.add({
     method: 'chat.postMessage',
     kind: 'status',
@@ -51,7 +51,7 @@ test('operators are notified of the loss although Slack fails at first', async (
 
   await admin.flushall()
 
-  await untilCard(world.slack, /database \(Redis\) lost its data/)
+  await untilCard(world.slack, /Redis lost Lockkeeper's data/)
   // Longer than the time until the next attempt.
   await new Promise((resolve) => setTimeout(resolve, 6_000))
   expect(fault.fired).toBe(1)
@@ -66,7 +66,7 @@ test('with a full Redis new requests are refused with a message, and running one
 
   await admin.config('SET', 'maxmemory', '1')
   await world.ada.command('/infra keys create ci-deploy', { channel: ops })
-  await untilShown(world.slack, people.ada, /I cannot reach my memory|memory is full/)
+  await untilShown(world.slack, people.ada, /database \(Redis\) isn't responding|memory is full/)
   await new Promise((resolve) => setTimeout(resolve, 2_000))
   expect(world.slack.thread(ops, card.ts).filter(({ text }) => /Done/.test(text))).toEqual([])
   const noise = world.log.filter((line) => line.includes('"level":"error"')).length

@@ -39,7 +39,7 @@ async function startEveryPhase(scene: Scene) {
   }
 }
 
-const away = /I cannot reach my memory \(Redis\) just now/
+const away = /Lockkeeper's database \(Redis\) isn't responding/
 
 /** Tries everything while Redis is away, and waits for the answers. Returns how long the slowest one took, in ms. */
 async function tryInVain(scene: Scene, listed: RegExp = away): Promise<number> {

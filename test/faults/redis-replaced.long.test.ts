@@ -64,7 +64,7 @@ test('after a Redis comes back without its data, operators are notified with wha
   expect(await scene.admin.dbsize()).toBeLessThan(20)
 
   const notice = await scene.slack.until(
-    () => scene.slack.messages(general).find(({ text }) => text.includes('database (Redis) lost its data')),
+    () => scene.slack.messages(general).find(({ text }) => text.includes("Redis lost Lockkeeper's data")),
     {
       timeoutMs: 20_000,
     },
@@ -77,7 +77,7 @@ test('after a Redis comes back without its data, operators are notified with wha
   await scene.ben.click(next, 'Approve')
   await scene.untilReport(next, /Done/)
   expect(performance.now() - lostAt).toBeLessThan(60_000)
-  expect(scene.slack.messages(general).filter(({ text }) => text.includes('database (Redis) lost its data'))).toHaveLength(1)
+  expect(scene.slack.messages(general).filter(({ text }) => text.includes("Redis lost Lockkeeper's data"))).toHaveLength(1)
   expect(scene.writes()).toHaveLength(2)
 }, 90_000)
 
@@ -98,7 +98,7 @@ test('after a Redis comes back with an older state, operators are notified once 
   await cp(older, files, { recursive: true })
   await scene.redis.restart()
 
-  const isNotice = ({ text }: { text: string }) => text.includes('database (Redis) went back to an older state')
+  const isNotice = ({ text }: { text: string }) => text.includes('Redis went back to an older state')
   const notice = await scene.slack.until(() => scene.slack.messages(general).find(isNotice), { timeoutMs: 20_000 })
   const { address, id } = scene.elasticIp(0)
   expect(notice.text).toContain(`may no longer follow: ${address} (${id}), `)
@@ -108,7 +108,7 @@ test('after a Redis comes back with an older state, operators are notified once 
   await scene.ben.click(next, 'Approve')
   await scene.untilReport(next, /Done/)
   expect(scene.slack.messages(general).filter(isNotice)).toHaveLength(1)
-  expect(scene.slack.messages(general).filter(({ text }) => text.includes('database (Redis) lost its data'))).toEqual([])
+  expect(scene.slack.messages(general).filter(({ text }) => text.includes("Redis lost Lockkeeper's data"))).toEqual([])
   expect(scene.writes()).toHaveLength(2)
 }, 90_000)
 
@@ -123,7 +123,7 @@ test('the promotion of an empty replica is noticed, too', async () => {
   scene.proxy.reset()
 
   const notice = await scene.slack.until(
-    () => scene.slack.messages(general).find(({ text }) => text.includes('database (Redis) lost its data')),
+    () => scene.slack.messages(general).find(({ text }) => text.includes("Redis lost Lockkeeper's data")),
     {
       timeoutMs: 20_000,
     },

@@ -94,7 +94,9 @@ export async function startScene({
   /** Resolves with the newest card of this move whose text fits. */
   function untilCard(index: number, fits: RegExp, timeoutMs = 15_000, channel = ops): Promise<Message> {
     const { address } = elasticIp(index)
-    const isIt = ({ isBot, text }: Message) => isBot && text.includes(`${address} `) && fits.test(text)
+    // One address can be the beginning of another.
+    const named = new RegExp(`${address.replaceAll('.', '\\.')}(?!\\d)`)
+    const isIt = ({ isBot, text }: Message) => isBot && named.test(text) && fits.test(text)
     return slack.until(() => slack.messages(channel).findLast(isIt), { what: `a card of ${address} like ${fits}`, timeoutMs })
   }
 

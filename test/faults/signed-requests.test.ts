@@ -32,7 +32,7 @@ async function requestMove(world: World) {
 /** Checks that nothing that was sent had an effect, and that the bot goes on. */
 async function expectNothingDone(world: World): Promise<void> {
   await world.ada.command('/infra help', { channel: ops })
-  await untilShown(world.slack, people.ada, /What you can ask me/)
+  await untilShown(world.slack, people.ada, /What you can do/)
   expect(world.slack.messages(ops).at(-1)?.text).toMatch(/needs approval from/)
   expect(world.accountApi.journal.writes()).toEqual([])
 }
@@ -64,7 +64,7 @@ describe('a request with the right signature', () => {
 
     expect(again.map(({ outcome }) => outcome)).toEqual(Array(3).fill('acknowledged'))
     await world.ada.command('/infra help', { channel: ops })
-    await untilShown(world.slack, people.ada, /What you can ask me/)
+    await untilShown(world.slack, people.ada, /What you can do/)
     expect(world.slack.messages(ops).filter(({ isBot }) => isBot)).toHaveLength(1)
     expect(world.slack.ephemerals(people.ada).filter(({ text }) => /already|open request/.test(text))).toEqual([])
   })

@@ -64,16 +64,16 @@ test('if any single call fails, with or without an effect, there is one card and
   expect(brokenPromises(await scene.gather(kinds.length, 40_000))).toEqual([])
   expect(faults.map(({ fired }) => fired)).toEqual(faults.map(() => 1))
   for (const [index] of kinds.entries()) await scene.untilCard(index, /\*Done/)
-  expect(cards.flatMap((card) => scene.reports(card, /may be a repeat/))).toEqual([])
+  expect(cards.flatMap((card) => scene.reports(card, /Possible duplicate/))).toEqual([])
 }, 90_000)
 
-test('a bot without the scopes to search repeats a message, and says that it may be a repeat', async () => {
+test('a bot without the scopes to search repeats a message, and says that it may be a duplicate', async () => {
   const scene = await startScene({ scopes: ['commands', 'chat:write', 'users:read', 'usergroups:read', 'channels:read', 'groups:read'] })
   const card = await scene.requestMove(0)
   const lost = scene.slack.faults.add({ method: 'chat.postMessage', kind: 'drop-after', when: isReport })
   await scene.ben.click(card, 'Approve')
 
-  await scene.untilReport(card, /may be a repeat/)
+  await scene.untilReport(card, /Possible duplicate/)
 
   expect(lost.fired).toBe(1)
   expect(await scene.evidence.comeToRest(1, 20_000)).toBe(true)
@@ -95,7 +95,7 @@ describe('a channel that is closed between the request and its end', () => {
 
       const direct = scene.slack.directMessages(people.ada)
       expect(direct.map(({ text }) => text)).toEqual([expect.stringMatching(/Done\..*`198\.51\.100\.1` is assigned to `web-2`/s)])
-      expect(direct[0]?.text).toContain(`I could not post in the thread in <#${ops}> (${error})`)
+      expect(direct[0]?.text).toContain(`couldn't post in the thread in <#${ops}> (${error})`)
       expect(scene.writes()).toHaveLength(1)
     },
     60_000,
@@ -114,7 +114,7 @@ describe('a channel that is closed between the request and its end', () => {
       when: (args) => args.channel === people.ada,
     })
 
-    const notice = await scene.slack.until(() => scene.slack.messages(general).find(({ text }) => text.includes('reaches neither')), {
+    const notice = await scene.slack.until(() => scene.slack.messages(general).find(({ text }) => text.includes("Couldn't deliver")), {
       timeoutMs: 20_000,
     })
     expect(notice.text).toContain('user_disabled')
@@ -216,7 +216,7 @@ describe('Slack is away for longer than any pause between two attempts', () => {
       const evidence = await scene.gather(3, 40_000)
 
       expect(brokenPromises(evidence)).toEqual([])
-      expect(scene.slack.messages(ops).filter(({ text }) => /may be a repeat/.test(text))).toEqual([])
+      expect(scene.slack.messages(ops).filter(({ text }) => /Possible duplicate/.test(text))).toEqual([])
       expect(hung.fired).toBe(1)
     },
     150_000,

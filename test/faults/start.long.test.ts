@@ -50,7 +50,7 @@ test('a bot that starts while Redis reads its files answers in words, and works 
   await bot.untilReady()
   slack.connectBot(bot.slackUrl())
   await slack.as(people.ada).command(move, { channel: ops })
-  await untilShown(slack, people.ada, /cannot reach my memory/)
+  await untilShown(slack, people.ada, /database \(Redis\) isn't responding/)
 
   await loaded
   await expect.poll(() => bot.page('/status'), { timeout: 15_000 }).toMatchObject({ status: 200, body: { ok: true } })

@@ -247,7 +247,7 @@ test('an odd member that is not needed hinders nobody', async () => {
     ]
   `)
   expect(JSON.parse(loaded.body).options.length).toBeGreaterThan(1)
-  await untilShown(world.slack, people.chiara, /What you can ask me/)
+  await untilShown(world.slack, people.chiara, /What you can do/)
   const texts = () => world.slack.directMessages(people.ada).map(({ text }) => text)
   await world.slack.until(() => texts().length === 2)
   expect(texts()).toEqual([expect.stringMatching(/button/), expect.stringMatching(/button/)])
@@ -279,7 +279,7 @@ test('no button, form or picker reports a payload without values as a defect', a
 
   expect(Object.entries(answers).filter(([, answer]) => (answer as unknown[])[0] !== 200)).toEqual([])
   await world.chiara.command('/infra help', { channel: ops })
-  await untilShown(world.slack, people.chiara, /What you can ask me/)
+  await untilShown(world.slack, people.chiara, /What you can do/)
   expect(world.log.filter((line) => /"reference"/.test(line))).toEqual([])
 }, 30_000)
 

@@ -83,9 +83,9 @@ test('a password that is changed while the bot runs is shown nowhere, and the mo
   await admin.call('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes')
   await expect.poll(() => bots.log.join('\n'), { timeout: 10_000 }).toMatch(/WRONGPASS/)
   await world.ben.click(card, 'Approve')
-  await untilShown(slack, people.ben, /cannot reach my memory/)
+  await untilShown(slack, people.ben, /database \(Redis\) isn't responding/)
   await world.ada.command('/infra pending', { channel: ops })
-  await untilShown(slack, people.ada, /cannot reach my memory/)
+  await untilShown(slack, people.ada, /database \(Redis\) isn't responding/)
   await admin.config('SET', 'requirepass', redis.password)
 
   await untilReport(slack, card.ts, /Done/)

@@ -313,7 +313,7 @@ test('the report fits into a message with many errors, and keeps the tests below
   const { blocks, text } = report(well.bot, diagnose({ ...well, groups })).table
   expect(charactersIn(blocks)).toBeLessThanOrEqual(10_000)
   expect(blocks.length).toBeGreaterThan(30)
-  expect(JSON.stringify(blocks.at(-6))).toMatch(/\d\d more parts do not fit in here and are not shown/)
+  expect(JSON.stringify(blocks.at(-6))).toMatch(/\d\d more parts don't fit here and aren't shown/)
   expect(blocks.slice(-5).map(({ type }) => type)).toEqual(['data_table', 'section', 'actions', 'actions', 'actions'])
   expect(text.length).toBeLessThanOrEqual(4_000)
 })

@@ -24,7 +24,7 @@ test('Elastic IPs that the account API sent and the list lacks are counted', () 
   const notes = (missing: Missing) => elasticIpListing([active], [], missing).notes?.map(String)
 
   expect(notes({ unreadable: 1, unready: 2 })).toEqual([
-    ':warning: Not listed: 1 that could not be read.',
+    ":warning: Not listed: 1 that couldn't be read.",
     'Not listed: 2 still being provisioned.',
   ])
   expect(notes({ unreadable: 0, unready: 0 })).toEqual([])

@@ -57,7 +57,7 @@ describe('/infra moves', () => {
     const { rows, notes } = await run([move('known', { state: 'tracking' }), move('unknown', { version: 99, state: 'tracking' })])
 
     expect(rows).toHaveLength(1)
-    expect(notes).toEqual([':warning: 1 request is not listed: written by another version of Lockkeeper.'])
+    expect(notes).toEqual([":warning: 1 request isn't listed: written by another version of Lockkeeper."])
   })
 
   test('shows the state of each move, and for how long', async () => {

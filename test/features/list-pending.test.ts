@@ -127,7 +127,7 @@ describe('/infra pending', () => {
     expect(rows).toHaveLength(1)
     expect([listing.title, ...(listing.notes ?? [])].map(({ text }) => text)).toEqual([
       '3 waiting for approval, 1 of them for you',
-      ':warning: 2 requests are not listed: written by another version of Lockkeeper.',
+      ":warning: 2 requests aren't listed: written by another version of Lockkeeper.",
     ])
   })
 

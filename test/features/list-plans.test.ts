@@ -119,7 +119,7 @@ describe('the list of plans', () => {
 
   test('says what to do if nothing fits', () => {
     expect(String(planListing(all, ['h100']).empty)).toMatchInlineSnapshot(
-      `"None of the 4 plans fits. Use fewer words, or leave out \`in-stock\`."`,
+      `"None of the 4 plans match. Use fewer words, or leave out \`in-stock\`."`,
     )
     expect(String(planListing([], []).empty)).toBe('The account API lists no plans.')
   })

@@ -196,7 +196,7 @@ describe('a row', () => {
         { ...move, act: 'accept' },
         { ...move, act: 'late' },
       ],
-      /Under way/,
+      /In progress/,
     ],
     [
       'with refused attempts',
@@ -229,7 +229,7 @@ describe('a row', () => {
       :wastebasket: *Removed old entries of the audit, up to number 1,234*  ·  <!date^1795176004^{date_short_pretty} {time}|2026-11-20 12:00 UTC>
       :no_entry: *Somebody tried to use Lockkeeper (\`command ip move\`)*  ·  Refused  ·  <!date^1795176003^{date_short_pretty} {time}|2026-11-20 12:00 UTC>
       by <@U0DOV00001>
-      Guests may not use this bot. Ask a full member of this workspace.
+      Guests can't use Lockkeeper. Ask a full member of this workspace.
       :no_entry_sign: *Move 203.0.113.10 from web-1 to web-2*  ·  Rejected  ·  <!date^1795176002^{date_short_pretty} {time}|2026-11-20 12:00 UTC>
       by <@U0ADA00001>  ·  rejected by <@U0BEN00001>
       :speech_balloon: *Rename web-21 to web-eu-1*  ·  Waiting for approval  ·  <!date^1795176001^{date_short_pretty} {time}|2026-11-20 12:00 UTC>
@@ -332,7 +332,7 @@ describe('a row', () => {
 describe('a step', () => {
   test('of a whole move says who took it and when, by which rule, and what the account answered', () => {
     expect(wholeMove.map((entry) => stepText(entry)).join('\n')).toMatchInlineSnapshot(`
-      "Requested: <@U0ADA00001>, <!date^1795176000^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  rule APPROVERS: every full member may ask  ·  reason: \`web-1 is to be &lt;rebooted&gt;\`
+      "Requested: <@U0ADA00001>, <!date^1795176000^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  rule APPROVERS: every full member can request  ·  reason: \`web-1 is to be &lt;rebooted&gt;\`
       Reminded the approvers: <!date^1795176001^{date_short_pretty} {time}|2026-11-20 12:00 UTC>
       Approved: <@U0BEN00001>, <!date^1795176002^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  rule APPROVERS: <!subteam^S0ONCALL01>
       Sent to the account: <!date^1795176003^{date_short_pretty} {time}|2026-11-20 12:00 UTC>
@@ -389,14 +389,14 @@ describe('a step', () => {
       { act: 'refused', by: ben },
     )
     expect(entries.map((entry) => stepText(entry)).join('\n')).toMatchInlineSnapshot(`
-      "Refused: <@U0DOV00001> tried to decide “Move 203.0.113.10 from web-1 to web-2”, <!date^1795176000^{date_short_pretty} {time}|2026-11-20 12:00 UTC>: You are not an approver of this. <!subteam^S0ONCALL01> can decide it.
-      Refused: <@U0DOV00001> tried to use Lockkeeper (\`command ip move\`), <!date^1795176001^{date_short_pretty} {time}|2026-11-20 12:00 UTC>: Guests may not use this bot. Ask a full member of this workspace.
-      Refused: <@U0ADA00001> tried to request a new API key, <!date^1795176002^{date_short_pretty} {time}|2026-11-20 12:00 UTC>: You are not among the people who may ask for this here (<@U0BEN00001>). Ask one of them, or the people who run this bot.
-      Refused: <@U0ADA00001> tried to withdraw or take “Move 203.0.113.10 from web-1 to web-2”, <!date^1795176003^{date_short_pretty} {time}|2026-11-20 12:00 UTC>: Only <@U0BEN00001>, who asked for this, can withdraw it. An approver can reject it.
-      Refused: <@U0BEN00001> pressed Approve on “Move 203.0.113.10 from web-1 to web-2”, <!date^1795176004^{date_short_pretty} {time}|2026-11-20 12:00 UTC>: This button is not on the card of this request, so I do not act on it. Use the card itself.
-      Refused: <@U0BEN00001> pressed the button that shows the secret of a request, <!date^1795176005^{date_short_pretty} {time}|2026-11-20 12:00 UTC>: This button does not belong to the request that it names: it was made for something else, or changed. I do not act on it. Use the request's own card.
-      Refused: <@U0DOV00001> tried to decide “Move 203.0.113.10 from web-1 to web-2”, <!date^1795176006^{date_short_pretty} {time}|2026-11-20 12:00 UTC>: You are not an approver of this. <!subteam^S0ONCALL01> can decide it.
-      Refused: <@U0BEN00001> tried something with “Move 203.0.113.10 from web-1 to web-2”, <!date^1795176007^{date_short_pretty} {time}|2026-11-20 12:00 UTC>: request-reject-form: What I keep of this request is no longer what was asked for, so I do not act on it, and have told the people who run me. Ask again with the command.
+      "Refused: <@U0DOV00001> tried to decide “Move 203.0.113.10 from web-1 to web-2”, <!date^1795176000^{date_short_pretty} {time}|2026-11-20 12:00 UTC>: You aren't an approver of this request. <!subteam^S0ONCALL01> can decide it.
+      Refused: <@U0DOV00001> tried to use Lockkeeper (\`command ip move\`), <!date^1795176001^{date_short_pretty} {time}|2026-11-20 12:00 UTC>: Guests can't use Lockkeeper. Ask a full member of this workspace.
+      Refused: <@U0ADA00001> tried to request a new API key, <!date^1795176002^{date_short_pretty} {time}|2026-11-20 12:00 UTC>: You can't request this here. These requesters can: <@U0BEN00001>. Ask one of them, or the people who run Lockkeeper.
+      Refused: <@U0ADA00001> tried to withdraw or take “Move 203.0.113.10 from web-1 to web-2”, <!date^1795176003^{date_short_pretty} {time}|2026-11-20 12:00 UTC>: Only <@U0BEN00001>, who requested this, can withdraw it. An approver can reject it.
+      Refused: <@U0BEN00001> pressed Approve on “Move 203.0.113.10 from web-1 to web-2”, <!date^1795176004^{date_short_pretty} {time}|2026-11-20 12:00 UTC>: This button isn't on the request message. Nothing was done. Use the request message.
+      Refused: <@U0BEN00001> pressed the button that shows the secret of a request, <!date^1795176005^{date_short_pretty} {time}|2026-11-20 12:00 UTC>: This button was made for another request, or it was changed. Nothing was done. Use the request message.
+      Refused: <@U0DOV00001> tried to decide “Move 203.0.113.10 from web-1 to web-2”, <!date^1795176006^{date_short_pretty} {time}|2026-11-20 12:00 UTC>: You aren't an approver of this request. <!subteam^S0ONCALL01> can decide it.
+      Refused: <@U0BEN00001> tried something with “Move 203.0.113.10 from web-1 to web-2”, <!date^1795176007^{date_short_pretty} {time}|2026-11-20 12:00 UTC>: request-reject-form: The record of this request no longer matches what was requested. Nothing was done. The people who run Lockkeeper were notified. Run the command again.
       Refused: <@U0BEN00001> tried something, <!date^1795176008^{date_short_pretty} {time}|2026-11-20 12:00 UTC>"
     `)
   })
@@ -454,13 +454,13 @@ describe('a step', () => {
     )
     expect(entries.map((entry) => stepText(entry)).join('\n')).toMatchInlineSnapshot(`
       "Approved, with 1 more of 2 needed: <@U0BEN00001>, <!date^1795176000^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  rule APPROVERS: <!subteam^S0ONCALL01>
-      Needed no approval: <!date^1795176001^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  rule NO_APPROVAL: needs no approval
+      Needed no approval: <!date^1795176001^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  rule NO_APPROVAL: no approval needed
       Approved by the requester alone (break-glass): <@U0ADA00001>, <!date^1795176002^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  rule production: <@U0ADA00001>  ·  reason: \`everything is down\`
       Rejected: <@U0BEN00001>, <!date^1795176003^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  rule APPROVERS: <!subteam^S0ONCALL01>  ·  reason: \`not tonight, &lt;@U0ADA00001&gt;\`
-      Withdrawn: <@U0ADA00001>, <!date^1795176004^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  as who asked for it
+      Withdrawn: <@U0ADA00001>, <!date^1795176004^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  as the requester
       Expired: <!date^1795176005^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  Approved, but not used before the deadline.
-      Discarded, because its message could not be posted: <!date^1795176006^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  The request message could not be posted: not_in_channel.
-      Canceled, because the account had changed: <!date^1795176007^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  It was on web-1 when this was requested, and is on web-3 now.
+      Discarded, because its message could not be posted: <!date^1795176006^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  Couldn't post the request message: not_in_channel.
+      Canceled, because the account had changed: <!date^1795176007^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  It was on web-1 when this was asked for, and is on web-3 now.
       Not started, because nothing was sent: <!date^1795176008^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  The account API could not be read for ten minutes.
       The account answered: <!date^1795176009^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  elasticIps.move: not finished within 20000 ms
       Takes longer than expected: <!date^1795176010^{date_short_pretty} {time}|2026-11-20 12:00 UTC>
@@ -469,9 +469,9 @@ describe('a step', () => {
       Superseded by another change: <!date^1795176013^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  It was moved to db-1 meanwhile.
       Started after all: <!date^1795176014^{date_short_pretty} {time}|2026-11-20 12:00 UTC>
       Corrected: done: <!date^1795176015^{date_short_pretty} {time}|2026-11-20 12:00 UTC>
-      Tracking stopped: <@U0ADA00001>, <!date^1795176016^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  as who asked for it
-      Tracking resumed: <@U0ADA00001>, <!date^1795176017^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  as who asked for it
-      Unreadable entry: <!date^1795176018^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  not JSON
+      Tracking stopped: <@U0ADA00001>, <!date^1795176016^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  as the requester
+      Tracking resumed: <@U0ADA00001>, <!date^1795176017^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  as the requester
+      An unreadable note: <!date^1795176018^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  not JSON
       teleport: <!date^1795176019^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  somewhere"
     `)
   })
@@ -840,7 +840,7 @@ describe('the list', () => {
     expect(listing.rows).toHaveLength(1)
     expect(around(listing)).toMatchInlineSnapshot(`
       "Audit: 1 request for \`203.0.113.10\`, newest first
-      :warning: Couldn't read the account's own events for \`eip_1GijF7NsZe3bN\`. Changes made outside Lockkeeper aren't shown. The bot's API key may not do this (403): it may be read-only or limited to other addresses. Tell the people who run this bot.
+      :warning: The account's own events for \`eip_1GijF7NsZe3bN\` could not be read, so changes made outside Lockkeeper are not shown. Lockkeeper's API key isn't allowed to do this (403). It may be read-only, or limited to other addresses. Tell the people who run Lockkeeper.
       Searched all 9 entries, back to <!date^1795176000^{date_short_pretty} {time}|2026-11-20 12:00 UTC>. \`npm run audit:verify\` checks that none was changed, removed or added."
     `)
   })
@@ -872,7 +872,7 @@ describe('the list', () => {
       shown && texts([shown.title, ...shown.facts.map(({ label, words }) => mrkdwn`${label}: ${words}`), ...(shown.notes ?? [])]),
     ).toMatchInlineSnapshot(`
       "“Move 203.0.113.10 from web-1 to web-2”
-      Requested: <@U0ADA00001>, <!date^1795176000^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  rule APPROVERS: every full member may ask  ·  reason: \`web-1 is to be &lt;rebooted&gt;\`
+      Requested: <@U0ADA00001>, <!date^1795176000^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  rule APPROVERS: every full member can request  ·  reason: \`web-1 is to be &lt;rebooted&gt;\`
       Reminded the approvers: <!date^1795176001^{date_short_pretty} {time}|2026-11-20 12:00 UTC>
       Approved: <@U0BEN00001>, <!date^1795176002^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  rule APPROVERS: <!subteam^S0ONCALL01>
       Sent to the account: <!date^1795176003^{date_short_pretty} {time}|2026-11-20 12:00 UTC>

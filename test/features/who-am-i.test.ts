@@ -80,22 +80,22 @@ describe('the rights of a person', () => {
       "What you may request and approve here
 
       :white_check_mark: *Moving an Elastic IP*  ·  \`ip.move\`
-      Request: yes (addresses: every full member may ask)
+      Request: yes (addresses: every full member can request)
       Approve: yes, for others (addresses: <!subteam^S0ONCALL01>)  ·  2 approvals within 30 min
 
       :white_check_mark: *Renaming a virtual machine*  ·  \`vm.rename\`
-      Request: yes (NO_APPROVAL: every full member may ask)
+      Request: yes (NO_APPROVAL: every full member can request)
       Approve: not needed (NO_APPROVAL)
 
       :no_entry: *A new API key*  ·  \`key.create\`
-      Request: no. You are not among the people who may ask for this here (<@U0ADA00001>). Ask one of them, or the people who run this bot.
+      Request: no. You can't request this here. These requesters can: <@U0ADA00001>. Ask one of them, or the people who run Lockkeeper.
       Approve: no, <@U0EVE00001> and <!subteam^S0SECURE01> can  ·  2 approvals within 4 h
 
       :no_entry: *Rotating an API key*  ·  \`key.rotate\`
-      Request: no. No rule of the policy lets anybody ask for rotating an API key in this channel, so it is refused. Ask in <#C0GENERAL1>.
+      Request: no. No policy rule allows rotating an API key in this channel. Request it in <#C0GENERAL1>.
 
       :no_entry: *Revoking an API key*  ·  \`key.revoke\`
-      Request: no. No rule of the policy lets anybody ask for revoking an API key in this channel, so it is refused. The people who run this bot can add a rule for it.
+      Request: no. No policy rule allows revoking an API key in this channel. The people who run Lockkeeper can add one.
 
       You are <@U0BEN00001> (\`U0BEN00001\`), a full member of this workspace, so you can see everything. The rights are those in <#C0OPS00001>."
     `)
@@ -114,10 +114,10 @@ describe('the rights of a person', () => {
 
     expect(rowsOf(words, 'ip.move')).toMatchInlineSnapshot(`
       ":no_entry: *Moving an Elastic IP*  ·  \`ip.move\`  ·  projects: Storefront, proj_2RBis9AK23gEc
-      Request: no. You are not among the people who may ask for this here (<@U0ADA00001>). Ask one of them, or the people who run this bot.
+      Request: no. You can't request this here. These requesters can: <@U0ADA00001>. Ask one of them, or the people who run Lockkeeper.
       Approve: yes, for others (production: <!subteam^S0ONCALL01>)  ·  1 approval within 4 h, or an emergency approval (break-glass)
       :white_check_mark: *Moving an Elastic IP*  ·  \`ip.move\`  ·  projects: all others
-      Request: yes (the rest: every full member may ask)
+      Request: yes (the rest: every full member can request)
       Approve: no, <@U0EVE00001> can  ·  1 approval within 4 h"
     `)
   })
@@ -138,7 +138,7 @@ describe('the rights of a person', () => {
     expect(words).not.toContain('Storefront')
     expect(rowsOf(words, 'key.create')).toMatchInlineSnapshot(`
       ":no_entry: *A new API key*  ·  \`key.create\`
-      Request: no. No rule of the policy lets anybody ask for a new API key in this channel, so it is refused. The people who run this bot can add a rule for it."
+      Request: no. No policy rule allows a new API key in this channel. The people who run Lockkeeper can add one."
     `)
   })
 
@@ -147,7 +147,7 @@ describe('the rights of a person', () => {
 
     expect(rowsOf(words, 'ip.move')).toMatchInlineSnapshot(`
       ":white_check_mark: *Moving an Elastic IP*  ·  \`ip.move\`  ·  projects: Storefront
-      Request: yes (storefront: every full member may ask)
+      Request: yes (storefront: every full member can request)
       Approve: yes, for others (storefront: <!subteam^S0ONCALL01>)  ·  1 approval within 4 h
       :no_entry: *Moving an Elastic IP*  ·  \`ip.move\`  ·  projects: all others
       Request: no. No rule covers them."
@@ -158,20 +158,20 @@ describe('the rights of a person', () => {
     const { words } = await rightsUnder([])
 
     for (const kind of changeKinds) expect(words).toContain(`\`${kind}\``)
-    expect(words.match(/Request: no. No rule of the policy/g)).toHaveLength(changeKinds.length)
+    expect(words.match(/Request: no. No policy rule/g)).toHaveLength(changeKinds.length)
   })
 
   test('are shown as unknown if a group cannot be read', async () => {
     const { words } = await rightsUnder([of('ip.move')], { members: async (ids) => new Map(ids.map((id) => [id, 'unknown'])) })
 
-    expect(words).toContain('Approve: unknown. Slack did not tell who is in the user group just now')
+    expect(words).toContain("Approve: unknown. Slack didn't return the members of the user group")
     expect(words).not.toContain('Approve: no')
   })
 
   test('say in a direct message that changes are requested in channels', async () => {
     const { words } = await rightsUnder([of('ip.move')], { channel: async () => 'direct' })
 
-    expect(words).toContain('Changes cannot be asked for in a direct message')
+    expect(words).toContain("You can't request changes in a direct message")
   })
 
   test('show the names of rules and projects as text', async () => {

@@ -20,7 +20,7 @@ test('a command is acknowledged while Redis does not answer, and costs one Redis
   const tookMs = performance.now() - startedAt
   const atAck = await commandsOf(admin)
   await admin.client('UNPAUSE')
-  await untilShown(world.slack, people.ada, /What you can ask me/)
+  await untilShown(world.slack, people.ada, /What you can do/)
   const atAnswer = await commandsOf(admin)
 
   // A command that waited for Redis would take a second, because its connection fails after that time.

@@ -14,9 +14,9 @@ rules:
     const { card } = await requestMove(world)
 
     await world.ben.click(card, 'Approve')
-    const first = await untilShown(world.slack, people.ben, /counts/)
+    const first = await untilShown(world.slack, people.ben, /^Approved \(/)
     await world.chiara.click(card, 'Approve')
-    const second = await untilShown(world.slack, people.chiara, /counts/)
+    const second = await untilShown(world.slack, people.chiara, /^Approved \(/)
     await world.chiara.click(card, 'Approve')
     const again = await untilShown(world.slack, people.chiara, /already/)
     const counted = await untilCard(world.slack, /2 of 3 approvals/)
@@ -86,7 +86,7 @@ rules:
     await world.ben.click(card, 'Approve')
     await untilShown(world.slack, people.ben, /1 of 2/)
     await world.ben.click(card, 'Approve')
-    await untilShown(world.slack, people.ben, /You have approved this already/)
+    await untilShown(world.slack, people.ben, /You already approved this/)
     expect(await onlyRequest(world.records)).toMatchObject({ state: 'waiting' })
     await world.finn.click(card, 'Approve')
 
@@ -99,9 +99,9 @@ rules:
     const { card } = await requestMove(world)
 
     await world.ben.click(card, 'Approve')
-    await untilShown(world.slack, people.ben, /counts/)
+    await untilShown(world.slack, people.ben, /^Approved \(/)
     await world.finn.click(card, 'Approve')
-    const said = await untilShown(world.slack, finn, /counts/)
+    const said = await untilShown(world.slack, finn, /^Approved \(/)
     expect(await onlyRequest(world.records)).toMatchObject({ state: 'waiting' })
     await world.chiara.click(card, 'Approve')
 
@@ -113,11 +113,11 @@ rules:
     const world = await startWorldUnder('rules:\n  - { name: two, approve: { any_of: [S0ONCALL01], approvals: 2 } }')
     const { card } = await requestMove(world)
     await world.chiara.click(card, 'Approve')
-    await untilShown(world.slack, people.chiara, /counts/)
+    await untilShown(world.slack, people.chiara, /^Approved \(/)
 
     world.slack.setUserGroup('S0ONCALL01', { members: [people.ben, finn] })
     await world.ben.click(card, 'Approve')
-    const said = await untilShown(world.slack, people.ben, /counts/)
+    const said = await untilShown(world.slack, people.ben, /^Approved \(/)
     expect(await onlyRequest(world.records)).toMatchObject({ state: 'waiting' })
     expect(said.text).toMatchInlineSnapshot(`"Your approval counts: 1 of 2. It now waits for one more person."`)
 
@@ -132,7 +132,7 @@ describe('a waiting card', () => {
     const world = await startWorldUnder('rules:\n  - { name: two, approve: { any_of: [S0ONCALL01], approvals: 2 } }')
     const { card } = await requestMove(world)
     await world.chiara.click(card, 'Approve')
-    await untilShown(world.slack, people.chiara, /counts/)
+    await untilShown(world.slack, people.chiara, /^Approved \(/)
 
     world.slack.setUserGroup('S0ONCALL01', { members: [people.ben, finn] })
     await world.ben.click(card, 'Approve')

@@ -9,7 +9,7 @@ async function makeMove(world: World) {
   await world.ada.command(`/infra ip move ${elasticIp.address} ${target.hostname}`, { channel: ops })
   const card = await untilCard(world.slack, /needs approval from/)
   await world.ada.click(card, 'Approve')
-  await untilShown(world.slack, people.ada, /another person has to decide it/)
+  await untilShown(world.slack, people.ada, /someone else must decide it/)
   await world.ben.click(card, 'Approve')
   await untilReport(world.slack, card.ts, /Done/)
   return { elasticIp, target }
@@ -55,7 +55,7 @@ test('a whole move is one row, with its steps and the events of the account on d
   expect(steady((await untilShown(world.slack, people.ada, /Requested:/)).text)).toMatchInlineSnapshot(`
     "*“Move 203.0.113.10 from web-1 to web-2”*
     Requested: <@U0ADA00001>, (time)  ·  rule APPROVERS
-    Refused: <@U0ADA00001> tried to decide “Move 203.0.113.10 from web-1 to web-2”, (time): You asked for this yourself, so another person has to decide it. You can withdraw it.
+    Refused: <@U0ADA00001> tried to decide “Move 203.0.113.10 from web-1 to web-2”, (time): You requested this, so someone else must decide it. You can withdraw it.
     Approved: <@U0BEN00001>, (time)  ·  rule APPROVERS: <!subteam^S0ONCALL01>
     Sent to the account: (time)
     ↳ confirmed by the account: \`update.elastic_ip\` of \`203.0.113.10\` by lockkeeper (lockkeeper@nimbus.example), (time)
@@ -102,7 +102,7 @@ test('without words every request is shown, and every refusal that belongs to no
   const world = await startWorld()
   await makeMove(world)
   await world.dov.command('/infra moves', { channel: ops })
-  await untilShown(world.slack, people.dov, /Guests may not/)
+  await untilShown(world.slack, people.dov, /Guests can't/)
 
   await world.ben.command('/infra audit', { channel: ops })
 
@@ -110,7 +110,7 @@ test('without words every request is shown, and every refusal that belongs to no
     "*Audit: 1 request and 1 other entry, newest first*
     :no_entry: *Somebody tried to use Lockkeeper (\`command moves\`)*  ·  Refused  ·  (time)
     by <@U0DOV00001>
-    Guests may not use this bot. Ask a full member of this workspace.
+    Guests can't use Lockkeeper. Ask a full member of this workspace.
     :large_green_circle: *Move 203.0.113.10 from web-1 to web-2*  ·  Done  ·  (time)
     by <@U0ADA00001>  ·  approved by <@U0BEN00001>  ·  (link)
     1 refused attempt

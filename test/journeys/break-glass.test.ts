@@ -20,17 +20,17 @@ rules:
 
     await world.ben.click(card, 'Approve')
     const form = await world.slack.until(() => world.ben.topView())
-    await world.ben.fill(form, { Reason: 'The site is down', 'Are you sure?': 'No, somebody else shall decide' })
+    await world.ben.fill(form, { Reason: 'The site is down', 'What should happen?': 'Wait for an approver' })
     const unsure = await world.ben.submit()
     expect(await onlyRequest(world.records)).toMatchObject({ state: 'waiting' })
-    await world.ben.fill(form, { 'Are you sure?': 'Yes, I approve my own request' })
+    await world.ben.fill(form, { 'What should happen?': 'Approve my own request' })
     const sure = await world.ben.submit()
     await untilReport(world.slack, card.ts, /Done/)
 
-    expect(form.title).toBe('Break the glass')
+    expect(form.title).toBe('Emergency approval')
     expect(unsure.errors).toMatchInlineSnapshot(`
       {
-        "confirmed": "Confirm that you approve what you asked for yourself.",
+        "confirmed": "Confirm that you approve your own request.",
       }
     `)
     expect(sure.errors).toBeUndefined()
@@ -42,7 +42,7 @@ rules:
     expect(String(post?.args.reply_broadcast)).toBe('true')
     const done = await untilCard(world.slack, /\*Done/)
     expect(steady(done.text).split('\n').at(-1)).toMatchInlineSnapshot(
-      `":rotating_light: *Break-glass:* requested and approved by <@U0BEN00001> alone  ·  TIME  ·  Request \`ID\`"`,
+      `":rotating_light: *Emergency approval:* requested and approved by <@U0BEN00001> alone  ·  TIME  ·  Request \`ID\`"`,
     )
     const [entry] = (await world.records.audit()).filter(({ act }) => act === 'break-glass')
     expect(entry).toMatchObject({ by: people.ben, reason: 'The site is down', from: 'waiting', to: 'approved' })
@@ -57,7 +57,7 @@ rules:
     await world.ada.click(card, 'Approve')
 
     const said = await untilShown(world.slack, people.ada, /approver/)
-    expect(said.text).toMatchInlineSnapshot(`"You are not an approver of this. 2 of <!subteam^S0ONCALL01> can decide it."`)
+    expect(said.text).toMatchInlineSnapshot(`"You aren't an approver of this request. 2 of <!subteam^S0ONCALL01> can decide it."`)
     expect(world.ada.openViews()).toEqual([])
     expect(await onlyRequest(world.records)).toMatchObject({ state: 'waiting' })
   })
@@ -70,8 +70,8 @@ rules:
 
     await world.ben.click(card, 'Approve')
 
-    expect((await untilShown(world.slack, people.ben, /yourself/)).text).toMatchInlineSnapshot(
-      `"You asked for this yourself, so another person has to decide it. You can withdraw it."`,
+    expect((await untilShown(world.slack, people.ben, /You requested this/)).text).toMatchInlineSnapshot(
+      `"You requested this, so someone else must decide it. You can withdraw it."`,
     )
     expect((await world.records.audit()).at(-1)).toMatchObject({ act: 'refused', by: people.ben })
   })
@@ -81,12 +81,12 @@ rules:
     const { card } = await requestMove(world, world.ben)
     await world.ben.click(card, 'Approve')
     const form = await world.slack.until(() => world.ben.topView())
-    await world.ben.fill(form, { Reason: 'The site is down', 'Are you sure?': 'Yes, I approve my own request' })
+    await world.ben.fill(form, { Reason: 'The site is down', 'What should happen?': 'Approve my own request' })
 
     world.slack.setUserGroup('S0ONCALL01', { members: [people.chiara, finn] })
     await world.ben.submit()
 
-    expect(JSON.stringify(world.ben.topView().view)).toContain('You are not an approver of this.')
+    expect(JSON.stringify(world.ben.topView().view)).toContain("You aren't an approver of this request.")
     expect(await onlyRequest(world.records)).toMatchObject({ state: 'waiting' })
   })
 })

@@ -201,7 +201,7 @@ async function press(
     return news
   }
   // On a busy machine the interim message of a slow bot comes first. The answer follows.
-  const answers = () => slack.ephemerals(userId).filter(({ text }) => !text.startsWith('Still at it'))
+  const answers = () => slack.ephemerals(userId).filter(({ text }) => !text.startsWith('Still working'))
   const isAnswered = () => answers().length > 0 || hands.openViews().some(({ title }) => title === refused)
 
   const act = nextOf(userId)
@@ -374,16 +374,16 @@ describe('a button that the bot did not make like this', () => {
 
     expect([...new Set(answers)]).toMatchInlineSnapshot(`
       [
-        "an edited hash: This button does not belong to the request that it names: it was made for something else, or changed. I do not act on it. Use the request's own card.",
-        "the hash of another request: This button does not belong to the request that it names: it was made for something else, or changed. I do not act on it. Use the request's own card.",
-        "the id of another request: This button does not belong to the request that it names: it was made for something else, or changed. I do not act on it. Use the request's own card.",
-        "the whole button of another request: This button is not on the card of this request, so I do not act on it. Use the card itself.",
-        "no hash: This button does not belong to the request that it names: it was made for something else, or changed. I do not act on it. Use the request's own card.",
-        "another version: This button does not belong to the request that it names: it was made for something else, or changed. I do not act on it. Use the request's own card.",
-        "garbage: This button does not belong to the request that it names: it was made for something else, or changed. I do not act on it. Use the request's own card.",
-        "nothing: This button does not belong to the request that it names: it was made for something else, or changed. I do not act on it. Use the request's own card.",
-        "copied to another message: This button is not on the card of this request, so I do not act on it. Use the card itself.",
-        "copied to another channel: This button is not on the card of this request, so I do not act on it. Use the card itself.",
+        "an edited hash: This button was made for another request, or it was changed. Nothing was done. Use the request message.",
+        "the hash of another request: This button was made for another request, or it was changed. Nothing was done. Use the request message.",
+        "the id of another request: This button was made for another request, or it was changed. Nothing was done. Use the request message.",
+        "the whole button of another request: This button isn't on the request message. Nothing was done. Use the request message.",
+        "no hash: This button was made for another request, or it was changed. Nothing was done. Use the request message.",
+        "another version: This button was made for another request, or it was changed. Nothing was done. Use the request message.",
+        "garbage: This button was made for another request, or it was changed. Nothing was done. Use the request message.",
+        "nothing: This button was made for another request, or it was changed. Nothing was done. Use the request message.",
+        "copied to another message: This button isn't on the request message. Nothing was done. Use the request message.",
+        "copied to another channel: This button isn't on the request message. Nothing was done. Use the request message.",
       ]
     `)
     expect(await records.find(request.id)).toEqual(request)
@@ -423,7 +423,7 @@ describe('a button that the bot did not make like this', () => {
     await world.ben.click(older, 'Approve')
 
     const said = await world.slack.until(() => world.slack.ephemerals(people.ben)[0]?.text)
-    expect(said).toBe(`<@${people.ada}> has withdrawn this. Your click changed nothing.`)
+    expect(said).toBe(`<@${people.ada}> already withdrew this. No change made.`)
     expect(await world.records.all()).toMatchObject([{ state: 'withdrawn', approvals: [] }])
   })
 })
@@ -441,7 +441,7 @@ describe('a record that somebody has changed in Redis', () => {
 
     const said = await slack.until(() => slack.ephemerals(people.ben)[0]?.text)
     expect(said).toMatchInlineSnapshot(
-      `"What I keep of this request is no longer what was asked for, so I do not act on it, and have told the people who run me. Ask again with the command."`,
+      `"The record of this request no longer matches what was requested. Nothing was done. The people who run Lockkeeper (<#C0OPS00001>) were notified. Run the command again."`,
     )
     expect(await records.find(request.id)).toMatchObject({ state: 'waiting', approvals: [] })
     expect((await records.audit()).at(-1)).toMatchObject({ act: 'refused', by: people.ben, requestId: request.id })
@@ -476,8 +476,8 @@ describe('a record that somebody has changed in Redis', () => {
       .toBe('not-started')
 
     const report = await untilReport(world.slack, card.ts, /Not started/)
-    expect(report.text).toContain('is no longer what was approved, so nothing was sent')
-    const notice = await untilCard(world.slack, /What I keep of request/, general)
+    expect(report.text).toContain('no longer matches what was approved. Nothing was sent')
+    const notice = await untilCard(world.slack, /The record of request/, general)
     expect(notice.text).toContain(request?.id)
     expect(world.accountApi.journal.writes()).toEqual([])
   })

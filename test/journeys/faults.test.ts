@@ -140,7 +140,7 @@ describe('a service that the bot needs is away', () => {
     world.accountApi.faults.add({ method: 'GET', path: /./, times: 1_000, kind: 'status', status: 503 })
 
     await world.ada.command('/infra ip list', { channel: ops })
-    await untilShown(world.slack, people.ada, /problem of its own \(503\)/)
+    await untilShown(world.slack, people.ada, /returned an error \(503\)/)
     await world.ada.command(`/infra ip move ${elasticIp.id} ${target.id}`, { channel: ops })
 
     const card = await untilCard(world.slack, /needs approval from/)
@@ -153,7 +153,7 @@ describe('a service that the bot needs is away', () => {
     const startedAt = Date.now()
 
     await world.ada.command('/infra ip list', { channel: ops })
-    await untilShown(world.slack, people.ada, /Still at it/)
+    await untilShown(world.slack, people.ada, /Still working/)
 
     expect(Date.now() - startedAt).toBeLessThan(3_000)
     await untilShown(world.slack, people.ada, /Elastic IPs/)

@@ -135,11 +135,11 @@ describe('a form from where there is no channel', () => {
   })
 
   test.each([
-    ['a shared channel', shared, /shared with another organisation/],
-    ['a channel without a rule', general, /No rule of the policy/],
+    ['a shared channel', shared, /shared with another organization/],
+    ['a channel without a rule', general, /No policy rule/],
     ['direct messages', 'D0ADA00001', /Choose a channel/],
     ['no channel', 'everywhere', /Choose a channel/],
-    ['a channel that does not exist', 'C0NOWHERE1', /No rule of the policy|not in this channel/],
+    ['a channel that does not exist', 'C0NOWHERE1', /No policy rule|not in this channel/],
   ])('refuses what no picker of Slack would have sent: %s', async (_, channel, words) => {
     const world = await startWorld({ env: { CHANNELS: `${ops},${shared}` } })
     world.slack.invite(general)
@@ -165,10 +165,10 @@ describe('a form from where there is no channel', () => {
   })
 
   test.each([
-    ['a guest', { isRestricted: true }, /Guests may not/],
-    ['somebody of another workspace', { teamId: 'T0PARTNER1' }, /People of other workspaces may not/],
-    ['a stranger', { isStranger: true, teamId: 'T0PARTNER1' }, /People of other workspaces may not/],
-    ['a bot', { isBot: true }, /Bots may not/],
+    ['a guest', { isRestricted: true }, /Guests can't/],
+    ['somebody of another workspace', { teamId: 'T0PARTNER1' }, /People from other workspaces can't/],
+    ['a stranger', { isStranger: true, teamId: 'T0PARTNER1' }, /People from other workspaces can't/],
+    ['a bot', { isBot: true }, /Bots can't/],
   ])('opens for nobody who may not use Lockkeeper: %s', async (_, changes, words) => {
     const world = await startWorld()
     world.slack.setPerson(people.ada, changes)

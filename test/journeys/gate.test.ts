@@ -23,24 +23,30 @@ interface Unwelcome {
   words: RegExp
 }
 
-const isGuest = { person: { isRestricted: true }, words: /^Guests may not use this bot/ }
-const isForeign = { words: /^People of other workspaces may not use this bot/ }
+const isGuest = { person: { isRestricted: true }, words: /^Guests can't use Lockkeeper/ }
+const isForeign = { words: /^People from other workspaces can't use Lockkeeper/ }
 
 const unwelcome: Unwelcome[] = [
   { who: 'a guest of several channels', mark: 'RSTR', ...isGuest },
   { who: 'a guest of one channel', mark: 'ULTR', ...isGuest, person: { isRestricted: true, isUltraRestricted: true } },
-  { who: 'a bot', mark: 'BOTS', person: { isBot: true }, words: /^Bots may not use this bot/ },
-  { who: 'somebody who was deactivated', mark: 'GONE', person: { deleted: true }, words: /^Deactivated accounts may not use this bot/ },
+  { who: 'a bot', mark: 'BOTS', person: { isBot: true }, words: /^Bots can't use Lockkeeper/ },
+  { who: 'somebody who was deactivated', mark: 'GONE', person: { deleted: true }, words: /^Deactivated accounts can't use Lockkeeper/ },
   { who: 'somebody of another workspace', mark: 'TEAM', person: { teamId: otherTeam }, ...isForeign },
   { who: 'a stranger', mark: 'STRA', person: { isStranger: true, teamId: otherTeam }, ...isForeign },
-  { who: 'somebody of whom Slack does not tell', mark: 'MUTE', person: {}, words: /^Slack did not tell who you are just now/ },
-  { who: 'a member in a shared channel', mark: 'SHAR', person: {}, channelId: shared, words: /^This channel is shared with another org/ },
+  { who: 'somebody of whom Slack does not tell', mark: 'MUTE', person: {}, words: /^Slack didn't confirm who you are/ },
+  {
+    who: 'a member in a shared channel',
+    mark: 'SHAR',
+    person: {},
+    channelId: shared,
+    words: /^Nobody can .* here: this channel is shared with another org/,
+  },
   {
     who: 'a member where Slack does not tell',
     mark: 'SILE',
     person: {},
     channelId: silent,
-    words: /^Slack did not tell just now whether this channel is shared/,
+    words: /^Slack didn't confirm whether this channel is shared/,
   },
 ]
 
@@ -198,7 +204,7 @@ describe('the gate', () => {
     const tried = await tryAll(world, world.acts, { mark: 'FULL', person: {} }, 500)
 
     const entries = await world.records.audit()
-    const unnoticed = tried.filter((one) => faultsOf(one, entries, /may not use this bot/).length === 0)
+    const unnoticed = tried.filter((one) => faultsOf(one, entries, /can't use Lockkeeper/).length === 0)
     expect(unnoticed.map(({ act }) => act.name)).toEqual([])
     expect(world.accountApi.journal.length).toBeGreaterThan(1)
   })
@@ -214,7 +220,7 @@ describe('a submitted form', () => {
     const { status, body } = await world.slack.sendRaw({ body: new URLSearchParams({ payload: JSON.stringify(payload) }).toString() })
 
     expect(status).toBe(200)
-    expect(textsIn(body)).toContainEqual(expect.stringMatching(/^Guests may not use this bot/))
+    expect(textsIn(body)).toContainEqual(expect.stringMatching(/^Guests can't use Lockkeeper/))
     expect(await openRecords(world).all()).toEqual([])
   })
 })
@@ -230,7 +236,7 @@ describe('a form that is filled from a request', () => {
     slack.faults.add({ method: 'users.info', kind: 'delay', delayMs: 1_500, when: ({ user }) => user === people.dov })
 
     await world.dov.click(card, 'Request again')
-    await slack.until(() => JSON.stringify(slack.journal.map(({ args }) => args)).includes('Guests may not use this bot'))
+    await slack.until(() => JSON.stringify(slack.journal.map(({ args }) => args)).includes("Guests can't use Lockkeeper"))
 
     const shown = slack.journal.filter(({ method }) => method === 'views.open').flatMap(({ args }) => JSON.stringify(args.view))
     expect(shown.filter((view) => view.includes(elasticIp.address) || view.includes(target.hostname))).toEqual([])

@@ -136,7 +136,7 @@ describe('the Home tab', () => {
 
     await clickHome(world, people.ben, 'Approve')
 
-    await world.slack.until(() => world.slack.directMessages(people.ben).some(({ text }) => /has withdrawn this/.test(text)))
+    await world.slack.until(() => world.slack.directMessages(people.ben).some(({ text }) => /already withdrew this/.test(text)))
     await world.slack.until(() => !/Needs your approval \(/.test(wordsOf(world, people.ben)))
     expect(world.accountApi.journal.writes()).toEqual([])
   })
@@ -170,7 +170,7 @@ describe('the Home tab', () => {
 
     await openHome(world, people.dov)
 
-    await world.slack.until(() => /Guests may not use this bot/.test(wordsOf(world, people.dov)))
+    await world.slack.until(() => /Guests can't use Lockkeeper/.test(wordsOf(world, people.dov)))
     expect(wordsOf(world, people.dov)).not.toContain('203.0.113.10')
   })
 })

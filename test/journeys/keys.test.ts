@@ -41,7 +41,7 @@ describe('a new key', () => {
     expect(writes(world, 'POST')).toEqual([])
 
     await world.ben.click(card, 'Create key')
-    await untilShown(world.slack, people.ben, /can take it/)
+    await untilShown(world.slack, people.ben, /can create it/)
     expect(writes(world, 'POST')).toEqual([])
 
     await world.ada.click(card, 'Create key')
@@ -73,8 +73,8 @@ describe('a new key', () => {
     expect(calls).toMatchInlineSnapshot(`
       [
         "<@U0ADA00001>, approved by <@U0BEN00001>. Create your key by TIME.",
-        ":hourglass_flowing_sand: <@U0ADA00001>, “Create API key ci-deploy (read-only, any IP)” is approved and waits for you. Create your key by TIME (SECONDS left): press *Create key* above.",
-        ":hourglass_flowing_sand: <@U0ADA00001>, “Create API key ci-deploy (read-only, any IP)” is approved and waits for you. Create your key by TIME (SECONDS left): press *Create key* above.",
+        ":hourglass_flowing_sand: <@U0ADA00001>, “Create API key ci-deploy (read-only, everywhere)” is approved. Create your key by TIME (SECONDS left). Press *Create key* above.",
+        ":hourglass_flowing_sand: <@U0ADA00001>, “Create API key ci-deploy (read-only, everywhere)” is approved. Create your key by TIME (SECONDS left). Press *Create key* above.",
         "<@U0ADA00001> :alarm_clock: *Expired:* “Create API key \`ci-deploy\`, for <@U0ADA00001>”. Approved, but not used before the deadline. Nothing was done.",
       ]
     `)
@@ -155,7 +155,7 @@ describe('a new key', () => {
     )
     const ephemeral = await untilShown(world.slack, people.ada, /Lockkeeper deleted the key at once/)
     expect(ephemeral.text.replace(/tok_\w+/, '…')).toMatchInlineSnapshot(
-      `"The key was created (…). Slack didn't confirm the message with its token, so Lockkeeper deleted the key at once. Ask for it again."`,
+      `"The key was made (…), but Slack did not confirm the message that shows its token, so I deleted it at once. Request it again."`,
     )
   })
 
@@ -180,7 +180,7 @@ describe('a new key', () => {
 
     expect(frozen.fired).toBe(1)
     expect(keysMade(world)).toHaveLength(1)
-    expect(world.slack.ephemerals(people.ada).filter(({ text }) => /cannot reach my memory/.test(text))).toEqual([])
+    expect(world.slack.ephemerals(people.ada).filter(({ text }) => /database \(Redis\) isn't responding/.test(text))).toEqual([])
   })
 
   test.each(['drop-after', 'html', 'truncate'] as const)(
@@ -191,7 +191,7 @@ describe('a new key', () => {
       const fault = world.accountApi.faults.add({ method: 'POST', path: /api_keys/, kind, times: 1 })
 
       await world.ada.click(card, 'Create key')
-      await untilShown(world.slack, people.ada, /did not confirm it/)
+      await untilShown(world.slack, people.ada, /hasn't confirmed this/)
       const report = await untilReport(world.slack, card.ts, /Failed/)
 
       expect(fault.fired).toBe(1)
@@ -225,7 +225,7 @@ describe('a new key', () => {
 
     await world.ada.click(card, 'Create key')
 
-    expect((await untilReport(world.slack, card.ts, /Failed/)).text).toContain('Nothing was made.')
+    expect((await untilReport(world.slack, card.ts, /Failed/)).text).toContain('Nothing was created.')
     await untilShown(world.slack, people.ada, /\(403\)/)
   })
 
@@ -236,7 +236,7 @@ describe('a new key', () => {
     await untilReport(world.slack, card.ts, /Expired.*not used before the deadline/)
     await world.ada.click(card, 'Create key')
 
-    await untilShown(world.slack, people.ada, /has expired.*not used before the deadline/)
+    await untilShown(world.slack, people.ada, /expired.*not used before the deadline/)
     expect(writes(world, 'POST')).toEqual([])
   })
 
@@ -246,7 +246,7 @@ describe('a new key', () => {
     await world.ada.click(card, 'Withdraw')
     await untilCard(world.slack, /Withdrawn/)
     await world.ada.click(card, 'Create key')
-    await untilShown(world.slack, people.ada, /withdrawn this/)
+    await untilShown(world.slack, people.ada, /already withdrew this/)
     expect(writes(world, 'POST')).toEqual([])
   })
 })
@@ -328,7 +328,7 @@ describe('an existing key', () => {
     world.slack.faults.add({ method: 'chat.postMessage', kind: 'drop-after', times: 1 })
 
     await world.ada.command(`/infra keys rotate ${key?.id}`, { channel: ops })
-    const answer = await untilShown(world.slack, people.ada, /Recorded/)
+    const answer = await untilShown(world.slack, people.ada, /Request recorded/)
     const card = await untilCard(world.slack, /\*Approved\.\*/)
 
     expect(answer.text).toMatch(/nothing is made before you press \*Rotate key\* on it/)
@@ -364,7 +364,7 @@ describe('an existing key', () => {
     const correction = await untilReport(world.slack, card.ts, /Correction/)
     expect(lost.fired).toBe(1)
     expect(correction.text).toMatchInlineSnapshot(
-      `"<@U0ADA00001> *Correction to what I reported before:* :red_circle: *Failed:* “Rotate API key \`terraform\`”. The key was rotated after all, by a late request from Lockkeeper or by another change. Its old token no longer works. Lockkeeper leaves the key as it is. If nobody has the new token, request to rotate or revoke the key. Still wanted? Press *Request again* above."`,
+      `"<@U0ADA00001> *Correction:* :red_circle: *Failed:* “Rotate API key \`terraform\`”. The key was rotated after all, by my request that arrived late or by somebody else, so its old token no longer works. I leave it as it is: if none of you has its new token, have it rotated again, or revoked. Still wanted? Press *Request again* above."`,
     )
     expect(world.accountApi.world.data.apiKeys).toContain(key)
     expect(writes(world, 'DELETE')).toEqual([])

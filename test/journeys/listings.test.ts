@@ -5,8 +5,8 @@ describe('the listings', () => {
   test('help, in four groups', async () => {
     const world = await startWorld()
     await world.ada.command('/infra', { channel: ops })
-    expect((await untilShown(world.slack, people.ada, /What you can ask/)).text).toMatchInlineSnapshot(`
-      "*What you can ask me*
+    expect((await untilShown(world.slack, people.ada, /What you can do/)).text).toMatchInlineSnapshot(`
+      "*What you can do*
 
       *Change*
       \`/infra ip move [&lt;elastic ip&gt; &lt;server&gt;]\` Move an Elastic IP to another server
@@ -32,16 +32,16 @@ describe('the listings', () => {
       \`/infra pending\` Requests that need approval, those you can approve first
       \`/infra whoami\` What you may request and approve here, and by which rule
 
-      Changes need another person's approval, unless a rule says otherwise. Details and examples of one command: \`/infra help ip move\`"
+      Changes need another person's approval, unless a rule says otherwise. Details and examples of a command: \`/infra help ip move\`"
     `)
   })
 
   test('help marks what the person may not request', async () => {
     const world = await startWorld({ env: { OPERATORS: people.chiara } })
     await world.ada.command('/infra help', { channel: ops })
-    expect((await untilShown(world.slack, people.ada, /What you can ask/)).text).toMatch(/Not open to you here:_ `\/infra ip move`/)
+    expect((await untilShown(world.slack, people.ada, /What you can do/)).text).toMatch(/Not available to you here:_ `\/infra ip move`/)
     await world.ada.command('/infra ip move 203.0.113.10 web-2', { channel: ops })
-    await untilShown(world.slack, people.ada, /not among the people who may ask/)
+    await untilShown(world.slack, people.ada, /You can't request this here/)
   })
 
   test('another command name in the manifest works, and answers quote it', async () => {
@@ -147,7 +147,7 @@ describe('baselines', () => {
     world.accountApi.faults.add({ method: 'GET', path: /baselines/, kind: 'status', status: 403 })
     await world.ada.command('/infra baselines', { channel: ops })
     const { text } = await untilShown(world.slack, people.ada, /403/)
-    expect(text).toContain("The bot's API key may not do this (403)")
+    expect(text).toContain("Lockkeeper's API key isn't allowed to do this (403)")
     expect(text).not.toContain('baselines_api')
   })
 })

@@ -245,11 +245,11 @@ describe('Move…', () => {
 
 describe('a look-up by somebody who may not read in the channel of the message', () => {
   test.each([
-    ['a guest', { isRestricted: true }, ops, /Guests may not/],
-    ['somebody of another workspace', { teamId: 'T0PARTNER1' }, ops, /People of other workspaces may not/],
-    ['a stranger of Slack Connect', { isStranger: true, teamId: 'T0PARTNER1' }, ops, /People of other workspaces may not/],
-    ['a bot', { isBot: true }, ops, /Bots may not/],
-    ['a member in a shared channel', {}, shared, /shared with another organisation/],
+    ['a guest', { isRestricted: true }, ops, /Guests can't/],
+    ['somebody of another workspace', { teamId: 'T0PARTNER1' }, ops, /People from other workspaces can't/],
+    ['a stranger of Slack Connect', { isStranger: true, teamId: 'T0PARTNER1' }, ops, /People from other workspaces can't/],
+    ['a bot', { isBot: true }, ops, /Bots can't/],
+    ['a member in a shared channel', {}, shared, /shared with another organization/],
   ])('shows nothing and reads nothing: %s', async (_, changes, channel, words) => {
     const world = await startWorld()
     await expect.poll(() => world.accountApi.journal.length).toBeGreaterThan(0)
@@ -323,7 +323,7 @@ describe('a message shortcut whose payload Slack would not send', () => {
 
     await send(world, payloadFor({ channel: { id: shared }, message, trigger_id: 't' }))
 
-    await world.slack.until(() => world.slack.ephemerals(people.ada).some(({ text }) => /shared with another organisation/.test(text)))
+    await world.slack.until(() => world.slack.ephemerals(people.ada).some(({ text }) => /shared with another organization/.test(text)))
     expect(world.ada.openViews()).toEqual([])
   })
 })

@@ -73,7 +73,7 @@ async function liveADay(world: World) {
   await ada.command(`/infra ip move ${elasticIp.address} ${target.hostname}`, { channel: ops })
   const card = await untilCard(slack, /needs approval from/)
   await ada.click(card, 'Approve')
-  await untilShown(slack, people.ada, /your own|yourself|another/)
+  await untilShown(slack, people.ada, /You requested this/)
   await dov.command('/infra ip list', { channel: ops })
   await untilShown(slack, people.dov, /guest/i)
   const waiting = await scrapeUntil(world, ({ value }) => value('lockkeeper_requests_open', { state: 'waiting' }) > 0)
@@ -190,7 +190,7 @@ test('/metrics counts errors by where they occurred, and what Slack refuses', as
   world.accountApi.faults.add({ method: 'GET', kind: 'status', status: 401, times: 1_000 })
   await ben.click(card, 'Approve')
   await ada.command('/infra ip list', { channel: ops })
-  await untilShown(slack, people.ada, /rejects the bot's API key/)
+  await untilShown(slack, people.ada, /rejects Lockkeeper's API key/)
   await dov.command('/infra ip list', { channel: ops })
   await untilShown(slack, people.dov, /guest/i)
   // The bot is not in the channel of the operators, so neither notice can be posted: of the empty Redis at the start, and of the key.

@@ -106,11 +106,11 @@ describe('a decision', () => {
     await world.ada.click(card, 'Approve')
     await world.dov.click(card, 'Approve')
 
-    expect((await untilShown(world.slack, people.ada, /yourself/)).text).toMatchInlineSnapshot(
-      `"You asked for this yourself, so another person has to decide it. You can withdraw it."`,
+    expect((await untilShown(world.slack, people.ada, /You requested this/)).text).toMatchInlineSnapshot(
+      `"You requested this, so someone else must decide it. You can withdraw it."`,
     )
     expect((await untilShown(world.slack, people.dov, /Guests/)).text).toMatchInlineSnapshot(
-      `"Guests may not use this bot. Ask a full member of this workspace."`,
+      `"Guests can't use Lockkeeper. Ask a full member of this workspace."`,
     )
     expect(patches(world)).toEqual([])
     expect(world.slack.messages(ops).at(-1)?.text).toMatch(/needs approval from/)
@@ -165,7 +165,7 @@ describe('a decision', () => {
     await world.ada.click(card, 'Reject')
     await world.slack.until(() => world.ada.topView().title === 'Not possible')
 
-    expect(JSON.stringify(world.ada.topView().view)).toContain('another person has to decide it')
+    expect(JSON.stringify(world.ada.topView().view)).toContain('someone else must decide it')
   })
 
   test('to withdraw is up to the requester', async () => {
@@ -178,7 +178,7 @@ describe('a decision', () => {
 
     await untilCard(world.slack, /Withdrawn/)
     await world.ben.click(card, 'Approve')
-    await untilShown(world.slack, people.ben, /has withdrawn this/)
+    await untilShown(world.slack, people.ben, /already withdrew this/)
     expect(patches(world)).toEqual([])
   })
 
@@ -202,7 +202,7 @@ describe('a decision', () => {
 
     await world.ben.click(card, 'Approve')
 
-    await untilShown(world.slack, people.ben, /Slack did not tell/)
+    await untilShown(world.slack, people.ben, /Slack didn't return/)
     expect(fault.fired).toBeGreaterThan(0)
     expect(patches(world)).toEqual([])
   })
@@ -225,8 +225,8 @@ describe('a decision', () => {
 
     await world.ada.command(`/infra ip move ${elasticIp.id} ${target.id}`, { channel: ops })
 
-    const report = await untilShown(world.slack, people.ada, /Recorded/)
-    expect(report.text).toMatch(/this starts then: it needs no approval/)
+    const report = await untilShown(world.slack, people.ada, /Request recorded/)
+    expect(report.text).toMatch(/It starts then\. No approval needed\./)
     const card = await untilCard(world.slack, /No approval needed|no approval needed/)
     await untilReport(world.slack, card.ts, /Done/)
     expect(patches(world)).toHaveLength(1)
@@ -268,8 +268,8 @@ describe('a request that cannot be made', () => {
     const { elasticIp, target } = world.accountApi.world.movable()
 
     await world.ada.command(`/infra ip move ${elasticIp.address} ${target.hostname}`, { channel: general })
-    expect((await untilShown(world.slack, people.ada, /not a member/)).text).toMatchInlineSnapshot(
-      `"I am not a member of this channel, so I could not post the request and nothing was asked for. Type */invite @Lockkeeper* here, then ask again."`,
+    expect((await untilShown(world.slack, people.ada, /not in this channel/)).text).toMatchInlineSnapshot(
+      `"I'm not in this channel. Run \`/invite @Lockkeeper\`, then try again."`,
     )
 
     // Nothing of it is left: the same move can be requested in a channel with the bot.
@@ -296,7 +296,7 @@ describe('a request that cannot be made', () => {
     await world.ada.command('/infra ip list', { channel: ops })
 
     expect((await untilShown(world.slack, people.ada, /API key/)).text).toMatchInlineSnapshot(
-      `"The account API rejects the bot's API key (401). The people who run this bot have to set a valid INFRA_API_KEY."`,
+      `"The account API rejects Lockkeeper's API key (401). The people who run Lockkeeper must set a valid INFRA_API_KEY."`,
     )
   })
 
@@ -306,7 +306,7 @@ describe('a request that cannot be made', () => {
     await world.dov.command('/infra ip list', { channel: ops })
 
     expect((await untilShown(world.slack, people.dov, /Guests/)).text).toMatchInlineSnapshot(
-      `"Guests may not use this bot. Ask a full member of this workspace."`,
+      `"Guests can't use Lockkeeper. Ask a full member of this workspace."`,
     )
   })
 })

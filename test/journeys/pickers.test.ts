@@ -145,7 +145,7 @@ describe('a picker', () => {
 
     expect(slow).toMatchObject({
       outcome: 'acknowledged',
-      options: [{ text: { text: 'The account API is slow just now.' }, description: { text: 'Type again in a moment.' } }],
+      options: [{ text: { text: 'The account API is slow.' }, description: { text: 'Type again in a moment.' } }],
     })
     expect(slow.ms).toBeLessThan(3_000)
     await vi.waitFor(
@@ -170,11 +170,11 @@ describe('a picker', () => {
 
     expect(fault.fired).toBeGreaterThan(0)
     expect(failed.options).toMatchObject([
-      { text: { text: 'The account API has a problem of its own (503).' }, description: { text: 'Try again in a minute.' } },
+      { text: { text: 'The account API returned an error (503).' }, description: { text: 'Try again in a minute.' } },
     ])
     expect(none).toEqual([])
     expect(many).toHaveLength(100)
-    expect(many.at(-1)).toBe('31 more fit: type more to narrow it down')
+    expect(many.at(-1)).toBe('31 more match: type more to narrow it down')
   })
 
   test('refuses a sentence among its options at the field', async () => {

@@ -52,11 +52,11 @@ rules:
     const card = await untilCard(world.slack, /needs approval from/)
 
     await world.ben.click(card, 'Approve')
-    const denied = await untilShown(world.slack, people.ben, /not an approver/)
+    const denied = await untilShown(world.slack, people.ben, /aren't an approver/)
     await world.chiara.click(card, 'Approve')
     await untilReport(world.slack, card.ts, /Done/)
 
-    expect(denied.text).toBe(`You are not an approver of this. <@${people.chiara}> can decide it.`)
+    expect(denied.text).toBe(`You aren't an approver of this request. <@${people.chiara}> can decide it.`)
     const entry = (await world.records.audit()).find(({ act }) => act === 'approve')
     expect(entry).toMatchObject({ by: people.chiara, rule: 'production', via: people.chiara })
     expect(world.accountApi.world.elasticIp(elasticIp.id)?.serverId).toBe(target.id)
@@ -73,8 +73,8 @@ rules:
     await world.finn.command(`/infra ip move ${elasticIp.id} ${target.id}`, { channel: ops })
 
     expect(card.text).toContain(`needs approval from <@${people.ben}> by`)
-    expect((await untilShown(world.slack, finn, /among/)).text).toMatchInlineSnapshot(
-      `"You are not among the people who may ask for this here (<@U0ADA00001>). Ask one of them, or the people who run this bot."`,
+    expect((await untilShown(world.slack, finn, /can't request this here/)).text).toMatchInlineSnapshot(
+      `"You can't request this here. These requesters can: <@U0ADA00001>. Ask one of them, or the people who run Lockkeeper."`,
     )
   })
 
@@ -83,8 +83,8 @@ rules:
 
     await requestMove(world, general)
 
-    expect((await untilShown(world.slack, people.ada, /No rule/)).text).toMatchInlineSnapshot(
-      `"No rule of the policy lets anybody ask for moving an Elastic IP in this channel, so it is refused. Ask in <#C0OPS00001>."`,
+    expect((await untilShown(world.slack, people.ada, /No policy rule/)).text).toMatchInlineSnapshot(
+      `"No policy rule allows moving an Elastic IP in this channel. Ask in <#C0OPS00001>."`,
     )
     await expectNoRequest(world)
   })
@@ -95,8 +95,8 @@ rules:
 
     await world.ada.command(`/infra vm rename ${machine?.id} web-renamed`, { channel: ops })
 
-    expect((await untilShown(world.slack, people.ada, /No rule/)).text).toMatchInlineSnapshot(
-      `"No rule of the policy lets anybody ask for renaming a virtual machine in this channel, so it is refused. The people who run this bot can add a rule for it."`,
+    expect((await untilShown(world.slack, people.ada, /No policy rule/)).text).toMatchInlineSnapshot(
+      `"No policy rule allows renaming a virtual machine in this channel. The people who run Lockkeeper can add one."`,
     )
     await expectNoRequest(world)
   })
@@ -109,7 +109,7 @@ rules:
     await world.ada.command(`/infra ip move ${elasticIp.id} ${target.id}`, { channel: ops })
 
     expect((await untilShown(world.slack, people.ada, /project/)).text).toMatchInlineSnapshot(
-      `"Whether the rule “production” holds depends on the project, and the account API does not tell it just now. Nothing was asked for: try again in a minute."`,
+      `"Couldn't read the project from the account API, and the rule “production” depends on it. Nothing was requested. Try again in a minute."`,
     )
     await expectNoRequest(world)
   })
@@ -121,8 +121,8 @@ describe('the approvers of a rule', () => {
 
     await requestMove(world)
 
-    expect((await untilShown(world.slack, people.ada, /Nobody/)).text).toMatchInlineSnapshot(
-      `"Nobody else could approve this: the rule “addresses” names too few active members of this workspace. Nothing was asked for. The people who run this bot can name more."`,
+    expect((await untilShown(world.slack, people.ada, /Not enough approvers/)).text).toMatchInlineSnapshot(
+      `"Nobody else could approve this: the rule “addresses” names too few active members of this workspace. Nothing was asked for. The people who run Lockkeeper can name more."`,
     )
     await expectNoRequest(world)
   })
@@ -134,7 +134,7 @@ describe('the approvers of a rule', () => {
 
     await requestMove(world)
 
-    await untilShown(world.slack, people.ada, /Nobody else could approve this/)
+    await untilShown(world.slack, people.ada, /Not enough approvers/)
     await expectNoRequest(world)
   })
 
@@ -143,8 +143,8 @@ describe('the approvers of a rule', () => {
 
     await requestMove(world, ops, world.ben)
 
-    expect((await untilShown(world.slack, people.ben, /approvals of other people/)).text).toMatchInlineSnapshot(
-      `"It takes 2 approvals of other people, and fewer than that could give one: the rule “addresses” names too few active members of this workspace. Nothing was asked for. The people who run this bot can name more."`,
+    expect((await untilShown(world.slack, people.ben, /Not enough approvers/)).text).toMatchInlineSnapshot(
+      `"It takes 2 approvals of other people, and fewer than that could give one: the rule “addresses” names too few active members of this workspace. Nothing was asked for. The people who run Lockkeeper can name more."`,
     )
     await expectNoRequest(world)
   })
@@ -156,13 +156,13 @@ describe('the approvers of a rule', () => {
     const card = await untilCard(world.slack, /needs approval from/)
 
     await world.ben.click(card, 'Approve')
-    const denied = await untilShown(world.slack, people.ben, /Slack did not tell/)
+    const denied = await untilShown(world.slack, people.ben, /Slack didn't return/)
 
     expect(card.text.split('\n').find((line) => line.includes('Not checked'))).toMatchInlineSnapshot(
-      `"Check first: Not checked: whether enough people can approve it (Slack did not tell who is in the user group)."`,
+      `"Check first: Not checked: whether enough people can approve it (Slack didn't return the members of the user group)."`,
     )
     expect(denied.text).toMatchInlineSnapshot(
-      `"Slack did not tell who is in the user group just now, so this cannot be checked. Nothing was done: try again in a minute."`,
+      `"Slack didn't return the members of the user group, so this couldn't be checked. Nothing was done. Try again in a minute."`,
     )
     expect(await world.records.all()).toMatchObject([{ state: 'waiting', approvals: [] }])
     expect((await world.records.audit()).at(-1)).toMatchObject({ act: 'refused', by: people.ben })
@@ -213,7 +213,7 @@ describe('the people whom a card mentions', () => {
     const called = [`<@${people.ada}>`]
     expect(mentions(card)).toEqual({ text: called, blocks: called })
     expect(reminder.text.replace(/in \d+ s/, 'in TIME')).toMatchInlineSnapshot(
-      `":hourglass_flowing_sand: “Move 203.0.113.10 from web-1 to web-2” still needs approval. Expires in TIME: press *Approve* or *Reject* above."`,
+      `":hourglass_flowing_sand: “Move 203.0.113.10 from web-1 to web-2” still needs approval. Expires in TIME. Press *Approve* or *Reject* above."`,
     )
   })
 })
@@ -229,7 +229,7 @@ describe('changes are refused', () => {
     await requestMove(world, id)
 
     expect((await untilShown(world.slack, people.ada, /direct/)).text).toMatchInlineSnapshot(
-      `"Changes cannot be asked for in a direct message, because nobody else could approve them there. Ask in a channel."`,
+      `"You can't request changes in a direct message, because nobody else could approve them. Use a channel."`,
     )
     await expectNoRequest(world)
   })
@@ -248,7 +248,7 @@ describe('changes are refused', () => {
     await requestMove(world, 'C0MPDM0001')
 
     expect((await untilShown(world.slack, people.ada, /direct/)).text).toMatchInlineSnapshot(
-      `"Changes cannot be asked for in a direct message, because nobody else could approve them there. Ask in a channel."`,
+      `"You can't request changes in a direct message, because nobody else could approve them. Use a channel."`,
     )
     expect(failing.fired).toBeGreaterThan(0)
     await expectNoRequest(world)
@@ -260,7 +260,7 @@ describe('changes are refused', () => {
     await requestMove(world, 'C0SHARED01')
 
     expect((await untilShown(world.slack, people.ada, /shared/)).text).toMatchInlineSnapshot(
-      `"This channel is shared with another organisation (Slack Connect), and nobody may use this bot in one. Use a channel of this workspace alone."`,
+      `"Nobody can use Lockkeeper here: this channel is shared with another organization (Slack Connect). Use a channel that isn't shared."`,
     )
     await expectNoRequest(world)
   })
@@ -278,7 +278,7 @@ describe('changes are refused', () => {
     await world.ben.click(card, 'Approve')
 
     expect((await untilShown(world.slack, people.ben, /shared/)).text).toMatchInlineSnapshot(
-      `"This channel is shared with another organisation (Slack Connect), and nobody may use this bot in one. Use a channel of this workspace alone."`,
+      `"Nobody can use Lockkeeper here: this channel is shared with another organization (Slack Connect). Use a channel that isn't shared."`,
     )
     expect(await world.records.all()).toMatchObject([{ state: 'waiting', approvals: [] }])
   })

@@ -23,11 +23,11 @@ test('while Redis is away every command and click is answered within 3 s, and th
     world.ben.click(waiting, 'Approve'),
   ])
   await untilShown(world.slack, people.ada, /Elastic IPs/)
-  await untilShown(world.slack, people.chiara, /cannot reach my memory|is on .* already|is already moving/)
-  const refused = await untilShown(world.slack, people.ben, /cannot reach my memory/)
+  await untilShown(world.slack, people.chiara, /database \(Redis\) isn't responding|is on .* already|is already moving/)
+  const refused = await untilShown(world.slack, people.ben, /database \(Redis\) isn't responding/)
   expect(Date.now() - startedAt).toBeLessThan(3_000)
   expect(refused.text).toMatchInlineSnapshot(
-    `"I cannot reach my memory (Redis) just now. Try again in a minute: what went through all the same is not done twice. If it lasts, tell the people who run this bot."`,
+    `"Lockkeeper's database (Redis) isn't responding. Try again in a minute; nothing runs twice. If it lasts, tell the people who run Lockkeeper."`,
   )
 
   await redis.restart()

@@ -12,9 +12,9 @@ describe('reminders and expiry', () => {
     const replies = repliesTo(world, card)
     expect(replies.map(({ text }) => text.replace(/xpires in \d+ s/, 'xpires in TIME'))).toMatchInlineSnapshot(`
       [
-        ":hourglass_flowing_sand: <!subteam^S0ONCALL01> “Move 203.0.113.10 from web-1 to web-2” still needs approval. Expires in TIME: press *Approve* or *Reject* above.",
-        ":hourglass_flowing_sand: <!subteam^S0ONCALL01> “Move 203.0.113.10 from web-1 to web-2” still needs approval. Expires in TIME: press *Approve* or *Reject* above.",
-        "<@U0ADA00001> :alarm_clock: *Expired:* “Move \`203.0.113.10\`: \`web-1\` → \`web-2\`” was not decided before the deadline. Nothing was done. Still wanted? Press *Request again* above.",
+        ":hourglass_flowing_sand: <!subteam^S0ONCALL01> “Move 203.0.113.10 from web-1 to web-2” still needs approval. Expires in TIME. Press *Approve* or *Reject* above.",
+        ":hourglass_flowing_sand: <!subteam^S0ONCALL01> “Move 203.0.113.10 from web-1 to web-2” still needs approval. Expires in TIME. Press *Approve* or *Reject* above.",
+        "<@U0ADA00001> :alarm_clock: *Expired:* “Move \`203.0.113.10\`: \`web-1\` → \`web-2\`” wasn't decided before the deadline. Nothing was done. Still wanted? Press *Request again* above.",
       ]
     `)
     const { createdAt } = await onlyRequest(world.records)
@@ -54,7 +54,7 @@ describe('reminders and expiry', () => {
 
     expect(repliesTo(world, second.card).map(({ text }) => text)).toMatchInlineSnapshot(`
       [
-        ":hourglass_flowing_sand: <!subteam^S0ONCALL01> “Move 203.0.113.10 from web-1 to web-2” still needs approval. Expires in 30 min: press *Approve* or *Reject* above.",
+        ":hourglass_flowing_sand: <!subteam^S0ONCALL01> “Move 203.0.113.10 from web-1 to web-2” still needs approval. Expires in 30 min. Press *Approve* or *Reject* above.",
         "<@U0ADA00001> :large_green_circle: *Done.* \`203.0.113.10\` is assigned to \`web-2\`.",
       ]
     `)
@@ -100,6 +100,6 @@ describe('reminders and expiry', () => {
 
     const reminder = await untilReport(world.slack, card.ts, /still needs/)
 
-    expect(reminder.text).toContain('It has 1, and needs 1 more.')
+    expect(reminder.text).toContain('(1 of 2 so far)')
   })
 })

@@ -154,7 +154,7 @@ describe('several machines with one name', () => {
     expect(card.text).toContain(second.id)
     expect(card.text).not.toContain(first.id)
     expect(JSON.stringify(choice.blocks)).toContain(JSON.stringify(button))
-    const replaced = await untilShown(world.slack, people.ada, /Asked for/)
+    const replaced = await untilShown(world.slack, people.ada, /Request sent/)
     expect(replaced.ts).toBe(choice.ts)
     await world.ben.click(card, 'Approve')
     await untilReport(world.slack, card.ts, /Done/)
@@ -252,7 +252,7 @@ describe('a rename that cannot be made', () => {
     world.accountApi.faults.add({ method: 'GET', path: /virtual_machines/, times: 1_000, kind: 'status', status: 503 })
 
     await world.ada.command('/infra vm rename preview-1 preview-eu-1', { channel: ops })
-    await untilShown(world.slack, people.ada, /problem of its own \(503\)/)
+    await untilShown(world.slack, people.ada, /returned an error \(503\)/)
     await world.ada.command(`/infra vm rename ${id} preview-eu-1`, { channel: ops })
 
     const card = await untilCard(world.slack, /needs approval from/)
@@ -328,7 +328,7 @@ describe('a rename that does not succeed', () => {
     await world.ben.click(card, 'Approve')
 
     expect((await untilReport(world.slack, card.ts, /Failed/)).text).toMatchInlineSnapshot(
-      `"<@U0ADA00001> :red_circle: *Failed:* “Rename \`preview-1\` → \`preview-eu-1\`”. The account API is busy with another change of this just now (409). It says: “The virtual machine is being resized”. Ask again when that has ended. Nothing was changed. Still wanted? Press *Request again* above."`,
+      `"<@U0ADA00001> :red_circle: *Failed:* “Rename \`preview-1\` → \`preview-eu-1\`”. The account API is busy with another change of this resource (409). It says: “The virtual machine is being resized”. Try again when that change has ended. Nothing was changed. Still wanted? Press *Request again* above."`,
     )
     expect(patches(world)).toHaveLength(1)
   })
@@ -347,7 +347,7 @@ describe('a rename that does not succeed', () => {
     await world.ben.click(card, 'Approve')
 
     expect((await untilReport(world.slack, card.ts, /Failed/)).text).toMatchInlineSnapshot(
-      `"<@U0ADA00001> :red_circle: *Failed:* “Rename \`preview-1\` → \`preview-eu-1\`”. The account API refused (422, VALIDATION_ERROR). It says: “Name is reserved”. Nothing was changed. Still wanted? Press *Request again* above."`,
+      `"<@U0ADA00001> :red_circle: *Failed:* “Rename \`preview-1\` → \`preview-eu-1\`”. The account API refused this (422, VALIDATION_ERROR). It says: “Name is reserved”. Nothing was changed. Still wanted? Press *Request again* above."`,
     )
     expect(patches(world)).toHaveLength(1)
   })

@@ -6,7 +6,7 @@ test('over Socket Mode a move is requested, approved, tracked and reported as ov
   const { elasticIp, target } = world.accountApi.world.movable()
 
   await world.ada.command('/infra help', { channel: ops })
-  await untilShown(world.slack, people.ada, /What you can ask me/)
+  await untilShown(world.slack, people.ada, /What you can do/)
   await world.ada.command('/infra ip move', { channel: ops })
   const view = await world.slack.until(() => world.ada.topView())
   await world.ada.fill(view, { 'Elastic IP': elasticIp.id, Server: target.id })
@@ -45,7 +45,7 @@ test('every envelope is acknowledged, also one without a listener, and the bot g
 
   expect(answers).toEqual(anything.map(([, , answer]) => answer))
   await world.ada.command('/infra help', { channel: ops })
-  await untilShown(world.slack, people.ada, /What you can ask me/)
+  await untilShown(world.slack, people.ada, /What you can do/)
 })
 
 test('the bot reconnects when Slack refreshes the connection', async () => {
@@ -56,5 +56,5 @@ test('the bot reconnects when Slack refreshes the connection', async () => {
   await world.slack.until(() => world.slack.sockets() > 0, { timeoutMs: 15_000 })
   await world.ada.command('/infra help', { channel: ops })
 
-  await untilShown(world.slack, people.ada, /What you can ask me/)
+  await untilShown(world.slack, people.ada, /What you can do/)
 }, 30_000)

@@ -16,23 +16,23 @@ describe('stop watching', () => {
   test('ends the tracking and reports it; watch again resumes it and reports the end', async () => {
     const { world, elasticIp, moving } = await startedMove()
 
-    await world.finn.click(moving, 'Stop watching')
-    const denied = await untilShown(world.slack, finn, /not an approver/)
-    const changedTheirMind = await world.chiara.click(moving, 'Stop watching', { confirm: 'deny' })
-    await world.chiara.click(moving, 'Stop watching')
+    await world.finn.click(moving, 'Stop tracking')
+    const denied = await untilShown(world.slack, finn, /aren't an approver/)
+    const changedTheirMind = await world.chiara.click(moving, 'Stop tracking', { confirm: 'deny' })
+    await world.chiara.click(moving, 'Stop tracking')
     const stopReport = await untilReport(world.slack, moving.ts, /No longer tracked/)
     const stopped = await untilCard(world.slack, /No longer tracked/)
     world.accountApi.world.endMove(elasticIp.id)
-    await world.ada.click(stopped, 'Watch again')
+    await world.ada.click(stopped, 'Track again')
     const report = await untilReport(world.slack, moving.ts, /Done/)
 
-    expect(denied.text).toMatchInlineSnapshot(`"You are not an approver of this. <!subteam^S0ONCALL01> can decide it."`)
+    expect(denied.text).toMatchInlineSnapshot(`"You aren't an approver of this request. <!subteam^S0ONCALL01> can decide it."`)
     expect(changedTheirMind.outcome).toBe('not-sent')
     expect(stopReport.text.replace(/after .*?\./, 'after TIME.')).toMatchInlineSnapshot(
-      `"<@U0ADA00001> :large_orange_circle: *No longer tracked:* “Move 203.0.113.10 from web-1 to web-2”. <@U0CHI00001> stopped tracking after TIME. The account API had accepted it, so it may still finish. *Watch again* above resumes the tracking."`,
+      `"<@U0ADA00001> :large_orange_circle: *No longer tracked:* “Move 203.0.113.10 from web-1 to web-2”. <@U0CHI00001> stopped tracking after TIME. The account API had accepted it. It may still finish. *Watch again* above resumes the tracking."`,
     )
     expect(report.text).toContain(`\`${elasticIp.address}\` is assigned to`)
-    expect(report.text).toMatch(/It took .+, without .+ in which it was not tracked\./)
+    expect(report.text).toMatch(/It took .+, plus .+ untracked\./)
     expect(writesOf(world)).toHaveLength(1)
     const acts = (await world.records.audit()).map(({ act }) => act)
     expect(acts).toEqual(['request', 'approve', 'send', 'accept', 'refused', 'stop-tracking', 'track-again', 'finish'])
@@ -41,13 +41,13 @@ describe('stop watching', () => {
   test('is reported again if another person does it again, also if the answer to that report is lost', async () => {
     const { world, moving } = await startedMove()
     const isByAda = ({ text }: Record<string, unknown>) => String(text).includes(`<@${people.ada}> stopped tracking`)
-    await world.chiara.click(moving, 'Stop watching')
+    await world.chiara.click(moving, 'Stop tracking')
     await untilReport(world.slack, moving.ts, /No longer tracked/)
-    await world.ada.click(await untilCard(world.slack, /No longer tracked/), 'Watch again')
+    await world.ada.click(await untilCard(world.slack, /No longer tracked/), 'Track again')
     const again = await untilCard(world.slack, /\*Moving\*/)
     const lost = world.slack.faults.add({ method: 'chat.postMessage', kind: 'drop-before', when: isByAda })
 
-    await world.ada.click(again, 'Stop watching')
+    await world.ada.click(again, 'Stop tracking')
     await world.slack.until(() => repliesTo(world, moving)[1], { timeoutMs: 10_000, what: 'the second stop' })
     await expect.poll(() => world.records.redis.zcard(world.records.keys.outbox), { timeout: 5_000 }).toBe(0)
 
@@ -60,35 +60,33 @@ describe('stop watching', () => {
 
   test('watch again, pressed twice at the same moment, resumes the tracking once and reports it', async () => {
     const { world, moving } = await startedMove({ replicas: 2 })
-    await world.ada.click(moving, 'Stop watching')
+    await world.ada.click(moving, 'Stop tracking')
     const stopped = await untilCard(world.slack, /No longer tracked/)
 
     const clicks = world.bots.map(({ slackUrl }) => {
       world.slack.connectBot(slackUrl)
-      return world.ada.click(stopped, 'Watch again')
+      return world.ada.click(stopped, 'Track again')
     })
     await Promise.all(clicks)
     await untilCard(world.slack, /\*Moving\*/)
     const said = await world.slack.until(() => world.slack.ephemerals(people.ada)[1])
 
-    expect(said.text).toBe(`This was approved by <@${people.ben}> already and is under way now. Your click changed nothing.`)
+    expect(said.text).toBe(`Already approved by <@${people.ben}>. Status: in progress. No change made.`)
   })
 
   test('cannot be undone once another change of the same address was requested', async () => {
     const { world, elasticIp, moving } = await startedMove()
-    await world.ada.click(moving, 'Stop watching')
+    await world.ada.click(moving, 'Stop tracking')
     const stopped = await untilCard(world.slack, /No longer tracked/)
     world.accountApi.world.endMove(elasticIp.id)
     const third = world.accountApi.world.third(elasticIp.id)
     await world.finn.command(`/infra ip move ${elasticIp.address} ${third.hostname}`, { channel: ops })
     await untilCard(world.slack, /needs approval from/)
 
-    await world.ada.click(stopped, 'Watch again')
+    await world.ada.click(stopped, 'Track again')
 
-    const said = await untilShown(world.slack, people.ada, /Something else/)
-    expect(said.text).toMatchInlineSnapshot(
-      `"Something else has been asked for with the same thing since, so I do not follow this any more. Your click changed nothing."`,
-    )
+    const said = await untilShown(world.slack, people.ada, /can't be tracked again/)
+    expect(said.text).toMatchInlineSnapshot(`"This can't be tracked again: a newer request changes the same resource. No change made."`)
     expect(cardNow(world, stopped)?.text).toContain('No longer tracked')
   })
 })

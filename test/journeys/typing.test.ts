@@ -173,7 +173,7 @@ describe('the help', () => {
   ])('has the button %s, which opens a form for the channel of the help', async (button, title) => {
     const world = await startWorld()
     await world.ada.command('/cloud help', { channel: ops })
-    const help = await untilShown(world.slack, people.ada, /What you can ask/)
+    const help = await untilShown(world.slack, people.ada, /What you can do/)
 
     await world.ada.click(help, button)
 
@@ -183,15 +183,15 @@ describe('the help', () => {
   })
 })
 
-describe('the people who run this bot', () => {
-  const named = `eople who run this bot (<#${ops}>)`
+describe('the people who run Lockkeeper', () => {
+  const named = `eople who run Lockkeeper (<#${ops}>)`
 
   test('are named with their channel in answers, and in a form that is refused', async () => {
     const world = await startWorld({ env: { OPS_CHANNEL: ops, OPERATORS: people.chiara } })
 
     await world.ada.command('/infra ip move 203.0.113.10 web-2', { channel: ops })
 
-    expect((await untilShown(world.slack, people.ada, /not among the people/)).text).toContain(named)
+    expect((await untilShown(world.slack, people.ada, /can't request this here/)).text).toContain(named)
     await world.ada.command('/infra ip move', { channel: ops })
     await world.slack.until(() => JSON.stringify(world.ada.topView().view.blocks).includes(named))
   })

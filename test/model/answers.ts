@@ -2,27 +2,27 @@ import type { OpenView } from '../sandbox/slack/slack.ts'
 import type { Answer } from './request-model.ts'
 
 const words: [RegExp, Answer][] = [
-  [/^Your approval counts: \d of \d\. It now waits for (one more person|\d more people)\.$/, 'counted'],
-  [/^You have approved this already\. It waits for /, 'duplicate'],
-  [/^This still waits for a decision/, 'still waiting'],
+  [/^Approved \(\d of \d\)\. (One|\d) more needed\.$/, 'counted'],
+  [/^You already approved this\. (One|\d) more needed\./, 'duplicate'],
+  [/^This request hasn't been decided yet/, 'still waiting'],
   [
-    /^This was approved( by you| by <@\w+>)? already and is (approved|starting|under way|done|not started|no longer tracked) now\. Your click changed nothing\.$/,
+    /^Already approved( by you| by <@\w+>)?\.( Status: (starting|in progress|done|not started|no longer tracked)\.)? No change made\.$/,
     'too late:approved',
   ],
-  [/^This was rejected( by you| by <@\w+>) already\. Your click changed nothing\.$/, 'too late:rejected'],
-  [/^<@\w+> has withdrawn this\. Your click changed nothing\.$/, 'too late:withdrawn'],
+  [/^Already rejected( by you| by <@\w+>)\. No change made\.$/, 'too late:rejected'],
+  [/^<@\w+> already withdrew this\. No change made\.$/, 'too late:withdrawn'],
   [/^This expired before it was decided\. Nothing was done/, 'too late:expired'],
-  [/^Guests may not use this bot\./, 'denied:guest'],
-  [/^People of other workspaces may not use this bot\./, 'denied:stranger'],
-  [/^You asked for this yourself, so another person has to decide it\./, 'denied:self'],
-  [/^You are not an approver of this\. .* can decide it\.$/, 'denied:approver'],
-  [/^Only <@\w+>, who asked for this, can withdraw it\./, 'denied:owner'],
-  [/^You are not among the people who may ask for this here /, 'denied:requester'],
-  [/^Something else has been asked for with the same thing since/, 'taken over'],
-  [/^This button does not belong to the request that it names/, 'forged'],
+  [/^Guests can't use Lockkeeper\./, 'denied:guest'],
+  [/^People from other workspaces can't use Lockkeeper\./, 'denied:stranger'],
+  [/^You requested this, so someone else must decide it\./, 'denied:self'],
+  [/^You aren't an approver of this request\. .* can decide it\.$/, 'denied:approver'],
+  [/^Only <@\w+>, who requested this, can withdraw it\./, 'denied:owner'],
+  [/^You can't request this here\./, 'denied:requester'],
+  [/^This can't be tracked again: a newer request/, 'taken over'],
+  [/^This button was made for another request/, 'forged'],
   [/^Lockkeeper no longer has this request/, 'unknown'],
-  [/^This button is not on the card of this request/, 'stale'],
-  [/^I cannot reach my memory \(Redis\) just now\. .* what went through all the same is not done twice\./, 'redis away'],
+  [/^This button isn't on the request message/, 'stale'],
+  [/^Lockkeeper's database \(Redis\) isn't responding\. .*nothing runs twice\./, 'redis away'],
 ]
 
 /** Returns what a message of the bot means. Throws for a message that answers no click. */
@@ -33,8 +33,8 @@ export function meaningOf(text: string): Answer {
 }
 
 const titles: Record<string, Answer> = {
-  'Reject the request': 'form:reject',
-  'Break the glass': 'form:break-glass',
+  'Reject request': 'form:reject',
+  'Emergency approval': 'form:break-glass',
   'Move an Elastic IP': 'form:again',
   'Rename virtual machine': 'form:again',
 }

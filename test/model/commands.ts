@@ -54,10 +54,10 @@ export function requestChange(kind: ModelRequest['kind'], number: number, reques
       }
 
       function isFitting(requester: Name, said: string): boolean {
-        if (requester === guest) return said.startsWith('Guests may not')
-        if (!allowed.includes(requester)) return said.startsWith('You are not among the people who may ask')
+        if (requester === guest) return said.startsWith("Guests can't")
+        if (!allowed.includes(requester)) return said.startsWith("You can't request this here")
         // A worker may be posting the card already.
-        const isYes = /^(Asked for|Recorded)\./.test(said)
+        const isYes = /^Request (sent|recorded)\./.test(said)
         return requester === by ? isYes : said !== '' && !isYes && !saysRedisIsAway(said)
       }
     },
@@ -65,7 +65,7 @@ export function requestChange(kind: ModelRequest['kind'], number: number, reques
 }
 
 function saysRedisIsAway(said: string): boolean {
-  return said.startsWith('I cannot reach my memory') && meaningOf(said) === 'redis away'
+  return said.startsWith("Lockkeeper's database (Redis)") && meaningOf(said) === 'redis away'
 }
 
 function wordsFor(fault: Fault | undefined): string {

@@ -184,7 +184,7 @@ export async function startSession(mutate: Mutate = () => {}) {
   async function submit(forms: OpenForm[]): Promise<Record<string, Answer[]>> {
     const answers: Record<string, Answer[]> = {}
     for (const { person, view, answer } of forms) {
-      const filled = answer === 'form:reject' ? { Reason: 'Not now' } : { Reason: 'It cannot wait', 'Are you sure?': 'yes' }
+      const filled = answer === 'form:reject' ? { Reason: 'Not now' } : { Reason: 'It cannot wait', 'What should happen?': 'yes' }
       await slack.as(ids[person]).fill(view, filled)
     }
     await Promise.all(
@@ -231,7 +231,7 @@ export async function startSession(mutate: Mutate = () => {}) {
 
 /** Whether a message is the interim one of a slow bot. The answer follows. */
 function interim(text: string): boolean {
-  return text.startsWith('Still at it')
+  return text.startsWith('Still working')
 }
 
 /** Resolves with what the handler made of a click, by its trigger. Only for clicks that reach a handler. */

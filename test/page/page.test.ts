@@ -40,7 +40,7 @@ test('a move on the page, from the command to the report: requested with a form,
 
   await card.getByRole('button', { name: 'Approve' }).click()
   const refusal = page.getByRole('article').filter({ hasText: 'Only visible to you' }).last()
-  await refusal.getByText(/somebody else|another person|yourself/).waitFor()
+  await refusal.getByText(/someone else/).waitFor()
   await browser.shoot(page, '06-own-request')
 
   await actAs(page, ben)
@@ -110,7 +110,7 @@ test('the Home tab shows the requests that wait for a person, and an approval th
   await home.getByText('Needs your approval').waitFor({ state: 'detached' })
 
   await actAs(page, dov)
-  await home.getByText('Guests may not use this bot').waitFor()
+  await home.getByText("Guests can't use Lockkeeper").waitFor()
   await page.getByRole('button', { name: 'Messages', exact: true }).click()
   await page.getByText('Sending messages to this app has been turned off.').waitFor()
   await browser.shoot(page, '21-app-messages')
@@ -128,7 +128,7 @@ test('a list, a mistyped command and a guest get answers that only they can see'
   await page.getByText('Did you mean').waitFor()
   await actAs(page, dov)
   await send(page, '/infra ip move')
-  await page.getByText('Guests may not use this bot').waitFor()
+  await page.getByText("Guests can't use Lockkeeper").waitFor()
   await browser.shoot(page, '14-guest')
   await actAs(page, ada)
 

@@ -27,7 +27,7 @@ describe('a refusal of the account API', () => {
   })
 
   test.each(['constructor', 'toString', '__proto__', 'TEAPOT'])('shows the code if it is not documented: %s', (code) => {
-    expect(apiErrorSentence(refused(422, [code]))).toBe(`The account API refused (422, ${code}).`)
+    expect(apiErrorSentence(refused(422, [code]))).toBe(`The account API refused this (422, ${code}).`)
   })
 
   test('names the missing feature by the operation', () => {
@@ -52,8 +52,8 @@ describe('a refusal of the account API', () => {
   })
 
   test('blames the API key for a 403 that names no feature', () => {
-    expect(apiErrorSentence(refused(403, []))).toMatch(/^The bot's API key may not do this \(403\)/)
-    expect(apiErrorSentence(refused(403, ['IP_NOT_ALLOWED']))).toMatch(/^The bot's API key may not do this \(403\)/)
+    expect(apiErrorSentence(refused(403, []))).toMatch(/^Lockkeeper's API key isn't allowed to do this \(403\)/)
+    expect(apiErrorSentence(refused(403, ['IP_NOT_ALLOWED']))).toMatch(/^Lockkeeper's API key isn't allowed to do this \(403\)/)
   })
 })
 

@@ -18,7 +18,7 @@ import { createIssueAndShow, type IssueAndShowParts } from './issue-and-show.ts'
 /** The longest preflight check, because the requester waits for it. */
 const preflightMs = 5_000
 
-const notOnHome = mrkdwn`Nothing was made: here, on the Home tab, the token could not be shown to you alone. Press the button on the card, in the channel.`
+const notOnHome = mrkdwn`Nothing was created. The Home tab can't show the token to you alone. Press the button on the request message in the channel.`
 
 interface HandOverParts extends IssueAndShowParts {
   signatures: RequestSignatures
@@ -93,13 +93,12 @@ export function createHandOver({ signatures, checkAuthority, onDistrusted, acces
       if (error instanceof CheckFailed) await voidRequest(request, [error.finding])
       throw error
     })
-    if (now.incomplete)
-      throw new UserError('The account API does not answer just now, so nothing was made. Press the button again in a minute.')
+    if (now.incomplete) throw new UserError("The account API isn't responding. Nothing was created. Press the button again in a minute.")
     const differences = change.differences(facts, now.facts)
     if (differences.length === 0) return now.facts
     await voidRequest(request, differences)
     const { why } = explainAll(change, differences)
-    throw new UserError(`Nothing was made, because the account has changed since this was asked for. ${why}`)
+    throw new UserError(`Canceled: the account changed since the request. Nothing was created. ${why}`)
   }
 
   async function voidRequest(request: Request, causes: Finding[]): Promise<void> {

@@ -101,7 +101,7 @@ export function createIssueAndShow({ store, audit, showSecret, onApiError, onErr
     }
     const cause = handover.retracted(issued, because)
     await endFailed(request, cause)
-    const { why, next = 'Ask for it again.' } = explain(change, cause)
+    const { why, next = 'Request it again.' } = explain(change, cause)
     await click.answer.ephemeral(notice(mrkdwn`${why} ${next}`))
   }
 

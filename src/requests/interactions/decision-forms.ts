@@ -31,10 +31,10 @@ export function createDecisionForms({ decide, requests, catalog, home }: Decisio
     const request = await requests.requestOfForm(metadata, submission)
     const again = (problem: Mrkdwn) => rejectForm(metadata ?? { origin: submission.origin }, catalog.sentenceOf(request), problem, reason)
     if (reason === undefined)
-      return { is: 'refused', blockId: 'reason', problem: mrkdwn`Say why, so that the person who asked knows what to do.`, again }
+      return { is: 'refused', blockId: 'reason', problem: mrkdwn`Enter a reason, so that the requester knows what to do.`, again }
     await decide.reject(request, submission.origin, reason)
     await home.show(submission.origin, undefined)
-    return { is: 'accepted', words: mrkdwn`Rejected. The thread tells it to the person who asked.` }
+    return { is: 'accepted', words: mrkdwn`Rejected. The requester will see it in the thread.` }
   }
 
   async function submitBreakGlass(submission: Submission): Promise<SubmissionAnswer> {
@@ -43,13 +43,13 @@ export function createDecisionForms({ decide, requests, catalog, home }: Decisio
     const reason = reasonIn(submission.values)
     const again = (problem: Mrkdwn) =>
       breakGlassForm(metadata ?? { origin: submission.origin }, catalog.sentenceOf(request), problem, reason)
-    if (reason === undefined) return { is: 'refused', blockId: 'reason', problem: mrkdwn`Say what cannot wait for another person.`, again }
+    if (reason === undefined) return { is: 'refused', blockId: 'reason', problem: mrkdwn`Say why this can't wait for an approver.`, again }
     if (submission.values.confirmed !== 'yes') {
-      return { is: 'refused', blockId: 'confirmed', problem: mrkdwn`Confirm that you approve what you asked for yourself.`, again }
+      return { is: 'refused', blockId: 'confirmed', problem: mrkdwn`Confirm that you approve your own request.`, again }
     }
     await decide.breakGlass(request, submission.origin, reason)
     await home.show(submission.origin, undefined)
-    return { is: 'accepted', words: mrkdwn`Approved by yourself. The channel is told, with your reason.` }
+    return { is: 'accepted', words: mrkdwn`You approved your own request. The channel sees your reason.` }
   }
 
   return { openReject, submitReject, submitBreakGlass }

@@ -5,7 +5,7 @@ import type { Origin } from '../../domain/origin.ts'
 import { button, longestButtonValue } from '../../slack/blocks/blocks.ts'
 import { formMetadata } from '../../slack/commands/form-metadata.ts'
 import type { Click, FormHandler, Handler, InteractionHandlers } from '../../slack/commands/handlers.ts'
-import { Refusal } from '../../slack/errors.ts'
+import { outdatedButton, Refusal } from '../../slack/errors.ts'
 import { type Details, detailsMessage } from '../../slack/lists/details.ts'
 import { detailsActionId } from '../../slack/lists/item-choices.ts'
 import { readJson } from '../../slack/receive/payloads.ts'
@@ -62,7 +62,7 @@ export function createItemDetails({ details, actions, access }: ItemDetailsParts
     return {
       form: (click) => {
         const item = readJson(ActionButton, click.value)
-        if (!item) throw new Refusal(mrkdwn`This button is out of date. Run the command again.`)
+        if (!item) throw new Refusal(outdatedButton)
         return form(formMetadata(click, access.ruleWithReason(kind, click.origin.channelId)), item)
       },
       allow: async ({ origin }) => void (await access.gateForm(origin, kind)),

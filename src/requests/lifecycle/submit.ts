@@ -109,7 +109,9 @@ export function createSubmit({ signatures, store, access, deliver, wake, names, 
     const signature = signatures.signRequest({ version: requestVersion, reason: undefined, ...underRule })
     const request: NewRequest = { ...underRule, signature, ...(await namesFor(rule, warnings)) }
     if (!fitsOnCard(request))
-      throw new Refusal(mrkdwn`This is more than a card can show, and nothing is approved that is not shown. Ask for less at once.`)
+      throw new Refusal(
+        mrkdwn`This request doesn't fit in one message, and approvers must see all of it. Nothing was requested. Request less at once.`,
+      )
     const created = await store.create(request, { mostUndecided })
     if (created.outcome === 'busy') throw await busyRefusal(created.id, origin)
     if (created.outcome === 'too-many') throw new Refusal(tooManyUndecided(mostUndecided))

@@ -13,9 +13,9 @@ export function approversReminder({ request, description, rule, now }: ReportVie
   const { approvals, origin, expiresAt } = request
   const needed = approvalsNeeded(rule.approve)
   const missing = request.missing ?? needed - approvals.length
-  const more = approvals.length > 0 ? mrkdwn` It has ${needed - missing}, and needs ${missing} more.` : mrkdwn``
+  const soFar = approvals.length > 0 ? mrkdwn` (${needed - missing} of ${needed} so far)` : mrkdwn``
   const called = peopleToCall(rule, [origin.userId, ...approvals.map(({ by }) => by)])
-  const words = mrkdwn`“${description.sentence}” still needs approval.${more} Expires in ${timeLeft(expiresAt - now)}: press *Approve* or *Reject* above.`
+  const words = mrkdwn`“${description.sentence}” still needs approval${soFar}. Expires in ${timeLeft(expiresAt - now)}. Press *Approve* or *Reject* above.`
   return mrkdwn`:hourglass_flowing_sand: ${joinMrkdwn([...called, words], ' ')}`
 }
 
@@ -40,7 +40,7 @@ export function handoverCall({ request, handover, now }: ReportView): Mrkdwn | u
 export function handoverReminder({ request, description, handover, now }: ReportView): Mrkdwn | undefined {
   if (request.state !== 'approved' || !handover) return undefined
   const left = timeLeft(request.expiresAt - now)
-  return mrkdwn`:hourglass_flowing_sand: ${mention(request.origin.userId)}, “${description.sentence}” is approved and waits for you. ${handover.task} by ${deadline(request.expiresAt, now)} (${left} left): press *${handover.label}* above.`
+  return mrkdwn`:hourglass_flowing_sand: ${mention(request.origin.userId)}, “${description.sentence}” is approved. ${handover.task} by ${deadline(request.expiresAt, now)} (${left} left). Press *${handover.label}* above.`
 }
 
 function approversOfRequest({ approvals, decision }: Request): Mrkdwn {

@@ -9,9 +9,9 @@ import { type Mrkdwn, mrkdwn } from '../../slack/text/text.ts'
 
 /** The sentences that say that a write had no effect. */
 const effects = {
-  'not-sent': 'Nothing was sent and nothing was changed.',
+  'not-sent': 'Nothing was sent or changed.',
   'not-changed': 'Nothing was changed.',
-  'not-made': 'Nothing was made.',
+  'not-made': 'Nothing was created.',
 } as const
 type Effect = keyof typeof effects
 
@@ -85,50 +85,50 @@ function commonWords(finding: CommonFinding): Words {
       return refusedWrite(new ApiError(withoutAbsent(finding)), effects[finding.effect])
     case 'api-unreachable':
       return finding.effect === 'not-made'
-        ? { why: 'The account API could not be reached, so nothing was made.' }
-        : { why: 'The account API could not be reached, so nothing was sent and nothing was changed.' }
+        ? { why: "Couldn't reach the account API. Nothing was created." }
+        : { why: "Couldn't reach the account API. Nothing was sent or changed." }
     case 'account-unread':
       return { why: unreadWords(finding.refusal) }
     case 'approved-too-long-ago':
-      return { why: 'It was approved, but could not be carried out in time, so nothing was sent and nothing was changed.' }
+      return { why: 'Approved, but not sent before the deadline. Nothing was changed.' }
     case 'record-changed':
       return {
-        why: 'What I keep of this request is no longer what was approved, so nothing was sent and nothing was changed. Somebody may have changed my memory (Redis).',
+        why: 'Its record in Redis no longer matches what was approved. Nothing was sent or changed. Someone may have changed Redis.',
       }
     case 'unknown-key':
-      return { why: "The request was signed with a key that Lockkeeper doesn't have, so nothing was sent and nothing was changed." }
+      return { why: "The request was signed with a key that Lockkeeper doesn't have. Nothing was sent or changed." }
     case 'approvals-not-genuine':
-      return { why: "Its approvals in Redis aren't genuine, so nothing was sent and nothing was changed. Someone may have changed Redis." }
+      return { why: "Its approvals in Redis aren't genuine. Nothing was sent or changed. Someone may have changed Redis." }
     case 'already-sent':
-      return { why: 'The audit shows that it was sent before, so nothing was sent again. Someone may have changed Redis.' }
+      return { why: 'The audit shows that it was sent before. Nothing was sent again. Someone may have changed Redis.' }
     case 'already-ended':
-      return { why: 'The audit shows that it had ended before, so nothing was sent. Someone may have changed Redis.' }
+      return { why: 'The audit shows that it had already ended. Nothing was sent. Someone may have changed Redis.' }
     case 'approval-needed-now':
-      return { why: 'The policy requires an approval for it now, so nothing was sent and nothing was changed.' }
+      return { why: 'The policy now requires approval for it. Nothing was sent or changed.' }
     case 'rule-gone':
       return {
-        why: 'No rule of the policy covers it any more, so nothing was sent and nothing was changed.',
-        next: 'The people who run this bot can add a rule for it.',
+        why: 'No policy rule covers it anymore. Nothing was sent or changed.',
+        next: 'The people who run Lockkeeper can add one.',
       }
     case 'suspended':
       return {
-        why: 'I stood still when it was to be sent (perhaps my memory, Redis, was away), so nothing was sent and nothing was changed.',
+        why: 'Lockkeeper was suspended before it sent the request. Nothing was changed.',
       }
     case 'not-used':
       return { why: 'Approved, but not used before the deadline.' }
     case 'not-posted':
-      return { why: `The request message could not be posted: ${finding.error}.` }
+      return { why: `Couldn't post the request message: ${finding.error}.` }
     case 'approvers-unknown':
-      return { why: 'whether enough people can approve it (Slack did not tell who is in the user group)' }
+      return { why: "whether enough people can approve it (Slack didn't return the members of the user group)" }
     case 'channel-unreadable':
       return {
-        why: 'whether this channel is shared with another organisation (Slack does not tell me: the scope channels:read or groups:read is missing)',
+        why: 'whether this channel is shared with another organization (the Slack scope channels:read or groups:read is missing)',
       }
   }
 }
 
 function unreadWords(refused: z.infer<z.ZodObject<typeof refusal>> | undefined): string {
-  const unread = 'The account API could not be read for ten minutes after the approval, so nothing was sent and nothing was changed.'
+  const unread = "Couldn't read the account for 10 minutes after the approval. Nothing was sent or changed."
   return refused ? `${unread} ${apiErrorSentence(new ApiError(withoutAbsent(refused)))}` : unread
 }
 

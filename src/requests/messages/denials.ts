@@ -3,59 +3,60 @@ import type { Finding } from '../../domain/finding.ts'
 import { channelMention, code, joinMrkdwn, type Mrkdwn, mention, mrkdwn } from '../../slack/text/text.ts'
 import { whoApproves, whoIsIn } from './approvers.ts'
 import { changedRecord, foreignButton, staleCard, unknownRequest } from './refusals.ts'
+import { notInChannel } from './words.ts'
 
-/** Returns the words for a kind of change that follow *ask for*: `moving an Elastic IP`. */
+/** Returns the words for a kind of change that follow *allows*: `moving an Elastic IP`. */
 export type LabelOf = (kind: string) => string
 
-const actionWords: Record<DeniedAction, string> = { read: 'use this bot', request: 'ask for changes', decide: 'decide requests' }
+const actionWords: Record<DeniedAction, string> = { read: 'use Lockkeeper', request: 'request changes', decide: 'decide requests' }
 
-const tryAgain = 'Nothing was done: try again in a minute.'
+const tryAgain = 'Nothing was done. Try again in a minute.'
 
 /** Explains a denial to the person, and says what to do. */
 export function denialWords(denial: Denial, labelOf: LabelOf): Mrkdwn {
   switch (denial.code) {
     case 'person-unknown':
-      return mrkdwn`Slack did not tell who you are just now, and without that nobody may ${actionWords[denial.action]}. ${tryAgain}`
+      return mrkdwn`Slack didn't confirm who you are, so you can't ${actionWords[denial.action]} right now. ${tryAgain}`
     case 'guest':
-      return mrkdwn`Guests may not ${actionWords[denial.action]}. Ask a full member of this workspace.`
+      return mrkdwn`Guests can't ${actionWords[denial.action]}. Ask a full member of this workspace.`
     case 'bot':
-      return mrkdwn`Bots may not ${actionWords[denial.action]}.`
+      return mrkdwn`Bots can't ${actionWords[denial.action]}.`
     case 'deactivated':
-      return mrkdwn`Deactivated accounts may not ${actionWords[denial.action]}.`
+      return mrkdwn`Deactivated accounts can't ${actionWords[denial.action]}.`
     case 'other-workspace':
-      return mrkdwn`People of other workspaces may not ${actionWords[denial.action]}. Ask a member of this one.`
+      return mrkdwn`People from other workspaces can't ${actionWords[denial.action]}. Ask a member of this one.`
     case 'shared-channel':
-      return mrkdwn`This channel is shared with another organisation (Slack Connect), and nobody may ${actionWords[denial.action]} in one. Use a channel of this workspace alone.`
+      return mrkdwn`Nobody can ${actionWords[denial.action]} here: this channel is shared with another organization (Slack Connect). Use a channel that isn't shared.`
     case 'channel-unknown':
-      return mrkdwn`Slack did not tell just now whether this channel is shared with another organisation, and without that nobody may ${actionWords[denial.action]} here. ${tryAgain}`
+      return mrkdwn`Slack didn't confirm whether this channel is shared with another organization. Until then, nobody can ${actionWords[denial.action]} here. ${tryAgain}`
     case 'direct-message':
-      return mrkdwn`Changes cannot be asked for in a direct message, because nobody else could approve them there. Ask in a channel.`
+      return mrkdwn`You can't request changes in a direct message, because nobody else could approve them. Use a channel.`
     case 'not-in-channel':
-      return mrkdwn`I'm not in this channel. Run ${code('/invite @Lockkeeper')}, then try again.`
+      return notInChannel
     case 'foreign-channel':
       return mrkdwn`Slack doesn't list you as a member of this channel. Choose another one.`
     case 'no-rule':
-      return mrkdwn`No rule of the policy lets anybody ask for ${labelOf(denial.kind)} in this channel, so it is refused. ${whereElse(denial.channels)}`
+      return mrkdwn`No policy rule allows ${labelOf(denial.kind)} in this channel. ${whereElse(denial.channels)}`
     case 'project-unknown':
-      return mrkdwn`Whether the rule “${denial.rule}” holds depends on the project, and the account API does not tell it just now. Nothing was asked for: try again in a minute.`
+      return mrkdwn`Couldn't read the project from the account API, and the rule “${denial.rule}” depends on it. Nothing was requested. Try again in a minute.`
     case 'not-a-requester':
-      return mrkdwn`You are not among the people who may ask for this here (${whoIsIn(denial.requesters)}). Ask one of them, or the people who run this bot.`
+      return mrkdwn`You can't request this here. These requesters can: ${whoIsIn(denial.requesters)}. Ask one of them, or the people who run Lockkeeper.`
     case 'not-an-approver':
-      return mrkdwn`You are not an approver of this. ${whoApproves(denial.approvers)} can decide it.`
+      return mrkdwn`You aren't an approver of this request. ${whoApproves(denial.approvers)} can decide it.`
     case 'too-few-approvers':
-      return mrkdwn`${tooFew(denial.needed)}: the rule “${denial.rule}” names too few active members of this workspace. Nothing was asked for. The people who run this bot can name more.`
+      return mrkdwn`Not enough approvers: rule “${denial.rule}” needs ${denial.needed} besides you. Nothing was requested. The people who run Lockkeeper can add active members to the rule.`
     case 'group-unknown':
-      return mrkdwn`Slack did not tell who is in the user group just now, so this cannot be checked. ${tryAgain}`
+      return mrkdwn`Slack didn't return the members of the user group, so this couldn't be checked. ${tryAgain}`
     case 'own-request':
-      return mrkdwn`You asked for this yourself, so another person has to decide it. You can withdraw it.`
+      return mrkdwn`You requested this, so someone else must decide it. You can withdraw it.`
     case 'rule-gone':
-      return mrkdwn`No rule of the policy says who may decide this any more, so nobody may. It can be withdrawn and asked for again.`
+      return mrkdwn`No policy rule covers this request anymore, so nobody can decide it. The requester can withdraw it and request it again.`
     case 'only-requester-may-issue':
-      return mrkdwn`Only ${mention(denial.requester)}, who asked for this, can take it: its secret is for their eyes alone.`
+      return mrkdwn`Only ${mention(denial.requester)}, who requested this token, can create it.`
     case 'only-requester-may-withdraw':
-      return mrkdwn`Only ${mention(denial.requester)}, who asked for this, can withdraw it. An approver can reject it.`
+      return mrkdwn`Only ${mention(denial.requester)}, who requested this, can withdraw it. An approver can reject it.`
     case 'only-requester-may-break-glass':
-      return mrkdwn`Only ${mention(denial.requester)}, who asked for this, can approve it alone.`
+      return mrkdwn`Only ${mention(denial.requester)}, who requested this, can approve it alone.`
     case 'stale-card':
       return staleCard
     case 'foreign-button':
@@ -65,9 +66,9 @@ export function denialWords(denial: Denial, labelOf: LabelOf): Mrkdwn {
     case 'changed-record':
       return changedRecord
     case 'unknown-key':
-      return mrkdwn`This request was signed with a key that Lockkeeper doesn't have (${code('STATE_KEY')}). Nothing was changed. Request it again, or ask the people who run this bot to restore the key.`
+      return mrkdwn`This request was signed with a key that Lockkeeper doesn't have (${code('STATE_KEY')}). Nothing was changed. Request it again, or ask the people who run Lockkeeper to restore the key.`
     case 'other-version':
-      return mrkdwn`Another version of Lockkeeper made this request. Try again in a few minutes; nothing was changed.`
+      return mrkdwn`Another version of Lockkeeper made this request. Nothing was changed. Try again in a few minutes.`
   }
 }
 
@@ -78,11 +79,6 @@ export function storedDenialWords(cause: Finding, labelOf: LabelOf): Mrkdwn {
 }
 
 function whereElse(channels: string[]): Mrkdwn {
-  if (channels.length === 0) return mrkdwn`The people who run this bot can add a rule for it.`
-  return mrkdwn`Ask in ${joinMrkdwn(channels.map(channelMention), ' or ')}.`
-}
-
-function tooFew(needed: number): string {
-  if (needed === 1) return 'Nobody else could approve this'
-  return `It takes ${needed} approvals of other people, and fewer than that could give one`
+  if (channels.length === 0) return mrkdwn`The people who run Lockkeeper can add one.`
+  return mrkdwn`Request it in ${joinMrkdwn(channels.map(channelMention), ' or ')}.`
 }

@@ -33,10 +33,10 @@ export function endSentence({ request, description, done, ending }: EndView): Mr
     case 'superseded':
       return mrkdwn`:large_orange_circle: *Superseded:* ${what}. ${why} Lockkeeper leaves it as it is.`
     case 'voided':
-      return mrkdwn`:large_orange_circle: *Canceled:* ${what}. The account changed since the request, so nothing was done. ${why} ${next ?? stillWanted}`
+      return mrkdwn`:large_orange_circle: *Canceled:* ${what}. The account changed since the request. Nothing was done. ${why} ${next ?? stillWanted}`
     case 'expired':
       if (why.text !== '') return mrkdwn`:alarm_clock: *Expired:* ${what}. ${why} Nothing was done.`
-      return mrkdwn`:alarm_clock: *Expired:* ${what} was not decided before the deadline. Nothing was done. ${stillWanted}`
+      return mrkdwn`:alarm_clock: *Expired:* ${what} wasn't decided before the deadline. Nothing was done. ${stillWanted}`
     case 'rejected':
       return request.decision?.by
         ? mrkdwn`:no_entry: *Rejected* by ${mention(request.decision.by)}: ${what}.`

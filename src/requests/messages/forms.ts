@@ -11,38 +11,35 @@ import { breakGlassCallbackId, rejectCallbackId } from './buttons.ts'
 export function rejectForm(metadata: Metadata, sentence: string, problem?: Mrkdwn, entered?: string): ModalView {
   return modal({
     callbackId: rejectCallbackId,
-    title: 'Reject the request',
+    title: 'Reject request',
     submit: 'Reject',
     metadata: writeMetadata(metadata),
     blocks: [
       ...problemBlocks(problem),
       ...wholeSection(mrkdwn`*${sentence}*`),
-      decisionReason('The person who asked is told this in the thread.', entered),
+      decisionReason('The requester will see this in the thread.', entered),
     ],
   })
 }
 
 /** Renders the form for an emergency approval by the requester. The choice below the reason is the second confirmation. */
 export function breakGlassForm(metadata: Metadata, sentence: string, problem?: Mrkdwn, entered?: string): ModalView {
-  const words = mrkdwn`*${sentence}*\nYou asked for this yourself. In an emergency the rules let you approve it alone: it is carried out at once, the channel is told so with your reason, and it stands in the audit as break-glass.`
+  const words = mrkdwn`*${sentence}*\nYou requested this. In an emergency, you can approve it alone. It then takes effect at once. The channel sees your reason, and the audit records it as break-glass.`
   return modal({
     callbackId: breakGlassCallbackId,
-    title: 'Break the glass',
+    title: 'Emergency approval',
     submit: 'Approve alone',
     metadata: writeMetadata(metadata),
     blocks: [
       ...problemBlocks(problem),
       ...wholeSection(words),
-      decisionReason('What cannot wait for another person?', entered),
+      decisionReason("Why can't this wait for an approver?", entered),
       input({
         blockId: 'confirmed',
-        label: 'Are you sure?',
+        label: 'What should happen?',
         element: radioButtons({
           actionId: 'confirmed',
-          options: [
-            option({ text: 'No, somebody else shall decide', value: 'no' }),
-            option({ text: 'Yes, I approve my own request', value: 'yes' }),
-          ],
+          options: [option({ text: 'Wait for an approver', value: 'no' }), option({ text: 'Approve my own request', value: 'yes' })],
         }),
       }),
     ],

@@ -10,11 +10,11 @@ export function grantWords({ rule, via }: Grant): Mrkdwn {
 function viaWords(via: string): Mrkdwn {
   switch (via) {
     case 'member':
-      return mrkdwn`every full member may ask`
+      return mrkdwn`every full member can request`
     case 'requester':
-      return mrkdwn`who asked for it`
+      return mrkdwn`the requester`
     case 'no-approval':
-      return mrkdwn`needs no approval`
+      return mrkdwn`no approval needed`
     default:
       return mentionOf(via)
   }

@@ -79,7 +79,7 @@ function add(blocks: KnownBlock[], { title, entries, upTo, unread = 0 }: Part): 
     shown += 1
   }
   const left = entries.length - shown + unread
-  if (left > 0) blocks.push(...context([mrkdwn`${left} more are not shown. See *pending*, *moves* and *audit me*.`]))
+  if (left > 0) blocks.push(...context([mrkdwn`${left} more aren't shown. See *pending*, *moves* and *audit me*.`]))
 }
 
 function wholeEntry({ card, link: address }: HomeEntry): KnownBlock[] {

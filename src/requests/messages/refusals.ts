@@ -1,9 +1,9 @@
 import type { Request } from '../../domain/request.ts'
-import { code, joinMrkdwn, type Mrkdwn, mention, mrkdwn } from '../../slack/text/text.ts'
+import { code, type Mrkdwn, mention, mrkdwn } from '../../slack/text/text.ts'
 import { explainAll } from './causes.ts'
 import { stateWords } from './words.ts'
 
-const changedNothing = mrkdwn`Your click changed nothing.`
+const changedNothing = mrkdwn`No change made.`
 
 /** Explains a click that comes too late, by the current state of the request. */
 export function tooLate(request: Request, clickerId: string): Mrkdwn {
@@ -11,40 +11,40 @@ export function tooLate(request: Request, clickerId: string): Mrkdwn {
   const who = by === undefined ? mrkdwn`` : by === clickerId ? mrkdwn` by you` : mrkdwn` by ${mention(by)}`
   switch (request.state) {
     case 'rejected':
-      return mrkdwn`This was rejected${who} already. ${changedNothing}`
+      return mrkdwn`Already rejected${who}. ${changedNothing}`
     case 'withdrawn':
-      return mrkdwn`${mention(request.origin.userId)} has withdrawn this. ${changedNothing}`
+      return mrkdwn`${mention(request.origin.userId)} already withdrew this. ${changedNothing}`
     case 'expired':
-      return mrkdwn`${request.causes.length > 0 ? `This has expired. ${explainAll(undefined, request.causes).why}` : 'This expired before it was decided.'} Nothing was done.`
+      return mrkdwn`${request.causes.length > 0 ? `This expired. ${explainAll(undefined, request.causes).why}` : 'This expired before it was decided.'} Nothing was done.`
     case 'voided':
-      return mrkdwn`This was canceled, because the account changed since the request. Nothing was done.`
+      return mrkdwn`Canceled: the account changed since the request. Nothing was done.`
     case 'waiting':
-      return mrkdwn`This still waits for a decision, so this button does nothing yet. ${changedNothing}`
+      return mrkdwn`This request hasn't been decided yet. ${changedNothing}`
     default:
-      return joinMrkdwn([mrkdwn`This was approved${who} already and is ${stateWords(request)} now.`, changedNothing], ' ')
+      return mrkdwn`Already approved${who}.${request.state === 'approved' ? '' : ` Status: ${stateWords(request)}.`} ${changedNothing}`
   }
 }
 
 /** Answers a second approval of the same person. */
 export function approvedByYou(missing: number): Mrkdwn {
-  return mrkdwn`You have approved this already. It waits for ${othersMissing(missing)}. ${changedNothing}`
+  return mrkdwn`You already approved this. ${moreNeeded(missing)} ${changedNothing}`
 }
 
 /** Answers an approval that counts, while more are missing. */
 export function counted({ missing, needed }: { missing: number; needed: number }): Mrkdwn {
-  return mrkdwn`Your approval counts: ${needed - missing} of ${needed}. It now waits for ${othersMissing(missing)}.`
+  return mrkdwn`Approved (${needed - missing} of ${needed}). ${moreNeeded(missing)}`
 }
 
-function othersMissing(missing: number): string {
-  return missing === 1 ? 'one more person' : `${missing} more people`
+function moreNeeded(missing: number): string {
+  return `${missing === 1 ? 'One' : missing} more needed.`
 }
 
-export const unknownRequest: Mrkdwn = mrkdwn`Lockkeeper no longer has this request: it is older than 30 days, or Redis lost its data. Nothing was done. ${code('/infra audit')} may still show it. To make the change, run the command again.`
+export const unknownRequest: Mrkdwn = mrkdwn`Lockkeeper no longer has this request: it's older than 30 days, or Redis lost its data. Nothing was done. ${code('/infra audit')} may still show it. To make the change, run the command again.`
 
-export const staleCard: Mrkdwn = mrkdwn`This button is not on the card of this request, so I do not act on it. Use the card itself.`
+export const staleCard: Mrkdwn = mrkdwn`This button isn't on the request message. Nothing was done. Use the request message.`
 
-export const foreignButton: Mrkdwn = mrkdwn`This button does not belong to the request that it names: it was made for something else, or changed. I do not act on it. Use the request's own card.`
+export const foreignButton: Mrkdwn = mrkdwn`This button was made for another request, or it was changed. Nothing was done. Use the request message.`
 
-export const changedRecord: Mrkdwn = mrkdwn`What I keep of this request is no longer what was asked for, so I do not act on it, and have told the people who run me. Ask again with the command.`
+export const changedRecord: Mrkdwn = mrkdwn`The record of this request no longer matches what was requested. Nothing was done. The people who run Lockkeeper were notified. Run the command again.`
 
-export const takenOver: Mrkdwn = mrkdwn`Something else has been asked for with the same thing since, so I do not follow this any more. Your click changed nothing.`
+export const takenOver: Mrkdwn = mrkdwn`This can't be tracked again: a newer request changes the same resource. No change made.`

@@ -46,34 +46,34 @@ function sentenceForRequester(view: ReportView, name: ForRequester): Mrkdwn | un
       return lateSentence(view)
     case 'restarted':
       return request.state === 'tracking'
-        ? mrkdwn`:arrows_counterclockwise: *Correction:* it did start after all. “${description.sentence}” is ${description.underway} now; I follow it and report its end here.`
+        ? mrkdwn`:arrows_counterclockwise: *Correction:* it did start. “${description.sentence}” is ${description.underway}. The result will appear here.`
         : undefined
     case 'stopped':
       return stoppedSentence(view)
     case 'ended':
       return endSentence(view)
     case 'corrected':
-      return mrkdwn`*Correction to what I reported before:* ${endSentence(view)}`
+      return mrkdwn`*Correction:* ${endSentence(view)}`
   }
 }
 
 function stoppedSentence({ request, description }: ReportView): Mrkdwn | undefined {
   if (request.state !== 'untracked') return undefined
-  const who = request.stoppedBy ? mention(request.stoppedBy) : mrkdwn`Somebody`
-  return mrkdwn`:large_orange_circle: *No longer tracked:* “${description.sentence}”. ${who} stopped tracking after ${timeTaken(request)}. The account API had accepted it, so it may still finish. *Watch again* above resumes the tracking.`
+  const who = request.stoppedBy ? mention(request.stoppedBy) : mrkdwn`Someone`
+  return mrkdwn`:large_orange_circle: *No longer tracked:* “${description.sentence}”. ${who} stopped tracking after ${timeTaken(request)}. It may still finish. Press *Track again* above to resume.`
 }
 
 function lateSentence({ request, description, lateAfter, now }: ReportView): Mrkdwn | undefined {
   if (request.state === 'tracking') {
-    return mrkdwn`:warning: *Late:* “${description.sentence}” is still ${description.underway} after ${timeTaken(request, now)} (expected within ${lateAfter}). ${lastSeenWords(request)} I keep following it and report its end here. If it matters now, ask the provider's support.`
+    return mrkdwn`:warning: *Late:* “${description.sentence}” is still ${description.underway} after ${timeTaken(request, now)} (expected within ${lateAfter}). ${lastSeenWords(request)} Still tracking. The result will appear here. If it's urgent, contact the provider's support.`
   }
   if (request.state !== 'starting') return undefined
-  return mrkdwn`:warning: *Not known:* “${description.sentence}” was sent ${timeTaken(request, now)} ago, and I could not find out yet whether it took effect. ${lastSeenWords(request)} I keep looking and report it here.`
+  return mrkdwn`:warning: *Status unknown:* “${description.sentence}” was sent ${timeTaken(request, now)} ago. The account API hasn't confirmed it. ${lastSeenWords(request)} Still checking. The result will appear here.`
 }
 
 /** Says what the account showed when the change was reported as late. */
 function lastSeenWords({ lastSeen }: Request): Mrkdwn {
-  if (!lastSeen) return mrkdwn`The last check of the account told nothing about it.`
+  if (!lastSeen) return mrkdwn`The last check of the account showed nothing about it.`
   const where =
     lastSeen.server === undefined ? mrkdwn`` : lastSeen.server === null ? mrkdwn`, on no server` : mrkdwn`, on ${code(lastSeen.server)}`
   return mrkdwn`The account shows status ${code(lastSeen.status)}${where}.`

@@ -6,12 +6,12 @@ import type { Message } from '../../slack/web-api/messenger.ts'
 
 /** Adds to a message that it may have been sent before. */
 export function asRepeat(original: Message): Message {
-  return withNote(original, mrkdwn`This may be a repeat: Slack did not confirm that it took this message the first time.`)
+  return withNote(original, mrkdwn`Possible duplicate: Slack didn't confirm the first one.`)
 }
 
 /** Adds to a report why it goes to the requester directly. `error`: Slack's code for not posting it in the channel. */
 export function asDirect(original: Message, request: Request, error: string): Message {
-  return withNote(original, mrkdwn`I tell you here because I could not post in the thread in <#${request.origin.channelId}> (${error}).`)
+  return withNote(original, mrkdwn`Sent here because Lockkeeper couldn't post in the thread in <#${request.origin.channelId}> (${error}).`)
 }
 
 function withNote({ text, blocks }: Message, note: Mrkdwn): Message {

@@ -3,7 +3,7 @@ import type { Request } from '../../domain/request.ts'
 import { channelMention, joinMrkdwn, link, type Mrkdwn, mention, mrkdwn } from '../../slack/text/text.ts'
 import { stateWords } from './words.ts'
 
-/** `card-delayed`: the request is recorded, and Slack has not confirmed its card yet. */
+/** `card-delayed`: the request is recorded, and Slack has not confirmed its message yet. */
 export interface SubmitOutcome {
   is: 'posted' | 'card-delayed'
   requestId: string
@@ -15,14 +15,14 @@ export interface SubmitOutcome {
 /** Says to the requester that the request is recorded, and what follows. */
 export function submittedWords(outcome: SubmitOutcome): Mrkdwn {
   return outcome.is === 'posted'
-    ? mrkdwn`Asked for. ${whatFollows(outcome)}`
-    : mrkdwn`Recorded. Slack has not confirmed the card yet; it appears in the channel as soon as it does, and ${whatHoldsIt(outcome)}.`
+    ? mrkdwn`Request sent. ${whatFollows(outcome)}`
+    : mrkdwn`Request recorded. Slack hasn't confirmed its message yet. It will appear in the channel. ${whatHoldsIt(outcome)}`
 }
 
 /** Says to a person that they have as many undecided requests as one may have. */
 export function tooManyUndecided(most: number): Mrkdwn {
-  const many = most === 1 ? 'a request that waits' : `${most} requests that wait`
-  return mrkdwn`Nothing was asked for: you have ${many} for approval, and nobody may have more. Withdraw one, or wait until one is decided. Your Home tab shows them.`
+  const many = most === 1 ? '1 request' : `${most} requests`
+  return mrkdwn`Nothing was requested. You already have ${many} waiting for approval, which is the limit. Withdraw one, or wait for a decision. Your Home tab shows them.`
 }
 
 /** Says that another request for the same resource is open. The viewer can be its requester. */
@@ -36,19 +36,19 @@ export function otherIsOpen(holder: Request, { viewerId, link: address }: { view
   return joinMrkdwn([what, ...where, mrkdwn`${then} Nothing was requested.`], ' ')
 }
 
-export const otherWasOpen: Mrkdwn = mrkdwn`Another request for this was open until now. Nothing was requested: try again.`
+export const otherWasOpen: Mrkdwn = mrkdwn`Another request for this was open until now. Nothing was requested. Try again.`
 
 export function tooLongReason(length: number): Mrkdwn {
-  return mrkdwn`A reason has up to ${longestReason} characters, and this one has ${length}. Nothing was requested.`
+  return mrkdwn`A reason can have up to ${longestReason} characters. This one has ${length}. Nothing was requested.`
 }
 
 function whatFollows({ needsApproval, handoverLabel }: SubmitOutcome): Mrkdwn {
-  if (!handoverLabel) return mrkdwn`The card is in the channel, and its thread tells how it ends.`
-  const press = needsApproval ? 'Once it is approved, press' : 'Press'
-  return mrkdwn`${press} *${handoverLabel}* on its card: the token is made on that click, and shown to you alone.`
+  if (!handoverLabel) return mrkdwn`The result will be in its thread.`
+  const press = needsApproval ? "Once it's approved, press" : 'Press'
+  return mrkdwn`${press} *${handoverLabel}* on its message. The token is created then and shown only to you.`
 }
 
 function whatHoldsIt({ needsApproval, handoverLabel }: SubmitOutcome): Mrkdwn {
-  if (handoverLabel) return mrkdwn`nothing is made before ${needsApproval ? 'it is approved and ' : ''}you press *${handoverLabel}* on it`
-  return needsApproval ? mrkdwn`nothing happens before somebody approves it` : mrkdwn`this starts then: it needs no approval`
+  if (handoverLabel) return mrkdwn`Nothing is created until ${needsApproval ? "it's approved and " : ''}you press *${handoverLabel}* on it.`
+  return needsApproval ? mrkdwn`Nothing happens until it's approved.` : mrkdwn`It starts then. No approval needed.`
 }

@@ -11,13 +11,13 @@ export function unverifiedDescription(request: Pick<Request, 'id'>): Description
   return {
     title: ['Unverified request'],
     sentence: `Request ${shortId(request)}, which can't be verified`,
-    facts: [{ label: 'Not shown', value: 'The record in Redis is not as it was signed, or was signed with an unknown key.' }],
+    facts: [{ label: 'Not shown', value: "The record in Redis doesn't match its signature, or was signed with an unknown key." }],
     ids: [],
-    underway: 'under way',
+    underway: 'in progress',
   }
 }
 
-export const unverifiedDone: Phrase = ["Its record can't be verified, so look at the account."]
+export const unverifiedDone: Phrase = ["Its record can't be verified. Check the account."]
 
 /** Takes out of a record what people wrote, and who decided. */
 export function withoutContent(request: Request): Request {

@@ -1,14 +1,14 @@
 import type { ApiError } from '../../domain/api-errors.ts'
 import { formatDuration } from '../../domain/duration.ts'
 import type { Request, StoredState } from '../../domain/request.ts'
-import { type Mrkdwn, mrkdwn } from '../../slack/text/text.ts'
+import { code, type Mrkdwn, mrkdwn } from '../../slack/text/text.ts'
 
-/** The words for each state. For *under way* most kinds of change have a word of their own (`moving`). */
+/** The words for each state. For *in progress* most kinds of change have a word of their own (`moving`). */
 const names: Record<StoredState, string> = {
   waiting: 'waiting for approval',
   approved: 'approved',
   starting: 'starting',
-  tracking: 'under way',
+  tracking: 'in progress',
   done: 'done',
   failed: 'failed',
   'not-started': 'not started',
@@ -18,7 +18,7 @@ const names: Record<StoredState, string> = {
   rejected: 'rejected',
   withdrawn: 'withdrawn',
   expired: 'expired',
-  unknown: 'in a state that this version of Lockkeeper does not know',
+  unknown: "in a state that this version of Lockkeeper doesn't know",
 }
 
 export function stateWords(request: Pick<Request, 'state'>, underway?: string): string {
@@ -47,7 +47,7 @@ export function span(ms: number): string {
 export function timeTakenWords({ sentAt, endedAt, untrackedMs = 0 }: Request): string | undefined {
   if (sentAt === undefined || endedAt === undefined) return undefined
   const took = endedAt - sentAt - untrackedMs
-  if (untrackedMs > 0) return `${span(took)}, without ${span(untrackedMs)} in which it was not tracked`
+  if (untrackedMs > 0) return `${span(took)}, plus ${span(untrackedMs)} untracked`
   return took < 1_000 ? undefined : span(took)
 }
 
@@ -56,22 +56,24 @@ export function shortId(request: Pick<Request, 'id'>): string {
   return request.id.slice(0, 8)
 }
 
-/** Says to the requester why the card could not be posted. `error`: Slack's code. */
+/** Says that Lockkeeper cannot post in the channel. The form's gate says the same before a form is filled in. */
+export const notInChannel = mrkdwn`I'm not in this channel. Run ${code('/invite @Lockkeeper')}, then try again.`
+
+/** Says to the requester why the request message could not be posted. `error`: Slack's code. */
 export function refusedCard(error: string): Mrkdwn {
   if (error === 'not_in_channel' || error === 'channel_not_found') {
-    return mrkdwn`I am not a member of this channel, so I could not post the request and nothing was asked for. Type */invite @Lockkeeper* here, then ask again.`
+    return notInChannel
   }
-  if (error === 'is_archived')
-    return mrkdwn`This channel is archived, so I could not post the request and nothing was asked for. Ask in another channel.`
+  if (error === 'is_archived') return mrkdwn`This channel is archived. Nothing was requested. Use another channel.`
   if (error === 'restricted_action') {
-    return mrkdwn`This workspace does not let me post in this channel, so nothing was asked for. Ask in another channel, or have an admin allow it.`
+    return mrkdwn`This workspace doesn't let Lockkeeper post in this channel. Nothing was requested. Use another channel, or have an admin allow it.`
   }
-  return mrkdwn`Slack did not take the request's card (${error}), so nothing was asked for. Tell the people who run this bot.`
+  return mrkdwn`Slack refused the request message (${error}). Nothing was requested. Tell the people who run Lockkeeper.`
 }
 
 /** Says to the operators that the account API rejects the key (401), or does not let it do this (403). */
 export function refusedKey({ status, operation }: ApiError): Mrkdwn {
   if (status === 403)
-    return mrkdwn`:warning: The account API does not let my API key do this (${status}, ${operation}): it may be read-only, or limited to other addresses. Whatever needs it fails until INFRA_API_KEY may do it; the rest goes on.`
-  return mrkdwn`:warning: The account API rejects my API key (${status}, ${operation}). Nothing can be carried out or followed until INFRA_API_KEY is valid again. Moves that were accepted are kept and followed on then; what is approved and not sent within ten minutes has to be asked for again.`
+    return mrkdwn`:warning: The account API doesn't let Lockkeeper's API key do this (${status}, ${operation}). The key may be read-only, or limited to other addresses. Requests that need it fail until ${code('INFRA_API_KEY')} has the right. Everything else works.`
+  return mrkdwn`:warning: The account API rejects Lockkeeper's API key (${status}, ${operation}). Nothing can be sent or tracked until ${code('INFRA_API_KEY')} is valid again. Accepted moves are then tracked further. Requests that are approved but not sent within 10 minutes must be requested again.`
 }

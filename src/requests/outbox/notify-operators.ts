@@ -54,8 +54,8 @@ export function createNotifyOperators({ redis, keys, messenger, channelId, log, 
     const failed = await notifyOnce(key, channel, message)
     const waitMs = waitsMs[tries]
     if (failed?.problem && waitMs === undefined)
-      onError(new Error(`the channel of operators was not told, and I give it up: ${failed.problem}`))
-    else if (failed?.problem && tries === 0) onError(new Error(`the channel of operators could not be told yet: ${failed.problem}`))
+      onError(new Error(`could not notify the operators' channel, and stopped trying: ${failed.problem}`))
+    else if (failed?.problem && tries === 0) onError(new Error(`could not notify the operators' channel yet: ${failed.problem}`))
     if (!failed || waitMs === undefined || stopped) return void sending.delete(key)
     const next = setTimeout(() => void tryFrom(tries + 1, key, channel, message), Math.min(Math.max(waitMs, failed.retryInMs), quietMs))
     sending.set(key, next.unref())

@@ -136,5 +136,5 @@ export function createRenderer({
 
 /** Describes a request that another version of Lockkeeper wrote, as far as this version can. */
 function otherVersionDescription(request: Request, catalog: Catalog): Description {
-  return { title: catalog.titleOf(request), sentence: catalog.sentenceOf(request), facts: [], ids: [], underway: 'under way' }
+  return { title: catalog.titleOf(request), sentence: catalog.sentenceOf(request), facts: [], ids: [], underway: 'in progress' }
 }

@@ -60,25 +60,25 @@ export function createDataLossMark({ redis, keys, notifyOperators, newestHead, c
 }
 export type DataLossMark = ReturnType<typeof createDataLossMark>
 
-const lostWords = mrkdwn`:rotating_light: *Lockkeeper's database (Redis) lost its data.* Open requests, approvals and tracked changes are gone, and the buttons of their messages no longer work. Find out what happened to Redis, then ask people to request again.`
+const lostWords = mrkdwn`:rotating_light: *Redis lost Lockkeeper's data.* Open requests, approvals and tracked changes are gone. The buttons of their messages no longer work. Find out what happened to Redis, and have people request again.`
 
 const newWords = mrkdwn`:information_source: *Redis has no data of Lockkeeper yet.* This is normal on a first start. Otherwise its data was lost: open requests and approvals are gone, and the buttons of their messages no longer work.`
 
-const olderStateWords = mrkdwn`:rotating_light: *Lockkeeper's database (Redis) went back to an older state.* Later decisions are lost, so their requests may need approval again. Later requests may be gone. Find out what happened to Redis: was an older copy restored, or did a lagging replica take over? Before anybody approves an open request, check on the account whether it was already carried out.`
+const olderStateWords = mrkdwn`:rotating_light: *Redis went back to an older state.* Newer decisions may be undone, and newer requests may be gone. Find out what happened to Redis: was an older copy restored, or did a replica take over that lagged behind? Before anyone approves an open request, check on the account whether it was already carried out.`
 
 /** The most changes under way that a notice names. */
 const mostUnderway = 50
 
-const notTracked = "and that Lockkeeper doesn't track"
+const notTracked = 'not tracked by Lockkeeper'
 
-const perhapsNotTracked = 'and that Lockkeeper may no longer track'
+const perhapsNotTracked = 'perhaps no longer tracked by Lockkeeper'
 
 async function underwayWords({ list, some, none, unread }: UnderwayNow, andWhich: string): Promise<Mrkdwn> {
   try {
     const underway = await list({ signal: AbortSignal.timeout(readMs) })
     return underway.length === 0
       ? mrkdwn`${none}`
-      : mrkdwn`${some} ${andWhich}: ${someOf(underway, { most: mostUnderway, separator: '; ' })}.`
+      : mrkdwn`${some}, ${andWhich}: ${someOf(underway, { most: mostUnderway, separator: '; ' })}.`
   } catch {
     return mrkdwn`${unread}`
   }

@@ -20,7 +20,7 @@ export function cutNotes({ cut, unreadable = 0, unready = 0 }: Missing, count: n
       : [mrkdwn`:warning: *This list is incomplete:* ${because[cut]}. The first ${count} were read and searched. Others may exist.`]
   return [
     ...limit,
-    ...(unreadable > 0 ? [mrkdwn`:warning: Not listed: ${unreadable} that could not be read.`] : []),
+    ...(unreadable > 0 ? [mrkdwn`:warning: Not listed: ${unreadable} that couldn't be read.`] : []),
     ...(unready > 0 ? [mrkdwn`Not listed: ${unready} still being provisioned.`] : []),
   ]
 }

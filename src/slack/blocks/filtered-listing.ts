@@ -59,5 +59,5 @@ export function filteredTitle(count: number, { one, many, words }: { one: string
 }
 
 export function noneFits(count: number, many: string): string {
-  return `None of the ${count} ${many} fits.`
+  return `None of the ${count} ${many} match.`
 }

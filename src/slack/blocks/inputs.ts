@@ -175,10 +175,10 @@ export function option({ text, value, description }: { text: string; value: stri
 
 /** Keeps 1 to 10 options, as Slack asks. If some are left out, the last option says how many, and cannot be chosen. */
 function limitOptions(options: PlainTextOption[]): PlainTextOption[] {
-  if (options.length === 0) return [option({ text: 'There is nothing to choose from', value: notAChoice })]
+  if (options.length === 0) return [option({ text: 'Nothing to choose from', value: notAChoice })]
   if (options.length <= limits.radioButtons) return options
   const left = options.length - (limits.radioButtons - 1)
-  return [...options.slice(0, limits.radioButtons - 1), option({ text: `${left} more are not shown`, value: notAChoice })]
+  return [...options.slice(0, limits.radioButtons - 1), option({ text: `${left} more aren't shown`, value: notAChoice })]
 }
 
 function placeholderOf(text: string | undefined): { placeholder?: PlainTextElement } {

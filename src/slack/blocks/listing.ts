@@ -136,7 +136,7 @@ function pageButtons({ name, command, args }: ListPlace, page: number, pages: nu
   if (pages === 1) return []
   const valueFor = (target: number) => JSON.stringify({ version: 1, command, args, page: target } satisfies z.infer<typeof PageButton>)
   if (valueFor(pages).length > longestButtonValue) {
-    return context([mrkdwn`The other pages cannot be turned to, because so many words do not fit into a button. Use fewer.`])
+    return context([mrkdwn`The other pages can't be opened: the search has too many words for a button. Use fewer.`])
   }
   const to = (text: string, actionId: string, target: number) => button({ text, actionId, value: valueFor(target) })
   return actionsFor(name, 'pages', [

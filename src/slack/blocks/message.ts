@@ -30,7 +30,7 @@ const noteCharacters = 100
 export function limitBlocks(blocks: KnownBlock[], { most, characters }: BlockLimits): KnownBlock[] {
   if (blocks.length <= most && charactersIn(blocks) <= characters) return blocks
   const kept = firstWithin(blocks.slice(0, most - 1), characters - noteCharacters)
-  return [...kept, ...context([mrkdwn`:warning: ${blocks.length - kept.length} more parts do not fit in here and are not shown.`])]
+  return [...kept, ...context([mrkdwn`:warning: ${blocks.length - kept.length} more parts don't fit here and aren't shown.`])]
 }
 
 function firstWithin(blocks: KnownBlock[], characters: number): KnownBlock[] {

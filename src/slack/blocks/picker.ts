@@ -57,7 +57,7 @@ export function offer(candidates: Candidate[], typed: string, { many, missing = 
   const sorted = fits.toSorted((a, b) => inNaturalOrder(a.text, b.text))
   if (sorted.length + unread.length <= mostOptions) return { options: [...sorted.map(toOption), ...unread] }
   const shown = sorted.slice(0, mostOptions - 1 - unread.length)
-  const more = unchoosable(`${sorted.length - shown.length} more fit: type more to narrow it down`)
+  const more = unchoosable(`${sorted.length - shown.length} more match: type more to narrow it down`)
   return { options: [...shown.map(toOption), more, ...unread] }
 }
 

@@ -1,7 +1,7 @@
 import type { Button } from '@slack/web-api'
 import type { Origin } from '../../domain/origin.ts'
 import { button } from '../blocks/blocks.ts'
-import { Refusal, toUserWords } from '../errors.ts'
+import { outdatedButton, Refusal, toUserWords } from '../errors.ts'
 import { readMetadata } from '../receive/payloads.ts'
 import { type Mrkdwn, mrkdwn } from '../text/text.ts'
 import { channelBlock, channelForm, channelFormId, chosenChannel } from './channel-form.ts'
@@ -90,7 +90,7 @@ function namedOrigin(interaction: Click | Shortcut): Origin {
   const { origin } = interaction
   if (!('actionId' in interaction) || interaction.onHome) return origin
   const command = readFormButton(interaction.value)
-  if (command === undefined) throw new Refusal(mrkdwn`This button is out of date. Run the command again.`)
+  if (command === undefined) throw new Refusal(outdatedButton)
   return { ...origin, command }
 }
 

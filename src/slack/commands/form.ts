@@ -11,8 +11,7 @@ import type { Messenger } from '../web-api/messenger.ts'
 export function createFormOpener(messenger: Pick<Messenger, 'openView' | 'updateView'>) {
   return async function openForm(triggerId: string, view: ModalView, allow: () => Promise<ModalView | undefined>): Promise<void> {
     const opened = await messenger.openView(triggerId, view)
-    if (opened.is !== 'opened')
-      throw new Refusal(mrkdwn`Slack did not open the form in time. Try once more; with arguments the command needs no form.`)
+    if (opened.is !== 'opened') throw new Refusal(mrkdwn`Slack didn't open the form in time. Try again, or give the command its arguments.`)
     try {
       const filled = await allow()
       if (filled) await messenger.updateView(opened.viewId, filled)

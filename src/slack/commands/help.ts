@@ -19,9 +19,9 @@ export function helpMessage(commands: Command[], { name, allowed }: HelpFor): Me
   const others = commands.filter((command) => !usable.includes(command))
   const titled = groups.map((group) => ({ group, members: usable.filter((command) => command.group === group) }))
   const parts = [
-    mrkdwn`*What you can ask me*`,
+    mrkdwn`*What you can do*`,
     ...titled.filter(({ members }) => members.length > 0).map(({ group, members }) => groupLines(mrkdwn`*${group}*`, members, name)),
-    ...(usable.length === 0 ? [mrkdwn`Nothing: only full members of this workspace can use me.`] : []),
+    ...(usable.length === 0 ? [mrkdwn`Nothing: only full members of this workspace can use Lockkeeper.`] : []),
     ...notOpen(others, name),
     closing(usable, name),
   ]
@@ -44,7 +44,7 @@ export function commandHelp(command: Command, { name, allowed, more, unknown }: 
         ]
       : []),
     ...(more.length > 0 ? [groupLines(mrkdwn`*More*`, more, name)] : []),
-    ...(isUsable ? [] : [mrkdwn`_Not open to you here._`]),
+    ...(isUsable ? [] : [mrkdwn`_Not available to you here._`]),
   ]
   return withButtons(parts, isUsable ? [command] : [], name)
 }
@@ -60,7 +60,7 @@ export function groupHelp(commands: Command[], { name, allowed, unknown }: HelpF
 function notOpen(commands: Command[], name: string): Mrkdwn[] {
   if (commands.length === 0) return []
   const named = commands.map(({ words }) => code(`${name} ${words}`))
-  return [mrkdwn`_Not open to you here:_ ${joinMrkdwn(named, ', ')}`]
+  return [mrkdwn`_Not available to you here:_ ${joinMrkdwn(named, ', ')}`]
 }
 
 /** Says which words nothing was made of. */
@@ -81,7 +81,7 @@ function groupLines(title: Mrkdwn | undefined, commands: Command[], name: string
 function closing(usable: Command[], name: string): Mrkdwn {
   const [first] = usable
   const approval = mrkdwn`Changes need another person's approval, unless a rule says otherwise.`
-  return first ? mrkdwn`${approval} Details and examples of one command: ${code(`${name} help ${first.words}`)}` : approval
+  return first ? mrkdwn`${approval} Details and examples of a command: ${code(`${name} help ${first.words}`)}` : approval
 }
 
 function withButtons(parts: Mrkdwn[], usable: Command[], name: string): Message {

@@ -8,10 +8,10 @@ export const longestCommand = 3_000
 /** Throws a Refusal if a search has more words than one search takes. */
 export function limitWords(words: string[]): void {
   if (words.length <= mostWords) return
-  throw new Refusal(mrkdwn`Too many words: a search takes up to ${mostWords}, and this one has ${words.length}. Use fewer words.`)
+  throw new Refusal(mrkdwn`Too many words: a search can have up to ${mostWords}. This one has ${words.length}. Use fewer words.`)
 }
 
 /** Refuses a command whose text is too long to be split into words. */
 export async function refuseLongCommand(): Promise<void> {
-  throw new Refusal(mrkdwn`Nothing was done: a command has up to ${longestCommand} characters. Use fewer words, or the form.`)
+  throw new Refusal(mrkdwn`Nothing was done. A command can have up to ${longestCommand} characters. Use fewer words, or the form.`)
 }

@@ -1,9 +1,8 @@
 import type { Requester } from '../../domain/people.ts'
 import { type Listing, type ListPlace, listAnswer, listingMessage, PageButton, pageActionIds } from '../blocks/listing.ts'
 import { notice } from '../blocks/notice.ts'
-import { Refusal } from '../errors.ts'
+import { outdatedButton, Refusal } from '../errors.ts'
 import { readJson } from '../receive/payloads.ts'
-import { mrkdwn } from '../text/text.ts'
 import type { Message } from '../web-api/messenger.ts'
 import { type Command, findCommand, type Need } from './commands.ts'
 import type { Click, FormHandler, Handler, SlashCommand } from './handlers.ts'
@@ -66,7 +65,7 @@ export function createCommandRouter({ commands, gate, gateForm = gate, may, rule
     const button = readJson(PageButton, click.value)
     const found = commands.find(({ words, need }) => words === button?.command && need === 'read')
     if (!button || !found) {
-      await click.answer.ephemeral(notice(mrkdwn`This list is from another version of me. Ask for it again with the command.`))
+      await click.answer.ephemeral(notice(outdatedButton))
       return
     }
     const { replace } = click.answer

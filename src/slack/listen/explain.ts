@@ -17,6 +17,6 @@ export function createExplain(onError: OnError): Explain {
     }
     const reference = randomUUID().slice(0, 8)
     onError(error, { at, reference })
-    return mrkdwn`Something went wrong on my side, and I do not know what. Tell the people who run this bot, with the reference ${code(reference)}.`
+    return mrkdwn`Something went wrong. Tell the people who run Lockkeeper, with the reference ${code(reference)}.`
   }
 }

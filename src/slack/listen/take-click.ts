@@ -2,15 +2,12 @@ import { randomUUID } from 'node:crypto'
 import type { z } from 'zod'
 import { commandOf } from '../blocks/blocks.ts'
 import { type Click, type ClickedView, handlerOf, type InteractionHandlers } from '../commands/handlers.ts'
-import { Refusal } from '../errors.ts'
+import { outdatedButton, Refusal } from '../errors.ts'
 import { type ClickPayload, chosenOf, deliveryKey, readMetadata, readOrigin, type View, valuesOf } from '../receive/payloads.ts'
-import { mrkdwn } from '../text/text.ts'
 import type { Messenger } from '../web-api/messenger.ts'
 import type { AnswerTo, TrackedAnswer } from './answering.ts'
 import type { OnError } from './explain.ts'
 import type { Serve } from './serve.ts'
-
-const otherVersion = mrkdwn`This button is from another version of me, and I no longer know it. Ask again with the command.`
 
 interface TakeClickParts {
   handlers: Pick<InteractionHandlers, 'clicks'>
@@ -61,5 +58,5 @@ export function createTakeClick({ handlers, messenger, answerTo, serve, onError 
 }
 
 async function refuseUnknown(): Promise<void> {
-  throw new Refusal(otherVersion)
+  throw new Refusal(outdatedButton)
 }

@@ -34,7 +34,7 @@ export function createTakeOptions({ handlers, authorize, explain, onError }: Tak
         authorize(origin, `options ${payload.action_id}`).then(() => load(query)),
       )
       if (found.is === 'late') found.work.catch((error) => onError(error, { at: `options ${payload.action_id}` }))
-      await ack(found.is === 'ready' ? found.value : noticeOptions('The account API is slow just now. Type again in a moment.'))
+      await ack(found.is === 'ready' ? found.value : noticeOptions('The account API is slow. Type again in a moment.'))
     } catch (error) {
       await ack(noticeOptions(toPlainText(explain(error, `options ${payload.action_id}`))))
     }

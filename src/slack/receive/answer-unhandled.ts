@@ -33,8 +33,8 @@ function responseUrlIn(metadata: unknown): string | undefined {
 
 function problemWith(what: 'form' | 'command' | 'click', { why }: UnhandledPayload): Mrkdwn {
   return why === 'listener-failed'
-    ? mrkdwn`Something went wrong with this ${what}. The log says what. Tell the people who run Lockkeeper.`
-    : mrkdwn`Couldn't read this ${what}. Nothing was changed. Try again; if that doesn't help, tell the people who run Lockkeeper.`
+    ? mrkdwn`Something went wrong with this ${what}. Tell the people who run Lockkeeper. The log has the details.`
+    : mrkdwn`Couldn't read this ${what}. Nothing was changed. Try again. If it lasts, tell the people who run Lockkeeper.`
 }
 
 /** Whether a payload loads options. Dialogs and attachments, which Lockkeeper does not use, load them with payloads of their own. */

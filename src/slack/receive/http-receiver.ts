@@ -55,7 +55,9 @@ export function httpReceiver({ signingSecret, port, logger, onNull }: HttpSettin
       return isCertificateCheck(text) ? void response.writeHead(200).end() : refuse(response, 401, 'no signature')
     }
     if (mustBeCheckedFirst(text) && !isSigned(request.headers, text)) return refuse(response, 401, 'wrong signature')
-    if (isForm(request.headers) && looksLikeJson.test(text)) return refuse(response, 400, 'wrong content')
+    if (isForm(request.headers) && looksLikeJson.test(text)) {
+      return isSigned(request.headers, text) ? refuse(response, 400, 'wrong content') : refuse(response, 401, 'wrong signature')
+    }
     const buffered: BufferedIncomingMessage = Object.assign(request, { rawBody: reading.body })
     // Bolt reads `null` as an object.
     if (mayBeNull.test(text) && isNull(buffered) && isSigned(request.headers, text)) return acknowledgeNull(response)

@@ -4,7 +4,7 @@ import { channelMention, type Mrkdwn, ownWords } from './text.ts'
  * Matches what Lockkeeper's sentences call its operators, outside of code. Code is matched first and left as it is, because it holds what
  * people wrote.
  */
-const operators = /(`[^`]*`)|\bthe people who run this bot\b/gi
+const operators = /(`[^`]*`)|\bthe people who run Lockkeeper\b/gi
 
 /** Texts that would be longer than Slack's strictest limit stay as they are. */
 const longestText = 2_000

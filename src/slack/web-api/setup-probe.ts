@@ -78,5 +78,5 @@ export type SetupProbe = ReturnType<typeof createSetupProbe>
 
 function reasonOf(failure: SlackFailure): string {
   if (failure.is === 'refused') return failure.error
-  return failure.is === 'rate-limited' ? 'it asks to slow down' : failure.problem
+  return failure.is === 'rate-limited' ? 'it limits requests' : failure.problem
 }

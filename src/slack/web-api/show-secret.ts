@@ -32,7 +32,7 @@ export function createShowSecret({ respond, messenger }: { respond: Respond; mes
       ...context([words.note]),
     ]
     // Notifications show the text, so it must not hold the secret.
-    const shown = message({ text: mrkdwn`${words.heading} It stands in this message, for you alone.`, blocks })
+    const shown = message({ text: mrkdwn`${words.heading} It is in this message, only visible to you.`, blocks })
     for (let attempt = 0; attempt < maxAttempts && place.responseUrl; attempt += 1) {
       const answered = await respond(place.responseUrl, shown)
       if (answered.is === 'sent') return 'shown'

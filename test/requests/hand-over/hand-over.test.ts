@@ -118,7 +118,7 @@ describe('a key whose approvals cannot be trusted', () => {
 
   test('is left alone if another click created it since the request was read', async () => {
     const { press, taken, distrusted } = approvedKey({ problem: { code: 'already-sent' }, revision: 2 })
-    await expect(press()).rejects.toThrow('Your click changed nothing')
+    await expect(press()).rejects.toThrow('No change made')
     expect({ taken, distrusted }).toEqual({ taken: [], distrusted: [] })
   })
 })
@@ -147,7 +147,7 @@ describe('a key that was shown', () => {
     await press()
     expect(ephemerals).toMatchInlineSnapshot(`
       [
-        "I cannot reach my memory (Redis), and do not know whether I noted that you were shown this. If I did not, it is made worthless: do not use it unless the thread says that it is done.",
+        "Lockkeeper's database (Redis) isn't responding, so it may not be recorded that you saw this key. If it isn't, the key will be deleted. Don't use it unless the thread says *Done*.",
       ]
     `)
     expect(errors).toMatchObject([{ name: 'StoreUnavailableError' }])
@@ -161,7 +161,7 @@ test('a key whose creation took too long is deleted, and the requester learns wh
   expect(live).toEqual([])
   expect(ephemerals).toMatchInlineSnapshot(`
     [
-      "The key was created (tok_1deLnN7QD0r6I). It took too long to show its token, so Lockkeeper deleted the key at once. Ask for it again.",
+      "The key was made (tok_1deLnN7QD0r6I), but that took so long that its token could not be shown any more, so I deleted it at once. Request it again.",
     ]
   `)
 })
@@ -175,14 +175,14 @@ test('a key that the account API refuses for good ends with what to do instead o
     causes: [{ code: 'api-refused', operation: 'apiKeys.create', status: 403, codes: ['FEATURE_NOT_ENABLED'], effect: 'not-made' }],
   })
   expect(ephemerals).toEqual([
-    "This needs a feature that is not enabled for the team. Ask the provider's support to enable it. Nothing was made.",
+    "This needs a feature that is not enabled for the team. Ask the provider's support to enable it. Nothing was created.",
   ])
 })
 
 test('a click after the deadline, before a worker has expired the request, expires it', async () => {
   const { press, taken, shown, ephemerals } = approvedKey({ steps: { issue: ['expired'] } })
   await expect(press()).rejects.toThrowErrorMatchingInlineSnapshot(
-    `[Refusal: This has expired. Approved, but not used before the deadline. Nothing was done.]`,
+    `[Refusal: This expired. Approved, but not used before the deadline. Nothing was done.]`,
   )
   expect(taken.map(({ name, to }) => ({ name, to }))).toEqual([
     { name: 'issue', to: 'starting' },

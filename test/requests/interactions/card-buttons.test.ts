@@ -89,7 +89,7 @@ function startButtons() {
 }
 
 describe('a click on a request that another version of Lockkeeper wrote', () => {
-  const otherVersion = 'Another version of Lockkeeper made this request. Try again in a few minutes; nothing was changed.'
+  const otherVersion = 'Another version of Lockkeeper made this request. Nothing was changed. Try again in a few minutes.'
 
   test.each([
     ['kind', { kind: 'dns.update' as const }],
@@ -124,7 +124,7 @@ describe('a click on a request that another version of Lockkeeper wrote', () => 
     const request = await record()
     await setField(request, 'kind', '"dns.update"')
 
-    await expect(approve(request)).rejects.toThrow('no longer what was asked for')
+    await expect(approve(request)).rejects.toThrow('no longer matches what was requested')
 
     expect(effects).toEqual(['reported as changed'])
     expect(noted).toMatchObject([{ causes: [{ code: 'changed-record' }] }])

@@ -76,6 +76,6 @@ test('a Home tab counts the ended requests that it does not show, and those that
   const words = readableBlocks(await homeOf({ listed, read: [], ended }))
 
   expect(words).toContain('# Your requests (25)')
-  expect(words).toMatch(/\d+ more are not shown\. See \*pending\*, \*moves\* and \*audit me\*\./)
-  expect(words).toContain('1 request is not listed: written by another version of Lockkeeper.')
+  expect(words).toMatch(/\d+ more aren't shown\. See \*pending\*, \*moves\* and \*audit me\*\./)
+  expect(words).toContain("1 request isn't listed: written by another version of Lockkeeper.")
 })

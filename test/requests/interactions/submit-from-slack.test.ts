@@ -43,7 +43,7 @@ describe('a request from a command', () => {
     })
 
     expect(submitted).toEqual([{ change, input: { to: 'web-2' }, origin, deliveryKey: 'd1', reason: 'OPS-123' }])
-    expect(said).toEqual(['Asked for. The card is in the channel, and its thread tells how it ends.'])
+    expect(said).toEqual(['Request sent. The result will be in its thread.'])
   })
 
   const draft = { input: { to: 'sv_2' }, facts: { address: '203.0.113.10' } }

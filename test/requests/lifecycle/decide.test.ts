@@ -131,7 +131,7 @@ describe('an approval', () => {
     const waiting = await record()
     const rejected = await record({ resource: 'elastic_ip:eip_2' }, 'reject')
 
-    await expect(decide.approve(waiting, ada)).rejects.toThrow('another person has to decide it')
+    await expect(decide.approve(waiting, ada)).rejects.toThrow('someone else must decide it')
     await expect(decide.approve(rejected, ada)).rejects.toThrow(tooLate(rejected, ada.userId).text)
   })
 })
@@ -253,8 +253,8 @@ describe('an emergency approval', () => {
     const { decide, record, now, wakeUps } = startDecide({ ...rule, breakGlass: false })
     const request = await record()
 
-    await expect(decide.mayBreakGlass(request, ada)).rejects.toThrow('another person has to decide it')
-    await expect(decide.breakGlass(request, ada, 'web-1 is down')).rejects.toThrow('another person has to decide it')
+    await expect(decide.mayBreakGlass(request, ada)).rejects.toThrow('someone else must decide it')
+    await expect(decide.breakGlass(request, ada, 'web-1 is down')).rejects.toThrow('someone else must decide it')
 
     expect((await now(request)).state).toBe('waiting')
     expect(wakeUps).toEqual([])
@@ -320,7 +320,7 @@ describe('the tracking', () => {
     const { decide, record, now } = startDecide({ approve: approveBy(1, chiara) })
     const request = await record({}, ...untilTracking)
 
-    await expect(decide.stopTracking(request, ben)).rejects.toThrow('You are not an approver of this')
+    await expect(decide.stopTracking(request, ben)).rejects.toThrow("You aren't an approver of this request")
 
     expect((await now(request)).state).toBe('tracking')
   })

@@ -148,7 +148,7 @@ describe('a request', () => {
     const { submit, requested, created } = setUp()
 
     await expect(submit({ ...requested, reason: 'x'.repeat(501) })).rejects.toThrow(
-      'A reason has up to 500 characters, and this one has 501. Nothing was requested.',
+      'A reason can have up to 500 characters. This one has 501. Nothing was requested.',
     )
     expect(created).toEqual([])
   })

@@ -229,24 +229,24 @@ describe('findings in words', () => {
     ]
     expect(wordsOf(schemaOfCommon, examples, (finding) => explain(undefined, finding))).toMatchInlineSnapshot(`
       "Nothing was changed. This server's network configuration is outdated. → Contact the provider's support.
-      The account API refused (422). It says: “No such thing”. Nothing was sent and nothing was changed.
-      The account API could not be reached, so nothing was sent and nothing was changed.
-      The account API could not be reached, so nothing was made.
-      The account API could not be read for ten minutes after the approval, so nothing was sent and nothing was changed.
-      The account API could not be read for ten minutes after the approval, so nothing was sent and nothing was changed. The account API rejects the bot's API key (401). The people who run this bot have to set a valid INFRA_API_KEY.
-      It was approved, but could not be carried out in time, so nothing was sent and nothing was changed.
-      What I keep of this request is no longer what was approved, so nothing was sent and nothing was changed. Somebody may have changed my memory (Redis).
-      The request was signed with a key that Lockkeeper doesn't have, so nothing was sent and nothing was changed.
-      Its approvals in Redis aren't genuine, so nothing was sent and nothing was changed. Someone may have changed Redis.
-      The audit shows that it was sent before, so nothing was sent again. Someone may have changed Redis.
-      The audit shows that it had ended before, so nothing was sent. Someone may have changed Redis.
-      The policy requires an approval for it now, so nothing was sent and nothing was changed.
-      No rule of the policy covers it any more, so nothing was sent and nothing was changed. → The people who run this bot can add a rule for it.
-      I stood still when it was to be sent (perhaps my memory, Redis, was away), so nothing was sent and nothing was changed.
+      The account API refused this (422). It says: “No such thing”. Nothing was sent or changed.
+      Couldn't reach the account API. Nothing was sent or changed.
+      Couldn't reach the account API. Nothing was created.
+      Couldn't read the account for 10 minutes after the approval. Nothing was sent or changed.
+      Couldn't read the account for 10 minutes after the approval. Nothing was sent or changed. The account API rejects Lockkeeper's API key (401). The people who run Lockkeeper must set a valid INFRA_API_KEY.
+      Approved, but not sent before the deadline. Nothing was changed.
+      Its record in Redis no longer matches what was approved. Nothing was sent or changed. Someone may have changed Redis.
+      The request was signed with a key that Lockkeeper doesn't have. Nothing was sent or changed.
+      Its approvals in Redis aren't genuine. Nothing was sent or changed. Someone may have changed Redis.
+      The audit shows that it was sent before. Nothing was sent again. Someone may have changed Redis.
+      The audit shows that it had already ended. Nothing was sent. Someone may have changed Redis.
+      The policy now requires approval for it. Nothing was sent or changed.
+      No policy rule covers it anymore. Nothing was sent or changed. → The people who run Lockkeeper can add one.
+      Lockkeeper was suspended before it sent the request. Nothing was changed.
       Approved, but not used before the deadline.
-      The request message could not be posted: is_archived.
-      whether enough people can approve it (Slack did not tell who is in the user group)
-      whether this channel is shared with another organisation (Slack does not tell me: the scope channels:read or groups:read is missing)"
+      Couldn't post the request message: is_archived.
+      whether enough people can approve it (Slack didn't return the members of the user group)
+      whether this channel is shared with another organization (the Slack scope channels:read or groups:read is missing)"
     `)
   })
 })

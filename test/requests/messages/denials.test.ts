@@ -44,44 +44,44 @@ describe('a denial in words', () => {
     const lines = Object.entries(denials).map(([code, denial]) => `${code}: ${wordsOf(denial)}`)
 
     expect(lines.join('\n')).toMatchInlineSnapshot(`
-      "guest: Guests may not use this bot. Ask a full member of this workspace.
-      bot: Bots may not ask for changes.
-      deactivated: Deactivated accounts may not decide requests.
-      other-workspace: People of other workspaces may not use this bot. Ask a member of this one.
-      shared-channel: This channel is shared with another organisation (Slack Connect), and nobody may ask for changes in one. Use a channel of this workspace alone.
-      person-unknown: Slack did not tell who you are just now, and without that nobody may decide requests. Nothing was done: try again in a minute.
-      channel-unknown: Slack did not tell just now whether this channel is shared with another organisation, and without that nobody may use this bot here. Nothing was done: try again in a minute.
-      direct-message: Changes cannot be asked for in a direct message, because nobody else could approve them there. Ask in a channel.
+      "guest: Guests can't use Lockkeeper. Ask a full member of this workspace.
+      bot: Bots can't request changes.
+      deactivated: Deactivated accounts can't decide requests.
+      other-workspace: People from other workspaces can't use Lockkeeper. Ask a member of this one.
+      shared-channel: Nobody can request changes here: this channel is shared with another organization (Slack Connect). Use a channel that isn't shared.
+      person-unknown: Slack didn't confirm who you are, so you can't decide requests right now. Nothing was done. Try again in a minute.
+      channel-unknown: Slack didn't confirm whether this channel is shared with another organization. Until then, nobody can use Lockkeeper here. Nothing was done. Try again in a minute.
+      direct-message: You can't request changes in a direct message, because nobody else could approve them. Use a channel.
       not-in-channel: I'm not in this channel. Run \`/invite @Lockkeeper\`, then try again.
       foreign-channel: Slack doesn't list you as a member of this channel. Choose another one.
-      no-rule: No rule of the policy lets anybody ask for moving an Elastic IP in this channel, so it is refused. Ask in <#C0OPS00001> or <#C0GENERAL1>.
-      project-unknown: Whether the rule “production” holds depends on the project, and the account API does not tell it just now. Nothing was asked for: try again in a minute.
-      not-a-requester: You are not among the people who may ask for this here (<@U0ADA00001> and <!subteam^S0ONCALL01>). Ask one of them, or the people who run this bot.
-      not-an-approver: You are not an approver of this. 2 of <@U0BEN00001> or <!subteam^S0ONCALL01> can decide it.
-      too-few-approvers: It takes 2 approvals of other people, and fewer than that could give one: the rule “production” names too few active members of this workspace. Nothing was asked for. The people who run this bot can name more.
-      group-unknown: Slack did not tell who is in the user group just now, so this cannot be checked. Nothing was done: try again in a minute.
-      own-request: You asked for this yourself, so another person has to decide it. You can withdraw it.
-      rule-gone: No rule of the policy says who may decide this any more, so nobody may. It can be withdrawn and asked for again.
-      only-requester-may-issue: Only <@U0ADA00001>, who asked for this, can take it: its secret is for their eyes alone.
-      only-requester-may-withdraw: Only <@U0ADA00001>, who asked for this, can withdraw it. An approver can reject it.
-      only-requester-may-break-glass: Only <@U0ADA00001>, who asked for this, can approve it alone.
-      stale-card: This button is not on the card of this request, so I do not act on it. Use the card itself.
-      foreign-button: This button does not belong to the request that it names: it was made for something else, or changed. I do not act on it. Use the request's own card.
-      unknown-request: Lockkeeper no longer has this request: it is older than 30 days, or Redis lost its data. Nothing was done. \`/infra audit\` may still show it. To make the change, run the command again.
-      changed-record: What I keep of this request is no longer what was asked for, so I do not act on it, and have told the people who run me. Ask again with the command.
-      unknown-key: This request was signed with a key that Lockkeeper doesn't have (\`STATE_KEY\`). Nothing was changed. Request it again, or ask the people who run this bot to restore the key.
-      other-version: Another version of Lockkeeper made this request. Try again in a few minutes; nothing was changed."
+      no-rule: No policy rule allows moving an Elastic IP in this channel. Request it in <#C0OPS00001> or <#C0GENERAL1>.
+      project-unknown: Couldn't read the project from the account API, and the rule “production” depends on it. Nothing was requested. Try again in a minute.
+      not-a-requester: You can't request this here. These requesters can: <@U0ADA00001> and <!subteam^S0ONCALL01>. Ask one of them, or the people who run Lockkeeper.
+      not-an-approver: You aren't an approver of this request. 2 of <@U0BEN00001> or <!subteam^S0ONCALL01> can decide it.
+      too-few-approvers: Not enough approvers: rule “production” needs 2 besides you. Nothing was requested. The people who run Lockkeeper can add active members to the rule.
+      group-unknown: Slack didn't return the members of the user group, so this couldn't be checked. Nothing was done. Try again in a minute.
+      own-request: You requested this, so someone else must decide it. You can withdraw it.
+      rule-gone: No policy rule covers this request anymore, so nobody can decide it. The requester can withdraw it and request it again.
+      only-requester-may-issue: Only <@U0ADA00001>, who requested this token, can create it.
+      only-requester-may-withdraw: Only <@U0ADA00001>, who requested this, can withdraw it. An approver can reject it.
+      only-requester-may-break-glass: Only <@U0ADA00001>, who requested this, can approve it alone.
+      stale-card: This button isn't on the request message. Nothing was done. Use the request message.
+      foreign-button: This button was made for another request, or it was changed. Nothing was done. Use the request message.
+      unknown-request: Lockkeeper no longer has this request: it's older than 30 days, or Redis lost its data. Nothing was done. \`/infra audit\` may still show it. To make the change, run the command again.
+      changed-record: The record of this request no longer matches what was requested. Nothing was done. The people who run Lockkeeper were notified. Run the command again.
+      unknown-key: This request was signed with a key that Lockkeeper doesn't have (\`STATE_KEY\`). Nothing was changed. Request it again, or ask the people who run Lockkeeper to restore the key.
+      other-version: Another version of Lockkeeper made this request. Nothing was changed. Try again in a few minutes."
     `)
   })
 
   test('says where else it can be requested, or that there is no rule at all', () => {
-    expect(wordsOf({ code: 'no-rule', kind: 'ip.move', channels: ['C0OPS00001'] })).toMatch(/Ask in <#C0OPS00001>\.$/)
-    expect(wordsOf({ code: 'no-rule', kind: 'ip.move', channels: [] })).toMatch(/The people who run this bot can add a rule for it\.$/)
+    expect(wordsOf({ code: 'no-rule', kind: 'ip.move', channels: ['C0OPS00001'] })).toMatch(/Request it in <#C0OPS00001>\.$/)
+    expect(wordsOf({ code: 'no-rule', kind: 'ip.move', channels: [] })).toMatch(/The people who run Lockkeeper can add one\.$/)
   })
 
   test('says how many approvers are missing', () => {
     const one = wordsOf({ code: 'too-few-approvers', rule: 'production', needed: 1 })
-    expect(one).toMatch(/^Nobody else could approve this: the rule “production” names too few/)
+    expect(one).toMatch(/^Not enough approvers: rule “production” needs 1 besides you\./)
   })
 
   test('shows the names of rules as text', () => {

@@ -82,7 +82,7 @@ describe('the Home tab', () => {
       # In progress (1)
       *Move 203.0.113.10 from web-1 to web-2*
       moving for 43 s  ·  requested by <@U0ADA00001>  ·  in <#C0OPS00001>  ·  <https://nimbus-works.slack.com/archives/C0OPS00001/p1795010400000100|Open the request>
-      [Stop watching, asks once more]
+      [Stop tracking, asks once more]
       (Updated <!date^1795012200^{date_short_pretty} {time}|2026-11-18 14:30 UTC>)"
     `)
   })
@@ -123,9 +123,9 @@ describe('the Home tab', () => {
   })
 
   test('is one sentence for a person who may not use Lockkeeper', () => {
-    expect(readableBlocks(refusedHome(mrkdwn`Guests may not use this bot.`))).toMatchInlineSnapshot(`
+    expect(readableBlocks(refusedHome(mrkdwn`Guests can't use Lockkeeper.`))).toMatchInlineSnapshot(`
       "# Lockkeeper
-      Guests may not use this bot."
+      Guests can't use Lockkeeper."
     `)
   })
 })
@@ -172,7 +172,7 @@ describe('a Home tab with many requests', () => {
   test.each(contents)('counts all in its headings, and says how many are left out if %s', (_, each) => {
     const words = readableBlocks(homeBlocks(each))
     const shown = (title: string) => words.split(/^# /m).find((part) => part.startsWith(title)) ?? ''
-    const leftOut = (part: string) => Number(/\((\d+) more are not shown/.exec(part)?.[1] ?? 0)
+    const leftOut = (part: string) => Number(/\((\d+) more aren't shown/.exec(part)?.[1] ?? 0)
 
     for (const [title, all] of [
       ['Needs your approval', each.waitsForMe.length],

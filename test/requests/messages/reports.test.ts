@@ -34,13 +34,13 @@ test('a report has the same words in its blocks and in its text', () => {
 describe('a reminder', () => {
   test('at half of the time calls those who may approve', () => {
     expect(report(view(), 'reminder-half')?.text).toMatchInlineSnapshot(
-      `":hourglass_flowing_sand: <!subteam^S0ONCALL01> “Move 203.0.113.10 from web-1 to web-2” still needs approval. Expires in 2 h: press *Approve* or *Reject* above."`,
+      `":hourglass_flowing_sand: <!subteam^S0ONCALL01> “Move 203.0.113.10 from web-1 to web-2” still needs approval. Expires in 2 h. Press *Approve* or *Reject* above."`,
     )
   })
 
   test('at nine tenths says how little time is left', () => {
     expect(report(view({ now: requestedAt + 216 * minutes }), 'reminder-last')?.text).toMatchInlineSnapshot(
-      `":hourglass_flowing_sand: <!subteam^S0ONCALL01> “Move 203.0.113.10 from web-1 to web-2” still needs approval. Expires in 24 min: press *Approve* or *Reject* above."`,
+      `":hourglass_flowing_sand: <!subteam^S0ONCALL01> “Move 203.0.113.10 from web-1 to web-2” still needs approval. Expires in 24 min. Press *Approve* or *Reject* above."`,
     )
   })
 
@@ -48,14 +48,14 @@ describe('a reminder', () => {
     const request = requestFor({ approvals: [approvedBy('U0BEN00001'), approvedBy('U0CHI00001')], missing: 1 })
 
     expect(report(view({ request, rule: threeOf }), 'reminder-half')?.text).toMatchInlineSnapshot(
-      `":hourglass_flowing_sand: <!subteam^S0ONCALL01> “Move 203.0.113.10 from web-1 to web-2” still needs approval. It has 2, and needs 1 more. Expires in 2 h: press *Approve* or *Reject* above."`,
+      `":hourglass_flowing_sand: <!subteam^S0ONCALL01> “Move 203.0.113.10 from web-1 to web-2” still needs approval (2 of 3 so far). Expires in 2 h. Press *Approve* or *Reject* above."`,
     )
   })
 
   test('counts only people who may still approve', () => {
     const request = requestFor({ approvals: [approvedBy('U0BEN00001'), approvedBy('U0CHI00001')], missing: 2 })
 
-    expect(report(view({ request, rule: threeOf }), 'reminder-half')?.text).toContain('It has 1, and needs 2 more.')
+    expect(report(view({ request, rule: threeOf }), 'reminder-half')?.text).toContain('(1 of 3 so far)')
   })
 
   test('does not call people who need not act: the requester, and those who have approved', () => {
@@ -115,8 +115,8 @@ describe('the call of the requester of a key', () => {
     ].map((sent) => sent?.text)
 
     expect(reminders.join('\n')).toMatchInlineSnapshot(`
-      ":hourglass_flowing_sand: <@U0ADA00001>, “Move 203.0.113.10 from web-1 to web-2” is approved and waits for you. Create your key by <!date^1795024800^{time}|2026-11-18 18:00 UTC> (2 h left): press *Create key* above.
-      :hourglass_flowing_sand: <@U0ADA00001>, “Move 203.0.113.10 from web-1 to web-2” is approved and waits for you. Create your key by <!date^1795024800^{time}|2026-11-18 18:00 UTC> (24 min left): press *Create key* above."
+      ":hourglass_flowing_sand: <@U0ADA00001>, “Move 203.0.113.10 from web-1 to web-2” is approved. Create your key by <!date^1795024800^{time}|2026-11-18 18:00 UTC> (2 h left). Press *Create key* above.
+      :hourglass_flowing_sand: <@U0ADA00001>, “Move 203.0.113.10 from web-1 to web-2” is approved. Create your key by <!date^1795024800^{time}|2026-11-18 18:00 UTC> (24 min left). Press *Create key* above."
     `)
   })
 
@@ -197,9 +197,9 @@ describe('the report of an end', () => {
       <@U0ADA00001> :red_circle: *Failed:* “Move \`203.0.113.10\`: \`web-1\` → \`web-2\`”. web-2 was deleted. Check the account before you request it again.
       <@U0ADA00001> :red_circle: *Not started:* “Move \`203.0.113.10\`: \`web-1\` → \`web-2\`”. The address is still on web-1. Still wanted? Press *Request again* above.
       <@U0ADA00001> :large_orange_circle: *Superseded:* “Move \`203.0.113.10\`: \`web-1\` → \`web-2\`”. The address is on web-3. Lockkeeper leaves it as it is.
-      <@U0ADA00001> :large_orange_circle: *Canceled:* “Move \`203.0.113.10\`: \`web-1\` → \`web-2\`”. The account changed since the request, so nothing was done. The address is on web-3 now, not on web-1. Still wanted? Press *Request again* above.
+      <@U0ADA00001> :large_orange_circle: *Canceled:* “Move \`203.0.113.10\`: \`web-1\` → \`web-2\`”. The account changed since the request. Nothing was done. The address is on web-3 now, not on web-1. Still wanted? Press *Request again* above.
       <@U0ADA00001> :no_entry: *Rejected* by <@U0BEN00001>: “Move \`203.0.113.10\`: \`web-1\` → \`web-2\`”. Reason: \`Not during the sale.\`
-      <@U0ADA00001> :alarm_clock: *Expired:* “Move \`203.0.113.10\`: \`web-1\` → \`web-2\`” was not decided before the deadline. Nothing was done. Still wanted? Press *Request again* above."
+      <@U0ADA00001> :alarm_clock: *Expired:* “Move \`203.0.113.10\`: \`web-1\` → \`web-2\`” wasn't decided before the deadline. Nothing was done. Still wanted? Press *Request again* above."
     `)
     expect(new Set(ends).size).toBe(ends.length)
   })
@@ -218,7 +218,7 @@ describe('the report of an end', () => {
     const request = requestFor({ state: 'untracked', sentAt, endedAt: sentAt + 5 * minutes, stoppedBy: 'U0CHI00001' })
 
     expect(report(view({ request }), 'stopped')?.text).toMatchInlineSnapshot(
-      `"<@U0ADA00001> :large_orange_circle: *No longer tracked:* “Move 203.0.113.10 from web-1 to web-2”. <@U0CHI00001> stopped tracking after 5 min. The account API had accepted it, so it may still finish. *Watch again* above resumes the tracking."`,
+      `"<@U0ADA00001> :large_orange_circle: *No longer tracked:* “Move 203.0.113.10 from web-1 to web-2”. <@U0CHI00001> stopped tracking after 5 min. It may still finish. Press *Track again* above to resume."`,
     )
   })
 

@@ -14,27 +14,27 @@ test('the requester learns what happens next, and what the request waits for', (
 
   expect(words.join('\n\n')).toMatchInlineSnapshot(`
     "posted, to be approved
-    Asked for. The card is in the channel, and its thread tells how it ends.
+    Request sent. The result will be in its thread.
 
     posted, without approval
-    Asked for. The card is in the channel, and its thread tells how it ends.
+    Request sent. The result will be in its thread.
 
     posted, to be approved, handed over
-    Asked for. Once it is approved, press *Create key* on its card: the token is made on that click, and shown to you alone.
+    Request sent. Once it's approved, press *Create key* on its message. The token is created then and shown only to you.
 
     posted, without approval, handed over
-    Asked for. Press *Create key* on its card: the token is made on that click, and shown to you alone.
+    Request sent. Press *Create key* on its message. The token is created then and shown only to you.
 
     card-delayed, to be approved
-    Recorded. Slack has not confirmed the card yet; it appears in the channel as soon as it does, and nothing happens before somebody approves it.
+    Request recorded. Slack hasn't confirmed its message yet. It will appear in the channel. Nothing happens until it's approved.
 
     card-delayed, without approval
-    Recorded. Slack has not confirmed the card yet; it appears in the channel as soon as it does, and this starts then: it needs no approval.
+    Request recorded. Slack hasn't confirmed its message yet. It will appear in the channel. It starts then. No approval needed.
 
     card-delayed, to be approved, handed over
-    Recorded. Slack has not confirmed the card yet; it appears in the channel as soon as it does, and nothing is made before it is approved and you press *Create key* on it.
+    Request recorded. Slack hasn't confirmed its message yet. It will appear in the channel. Nothing is created until it's approved and you press *Create key* on it.
 
     card-delayed, without approval, handed over
-    Recorded. Slack has not confirmed the card yet; it appears in the channel as soon as it does, and nothing is made before you press *Create key* on it."
+    Request recorded. Slack hasn't confirmed its message yet. It will appear in the channel. Nothing is created until you press *Create key* on it."
   `)
 })

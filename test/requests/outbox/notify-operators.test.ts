@@ -59,7 +59,7 @@ describe('the operators', () => {
     await expect.poll(() => one.posts.length).toBe(3)
     await sleep(60)
     expect(one.posts).toHaveLength(3)
-    expect(one.log).toEqual(['Look at this.', `Error: the channel of operators could not be told yet: ${JSON.stringify(failure)}`])
+    expect(one.log).toEqual(['Look at this.', `Error: could not notify the operators' channel yet: ${JSON.stringify(failure)}`])
   })
 
   test('are notified after the wait that Slack asks for', async () => {
@@ -126,7 +126,7 @@ describe('the operators', () => {
 
     await one.notify('problem', alarm)
 
-    await expect.poll(() => one.log.at(-1)).toMatch(/I give it up: .*503/)
+    await expect.poll(() => one.log.at(-1)).toMatch(/stopped trying: .*503/)
     await sleep(50)
     expect(one.posts).toHaveLength(3)
     expect(one.log).toHaveLength(3)

@@ -101,7 +101,7 @@ describe('a data set', () => {
 
     expect(one.log).toEqual([
       ['warn', expect.stringContaining('Redis has no data of Lockkeeper yet')],
-      ['error', expect.stringContaining('database (Redis) lost its data')],
+      ['error', expect.stringContaining("Redis lost Lockkeeper's data")],
     ])
   })
 
@@ -117,7 +117,7 @@ describe('a data set', () => {
 
     expect(one.posts.slice(1)).toEqual([
       expect.stringMatching(
-        /database \(Redis\) lost its data.*that Lockkeeper doesn't track: 203\.0\.113\.10 \(eip_1GijF7NsZe3bN\), shown on web-1\.$/,
+        /Redis lost Lockkeeper's data.*not tracked by Lockkeeper: 203\.0\.113\.10 \(eip_1GijF7NsZe3bN\), shown on web-1\.$/,
       ),
     ])
   })
@@ -131,7 +131,7 @@ describe('a data set', () => {
     expect(one.posts).toEqual([expect.stringMatching(/198\.51\.100\.49 \(eip_49\), shown on web-1 and 70 more\.$/)])
   })
 
-  const moving = " Elastic IPs that are moving now and that Lockkeeper doesn't track: 203.0.113.10 (eip_1GijF7NsZe3bN), shown on web-1."
+  const moving = ' Elastic IPs that are moving now, not tracked by Lockkeeper: 203.0.113.10 (eip_1GijF7NsZe3bN), shown on web-1.'
   const none = ' No Elastic IP is moving now.'
   const unread = " Couldn't read which Elastic IPs are moving now. Check the account."
 
@@ -164,7 +164,7 @@ describe('a data set', () => {
     await other.check()
 
     await expect.poll(() => other.posts.length).toBe(3)
-    expect(new Set(other.posts)).toEqual(new Set([expect.stringContaining('database (Redis) lost its data')]))
+    expect(new Set(other.posts)).toEqual(new Set([expect.stringContaining("Redis lost Lockkeeper's data")]))
     expect(await shared.redis.get(shared.keys.notice('state-lost:another'))).toBe('notified')
   })
 })
@@ -194,7 +194,7 @@ describe('an older state of a data set', () => {
 
     expect([...one.posts.slice(1), ...other.posts]).toMatchInlineSnapshot(`
       [
-        ":rotating_light: *Lockkeeper's database (Redis) went back to an older state.* Later decisions are lost, so their requests may need approval again. Later requests may be gone. Find out what happened to Redis: was an older copy restored, or did a lagging replica take over? Before anybody approves an open request, check on the account whether it was already carried out. Elastic IPs that are moving now and that Lockkeeper may no longer track: 203.0.113.10 (eip_1GijF7NsZe3bN), shown on web-1.",
+        ":rotating_light: *Redis went back to an older state.* Newer decisions may be undone, and newer requests may be gone. Find out what happened to Redis: was an older copy restored, or did a replica take over that lagged behind? Before anyone approves an open request, check on the account whether it was already carried out. Elastic IPs that are moving now, perhaps no longer tracked by Lockkeeper: 203.0.113.10 (eip_1GijF7NsZe3bN), shown on web-1.",
       ]
     `)
   })
@@ -207,7 +207,7 @@ describe('an older state of a data set', () => {
       await one.note(since)
       await one.check()
 
-      expect(one.posts.slice(1), `${since} since`).toEqual([expect.stringContaining('database (Redis) went back to an older state')])
+      expect(one.posts.slice(1), `${since} since`).toEqual([expect.stringContaining('Redis went back to an older state')])
     }
   })
 
@@ -218,7 +218,7 @@ describe('an older state of a data set', () => {
     await other.note(1)
     await one.check()
 
-    expect(one.posts.slice(1)).toEqual([expect.stringContaining('database (Redis) went back to an older state')])
+    expect(one.posts.slice(1)).toEqual([expect.stringContaining('Redis went back to an older state')])
   })
 
   test('is not reported because old entries were removed', async () => {
@@ -260,6 +260,6 @@ describe('an older state of a data set', () => {
     await one.note(1)
     await one.check()
 
-    expect(one.posts.slice(1)).toEqual([expect.stringContaining('database (Redis) went back to an older state')])
+    expect(one.posts.slice(1)).toEqual([expect.stringContaining('Redis went back to an older state')])
   })
 })

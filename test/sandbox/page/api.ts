@@ -13,7 +13,7 @@ export interface Channel {
   name: string
   topic: string
   isPrivate?: boolean
-  /** Shared with another organisation. */
+  /** Shared with another organization. */
   isShared?: boolean
 }
 

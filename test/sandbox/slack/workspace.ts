@@ -27,7 +27,7 @@ export interface Channel {
   members: string[]
   isPrivate?: boolean
   isArchived?: boolean
-  /** Shared with another organisation (Slack Connect). */
+  /** Shared with another organization (Slack Connect). */
   isShared?: boolean
   /** The direct messages between the bot and one person. */
   isDirect?: boolean

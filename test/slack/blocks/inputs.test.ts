@@ -27,7 +27,7 @@ describe('radio buttons', () => {
     const { options: offered } = radioButtons({ actionId: 'server', options })
 
     expect(offered).toHaveLength(10)
-    expect(offered.at(-1)).toEqual(option({ text: '3 more are not shown', value: 'not-a-choice' }))
+    expect(offered.at(-1)).toEqual(option({ text: "3 more aren't shown", value: 'not-a-choice' }))
   })
 
   it('start with the initial option only if it is one of the options', () => {

@@ -164,7 +164,7 @@ describe('a list', () => {
 
     expect(pageButtonsOf(page)).toEqual({})
     expect(page.blocks.at(-1)).toMatchObject({
-      elements: [{ text: 'The other pages cannot be turned to, because so many words do not fit into a button. Use fewer.' }],
+      elements: [{ text: "The other pages can't be opened: the search has too many words for a button. Use fewer." }],
     })
   })
 

@@ -36,7 +36,7 @@ describe('a message', () => {
     expect(blocks).toHaveLength(50)
     expect(blocks.slice(-2)).toEqual([
       ...wholeSection(mrkdwn`line 49`),
-      ...context([mrkdwn`:warning: 4 more parts do not fit in here and aren't shown.`]),
+      ...context([mrkdwn`:warning: 4 more parts don't fit here and aren't shown.`]),
     ])
   })
 
@@ -45,7 +45,7 @@ describe('a message', () => {
     const shown = (blocks: KnownBlock[]) => message({ text: mrkdwn`many`, blocks }).blocks
 
     expect(shown(sections(10))).toEqual(sections(10))
-    expect(shown(sections(11))).toEqual([...sections(9), ...context([mrkdwn`:warning: 2 more parts do not fit in here and aren't shown.`])])
+    expect(shown(sections(11))).toEqual([...sections(9), ...context([mrkdwn`:warning: 2 more parts don't fit here and aren't shown.`])])
     expect(shown([...sections(10), ...actions([button({ text: 'Approve', actionId: 'approve', value: 'r1' })])])).toHaveLength(10)
   })
 
@@ -57,7 +57,7 @@ describe('a message', () => {
     expect(message({ text: mrkdwn`buttons`, blocks: actions(buttons) }).blocks).toEqual(actions(buttons))
     expect(message({ text: mrkdwn`facts`, blocks: [header('Facts'), ...fields(facts)] }).blocks).toEqual([
       header('Facts'),
-      ...context([mrkdwn`:warning: 1 more parts do not fit in here and aren't shown.`]),
+      ...context([mrkdwn`:warning: 1 more parts don't fit here and aren't shown.`]),
     ])
   })
 

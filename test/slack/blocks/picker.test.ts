@@ -29,7 +29,7 @@ describe('the options of a picker', () => {
   test('are at most 100, of which the last says how many more fit', () => {
     const { options } = offer(servers, '', things)
     expect(options).toHaveLength(100)
-    expect(options.at(-1)).toMatchObject({ value: notAChoice, text: { text: '151 more fit: type more to narrow it down' } })
+    expect(options.at(-1)).toMatchObject({ value: notAChoice, text: { text: '151 more match: type more to narrow it down' } })
     expect(offer(servers.slice(0, 100), '', things).options.every(({ value }) => isChoice(value))).toBe(true)
   })
 
@@ -71,11 +71,11 @@ describe('the options of a picker', () => {
 
 describe('a text in place of options', () => {
   test('cannot be chosen, and continues in small print after its first sentence', () => {
-    const { options } = noticeOptions('The account API has a problem of its own (503). Try again in a minute.')
+    const { options } = noticeOptions('The account API returned an error (503). Try again in a minute.')
     expect(options).toMatchObject([
       {
         value: notAChoice,
-        text: { text: 'The account API has a problem of its own (503).' },
+        text: { text: 'The account API returned an error (503).' },
         description: { text: 'Try again in a minute.' },
       },
     ])

@@ -65,7 +65,7 @@ function setUp({ routed = commands, refuse, strict }: { routed?: Command[]; refu
   }))
   const gate: Gate = async (_, kind) => {
     done.push({ gate: kind })
-    if (kind === refuse) throw new Refusal(mrkdwn`Guests may not do this.`)
+    if (kind === refuse) throw new Refusal(mrkdwn`Guests can't do this.`)
     return requester
   }
   const router = createCommandRouter({
@@ -166,7 +166,7 @@ describe('a command', () => {
     await allowed.type('ip move eip_1GijF7NsZe3bN web-2')
     const refused = setUp({ refuse: 'ip.move' })
 
-    await expect(refused.type('ip move eip_1GijF7NsZe3bN web-2')).rejects.toThrow('Guests may not do this.')
+    await expect(refused.type('ip move eip_1GijF7NsZe3bN web-2')).rejects.toThrow("Guests can't do this.")
 
     expect(allowed.done).toEqual([{ gate: 'ip.move' }, { ran: 'ip move', args: ['eip_1GijF7NsZe3bN', 'web-2'] }])
     expect(refused.done).toEqual([{ gate: 'ip.move' }])
@@ -218,7 +218,7 @@ describe('a command with a form', () => {
     const refused = prepared('ip.move')
 
     await allowed.type('ip move')
-    await expect(refused.type('ip move')).rejects.toThrow('Guests may not do this.')
+    await expect(refused.type('ip move')).rejects.toThrow("Guests can't do this.")
 
     expect([allowed.order, refused.order]).toEqual([['prepared'], []])
   })
@@ -325,7 +325,7 @@ describe('a list', () => {
     await click(pageActionIds.next, { version: 1, command: 'plans', args: [], page: 1 })
 
     expect(done).toEqual([])
-    expect(JSON.stringify(shown)).toContain('This list is from another version of me.')
+    expect(JSON.stringify(shown)).toContain('This button is out of date.')
   })
 
   it.each([
@@ -336,9 +336,7 @@ describe('a list', () => {
 
     await click(pageActionIds.previous, value)
 
-    expect(shown).toMatchObject([
-      { how: 'ephemeral', message: { text: 'This list is from another version of me. Ask for it again with the command.' } },
-    ])
+    expect(shown).toMatchObject([{ how: 'ephemeral', message: { text: 'This button is out of date. Run the command again.' } }])
   })
 })
 

@@ -77,7 +77,7 @@ describe('help', () => {
     const message = await answerTo('help')
 
     expect(message.text).toMatchInlineSnapshot(`
-      "*What you can ask me*
+      "*What you can do*
 
       *Change*
       \`/infra ip move [&lt;elastic ip&gt; &lt;server&gt;]\` Move an Elastic IP to another server
@@ -94,7 +94,7 @@ describe('help', () => {
       *You*
       \`/infra whoami\` What you may request
 
-      Changes need another person's approval, unless a rule says otherwise. Details and examples of one command: \`/infra help ip move\`"
+      Changes need another person's approval, unless a rule says otherwise. Details and examples of a command: \`/infra help ip move\`"
     `)
     expect(buttonsIn(message)).toEqual(['Move IP', 'Rename VM'])
   })
@@ -103,7 +103,7 @@ describe('help', () => {
     const message = await answerTo('help', ['read', 'vm.rename'])
 
     expect(message.text).toMatchInlineSnapshot(`
-      "*What you can ask me*
+      "*What you can do*
 
       *Change*
       \`/infra vm rename [&lt;vm&gt; &lt;new name&gt;]\` Rename a virtual machine
@@ -118,20 +118,20 @@ describe('help', () => {
       *You*
       \`/infra whoami\` What you may request
 
-      _Not open to you here:_ \`/infra ip move\`, \`/infra keys create\`
+      _Not available to you here:_ \`/infra ip move\`, \`/infra keys create\`
 
-      Changes need another person's approval, unless a rule says otherwise. Details and examples of one command: \`/infra help vm rename\`"
+      Changes need another person's approval, unless a rule says otherwise. Details and examples of a command: \`/infra help vm rename\`"
     `)
     expect(buttonsIn(message)).toEqual(['Rename VM'])
   })
 
   it('says so if the person may use no command', async () => {
     expect((await answerTo('help', [])).text).toMatchInlineSnapshot(`
-      "*What you can ask me*
+      "*What you can do*
 
-      Nothing: only full members of this workspace can use me.
+      Nothing: only full members of this workspace can use Lockkeeper.
 
-      _Not open to you here:_ \`/infra ip move\`, \`/infra vm rename\`, \`/infra ip list\`, \`/infra moves\`, \`/infra keys\`, \`/infra keys create\`, \`/infra whoami\`
+      _Not available to you here:_ \`/infra ip move\`, \`/infra vm rename\`, \`/infra ip list\`, \`/infra moves\`, \`/infra keys\`, \`/infra keys create\`, \`/infra whoami\`
 
       Changes need another person's approval, unless a rule says otherwise."
     `)
@@ -171,7 +171,7 @@ describe('help', () => {
   it('says if the person may not use the command', async () => {
     const message = await answerTo('help ip move', ['read'])
 
-    expect(message.text).toMatch(/_Not open to you here\._$/)
+    expect(message.text).toMatch(/_Not available to you here\._$/)
     expect(buttonsIn(message)).toEqual([])
   })
 

@@ -15,7 +15,7 @@ const origin: Origin = { teamId: 'T0NIMBUS01', channelId: 'C0OPS00001', userId: 
 const responseUrl = 'https://hooks.slack.com/actions/T0/1/x'
 /** The metadata of a form that another person opened. The person who uses the form must be the one who is authorized. */
 const metadata = writeMetadata({ origin: { ...origin, userId: 'U0BEN00001' }, responseUrl })
-const refusal = 'Guests may not use this bot.'
+const refusal = "Guests can't use Lockkeeper."
 
 type Listener = (args: { body: unknown; ack: (answer?: unknown) => Promise<void> }) => Promise<void>
 type Registration = { method: string; constraint: unknown; listener: Listener }
@@ -334,7 +334,7 @@ describe.each(allDeliveries)('$name', ({ method, body, at, origin: expected }) =
     const acks = await deliver(method, body)
 
     expect(handled.filter((what) => !what.startsWith('opened'))).toEqual([])
-    expect([...answers, ...homes.map(([, words]) => words), JSON.stringify(acks)].join()).toContain('Something went wrong on my side')
+    expect([...answers, ...homes.map(([, words]) => words), JSON.stringify(acks)].join()).toContain('Something went wrong.')
   })
 
   it('reaches no handler before the authorization ends, and is acknowledged anyway', async () => {

@@ -178,8 +178,8 @@ describe('a channel', () => {
   it.each([
     ['of this workspace alone', { is_channel: true }, 'usual'],
     ['that is private', { is_group: true, is_private: true }, 'usual'],
-    ['shared with another organisation', { is_ext_shared: true, is_shared: true }, 'shared'],
-    ['that another organisation was invited to', { is_pending_ext_shared: true }, 'shared'],
+    ['shared with another organization', { is_ext_shared: true, is_shared: true }, 'shared'],
+    ['that another organization was invited to', { is_pending_ext_shared: true }, 'shared'],
     ['shared between workspaces of the same organisation', { is_shared: true, is_org_shared: true }, 'usual'],
     ['that is a direct message of several people', { is_mpim: true, is_group: true }, 'group-direct'],
     ['that is a direct message of several organisations', { is_mpim: true, is_ext_shared: true }, 'shared'],

@@ -23,7 +23,7 @@ describe('the acknowledgement of an unhandled payload', () => {
     expect(acknowledgementFor(unreadable('view_submission'), { view })).toMatchInlineSnapshot(`
       {
         "errors": {
-          "server": "Couldn't read this form. Nothing was changed. Try again; if that doesn't help, tell the people who run Lockkeeper.",
+          "server": "Couldn't read this form. Nothing was changed. Try again. If it lasts, tell the people who run Lockkeeper.",
         },
         "response_action": "errors",
       }
@@ -31,7 +31,7 @@ describe('the acknowledgement of an unhandled payload', () => {
     expect(acknowledgementFor(failed('view_submission'), { view })).toMatchInlineSnapshot(`
       {
         "errors": {
-          "server": "Something went wrong with this form. The log says what. Tell the people who run Lockkeeper.",
+          "server": "Something went wrong with this form. Tell the people who run Lockkeeper. The log has the details.",
         },
         "response_action": "errors",
       }
@@ -54,7 +54,7 @@ describe('the acknowledgement of an unhandled payload', () => {
     expect(acknowledgementFor(unreadable('command'), {})).toMatchInlineSnapshot(`
       {
         "response_type": "ephemeral",
-        "text": "Couldn't read this command. Nothing was changed. Try again; if that doesn't help, tell the people who run Lockkeeper.",
+        "text": "Couldn't read this command. Nothing was changed. Try again. If it lasts, tell the people who run Lockkeeper.",
       }
     `)
   })

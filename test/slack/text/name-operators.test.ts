@@ -5,43 +5,43 @@ import { code, mrkdwn } from '../../../src/slack/text/text.ts'
 
 const { inWords, inMessage, inBlocks } = createNameOperators('C0OPS00001')
 
-describe('the people who run this bot', () => {
+describe('the people who run Lockkeeper', () => {
   it.each([
-    ['Tell the people who run this bot.', 'Tell the people who run this bot (<#C0OPS00001>).'],
-    ['The people who run this bot can add a rule.', 'The people who run this bot (<#C0OPS00001>) can add a rule.'],
+    ['Tell the people who run Lockkeeper.', 'Tell the people who run Lockkeeper (<#C0OPS00001>).'],
+    ['The people who run Lockkeeper can add a rule.', 'The people who run Lockkeeper (<#C0OPS00001>) can add a rule.'],
     ['Nobody is named.', 'Nobody is named.'],
   ])('are named with their channel: %s', (text, named) => {
     expect(inWords(mrkdwn`${text}`).text).toBe(named)
   })
 
   it('are named in the text and the blocks of a message, and in a form', () => {
-    const words = mrkdwn`Tell the people who run this bot.`
+    const words = mrkdwn`Tell the people who run Lockkeeper.`
 
     expect(JSON.stringify(inMessage(notice(words))).match(/<#C0OPS00001>/g)).toHaveLength(2)
-    expect(JSON.stringify(inBlocks(noticeView(words)))).toContain('the people who run this bot (<#C0OPS00001>)')
+    expect(JSON.stringify(inBlocks(noticeView(words)))).toContain('the people who run Lockkeeper (<#C0OPS00001>)')
   })
 
   it('are not named in what a person wrote', () => {
-    const words = mrkdwn`Rejected: ${code('ask the people who run this bot')}. Ask the people who run this bot.`
+    const words = mrkdwn`Rejected: ${code('ask the people who run Lockkeeper')}. Ask the people who run Lockkeeper.`
 
-    expect(inWords(words).text).toBe('Rejected: `ask the people who run this bot`. Ask the people who run this bot (<#C0OPS00001>).')
+    expect(inWords(words).text).toBe('Rejected: `ask the people who run Lockkeeper`. Ask the people who run Lockkeeper (<#C0OPS00001>).')
   })
 
   it('are not named in plain text, where Slack shows no mention', () => {
-    const view = { blocks: [{ type: 'plain_text', text: 'Tell the people who run this bot.' }] }
+    const view = { blocks: [{ type: 'plain_text', text: 'Tell the people who run Lockkeeper.' }] }
 
     expect(inBlocks(view)).toEqual(view)
   })
 
   it('are not named where the text would become longer than Slack accepts', () => {
-    const long = mrkdwn`${'x'.repeat(1_970)} the people who run this bot`
+    const long = mrkdwn`${'x'.repeat(1_970)} the people who run Lockkeeper`
 
     expect(inWords(long).text).toBe(long.text)
   })
 
   it('are named by these words alone without a channel', () => {
     const without = createNameOperators(undefined)
-    const message = notice(mrkdwn`Tell the people who run this bot.`)
+    const message = notice(mrkdwn`Tell the people who run Lockkeeper.`)
 
     expect(without.inMessage(message)).toEqual(message)
   })

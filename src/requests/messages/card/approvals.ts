@@ -45,7 +45,7 @@ export function history({ request }: Pick<CardView, 'request'>): Mrkdwn[] {
 function approvalsOf({ decision, approvals, needsApproval }: Request, decided: Mrkdwn): Mrkdwn[] {
   if (!needsApproval || decision?.by === undefined) return [mrkdwn`No approval needed`]
   if (decision.breakGlass)
-    return [mrkdwn`:rotating_light: *Break-glass:* approved alone by ${mention(decision.by)}, the requester, ${decided}`]
+    return [mrkdwn`:rotating_light: *Emergency approval:* approved alone by ${mention(decision.by)}, the requester, ${decided}`]
   if (approvals.length < 2) return [mrkdwn`Approved by ${mention(decision.by)}, ${decided}`]
   return approvals.map(approvedBy)
 }

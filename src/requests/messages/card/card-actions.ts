@@ -24,9 +24,9 @@ export function cardActions(view: CardView): Button[] {
     case 'approved':
       return handoverLabel ? [make('handOver', handoverLabel, { style: 'primary' }), make('withdraw', 'Withdraw')] : []
     case 'tracking':
-      return [make('stopTracking', 'Stop watching', { confirm: stopConfirm })]
+      return [make('stopTracking', 'Stop tracking', { confirm: stopConfirm })]
     case 'untracked':
-      return [make('trackAgain', 'Watch again'), make('details', 'Details')]
+      return [make('trackAgain', 'Track again'), make('details', 'Details')]
     case 'done':
       return [...(reverseLabel ? [make('reverse', reverseLabel)] : []), make('details', 'Details')]
     case 'failed':
@@ -43,8 +43,8 @@ export function cardActions(view: CardView): Button[] {
 }
 
 const stopConfirm = {
-  title: 'Stop watching?',
-  text: mrkdwn`It was accepted and can't be canceled. It may still finish, and nobody is told when.`,
-  confirm: 'Stop watching',
-  deny: 'Go on watching',
+  title: 'Stop tracking?',
+  text: mrkdwn`The change was accepted and can't be canceled. It may still finish, but no result will be posted.`,
+  confirm: 'Stop tracking',
+  deny: 'Keep tracking',
 }

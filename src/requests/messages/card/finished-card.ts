@@ -56,9 +56,9 @@ function consequence({ request, ending }: CardView): Mrkdwn {
   const why = endingWords(ending)
   switch (request.state) {
     case 'voided':
-      return mrkdwn`The account changed since the request, so nothing was done. ${why}`
+      return mrkdwn`The account changed since the request. Nothing was done. ${why}`
     case 'untracked':
-      return mrkdwn`The account API had accepted it, so it may still finish.`
+      return mrkdwn`The account API had accepted it. It may still finish.`
     case 'expired':
       return why.text === '' ? mrkdwn`Nothing was done.` : mrkdwn`${why} Nothing was done.`
     case 'rejected':
@@ -91,7 +91,7 @@ function who(request: Request): Mrkdwn {
   const requester = mention(request.origin.userId)
   if (state === 'withdrawn') return mrkdwn`Requested and withdrawn by ${requester}`
   if (state === 'rejected') return mrkdwn`Requested by ${requester}, rejected by ${decider(request)}`
-  if (decision?.breakGlass) return mrkdwn`:rotating_light: *Break-glass:* requested and approved by ${requester} alone`
+  if (decision?.breakGlass) return mrkdwn`:rotating_light: *Emergency approval:* requested and approved by ${requester} alone`
   if (decidedAt === undefined) return mrkdwn`Requested by ${requester}`
   return mrkdwn`Requested by ${requester}, ${approversOfRequest(request)}`
 }

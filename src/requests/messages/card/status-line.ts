@@ -12,13 +12,13 @@ export function statusLine({ request, description, rule, handoverLabel, isKnown 
   const requester = mention(request.origin.userId)
   switch (request.state) {
     case 'waiting':
-      if (!isKnown) return mrkdwn`${requester} needs approval, but nobody can give it here: this message has no buttons.`
+      if (!isKnown) return mrkdwn`${requester} needs approval, but this message has no buttons. Nobody can approve it here.`
       return request.needsApproval
         ? mrkdwn`${neededApproval(request, rule)}${cc(rule)}`
-        : mrkdwn`${requester} requested this. No approval is needed: it starts now.`
+        : mrkdwn`${requester} requested this. No approval needed. Starting.`
     case 'approved':
       return handoverLabel
-        ? mrkdwn`:white_check_mark: *Approved.* ${requester}, press *${handoverLabel}* by ${deadline(request.expiresAt, request.decidedAt ?? request.createdAt)}. The token is shown once, to you alone.`
+        ? mrkdwn`:white_check_mark: *Approved.* ${requester}, press *${handoverLabel}* by ${deadline(request.expiresAt, request.decidedAt ?? request.createdAt)}. The token is shown once, only to you.`
         : mrkdwn`:white_check_mark: *Approved.* Starting.`
     case 'starting':
       return mrkdwn`:arrow_forward: *Sent.* Waiting for the account API.`
@@ -36,8 +36,7 @@ function neededApproval(request: Request, rule: PolicyRule | undefined): Mrkdwn 
   const { origin, expiresAt, createdAt, ttlMs, approverNames } = request
   const requester = mention(origin.userId)
   const approvers = approverNames === undefined ? rule?.approve && whoApprovesInShort(rule.approve) : mrkdwn`${approverNames}`
-  if (!approvers)
-    return mrkdwn`${requester} needs approval, but nobody can give it: no rule of the policy covers this any more. Withdraw it.`
+  if (!approvers) return mrkdwn`${requester} needs approval, but nobody can give it. No policy rule covers this anymore. Withdraw it.`
   return mrkdwn`${requester} needs approval from ${approvers} by ${deadline(expiresAt, createdAt)} (${formatDuration(ttlMs)}).`
 }
 

@@ -122,7 +122,7 @@ describe('the card of a waiting request', () => {
   test('says that nobody may approve if no rule covers the request any more', () => {
     const { text } = approvalCard(cardViewFor({ rule: undefined }))
 
-    expect(text).toContain('needs approval, but nobody can give it: no rule of the policy covers this any more.')
+    expect(text).toContain('needs approval, but nobody can give it. No policy rule covers this anymore.')
   })
 })
 
@@ -139,7 +139,7 @@ describe('the card of a decided request', () => {
       | *Project* / \`Storefront\`
       | *Site* / \`ASH\`
       (Elastic IP \`eip_1GijF7NsZe3bN\`  ·  From \`sv_1WFgWmkF9Mzju\`  ·  To \`sv_22mUQSvUfeqdv\`  ·  Requested by <@U0ADA00001>, <!date^1795010400^{date_short_pretty} {time}|2026-11-18 14:00 UTC>  ·  Approved by <@U0BEN00001>, <!date^1795010700^{date_short_pretty} {time}|2026-11-18 14:05 UTC>  ·  Approved by <@U0CHI00001>, <!date^1795010940^{date_short_pretty} {time}|2026-11-18 14:09 UTC>  ·  Approved by <@U0DEE00001>, <!date^1795011120^{date_short_pretty} {time}|2026-11-18 14:12 UTC>  ·  Request \`b7e23ec2\`)
-      [Stop watching, asks once more]"
+      [Stop tracking, asks once more]"
     `)
   })
 
@@ -153,8 +153,8 @@ describe('the card of a decided request', () => {
       Reason for the emergency approval: web-1 burns <!here>
       | *Project* / \`Storefront\`
       | *Site* / \`ASH\`
-      (Elastic IP \`eip_1GijF7NsZe3bN\`  ·  From \`sv_1WFgWmkF9Mzju\`  ·  To \`sv_22mUQSvUfeqdv\`  ·  Requested by <@U0ADA00001>, <!date^1795010400^{date_short_pretty} {time}|2026-11-18 14:00 UTC>  ·  :rotating_light: *Break-glass:* approved alone by <@U0ADA00001>, the requester, <!date^1795011120^{date_short_pretty} {time}|2026-11-18 14:12 UTC>  ·  Request \`b7e23ec2\`)
-      [Stop watching, asks once more]"
+      (Elastic IP \`eip_1GijF7NsZe3bN\`  ·  From \`sv_1WFgWmkF9Mzju\`  ·  To \`sv_22mUQSvUfeqdv\`  ·  Requested by <@U0ADA00001>, <!date^1795010400^{date_short_pretty} {time}|2026-11-18 14:00 UTC>  ·  :rotating_light: *Emergency approval:* approved alone by <@U0ADA00001>, the requester, <!date^1795011120^{date_short_pretty} {time}|2026-11-18 14:12 UTC>  ·  Request \`b7e23ec2\`)
+      [Stop tracking, asks once more]"
     `)
   })
 
@@ -170,9 +170,9 @@ describe('the card of a decided request', () => {
     })
 
     expect(readableBlocks(approvalCard(cardViewFor({ request })).blocks)).toMatchInlineSnapshot(`
-      ":large_orange_circle: *No longer tracked*  ·  Move \`203.0.113.10\`: \`web-1\` → \`web-2\`. The account API had accepted it, so it may still finish.
+      ":large_orange_circle: *No longer tracked*  ·  Move \`203.0.113.10\`: \`web-1\` → \`web-2\`. The account API had accepted it. It may still finish.
       (Requested by <@U0ADA00001>, approved by <@U0BEN00001>  ·  stopped by <@U0CHI00001>, <!date^1795011600^{date_short_pretty} {time}|2026-11-18 14:20 UTC>  ·  Request \`b7e23ec2\`)
-      [Watch again] [Details]"
+      [Track again] [Details]"
     `)
   })
 
@@ -198,12 +198,12 @@ describe('the buttons of a card', () => {
         "waiting: [Approve,Reject,Withdraw] or []",
         "approved: [] or [Create key,Withdraw]",
         "starting: []",
-        "tracking: [Stop watching]",
+        "tracking: [Stop tracking]",
         "done: [Details] or [Move back,Details]",
         "failed: [Request again,Details]",
         "not-started: [Request again,Details]",
         "superseded: [Request again,Details]",
-        "untracked: [Watch again,Details]",
+        "untracked: [Track again,Details]",
         "voided: [Request again,Details]",
         "rejected: [Request again,Details]",
         "withdrawn: [Request again,Details]",
@@ -241,28 +241,28 @@ describe('the buttons of a card', () => {
           "confirm": {
             "confirm": {
               "emoji": false,
-              "text": "Stop watching",
+              "text": "Stop tracking",
               "type": "plain_text",
             },
             "deny": {
               "emoji": false,
-              "text": "Go on watching",
+              "text": "Keep tracking",
               "type": "plain_text",
             },
             "text": {
-              "text": "It was accepted and can't be canceled. It may still finish, and nobody is told when.",
+              "text": "The change was accepted and can't be canceled. It may still finish, but no result will be posted.",
               "type": "mrkdwn",
               "verbatim": true,
             },
             "title": {
               "emoji": false,
-              "text": "Stop watching?",
+              "text": "Stop tracking?",
               "type": "plain_text",
             },
           },
           "text": {
             "emoji": false,
-            "text": "Stop watching",
+            "text": "Stop tracking",
             "type": "plain_text",
           },
           "type": "button",

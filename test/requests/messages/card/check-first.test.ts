@@ -99,6 +99,6 @@ describe('what approvers should check first', () => {
   test('is still shown once it is approved', () => {
     const { text } = approvalCard(cardViewFor({ request: requestFor({ state: 'tracking' }), checks: [isOff] }))
 
-    expect(text).toContain('Known at the approval: `web-2` has status `off`.')
+    expect(text).toContain('Known when approved: `web-2` has status `off`.')
   })
 })

@@ -63,11 +63,11 @@ describe('a finished request', () => {
       (Requested by <@U0ADA00001>, approved by <@U0BEN00001>  ·  14:13  ·  Request \`b7e23ec2\`)
       [Request again] [Details]
 
-      :large_orange_circle: *No longer tracked*  ·  Move \`203.0.113.10\`: \`web-1\` → \`web-2\`. The account API had accepted it, so it may still finish.
+      :large_orange_circle: *No longer tracked*  ·  Move \`203.0.113.10\`: \`web-1\` → \`web-2\`. The account API had accepted it. It may still finish.
       (Requested by <@U0ADA00001>, approved by <@U0BEN00001>  ·  stopped by <@U0CHI00001>, 14:13  ·  Request \`b7e23ec2\`)
-      [Watch again] [Details]
+      [Track again] [Details]
 
-      :large_orange_circle: *Canceled*  ·  Move \`203.0.113.10\`: \`web-1\` → \`web-2\`. The account changed since the request, so nothing was done. The address was on web-1, and is on web-3 now.
+      :large_orange_circle: *Canceled*  ·  Move \`203.0.113.10\`: \`web-1\` → \`web-2\`. The account changed since the request. Nothing was done. The address was on web-1, and is on web-3 now.
       (Requested by <@U0ADA00001>, approved by <@U0BEN00001>  ·  14:13  ·  Request \`b7e23ec2\`)
       [Request again] [Details]
 
@@ -89,7 +89,7 @@ describe('a finished request', () => {
       [Request again] [Details]
 
       :large_green_circle: *Done*  ·  Move \`203.0.113.10\`: \`web-1\` → \`web-2\`
-      (:rotating_light: *Break-glass:* requested and approved by <@U0ADA00001> alone  ·  14:13  ·  took 1 min  ·  Request \`b7e23ec2\`)
+      (:rotating_light: *Emergency approval:* requested and approved by <@U0ADA00001> alone  ·  14:13  ·  took 1 min  ·  Request \`b7e23ec2\`)
       [Details]"
     `)
   })
@@ -128,7 +128,7 @@ describe('the time that a change took', () => {
       .at(-1)
 
   test('does not count the time in which it was not tracked', () => {
-    expect(line({ endedAt: at(72) + 18_000, untrackedMs: 60 * minutes })).toContain('took 18 s, without 1 h in which it was not tracked')
+    expect(line({ endedAt: at(72) + 18_000, untrackedMs: 60 * minutes })).toContain('took 18 s, plus 1 h untracked')
   })
 
   test('is left out if it is less than a second, and for a change that was never sent', () => {
@@ -149,7 +149,7 @@ describe('the details of a finished request', () => {
       Reason: see [https://tickets.nimbus.example/OPS-1]
       | *Project* / \`Storefront\`
       | *Site* / \`ASH\`
-      :warning: *Known at the approval*
+      :warning: *Known when approved*
       •  web-2 is locked on the account.
       •  Not checked: whether web-2 is in the same site.
       Requested by <@U0ADA00001>, 14:00
@@ -165,7 +165,7 @@ describe('the details of a finished request', () => {
       Reason: \`see https://tickets.nimbus.example/OPS-1\`
       Project: Storefront
       Site: ASH
-      Known at the approval: web-2 is locked on the account. Not checked: whether web-2 is in the same site.
+      Known when approved: web-2 is locked on the account. Not checked: whether web-2 is in the same site.
       Requested by <@U0ADA00001>, 14:00
       Approved by <@U0BEN00001>, 14:12
       Sent to the account API, 14:12

@@ -171,7 +171,7 @@ describe('a write that is refused permanently', () => {
     expect([written, postponed]).toEqual([[], []])
     expect(steps).toEqual([{ name: 'drop', to: 'not-started' }])
     expect(reported.join(' ')).toBe(
-      "Nothing was sent and nothing was changed. Elastic IPs aren't enabled for this team (feature flag elastic_ips). Ask the provider's support to enable them.",
+      "Nothing was sent or changed. Elastic IPs aren't enabled for this team (feature flag elastic_ips). Ask the provider's support to enable them.",
     )
   })
 })
@@ -188,12 +188,12 @@ describe('an account that cannot be read before the write', () => {
   })
 
   test('ends the request after that time, with a rejected key as the reason', async () => {
-    const unread = 'The account API could not be read for ten minutes after the approval, so nothing was sent and nothing was changed.'
+    const unread = "Couldn't read the account for 10 minutes after the approval. Nothing was sent or changed."
     const withKey = approvedMove(0, { now: 999_000 + 600_000, unread: rejected })
     await withKey.execute(approvedRequest())
     expect(withKey.steps).toEqual([{ name: 'drop', to: 'not-started' }])
     expect(withKey.reported).toEqual([
-      `${unread} The account API rejects the bot's API key (401). The people who run this bot have to set a valid INFRA_API_KEY.`,
+      `${unread} The account API rejects Lockkeeper's API key (401). The people who run Lockkeeper must set a valid INFRA_API_KEY.`,
     ])
 
     const busy = approvedMove(0, { now: 999_000 + 600_000, unread: limited })
