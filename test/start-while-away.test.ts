@@ -41,13 +41,13 @@ describe('a start while a dependency is away', () => {
       body: {
         ok: false,
         checks: {
-          redis: { ok: false, problem: 'Redis does not answer', since: expect.stringMatching(/^\d{4}-.*Z$/) },
+          redis: { ok: false, problem: "Redis isn't responding", since: expect.stringMatching(/^\d{4}-.*Z$/) },
           slack: { ok: true },
-          worker: { ok: false, problem: 'Unknown while Redis does not answer' },
+          worker: { ok: false, problem: "Unknown while Redis isn't responding" },
         },
       },
     })
-    expect(bot.output()).toMatch(/"level":"warn".*Redis does not answer at REDIS_URL \(ECONNREFUSED\)/)
+    expect(bot.output()).toMatch(/"level":"warn".*Redis isn't responding at REDIS_URL \(ECONNREFUSED\)/)
 
     await redis.restart()
     await expect.poll(() => bot.page('/status'), { timeout: 10_000 }).toMatchObject({ status: 200, body: { ok: true } })
@@ -69,7 +69,7 @@ describe('a start while a dependency is away', () => {
     await redis.restart()
 
     expect(await bot.exited).toBe(1)
-    expect(bot.errors()).toMatch(/^Redis does not write what it is told to disk \(appendonly no\)/)
+    expect(bot.errors()).toMatch(/^Redis doesn't write changes to disk \(appendonly no\)/)
   })
 
   test('without Slack waits for it and serves the operations pages, and answers people after Slack is back', async () => {

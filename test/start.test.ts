@@ -56,7 +56,7 @@ describe('a start', () => {
     const { exited, output, errors } = await startProcess(env)
 
     expect(await exited).toBe(1)
-    expect(errors()).toMatch(/^Redis rejects the user or the password in REDIS_URL \(WRONGPASS\)\. Correct them, then start again\.$/m)
+    expect(errors()).toMatch(/^Redis rejects the user or the password in REDIS_URL \(WRONGPASS\)\. Correct them and restart\.$/m)
     expect(output() + errors()).not.toContain('hunter2')
   })
 
@@ -89,11 +89,9 @@ describe('a start', () => {
 
     expect(await refused.exited).toBe(1)
     expect(refused.errors()).toMatch(
-      /^Redis evicts keys when its memory is full \(maxmemory-policy allkeys-lru\): set it to noeviction\. /m,
+      /^Redis evicts keys when its memory is full \(maxmemory-policy allkeys-lru\)\. Set it to noeviction\. /m,
     )
-    expect(refused.errors()).toMatch(
-      /Redis does not write what it is told to disk \(appendonly no\): set appendonly yes\. To start all the same,/,
-    )
+    expect(refused.errors()).toMatch(/Redis doesn't write changes to disk \(appendonly no\)\. Set appendonly yes\. For development only,/)
     await expect.poll(allowed.output, { timeout: 10_000 }).toContain('Lockkeeper is ready')
     expect(allowed.output()).toMatch(/"level":"warn".*maxmemory-policy allkeys-lru/)
     expect(allowed.output()).toMatch(/"level":"warn".*appendonly no/)

@@ -9,7 +9,7 @@ const slashOrControlCharacter = /[/\\\p{Cc}]/u
  */
 export function pathTo(collection: `/${string}`, id: string): string {
   if (id === '' || id === '.' || id === '..' || slashOrControlCharacter.test(id) || !id.isWellFormed()) {
-    throw new UserError('That cannot be an id: ids are not empty and hold no slashes, backslashes or control characters.')
+    throw new UserError("Not a valid id. An id isn't empty and has no slashes, backslashes or control characters.")
   }
   return `${collection}/${encodeURIComponent(id)}`
 }

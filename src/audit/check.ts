@@ -68,7 +68,7 @@ async function verify(env: Environment, paths: string[]): Promise<{ breaks: stri
     if (!(error instanceof StoreUnavailableError)) throw error
     const code = problem ?? error.code ?? 'no answer'
     throw new StartError(
-      `Redis does not answer at REDIS_URL (${code}). Check that it runs, that the address and the password are right, and that this machine may reach it.`,
+      `Redis isn't responding at REDIS_URL (${code}). Check that it runs, that the address and password are correct, and that this machine can reach it.`,
     )
   } finally {
     redis.disconnect()

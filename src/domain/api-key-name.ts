@@ -34,7 +34,7 @@ export function requesterOfKey(key: Pick<ApiKey, 'name'>): string | undefined {
 }
 
 /** The sentence about a key that may change everything and works from every address. */
-export const fullAccessFromEverywhere = 'The key gives full access from any address.'
+export const fullAccessFromEverywhere = 'The key gives full access from any IP.'
 
 const dayMs = 24 * 3_600_000
 const unusedAfterMs = 90 * dayMs
@@ -52,7 +52,7 @@ export function remarksOn(key: ApiKey, now: number, { isOwn = false } = {}): str
   const remarks = isOwn ? [] : unused(lastUsed, created, now)
   if (created !== undefined && now - created >= 365 * dayMs)
     remarks.push(`${Math.floor((now - created) / (365 * dayMs))} years old`.replace(/^1 years/, '1 year'))
-  if (key.readOnly === false && key.allowedIps?.length === 0) remarks.push('full access from everywhere')
+  if (key.readOnly === false && key.allowedIps?.length === 0) remarks.push('full access from any IP')
   return remarks
 }
 

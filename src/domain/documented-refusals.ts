@@ -5,18 +5,18 @@ import type { Words } from './finding.ts'
 
 /** Refusals by error code. */
 const byCode = new Map<string, Words>([
-  ['ELASTIC_IP_NOT_ACTIVE', { why: 'The Elastic IP is not active, so it cannot be moved now.' }],
-  ['SERVER_NOT_IN_PROJECT', { why: 'The server is not in the same project as the Elastic IP.', next: 'Choose another server.' }],
-  ['SITE_NOT_SUPPORTED', { why: 'The site does not support Elastic IPs.', next: "Ask the provider's support which sites do." }],
+  ['ELASTIC_IP_NOT_ACTIVE', { why: "The Elastic IP isn't active, so it can't be moved now." }],
+  ['SERVER_NOT_IN_PROJECT', { why: "The server isn't in the same project as the Elastic IP.", next: 'Choose another server.' }],
+  ['SITE_NOT_SUPPORTED', { why: "The site doesn't support Elastic IPs.", next: "Ask the provider's support which sites do." }],
   ['SERVER_NETWORK_INCOMPATIBLE', { why: "This server's network configuration is outdated.", next: "Contact the provider's support." }],
   [
     'BGP_ELASTIC_IP_NOT_UPDATABLE',
     {
-      why: 'The Elastic IP is announced by BGP, and the account API does not move such addresses.',
+      why: "The Elastic IP is announced by BGP. The account API doesn't move such addresses.",
       next: 'Announce it from the other server.',
     },
   ],
-  ['SITE_MISMATCH', { why: 'The server is not in the same site as the Elastic IP.', next: 'Choose another server.' }],
+  ['SITE_MISMATCH', { why: "The server isn't in the same site as the Elastic IP.", next: 'Choose another server.' }],
 ])
 
 /** The resources whose operations need a feature flag of the team. An operation's name begins with its resource. */
@@ -26,7 +26,7 @@ const byFlaggedResource = new Map<string, Words>([
 ])
 
 function notEnabled(what: string, flag: string): Words {
-  return { why: `${what} are not enabled for this team (feature flag ${flag}).`, next: "Ask the provider's support to enable them." }
+  return { why: `${what} aren't enabled for this team (feature flag ${flag}).`, next: "Ask the provider's support to enable them." }
 }
 
 /** Explains a refusal that the reference of the account API documents. Returns undefined for any other error. */

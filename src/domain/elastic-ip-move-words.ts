@@ -36,11 +36,11 @@ const supportNeeded = "Contact the provider's support."
 function sentenceOf(finding: MoveFinding): Phrase {
   switch (finding.code) {
     case 'no-elastic-ip':
-      return phrase`There is no Elastic IP ${finding.elasticIpId} on the account.`
+      return phrase`No Elastic IP ${finding.elasticIpId} on the account.`
     case 'no-server':
-      return phrase`There is no server ${finding.serverId} on the account.`
+      return phrase`No server ${finding.serverId} on the account.`
     case 'already-moving':
-      return phrase`${finding.address} is moving${finding.server ? phrase` to ${finding.server}` : []} already. Wait until that move has ended, then ask again.`
+      return phrase`${finding.address} is already moving${finding.server ? phrase` to ${finding.server}` : []}. Wait until that move has ended, then request again.`
     case 'not-active':
       return phrase`${finding.address} has status ${finding.status}. Only active Elastic IPs can be moved.`
     case 'already-there':
@@ -52,11 +52,11 @@ function sentenceOf(finding: MoveFinding): Phrase {
       return phrase`${finding.server} is in site ${finding.serverSite}, and ${holder} is in ${finding.site}. An Elastic IP can only be moved within its site.`
     }
     case 'elastic-ip-unread':
-      return phrase`whether Elastic IP ${finding.elasticIpId} exists and is active (the account API did not answer)`
+      return phrase`whether Elastic IP ${finding.elasticIpId} exists and is active (the account API didn't answer)`
     case 'server-unread':
-      return phrase`whether server ${finding.serverId} exists (the account API did not answer)`
+      return phrase`whether server ${finding.serverId} exists (the account API didn't answer)`
     case 'status-not-shown':
-      return phrase`whether ${finding.address} is active (the account API does not tell)`
+      return phrase`whether ${finding.address} is active (the account API doesn't show its status)`
     case 'server-not-shown':
       return phrase`which server ${finding.address} is on (the account shows none)`
     case 'project-not-compared':
@@ -64,7 +64,7 @@ function sentenceOf(finding: MoveFinding): Phrase {
     case 'site-not-compared':
       return phrase`whether ${finding.server} is in the same site (${whyOpen(finding.slug)})`
     case 'names-not-compared':
-      return phrase`whether another server is called ${finding.server} (the account API does not tell)`
+      return phrase`whether another server is called ${finding.server} (couldn't read all servers)`
     case 'server-not-on':
       return phrase`${finding.server} has status ${finding.status}. The address doesn't answer there until the server is on.`
     case 'server-locked':
@@ -76,13 +76,13 @@ function sentenceOf(finding: MoveFinding): Phrase {
     case 'hidden-characters':
       return phrase`The name of server ${finding.serverId} contains characters that cannot be seen. Compare its id.`
     case 'id-changed':
-      return phrase`This was asked for as ${finding.before}, and the account API calls it ${finding.now}. Ask again with that id.`
+      return phrase`This was requested as ${finding.before}, but the account API shows it as ${finding.now}. Request it again with that id.`
     case 'server-changed':
-      return phrase`${finding.address} was on ${finding.before} when this was asked for, and is on ${finding.now} now.`
+      return phrase`${finding.address} was on ${finding.before} when this was requested, and is on ${finding.now} now.`
     case 'address-changed':
-      return phrase`The Elastic IP's address was ${finding.before} when this was asked for, and is ${finding.now} now.`
+      return phrase`The Elastic IP's address was ${finding.before} when this was requested, and is ${finding.now} now.`
     case 'project-changed':
-      return phrase`It was in project ${finding.before} when this was asked for, and is in ${finding.now} now.`
+      return phrase`It was in project ${finding.before} when this was requested, and is in ${finding.now} now.`
     case 'assigned-to-server-not-on':
       return phrase`${finding.server} has status ${finding.status}. The address doesn't answer until the server is on.`
     case 'server-was-not-on':
@@ -96,12 +96,12 @@ function sentenceOf(finding: MoveFinding): Phrase {
     case 'back-on-old-server':
       return phrase`The account API accepted the move, but ${finding.address} is active on ${finding.server} again.`
     case 'still-on-old-server':
-      return phrase`${finding.address} is still active on ${finding.server}: the move did not start and nothing was changed.`
+      return phrase`${finding.address} is still active on ${finding.server}. The move didn't start and nothing was changed.`
     case 'moved-by-others':
-      return phrase`${finding.address} ${[finding.isMoving ? 'is moving to' : 'is on']} ${finding.server}: it was moved by somebody else meanwhile.`
+      return phrase`${finding.address} ${[finding.isMoving ? 'is moving to' : 'is on']} ${finding.server}. Another change moved it.`
   }
 }
 
 function whyOpen(slug: string | undefined): Phrase {
-  return slug === undefined ? ['the account API does not tell'] : phrase`both are called ${slug}, but their ids differ`
+  return slug === undefined ? ["the account API doesn't show it"] : phrase`both are called ${slug}, but their ids differ`
 }

@@ -4,8 +4,8 @@ import { z } from 'zod'
 export const RetractedBecause = z.enum(['not-shown', 'too-slow'])
 export type RetractedBecause = z.infer<typeof RetractedBecause>
 
-/** Each reason as a clause. */
+/** Each reason as the beginning of a sentence. */
 export const retractedBecause: Record<RetractedBecause, string> = {
-  'not-shown': 'Slack did not confirm the message that shows its token',
-  'too-slow': 'that took so long that its token could not be shown any more',
+  'not-shown': "Slack didn't confirm the message with its token",
+  'too-slow': 'It took too long to show its token',
 }

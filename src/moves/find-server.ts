@@ -30,8 +30,7 @@ export function chooseServer(typed: string, candidates: Server[], project: Proje
   const [sole] = inProject
   if (sole && inProject.length === 1) return sole
   const list = candidates.map(
-    (server) =>
-      `${server.id} (${server.project?.name ?? 'project not known'}, ${server.site?.slug ?? server.site?.name ?? 'site not known'})`,
+    (server) => `${server.id} (${server.project?.name ?? 'unknown project'}, ${server.site?.slug ?? server.site?.name ?? 'unknown site'})`,
   )
-  throw new UserError(`There are ${candidates.length} servers called ${typed}: ${someOf(list)}. Give the id of the one you mean.`)
+  throw new UserError(`${candidates.length} servers are called ${typed}: ${someOf(list)}. Use the id.`)
 }

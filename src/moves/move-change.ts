@@ -67,7 +67,7 @@ export function createMoveChange(accountApi: Pick<AccountApi, 'elasticIps' | 'se
       list: async ({ signal }) => (await accountApi.elasticIps.list({ status: 'moving', signal })).map(movingWords),
       some: 'Elastic IPs that are moving now',
       none: 'No Elastic IP is moving now.',
-      unread: 'I could not read from the account API which Elastic IPs are moving now: look there.',
+      unread: "Couldn't read which Elastic IPs are moving now. Check the account.",
     },
     doneSentence: (facts) => phrase`${addressOf(facts)} is assigned to ${facts.to.name}.`,
     reverse: (_, facts) => {
@@ -90,9 +90,9 @@ export function describeMove(facts: MoveFacts): Description {
     title: from ? phrase`Move ${address}: ${from.name} → ${to.name}` : phrase`Move ${address} → ${to.name}`,
     sentence: `Move ${address}${from ? ` from ${from.name}` : ''} to ${to.name}`,
     facts: [
-      ...(from ? [] : [{ label: 'From', value: showsNoServer ? 'no server shown' : 'not known' }]),
-      { label: 'Project', value: project ? projectName(project) : 'not known' },
-      { label: 'Site', value: site ?? 'not known' },
+      ...(from ? [] : [{ label: 'From', value: showsNoServer ? 'no server shown' : 'unknown' }]),
+      { label: 'Project', value: project ? projectName(project) : 'unknown' },
+      { label: 'Site', value: site ?? 'unknown' },
     ],
     ids: [
       ...(facts.address ? [{ label: 'Elastic IP', value: facts.elasticIpId }] : []),

@@ -33,7 +33,7 @@ export function createRedisCheck({ redis, allowVolatile, problem, warn, attemptM
     if (parseInfo(text).get('loading') === '1') throw problemError('LOADING')
     const faults = findRedisFaults(text)
     if (faults.length > 0 && !allowVolatile) {
-      throw new StartError(`${faults.join(' ')} To start all the same, in development only, set ALLOW_VOLATILE_REDIS=true.`)
+      throw new StartError(`${faults.join(' ')} For development only, set ALLOW_VOLATILE_REDIS=true to start anyway.`)
     }
     for (const fault of faults) warn(fault)
   }
@@ -49,10 +49,10 @@ export function createRedisCheck({ redis, allowVolatile, problem, warn, attemptM
 
 function problemError(problem = 'no answer'): Error {
   if (refusal.test(problem)) {
-    return new StartError(`Redis rejects the user or the password in REDIS_URL (${problem}). Correct them, then start again.`)
+    return new StartError(`Redis rejects the user or the password in REDIS_URL (${problem}). Correct them and restart.`)
   }
   return new AwayError(
-    `Redis does not answer at REDIS_URL (${problem}). Check that it runs, that the address is right, and that this machine may reach it.`,
+    `Redis isn't responding at REDIS_URL (${problem}). Check that it runs, that the address is correct, and that this machine can reach it.`,
   )
 }
 
@@ -65,12 +65,12 @@ export function findRedisFaults(infoText: string): string[] {
   const info = parseInfo(infoText)
   const faults: string[] = []
   const version = info.get('redis_version')
-  if (Number(version?.split('.')[0] ?? 0) < 7) faults.push(`Redis is version ${version ?? 'unknown'}, and 7 or newer is needed: update it.`)
+  if (Number(version?.split('.')[0] ?? 0) < 7) faults.push(`Redis has version ${version ?? 'unknown'}. Update it to 7 or newer.`)
   const policy = info.get('maxmemory_policy')
   if (policy !== undefined && policy !== 'noeviction') {
-    faults.push(`Redis evicts keys when its memory is full (maxmemory-policy ${policy}): set it to noeviction.`)
+    faults.push(`Redis evicts keys when its memory is full (maxmemory-policy ${policy}). Set it to noeviction.`)
   }
-  if (info.get('aof_enabled') === '0') faults.push('Redis does not write what it is told to disk (appendonly no): set appendonly yes.')
+  if (info.get('aof_enabled') === '0') faults.push("Redis doesn't write changes to disk (appendonly no). Set appendonly yes.")
   return faults
 }
 

@@ -92,7 +92,7 @@ describe('a server that is called like another one', () => {
 
     expect(words(unchecked)).toMatchInlineSnapshot(`
       [
-        "whether another server is called web-2 (the account API does not tell)",
+        "whether another server is called web-2 (couldn't read all servers)",
       ]
     `)
     expect(warnings).toEqual([])

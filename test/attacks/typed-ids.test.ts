@@ -94,7 +94,7 @@ describe('somebody who types an id in other letters', () => {
     const { ask } = setUp()
     const change = create({ accountApi: accountThatIsNotStrict(), ownLastSlice: 'zzzzz' })
 
-    await expect(ask(change, { keyId: 'KEY_1' })).rejects.toThrow('There is no API key KEY_1 on the account.')
+    await expect(ask(change, { keyId: 'KEY_1' })).rejects.toThrow('No API key KEY_1 on the account.')
     expect(await ask(change, { keyId: 'key_1' })).toMatchObject({ resource: 'api_key:key_1' })
   })
 
@@ -108,7 +108,7 @@ describe('somebody who types an id in other letters', () => {
 
     expect(others).toEqual([])
     expect(difference && change.explain(difference)?.why).toMatchInlineSnapshot(
-      `"This was asked for as EIP_1, and the account API calls it eip_1. Ask again with that id."`,
+      `"This was requested as EIP_1, but the account API shows it as eip_1. Request it again with that id."`,
     )
   })
 
@@ -121,7 +121,7 @@ describe('somebody who types an id in other letters', () => {
     const [difference] = change.differences(approved, now)
 
     expect(difference && change.explain(difference)?.why).toMatchInlineSnapshot(
-      `"This was asked for as VM_1, and the account API calls it vm_1. Ask again with that id."`,
+      `"This was requested as VM_1, but the account API shows it as vm_1. Request it again with that id."`,
     )
   })
 })

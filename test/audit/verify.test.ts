@@ -406,7 +406,7 @@ test('an unreachable Redis and a missing variable are reported in a sentence', a
   expect(await runProgram({ REDIS_URL: `redis://:hunter2@127.0.0.1:${port}` })).toEqual({
     exitCode: 2,
     output:
-      'Redis does not answer at REDIS_URL (ECONNREFUSED). Check that it runs, that the address and the password are right, and that this machine may reach it.\n',
+      "Redis isn't responding at REDIS_URL (ECONNREFUSED). Check that it runs, that the address and password are correct, and that this machine can reach it.\n",
   })
   const missing = await verify({})
   expect(missing).toMatchObject({ exitCode: 2 })
@@ -422,6 +422,6 @@ test('a wrong password is reported, and not printed', async () => {
   expect(await runProgram({ REDIS_URL: address.href })).toEqual({
     exitCode: 2,
     output:
-      'Redis does not answer at REDIS_URL (WRONGPASS). Check that it runs, that the address and the password are right, and that this machine may reach it.\n',
+      "Redis isn't responding at REDIS_URL (WRONGPASS). Check that it runs, that the address and password are correct, and that this machine can reach it.\n",
   })
 })

@@ -83,7 +83,7 @@ describe('a start', () => {
     expect(noted).toEqual({ Slack: ['Slack does not answer'], Redis: ['Redis does not answer'] })
     expect(lines).toContainEqual([{ nextTryInMs: 1_000 }, 'Slack does not answer'])
 
-    await Promise.all([stop(), expect(started).rejects.toThrow('The end was requested')])
+    await Promise.all([stop(), expect(started).rejects.toThrow('Stopped during')])
   })
 
   test('starts the listener while Redis is away, and the worker while Slack is away', async () => {
@@ -157,7 +157,7 @@ describe('a stop', () => {
     await stop()
     reached('U1')
 
-    await expect(started).rejects.toThrow('The end was requested during the start.')
+    await expect(started).rejects.toThrow('Stopped during the start.')
     await delay(10)
     expect(happened).toEqual(['operations opened', 'disconnected', 'operations closed'])
     expect(await readiness()).toBe('stopping')

@@ -50,7 +50,7 @@ describe('the preflight check of a move', () => {
 
   test('refuses a move that cannot be made, with the reason', () => {
     expect(refusal({ elasticIp: elasticIpFor({ status: 'moving', server: { id: ids.web3, hostname: 'web-3' } }) })).toMatchInlineSnapshot(
-      `"203.0.113.10 is moving to web-3 already. Wait until that move has ended, then ask again."`,
+      `"203.0.113.10 is already moving to web-3. Wait until that move has ended, then request again."`,
     )
     expect(refusal({ elasticIp: elasticIpFor({ status: 'configuring' }) })).toMatchInlineSnapshot(
       `"203.0.113.10 has status configuring. Only active Elastic IPs can be moved."`,

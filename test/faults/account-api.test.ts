@@ -9,14 +9,14 @@ const thePatch = { method: 'PATCH', path: /^\/elastic_ips\// }
 
 describe('a write that is refused', () => {
   test.each([
-    ['ELASTIC_IP_NOT_ACTIVE', 'The Elastic IP is not active, so it cannot be moved now. Nothing was changed.'],
-    ['SERVER_NOT_IN_PROJECT', 'Nothing was changed. The server is not in the same project as the Elastic IP. Choose another server.'],
-    ['SITE_NOT_SUPPORTED', "Nothing was changed. The site does not support Elastic IPs. Ask the provider's support which sites do."],
+    ['ELASTIC_IP_NOT_ACTIVE', "The Elastic IP isn't active, so it can't be moved now. Nothing was changed."],
+    ['SERVER_NOT_IN_PROJECT', "Nothing was changed. The server isn't in the same project as the Elastic IP. Choose another server."],
+    ['SITE_NOT_SUPPORTED', "Nothing was changed. The site doesn't support Elastic IPs. Ask the provider's support which sites do."],
     [
       'SERVER_NETWORK_INCOMPATIBLE',
       "Nothing was changed. This server's network configuration is outdated. Contact the provider's support.",
     ],
-    ['SITE_MISMATCH', 'Nothing was changed. The server is not in the same site as the Elastic IP. Choose another server.'],
+    ['SITE_MISMATCH', "Nothing was changed. The server isn't in the same site as the Elastic IP. Choose another server."],
   ])('with %s is explained, ends as failed, and is not sent again', async (code, words) => {
     const world = await startWorld()
     const fault = world.accountApi.faults.add({ ...thePatch, kind: 'status', status: 422, body: { errors: [{ code, message: 'no' }] } })
@@ -80,7 +80,7 @@ describe('a write that is refused', () => {
 
 describe('a team without the feature flag elastic_ips', () => {
   const body = { errors: [{ code: 'FEATURE_NOT_ENABLED', message: 'no' }] }
-  const words = "Elastic IPs are not enabled for this team (feature flag elastic_ips). Ask the provider's support to enable them."
+  const words = "Elastic IPs aren't enabled for this team (feature flag elastic_ips). Ask the provider's support to enable them."
 
   /** Returns what operators were notified of, which must be nothing. */
   async function startWithOperators() {
@@ -96,7 +96,7 @@ describe('a team without the feature flag elastic_ips', () => {
 
     await world.ada.command(`/infra ip move ${elasticIp.id} ${target.id}`, { channel: ops })
 
-    expect((await untilShown(world.slack, people.ada, /not enabled/)).text).toBe(words)
+    expect((await untilShown(world.slack, people.ada, /aren't enabled/)).text).toBe(words)
     expect(fault.fired).toBeGreaterThan(0)
     expect(alarms()).toEqual([])
   })

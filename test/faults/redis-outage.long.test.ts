@@ -94,13 +94,13 @@ const outages: Record<string, Outage> = {
   'is killed': {
     begin: ({ redis }: Scene) => redis.kill(),
     end: ({ redis }: Scene) => redis.restart(),
-    countEffects: ({ bots }: Scene) => bots.log.filter((line) => line.includes('Redis does not answer')).length,
+    countEffects: ({ bots }: Scene) => bots.log.filter((line) => line.includes("Redis isn't responding")).length,
     resumesMs: 6_000,
   },
   freezes: {
     begin: async ({ redis }: Scene) => redis.freeze(),
     end: async ({ redis }: Scene) => redis.thaw(),
-    countEffects: ({ bots }: Scene) => bots.log.filter((line) => line.includes('Redis does not answer')).length,
+    countEffects: ({ bots }: Scene) => bots.log.filter((line) => line.includes("Redis isn't responding")).length,
     resumesMs: 6_000,
   },
   'is behind a connection on which packets vanish': {

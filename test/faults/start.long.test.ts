@@ -46,7 +46,7 @@ test('a bot that starts while Redis reads its files answers in words, and works 
   const loaded = redis.restart()
   const bot = await startProcess(env)
 
-  await expect.poll(bot.output, { timeout: 5_000 }).toMatch(/Redis does not answer at REDIS_URL \((LOADING|no answer)\)/)
+  await expect.poll(bot.output, { timeout: 5_000 }).toMatch(/Redis isn't responding at REDIS_URL \((LOADING|no answer)\)/)
   await bot.untilReady()
   slack.connectBot(bot.slackUrl())
   await slack.as(people.ada).command(move, { channel: ops })

@@ -46,20 +46,20 @@ function linesOf(facts: Partial<SetupFacts>): string {
 describe('the ten mistakes', () => {
   test('none of them in a correct set-up', () => {
     expect(report(well.bot, diagnose(well)).table.text).toMatchInlineSnapshot(`
-      "*Nothing needs mending*
+      "*All checks passed*
       Lockkeeper 0.1.0  ·  web and worker  ·  HTTP  ·  production  ·  one rule from the variables
-      :white_check_mark: *Slack* answers after 120 ms.
-      :white_check_mark: *Slack's scopes* all granted.
-      :white_check_mark: *The app's manifest* has the scopes and the Home tab that this version needs.
-      :white_check_mark: *Buttons* last worked 3 min ago.
-      :white_check_mark: *Pickers* last worked 1 h ago.
-      :white_check_mark: *Channels* I am in <#C0OPS00001> and <#C0DEPLOY01>.
-      :white_check_mark: *User groups* <!subteam^S0ONCALL01> has 2 members.
-      :white_check_mark: *Redis* keeps what it is told: it evicts nothing, writes to disk, and is new enough.
-      :white_check_mark: *The account API* answers.
-      :white_check_mark: *The API key* \`lockkeeper\` is accepted, and may make changes.
-      :white_check_mark: *The clock* agrees with that of Slack and Redis.
-      :white_check_mark: *Workers* 2 are at work.
+      :white_check_mark: *Slack:* Answered in 120 ms.
+      :white_check_mark: *Slack scopes:* All granted.
+      :white_check_mark: *App manifest:* Has the scopes and the Home tab that this version needs.
+      :white_check_mark: *Buttons:* Last worked 3 min ago.
+      :white_check_mark: *Pickers:* Last worked 1 h ago.
+      :white_check_mark: *Channels:* Lockkeeper is in <#C0OPS00001> and <#C0DEPLOY01>.
+      :white_check_mark: *User groups:* <!subteam^S0ONCALL01> has 2 members.
+      :white_check_mark: *Redis:* Persistence on, no eviction, supported version.
+      :white_check_mark: *Account API:* Reachable.
+      :white_check_mark: *API key:* \`lockkeeper\` is accepted and can make changes.
+      :white_check_mark: *Clock:* Same time as Slack and Redis.
+      :white_check_mark: *Workers:* 2 running.
       *Can you see this table?* Lists such as \`ip list\` are tables."
     `)
   })
@@ -67,17 +67,17 @@ describe('the ten mistakes', () => {
   test('1 and 9: a missing scope, with its effect, which also means an old manifest', () => {
     const scopes = granted.filter((scope) => scope !== 'usergroups:read' && scope !== 'groups:read')
     expect(linesOf({ slack: answering(scopes) })).toMatchInlineSnapshot(`
-      "*2 of 12 need mending*
-      :x: *Slack's scopes* \`usergroups:read\` is missing: nobody can be told to be in a user group, so its members are denied; \`groups:read\` is missing: a private channel that is shared with another organisation is not noticed. *To mend it:* Paste the present manifest.yml, with your own address in it, into *App Manifest* at api.slack.com/apps, save it, and reinstall the app.
-      :x: *The app's manifest* is older than I am: it lacks scopes. *To mend it:* Paste the present manifest.yml, with your own address in it, into *App Manifest* at api.slack.com/apps, save it, and reinstall the app."
+      "*2 of 12 checks failed*
+      :x: *Slack scopes:* \`usergroups:read\` is missing: user groups can't be read, so their members are denied; \`groups:read\` is missing: private channels shared with another organization aren't recognized. *Fix:* Paste the current \`manifest.yml\`, with your own address, into *App Manifest* at api.slack.com/apps. Save it and reinstall the app.
+      :x: *App manifest:* Older than this version of Lockkeeper: scopes are missing. *Fix:* Paste the current \`manifest.yml\`, with your own address, into *App Manifest* at api.slack.com/apps. Save it and reinstall the app."
     `)
   })
 
   test('1: declined optional scopes are no mistake', () => {
     const results = diagnose({ ...well, slack: answering(neededScopes) })
     expect(results.filter(({ is }) => is !== 'ok')).toEqual([])
-    expect(String(results.find(({ what }) => what === "Slack's scopes")?.words)).toMatchInlineSnapshot(
-      `"all that are needed. Without \`channels:history\` and \`groups:history\` a message whose answer was lost may come twice, and says so."`,
+    expect(String(results.find(({ what }) => what === 'Slack scopes')?.words)).toMatchInlineSnapshot(
+      `"All required scopes granted. Without \`channels:history\` and \`groups:history\`, a message that Slack didn't confirm may appear twice, marked as a possible duplicate."`,
     )
   })
 
@@ -91,14 +91,14 @@ describe('the ten mistakes', () => {
   test('2: interactivity is off: no click has arrived, and what to do if the tests do not answer', () => {
     const lastReceivedMs = { click: undefined, options: undefined }
     expect(linesOf({ lastReceivedMs })).toMatchInlineSnapshot(`
-      "*Nothing needs mending*, 2 are not known
-      :grey_question: *Buttons* no click has ever reached me. Press *Test the buttons* below. If nothing answers, turn on *Interactivity & Shortcuts* at api.slack.com/apps, with the address of the command as its *Request URL*.
-      :grey_question: *Pickers* none has ever asked me for its choices. Open *Test the pickers* below. If it stays empty, enter the address of the command as *Options Load URL* under *Interactivity & Shortcuts* too: pickers have one of their own."
+      "*No check failed*, 2 unknown
+      :grey_question: *Buttons:* No click received yet. Press *Test the buttons* below. If nothing happens, turn on *Interactivity & Shortcuts* at api.slack.com/apps. Set its *Request URL* to the address of the command.
+      :grey_question: *Pickers:* No picker used yet. Open *Test the pickers* below. If the list stays empty, open *Interactivity & Shortcuts* at api.slack.com/apps. Set *Options Load URL* to the address of the command."
     `)
     expect(linesOf({ lastReceivedMs, usesSockets: true })).toMatchInlineSnapshot(`
-      "*Nothing needs mending*, 2 are not known
-      :grey_question: *Buttons* no click has ever reached me. Press *Test the buttons* below. If nothing answers, turn on *Interactivity & Shortcuts* at api.slack.com/apps; with Socket Mode there is no address to enter.
-      :grey_question: *Pickers* none has ever asked me for its choices. Open *Test the pickers* below. If it stays empty, turn on *Interactivity & Shortcuts* at api.slack.com/apps."
+      "*No check failed*, 2 unknown
+      :grey_question: *Buttons:* No click received yet. Press *Test the buttons* below. If nothing happens, turn on *Interactivity & Shortcuts* at api.slack.com/apps. Socket Mode needs no address.
+      :grey_question: *Pickers:* No picker used yet. Open *Test the pickers* below. If the list stays empty, turn on *Interactivity & Shortcuts* at api.slack.com/apps."
     `)
   })
 
@@ -114,23 +114,23 @@ describe('the ten mistakes', () => {
         ],
       }),
     ).toMatchInlineSnapshot(`
-      "*2 of 15 need mending*, 1 is not known
-      :x: *Channels* I am not in <#C0OPS00001> and <#C0ALERTS01>, so I can post nothing there. *To mend it:* Type */invite @Lockkeeper* there.
-      :x: *Channels* <#C0OLD00001> is archived, so I can post nothing there. *To mend it:* Bring it back, or name another channel in the configuration.
-      :grey_question: *Channels* whether I am in <#C0HIDDEN01> could not be found out: Slack did not tell (missing_scope)."
+      "*2 of 15 checks failed*, 1 unknown
+      :x: *Channels:* Lockkeeper isn't in <#C0OPS00001> and <#C0ALERTS01>, so it can't post there. *Fix:* Run \`/invite @Lockkeeper\` there.
+      :x: *Channels:* <#C0OLD00001> is archived, so Lockkeeper can't post there. *Fix:* Unarchive it, or set another channel in the configuration.
+      :grey_question: *Channels:* Couldn't check whether Lockkeeper is in <#C0HIDDEN01> (missing_scope)."
     `)
   })
 
   test('4: Redis evicts keys, does not write to disk, or does not answer', () => {
     const faults = [
-      'Redis evicts keys when its memory is full (maxmemory-policy allkeys-lru): set it to noeviction.',
-      'Redis does not write what it is told to disk (appendonly no): set appendonly yes.',
+      'Redis evicts keys when its memory is full (maxmemory-policy allkeys-lru). Set it to noeviction.',
+      "Redis doesn't write changes to disk (appendonly no). Set appendonly yes.",
     ]
     expect([linesOf({ redis: { faults } }), linesOf({ redis: { silent: 'no answer' } })].join('\n')).toMatchInlineSnapshot(`
-      "*1 of 12 needs mending*
-      :x: *Redis* is not fit to keep requests. *To mend it:* Redis evicts keys when its memory is full (maxmemory-policy allkeys-lru): set it to noeviction. Redis does not write what it is told to disk (appendonly no): set appendonly yes.
-      *1 of 12 needs mending*
-      :x: *Redis* does not answer, so nothing can be asked for, decided or followed. *To mend it:* See that it runs at REDIS_URL, and that the machine that I run on may reach it."
+      "*1 of 12 checks failed*
+      :x: *Redis:* Not safe for storing requests. *Fix:* Redis evicts keys when its memory is full (maxmemory-policy allkeys-lru). Set it to noeviction. Redis doesn't write changes to disk (appendonly no). Set appendonly yes.
+      *1 of 12 checks failed*
+      :x: *Redis:* Not responding, so nothing can be requested, approved or tracked. *Fix:* Check that Redis runs at \`REDIS_URL\` and that Lockkeeper's host can reach it."
     `)
   })
 
@@ -145,18 +145,18 @@ describe('the ten mistakes', () => {
         linesOf({ accountApi: { is: 'answers', known: true, name: 'lockkeeper', readOnly: undefined } }),
       ].join('\n'),
     ).toMatchInlineSnapshot(`
-      "*1 of 12 needs mending*
-      :x: *The API key* is rejected (401): nothing can be looked at, carried out or followed. *To mend it:* Set a valid INFRA_API_KEY, and start me again. What is under way is kept, and goes on then.
-      *1 of 12 needs mending*
-      :x: *The API key* is rejected (403): nothing can be looked at, carried out or followed. *To mend it:* See that the key may be used from the address that I run at, and by a member of the team; or set another INFRA_API_KEY and start me again.
-      *Nothing needs mending*, 1 is not known
-      :grey_question: *The API key* is accepted. Whether it may make changes could not be found out: a feature that listing keys needs is not enabled for the team. Ask the provider's support to enable it.
-      *1 of 12 needs mending*
-      :x: *The API key* \`lockkeeper\` is read-only: nothing can be changed with it. *To mend it:* Make a key that is not read-only, set it as INFRA_API_KEY, and start me again.
-      *Nothing needs mending*, 1 is not known
-      :grey_question: *The API key* is accepted. Whether it may make changes could not be found out: it is not in the list of keys.
-      *Nothing needs mending*, 1 is not known
-      :grey_question: *The API key* \`lockkeeper\` is accepted. Whether it may make changes is not told."
+      "*1 of 12 checks failed*
+      :x: *API key:* Rejected (401). Lockkeeper can't read, change or track anything. *Fix:* Set a valid \`INFRA_API_KEY\` and restart Lockkeeper. Requests in progress are kept and then continue.
+      *1 of 12 checks failed*
+      :x: *API key:* Rejected (403). Lockkeeper can't read, change or track anything. *Fix:* Check that the key allows the IP address of Lockkeeper's host, and that its owner is a member of the team. Or set another \`INFRA_API_KEY\` and restart Lockkeeper.
+      *No check failed*, 1 unknown
+      :grey_question: *API key:* Accepted. Couldn't check whether it can make changes: the team lacks a feature that the list of keys needs. Ask the provider's support to enable it.
+      *1 of 12 checks failed*
+      :x: *API key:* \`lockkeeper\` is read-only, so Lockkeeper can't make changes. *Fix:* Create a key with full access, set it as \`INFRA_API_KEY\`, and restart Lockkeeper.
+      *No check failed*, 1 unknown
+      :grey_question: *API key:* Accepted. Couldn't check whether it can make changes: it isn't in the list of keys.
+      *No check failed*, 1 unknown
+      :grey_question: *API key:* \`lockkeeper\` is accepted. The account API doesn't show whether it can make changes."
     `)
   })
 
@@ -167,19 +167,19 @@ describe('the ten mistakes', () => {
         linesOf({ clock: { ofSlackMs: -45_000, ofRedisMs: 29_999 } }),
         linesOf({ clock: { ofSlackMs: 0, ofRedisMs: -30_000 } }),
         linesOf({ clock: { ofSlackMs: undefined, ofRedisMs: 0 } }),
-        linesOf({ clock: { ofSlackMs: undefined, ofRedisMs: { unavailable: 'Redis does not answer' } } }),
+        linesOf({ clock: { ofSlackMs: undefined, ofRedisMs: { unavailable: "Redis isn't responding" } } }),
       ].join('\n'),
     ).toMatchInlineSnapshot(`
-      "*1 of 12 needs mending*
-      :x: *The clock* of the machine that I run on is 10 min ahead of that of Slack (requests that are 5 min off are refused) and 10 min ahead of that of Redis (all waiting is counted by its clock). *To mend it:* Turn on the synchronisation of that machine's clock (NTP).
-      *1 of 12 needs mending*
-      :x: *The clock* of the machine that I run on is 45 s behind that of Slack (requests that are 5 min off are refused). *To mend it:* Turn on the synchronisation of that machine's clock (NTP).
-      *1 of 12 needs mending*
-      :x: *The clock* of the machine that I run on is 30 s behind that of Redis (all waiting is counted by its clock). *To mend it:* Turn on the synchronisation of clocks (NTP) on that machine and on the one that Redis runs on.
-      *Nothing needs mending*, 1 is not known
-      :grey_question: *The clock* agrees with that of Redis. It could not be compared with that of Slack: its answer does not tell.
-      *Nothing needs mending*, 1 is not known
-      :grey_question: *The clock* could not be compared with that of Slack: its answer does not tell. It could not be compared with that of Redis: Redis does not answer."
+      "*1 of 12 checks failed*
+      :x: *Clock:* Lockkeeper's host is 10 min ahead of Slack (at 5 min, Lockkeeper refuses requests from Slack) and 10 min ahead of Redis (deadlines use the clock of Redis). *Fix:* Enable clock synchronization (NTP) on Lockkeeper's host.
+      *1 of 12 checks failed*
+      :x: *Clock:* Lockkeeper's host is 45 s behind Slack (at 5 min, Lockkeeper refuses requests from Slack). *Fix:* Enable clock synchronization (NTP) on Lockkeeper's host.
+      *1 of 12 checks failed*
+      :x: *Clock:* Lockkeeper's host is 30 s behind Redis (deadlines use the clock of Redis). *Fix:* Enable clock synchronization (NTP) on Lockkeeper's host and on the Redis host.
+      *No check failed*, 1 unknown
+      :grey_question: *Clock:* Same time as Redis. Couldn't compare with Slack: no time in its answer.
+      *No check failed*, 1 unknown
+      :grey_question: *Clock:* Couldn't compare with Slack: no time in its answer. Couldn't compare with Redis: Redis isn't responding."
     `)
   })
 
@@ -191,12 +191,12 @@ describe('the ten mistakes', () => {
         linesOf({ workers: { seen: 2, lastTickMs: Number.POSITIVE_INFINITY, overdue: true } }),
       ].join('\n'),
     ).toMatchInlineSnapshot(`
-      "*1 of 12 needs mending*
-      :x: *Workers* none is at work: what is approved is not carried out, nothing is followed, and nothing expires. *To mend it:* Start a process with ROLE=worker or ROLE=all, with the same REDIS_URL and REDIS_PREFIX.
-      *1 of 12 needs mending*
-      :x: *Workers* one is at work, but what was due 5 min ago has not been attended to. The last round was 6 min 40 s ago. *To mend it:* Start the workers again, and look into their log for what holds them up.
-      *1 of 12 needs mending*
-      :x: *Workers* 2 are at work, but what was due 5 min ago has not been attended to. There was no round yet. *To mend it:* Start the workers again, and look into their log for what holds them up."
+      "*1 of 12 checks failed*
+      :x: *Workers:* None running. Approved requests aren't carried out, nothing is tracked and nothing expires. *Fix:* Start a process with \`ROLE=worker\` or \`ROLE=all\`, and the same \`REDIS_URL\` and \`REDIS_PREFIX\`.
+      *1 of 12 checks failed*
+      :x: *Workers:* 1 running, but work that was due 5 min ago isn't done. The last tick was 6 min 40 s ago. *Fix:* Restart the workers and check their log for the cause.
+      *1 of 12 checks failed*
+      :x: *Workers:* 2 running, but work that was due 5 min ago isn't done. There was no tick yet. *Fix:* Restart the workers and check their log for the cause."
     `)
   })
 
@@ -212,18 +212,18 @@ describe('the ten mistakes', () => {
         ],
       }),
     ).toMatchInlineSnapshot(`
-      "*4 of 16 need mending*
-      :x: *User groups* <!subteam^S0GONE0001> (\`S0GONE0001\`) cannot be read (no_such_subteam), so everybody who counts on it is denied. *To mend it:* See among Slack's user groups that it is there and not disabled, and that its id in the configuration is right.
-      :x: *User groups* <!subteam^S0SCOPE001> (\`S0SCOPE001\`) cannot be read (missing_scope), so everybody who counts on it is denied. *To mend it:* Give the app the scope \`usergroups:read\`, as the line on its scopes says.
-      :x: *User groups* <!subteam^S0EMPTY001> (\`S0EMPTY001\`) is empty or disabled, so nobody may ask or approve by it. *To mend it:* Put people into it, turn it on again, or name others in the configuration.
-      :x: *User groups* <!subteam^S0CALLED01> (\`S0CALLED01\`) is empty or disabled, so a card that mentions it calls nobody. *To mend it:* Put people into it, turn it on again, or name others in the configuration."
+      "*4 of 16 checks failed*
+      :x: *User groups:* <!subteam^S0GONE0001> (\`S0GONE0001\`) can't be read (no_such_subteam), so its members get no rights from it. *Fix:* Check in Slack that the user group exists and is enabled. Check its id in the configuration.
+      :x: *User groups:* <!subteam^S0SCOPE001> (\`S0SCOPE001\`) can't be read (missing_scope), so its members get no rights from it. *Fix:* Add the scope \`usergroups:read\`. See *Slack scopes* in this list.
+      :x: *User groups:* <!subteam^S0EMPTY001> (\`S0EMPTY001\`) is empty or disabled, so it gives nobody rights. *Fix:* Add members to it, enable it, or set others in the configuration.
+      :x: *User groups:* <!subteam^S0CALLED01> (\`S0CALLED01\`) is empty or disabled, so mentioning it notifies nobody. *Fix:* Add members to it, enable it, or set others in the configuration."
     `)
   })
 
   test('9: the manifest is older than Lockkeeper', () => {
     expect(linesOf({ home: { refused: 'not_enabled' } })).toMatchInlineSnapshot(`
-      "*1 of 12 needs mending*
-      :x: *The app's manifest* is older than I am: its Home tab is off. *To mend it:* Paste the present manifest.yml, with your own address in it, into *App Manifest* at api.slack.com/apps, save it, and reinstall the app."
+      "*1 of 12 checks failed*
+      :x: *App manifest:* Older than this version of Lockkeeper: the Home tab is off. *Fix:* Paste the current \`manifest.yml\`, with your own address, into *App Manifest* at api.slack.com/apps. Save it and reinstall the app."
     `)
   })
 
@@ -237,18 +237,18 @@ describe('the ten mistakes', () => {
       'ECONNRESET',
     ]
     expect(problems.map((problem) => linesOf({ accountApi: { is: 'unreachable', problem } })).join('\n')).toMatchInlineSnapshot(`
-      "*1 of 11 needs mending*
-      :x: *The account API* cannot be reached: its name is not found (ENOTFOUND). *To mend it:* See that the host name in INFRA_API_URL is right, and that the name server knows it.
-      *1 of 11 needs mending*
-      :x: *The account API* cannot be reached: the connection is refused (ECONNREFUSED). *To mend it:* See that the port in INFRA_API_URL is right, and that nothing in between refuses it.
-      *1 of 11 needs mending*
-      :x: *The account API* cannot be reached: no answer in time (UND_ERR_CONNECT_TIMEOUT). *To mend it:* See that a firewall or proxy lets this machine reach INFRA_API_URL, and whether the account API is slow just now.
-      *1 of 11 needs mending*
-      :x: *The account API* cannot be reached: no answer in time. *To mend it:* See that a firewall or proxy lets this machine reach INFRA_API_URL, and whether the account API is slow just now.
-      *1 of 11 needs mending*
-      :x: *The account API* cannot be reached: its certificate does not convince (DEPTH_ZERO_SELF_SIGNED_CERT). *To mend it:* See that INFRA_API_URL names the right host and that this clock is right; a certificate authority of your own goes into NODE_EXTRA_CA_CERTS.
-      *1 of 11 needs mending*
-      :x: *The account API* cannot be reached: the connection breaks (ECONNRESET). *To mend it:* See what stands between this machine and INFRA_API_URL: a proxy, a firewall, a balancer."
+      "*1 of 11 checks failed*
+      :x: *Account API:* Not reachable: hostname not found (ENOTFOUND). *Fix:* Check the hostname in \`INFRA_API_URL\` and the DNS server.
+      *1 of 11 checks failed*
+      :x: *Account API:* Not reachable: connection refused (ECONNREFUSED). *Fix:* Check the port in \`INFRA_API_URL\` and the firewalls on the way.
+      *1 of 11 checks failed*
+      :x: *Account API:* Not reachable: timed out (UND_ERR_CONNECT_TIMEOUT). *Fix:* Check that firewalls and proxies let Lockkeeper's host reach \`INFRA_API_URL\`. Check whether the account API is slow.
+      *1 of 11 checks failed*
+      :x: *Account API:* Not reachable: timed out. *Fix:* Check that firewalls and proxies let Lockkeeper's host reach \`INFRA_API_URL\`. Check whether the account API is slow.
+      *1 of 11 checks failed*
+      :x: *Account API:* Not reachable: TLS certificate not trusted (DEPTH_ZERO_SELF_SIGNED_CERT). *Fix:* Check the hostname in \`INFRA_API_URL\` and the clock of Lockkeeper's host. For your own certificate authority, set \`NODE_EXTRA_CA_CERTS\`.
+      *1 of 11 checks failed*
+      :x: *Account API:* Not reachable: connection lost (ECONNRESET). *Fix:* Check the proxies, firewalls and load balancers between Lockkeeper's host and \`INFRA_API_URL\`."
     `)
   })
 
@@ -261,18 +261,18 @@ describe('the ten mistakes', () => {
         linesOf({ slack: { is: 'rejects', error: 'token_revoked' } }),
       ].join('\n'),
     ).toMatchInlineSnapshot(`
-      "*1 of 11 needs mending*
-      :x: *The account API* answers with status 404 when it is asked for its keys. *To mend it:* See that INFRA_API_URL is the base address of the account API, as its documentation gives it.
-      *1 of 11 needs mending*
-      :x: *The account API* answers with status 503 when it is asked for its keys. *To mend it:* Wait a minute and ask again; if it lasts, look at the status page of the account API.
-      *1 of 12 needs mending*, 2 are not known
-      :x: *Slack* does not answer me (no answer). *To mend it:* See whether the machine that I run on may reach slack.com: its name server, firewall and proxy, and SLACK_API_URL if it is set.
-      :grey_question: *Slack's scopes* could not be found out: Slack does not tell which are granted.
-      :grey_question: *The app's manifest* could not be found out: Slack does not tell which are granted.
-      *1 of 12 needs mending*, 2 are not known
-      :x: *Slack* rejects my token (token_revoked). *To mend it:* Reinstall the app, set SLACK_BOT_TOKEN to its Bot User OAuth Token (*OAuth & Permissions*), and start me again.
-      :grey_question: *Slack's scopes* could not be found out: Slack does not tell which are granted.
-      :grey_question: *The app's manifest* could not be found out: Slack does not tell which are granted."
+      "*1 of 11 checks failed*
+      :x: *Account API:* Returned an error (404) for the list of API keys. *Fix:* Check that \`INFRA_API_URL\` is the base address in the account API's documentation.
+      *1 of 11 checks failed*
+      :x: *Account API:* Returned an error (503) for the list of API keys. *Fix:* Wait a minute and run this command again. If the error stays, check the status page of the account API.
+      *1 of 12 checks failed*, 2 unknown
+      :x: *Slack:* Not responding (no answer). *Fix:* Check that Lockkeeper's host can reach slack.com: DNS, firewall, proxy, and \`SLACK_API_URL\` if set.
+      :grey_question: *Slack scopes:* Couldn't check: Slack doesn't show which are granted.
+      :grey_question: *App manifest:* Couldn't check: Slack doesn't show which are granted.
+      *1 of 12 checks failed*, 2 unknown
+      :x: *Slack:* Rejected the bot token (token_revoked). *Fix:* Reinstall the app, set \`SLACK_BOT_TOKEN\` to its Bot User OAuth Token (*OAuth & Permissions*), and restart Lockkeeper.
+      :grey_question: *Slack scopes:* Couldn't check: Slack doesn't show which are granted.
+      :grey_question: *App manifest:* Couldn't check: Slack doesn't show which are granted."
     `)
   })
 })
@@ -291,16 +291,16 @@ test('a fact that cannot be read is reported as unknown, and the others are stil
       workers: unavailable,
     }),
   ).toMatchInlineSnapshot(`
-    "*Nothing needs mending*, 9 are not known
-    :grey_question: *The app's manifest* could not be found out: no answer within 1.5 s.
-    :grey_question: *Buttons* could not be found out: no answer within 1.5 s.
-    :grey_question: *Pickers* could not be found out: no answer within 1.5 s.
-    :grey_question: *Channels* whether I am in <#C0OPS00001> could not be found out: Slack did not tell (no answer within 1.5 s).
-    :grey_question: *User groups* whether <!subteam^S0ONCALL01> (\`S0ONCALL01\`) can be read could not be found out: no answer within 1.5 s.
-    :grey_question: *Redis* could not be found out: Redis refuses it (NOPERM).
-    :grey_question: *The account API* could not be found out: no answer within 1.5 s.
-    :grey_question: *The clock* could not be compared with that of Slack: no answer within 1.5 s. It could not be compared with that of Redis: no answer within 1.5 s.
-    :grey_question: *Workers* could not be found out: no answer within 1.5 s."
+    "*No check failed*, 9 unknown
+    :grey_question: *App manifest:* Couldn't check: no answer within 1.5 s.
+    :grey_question: *Buttons:* Couldn't check: no answer within 1.5 s.
+    :grey_question: *Pickers:* Couldn't check: no answer within 1.5 s.
+    :grey_question: *Channels:* Couldn't check whether Lockkeeper is in <#C0OPS00001> (no answer within 1.5 s).
+    :grey_question: *User groups:* Couldn't check whether <!subteam^S0ONCALL01> (\`S0ONCALL01\`) can be read: no answer within 1.5 s.
+    :grey_question: *Redis:* Couldn't check: Redis refuses it (NOPERM).
+    :grey_question: *Account API:* Couldn't check: no answer within 1.5 s.
+    :grey_question: *Clock:* Couldn't compare with Slack: no answer within 1.5 s. Couldn't compare with Redis: no answer within 1.5 s.
+    :grey_question: *Workers:* Couldn't check: no answer within 1.5 s."
   `)
 })
 

@@ -77,6 +77,6 @@ describe('the remarks on a key', () => {
 
   test('still tell other risks of the key that Lockkeeper itself uses', () => {
     const own = madeAgo(800 * day, { tokenLastSlice: '2daaa', readOnly: false, allowedIps: [] })
-    expect(listed(own)).toContain('Worth a look: 2 years old, full access from everywhere')
+    expect(listed(own)).toContain('Worth a look: 2 years old, full access from any IP')
   })
 })

@@ -51,7 +51,7 @@ test('shows all members of a baseline in words', () => {
     "*Kafka brokers*  ·  on m4.metal.large, m4-metal-xlarge  ·  \`bl_14zQYJxvUN6aS\`
     Two mirrored disks for the system, the rest for the log.
     *Operating system:* \`debian_12\`
-    *SSH keys:* ops-2026 \`6a:0f:3c:91:be:24:77:d8\`; ssh_2JIxOfGb0C8Ma (no fingerprint told)
+    *SSH keys:* ops-2026 \`6a:0f:3c:91:be:24:77:d8\`; ssh_2JIxOfGb0C8Ma (no fingerprint)
     *User data:* Joins the cluster \`ud_1cT6WRvn51oJC\`
     *Disks:* 2 disks for the system, RAID 1; 4 disks for storage, RAID 0, ext4 on \`/var/lib/kafka\`; 1 disk raw; disks for scratch
     *BIOS:* \`hyperthreading\` on; \`pxe_boot\` off; \`numa_nodes_per_socket\` 1; \`power_profile\` \`{"idle":"c1"}\`

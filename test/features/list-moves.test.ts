@@ -48,8 +48,8 @@ describe('/infra moves', () => {
     expect(title).toBe('612 in progress, 501 waiting for approval, 0 ended in the last 30 days')
     expect(rows).toHaveLength(1_000)
     expect(notes).toEqual([
-      '112 more are in progress. Those listed take longest.',
-      '1 more waits for approval. Those listed have waited longest.',
+      '112 more are in progress. Only the longest are shown.',
+      '1 more waits for approval. Only the oldest are shown.',
     ])
   })
 
@@ -86,6 +86,6 @@ describe('/infra moves', () => {
 
     expect(title).toBe('0 in progress, 0 waiting for approval, 12 ended in the last 30 days')
     expect(rows).toHaveLength(10)
-    expect(notes).toEqual(['2 more ended before those. See `audit`.'])
+    expect(notes).toEqual(['2 more ended earlier. See `audit`.'])
   })
 })

@@ -46,7 +46,7 @@ describe('the list of waiting requests', () => {
       :hourglass_flowing_sand: *Move 203.0.113.10 from web-1 to web-2*
       requested by <@U0ADA00001>  ·  in <#C0OPS00001>  ·  until <!date^1795024800^{date_short_pretty} {time}|2026-11-18 18:00 UTC>
 
-      Nothing waits for an approval."
+      No requests need approval."
     `)
   })
 
@@ -117,7 +117,7 @@ describe('/infra pending', () => {
     expect(rows).toHaveLength(500)
     expect([listing.title, ...(listing.notes ?? [])].map(({ text }) => text)).toEqual([
       '612 waiting for approval, at least 500 of them for you',
-      'These are the 500 that have waited longest. 112 more are listed as these are decided.',
+      'Only the 500 oldest are shown. The other 112 follow as these are decided.',
     ])
   })
 
@@ -134,6 +134,6 @@ describe('/infra pending', () => {
   test('says if no request waits', async () => {
     const { rows, listing } = await run([])
 
-    expect([rows, listing.empty.text]).toEqual([[], 'Nothing waits for an approval.'])
+    expect([rows, listing.empty.text]).toEqual([[], 'No requests need approval.'])
   })
 })

@@ -132,7 +132,7 @@ describe('the list of servers', () => {
     expect(String(rows[0])).not.toContain('Elastic IPs')
     expect(notes.map(String)).toMatchInlineSnapshot(`
       [
-        ":warning: Couldn't read the Elastic IPs. Elastic IPs are not enabled for this team (feature flag elastic_ips). Ask the provider's support to enable them.",
+        ":warning: Couldn't read the Elastic IPs. Elastic IPs aren't enabled for this team (feature flag elastic_ips). Ask the provider's support to enable them.",
       ]
     `)
   })
@@ -156,7 +156,7 @@ describe('the list of servers', () => {
     expect(String(rows[0])).toContain('203.0.113.2')
     expect(notes.map(String)).toMatchInlineSnapshot(`
       [
-        ":warning: Not all Elastic IPs could be read, so a server may have more than are shown.",
+        ":warning: Couldn't read all Elastic IPs. A server may have more than are shown.",
       ]
     `)
   })

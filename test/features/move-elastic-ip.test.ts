@@ -38,7 +38,7 @@ describe('the description of a move', () => {
     const { facts } = checkMove(input, { elasticIp: undefined, target: undefined, assigned: undefined })
 
     expect(describeMove(facts).sentence).toBe(`Move ${ids.elasticIp} to ${ids.web2}`)
-    expect(describeMove(facts).facts).toContainEqual({ label: 'From', value: 'not known' })
+    expect(describeMove(facts).facts).toContainEqual({ label: 'From', value: 'unknown' })
   })
 })
 
@@ -51,10 +51,10 @@ describe('a server by its hostname', () => {
 
   test('is refused with the ids if several servers fit', () => {
     expect(() => chooseServer('web-2', [twin, serverFor()], undefined)).toThrowErrorMatchingInlineSnapshot(
-      `[UserError: There are 2 servers called web-2: sv_bT90rYxPqJ6Uh (Billing, ASH), sv_W3mVpQ0xNd7Lk (Storefront, ASH). Give the id of the one you mean.]`,
+      `[UserError: 2 servers are called web-2: sv_bT90rYxPqJ6Uh (Billing, ASH), sv_W3mVpQ0xNd7Lk (Storefront, ASH). Use the id.]`,
     )
     const many = Array.from({ length: 12 }, (_, index) => serverFor({ id: `sv_${index}` }))
-    expect(() => chooseServer('web-2', many, undefined)).toThrow(/sv_9 \(Storefront, ASH\) and 2 more\. Give the id/)
+    expect(() => chooseServer('web-2', many, undefined)).toThrow(/sv_9 \(Storefront, ASH\) and 2 more\. Use the id/)
     expect(() => chooseServer('web-9', [], undefined)).toThrowErrorMatchingInlineSnapshot(`[UnknownName: No server web-9.]`)
   })
 })

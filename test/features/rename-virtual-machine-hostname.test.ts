@@ -19,20 +19,20 @@ describe('a hostname', () => {
   })
 
   test.each([
-    ['', 'A hostname is needed, and this is empty.'],
-    ['web_1', 'A hostname has only letters from a to z, digits, hyphens and dots, and this has an underscore.'],
-    ['web 1', 'A hostname has only letters from a to z, digits, hyphens and dots, and this has a space.'],
-    ['münchen', 'A hostname has only letters from a to z, digits, hyphens and dots, and this has “ü”.'],
-    ['web/1', 'A hostname has only letters from a to z, digits, hyphens and dots, and this has “/”.'],
-    ['web`1', 'A hostname has only letters from a to z, digits, hyphens and dots, and this has a backtick.'],
-    ['web\u200b1', 'A hostname has only letters from a to z, digits, hyphens and dots, and this has a character that does not show.'],
+    ['', 'The new name is empty.'],
+    ['web_1', 'A hostname has only letters from a to z, digits, hyphens and dots. This one has an underscore.'],
+    ['web 1', 'A hostname has only letters from a to z, digits, hyphens and dots. This one has a space.'],
+    ['münchen', 'A hostname has only letters from a to z, digits, hyphens and dots. This one has “ü”.'],
+    ['web/1', 'A hostname has only letters from a to z, digits, hyphens and dots. This one has “/”.'],
+    ['web`1', 'A hostname has only letters from a to z, digits, hyphens and dots. This one has a backtick.'],
+    ['web\u200b1', 'A hostname has only letters from a to z, digits, hyphens and dots. This one has an invisible character.'],
     ['-web', 'A hostname begins and ends with a letter or digit, not with a hyphen.'],
     ['web-.example', 'A hostname, and each part of it, begins and ends with a letter or digit, not with a hyphen.'],
-    ['web.', 'A hostname has something before, between and after its dots.'],
-    ['web..eu', 'A hostname has something before, between and after its dots.'],
-    ['203.0.113.10', 'A hostname cannot look like an IP address.'],
-    [`web.${'a'.repeat(64)}`, 'Each part of a hostname has at most 63 characters, and one part of this has 64.'],
-    ['a.'.repeat(127), 'A hostname has at most 253 characters, and this has 254.'],
+    ['web.', 'A hostname has letters or digits before, between and after its dots.'],
+    ['web..eu', 'A hostname has letters or digits before, between and after its dots.'],
+    ['203.0.113.10', "A hostname can't look like an IP address."],
+    [`web.${'a'.repeat(64)}`, 'Each part of a hostname has at most 63 characters. One part of this one has 64.'],
+    ['a.'.repeat(127), 'A hostname has at most 253 characters. This one has 254.'],
   ])('cannot be %j, and the reason is shown', (text, problem) => {
     expect(hostnameProblem(text)).toBe(problem)
   })

@@ -61,7 +61,7 @@ describe('the preflight of a rename', () => {
   test('lists a name that the account API does not show', () => {
     const value = { ...machine, name: undefined, project: undefined, site: undefined, primaryIpv4: undefined }
     const { facts, unchecked } = checkRename(input, value)
-    expect(unchecked.map(inWords)).toEqual(['what vm_1zHfNurvp25kg is called now (the account API does not tell)'])
+    expect(unchecked.map(inWords)).toEqual(["the current name of vm_1zHfNurvp25kg (the account API doesn't show it)"])
     expect(facts).toEqual({ virtualMachineId: 'vm_1zHfNurvp25kg', newName: 'web-eu-1' })
   })
 
@@ -69,7 +69,7 @@ describe('the preflight of a rename', () => {
     const { facts, unchecked, incomplete } = checkRename(input, undefined)
     expect(incomplete).toBe(true)
     expect(unchecked.map(inWords)).toEqual([
-      'whether virtual machine vm_1zHfNurvp25kg exists, and what it is called now (the account API did not answer)',
+      "whether virtual machine vm_1zHfNurvp25kg exists, and its current name (the account API didn't answer)",
     ])
     expect(describeRename(facts).sentence).toBe('Rename vm_1zHfNurvp25kg to web-eu-1')
   })
@@ -100,7 +100,7 @@ describe('a new name that another virtual machine already has', () => {
   test('stays unchecked if the machines cannot be listed, and prevents nothing', async () => {
     const { unchecked, warnings } = await preflightOf(async () => Promise.reject(new Error('away')), true)
 
-    expect(unchecked.map(inWords)).toEqual(['whether another virtual machine is called web-eu-1 (the account API does not tell)'])
+    expect(unchecked.map(inWords)).toEqual(["whether another virtual machine is called web-eu-1 (couldn't read all virtual machines)"])
     expect(warnings).toEqual([])
   })
 })
@@ -110,10 +110,10 @@ describe('a difference since the approval of a rename', () => {
 
   test('is another name or project', () => {
     expect(differencesOf(approved, { ...approved, oldName: 'web-2' }).map(inWords)).toEqual([
-      'It was called web-1 when this was asked for, and is called web-2 now.',
+      'It was called web-1 when this was requested, and is called web-2 now.',
     ])
     expect(differencesOf(approved, { ...approved, project: { id: 'proj_2RBis9AK23gEc', name: 'Billing' } }).map(inWords)).toEqual([
-      'It was in project Storefront when this was asked for, and is in Billing now.',
+      'It was in project Storefront when this was requested, and is in Billing now.',
     ])
   })
 
@@ -163,7 +163,7 @@ describe('a virtual machine by its name', () => {
       command: '/infra',
     })
     expect(blocks.filter((block) => block.type === 'section' && block.accessory)).toHaveLength(1)
-    expect(text).toContain('1 more is not shown')
+    expect(text).toContain("1 more isn't shown")
   })
 })
 

@@ -8,7 +8,7 @@ test('a name that several keys have is refused with the ids of the first ten, an
   const keys = Array.from({ length: 12 }, (_, index) => keyCalled('ci-deploy', `tok_${index}`))
 
   expect(() => chooseKey(keys, 'ci-deploy')).toThrow(
-    /^There are 12 API keys called ci-deploy: tok_0 .*tok_9 \(ci-deploy, ends in a1b2c\) and 2 more\./,
+    /^12 API keys are called ci-deploy: tok_0 .*tok_9 \(ci-deploy, ends in a1b2c\) and 2 more\./,
   )
-  expect(() => chooseKey(keys.slice(0, 2), 'ci-deploy')).toThrow(/tok_1 \(ci-deploy, ends in a1b2c\)\. Give the id/)
+  expect(() => chooseKey(keys.slice(0, 2), 'ci-deploy')).toThrow(/tok_1 \(ci-deploy, ends in a1b2c\)\. Use the id/)
 })

@@ -212,7 +212,7 @@ describe('a row', () => {
   })
 
   test('says that the beginning of a request was not found', () => {
-    expect(textOf(wholeMove.slice(-1))).toMatch(/Done.*its beginning was not found$/s)
+    expect(textOf(wholeMove.slice(-1))).toMatch(/Done.*its beginning wasn't found$/s)
   })
 
   test('has one for each request, in the order of their newest entries', () => {
@@ -225,7 +225,7 @@ describe('a row', () => {
       { act: 'unreadable', text: 'not JSON' },
     )
     expect(textOf(entries)).toMatchInlineSnapshot(`
-      ":grey_question: *An unreadable note*  ·  <!date^1795176005^{date_short_pretty} {time}|2026-11-20 12:00 UTC>
+      ":grey_question: *Unreadable entry*  ·  <!date^1795176005^{date_short_pretty} {time}|2026-11-20 12:00 UTC>
       :wastebasket: *Removed old entries of the audit, up to number 1,234*  ·  <!date^1795176004^{date_short_pretty} {time}|2026-11-20 12:00 UTC>
       :no_entry: *Somebody tried to use Lockkeeper (\`command ip move\`)*  ·  Refused  ·  <!date^1795176003^{date_short_pretty} {time}|2026-11-20 12:00 UTC>
       by <@U0DOV00001>
@@ -275,7 +275,7 @@ describe('a row', () => {
     const sentence = '*Done* ” by Lockkeeper'
     expect(textOf([{ ...done, verdict: 'unsigned', facts: { sentence } }])).toMatchInlineSnapshot(`
       ":warning: *Unverified (it isn't signed): “*Done* " by Lockkeeper”*  ·  Unverified  ·  <!date^1795176005^{date_short_pretty} {time}|2026-11-20 12:00 UTC>
-      its beginning was not found"
+      its beginning wasn't found"
     `)
     expect(textOf([{ ...done, requestId: undefined, verdict: 'forged' }])).toMatchInlineSnapshot(
       `":warning: *Unverified (its signature doesn't fit): Done: “Move 203.0.113.10 from web-1 to web-2”*  ·  Unverified  ·  <!date^1795176005^{date_short_pretty} {time}|2026-11-20 12:00 UTC>"`,
@@ -431,7 +431,7 @@ describe('a step', () => {
         act: 'void',
         from: 'approved',
         to: 'voided',
-        causes: [said('It was on web-1 when this was asked for, and is on web-3 now.')],
+        causes: [said('It was on web-1 when this was requested, and is on web-3 now.')],
       },
       { ...move, act: 'drop', from: 'approved', to: 'not-started', causes: [said('The account API could not be read for ten minutes.')] },
       { ...move, act: 'answer', answer: { operation: 'elasticIps.move', problem: 'not finished within 20000 ms' } },
@@ -460,7 +460,7 @@ describe('a step', () => {
       Withdrawn: <@U0ADA00001>, <!date^1795176004^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  as the requester
       Expired: <!date^1795176005^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  Approved, but not used before the deadline.
       Discarded, because its message could not be posted: <!date^1795176006^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  Couldn't post the request message: not_in_channel.
-      Canceled, because the account had changed: <!date^1795176007^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  It was on web-1 when this was asked for, and is on web-3 now.
+      Canceled, because the account had changed: <!date^1795176007^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  It was on web-1 when this was requested, and is on web-3 now.
       Not started, because nothing was sent: <!date^1795176008^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  The account API could not be read for ten minutes.
       The account answered: <!date^1795176009^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  elasticIps.move: not finished within 20000 ms
       Takes longer than expected: <!date^1795176010^{date_short_pretty} {time}|2026-11-20 12:00 UTC>
@@ -471,7 +471,7 @@ describe('a step', () => {
       Corrected: done: <!date^1795176015^{date_short_pretty} {time}|2026-11-20 12:00 UTC>
       Tracking stopped: <@U0ADA00001>, <!date^1795176016^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  as the requester
       Tracking resumed: <@U0ADA00001>, <!date^1795176017^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  as the requester
-      An unreadable note: <!date^1795176018^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  not JSON
+      Unreadable entry: <!date^1795176018^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  not JSON
       teleport: <!date^1795176019^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  somewhere"
     `)
   })
@@ -745,7 +745,7 @@ describe('the list', () => {
     expect(queries).toEqual([])
     expect(around(listing)).toMatchInlineSnapshot(`
       "Audit: 4 requests, newest first
-      Words filter, and all of them must match one entry: a person (a mention, or \`me\`), a channel, a kind (\`ip.move\`), an act (\`approve\`, \`refused\`), a request by its first 8 characters, an address, a name, an id. If they match at most three resources, the account's own events for those are shown too.
+      Words filter, and all of them must match one entry: a person (a mention, or \`me\`), a channel, a kind (\`ip.move\`), an action (\`approve\`, \`refused\`), a request by its first 8 characters, an address, a name, an id. If they match at most three resources, the account's own events for those are shown too.
       Searched all 9 entries, back to <!date^1795176000^{date_short_pretty} {time}|2026-11-20 12:00 UTC>. \`npm run audit:verify\` checks that none was changed, removed or added."
     `)
   })
@@ -800,7 +800,7 @@ describe('the list', () => {
     expect(queries).toEqual([])
     expect(around(listing)).toMatchInlineSnapshot(`
       "Audit: 4 requests for \`ip.move\`, newest first
-      The account's own events for 4 resources are not shown. Use an address, a name or an id.
+      The account's own events for 4 resources aren't shown. Use an address, a name or an id.
       Searched all 9 entries, back to <!date^1795176000^{date_short_pretty} {time}|2026-11-20 12:00 UTC>. \`npm run audit:verify\` checks that none was changed, removed or added."
     `)
   })
@@ -823,7 +823,7 @@ describe('the list', () => {
   test('counts the resources whose events it does not show', async () => {
     const queries: unknown[] = []
     const ids = ['eip_9VMfKLoJbV4mE', 'eip_AVMfKLoJbV4mE', 'eip_BVMfKLoJbV4mE', 'eip_CVMfKLoJbV4mE']
-    expect(around(await list(ids, { queries }))).toContain("The account's own events for 1 resource are not shown.")
+    expect(around(await list(ids, { queries }))).toContain("The account's own events for 1 resource aren't shown.")
     expect(queries).toHaveLength(3)
   })
 
@@ -840,7 +840,7 @@ describe('the list', () => {
     expect(listing.rows).toHaveLength(1)
     expect(around(listing)).toMatchInlineSnapshot(`
       "Audit: 1 request for \`203.0.113.10\`, newest first
-      :warning: The account's own events for \`eip_1GijF7NsZe3bN\` could not be read, so changes made outside Lockkeeper are not shown. Lockkeeper's API key isn't allowed to do this (403). It may be read-only, or limited to other addresses. Tell the people who run Lockkeeper.
+      :warning: Couldn't read the account's own events for \`eip_1GijF7NsZe3bN\`. Changes made outside Lockkeeper aren't shown. Lockkeeper's API key isn't allowed to do this (403). It may be read-only, or limited to other addresses. Tell the people who run Lockkeeper.
       Searched all 9 entries, back to <!date^1795176000^{date_short_pretty} {time}|2026-11-20 12:00 UTC>. \`npm run audit:verify\` checks that none was changed, removed or added."
     `)
   })
@@ -857,7 +857,7 @@ describe('the list', () => {
     expect(around(found)).toMatchInlineSnapshot(`
       "Audit: 30 requests and 100 events of the account for \`eip_1GijF7NsZe3bN\`, newest first
       With the account's own events for \`eip_1GijF7NsZe3bN\` since <!date^1795089620^{date_short_pretty} {time}|2026-11-19 12:00 UTC>. Of \`eip_1GijF7NsZe3bN\` only the newest 100.
-      Searched the newest 50 entries, back to <!date^1795176000^{date_short_pretty} {time}|2026-11-20 12:00 UTC>. 1,234 older ones were not searched. 20 more fit and are not shown: use more words. \`npm run audit:verify\` checks that none was changed, removed or added."
+      Searched the newest 50 entries, back to <!date^1795176000^{date_short_pretty} {time}|2026-11-20 12:00 UTC>. 1,234 older ones weren't searched. 20 more match and aren't shown. Use more words. \`npm run audit:verify\` checks that none was changed, removed or added."
     `)
   })
 
@@ -886,7 +886,7 @@ describe('the list', () => {
   test('says among the steps if the events cannot be read', async () => {
     const shown = await stepsOf(move.requestId, { fails: new ApiError({ operation: 'events.list', status: 403, codes: [] }) })
     expect(shown?.facts).toHaveLength(6)
-    expect(texts(shown?.notes ?? [])).toContain('could not be read')
+    expect(texts(shown?.notes ?? [])).toContain("Couldn't read the account's own events")
   })
 
   test('counts refused attempts and unverified entries that it leaves out of the steps', async () => {
@@ -900,7 +900,7 @@ describe('the list', () => {
     const shown = await stepsOf(move.requestId, {}, kept)
 
     expect(shown?.facts).toHaveLength(6 + 10 + 10)
-    expect(texts(shown?.notes ?? [])).toContain('30 more refused attempts are not shown.\n2 more unverified entries are not shown.')
+    expect(texts(shown?.notes ?? [])).toContain("30 more refused attempts aren't shown.\n2 more unverified entries aren't shown.")
   })
 
   test('has no steps of a request that is not in the audit, nor of what cannot be a request', async () => {

@@ -95,7 +95,7 @@ test('requests are shown although the events of the account cannot be read', asy
 
   const { text } = await untilShown(world.slack, people.ada, /Audit:/)
   expect(text).toMatch(/approved by/)
-  expect(text).toMatch(/could not be read, so changes made outside Lockkeeper are not shown/)
+  expect(text).toMatch(/Couldn't read the account's own events .*Changes made outside Lockkeeper aren't shown/)
 })
 
 test('without words every request is shown, and every refusal that belongs to none', async () => {
@@ -114,7 +114,7 @@ test('without words every request is shown, and every refusal that belongs to no
     :large_green_circle: *Move 203.0.113.10 from web-1 to web-2*  ·  Done  ·  (time)
     by <@U0ADA00001>  ·  approved by <@U0BEN00001>  ·  (link)
     1 refused attempt
-    Words filter, and all of them must match one entry: a person (a mention, or \`me\`), a channel, a kind (\`ip.move\`), an act (\`approve\`, \`refused\`), a request by its first 8 characters, an address, a name, an id. If they match at most three resources, the account's own events for those are shown too.
+    Words filter, and all of them must match one entry: a person (a mention, or \`me\`), a channel, a kind (\`ip.move\`), an action (\`approve\`, \`refused\`), a request by its first 8 characters, an address, a name, an id. If they match at most three resources, the account's own events for those are shown too.
     Searched all 7 entries, back to (time). \`npm run audit:verify\` checks that none was changed, removed or added."
   `)
 })

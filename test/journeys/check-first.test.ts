@@ -92,7 +92,7 @@ describe('what approvers should check first', () => {
     const card = await untilCard(world.slack, /needs approval from/)
 
     expect(card.text.match(/Check first: .*/)?.[0].replace(/Created .*? before/, 'Created TIME before')).toMatchInlineSnapshot(
-      `"Check first: Created TIME before this request. The account shows no use of it. The key gives full access from any address."`,
+      `"Check first: Created TIME before this request. The account shows no use of it. The key gives full access from any IP."`,
     )
   })
 

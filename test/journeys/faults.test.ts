@@ -117,7 +117,7 @@ describe('a request that does not succeed', () => {
     await world.ben.click(card, 'Approve')
 
     const report = await untilReport(world.slack, card.ts, /\*Canceled:/)
-    expect(report.text).toMatch(/was on .* when this was asked for, and is on .* now/)
+    expect(report.text).toMatch(/was on .* when this was requested, and is on .* now/)
     expect(patches(world)).toEqual([])
   })
 

@@ -73,8 +73,8 @@ describe('a new key', () => {
     expect(calls).toMatchInlineSnapshot(`
       [
         "<@U0ADA00001>, approved by <@U0BEN00001>. Create your key by TIME.",
-        ":hourglass_flowing_sand: <@U0ADA00001>, “Create API key ci-deploy (read-only, everywhere)” is approved. Create your key by TIME (SECONDS left). Press *Create key* above.",
-        ":hourglass_flowing_sand: <@U0ADA00001>, “Create API key ci-deploy (read-only, everywhere)” is approved. Create your key by TIME (SECONDS left). Press *Create key* above.",
+        ":hourglass_flowing_sand: <@U0ADA00001>, “Create API key ci-deploy (read-only, any IP)” is approved. Create your key by TIME (SECONDS left). Press *Create key* above.",
+        ":hourglass_flowing_sand: <@U0ADA00001>, “Create API key ci-deploy (read-only, any IP)” is approved. Create your key by TIME (SECONDS left). Press *Create key* above.",
         "<@U0ADA00001> :alarm_clock: *Expired:* “Create API key \`ci-deploy\`, for <@U0ADA00001>”. Approved, but not used before the deadline. Nothing was done.",
       ]
     `)
@@ -127,7 +127,7 @@ describe('a new key', () => {
     await world.ada.fill(view, { Name: 'ci-deploy', Access: 'Full access', 'Allowed addresses': '203.0.113.0/24, 203.0.113.300' })
     const refused = await world.ada.submit()
     expect(refused.errors).toEqual({
-      'key-addresses': 'Neither an address nor a range: 203.0.113.300. Write 203.0.113.7 or 203.0.113.0/24.',
+      'key-addresses': 'Not an IP address or range: 203.0.113.300. Use 203.0.113.7 or 203.0.113.0/24.',
     })
 
     await world.ada.fill(view, { 'Allowed addresses': '203.0.113.0/24 2001:db8::/32' })
@@ -151,11 +151,11 @@ describe('a new key', () => {
     expect(hidden.map(({ fired }) => fired)).toEqual([1, 1])
     expect(keysMade(world)).toEqual([])
     expect(report.text.replaceAll(/tok_\w+|\[U0ADA00001 \w+\]/g, '…')).toMatchInlineSnapshot(
-      `"<@U0ADA00001> :red_circle: *Failed:* “Create API key \`ci-deploy\`, for <@U0ADA00001>”. The key was made (…), but Slack did not confirm the message that shows its token, so I deleted it at once. Still wanted? Press *Request again* above."`,
+      `"<@U0ADA00001> :red_circle: *Failed:* “Create API key \`ci-deploy\`, for <@U0ADA00001>”. The key was created (…). Slack didn't confirm the message with its token, so Lockkeeper deleted the key at once. Still wanted? Press *Request again* above."`,
     )
-    const ephemeral = await untilShown(world.slack, people.ada, /I deleted it at once/)
+    const ephemeral = await untilShown(world.slack, people.ada, /Lockkeeper deleted the key at once/)
     expect(ephemeral.text.replace(/tok_\w+/, '…')).toMatchInlineSnapshot(
-      `"The key was made (…), but Slack did not confirm the message that shows its token, so I deleted it at once. Request it again."`,
+      `"The key was created (…). Slack didn't confirm the message with its token, so Lockkeeper deleted the key at once. Request it again."`,
     )
   })
 
@@ -195,7 +195,7 @@ describe('a new key', () => {
       const report = await untilReport(world.slack, card.ts, /Failed/)
 
       expect(fault.fired).toBe(1)
-      expect(report.text).toContain('nobody has seen its token, so I deleted it')
+      expect(report.text).toContain('so Lockkeeper deleted it')
       expect(keysMade(world)).toEqual([])
       expect(writes(world, 'POST')).toHaveLength(1)
     },
@@ -208,7 +208,7 @@ describe('a new key', () => {
 
     await world.ada.click(card, 'Create key')
 
-    expect((await untilReport(world.slack, card.ts, /Not started/)).text).toContain('none was made')
+    expect((await untilReport(world.slack, card.ts, /Not started/)).text).toContain('It was not created')
   })
 
   test('is reported with the reason if the account API refuses it', async () => {
@@ -296,12 +296,12 @@ describe('an existing key', () => {
     expect(hidden.map(({ fired }) => fired)).toEqual([1, 1])
     expect(world.accountApi.world.data.apiKeys.map(({ id }) => id)).not.toContain(key?.id)
     expect(report.text).toMatchInlineSnapshot(
-      `"<@U0ADA00001> :red_circle: *Failed:* “Rotate API key \`terraform\`”. It was rotated, so its old token no longer works; but Slack did not confirm the message that shows its token, so I deleted the key at once. Ask for a new key."`,
+      `"<@U0ADA00001> :red_circle: *Failed:* “Rotate API key \`terraform\`”. The key was rotated, so its old token no longer works. Slack didn't confirm the message with its token, so Lockkeeper deleted the key at once. Request a new key."`,
     )
     expect((await untilShown(world.slack, people.ada, /deleted/)).text).toMatchInlineSnapshot(
-      `"It was rotated, so its old token no longer works; but Slack did not confirm the message that shows its token, so I deleted the key at once. Ask for a new key."`,
+      `"The key was rotated, so its old token no longer works. Slack didn't confirm the message with its token, so Lockkeeper deleted the key at once. Request a new key."`,
     )
-    expect(failed.text).toContain('Ask for a new key.')
+    expect(failed.text).toContain('Request a new key.')
     // A new request would be for a key that no longer exists.
     expect(JSON.stringify(failed.blocks)).not.toContain('Request again')
   })
@@ -318,7 +318,7 @@ describe('an existing key', () => {
 
     expect(lost.fired).toBe(1)
     expect(report.text).toMatchInlineSnapshot(
-      `"<@U0ADA00001> :red_circle: *Failed:* “Rotate API key \`terraform\`”. The key is no longer on the account: nobody had seen its new token, so I deleted it, or somebody else did. Ask for a new key."`,
+      `"<@U0ADA00001> :red_circle: *Failed:* “Rotate API key \`terraform\`”. The key is no longer on the account. Either Lockkeeper deleted it because nobody saw its new token, or another change deleted it. Request a new key."`,
     )
   })
 
@@ -331,7 +331,7 @@ describe('an existing key', () => {
     const answer = await untilShown(world.slack, people.ada, /Request recorded/)
     const card = await untilCard(world.slack, /\*Approved\.\*/)
 
-    expect(answer.text).toMatch(/nothing is made before you press \*Rotate key\* on it/)
+    expect(answer.text).toMatch(/Nothing is created until you press \*Rotate key\* on it/)
     expect(writes(world, 'PUT')).toEqual([])
     await world.ada.click(card, 'Rotate key')
     await untilReport(world.slack, card.ts, /Done/)
@@ -345,7 +345,7 @@ describe('an existing key', () => {
 
     await world.ada.click(card, 'Rotate key')
 
-    expect((await untilReport(world.slack, card.ts, /Not started/)).text).toContain('its old token still works')
+    expect((await untilReport(world.slack, card.ts, /Not started/)).text).toContain('Its old token still works')
     expect(world.accountApi.world.data.apiKeys.map(({ id }) => id)).toContain(key?.id)
   })
 
@@ -364,7 +364,7 @@ describe('an existing key', () => {
     const correction = await untilReport(world.slack, card.ts, /Correction/)
     expect(lost.fired).toBe(1)
     expect(correction.text).toMatchInlineSnapshot(
-      `"<@U0ADA00001> *Correction:* :red_circle: *Failed:* “Rotate API key \`terraform\`”. The key was rotated after all, by my request that arrived late or by somebody else, so its old token no longer works. I leave it as it is: if none of you has its new token, have it rotated again, or revoked. Still wanted? Press *Request again* above."`,
+      `"<@U0ADA00001> *Correction:* :red_circle: *Failed:* “Rotate API key \`terraform\`”. The key was rotated after all, by a late request from Lockkeeper or by another change. Its old token no longer works. Lockkeeper leaves the key as it is. If nobody has the new token, request to rotate or revoke the key. Still wanted? Press *Request again* above."`,
     )
     expect(world.accountApi.world.data.apiKeys).toContain(key)
     expect(writes(world, 'DELETE')).toEqual([])
@@ -389,7 +389,7 @@ describe('an existing key', () => {
     const own = world.accountApi.world.data.apiKeys.find((key) => key.token === world.accountApi.key)
     for (const verb of ['rotate', 'revoke']) {
       await world.ada.command(`/infra keys ${verb} ${own?.id}`, { channel: ops })
-      await untilShown(world.slack, people.ada, new RegExp(`do not ${verb} it`))
+      await untilShown(world.slack, people.ada, new RegExp(`can't ${verb} it`))
     }
     expect(world.slack.messages(ops)).toEqual([])
   })
@@ -399,7 +399,7 @@ describe('an existing key', () => {
     await world.ada.command('/infra keys', { channel: ops })
     const { text, blocks } = await untilShown(world.slack, people.ada, /API keys/)
     expect(text).toMatch(/never used/)
-    expect(text).toMatch(/full access from everywhere/)
+    expect(text).toMatch(/full access from any IP/)
     expect(JSON.stringify(blocks)).not.toMatch(tokenPattern)
   })
 })

@@ -18,18 +18,18 @@ describe('the listings', () => {
       \`/infra servers [word…]\` Servers with status, site, project and their Elastic IPs
       \`/infra vms [word…]\` Virtual machines with status, site, project, plan and address
       \`/infra plans [word…]\` Virtual machine plans with size, stock and price
-      \`/infra baselines [word…]\` What servers are expected to be delivered with
+      \`/infra baselines [word…]\` Expected configuration of delivered servers
       \`/infra audit [word…]\` Each request with its requester, decision and outcome
-      \`/infra doctor\` Check the set-up: Slack, Redis, the account API, the workers
+      \`/infra doctor\` Check the setup: Slack, Redis, the account API, the workers
 
       *Keys*
       \`/infra keys [word…]\` API keys, and which of them deserve attention
       \`/infra keys create [&lt;name&gt;]\` Request a new API key
       \`/infra keys rotate [&lt;key&gt;]\` Request a new token for an API key
-      \`/infra keys revoke [&lt;key&gt;]\` Request to delete an API key
+      \`/infra keys revoke [&lt;key&gt;]\` Request to revoke an API key
 
       *You*
-      \`/infra pending\` Requests that need an approval, yours to decide first
+      \`/infra pending\` Requests that need approval, those you can approve first
       \`/infra whoami\` What you may request and approve here, and by which rule
 
       Changes need another person's approval, unless a rule says otherwise. Details and examples of a command: \`/infra help ip move\`"

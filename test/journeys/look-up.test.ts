@@ -23,7 +23,7 @@ async function lookUp(world: World, text: string, { channel = ops, message = {} 
 async function untilLookedUp({ slack }: World): Promise<OpenView> {
   return slack.until(() => {
     const top = slack.as(people.ada).openViews().at(-1)
-    return top && !JSON.stringify(top.view).includes('Looking up what') ? top : undefined
+    return top && !JSON.stringify(top.view).includes('Searching this message') ? top : undefined
   })
 }
 

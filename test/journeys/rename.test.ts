@@ -139,7 +139,7 @@ describe('several machines with one name', () => {
   test('are offered as a choice, and the chosen one is renamed', async () => {
     const { world, first, second, choice } = await withTwins()
     expect(choice.text).toMatchInlineSnapshot(`
-      "There are 2 virtual machines called \`preview-1\`. Which one is to be called \`preview-eu-1\`?
+      "2 virtual machines are called \`preview-1\`. Which one should be renamed to \`preview-eu-1\`?
       *\`preview-1\`*  ·  \`vm_ZFEDO0BjxL3u7\`
       Storefront, ASH  ·  192.0.2.110  ·  Running
       *\`preview-1\`*  ·  \`vm_hVVGmUlGrjySO\`
@@ -182,7 +182,7 @@ describe('several machines with one name', () => {
 
     const choice = await untilShown(world.slack, people.ada, /40 virtual machines/)
     expect(choice.blocks?.filter((block) => block.accessory)).toHaveLength(30)
-    expect(choice.text).toContain('10 more are not shown. Give the id of the one you mean: `/infra vm rename &lt;id&gt; preview-eu-1`.')
+    expect(choice.text).toContain("10 more aren't shown. Use the id: `/infra vm rename &lt;id&gt; preview-eu-1`.")
   })
 })
 
@@ -192,7 +192,7 @@ describe('a rename that cannot be made', () => {
     ['an id that does not exist', 'vm_0000000000 preview-eu-1', /No virtual machine `vm_0000000000`/],
     ['an impossible id', '../servers/1 preview-eu-1', /No virtual machine `\.\.\/servers\/1`/],
     ['the name it has', 'preview-1 preview-1', /is already called preview-1/],
-    ['a name that is no hostname', 'preview-1 preview_1', /this has an underscore/],
+    ['a name that is no hostname', 'preview-1 preview_1', /This one has an underscore/],
     ['a mistyped name', 'preveiw-1 preview-eu-1', /Did you mean `preview-1`/],
     ['a name in two words', 'preview-1 preview eu', /Not understood: `eu`\. Usage: .* Put names with spaces in quotes/],
   ])('%s', async (_, words, refusal) => {
@@ -231,7 +231,7 @@ describe('a rename that cannot be made', () => {
 
     const submitted = await world.ada.submit()
 
-    expect(submitted.errors).toEqual({ 'virtual-machine': `There is no virtual machine ${id} on the account.` })
+    expect(submitted.errors).toEqual({ 'virtual-machine': `No virtual machine ${id} on the account.` })
   })
 
   test('is refused in the form, because the machine has an open request of the same person', async () => {
@@ -256,7 +256,7 @@ describe('a rename that cannot be made', () => {
     await world.ada.command(`/infra vm rename ${id} preview-eu-1`, { channel: ops })
 
     const card = await untilCard(world.slack, /needs approval from/)
-    expect(card.text).toContain(`Not checked: whether virtual machine \`${id}\` exists, and what it is called now`)
+    expect(card.text).toContain(`Not checked: whether virtual machine \`${id}\` exists, and its current name`)
   })
 })
 
@@ -297,7 +297,7 @@ describe('a rename without a usable answer', () => {
     const report = await untilReport(world.slack, card.ts, /Not started/)
 
     expect(report.text).toMatchInlineSnapshot(
-      `"<@U0ADA00001> :red_circle: *Not started:* “Rename \`preview-1\` → \`preview-eu-1\`”. It is still called \`preview-1\`: the rename did not take effect and nothing was changed. Still wanted? Press *Request again* above."`,
+      `"<@U0ADA00001> :red_circle: *Not started:* “Rename \`preview-1\` → \`preview-eu-1\`”. The virtual machine is still called \`preview-1\`. The rename had no effect and nothing was changed. Still wanted? Press *Request again* above."`,
     )
     expect(fault.fired).toBe(1)
     expect(patches(world)).toHaveLength(1)
@@ -314,7 +314,7 @@ describe('a rename without a usable answer', () => {
     world.accountApi.world.changeVirtualMachine(id, { name: 'preview-apac-1' })
 
     const report = await untilReport(world.slack, card.ts, /Superseded/)
-    expect(report.text).toContain('`preview-1` is called `preview-apac-1` now: it was renamed by somebody else meanwhile.')
+    expect(report.text).toContain('`preview-1` is now called `preview-apac-1`. Another change renamed it.')
   })
 })
 
@@ -360,7 +360,7 @@ describe('a rename that does not succeed', () => {
     await world.ben.click(card, 'Approve')
 
     const report = await untilReport(world.slack, card.ts, /\*Canceled:/)
-    expect(report.text).toContain('It was called `preview-1` when this was asked for, and is called `preview-apac-1` now.')
+    expect(report.text).toContain('It was called `preview-1` when this was requested, and is called `preview-apac-1` now.')
     expect(patches(world)).toEqual([])
   })
 })

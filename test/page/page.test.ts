@@ -148,7 +148,7 @@ async function fillForm(page: Page): Promise<void> {
   await dialog.getByRole('option', { name: /web-2.*Storefront/ }).click()
   await dialog.getByRole('textbox', { name: 'Reason' }).fill('web-1 is rebooted at noon')
   await browser.shoot(page, '04-form')
-  await dialog.getByRole('button', { name: 'Ask for approval' }).click()
+  await dialog.getByRole('button', { name: 'Request approval' }).click()
   await dialog.waitFor({ state: 'detached' })
 }
 

@@ -13,9 +13,9 @@ test('finds each fault of a Redis that could lose requests', () => {
   const bad = safeInfo.replace('7.4.2', '6.2.1').replace('noeviction', 'allkeys-lru').replace('aof_enabled:1', 'aof_enabled:0')
   expect(findRedisFaults(bad)).toMatchInlineSnapshot(`
     [
-      "Redis is version 6.2.1, and 7 or newer is needed: update it.",
-      "Redis evicts keys when its memory is full (maxmemory-policy allkeys-lru): set it to noeviction.",
-      "Redis does not write what it is told to disk (appendonly no): set appendonly yes.",
+      "Redis has version 6.2.1. Update it to 7 or newer.",
+      "Redis evicts keys when its memory is full (maxmemory-policy allkeys-lru). Set it to noeviction.",
+      "Redis doesn't write changes to disk (appendonly no). Set appendonly yes.",
     ]
   `)
 })
@@ -25,7 +25,7 @@ test('accepts a Valkey by its compatible Redis version, and finds its faults too
 
   expect(findRedisFaults(valkey)).toEqual([])
   expect(findRedisFaults(valkey.replace('noeviction', 'volatile-ttl'))).toEqual([
-    'Redis evicts keys when its memory is full (maxmemory-policy volatile-ttl): set it to noeviction.',
+    'Redis evicts keys when its memory is full (maxmemory-policy volatile-ttl). Set it to noeviction.',
   ])
 })
 
@@ -58,7 +58,7 @@ describe('a Redis that does not answer', () => {
     const error = await arrange({ problem: 'ECONNREFUSED' }).outcome()
 
     expect(error).toBeInstanceOf(AwayError)
-    expect((error as Error).message).toMatch(/^Redis does not answer at REDIS_URL \(ECONNREFUSED\)\. Check /)
+    expect((error as Error).message).toMatch(/^Redis isn't responding at REDIS_URL \(ECONNREFUSED\)\. Check /)
   })
 
   test('throws AwayError while Redis loads its data', async () => {
@@ -85,9 +85,7 @@ describe('a Redis that rejects the user', () => {
     const error = await arrange({ problem }).outcome()
 
     expect(error).toBeInstanceOf(StartError)
-    expect((error as Error).message).toBe(
-      `Redis rejects the user or the password in REDIS_URL (${problem}). Correct them, then start again.`,
-    )
+    expect((error as Error).message).toBe(`Redis rejects the user or the password in REDIS_URL (${problem}). Correct them and restart.`)
   })
 
   test('throws StartError for an answer with NOPERM, without the rest of the answer', async () => {
@@ -95,7 +93,7 @@ describe('a Redis that rejects the user', () => {
     answers.reject(new Error("NOPERM User hunter2 has no permissions to run the 'info' command"))
 
     expect(String(await outcome())).toBe(
-      'StartError: Redis rejects the user or the password in REDIS_URL (NOPERM). Correct them, then start again.',
+      'StartError: Redis rejects the user or the password in REDIS_URL (NOPERM). Correct them and restart.',
     )
   })
 
@@ -114,5 +112,5 @@ test('a Redis that could lose requests causes a StartError, or a warning if ALLO
 
   expect(await strict.outcome()).toBeInstanceOf(StartError)
   expect(await lenient.outcome()).toBeUndefined()
-  expect(lenient.warnings).toEqual(['Redis does not write what it is told to disk (appendonly no): set appendonly yes.'])
+  expect(lenient.warnings).toEqual(["Redis doesn't write changes to disk (appendonly no). Set appendonly yes."])
 })

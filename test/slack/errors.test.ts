@@ -11,11 +11,11 @@ describe('a refusal of the account API', () => {
 
     expect(codes.map((code) => apiErrorSentence(refused(422, [code])))).toMatchInlineSnapshot(`
       [
-        "The Elastic IP is not active, so it cannot be moved now.",
-        "The server is not in the same project as the Elastic IP. Choose another server.",
-        "The site does not support Elastic IPs. Ask the provider's support which sites do.",
+        "The Elastic IP isn't active, so it can't be moved now.",
+        "The server isn't in the same project as the Elastic IP. Choose another server.",
+        "The site doesn't support Elastic IPs. Ask the provider's support which sites do.",
         "This server's network configuration is outdated. Contact the provider's support.",
-        "The server is not in the same site as the Elastic IP. Choose another server.",
+        "The server isn't in the same site as the Elastic IP. Choose another server.",
       ]
     `)
   })
@@ -36,9 +36,9 @@ describe('a refusal of the account API', () => {
 
     expect(sentences).toMatchInlineSnapshot(`
       [
-        "Elastic IPs are not enabled for this team (feature flag elastic_ips). Ask the provider's support to enable them.",
-        "Elastic IPs are not enabled for this team (feature flag elastic_ips). Ask the provider's support to enable them.",
-        "Baselines are not enabled for this team (feature flag baselines_api). Ask the provider's support to enable them.",
+        "Elastic IPs aren't enabled for this team (feature flag elastic_ips). Ask the provider's support to enable them.",
+        "Elastic IPs aren't enabled for this team (feature flag elastic_ips). Ask the provider's support to enable them.",
+        "Baselines aren't enabled for this team (feature flag baselines_api). Ask the provider's support to enable them.",
         "This needs a feature that is not enabled for the team. Ask the provider's support to enable it.",
         "This needs a feature that is not enabled for the team. Ask the provider's support to enable it.",
       ]
@@ -89,7 +89,7 @@ describe('the next step of a refusal', () => {
       "Nothing was changed. This server's network configuration is outdated. Contact the provider's support.",
     )
     expect(refusedWrite(refused(422, ['ELASTIC_IP_NOT_ACTIVE']), 'Nothing was changed.')).toEqual({
-      why: 'The Elastic IP is not active, so it cannot be moved now. Nothing was changed.',
+      why: "The Elastic IP isn't active, so it can't be moved now. Nothing was changed.",
     })
   })
 })

@@ -51,6 +51,6 @@ function createMeasuredAccountApi({ url, key }: Config['infra'], { log, metrics 
       metrics.apiCall(call.operation, call.status, call.ms)
       log.debug(call, 'account API')
     },
-    onSkipped: (skipped) => log.warn(skipped, 'items of a list did not fit the schema and were left out'),
+    onSkipped: (skipped) => log.warn(skipped, "Left out list items that don't match the schema"),
   })
 }

@@ -42,7 +42,7 @@ export type RedisConnections = ReturnType<typeof createRedisConnections>
 function createProblems(log: Pick<Log, 'warn'>) {
   let latest: string | undefined
   let isLogged = false
-  const warn = throttled(() => log.warn({ problem: latest }, 'Redis does not answer'))
+  const warn = throttled(() => log.warn({ problem: latest }, "Redis isn't responding"))
 
   function note(problem: string): void {
     latest = problem

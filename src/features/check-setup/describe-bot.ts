@@ -10,7 +10,7 @@ export function describeBot({
     role === 'all' ? 'web and worker' : role,
     usesSockets ? 'Socket Mode' : 'HTTP',
     ...(environment ? [environment] : []),
-    `${rules === 1 ? 'one rule' : `${rules} rules`} from ${policyFile ? 'POLICY_FILE' : 'the variables'}`,
+    `${rules === 1 ? 'one rule' : `${rules} rules`} from ${policyFile ? 'POLICY_FILE' : 'environment variables'}`,
   ]
   return parts.join('  ·  ')
 }

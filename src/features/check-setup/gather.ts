@@ -46,7 +46,7 @@ export function createGather({ setup, access, store, accountApi, ownLastSlice }:
   async function readGroup(id: string): Promise<GroupReading> {
     const found = (await members([id])).get(id)
     if (found !== undefined && found !== 'unknown') return { is: 'read', members: found.size }
-    return { is: 'unreadable', why: (await probe.whyUnreadable(id)) ?? 'it could not be read a moment ago' }
+    return { is: 'unreadable', why: (await probe.whyUnreadable(id)) ?? 'the last read failed' }
   }
 
   async function readWorkers(): Promise<Exclude<SetupFacts['workers'], Unavailable>> {

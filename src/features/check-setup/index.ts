@@ -36,8 +36,8 @@ function create(parts: GatherParts): Feature {
         words: 'doctor',
         usage: '',
         group: 'Look',
-        summary: 'Check the set-up: Slack, Redis, the account API, the workers',
-        details: mrkdwn`Each line is fine, says how to fix a problem, or says why it could not be checked.`,
+        summary: 'Check the setup: Slack, Redis, the account API, the workers',
+        details: mrkdwn`Failed checks come first, with a fix. Then come checks without a result, and checks that passed.`,
         examples: [],
         need: 'read',
         run: async ({ slashCommand }) => {

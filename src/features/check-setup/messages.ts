@@ -10,7 +10,7 @@ export const testIds = {
 export const tests = {
   button: 'Test the buttons',
   picker: 'Test the pickers',
-  choice: 'Choose me: I came from Lockkeeper',
+  choice: 'Sent by Lockkeeper. Choose this.',
   buttonWorks: mrkdwn`:white_check_mark: Buttons work.`,
   table: { caption: 'A table', headers: ['Test', 'Result'], rows: [['Tables', 'Slack drew this table']] },
   tableQuestion: mrkdwn`*Can you see this table?* Lists such as ${code('ip list')} are tables.`,
@@ -18,12 +18,13 @@ export const tests = {
   tableUnseen: 'No',
   tableWorks: mrkdwn`:white_check_mark: Tables work.`,
   tableFails: mrkdwn`:x: Your Slack app doesn't draw tables. Update it. Until then, use Slack in a browser to read lists.`,
-  tableRefused: mrkdwn`:grey_question: *Tables* Slack refused a table, so lists are shown as text. Run this command again later: Slack rolls tables out in phases.`,
-  pickerWorks: mrkdwn`:white_check_mark: Pickers work: Slack asked me for the choices, and yours has reached me.`,
+  tableRefused: mrkdwn`:grey_question: *Tables:* Slack refused a table, so lists are shown as text. Slack rolls tables out in phases. Run this command again later.`,
+  pickerWorks: mrkdwn`:white_check_mark: Pickers work.`,
 }
 
-/** `2 of 12 need mending, 1 is not known` */
+/** `2 of 12 checks failed, 1 unknown` */
 export function heading({ wrong, unsure, all }: { wrong: number; unsure: number; all: number }): Mrkdwn {
-  const mending = wrong === 0 ? 'Nothing needs mending' : `${wrong} of ${all} ${wrong === 1 ? 'needs' : 'need'} mending`
-  return mrkdwn`*${mending}*${unsure === 0 ? '' : `, ${unsure} ${unsure === 1 ? 'is' : 'are'} not known`}`
+  const passed = unsure === 0 ? 'All checks passed' : 'No check failed'
+  const outcome = wrong === 0 ? passed : `${wrong} of ${all} checks failed`
+  return mrkdwn`*${outcome}*${unsure === 0 ? '' : `, ${unsure} unknown`}`
 }

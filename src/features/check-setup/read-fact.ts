@@ -17,8 +17,9 @@ export async function readFact<T>(work: () => Promise<T>): Promise<T | Unavailab
 
 /** Uses Lockkeeper's own words, because the messages of errors may name hosts or quote what was sent. */
 function whyNot(error: unknown): string {
-  if (error instanceof StoreUnavailableError) return error.code === undefined ? 'Redis does not answer' : `Redis refuses it (${error.code})`
-  if (error instanceof ApiError) return `the account API answers with status ${error.status}`
-  if (error instanceof ApiContractError) return 'the account API answers with something that I do not understand'
+  if (error instanceof StoreUnavailableError)
+    return error.code === undefined ? "Redis isn't responding" : `Redis refused the command (${error.code})`
+  if (error instanceof ApiError) return `the account API returned an error (${error.status})`
+  if (error instanceof ApiContractError) return 'the account API returned an unreadable answer'
   return 'no answer'
 }

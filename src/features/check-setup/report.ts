@@ -42,8 +42,8 @@ function tableTest(): KnownBlock[] {
 }
 
 function line({ is, what, words, fix }: CheckResult): Mrkdwn {
-  const toDo = fix ? mrkdwn` ${is === 'wrong' ? mrkdwn`*To mend it:* ` : ''}${fix}` : ''
-  return mrkdwn`${signs[is]} *${what}* ${words}${toDo}`
+  const toDo = fix ? mrkdwn` ${is === 'wrong' ? mrkdwn`*Fix:* ` : ''}${fix}` : ''
+  return mrkdwn`${signs[is]} *${what}:* ${words}${toDo}`
 }
 
 function testElements(): KnownBlock[] {

@@ -69,7 +69,7 @@ export function createNewKeyChange({ apiKeys }: Pick<AccountApi, 'apiKeys'>): Ch
           id: key.id,
           secret: token,
           heading: `Your new API key ${labelOf(name)}`,
-          note: `${seenOnce} On the account it is called ${name}.`,
+          note: `${seenOnce} Its name on the account is ${name}.`,
         }
       },
       retract: ({ id }) => ensureDeleted(apiKeys, id),
@@ -90,7 +90,7 @@ function describeNewKey(facts: NewKey): Description {
       { label: 'Usable from', value: originsOf(facts) },
     ],
     ids: [{ label: 'Name on the account', value: facts.name }],
-    underway: 'being made',
+    underway: 'being created',
   }
 }
 
@@ -99,13 +99,12 @@ function warningsAbout({ readOnly, allowedIps }: NewKey): NewKeyFinding[] {
   return !readOnly && allowedIps.length === 0 ? [{ code: 'full-access-from-everywhere' }] : []
 }
 
-const seenOnce =
-  'Only you see this, and only now: store it where secrets belong before you go on. Nobody can show it again. If it is lost, have the key rotated or revoked.'
+const seenOnce = 'Shown once. Save it in your secrets manager now. If it is lost, request to rotate or revoke the key.'
 
 function accessOf({ readOnly }: NewKey): string {
   return readOnly ? 'read-only' : 'full access'
 }
 
 function originsOf({ allowedIps }: NewKey): string {
-  return allowedIps.length > 0 ? allowedIps.join(', ') : 'everywhere'
+  return allowedIps.length > 0 ? allowedIps.join(', ') : 'any IP'
 }

@@ -31,16 +31,16 @@ export function newKeyWords(finding: NewKeyFinding): Words {
 function sentenceOf(finding: NewKeyFinding): string {
   switch (finding.code) {
     case 'name-taken':
-      return `There is an API key called ${finding.name} already.`
+      return `An API key called ${finding.name} already exists.`
     case 'keys-unread':
-      return 'whether the account has such a key already (the account API did not answer)'
+      return "whether such a key already exists (the account API didn't answer)"
     case 'full-access-from-everywhere':
       return fullAccessFromEverywhere
     case 'created-unseen':
-      return `The key was made (${finding.resourceId}), but nobody has seen its token, so I deleted it. Ask for it again.`
+      return `Nobody saw the token of the created key (${finding.resourceId}), so Lockkeeper deleted it.`
     case 'no-such-key':
-      return 'There is no key of that name on the account: none was made, or it is deleted already. Should it appear late, I delete it.'
+      return 'No key of that name is on the account. It was not created, or it is already deleted. If it appears later, Lockkeeper deletes it.'
     case 'retracted':
-      return `The key was made (${finding.resourceId}), but ${retractedBecause[finding.because]}, so I deleted it at once.`
+      return `The key was created (${finding.resourceId}). ${retractedBecause[finding.because]}, so Lockkeeper deleted the key at once.`
   }
 }

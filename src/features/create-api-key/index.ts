@@ -18,7 +18,7 @@ interface CreateApiKeyParts extends CommandSubmit {
   accountApi: Pick<AccountApi, 'apiKeys'>
 }
 
-const nameRule = 'A name has up to 60 letters, digits, spaces and . _ @ + -, and begins with a letter or digit.'
+const nameRule = 'A name has up to 60 letters, digits, spaces and . _ @ + -. It begins with a letter or digit.'
 
 /** `/infra keys create`: requests a new API key. Only the requester sees its token, once. */
 export const createApiKey = { kinds: ['key.create'], create } satisfies FeatureDefinition
@@ -51,7 +51,7 @@ function create({ accountApi, submit, openForm }: CreateApiKeyParts): Feature {
       })
     if (!isKeyLabel(label)) return { is: 'refused', blockId: keyForm.name, problem: mrkdwn`${nameRule}`, again }
     if (wrong.length > 0) {
-      const problem = mrkdwn`Neither an address nor a range: ${wrong.join(', ')}. Write 203.0.113.7 or 203.0.113.0/24.`
+      const problem = mrkdwn`Not an IP address or range: ${wrong.join(', ')}. Use 203.0.113.7 or 203.0.113.0/24.`
       return { is: 'refused', blockId: keyForm.addresses, problem, again }
     }
     const input = { name: uniqueKeyName(label, origin.userId, requestIdFor(deliveryKey)), readOnly: !fullAccess, allowedIps: addresses }
@@ -70,7 +70,7 @@ function create({ accountApi, submit, openForm }: CreateApiKeyParts): Feature {
         usage: '[<name>]',
         group: 'Keys',
         summary: 'Request a new API key',
-        details: mrkdwn`With a name: a read-only key, usable from any address. Without a name: a form for access and allowed addresses. After the approval you create the key with a button, and its token is shown once, only to you.`,
+        details: mrkdwn`With a name: a read-only key for any IP. Without: opens a form for access and allowed addresses. After the approval, press *Create key*. Its token is shown once, only to you.`,
         examples: ['ci-deploy'],
         need: 'key.create',
         form: (metadata) => keyModal({ metadata }),

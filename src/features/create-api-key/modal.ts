@@ -12,8 +12,8 @@ export const keyForm = {
   addresses: 'key-addresses',
 } as const
 
-const readOnly = option({ text: 'Read-only', value: 'read-only', description: 'Can look, and change nothing' })
-const fullAccess = option({ text: 'Full access', value: 'full', description: 'Can do everything that the account can' })
+const readOnly = option({ text: 'Read-only', value: 'read-only', description: 'Can read everything and change nothing' })
+const fullAccess = option({ text: 'Full access', value: 'full', description: 'Can read and change everything on the account' })
 
 export interface KeyFormView {
   metadata: string
@@ -28,14 +28,14 @@ export function keyModal(view: KeyFormView): ModalView {
   return modal({
     callbackId: keyForm.callbackId,
     title: 'Create an API key',
-    submit: 'Ask for approval',
+    submit: 'Request approval',
     metadata: view.metadata,
     blocks: [
       ...problemBlocks(view.problem),
       input({
         blockId: keyForm.name,
         label: 'Name',
-        hint: 'What it is for, such as ci-deploy. Your Slack id and the number of the request are added to it.',
+        hint: 'What it is for, such as ci-deploy. Lockkeeper adds your Slack id and the request id.',
         element: plainTextInput({ actionId: keyForm.name, maxLength: 60, initialValue: view.name }),
       }),
       input({
@@ -50,7 +50,7 @@ export function keyModal(view: KeyFormView): ModalView {
       input({
         blockId: keyForm.addresses,
         label: 'Allowed addresses',
-        hint: 'Addresses or ranges such as 203.0.113.0/24, separated by spaces or commas. Empty: from everywhere.',
+        hint: 'Addresses or ranges such as 203.0.113.0/24, separated by spaces or commas. Leave empty to allow any IP.',
         optional: true,
         element: plainTextInput({ actionId: keyForm.addresses, maxLength: 1_000, initialValue: view.addresses }),
       }),

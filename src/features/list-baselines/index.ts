@@ -27,7 +27,7 @@ function create({ accountApi }: { accountApi: Pick<AccountApi, 'baselines'> }): 
         words: 'baselines',
         usage: '[word…]',
         group: 'Look',
-        summary: 'What servers are expected to be delivered with',
+        summary: 'Expected configuration of delivered servers',
         details: mrkdwn`Shows plans, operating system, SSH keys, user data, disks and BIOS. All words must match. A preview: the team needs the feature flag ${code('baselines_api')}.`,
         examples: ['kafka', 'raid-1'],
         need: 'read',
@@ -41,4 +41,4 @@ function create({ accountApi }: { accountApi: Pick<AccountApi, 'baselines'> }): 
 }
 
 const noBaselines =
-  'This account has no baselines to show: they are a preview, open only to teams with the feature flag baselines_api. Ask the owner of the account to have the provider’s support turn it on.'
+  "Baselines are a preview and aren't enabled for this team (feature flag baselines_api). Ask the account owner to have the provider’s support enable them."

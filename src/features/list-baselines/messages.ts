@@ -16,7 +16,7 @@ export function baselineListing(all: Baseline[], words: string[], missing: Missi
     order: (a, b) => inNaturalOrder(a.name, b.name),
     row,
     none: mrkdwn`The team has no baselines.`,
-    notes: [...cutNotes(missing, all.length), mrkdwn`Baselines are a preview of the account API, and what they consist of may change.`],
+    notes: [...cutNotes(missing, all.length), mrkdwn`Baselines are a preview of the account API. Their content may change.`],
     rowsPerPage: 4,
   })
 }
@@ -57,7 +57,7 @@ function operatingSystem({ operatingSystem: slug }: Baseline): Mrkdwn[] {
 
 /** Says what the baseline applies to. An unknown type of target is shown as it is. Without a type, the plans are the target. */
 function target({ targetType, platforms }: Baseline): Mrkdwn {
-  const names = platforms.map(({ name, slug, id }) => name ?? slug ?? id ?? 'a plan without a name').join(', ')
+  const names = platforms.map(({ name, slug, id }) => name ?? slug ?? id ?? 'an unnamed plan').join(', ')
   const plans = names === '' ? mrkdwn`` : mrkdwn`: ${names}`
   switch (targetType) {
     case 'all_servers':
@@ -65,7 +65,7 @@ function target({ targetType, platforms }: Baseline): Mrkdwn {
     case 'custom':
       return mrkdwn`a custom set of servers${plans}`
     case 'platforms':
-      return names === '' ? mrkdwn`on certain plans, none of which is told` : mrkdwn`on ${names}`
+      return names === '' ? mrkdwn`on plans that the account API doesn't show` : mrkdwn`on ${names}`
     case undefined:
       return names === '' ? mrkdwn`target unknown` : mrkdwn`on ${names}`
     default:
@@ -74,7 +74,7 @@ function target({ targetType, platforms }: Baseline): Mrkdwn {
 }
 
 function sshKey({ id, name, fingerprint }: Baseline['sshKeys'][number]): Mrkdwn {
-  return mrkdwn`${name ?? id ?? 'without a name'} ${fingerprint ? code(fingerprint) : mrkdwn`(no fingerprint told)`}`
+  return mrkdwn`${name ?? id ?? 'unnamed'} ${fingerprint ? code(fingerprint) : mrkdwn`(no fingerprint)`}`
 }
 
 function userData({ userData: data }: Baseline): Mrkdwn {
@@ -84,7 +84,7 @@ function userData({ userData: data }: Baseline): Mrkdwn {
 
 /** `2 disks for the system, RAID 1`; `4 disks for storage, RAID 0, ext4 on /var/lib/kafka`. */
 function diskGroup({ role, count, raidLevel, filesystem, mountPoint }: DiskGroup): Mrkdwn {
-  const purpose = { os: 'for the system', storage: 'for storage', raw: 'raw' }[role ?? ''] ?? `for ${role ?? 'a purpose not told'}`
+  const purpose = { os: 'for the system', storage: 'for storage', raw: 'raw' }[role ?? ''] ?? `for ${role ?? 'an unknown purpose'}`
   const disks = count === undefined ? 'disks' : count === 1 ? '1 disk' : `${count} disks`
   const raid = raidLevel ? raidLevel.replace(/^raid-/i, 'RAID ') : undefined
   const where = mountPoint ? mrkdwn`${filesystem ?? 'mounted'} on ${code(mountPoint)}` : filesystem ? mrkdwn`${filesystem}` : undefined

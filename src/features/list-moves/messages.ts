@@ -36,12 +36,12 @@ export function moveListing(moves: ListedMove[], unlisted: Unlisted, now: number
     empty: mrkdwn`No moves: none in progress, and none in the last 30 days.`,
     notes: [
       ...(unlisted.inFlight > 0
-        ? [mrkdwn`${unlisted.inFlight} more ${unlisted.inFlight === 1 ? 'is' : 'are'} in progress. Those listed take longest.`]
+        ? [mrkdwn`${unlisted.inFlight} more ${unlisted.inFlight === 1 ? 'is' : 'are'} in progress. Only the longest are shown.`]
         : []),
       ...(unlisted.waiting > 0
-        ? [mrkdwn`${unlisted.waiting} more ${unlisted.waiting === 1 ? 'waits' : 'wait'} for approval. Those listed have waited longest.`]
+        ? [mrkdwn`${unlisted.waiting} more ${unlisted.waiting === 1 ? 'waits' : 'wait'} for approval. Only the oldest are shown.`]
         : []),
-      ...(unlisted.ended > 0 ? [mrkdwn`${unlisted.ended} more ended before those. See ${code('audit')}.`] : []),
+      ...(unlisted.ended > 0 ? [mrkdwn`${unlisted.ended} more ended earlier. See ${code('audit')}.`] : []),
       ...unreadableRequests(unlisted.unreadable),
     ],
   }

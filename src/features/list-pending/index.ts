@@ -25,7 +25,7 @@ function create({ store, access, catalog, linkTo }: ListPendingParts): Feature {
         words: 'pending',
         usage: '',
         group: 'You',
-        summary: 'Requests that need an approval, yours to decide first',
+        summary: 'Requests that need approval, those you can approve first',
         examples: [],
         need: 'read',
         run: async ({ slashCommand: { origin }, list }) => {

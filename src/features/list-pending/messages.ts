@@ -38,11 +38,9 @@ export function pendingListing(pending: Pending[], { more = 0, unreadable = 0 } 
   return {
     title: mrkdwn`${pending.length + more + unreadable} waiting for approval, ${more > 0 ? 'at least ' : ''}${forYou} of them for you`,
     ...itemRows(sorted, { columns, mark: ({ canDecide }) => (canDecide ? mrkdwn`:point_right:` : mrkdwn`:hourglass_flowing_sand:`) }),
-    empty: mrkdwn`Nothing waits for an approval.`,
+    empty: mrkdwn`No requests need approval.`,
     notes: [
-      ...(more > 0
-        ? [mrkdwn`These are the ${pending.length} that have waited longest. ${more} more are listed as these are decided.`]
-        : []),
+      ...(more > 0 ? [mrkdwn`Only the ${pending.length} oldest are shown. The other ${more} follow as these are decided.`] : []),
       ...unreadableRequests(unreadable),
     ],
   }

@@ -67,7 +67,7 @@ function elasticIpNotes(read: ElasticIpsRead): Mrkdwn[] {
   if ('problem' in read) return [mrkdwn`:warning: Couldn't read the Elastic IPs. ${read.problem}`]
   return read.cut === undefined && !read.unreadable
     ? []
-    : [mrkdwn`:warning: Not all Elastic IPs could be read, so a server may have more than are shown.`]
+    : [mrkdwn`:warning: Couldn't read all Elastic IPs. A server may have more than are shown.`]
 }
 
 function elasticIpWords(elasticIps: ElasticIp[] | undefined, most: number): Mrkdwn | undefined {

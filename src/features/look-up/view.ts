@@ -30,15 +30,15 @@ export interface LookedUp {
 }
 
 export function lookingUpView(): ModalView {
-  return modal({ title, blocks: wholeSection(mrkdwn`Looking up what this message names…`) })
+  return modal({ title, blocks: wholeSection(mrkdwn`Searching this message…`) })
 }
 
 /** Shows what a message names, as it is now, each with its open requests and its buttons. */
 export function lookedUpView({ metadata, things, left, isIncomplete, unread }: LookedUp): ModalView {
   const notes = [
     ...(left > 0 ? [mrkdwn`The message names ${left} more. Only the first ${things.length} are shown.`] : []),
-    ...(isIncomplete ? [mrkdwn`:warning: Not every list of the account could be read. The message may name more.`] : []),
-    ...(unread > 0 && things.length > 0 ? [mrkdwn`:warning: ${unread} more open requests were not searched.`] : []),
+    ...(isIncomplete ? [mrkdwn`:warning: Couldn't read every list of the account. The message may name more.`] : []),
+    ...(unread > 0 && things.length > 0 ? [mrkdwn`:warning: ${unread} more open requests weren't searched.`] : []),
   ]
   const blocks = things.length === 0 ? nothingFound : things.flatMap(thingBlocks)
   return modal({ title, metadata, blocks: [...blocks, ...context(notes)] })

@@ -50,7 +50,7 @@ function create({ accountApi, inventory, submit, openForm, access }: MoveElastic
     usage: '[<elastic ip> <server>]',
     group: 'Change',
     summary: 'Move an Elastic IP to another server',
-    details: mrkdwn`The Elastic IP by address or id, the server by hostname or id, in the same project and site. What is missing is asked for in a form. ${code('to')} and commas between the two are fine.`,
+    details: mrkdwn`The Elastic IP by address or id, the server by hostname or id, in the same project and site. An incomplete command opens a form. ${code('to')} and commas between the two are fine.`,
     examples: ['203.0.113.10 web-2', '203.0.113.10 to web-2', '203.0.113.10'],
     need: moveKind,
     form: createFillMove(inventory),

@@ -43,7 +43,7 @@ export function moveModal({ metadata, elasticIp, server, serverBlock = moveForm.
   return modal({
     callbackId: moveForm.callbackId,
     title: 'Move an Elastic IP',
-    submit: 'Ask for approval',
+    submit: 'Request approval',
     metadata,
     blocks: [
       ...problemBlocks(problem),
@@ -63,7 +63,7 @@ export function moveModal({ metadata, elasticIp, server, serverBlock = moveForm.
       input({
         blockId: serverBlock,
         label: 'Server',
-        hint: 'The server it is to answer from: in the same project and site. Search by hostname, id, address, project or site.',
+        hint: 'Must be in the same project and site. Search by hostname, id, address, project or site.',
         element: externalSelect({
           actionId: moveForm.server,
           placeholder: 'Choose a server',

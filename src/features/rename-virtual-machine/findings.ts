@@ -60,30 +60,30 @@ function nextAfter({ code }: RenameFinding): string | undefined {
 function sentenceOf(finding: Exclude<RenameFinding, { code: 'not-a-hostname' }>): Phrase {
   switch (finding.code) {
     case 'no-virtual-machine':
-      return phrase`There is no virtual machine ${finding.virtualMachineId} on the account.`
+      return phrase`No virtual machine ${finding.virtualMachineId} on the account.`
     case 'same-name':
       return phrase`${finding.virtualMachineId} is already called ${finding.name}.`
     case 'virtual-machine-unread':
-      return phrase`whether virtual machine ${finding.virtualMachineId} exists, and what it is called now (the account API did not answer)`
+      return phrase`whether virtual machine ${finding.virtualMachineId} exists, and its current name (the account API didn't answer)`
     case 'name-not-shown':
-      return phrase`what ${finding.virtualMachineId} is called now (the account API does not tell)`
+      return phrase`the current name of ${finding.virtualMachineId} (the account API doesn't show it)`
     case 'names-not-compared':
-      return phrase`whether another virtual machine is called ${finding.name} (the account API does not tell)`
+      return phrase`whether another virtual machine is called ${finding.name} (couldn't read all virtual machines)`
     case 'name-taken':
       return phrase`${namesakesAre(finding, { one: 'virtual machine', many: 'virtual machines' })} already called ${finding.name}.`
     case 'id-changed':
-      return phrase`This was asked for as ${finding.before}, and the account API calls it ${finding.now}. Ask again with that id.`
+      return phrase`This was requested as ${finding.before}, but the account API shows it as ${finding.now}. Request it again with that id.`
     case 'name-changed':
-      return phrase`It was called ${finding.before} when this was asked for, and is called ${finding.now} now.`
+      return phrase`It was called ${finding.before} when this was requested, and is called ${finding.now} now.`
     case 'project-changed':
-      return phrase`It was in project ${finding.before} when this was asked for, and is in ${finding.now} now.`
+      return phrase`It was in project ${finding.before} when this was requested, and is in ${finding.now} now.`
     case 'virtual-machine-gone':
       return phrase`${finding.name} no longer exists on the account.`
     case 'renamed-by-others':
-      return phrase`${finding.name} is called ${finding.now} now: it was renamed by somebody else meanwhile.`
+      return phrase`${finding.name} is now called ${finding.now}. Another change renamed it.`
     case 'accepted-without-effect':
-      return phrase`The account API accepted the new name, but it is still called ${finding.now}.`
+      return phrase`The account API accepted the new name, but the virtual machine is still called ${finding.now}.`
     case 'still-called':
-      return phrase`It is still called ${finding.now}: the rename did not take effect and nothing was changed.`
+      return phrase`The virtual machine is still called ${finding.now}. The rename had no effect and nothing was changed.`
   }
 }

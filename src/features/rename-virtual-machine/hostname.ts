@@ -13,21 +13,21 @@ const named: Record<string, string> = {
  * hostname does not have the form of an IPv4 address.
  */
 export function hostnameProblem(text: string): string | undefined {
-  if (text === '') return 'A hostname is needed, and this is empty.'
-  if (text.length > 253) return `A hostname has at most 253 characters, and this has ${text.length}.`
+  if (text === '') return 'The new name is empty.'
+  if (text.length > 253) return `A hostname has at most 253 characters. This one has ${text.length}.`
   const odd = [...text].find((character) => !/[A-Za-z0-9.-]/.test(character))
-  if (odd !== undefined) return `A hostname has only letters from a to z, digits, hyphens and dots, and this has ${nameOf(odd)}.`
+  if (odd !== undefined) return `A hostname has only letters from a to z, digits, hyphens and dots. This one has ${nameOf(odd)}.`
   const labels = text.split('.')
-  if (labels.includes('')) return 'A hostname has something before, between and after its dots.'
+  if (labels.includes('')) return 'A hostname has letters or digits before, between and after its dots.'
   const long = labels.find((label) => label.length > 63)
-  if (long !== undefined) return `Each part of a hostname has at most 63 characters, and one part of this has ${long.length}.`
+  if (long !== undefined) return `Each part of a hostname has at most 63 characters. One part of this one has ${long.length}.`
   if (labels.some((label) => label.startsWith('-') || label.endsWith('-'))) {
     return `A hostname${labels.length > 1 ? ', and each part of it,' : ''} begins and ends with a letter or digit, not with a hyphen.`
   }
-  if (/^\d+(\.\d+){3}$/.test(text)) return 'A hostname cannot look like an IP address.'
+  if (/^\d+(\.\d+){3}$/.test(text)) return "A hostname can't look like an IP address."
   return undefined
 }
 
 function nameOf(character: string): string {
-  return named[character] ?? (/^[\p{L}\p{N}\p{P}\p{S}]$/u.test(character) ? `“${character}”` : 'a character that does not show')
+  return named[character] ?? (/^[\p{L}\p{N}\p{P}\p{S}]$/u.test(character) ? `“${character}”` : 'an invisible character')
 }

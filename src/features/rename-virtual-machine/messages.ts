@@ -29,20 +29,17 @@ export function usage(name: string, rest: string[]): Mrkdwn {
 }
 
 /** A rename as it was typed, without the virtual machine. */
-type Asked = Pick<RenameButton, 'name' | 'command' | 'reason'>
+type Typed = Pick<RenameButton, 'name' | 'command' | 'reason'>
 
 /** Asks which of the virtual machines with the typed name is meant, with a button for each. */
-export function whichOne(machines: VirtualMachine[], call: Asked & { typed: string }): Message {
-  const heading = mrkdwn`There are ${machines.length} virtual machines called ${code(call.typed)}. Which one is to be called ${code(call.name)}?`
+export function whichOne(machines: VirtualMachine[], call: Typed & { typed: string }): Message {
+  const heading = mrkdwn`${machines.length} virtual machines are called ${code(call.typed)}. Which one should be renamed to ${code(call.name)}?`
   const choices = machines
     .map((machine) => ({ words: describe(machine), value: valueFor(machine.id, call) }))
     .filter(({ value }) => value.length <= longestButtonValue)
     .slice(0, mostChoices)
   const left = machines.length - choices.length
-  const rest =
-    left > 0
-      ? [mrkdwn`${left === 1 ? '1 more is' : `${left} more are`} not shown. Give the id of the one you mean: ${code(byId(call))}.`]
-      : []
+  const rest = left > 0 ? [mrkdwn`${left === 1 ? "1 more isn't" : `${left} more aren't`} shown. Use the id: ${code(byId(call))}.`] : []
   return message({
     text: joinMrkdwn([heading, ...choices.map(({ words }) => words), ...rest], '\n'),
     blocks: [
@@ -53,11 +50,11 @@ export function whichOne(machines: VirtualMachine[], call: Asked & { typed: stri
   })
 }
 
-function valueFor(id: string, { name, command, reason }: Asked): string {
+function valueFor(id: string, { name, command, reason }: Typed): string {
   return JSON.stringify({ version: 1, id, name, command, reason } satisfies RenameButton)
 }
 
-function byId({ name, command }: Asked): string {
+function byId({ name, command }: Typed): string {
   return `${command} vm rename <id> ${name}`
 }
 

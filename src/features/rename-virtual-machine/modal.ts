@@ -24,7 +24,7 @@ export function renameModal({ metadata, virtualMachine, newName, reason, problem
   return modal({
     callbackId: renameForm.callbackId,
     title: 'Rename virtual machine',
-    submit: 'Ask for approval',
+    submit: 'Request approval',
     metadata,
     blocks: [
       ...problemBlocks(problem),

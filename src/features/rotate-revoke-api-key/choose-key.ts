@@ -11,7 +11,7 @@ export function chooseKey(keys: ApiKey[], typed: string): string {
   if (!only) throw new UnknownName('API key', typed)
   if (others.length === 0) return only.id
   const list = [only, ...others].map((key) => `${key.id} (${key.name}, ends in ${key.tokenLastSlice ?? '?'})`)
-  throw new UserError(`There are ${others.length + 1} API keys called ${typed}: ${someOf(list)}. Give the id of the one you mean.`)
+  throw new UserError(`${others.length + 1} API keys are called ${typed}: ${someOf(list)}. Use the id.`)
 }
 
 /** Offers the keys, except Lockkeeper's own, which it refuses to change. */

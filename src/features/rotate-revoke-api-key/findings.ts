@@ -44,7 +44,7 @@ export function refuseKeyChange(finding: KeyFinding): never {
   throw new CheckFailed(finding, keyWords(finding))
 }
 
-const askForNew = 'Ask for a new key.'
+const requestNew = 'Request a new key.'
 
 /** Puts a finding into words: a phrase after *Not checked:* for what stays unchecked, and a sentence for everything else. */
 export function keyWords(finding: KeyFinding): Words {
@@ -59,11 +59,11 @@ function nextAfter({ code }: KeyFinding): string | undefined {
     case 'key-gone':
     case 'rotated-unseen':
     case 'retracted':
-      return askForNew
+      return requestNew
     case 'no-key':
       return 'There is nothing left to do.'
     case 'own-key':
-      return "Change it in the account's dashboard."
+      return 'The people who run this bot can do that.'
     default:
       return undefined
   }
@@ -79,34 +79,36 @@ function historyWords({ usedAgoMs, ageMs, creator }: Extract<KeyFinding, { code:
 function sentenceOf(finding: Exclude<KeyFinding, { code: 'key-history' }>): string {
   switch (finding.code) {
     case 'no-key':
-      return `There is no API key ${finding.keyId} on the account.`
+      return `No API key ${finding.keyId} on the account.`
     case 'own-key':
-      return `That is the key that I work with, so I do not ${finding.verb} it: I could not tell you how it ends. Do that in the account's dashboard, and give me the new key (INFRA_API_KEY).`
+      return finding.verb === 'rotate'
+        ? "Lockkeeper uses this key, so it can't rotate it. Rotate it in the dashboard and update INFRA_API_KEY."
+        : "Lockkeeper uses this key, so it can't revoke it. Set another INFRA_API_KEY, then revoke this key in the dashboard."
     case 'perhaps-own-key':
-      return `whether ${labelOf(finding.name)} is my own key (the account API does not tell how its token ends)`
+      return `whether ${labelOf(finding.name)} is Lockkeeper's own key (the account API doesn't show the end of its token)`
     case 'key-unread':
-      return `whether API key ${finding.keyId} exists, and that it is not my own (the account API did not answer)`
+      return `whether API key ${finding.keyId} exists and isn't Lockkeeper's own (the account API didn't answer)`
     case 'full-access-from-everywhere':
       return fullAccessFromEverywhere
     case 'token-changed':
-      return 'The key was rotated by somebody else after this was asked for.'
+      return 'Another change rotated the key after this was requested.'
     case 'key-name-changed':
-      return `The key was called ${finding.before} when this was asked for, and is called ${finding.now} now.`
+      return `The key was called ${finding.before} when this was requested, and is called ${finding.now} now.`
     case 'access-changed':
-      return `The key had ${finding.before} when this was asked for, and has ${finding.now} now.`
+      return `The key had ${finding.before} when this was requested, and has ${finding.now} now.`
     case 'origins-changed':
-      return `The key was usable from ${finding.before} when this was asked for, and is usable from ${finding.now} now.`
+      return `The key was usable from ${finding.before} when this was requested, and is usable from ${finding.now} now.`
     case 'key-gone':
-      return 'The key is no longer on the account: nobody had seen its new token, so I deleted it, or somebody else did.'
+      return 'The key is no longer on the account. Either Lockkeeper deleted it because nobody saw its new token, or another change deleted it.'
     case 'not-rotated':
-      return 'The key was not rotated, and its old token still works.'
+      return "The key wasn't rotated. Its old token still works."
     case 'not-revoked':
-      return 'The key is still on the account: it was not revoked, and still works.'
+      return "The key wasn't revoked. It is still on the account and still works."
     case 'rotated-unseen':
-      return 'It was rotated, so its old token no longer works; but nobody has seen the new one, so I deleted the key.'
+      return 'The key was rotated, so its old token no longer works. Nobody saw the new token, so Lockkeeper deleted the key.'
     case 'rotated-after-all':
-      return 'The key was rotated after all, by my request that arrived late or by somebody else, so its old token no longer works. I leave it as it is: if none of you has its new token, have it rotated again, or revoked.'
+      return 'The key was rotated after all, by a late request from Lockkeeper or by another change. Its old token no longer works. Lockkeeper leaves the key as it is. If nobody has the new token, request to rotate or revoke the key.'
     case 'retracted':
-      return `It was rotated, so its old token no longer works; but ${retractedBecause[finding.because]}, so I deleted the key at once.`
+      return `The key was rotated, so its old token no longer works. ${retractedBecause[finding.because]}, so Lockkeeper deleted the key at once.`
   }
 }

@@ -52,12 +52,12 @@ function create({ accountApi, submit, openForm, ownLastSlice }: RotateRevokePart
     commands: [
       command('rotate', rotate, {
         summary: 'Request a new token for an API key',
-        details: mrkdwn`The key by name or id. ${keyFormOpens} After the approval you rotate it with a button: the old token stops working, and the new one is shown once, only to you.`,
+        details: mrkdwn`The key by name or id. ${keyFormOpens} After the approval, press *Rotate key*. The old token stops working, and the new one is shown once, only to you.`,
         examples: ['terraform', 'laptop of ada'],
       }),
       command('revoke', revoke, {
-        summary: 'Request to delete an API key',
-        details: mrkdwn`The key by name or id. ${keyFormOpens} After the approval its token stops working.`,
+        summary: 'Request to revoke an API key',
+        details: mrkdwn`The key by name or id. ${keyFormOpens} After the approval, the key is deleted and its token stops working.`,
         examples: ['laptop of ada'],
       }),
     ],
@@ -83,4 +83,4 @@ function formFor(verb: Verb): ItemAction['form'] {
   return (metadata, { id, text }) => keyChoiceModal(verb, { metadata, apiKey: preset({ text, value: id }) })
 }
 
-const keyFormOpens: Mrkdwn = mrkdwn`Without a key a form opens.`
+const keyFormOpens: Mrkdwn = mrkdwn`Without a key: opens a form.`

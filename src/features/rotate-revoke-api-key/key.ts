@@ -90,10 +90,10 @@ export function factsOf(facts: KeyFacts): Fact[] {
   const requester = requesterOfKey({ name: facts.name })
   return [
     ...(requester === undefined ? [] : [{ label: 'For', value: requester, isPerson: true as const }]),
-    { label: 'Ends in', value: facts.lastSlice ?? 'not known' },
+    { label: 'Ends in', value: facts.lastSlice ?? 'unknown' },
     { label: 'Access', value: accessOf(facts) },
     { label: 'Usable from', value: originsOf(facts) },
-    { label: 'Owner', value: facts.owner ?? 'not known' },
+    { label: 'Owner', value: facts.owner ?? 'unknown' },
   ]
 }
 
@@ -106,11 +106,11 @@ export function idsOf(facts: KeyFacts): Fact[] {
 }
 
 function accessOf({ readOnly }: KeyFacts): string {
-  return readOnly === undefined ? 'not known' : readOnly ? 'read-only access' : 'full access'
+  return readOnly === undefined ? 'unknown' : readOnly ? 'read-only access' : 'full access'
 }
 
 function originsOf({ allowedIps }: KeyFacts): string {
-  return allowedIps === undefined ? 'not known' : allowedIps.length > 0 ? allowedIps.join(', ') : 'everywhere'
+  return allowedIps === undefined ? 'unknown' : allowedIps.length > 0 ? allowedIps.join(', ') : 'any IP'
 }
 
 /** Names the key as people know it: `ci-deploy, for @Ada`. Without a name it is the id. */

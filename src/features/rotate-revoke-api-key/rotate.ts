@@ -52,7 +52,7 @@ export function createRotateChange(parts: KeyChangeParts): Change<KeyInput, KeyF
           id: keyId,
           secret: token,
           heading: `The new token of API key ${labelOfKey(facts)}`,
-          note: `The old token has stopped working. ${seenOnce}`,
+          note: `${seenOnce} The old token no longer works.`,
         }
       },
       retract: ({ id }) => ensureDeleted(apiKeys, id),
@@ -61,7 +61,7 @@ export function createRotateChange(parts: KeyChangeParts): Change<KeyInput, KeyF
     },
     observe,
     doneSentence: (facts) =>
-      phrase`Rotated API key ${keyOf(facts)}. Its new token was shown once to the requester. The old token has stopped working.`,
+      phrase`Rotated API key ${keyOf(facts)}. Its new token was shown once to the requester. The old token no longer works.`,
   }
 }
 
@@ -69,4 +69,4 @@ function failed(cause: KeyFinding): Extract<Observation, { is: 'failed' }> {
   return { is: 'failed', cause }
 }
 
-const seenOnce = 'Only you see the new one, and only now: store it where secrets belong before you go on. Nobody can show it again.'
+const seenOnce = 'Shown once. Save it in your secrets manager now.'

@@ -65,7 +65,7 @@ export const acts: Record<string, ActWords> = {
   refused: { word: 'refused', mark: ':no_entry:', words: 'Refused' },
   distrust: { word: 'distrust', mark: ':rotating_light:', words: "Its record can't be trusted" },
   trim: { word: 'trim', mark: ':wastebasket:', words: 'Removed old entries of the audit' },
-  unreadable: { word: 'unreadable', mark: ':grey_question:', words: 'An unreadable note' },
+  unreadable: { word: 'unreadable', mark: ':grey_question:', words: 'Unreadable entry' },
   ...stepWords,
   ...itemStepWords,
 }

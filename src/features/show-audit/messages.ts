@@ -9,16 +9,16 @@ export function searchNote({ searched, unreadable, since, older, more }: Omit<Fo
   const through =
     older === 0
       ? mrkdwn`Searched all ${count(searched)} entries${back}.`
-      : mrkdwn`Searched the newest ${count(searched)} entries${back}. ${count(older)} older ones were not searched.`
-  const cut = more > 0 ? mrkdwn` ${count(more)} more fit and are not shown: use more words.` : mrkdwn``
-  const broken = unreadable > 0 ? mrkdwn` *${count(unreadable)} of them cannot be read.*` : mrkdwn``
+      : mrkdwn`Searched the newest ${count(searched)} entries${back}. ${count(older)} older ones weren't searched.`
+  const cut = more > 0 ? mrkdwn` ${count(more)} more match and aren't shown. Use more words.` : mrkdwn``
+  const broken = unreadable > 0 ? mrkdwn` *${count(unreadable)} of them can't be read.*` : mrkdwn``
   return mrkdwn`${through}${cut}${broken} ${code('npm run audit:verify')} checks that none was changed, removed or added.`
 }
 
 /** Says which words filter the list. The first kind of change is the example. */
 export function filterNote([kind]: ChangeKind[]): Mrkdwn {
   const example = kind === undefined ? mrkdwn`` : mrkdwn` (${code(kind)})`
-  return mrkdwn`Words filter, and all of them must match one entry: a person (a mention, or ${code('me')}), a channel, a kind${example}, an act (${code('approve')}, ${code('refused')}), a request by its first 8 characters, an address, a name, an id. If they match at most three resources, the account's own events for those are shown too.`
+  return mrkdwn`Words filter, and all of them must match one entry: a person (a mention, or ${code('me')}), a channel, a kind${example}, an action (${code('approve')}, ${code('refused')}), a request by its first 8 characters, an address, a name, an id. If they match at most three resources, the account's own events for those are shown too.`
 }
 
 /** Says whose events of the account are shown, and whose are not. */
@@ -39,14 +39,14 @@ function eventsNote(names: string[], since: number, fullNames: string[]): Mrkdwn
 }
 
 function unreadableEvents(names: string[], sentence: string): Mrkdwn {
-  return mrkdwn`:warning: The account's own events for ${codes(names)} could not be read, so changes made outside Lockkeeper are not shown. ${sentence}`
+  return mrkdwn`:warning: Couldn't read the account's own events for ${codes(names)}. Changes made outside Lockkeeper aren't shown. ${sentence}`
 }
 
 /** Says of how many resources the account's own events are not shown. Empty if there are none. */
 export function resourcesLeftOut(more: number): Mrkdwn[] {
   if (more === 0) return []
   const resources = more === 1 ? '1 resource' : `${count(more)} resources`
-  return [mrkdwn`The account's own events for ${resources} are not shown. Use an address, a name or an id.`]
+  return [mrkdwn`The account's own events for ${resources} aren't shown. Use an address, a name or an id.`]
 }
 
 function codes(names: string[]): Mrkdwn {

@@ -31,7 +31,7 @@ export function requestDetails(story: Story, { events, notes, catalog }: Details
 }
 
 function notShown({ length }: FoundEntry[], what: string): Mrkdwn[] {
-  return length > 0 ? [mrkdwn`${length} more ${what} are not shown.`] : []
+  return length > 0 ? [mrkdwn`${length} more ${what} aren't shown.`] : []
 }
 
 function whereabouts(story: Story): Mrkdwn {

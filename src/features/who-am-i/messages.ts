@@ -47,7 +47,7 @@ export function rightsListing({ person, kinds }: Rights, { channelId }: Origin, 
       kinds.flatMap((rights) => rightsIn(rights, labelOf)),
       { columns, mark: ({ mayRequest }) => (mayRequest ? mrkdwn`:white_check_mark:` : mrkdwn`:no_entry:`) },
     ),
-    empty: mrkdwn`There is nothing to request.`,
+    empty: mrkdwn`Nothing can be requested here.`,
     notes: [
       mrkdwn`You are ${mention(person.userId)} (${code(person.userId)}), a full member of this workspace, so you can see everything. The rights are those in ${channelMention(channelId)}.`,
     ],

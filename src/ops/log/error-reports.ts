@@ -46,7 +46,7 @@ export function createErrorReports({ log, count }: { log: Pick<Log, 'info' | 'wa
     shownToPerson(error: unknown, context: { reference?: string; at: string }): void {
       if (!isRefusal(error)) count('people')
       if (error instanceof UserError) log.info({ ...context, error }, 'refused')
-      else log.warn({ ...context, error }, 'a person was told of an error')
+      else log.warn({ ...context, error }, 'An error was shown to a person')
     },
   }
 }

@@ -19,7 +19,7 @@ const externalProbeMs = 30_000
 /** Creates the checks of `/status`. Each fails with its own sentence and shows no details of the failed call, which can be secret. */
 export function createChecks({ redis, slack, accountApi, worker }: Probes) {
   return {
-    redis: failingWith(redis, () => 'Redis does not answer'),
+    redis: failingWith(redis, () => "Redis isn't responding"),
     slack: atMostEvery(externalProbeMs, async () => void (await slack())),
     accountApi: atMostEvery(externalProbeMs, failingWith(accountApi, apiProblem)),
     worker: failingWith(worker, workerProblem),
@@ -38,11 +38,11 @@ function apiProblem(error: unknown): string {
   if (error instanceof ApiError && isKeyRefused(error)) return `The account API rejects INFRA_API_KEY (${error.status})`
   if (error instanceof ApiError) return `The account API returned an error (${error.status})`
   if (error instanceof ApiContractError) return `The account API returned something unreadable (${error.status})`
-  return 'The account API does not answer'
+  return "The account API isn't responding"
 }
 
 /** Describes the problem of the worker. It is unknown while Redis does not answer, because the state of the workers is stored there. */
 function workerProblem(error: unknown): string {
-  if (error instanceof StoreUnavailableError) return 'Unknown while Redis does not answer'
+  if (error instanceof StoreUnavailableError) return "Unknown while Redis isn't responding"
   return error instanceof Error ? error.message : 'Unknown'
 }

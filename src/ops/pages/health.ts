@@ -41,13 +41,13 @@ export async function startHealth({ host = '127.0.0.1', port, whyNotReady, log, 
   const server = createServer((request, response) => {
     const path = (request.url ?? '').split('?')[0] ?? ''
     const page = Object.hasOwn(known, path) ? known[path] : undefined
-    if (!page) return answer(response, json(404, { error: `There is ${Object.keys(known).join(', ')}.` }))
-    if (request.method !== 'GET' && request.method !== 'HEAD') return answer(response, json(405, { error: 'Only GET and HEAD.' }))
+    if (!page) return answer(response, json(404, { error: `Not found. Pages: ${Object.keys(known).join(', ')}.` }))
+    if (request.method !== 'GET' && request.method !== 'HEAD') return answer(response, json(405, { error: 'Use GET or HEAD.' }))
     page().then(
       (content) => answer(response, content),
       (error: unknown) => {
-        log?.warn({ error, path }, 'a page for operators failed')
-        answer(response, json(500, { error: 'This page failed; the log says more.' }))
+        log?.warn({ error, path }, 'A page for operators failed')
+        answer(response, json(500, { error: 'This page failed. See the log.' }))
       },
     )
   })

@@ -51,19 +51,19 @@ export function createMetricsPage({ registry, snapshot, keepMs = defaultKeepMs, 
 
 /** Creates the gauges of the shared figures. Unknown figures get no value: an old one would hide an outage, and 0 would look healthy. */
 function createSnapshotGauges(registers: Registry[]) {
-  const up = new Gauge({ name: 'lockkeeper_redis_up', help: '1 where Redis answered this scrape, 0 where not.', registers })
+  const up = new Gauge({ name: 'lockkeeper_redis_up', help: '1 if Redis answered this scrape, otherwise 0.', registers })
   const open = new Gauge({
     name: 'lockkeeper_requests_open',
     help: 'Open requests of all replicas, by kind of change and state.',
     labelNames: ['kind', 'state'],
     registers,
   })
-  const inFlight = new Gauge({ name: 'lockkeeper_moves_in_flight', help: 'Moves that take effect now, of all replicas.', registers })
-  const unsent = new Gauge({ name: 'lockkeeper_messages_unsent', help: 'Messages that Slack does not have yet.', registers })
+  const inFlight = new Gauge({ name: 'lockkeeper_moves_in_flight', help: 'Moves in progress, of all replicas.', registers })
+  const unsent = new Gauge({ name: 'lockkeeper_messages_unsent', help: 'Messages that Slack has not received yet.', registers })
   const jobs = new Gauge({ name: 'lockkeeper_queue_jobs', help: 'Jobs, by queue and state.', labelNames: ['queue', 'state'], registers })
   const tickAge = new Gauge({
     name: 'lockkeeper_last_tick_age_seconds',
-    help: 'How long ago the last tick was, of any replica; ticks rest while nothing is due.',
+    help: 'Time since the last tick of any replica. No ticks run while nothing is due.',
     registers,
   })
 

@@ -24,47 +24,47 @@ export function createMetrics() {
   const registers = [registry]
   const transitions = new Counter({
     name: 'lockkeeper_request_transitions_total',
-    help: 'Steps that requests made in this process, by kind of change and the state they entered.',
+    help: 'State changes of requests in this process, by kind of change and new state.',
     labelNames: ['kind', 'state'],
     registers,
   })
   const decisions = new Counter({
     name: 'lockkeeper_decisions_total',
-    help: 'Decisions and refused attempts in this process, by kind of change and what was decided.',
+    help: 'Decisions and refused attempts in this process, by kind of change and decision.',
     labelNames: ['kind', 'decision'],
     registers,
   })
   const apiCalls = new Histogram({
     name: 'lockkeeper_account_api_call_duration_seconds',
-    help: 'Calls of the account API, each try by itself, by operation and status (or unreachable, contract).',
+    help: 'Requests to the account API, each attempt counted, by operation and status (or unreachable, contract).',
     labelNames: ['operation', 'status'],
     buckets: callBuckets,
     registers,
   })
   const slackCalls = new Histogram({
     name: 'lockkeeper_slack_call_duration_seconds',
-    help: 'Calls of Slack, by method (or response_url) and how they ended: ok, refused, rate-limited, unknown, HTTP status or unreachable.',
+    help: 'Requests to Slack, by method (or response_url) and result: ok, refused, rate-limited, unknown, HTTP status or unreachable.',
     labelNames: ['method', 'status'],
     buckets: callBuckets,
     registers,
   })
   const moves = new Histogram({
     name: 'lockkeeper_move_duration_seconds',
-    help: 'How long moves of Elastic IPs took, from the write to their end, by how they ended.',
+    help: 'Duration of Elastic IP moves, from the write to the end, by outcome.',
     labelNames: ['state'],
     buckets: moveBuckets,
     registers,
   })
-  const ticks = new Counter({ name: 'lockkeeper_ticks_total', help: 'Ticks of the following that this process ran.', registers })
+  const ticks = new Counter({ name: 'lockkeeper_ticks_total', help: 'Scheduler ticks that this process ran.', registers })
   const tickSeconds = new Histogram({
     name: 'lockkeeper_tick_duration_seconds',
-    help: 'How long a tick of the following took.',
+    help: 'Duration of a scheduler tick.',
     buckets: callBuckets,
     registers,
   })
   const errors = new Counter({
     name: 'lockkeeper_errors_total',
-    help: 'What went wrong in this process, by where: each time, also where the log has one line for many.',
+    help: 'Errors in this process, by place. Each one counts, even if the log has one line for many.',
     labelNames: ['where'],
     registers,
   })

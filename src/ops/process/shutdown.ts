@@ -37,7 +37,7 @@ export function createShutdown() {
 
   /** Begins the stop. Returns what to close first, and what to close after that. From here on nothing more can be opened. */
   function begin(): { first: Close[]; last: Close[] } {
-    stop.abort(new StartError('The end was requested during the start.'))
+    stop.abort(new StartError('Stopped during the start.'))
     stopped.reject(stop.signal.reason)
     const steps = { first: closing, last: closingLast }
     closing = []

@@ -46,7 +46,7 @@ describe('an error', () => {
     for (const error of [new Error('a bug'), new StoreUnavailableError('Redis'), away, apiError(401)])
       reports.shownToPerson(error, { at: 'command' })
     expect(counted).toEqual(['people', 'people', 'people', 'people'])
-    expect(lines).toEqual(['refused', ...Array(7).fill('a person was told of an error')])
+    expect(lines).toEqual(['refused', ...Array(7).fill('An error was shown to a person')])
   })
 })
 

@@ -48,7 +48,7 @@ describe('the operations port', () => {
   it('answers 404 for unknown pages and 405 for other methods than GET and HEAD', async () => {
     const { read } = await start()
 
-    expect(await read('/slack/events', 'POST')).toEqual({ status: 404, body: { error: 'There is /healthz, /readyz.' } })
+    expect(await read('/slack/events', 'POST')).toEqual({ status: 404, body: { error: 'Not found. Pages: /healthz, /readyz.' } })
     expect((await read('/toString')).status).toBe(404)
     expect((await read('/healthz', 'POST')).status).toBe(405)
     expect(await read('/healthz', 'HEAD')).toEqual({ status: 200, body: '' })
@@ -65,7 +65,7 @@ describe('the operations port', () => {
     })
 
     expect(await read('/numbers')).toEqual({ status: 200, body: [1] })
-    expect(await read('/broken')).toEqual({ status: 500, body: { error: 'This page failed; the log says more.' } })
+    expect(await read('/broken')).toEqual({ status: 500, body: { error: 'This page failed. See the log.' } })
   })
 
   it('rejects with the variable to change when another program uses it', async () => {

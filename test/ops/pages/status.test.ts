@@ -33,7 +33,7 @@ test('the status page is 200 when every check passes', async () => {
 test('the status page is 503 when a check fails, with its sentence and without the details of its error', async () => {
   const { read } = arrange({
     redis: async () => {
-      throw Object.assign(new Error('Redis does not answer at redis://default:pw@redis.internal'), { command: { args: ['pw'] } })
+      throw Object.assign(new Error("Redis isn't responding at redis://default:pw@redis.internal"), { command: { args: ['pw'] } })
     },
     slack: async () => {},
   })
@@ -43,7 +43,7 @@ test('the status page is 503 when a check fails, with its sentence and without t
     body: {
       ok: false,
       checks: {
-        redis: { ok: false, problem: 'Redis does not answer at redis://[redacted]@redis.internal', since: '2026-11-02T03:00:00.000Z' },
+        redis: { ok: false, problem: "Redis isn't responding at redis://[redacted]@redis.internal", since: '2026-11-02T03:00:00.000Z' },
         slack: { ok: true },
       },
     },
@@ -81,13 +81,13 @@ test('the status page shows since when a problem lasts, and logs its beginning a
 test('a problem that was recorded before lasts since that time', async () => {
   const { status, read, pass } = arrange({
     redis: () => {
-      throw new Error('Redis does not answer')
+      throw new Error("Redis isn't responding")
     },
   })
-  status.note('redis', 'Redis does not answer at REDIS_URL')
+  status.note('redis', "Redis isn't responding at REDIS_URL")
   pass(60_000)
 
-  expect((await read()).body.checks.redis).toEqual({ ok: false, problem: 'Redis does not answer', since: '2026-11-02T03:00:00.000Z' })
+  expect((await read()).body.checks.redis).toEqual({ ok: false, problem: "Redis isn't responding", since: '2026-11-02T03:00:00.000Z' })
 })
 
 test('the status page does not wait for a check that hangs, and does not run it again meanwhile', async () => {
@@ -116,7 +116,7 @@ test.each<[string, unknown, string]>([
   [
     'does not answer',
     new ApiUnreachableError({ operation: 'x', requestSent: 'no', problem: 'ECONNREFUSED' }),
-    'The account API does not answer',
+    "The account API isn't responding",
   ],
 ])('the status page describes the problem of an account API that %s', async (_, error, problem) => {
   const fine = async () => {}
@@ -132,7 +132,7 @@ test('the status page shows the worker as unknown while Redis does not answer, a
   const checks = createChecks({ redis: fine, slack: fine, accountApi: fine, worker: () => Promise.reject(errors.shift()) })
   const { read } = arrange(checks)
 
-  expect((await read()).body.checks.worker.problem).toBe('Unknown while Redis does not answer')
+  expect((await read()).body.checks.worker.problem).toBe("Unknown while Redis isn't responding")
   expect((await read()).body.checks.worker.problem).toBe('No worker has been at work for 30 s')
 })
 

@@ -64,43 +64,43 @@ describe('findings in words', () => {
       { code: 'moved-by-others', address, server: 'web-3', isMoving: true },
     ]
     expect(wordsOf(schemaOfMoves, examples, moveWords)).toMatchInlineSnapshot(`
-      "There is no Elastic IP eip_1 on the account. → Check the account.
-      There is no server sv_1 on the account. → Check the account.
-      203.0.113.10 is moving already. Wait until that move has ended, then ask again.
-      203.0.113.10 is moving to web-2 already. Wait until that move has ended, then ask again.
+      "No Elastic IP eip_1 on the account. → Check the account.
+      No server sv_1 on the account. → Check the account.
+      203.0.113.10 is already moving. Wait until that move has ended, then request again.
+      203.0.113.10 is already moving to web-2. Wait until that move has ended, then request again.
       203.0.113.10 has status error. Only active Elastic IPs can be moved. → Contact the provider's support.
       203.0.113.10 has status configuring. Only active Elastic IPs can be moved.
       203.0.113.10 is already on web-2. → There is nothing left to do.
       web-2 is in project Billing, and 203.0.113.10 is in Storefront. An Elastic IP can only be moved within its project. → Choose another server.
       web-2 is in site FRA, and 203.0.113.10 is in ASH. An Elastic IP can only be moved within its site. → Choose another server.
       web-2 is in site FRA, and web-1, which has 203.0.113.10, is in ASH. An Elastic IP can only be moved within its site. → Choose another server.
-      whether Elastic IP eip_1 exists and is active (the account API did not answer)
-      whether server sv_1 exists (the account API did not answer)
-      whether 203.0.113.10 is active (the account API does not tell)
+      whether Elastic IP eip_1 exists and is active (the account API didn't answer)
+      whether server sv_1 exists (the account API didn't answer)
+      whether 203.0.113.10 is active (the account API doesn't show its status)
       which server 203.0.113.10 is on (the account shows none)
-      whether web-2 is in the same project (the account API does not tell)
+      whether web-2 is in the same project (the account API doesn't show it)
       whether web-2 is in the same project (both are called storefront, but their ids differ)
-      whether web-2 is in the same site (the account API does not tell)
-      whether another server is called web-2 (the account API does not tell)
+      whether web-2 is in the same site (the account API doesn't show it)
+      whether another server is called web-2 (couldn't read all servers)
       web-2 has status off. The address doesn't answer there until the server is on.
       web-2 is locked on the account.
       web-2 has the label “do not touch before the sale”.
       Another server (sv_9) is also called web-2. This move goes to sv_2.
       5 other servers (sv_7, sv_8, sv_9 …) are also called web-2. This move goes to sv_2.
       The name of server sv_2 contains characters that cannot be seen. Compare its id.
-      This was asked for as EIP_1, and the account API calls it eip_1. Ask again with that id.
-      203.0.113.10 was on web-1 when this was asked for, and is on web-3 now.
-      The Elastic IP's address was 203.0.113.10 when this was asked for, and is 203.0.113.11 now.
-      It was in project Storefront when this was asked for, and is in Billing now.
+      This was requested as EIP_1, but the account API shows it as eip_1. Request it again with that id.
+      203.0.113.10 was on web-1 when this was requested, and is on web-3 now.
+      The Elastic IP's address was 203.0.113.10 when this was requested, and is 203.0.113.11 now.
+      It was in project Storefront when this was requested, and is in Billing now.
       web-2 has status off. The address doesn't answer until the server is on.
       web-2 had status off when the move was sent. Check that the address answers.
       203.0.113.10 no longer exists on the account. → Check the account.
       The account API shows 203.0.113.10 with status error. → Contact the provider's support.
       203.0.113.10 is being released from the account. → Check the account.
       The account API accepted the move, but 203.0.113.10 is active on web-2 again.
-      203.0.113.10 is still active on web-2: the move did not start and nothing was changed.
-      203.0.113.10 is on web-3: it was moved by somebody else meanwhile.
-      203.0.113.10 is moving to web-3: it was moved by somebody else meanwhile."
+      203.0.113.10 is still active on web-2. The move didn't start and nothing was changed.
+      203.0.113.10 is on web-3. Another change moved it.
+      203.0.113.10 is moving to web-3. Another change moved it."
     `)
   })
 
@@ -108,7 +108,7 @@ describe('findings in words', () => {
     const virtualMachineId = 'vm_1'
     const examples: RenameFinding[] = [
       { code: 'no-virtual-machine', virtualMachineId },
-      { code: 'not-a-hostname', problem: 'A hostname is needed, and this is empty.' },
+      { code: 'not-a-hostname', problem: 'The new name is empty.' },
       { code: 'same-name', virtualMachineId, name: 'web-1' },
       { code: 'virtual-machine-unread', virtualMachineId },
       { code: 'name-not-shown', virtualMachineId },
@@ -124,21 +124,21 @@ describe('findings in words', () => {
       { code: 'still-called', now: 'web-1' },
     ]
     expect(wordsOf(schemaOfRenames, examples, renameWords)).toMatchInlineSnapshot(`
-      "There is no virtual machine vm_1 on the account. → Check the account.
-      A hostname is needed, and this is empty. → Choose another name.
+      "No virtual machine vm_1 on the account. → Check the account.
+      The new name is empty. → Choose another name.
       vm_1 is already called web-1. → There is nothing left to do.
-      whether virtual machine vm_1 exists, and what it is called now (the account API did not answer)
-      what vm_1 is called now (the account API does not tell)
-      whether another virtual machine is called web-2 (the account API does not tell)
+      whether virtual machine vm_1 exists, and its current name (the account API didn't answer)
+      the current name of vm_1 (the account API doesn't show it)
+      whether another virtual machine is called web-2 (couldn't read all virtual machines)
       Another virtual machine (vm_9) is already called web-2.
       4 other virtual machines (vm_7, vm_8, vm_9 …) are already called web-2.
-      This was asked for as VM_1, and the account API calls it vm_1. Ask again with that id.
-      It was called web-1 when this was asked for, and is called web-3 now.
-      It was in project Storefront when this was asked for, and is in Billing now.
+      This was requested as VM_1, but the account API shows it as vm_1. Request it again with that id.
+      It was called web-1 when this was requested, and is called web-3 now.
+      It was in project Storefront when this was requested, and is in Billing now.
       web-1 no longer exists on the account. → Check the account.
-      web-1 is called web-3 now: it was renamed by somebody else meanwhile.
-      The account API accepted the new name, but it is still called web-1.
-      It is still called web-1: the rename did not take effect and nothing was changed."
+      web-1 is now called web-3. Another change renamed it.
+      The account API accepted the new name, but the virtual machine is still called web-1.
+      The virtual machine is still called web-1. The rename had no effect and nothing was changed."
     `)
   })
 
@@ -153,13 +153,13 @@ describe('findings in words', () => {
       { code: 'retracted', resourceId: 'tok_1', because: 'too-slow' },
     ]
     expect(wordsOf(schemaOfNewKeys, examples, newKeyWords)).toMatchInlineSnapshot(`
-      "There is an API key called ci-deploy already.
-      whether the account has such a key already (the account API did not answer)
-      The key gives full access from any address.
-      The key was made (tok_1), but nobody has seen its token, so I deleted it. Ask for it again.
-      There is no key of that name on the account: none was made, or it is deleted already. Should it appear late, I delete it.
-      The key was made (tok_1), but Slack did not confirm the message that shows its token, so I deleted it at once.
-      The key was made (tok_1), but that took so long that its token could not be shown any more, so I deleted it at once."
+      "An API key called ci-deploy already exists.
+      whether such a key already exists (the account API didn't answer)
+      The key gives full access from any IP.
+      Nobody saw the token of the created key (tok_1), so Lockkeeper deleted it.
+      No key of that name is on the account. It was not created, or it is already deleted. If it appears later, Lockkeeper deletes it.
+      The key was created (tok_1). Slack didn't confirm the message with its token, so Lockkeeper deleted the key at once.
+      The key was created (tok_1). It took too long to show its token, so Lockkeeper deleted the key at once."
     `)
   })
 
@@ -184,23 +184,23 @@ describe('findings in words', () => {
       { code: 'retracted', because: 'not-shown' },
     ]
     expect(wordsOf(schemaOfKeys, examples, keyWords)).toMatchInlineSnapshot(`
-      "There is no API key tok_1 on the account. → There is nothing left to do.
-      That is the key that I work with, so I do not rotate it: I could not tell you how it ends. Do that in the account's dashboard, and give me the new key (INFRA_API_KEY). → Change it in the account's dashboard.
-      whether ci-deploy is my own key (the account API does not tell how its token ends)
-      whether API key tok_1 exists, and that it is not my own (the account API did not answer)
+      "No API key tok_1 on the account. → There is nothing left to do.
+      Lockkeeper uses this key, so it can't rotate it. Rotate it in the dashboard and update INFRA_API_KEY. → The people who run this bot can do that.
+      whether ci-deploy is Lockkeeper's own key (the account API doesn't show the end of its token)
+      whether API key tok_1 exists and isn't Lockkeeper's own (the account API didn't answer)
       Created 1 d before this request, for U0ADA00001. Last used 5 min before it.
       Created at an unknown time. The account shows no use of it.
-      The key gives full access from any address.
-      The key was rotated by somebody else after this was asked for.
-      The key was called ci-deploy when this was asked for, and is called ci now.
-      The key had read-only access when this was asked for, and has full access now.
-      The key was usable from 203.0.113.10 when this was asked for, and is usable from everywhere now.
-      The key is no longer on the account: nobody had seen its new token, so I deleted it, or somebody else did. → Ask for a new key.
-      The key was not rotated, and its old token still works.
-      The key is still on the account: it was not revoked, and still works.
-      It was rotated, so its old token no longer works; but nobody has seen the new one, so I deleted the key. → Ask for a new key.
-      The key was rotated after all, by my request that arrived late or by somebody else, so its old token no longer works. I leave it as it is: if none of you has its new token, have it rotated again, or revoked.
-      It was rotated, so its old token no longer works; but Slack did not confirm the message that shows its token, so I deleted the key at once. → Ask for a new key."
+      The key gives full access from any IP.
+      Another change rotated the key after this was requested.
+      The key was called ci-deploy when this was requested, and is called ci now.
+      The key had read-only access when this was requested, and has full access now.
+      The key was usable from 203.0.113.10 when this was requested, and is usable from everywhere now.
+      The key is no longer on the account. Either Lockkeeper deleted it because nobody saw its new token, or another change deleted it. → Request a new key.
+      The key wasn't rotated. Its old token still works.
+      The key wasn't revoked. It is still on the account and still works.
+      The key was rotated, so its old token no longer works. Nobody saw the new token, so Lockkeeper deleted the key. → Request a new key.
+      The key was rotated after all, by a late request from Lockkeeper or by another change. Its old token no longer works. Lockkeeper leaves the key as it is. If nobody has the new token, request to rotate or revoke the key.
+      The key was rotated, so its old token no longer works. Slack didn't confirm the message with its token, so Lockkeeper deleted the key at once. → Request a new key."
     `)
   })
 

@@ -35,7 +35,7 @@ describe('of many requests,', () => {
   test.each([
     ['outlines', 'hmget', (store: Store) => store.open()],
     ['records', 'hgetall', (store: Store) => store.findMany(['r0'])],
-  ])('none counts as gone because Redis does not answer: %s', async (_, command, read) => {
+  ])("none counts as gone because Redis isn't responding: %s", async (_, command, read) => {
     const { keys } = await withMany(1)
     const { redis, proxy } = await connectLossyRedis('prompt')
     const store = createStore({ redis, keys, audit: noAudit })

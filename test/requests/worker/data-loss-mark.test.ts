@@ -133,7 +133,7 @@ describe('a data set', () => {
 
   const moving = ' Elastic IPs that are moving now, not tracked by Lockkeeper: 203.0.113.10 (eip_1GijF7NsZe3bN), shown on web-1.'
   const none = ' No Elastic IP is moving now.'
-  const unread = ' I could not read from the account API which Elastic IPs are moving now: look there.'
+  const unread = " Couldn't read which Elastic IPs are moving now. Check the account."
 
   test.each([
     [

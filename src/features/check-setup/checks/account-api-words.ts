@@ -1,51 +1,53 @@
 import { code, type Mrkdwn, mrkdwn } from '../../../slack/text/text.ts'
 import type { ConnectionProblem } from './connection-problem.ts'
 
-const connectionProblems: Record<ConnectionProblem, { words: string; fix: string }> = {
-  name: { words: 'its name is not found', fix: 'See that the host name in INFRA_API_URL is right, and that the name server knows it.' },
+const url = code('INFRA_API_URL')
+const ownKey = code('INFRA_API_KEY')
+
+const connectionProblems: Record<ConnectionProblem, { words: string; fix: Mrkdwn }> = {
+  name: { words: 'hostname not found', fix: mrkdwn`Check the hostname in ${url} and the DNS server.` },
   refused: {
-    words: 'the connection is refused',
-    fix: 'See that the port in INFRA_API_URL is right, and that nothing in between refuses it.',
+    words: 'connection refused',
+    fix: mrkdwn`Check the port in ${url} and the firewalls on the way.`,
   },
   certificate: {
-    words: 'its certificate does not convince',
-    fix: 'See that INFRA_API_URL names the right host and that this clock is right; a certificate authority of your own goes into NODE_EXTRA_CA_CERTS.',
+    words: 'TLS certificate not trusted',
+    fix: mrkdwn`Check the hostname in ${url} and the clock of Lockkeeper's host. For your own certificate authority, set ${code('NODE_EXTRA_CA_CERTS')}.`,
   },
   late: {
-    words: 'no answer in time',
-    fix: 'See that a firewall or proxy lets this machine reach INFRA_API_URL, and whether the account API is slow just now.',
+    words: 'timed out',
+    fix: mrkdwn`Check that firewalls and proxies let Lockkeeper's host reach ${url}. Check whether the account API is slow.`,
   },
   broken: {
-    words: 'the connection breaks',
-    fix: 'See what stands between this machine and INFRA_API_URL: a proxy, a firewall, a balancer.',
+    words: 'connection lost',
+    fix: mrkdwn`Check the proxies, firewalls and load balancers between Lockkeeper's host and ${url}.`,
   },
 }
 
 export const api = {
-  answers: mrkdwn`answers.`,
-  unreachable: (problem: ConnectionProblem, code: string) =>
-    mrkdwn`cannot be reached: ${connectionProblems[problem].words}${codeIn(code)}.`,
-  fixUnreachable: (problem: ConnectionProblem) => mrkdwn`${connectionProblems[problem].fix}`,
-  fails: (status: number) => mrkdwn`answers with status ${status} when it is asked for its keys.`,
+  answers: mrkdwn`Reachable.`,
+  unreachable: (problem: ConnectionProblem, code: string) => mrkdwn`Not reachable: ${connectionProblems[problem].words}${codeIn(code)}.`,
+  fixUnreachable: (problem: ConnectionProblem) => connectionProblems[problem].fix,
+  fails: (status: number) => mrkdwn`Returned an error (${status}) for the list of API keys.`,
   fixFails: (status: number) =>
     status >= 500 || status === 429
-      ? mrkdwn`Wait a minute and ask again; if it lasts, look at the status page of the account API.`
-      : mrkdwn`See that INFRA_API_URL is the base address of the account API, as its documentation gives it.`,
+      ? mrkdwn`Wait a minute and run this command again. If the error stays, check the status page of the account API.`
+      : mrkdwn`Check that ${url} is the base address in the account API's documentation.`,
 }
 
 export const key = {
-  full: (name: string | undefined) => mrkdwn`${named(name)} is accepted, and may make changes.`,
-  unlisted: mrkdwn`is accepted. Whether it may make changes could not be found out: it is not in the list of keys.`,
-  unknown: (name: string | undefined) => mrkdwn`${named(name)} is accepted. Whether it may make changes is not told.`,
-  readOnly: (name: string | undefined) => mrkdwn`${named(name)} is read-only: nothing can be changed with it.`,
-  fixReadOnly: mrkdwn`Make a key that is not read-only, set it as INFRA_API_KEY, and start me again.`,
-  lacksFeature: mrkdwn`is accepted. Whether it may make changes could not be found out: a feature that listing keys needs is not enabled for the team.`,
+  full: (name: string | undefined) => mrkdwn`${named(name)} is accepted and can make changes.`,
+  unlisted: mrkdwn`Accepted. Couldn't check whether it can make changes: it isn't in the list of keys.`,
+  unknown: (name: string | undefined) => mrkdwn`${named(name)} is accepted. The account API doesn't show whether it can make changes.`,
+  readOnly: (name: string | undefined) => mrkdwn`${named(name)} is read-only, so Lockkeeper can't make changes.`,
+  fixReadOnly: mrkdwn`Create a key with full access, set it as ${ownKey}, and restart Lockkeeper.`,
+  lacksFeature: mrkdwn`Accepted. Couldn't check whether it can make changes: the team lacks a feature that the list of keys needs.`,
   fixLacksFeature: mrkdwn`Ask the provider's support to enable it.`,
-  rejected: (status: number) => mrkdwn`is rejected (${status}): nothing can be looked at, carried out or followed.`,
+  rejected: (status: number) => mrkdwn`Rejected (${status}). Lockkeeper can't read, change or track anything.`,
   fixRejected: (status: number) =>
     status === 403
-      ? mrkdwn`See that the key may be used from the address that I run at, and by a member of the team; or set another INFRA_API_KEY and start me again.`
-      : mrkdwn`Set a valid INFRA_API_KEY, and start me again. What is under way is kept, and goes on then.`,
+      ? mrkdwn`Check that the key allows the IP address of Lockkeeper's host, and that its owner is a member of the team. Or set another ${ownKey} and restart Lockkeeper.`
+      : mrkdwn`Set a valid ${ownKey} and restart Lockkeeper. Requests in progress are kept and then continue.`,
 }
 
 /** Returns a transport error's code in brackets. A problem that is a sentence adds nothing to the words. */
@@ -54,5 +56,5 @@ function codeIn(problem: string): string {
 }
 
 function named(name: string | undefined): Mrkdwn {
-  return name ? code(name) : mrkdwn`(it has no name)`
+  return name ? code(name) : mrkdwn`This key (no name)`
 }

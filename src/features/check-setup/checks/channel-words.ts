@@ -2,27 +2,27 @@ import { channelMention, code, mrkdwn, userGroupMention } from '../../../slack/t
 import { listOf } from './phrases.ts'
 
 export const channels = {
-  member: (ids: string[]) => mrkdwn`I am in ${listOf(ids.map(channelMention))}.`,
-  absent: (ids: string[]) => mrkdwn`I am not in ${listOf(ids.map(channelMention))}, so I can post nothing there.`,
-  fixAbsent: mrkdwn`Type */invite @Lockkeeper* there.`,
-  archived: (ids: string[]) => mrkdwn`${listOf(ids.map(channelMention))} is archived, so I can post nothing there.`,
-  fixArchived: mrkdwn`Bring it back, or name another channel in the configuration.`,
-  unknown: (ids: string[], why: string) =>
-    mrkdwn`whether I am in ${listOf(ids.map(channelMention))} could not be found out: Slack did not tell (${why}).`,
+  member: (ids: string[]) => mrkdwn`Lockkeeper is in ${listOf(ids.map(channelMention))}.`,
+  absent: (ids: string[]) => mrkdwn`Lockkeeper isn't in ${listOf(ids.map(channelMention))}, so it can't post there.`,
+  fixAbsent: mrkdwn`Run ${code('/invite @Lockkeeper')} there.`,
+  archived: (ids: string[]) =>
+    mrkdwn`${listOf(ids.map(channelMention))} ${ids.length === 1 ? 'is' : 'are'} archived, so Lockkeeper can't post there.`,
+  fixArchived: mrkdwn`Unarchive it, or set another channel in the configuration.`,
+  unknown: (ids: string[], why: string) => mrkdwn`Couldn't check whether Lockkeeper is in ${listOf(ids.map(channelMention))} (${why}).`,
 }
 
 export const groups = {
   members: (group: { id: string; members: number }[]) =>
     mrkdwn`${listOf(group.map(({ id, members }) => mrkdwn`${userGroupMention(id)} has ${members === 1 ? 'one member' : `${members} members`}`))}.`,
   unreadable: (id: string, why: string, decides: boolean) =>
-    mrkdwn`${userGroupMention(id)} (${code(id)}) cannot be read (${why}), so ${decides ? 'everybody who counts on it is denied' : 'a card that mentions it may call nobody'}.`,
-  unknown: (id: string, why: string) => mrkdwn`whether ${userGroupMention(id)} (${code(id)}) can be read could not be found out: ${why}.`,
+    mrkdwn`${userGroupMention(id)} (${code(id)}) can't be read (${why}), so ${decides ? 'its members get no rights from it' : 'mentioning it may notify nobody'}.`,
+  unknown: (id: string, why: string) => mrkdwn`Couldn't check whether ${userGroupMention(id)} (${code(id)}) can be read: ${why}.`,
   fixUnreadable: (why: string) => {
-    if (why === 'missing_scope') return mrkdwn`Give the app the scope ${code('usergroups:read')}, as the line on its scopes says.`
-    if (why === 'plan_upgrade_required') return mrkdwn`The plan of this workspace has no user groups: name people in the configuration.`
-    return mrkdwn`See among Slack's user groups that it is there and not disabled, and that its id in the configuration is right.`
+    if (why === 'missing_scope') return mrkdwn`Add the scope ${code('usergroups:read')}. See *Slack scopes* in this list.`
+    if (why === 'plan_upgrade_required') return mrkdwn`This workspace's plan has no user groups. Name people in the configuration.`
+    return mrkdwn`Check in Slack that the user group exists and is enabled. Check its id in the configuration.`
   },
   empty: (id: string, decides: boolean) =>
-    mrkdwn`${userGroupMention(id)} (${code(id)}) is empty or disabled, so ${decides ? 'nobody may ask or approve by it' : 'a card that mentions it calls nobody'}.`,
-  fixEmpty: mrkdwn`Put people into it, turn it on again, or name others in the configuration.`,
+    mrkdwn`${userGroupMention(id)} (${code(id)}) is empty or disabled, so ${decides ? 'it gives nobody rights' : 'mentioning it notifies nobody'}.`,
+  fixEmpty: mrkdwn`Add members to it, enable it, or set others in the configuration.`,
 }

@@ -22,7 +22,7 @@ export function clock({ clock: { ofSlackMs, ofRedisMs } }: SetupFacts): CheckRes
     ['Redis', ofRedisMs],
   ] as const) {
     if (isUnavailable(aheadMs)) notCompared.push(say.clock.unknown(other, aheadMs.unavailable))
-    else if (aheadMs === undefined) notCompared.push(say.clock.unknown(other, 'its answer does not tell'))
+    else if (aheadMs === undefined) notCompared.push(say.clock.unknown(other, 'no time in its answer'))
     else offs.push({ other, aheadMs })
   }
   const off = offs.filter(({ aheadMs }) => Math.abs(aheadMs) >= clockWrongMs)

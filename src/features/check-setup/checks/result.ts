@@ -11,21 +11,21 @@ export interface CheckResult {
 /** The beginning of each line. */
 export const subjects = {
   slack: 'Slack',
-  scopes: "Slack's scopes",
-  manifest: "The app's manifest",
+  scopes: 'Slack scopes',
+  manifest: 'App manifest',
   buttons: 'Buttons',
   pickers: 'Pickers',
   channels: 'Channels',
   groups: 'User groups',
   redis: 'Redis',
-  api: 'The account API',
-  key: 'The API key',
-  clock: 'The clock',
+  api: 'Account API',
+  key: 'API key',
+  clock: 'Clock',
   workers: 'Workers',
 } as const
 
 /** The words for a fact that could not be read. */
-export const unavailable = (why: string) => mrkdwn`could not be found out: ${why}.`
+export const unavailable = (why: string) => mrkdwn`Couldn't check: ${why}.`
 
 export function ok(what: string, words: Mrkdwn): CheckResult {
   return { is: 'ok', what, words }

@@ -148,14 +148,14 @@ describe('a write that is refused permanently', () => {
     [
       'FEATURE_NOT_ENABLED',
       403,
-      "Nothing was changed. Elastic IPs are not enabled for this team (feature flag elastic_ips). Ask the provider's support to enable them.",
+      "Nothing was changed. Elastic IPs aren't enabled for this team (feature flag elastic_ips). Ask the provider's support to enable them.",
     ],
     [
       'SERVER_NETWORK_INCOMPATIBLE',
       422,
       "Nothing was changed. This server's network configuration is outdated. Contact the provider's support.",
     ],
-    ['SITE_NOT_SUPPORTED', 422, "Nothing was changed. The site does not support Elastic IPs. Ask the provider's support which sites do."],
+    ['SITE_NOT_SUPPORTED', 422, "Nothing was changed. The site doesn't support Elastic IPs. Ask the provider's support which sites do."],
   ])('ends the request as failed, with the next step for the requester: %s', async (code, status, words) => {
     const refused = new ApiError({ operation: 'elasticIps.move', status, codes: [code] })
     const { execute, steps, written, reported } = approvedMove(0, { refused })
@@ -173,7 +173,7 @@ describe('a write that is refused permanently', () => {
     expect([written, postponed]).toEqual([[], []])
     expect(steps).toEqual([{ name: 'drop', to: 'not-started' }])
     expect(reported.join(' ')).toBe(
-      "Nothing was sent or changed. Elastic IPs are not enabled for this team (feature flag elastic_ips). Ask the provider's support to enable them.",
+      "Nothing was sent or changed. Elastic IPs aren't enabled for this team (feature flag elastic_ips). Ask the provider's support to enable them.",
     )
   })
 })
