@@ -60,7 +60,9 @@ describe('a valid configuration', () => {
         "opsPort": 9464,
         "policy": {
           "alerts": [],
-          "bundles": Map {},
+          "bundles": Map {
+            "ip.evacuate" => "ip.move",
+          },
           "rules": [
             {
               "alerts": false,
@@ -271,7 +273,7 @@ describe('an invalid configuration', () => {
         "ALLOW_VOLATILE_REDIS must be true or false, not "yes"",
         "LOG_LEVEL must be trace, debug, info, warn, error or fatal, not "verbose"",
         "POLICY_FILE policy.yml, line 3: approve must be none, a list such as [U0BEN00001, S0ONCALL01], or any_of and all_of with such lists, not "nobody"",
-        "POLICY_FILE policy.yml, line 4: changes must be of ip.move, vm.rename, key.create, key.rotate, key.revoke, not "key.*"",
+        "POLICY_FILE policy.yml, line 4: changes must be of ip.move, ip.evacuate, vm.rename, key.create, key.rotate, key.revoke, not "key.*"",
       ]
     `)
     const ofSecretFiles = secretVariables.map((name) => `${name}_FILE`)

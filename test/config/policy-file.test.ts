@@ -185,8 +185,8 @@ rules:
 
     expect(errorsOf(text)).toMatchInlineSnapshot(`
       [
-        "line 4: changes must be of ip.move, vm.rename, key.create, key.rotate, key.revoke, not "ip.mov": did you mean ip.move?",
-        "line 4: changes must be of ip.move, vm.rename, key.create, key.rotate, key.revoke, not "ip.delete"",
+        "line 4: changes must be of ip.move, ip.evacuate, vm.rename, key.create, key.rotate, key.revoke, not "ip.mov": did you mean ip.move?",
+        "line 4: changes must be of ip.move, ip.evacuate, vm.rename, key.create, key.rotate, key.revoke, not "ip.delete"",
         "line 5: projects must be project ids (proj_…) and names such as {name: Storefront}, each in one line of up to 100 characters, not 2024: put quotes around it",
         "line 5: projects must be project ids (proj_…) and names such as {name: Storefront}, each in one line of up to 100 characters, not """,
         "line 5: projects must be project ids (proj_…) and names such as {name: Storefront}, each in one line of up to 100 characters, not keys with values",

@@ -85,8 +85,9 @@ describe('the rights of a person', () => {
       Request: yes (addresses: every full member can request)
       Approve: yes, for others (addresses: <!subteam^S0ONCALL01>)  ·  2 approvals within 30 min
 
-      :no_entry: *Evacuating a server*  ·  \`ip.evacuate\`
-      Request: no. No policy rule allows evacuating a server in this channel. The people who run Lockkeeper can add one.
+      :white_check_mark: *Evacuating a server*  ·  \`ip.evacuate\`
+      Request: yes (addresses: every full member can request)
+      Approve: yes, for others (addresses: <!subteam^S0ONCALL01>)  ·  2 approvals within 30 min
 
       :white_check_mark: *Renaming a virtual machine*  ·  \`vm.rename\`
       Request: yes (NO_APPROVAL: every full member can request)
@@ -169,12 +170,12 @@ describe('the rights of a person', () => {
 
     expect(await evacuating([moves])).toMatchInlineSnapshot(`
       ":white_check_mark: *Evacuating a server*  ·  \`ip.evacuate\`
-      Request: yes (moves: every full member may ask)
+      Request: yes (moves: every full member can request)
       Approve: yes, for others (moves: <!subteam^S0ONCALL01>)  ·  1 approval within 4 h"
     `)
     expect(await evacuating([moves, failover])).toMatchInlineSnapshot(`
       ":no_entry: *Evacuating a server*  ·  \`ip.evacuate\`
-      Request: no. Only alerts can request this here. Ask the people who run this bot.
+      Request: no. Only alerts can request this here. Ask the people who run Lockkeeper.
       Approve: yes, for others (failover: <!subteam^S0ONCALL01>)  ·  1 approval within 4 h"
     `)
   })

@@ -59,6 +59,8 @@ describe('a denial in words', () => {
       no-rule: No policy rule allows moving an Elastic IP in this channel. Request it in <#C0OPS00001> or <#C0GENERAL1>.
       project-unknown: Couldn't read the project from the account API, and the rule “production” depends on it. Nothing was requested. Try again in a minute.
       not-a-requester: You can't request this here. These requesters can: <@U0ADA00001> and <!subteam^S0ONCALL01>. Ask one of them, or the people who run Lockkeeper.
+      alerts-not-named: The rule “production” doesn't let alerts request this. Nothing was requested.
+      alerts-need-approval: The rule “staging” needs no approval, and what alerts request always needs one. Nothing was requested.
       not-an-approver: You aren't an approver of this request. 2 of <@U0BEN00001> or <!subteam^S0ONCALL01> can decide it.
       too-few-approvers: Not enough approvers: rule “production” needs 2 besides you. Nothing was requested. The people who run Lockkeeper can add active members to the rule.
       group-unknown: Slack didn't return the members of the user group, so this couldn't be checked. Nothing was done. Try again in a minute.
@@ -88,7 +90,7 @@ describe('a denial in words', () => {
 
   test('names no person where alerts requested, or only alerts may request', () => {
     expect(wordsOf({ code: 'not-a-requester', requesters: toGroup([]) })).toBe(
-      'Only alerts can request this here. Ask the people who run this bot.',
+      'Only alerts can request this here. Ask the people who run Lockkeeper.',
     )
     expect(wordsOf({ code: 'only-requester-may-withdraw', requester: 'alerts' })).toBe(
       'An alert requested this, so nobody can withdraw it. It ends when the alert resolves, or an approver can reject it.',
