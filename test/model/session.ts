@@ -103,7 +103,7 @@ export async function startSession(mutate: Mutate = () => {}) {
 
   /** Waits for this many refusals, as messages or in place of these forms. A served click was answered before its handler ended. */
   async function untilRefused(person: Name, count: number, viewIds: string[]): Promise<void> {
-    const said = () => slack.ephemerals(ids[person]).filter(({ text }) => !interim(text) && !text.startsWith('Your approval counts'))
+    const said = () => slack.ephemerals(ids[person]).filter(({ text }) => !interim(text) && !text.startsWith('Approved ('))
     const shown = () => viewIds.filter((viewId) => lastShownIn(viewId).title === 'Not possible')
     await slack.until(() => said().length + shown().length >= count, { what: `${count} refusals to ${person}`, timeoutMs: 10_000 })
   }

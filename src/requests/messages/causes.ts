@@ -108,7 +108,7 @@ function commonWords(finding: CommonFinding): Words {
     case 'rule-gone':
       return {
         why: 'No policy rule covers it anymore. Nothing was sent or changed.',
-        next: 'The people who run Lockkeeper can add one.',
+        next: 'The people who run Lockkeeper can add a rule.',
       }
     case 'suspended':
       return {

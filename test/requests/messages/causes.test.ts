@@ -241,7 +241,7 @@ describe('findings in words', () => {
       The audit shows that it was sent before. Nothing was sent again. Someone may have changed Redis.
       The audit shows that it had already ended. Nothing was sent. Someone may have changed Redis.
       The policy now requires approval for it. Nothing was sent or changed.
-      No policy rule covers it anymore. Nothing was sent or changed. → The people who run Lockkeeper can add one.
+      No policy rule covers it anymore. Nothing was sent or changed. → The people who run Lockkeeper can add a rule.
       Lockkeeper was suspended before it sent the request. Nothing was changed.
       Approved, but not used before the deadline.
       Couldn't post the request message: is_archived.
