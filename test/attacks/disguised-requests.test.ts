@@ -24,7 +24,7 @@ describe('somebody with write access to Redis cannot show approvers another chan
     const { request, card } = await attack.requestMove()
     await show(attack, request, disguised(request))
 
-    await untilCard(attack.slack, /is no longer what was asked for/, general)
+    await untilCard(attack.slack, /no longer matches what was requested/, general)
     const shown = attack.slack.messages(ops).find(({ ts }) => ts === card.ts)
     expect(JSON.stringify(shown)).not.toContain('harmless-server')
     expect(JSON.stringify(shown?.blocks)).not.toContain('request-approve')

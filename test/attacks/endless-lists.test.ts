@@ -192,7 +192,7 @@ test('what is not in a list that was cut off is never taken for gone', async () 
     await createFillMove({ elasticIps: list, servers: list } as never)('', given),
     await createFillRename({ virtualMachines: list } as never)('', given),
   ]
-  for (const { blocks } of forms) expect(JSON.stringify(blocks[0])).toContain('too long to be read to its end')
+  for (const { blocks } of forms) expect(JSON.stringify(blocks[0])).toContain('too long to read to its end')
   expect(await createMoveChange(accountApi).survey?.({})).toBeDefined()
   expect(toUserMessage(cut)).toMatchInlineSnapshot(
     `"The account's list is too long to read to its end. Nothing was changed. Use an id instead of a name or an address."`,

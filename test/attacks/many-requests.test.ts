@@ -33,7 +33,7 @@ describe('a person who asks for more and more', () => {
     await askForMove(world, 2)
     const { text } = await untilShown(world.slack, people.ada, /Nothing was requested/)
     expect(text).toMatchInlineSnapshot(
-      `"Nothing was asked for: you have 2 requests that wait for approval, and nobody may have more. Withdraw one, or wait until one is decided. Your Home tab shows them."`,
+      `"Nothing was requested. You already have 2 requests waiting for approval, which is the limit. Withdraw one, or wait for a decision. Your Home tab shows them."`,
     )
     expect(world.slack.messages(ops)).toHaveLength(2)
 

@@ -128,7 +128,7 @@ test('a page button that names a command which requests a change runs nothing', 
   const { status } = await world.slack.sendRaw(asForm(clickBy(people.ada, { action_id: pageActionIds.next, value })))
 
   expect(status).toBe(200)
-  await untilShown(world.slack, people.ada, /This list is from another version/)
+  await untilShown(world.slack, people.ada, /This button is out of date/)
   await expectNothingRequested(world)
 })
 

@@ -25,7 +25,7 @@ describe('somebody with write access to Redis cannot send a change', () => {
     const move = await attack.requestMove()
     await attack.write(move.request, { needsApproval: false })
 
-    await attack.expectRefused(move, 'record-changed', /no longer what was approved/)
+    await attack.expectRefused(move, 'record-changed', /no longer matches what was approved/)
     expect(attack.accountApi.journal.writes()).toEqual([])
   })
 
@@ -142,7 +142,7 @@ describe('somebody with write access to Redis cannot have a key in use deleted, 
     await prepare(rotated)
     await rotated.write(request, { state: 'starting' })
 
-    const notice = await untilCard(slack, /is no longer what was asked for/, general)
+    const notice = await untilCard(slack, /no longer matches what was requested/, general)
     expect(notice.text).toContain(request.id)
     await expect.poll(async () => (await records.audit()).at(-1)?.act).toBe('distrust')
     expect((await records.audit()).at(-1)).toMatchObject({ requestId: request.id, causes: [{ code: 'record-changed' }] })

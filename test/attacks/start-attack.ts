@@ -30,7 +30,7 @@ export async function startAttack({ env = {}, ...more }: WorldOptions = {}) {
   async function expectRefused({ request, card }: Awaited<ReturnType<typeof requestMove>>, code: string, words: RegExp): Promise<void> {
     const report = await untilReport(world.slack, card.ts, /Not started/)
     expect(report.text).toMatch(words)
-    const notice = await untilCard(world.slack, /is no longer what was asked for/, general)
+    const notice = await untilCard(world.slack, /no longer matches what was requested/, general)
     expect(notice.text).toContain(request.id)
     const [last] = (await records.audit()).filter(({ requestId }) => requestId === request.id).toReversed()
     expect(last).toMatchObject({ act: 'drop', causes: [{ code }] })

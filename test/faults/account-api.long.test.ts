@@ -101,6 +101,6 @@ test('a move that never ends is reported as late once, however often it is read,
   expect(world.slack.thread(ops, card.ts).slice(1)).toHaveLength(1)
 
   world.accountApi.world.endMove(elasticIp.id)
-  await untilReport(world.slack, card.ts, /Done.*later than it should have/s)
+  await untilReport(world.slack, card.ts, /Done.*longer than expected/s)
   expect(world.slack.thread(ops, card.ts).slice(1)).toHaveLength(2)
 })

@@ -101,7 +101,7 @@ test('after a Redis comes back with an older state, operators are notified once 
   const isNotice = ({ text }: { text: string }) => text.includes('Redis went back to an older state')
   const notice = await scene.slack.until(() => scene.slack.messages(general).find(isNotice), { timeoutMs: 20_000 })
   const { address, id } = scene.elasticIp(0)
-  expect(notice.text).toContain(`may no longer follow: ${address} (${id}), `)
+  expect(notice.text).toContain(`perhaps no longer tracked by Lockkeeper: ${address} (${id}), `)
   expect(notice.text).toMatch(/\(eip_\w+\), shown on web-[12]\.$/)
   scene.account.world.nextMove({ takesMs: 500 })
   const next = await scene.requestMove(1)

@@ -460,7 +460,7 @@ describe('a step', () => {
       Withdrawn: <@U0ADA00001>, <!date^1795176004^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  as the requester
       Expired: <!date^1795176005^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  Approved, but not used before the deadline.
       Discarded, because its message could not be posted: <!date^1795176006^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  Couldn't post the request message: not_in_channel.
-      Canceled, because the account had changed: <!date^1795176007^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  It was on web-1 when this was asked for, and is on web-3 now.
+      Canceled, because the account had changed: <!date^1795176007^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  It was on web-1 when this was requested, and is on web-3 now.
       Not started, because nothing was sent: <!date^1795176008^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  The account API could not be read for ten minutes.
       The account answered: <!date^1795176009^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  elasticIps.move: not finished within 20000 ms
       Takes longer than expected: <!date^1795176010^{date_short_pretty} {time}|2026-11-20 12:00 UTC>
@@ -471,7 +471,7 @@ describe('a step', () => {
       Corrected: done: <!date^1795176015^{date_short_pretty} {time}|2026-11-20 12:00 UTC>
       Tracking stopped: <@U0ADA00001>, <!date^1795176016^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  as the requester
       Tracking resumed: <@U0ADA00001>, <!date^1795176017^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  as the requester
-      An unreadable note: <!date^1795176018^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  not JSON
+      Unreadable entry: <!date^1795176018^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  not JSON
       teleport: <!date^1795176019^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  somewhere"
     `)
   })
@@ -840,7 +840,7 @@ describe('the list', () => {
     expect(listing.rows).toHaveLength(1)
     expect(around(listing)).toMatchInlineSnapshot(`
       "Audit: 1 request for \`203.0.113.10\`, newest first
-      :warning: The account's own events for \`eip_1GijF7NsZe3bN\` could not be read, so changes made outside Lockkeeper are not shown. Lockkeeper's API key isn't allowed to do this (403). It may be read-only, or limited to other addresses. Tell the people who run Lockkeeper.
+      :warning: Couldn't read the account's own events for \`eip_1GijF7NsZe3bN\`. Changes made outside Lockkeeper aren't shown. Lockkeeper's API key isn't allowed to do this (403). It may be read-only, or limited to other addresses. Tell the people who run Lockkeeper.
       Searched all 9 entries, back to <!date^1795176000^{date_short_pretty} {time}|2026-11-20 12:00 UTC>. \`npm run audit:verify\` checks that none was changed, removed or added."
     `)
   })

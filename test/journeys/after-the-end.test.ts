@@ -36,7 +36,7 @@ describe('after the end', () => {
 
     const report = await untilReport(world.slack, card.ts, /\*Canceled:/)
     expect(report.text).toMatchInlineSnapshot(
-      `"<@U0ADA00001> :large_orange_circle: *Canceled:* “Move \`203.0.113.10\`: \`web-1\` → \`web-2\`”. The account changed since the request. Nothing was done. \`203.0.113.10\` was on \`web-1\` when this was asked for, and is on \`bastion-1\` now. Still wanted? Press *Request again* above."`,
+      `"<@U0ADA00001> :large_orange_circle: *Canceled:* “Move \`203.0.113.10\`: \`web-1\` → \`web-2\`”. The account changed since the request. Nothing was done. \`203.0.113.10\` was on \`web-1\` when this was requested, and is on \`bastion-1\` now. Still wanted? Press *Request again* above."`,
     )
     expect((await untilCard(world.slack, /\*Canceled\*/)).text).toContain(`is on \`${third.hostname}\` now.`)
     expect(writesOf(world)).toEqual([])

@@ -26,9 +26,9 @@ rules:
 
     expect([first, second, again].map(({ text }) => text)).toMatchInlineSnapshot(`
       [
-        "Your approval counts: 1 of 3. It now waits for 2 more people.",
-        "Your approval counts: 2 of 3. It now waits for one more person.",
-        "You have approved this already. It waits for one more person. Your click changed nothing.",
+        "Approved (1 of 3). 2 more needed.",
+        "Approved (2 of 3). One more needed.",
+        "You already approved this. One more needed. No change made.",
       ]
     `)
     expect(steady(counted.text)).toMatchInlineSnapshot(`
@@ -105,7 +105,7 @@ rules:
     expect(await onlyRequest(world.records)).toMatchObject({ state: 'waiting' })
     await world.chiara.click(card, 'Approve')
 
-    expect(said.text).toMatchInlineSnapshot(`"Your approval counts: 1 of 2. It now waits for one more person."`)
+    expect(said.text).toMatchInlineSnapshot(`"Approved (1 of 2). One more needed."`)
     await untilReport(world.slack, card.ts, /Done/)
   })
 
@@ -119,7 +119,7 @@ rules:
     await world.ben.click(card, 'Approve')
     const said = await untilShown(world.slack, people.ben, /^Approved \(/)
     expect(await onlyRequest(world.records)).toMatchObject({ state: 'waiting' })
-    expect(said.text).toMatchInlineSnapshot(`"Your approval counts: 1 of 2. It now waits for one more person."`)
+    expect(said.text).toMatchInlineSnapshot(`"Approved (1 of 2). One more needed."`)
 
     await world.finn.click(card, 'Approve')
     await untilReport(world.slack, card.ts, /Done/)

@@ -158,7 +158,9 @@ describe('the Home tab', () => {
     if (!take) throw new Error('the card has no button')
     await pressOnHome(world, people.ada, take)
 
-    await world.slack.until(() => world.slack.directMessages(people.ada).some(({ text }) => /Press the button on the card/.test(text)))
+    await world.slack.until(() =>
+      world.slack.directMessages(people.ada).some(({ text }) => /Press the button on the request message/.test(text)),
+    )
     expect(world.accountApi.journal.writes()).toEqual([])
     await world.ada.click(approved, 'Create key')
     await untilReport(world.slack, card.ts, /Done/)

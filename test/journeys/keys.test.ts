@@ -73,8 +73,8 @@ describe('a new key', () => {
     expect(calls).toMatchInlineSnapshot(`
       [
         "<@U0ADA00001>, approved by <@U0BEN00001>. Create your key by TIME.",
-        ":hourglass_flowing_sand: <@U0ADA00001>, “Create API key ci-deploy (read-only, everywhere)” is approved. Create your key by TIME (SECONDS left). Press *Create key* above.",
-        ":hourglass_flowing_sand: <@U0ADA00001>, “Create API key ci-deploy (read-only, everywhere)” is approved. Create your key by TIME (SECONDS left). Press *Create key* above.",
+        ":hourglass_flowing_sand: <@U0ADA00001>, “Create API key ci-deploy (read-only, any IP)” is approved. Create your key by TIME (SECONDS left). Press *Create key* above.",
+        ":hourglass_flowing_sand: <@U0ADA00001>, “Create API key ci-deploy (read-only, any IP)” is approved. Create your key by TIME (SECONDS left). Press *Create key* above.",
         "<@U0ADA00001> :alarm_clock: *Expired:* “Create API key \`ci-deploy\`, for <@U0ADA00001>”. Approved, but not used before the deadline. Nothing was done.",
       ]
     `)
@@ -155,7 +155,7 @@ describe('a new key', () => {
     )
     const ephemeral = await untilShown(world.slack, people.ada, /Lockkeeper deleted the key at once/)
     expect(ephemeral.text.replace(/tok_\w+/, '…')).toMatchInlineSnapshot(
-      `"The key was made (…), but Slack did not confirm the message that shows its token, so I deleted it at once. Request it again."`,
+      `"The key was created (…). Slack didn't confirm the message with its token, so Lockkeeper deleted the key at once. Request it again."`,
     )
   })
 
@@ -331,7 +331,7 @@ describe('an existing key', () => {
     const answer = await untilShown(world.slack, people.ada, /Request recorded/)
     const card = await untilCard(world.slack, /\*Approved\.\*/)
 
-    expect(answer.text).toMatch(/nothing is made before you press \*Rotate key\* on it/)
+    expect(answer.text).toMatch(/Nothing is created until you press \*Rotate key\* on it/)
     expect(writes(world, 'PUT')).toEqual([])
     await world.ada.click(card, 'Rotate key')
     await untilReport(world.slack, card.ts, /Done/)
@@ -364,7 +364,7 @@ describe('an existing key', () => {
     const correction = await untilReport(world.slack, card.ts, /Correction/)
     expect(lost.fired).toBe(1)
     expect(correction.text).toMatchInlineSnapshot(
-      `"<@U0ADA00001> *Correction:* :red_circle: *Failed:* “Rotate API key \`terraform\`”. The key was rotated after all, by my request that arrived late or by somebody else, so its old token no longer works. I leave it as it is: if none of you has its new token, have it rotated again, or revoked. Still wanted? Press *Request again* above."`,
+      `"<@U0ADA00001> *Correction:* :red_circle: *Failed:* “Rotate API key \`terraform\`”. The key was rotated after all, by a late request from Lockkeeper or by another change. Its old token no longer works. Lockkeeper leaves the key as it is. If nobody has the new token, request to rotate or revoke the key. Still wanted? Press *Request again* above."`,
     )
     expect(world.accountApi.world.data.apiKeys).toContain(key)
     expect(writes(world, 'DELETE')).toEqual([])

@@ -84,7 +84,7 @@ rules:
     await requestMove(world, general)
 
     expect((await untilShown(world.slack, people.ada, /No policy rule/)).text).toMatchInlineSnapshot(
-      `"No policy rule allows moving an Elastic IP in this channel. Ask in <#C0OPS00001>."`,
+      `"No policy rule allows moving an Elastic IP in this channel. Request it in <#C0OPS00001>."`,
     )
     await expectNoRequest(world)
   })
@@ -122,7 +122,7 @@ describe('the approvers of a rule', () => {
     await requestMove(world)
 
     expect((await untilShown(world.slack, people.ada, /Not enough approvers/)).text).toMatchInlineSnapshot(
-      `"Nobody else could approve this: the rule “addresses” names too few active members of this workspace. Nothing was asked for. The people who run Lockkeeper can name more."`,
+      `"Not enough approvers: rule “addresses” needs 1 besides you. Nothing was requested. The people who run Lockkeeper can add active members to the rule."`,
     )
     await expectNoRequest(world)
   })
@@ -144,7 +144,7 @@ describe('the approvers of a rule', () => {
     await requestMove(world, ops, world.ben)
 
     expect((await untilShown(world.slack, people.ben, /Not enough approvers/)).text).toMatchInlineSnapshot(
-      `"It takes 2 approvals of other people, and fewer than that could give one: the rule “addresses” names too few active members of this workspace. Nothing was asked for. The people who run Lockkeeper can name more."`,
+      `"Not enough approvers: rule “addresses” needs 2 besides you. Nothing was requested. The people who run Lockkeeper can add active members to the rule."`,
     )
     await expectNoRequest(world)
   })

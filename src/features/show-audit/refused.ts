@@ -15,8 +15,8 @@ const attempts: Record<string, string> = {
   'request-hand-over': 'pressed the button that shows the secret of',
   'request-again': 'pressed Request again on',
   'request-reverse': 'pressed the button that undoes',
-  'request-stop-tracking': 'pressed Stop watching on',
-  'request-track-again': 'pressed Watch again on',
+  'request-stop-tracking': 'pressed Stop tracking on',
+  'request-track-again': 'pressed Track again on',
 }
 
 /** Says who tried what, and why it was refused. */

@@ -161,7 +161,7 @@ test('a key whose creation took too long is deleted, and the requester learns wh
   expect(live).toEqual([])
   expect(ephemerals).toMatchInlineSnapshot(`
     [
-      "The key was made (tok_1deLnN7QD0r6I), but that took so long that its token could not be shown any more, so I deleted it at once. Request it again.",
+      "The key was created (tok_1deLnN7QD0r6I). It took too long to show its token, so Lockkeeper deleted the key at once. Request it again.",
     ]
   `)
 })
