@@ -2,6 +2,7 @@ import type { Description } from '../../domain/change.ts'
 import type { Words } from '../../domain/finding.ts'
 import type { Phrase } from '../../domain/phrase.ts'
 import type { Request } from '../../domain/request.ts'
+import { capitalised } from '../../slack/text/capitalised.ts'
 import { phraseWords } from '../../slack/text/phrase-words.ts'
 import { type Mrkdwn, mention, mrkdwn } from '../../slack/text/text.ts'
 import { whyWords } from './causes.ts'
@@ -52,7 +53,7 @@ function doneSentence(request: Request, done: Phrase, note: Mrkdwn): Mrkdwn {
   const parts = [
     mrkdwn`:large_green_circle: *Done.* ${phraseWords(done)}`,
     note,
-    took === undefined ? mrkdwn`` : mrkdwn`It took ${took}${late}.`,
+    took === undefined ? mrkdwn`` : mrkdwn`${request.untrackedMs ? capitalised(took) : `It ${took}`}${late}.`,
   ]
   return parts.filter(({ text }) => text !== '').reduce((all, part) => mrkdwn`${all} ${part}`)
 }

@@ -80,7 +80,7 @@ function whoAndWhen(request: Request): Mrkdwn {
   const parts = [
     who(request),
     when(request),
-    ...(took === undefined ? [] : [mrkdwn`took ${took}`]),
+    ...(took === undefined ? [] : [mrkdwn`${took}`]),
     mrkdwn`Request ${code(shortId(request))}`,
   ]
   return joinMrkdwn(parts, '  ·  ')
