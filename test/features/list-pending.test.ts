@@ -50,6 +50,10 @@ describe('the list of waiting requests', () => {
     `)
   })
 
+  test('starts with the columns to decide by, because a phone shows no more', () => {
+    expect(pendingListing([pending()]).table?.headers.slice(0, 3)).toEqual(['Request', 'Expires', 'Message'])
+  })
+
   test('is sorted by deadline, with the requests that the viewer can decide first', () => {
     const until = (minute: number, canDecide: boolean) =>
       pending({ canDecide, sentence: `until ${minute}`, request: requestFor({ expiresAt: requestedAt + minute * minutes }) })

@@ -35,7 +35,8 @@ describe('what approvers should check first', () => {
 
     expect(canceled.outcome).toBe('not-sent')
     expect(dialogOf(card.blocks, 'Approve')?.text.text).toMatchInlineSnapshot(`
-      "\`web-2\` has status \`off\`. The address doesn't answer there until the server is on.
+      "Move \`203.0.113.10\`: \`web-1\` → \`web-2\`
+      \`web-2\` has status \`off\`. The address doesn't answer there until the server is on.
       \`web-2\` has the label \`do not touch before the sale\`."
     `)
     expect(steady(report.text).replace(/It took.*/, 'It took TIME.')).toMatchInlineSnapshot(

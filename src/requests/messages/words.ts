@@ -45,9 +45,10 @@ export function span(ms: number): string {
  * looked. Undefined for one that was never sent, or took less than a second.
  */
 export function timeTakenWords({ sentAt, endedAt, untrackedMs = 0 }: Request): string | undefined {
-  if (sentAt === undefined || endedAt === undefined || endedAt - sentAt < 1_000) return undefined
-  const took = span(endedAt - sentAt)
-  return untrackedMs > 0 ? `finished within ${took} (tracking was off for ${span(untrackedMs)})` : `took ${took}`
+  if (sentAt === undefined || endedAt === undefined) return undefined
+  const tookMs = endedAt - sentAt
+  if (untrackedMs > 0) return `finished within ${span(Math.max(1_000, tookMs))} (tracking was off for ${span(untrackedMs)})`
+  return tookMs < 1_000 ? undefined : `took ${span(tookMs)}`
 }
 
 /** Shortens the id of a request, so that people can read it out. Buttons and the log have the whole id. */
