@@ -18,6 +18,19 @@ export function formatDuration(ms: number): string {
   return twoParts(Math.floor(hours / 24), 'd', hours % 24, 'h')
 }
 
+/** Says in whole units how long ago something was: `2 days ago`, `1 hour ago`, `less than a minute ago`. */
+export function formatAgo(ms: number): string {
+  const minutes = Math.floor(Math.max(0, ms) / 60_000)
+  if (minutes < 1) return 'less than a minute ago'
+  if (minutes < 60) return counted(minutes, 'minute')
+  if (minutes < 1_440) return counted(Math.floor(minutes / 60), 'hour')
+  return counted(Math.floor(minutes / 1_440), 'day')
+}
+
+function counted(number: number, unit: string): string {
+  return `${number} ${unit}${number === 1 ? '' : 's'} ago`
+}
+
 function twoParts(large: number, largeUnit: string, small: number, smallUnit: string): string {
   if (small === 0) return `${large} ${largeUnit}`
   return `${large} ${largeUnit} ${smallUnit === 's' ? String(small).padStart(2, '0') : small} ${smallUnit}`

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { formatDuration, parseDuration } from '../../src/domain/duration.ts'
+import { formatAgo, formatDuration, parseDuration } from '../../src/domain/duration.ts'
 
 describe('a duration in the configuration', () => {
   it.each([
@@ -61,5 +61,20 @@ describe('a duration for people', () => {
         for (const { amount, unit } of shown) expect(amount).toBeLessThan({ s: 60, min: 60, h: 24 }[unit] ?? 1_000)
       }),
     )
+  })
+})
+
+describe('how long ago something was', () => {
+  it.each([
+    [-5, 'less than a minute ago'],
+    [59_000, 'less than a minute ago'],
+    [60_000, '1 minute ago'],
+    [3_599_000, '59 minutes ago'],
+    [3_600_000, '1 hour ago'],
+    [23 * 3_600_000, '23 hours ago'],
+    [24 * 3_600_000, '1 day ago'],
+    [281.4 * 24 * 3_600_000, '281 days ago'],
+  ])('%i ms is %s', (ms, words) => {
+    expect(formatAgo(ms)).toBe(words)
   })
 })

@@ -57,6 +57,13 @@ describe('the remarks on a key', () => {
       .rows.map(({ text }) => text)
       .join('\n')
 
+  test('stand next to the name, where a phone shows them, and *For* is there only if a key is for somebody', () => {
+    const headersOf = (key: ApiKey) => apiKeyListing([key], [], { now, ownLastSlice: '2daaa' }).table?.headers
+
+    expect(headersOf(madeAgo(day))?.slice(0, 3)).toEqual(['Name', 'Worth a look', 'Ends in'])
+    expect(headersOf(madeAgo(day, { name: 'ci [U0ADA00001 0123456789ab]' }))?.slice(0, 3)).toEqual(['Name', 'Worth a look', 'For'])
+  })
+
   test('do not call a key never used that is minutes old', () => {
     expect(listed(madeAgo(5 * minute))).not.toContain('never used')
     expect(listed(madeAgo(day - minute))).not.toContain('never used')

@@ -37,17 +37,21 @@ describe('the list of waiting requests', () => {
       "3 waiting for approval, 1 of them for you
 
       :point_right: *Move 203.0.113.10 from web-1 to web-2*
-      you can approve it  ·  requested by <@U0ADA00001>  ·  in <#C0OPS00001>  ·  until <!date^1795024800^{date_short_pretty} {time}|2026-11-18 18:00 UTC>  ·  2 of 3 approvals  ·  <https://nimbus-works.slack.com/archives/C0OPS00001/p1795010400000100|Open>
+      until <!date^1795024800^{date_short_pretty} {time}|2026-11-18 18:00 UTC>  ·  <https://nimbus-works.slack.com/archives/C0OPS00001/p1795010400000100|Open>  ·  you can approve it  ·  requested by <@U0ADA00001>  ·  in <#C0OPS00001>  ·  2 of 3 approvals
       Reason: \`web-1 is &lt;being&gt; replaced\`
 
       :hourglass_flowing_sand: *Move 203.0.113.10 from web-1 to web-2*
-      requested by you  ·  in <#C0OPS00001>  ·  until <!date^1795024800^{date_short_pretty} {time}|2026-11-18 18:00 UTC>  ·  <https://nimbus-works.slack.com/archives/C0OPS00001/p1795010400000100|Open>
+      until <!date^1795024800^{date_short_pretty} {time}|2026-11-18 18:00 UTC>  ·  <https://nimbus-works.slack.com/archives/C0OPS00001/p1795010400000100|Open>  ·  requested by you  ·  in <#C0OPS00001>
 
       :hourglass_flowing_sand: *Move 203.0.113.10 from web-1 to web-2*
-      requested by <@U0ADA00001>  ·  in <#C0OPS00001>  ·  until <!date^1795024800^{date_short_pretty} {time}|2026-11-18 18:00 UTC>
+      until <!date^1795024800^{date_short_pretty} {time}|2026-11-18 18:00 UTC>  ·  requested by <@U0ADA00001>  ·  in <#C0OPS00001>
 
       No requests need approval."
     `)
+  })
+
+  test('starts with the columns to decide by, because a phone shows no more', () => {
+    expect(pendingListing([pending()]).table?.headers.slice(0, 3)).toEqual(['Request', 'Expires', 'Message'])
   })
 
   test('is sorted by deadline, with the requests that the viewer can decide first', () => {

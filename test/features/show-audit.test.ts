@@ -845,6 +845,12 @@ describe('the list', () => {
     `)
   })
 
+  test('says that it searched a single entry', async () => {
+    const found = await list([], {}, entriesOf({ ...move, act: 'request', by: ada, requestId: '0'.padStart(32, '0') }))
+
+    expect(around(found)).toContain('Searched 1 entry, back to')
+  })
+
   test('counts the requests and the entries that it leaves out', async () => {
     const many = entriesOf(
       ...Array.from({ length: 50 }, (_, index) => ({ ...move, act: 'request', by: ada, requestId: String(index).padStart(32, '0') })),

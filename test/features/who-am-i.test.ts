@@ -128,6 +128,14 @@ describe('the rights of a person', () => {
     `)
   })
 
+  test('start with what to approve and request, and have a column for projects only if a rule names some', async () => {
+    const everywhere = await rightsUnder([of('ip.move')])
+    const storefront = await rightsUnder([of('ip.move', { projects: { ids: [], names: ['Storefront'] } })])
+
+    expect(everywhere.listing.table?.headers).toEqual(['Change', 'You may approve it', 'You may request it', 'Kind', 'Approvals'])
+    expect(storefront.listing.table?.headers).toContain('Projects')
+  })
+
   test('leave out rules that an earlier rule keeps from being reached', async () => {
     const { words } = await rightsUnder([
       of('ip.move', { name: 'here', channels: ['C0OPS00001'], request: toGroup(['U0ADA00001']) }),

@@ -35,7 +35,8 @@ describe('what approvers should check first', () => {
 
     expect(canceled.outcome).toBe('not-sent')
     expect(dialogOf(card.blocks, 'Approve')?.text.text).toMatchInlineSnapshot(`
-      "\`web-2\` has status \`off\`. The address doesn't answer there until the server is on.
+      "Move \`203.0.113.10\`: \`web-1\` → \`web-2\`
+      \`web-2\` has status \`off\`. The address doesn't answer there until the server is on.
       \`web-2\` has the label \`do not touch before the sale\`."
     `)
     expect(steady(report.text).replace(/It took.*/, 'It took TIME.')).toMatchInlineSnapshot(
@@ -56,7 +57,7 @@ describe('what approvers should check first', () => {
     const world = await startWorldUnder('rules:\n  - { name: addresses, approve: [S0ONCALL01], confirm: true }')
     const { card } = await requestMove(world)
 
-    expect(dialogOf(card.blocks, 'Approve')?.text.text).toContain('Move 203.0.113.10: web-1 → web-2')
+    expect(dialogOf(card.blocks, 'Approve')?.text.text).toContain('Move `203.0.113.10`: `web-1` → `web-2`')
   })
 
   test('is the last change of the address, and who requested it', async () => {
@@ -91,8 +92,8 @@ describe('what approvers should check first', () => {
     await world.ada.command('/infra keys rotate "laptop of ada"', { channel: ops })
     const card = await untilCard(world.slack, /needs approval from/)
 
-    expect(card.text.match(/Check first: .*/)?.[0].replace(/Created .*? before/, 'Created TIME before')).toMatchInlineSnapshot(
-      `"Check first: Created TIME before this request. The account shows no use of it. The key gives full access from any IP."`,
+    expect(card.text.match(/Check first: .*/)?.[0].replace(/Created .*? ago/, 'Created TIME ago')).toMatchInlineSnapshot(
+      `"Check first: The old token stops working at once. The account shows no use of it. Created TIME ago. The key gives full access from any IP."`,
     )
   })
 

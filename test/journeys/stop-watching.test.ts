@@ -32,7 +32,7 @@ describe('stop watching', () => {
       `"<@U0ADA00001> :large_orange_circle: *No longer tracked:* “Move 203.0.113.10 from web-1 to web-2”. <@U0CHI00001> stopped tracking after TIME. It may still finish. Press *Track again* above to resume."`,
     )
     expect(report.text).toContain(`\`${elasticIp.address}\` is assigned to`)
-    expect(report.text).toMatch(/It took .+, plus .+ untracked\./)
+    expect(report.text).toMatch(/Finished within .+ \(tracking was off for .+\)\./)
     expect(writesOf(world)).toHaveLength(1)
     const acts = (await world.records.audit()).map(({ act }) => act)
     expect(acts).toEqual(['request', 'approve', 'send', 'accept', 'refused', 'stop-tracking', 'track-again', 'finish'])

@@ -18,15 +18,16 @@ interface ListedKey {
   createdAt: number
 }
 
+/** A narrow screen shows the first columns only. */
 const columns: Columns<ListedKey> = [
   { header: 'Name', cell: ({ key }) => labelOfKey(key) },
-  { header: 'For', cell: ({ key }) => requester(key), before: 'for ' },
+  { header: 'Worth a look', cell: ({ remarks }) => remarks.join(', '), before: 'Worth a look: ', line: 3 },
+  { header: 'For', cell: ({ key }) => requester(key), before: 'for ', ifAny: true },
   { header: 'Ends in', cell: ({ key }) => key.tokenLastSlice && code(key.tokenLastSlice), before: 'ends in ' },
   { header: 'Access', cell: ({ key }) => access(key), absent: 'access unknown', line: 2 },
   { header: 'From', cell: ({ key }) => origins(key), before: 'from ', absent: 'allowed addresses unknown', line: 2 },
   { header: 'Last used', cell: lastUsed, before: 'last used: ', line: 2 },
   { header: 'Owner', cell: ({ key }) => key.user?.email ?? key.user?.id, before: 'owner ', absent: 'owner unknown', line: 2 },
-  { header: 'Worth a look', cell: ({ remarks }) => remarks.join(', '), before: 'Worth a look: ', line: 3 },
 ]
 
 interface Reading {

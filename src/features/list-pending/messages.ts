@@ -20,15 +20,16 @@ export interface Pending {
   link: string | undefined
 }
 
+/** A narrow screen shows the first columns only. */
 const columns: Columns<Pending> = [
   { header: 'Request', cell: ({ sentence }) => sentence },
+  { header: 'Expires', cell: ({ request }) => dateTime(request.expiresAt), before: 'until ', line: 2 },
+  { header: 'Message', cell: ({ link: address }) => address && link(address, 'Open'), line: 2 },
   { header: 'For you', cell: ({ canDecide }) => (canDecide ? 'you can approve it' : undefined), line: 2 },
   { header: 'Requested by', cell: requesterOf, before: 'requested by ', line: 2 },
   { header: 'Channel', cell: ({ request }) => channelMention(request.origin.channelId), before: 'in ', line: 2 },
-  { header: 'Expires', cell: ({ request }) => dateTime(request.expiresAt), before: 'until ', line: 2 },
   { header: 'Approvals', cell: approvalsOf, line: 2 },
   { header: 'Reason', cell: ({ request }) => request.reason && code(request.reason), before: 'Reason: ', line: 3 },
-  { header: 'Message', cell: ({ link: address }) => address && link(address, 'Open'), line: 2 },
 ]
 
 /** Lists the requests that the viewer can decide first, then the others, each by when they expire. `more` and `unreadable` requests are left out. */

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { fullAccessFromEverywhere, labelOf } from '../../domain/api-key-name.ts'
-import { formatDuration } from '../../domain/duration.ts'
+import { formatAgo } from '../../domain/duration.ts'
 import { CheckFailed } from '../../domain/errors.ts'
 import { type Words, wordsFrom } from '../../domain/finding.ts'
 import { type Phrase, person, phrase } from '../../domain/phrase.ts'
@@ -16,6 +16,7 @@ export const KeyFinding = z.discriminatedUnion('code', [
   z.object({ code: z.literal('perhaps-own-key'), name: z.string() }),
   z.object({ code: z.literal('key-unread'), keyId: z.string() }),
 
+  z.object({ code: z.literal('token-stops'), verb: z.enum(['rotate', 'revoke']) }),
   /** Both times count back from the request. `usedAgoMs`: absent if the account shows no use. `creator`: the Slack id of its requester. */
   z.object({
     code: z.literal('key-history'),
@@ -70,10 +71,10 @@ function nextAfter({ code }: KeyFinding): string | undefined {
 }
 
 function historyWords({ usedAgoMs, ageMs, creator }: Extract<KeyFinding, { code: 'key-history' }>): Phrase {
-  const created = ageMs === undefined ? phrase`Created at an unknown time` : phrase`Created ${[formatDuration(ageMs)]} before this request`
+  const used = usedAgoMs === undefined ? ['The account shows no use of it.'] : phrase`Last used ${[formatAgo(usedAgoMs)]}.`
+  const created = ageMs === undefined ? phrase`Created at an unknown time` : phrase`Created ${[formatAgo(ageMs)]}`
   const owner = creator === undefined ? [] : phrase`, for ${person(creator)}`
-  const used = usedAgoMs === undefined ? ['The account shows no use of it.'] : phrase`Last used ${[formatDuration(usedAgoMs)]} before it.`
-  return phrase`${created}${owner}. ${used}`
+  return phrase`${used} ${created}${owner}.`
 }
 
 function sentenceOf(finding: Exclude<KeyFinding, { code: 'key-history' }>): string {
@@ -88,6 +89,8 @@ function sentenceOf(finding: Exclude<KeyFinding, { code: 'key-history' }>): stri
       return `whether ${labelOf(finding.name)} is Lockkeeper's own key (the account API doesn't show the end of its token)`
     case 'key-unread':
       return `whether API key ${finding.keyId} exists and isn't Lockkeeper's own (the account API didn't answer)`
+    case 'token-stops':
+      return finding.verb === 'rotate' ? 'The old token stops working at once.' : 'The token stops working at once.'
     case 'full-access-from-everywhere':
       return fullAccessFromEverywhere
     case 'token-changed':

@@ -8,7 +8,7 @@ import type { Fact, Preflight, PreflightOptions } from '../../domain/change.ts'
 import { explainer } from '../../domain/finding.ts'
 import { type Phrase, phrase } from '../../domain/phrase.ts'
 import { KeyFinding, keyWords, refuseKeyChange } from './findings.ts'
-import { warningsAbout } from './warnings.ts'
+import { tokenStops, warningsAbout } from './warnings.ts'
 
 export const KeyInput = z.object({ keyId: z.string() })
 export type KeyInput = z.infer<typeof KeyInput>
@@ -41,7 +41,8 @@ export function sharedParts({ accountApi: { apiKeys }, ownLastSlice }: KeyChange
       return { facts: toFacts(key), input: { keyId: key.id }, unchecked, warnings: warningsAbout(key, verb, Date.now()), incomplete: false }
     } catch (error) {
       if (!isUnanswered(error)) throw error
-      return { facts: { keyId }, unchecked: [{ code: 'key-unread', keyId } satisfies KeyFinding], incomplete: true }
+      const unchecked: KeyFinding[] = [{ code: 'key-unread', keyId }]
+      return { facts: { keyId }, unchecked, warnings: [tokenStops(verb)], incomplete: true }
     }
   }
 

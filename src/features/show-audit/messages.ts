@@ -8,7 +8,7 @@ export function searchNote({ searched, unreadable, since, older, more }: Omit<Fo
   const back = since === undefined ? mrkdwn`` : mrkdwn`, back to ${dateTime(since)}`
   const through =
     older === 0
-      ? mrkdwn`Searched all ${count(searched)} entries${back}.`
+      ? mrkdwn`Searched ${searched === 1 ? '1 entry' : `all ${count(searched)} entries`}${back}.`
       : mrkdwn`Searched the newest ${count(searched)} entries${back}. ${count(older)} older ones weren't searched.`
   const cut = more > 0 ? mrkdwn` ${count(more)} more match and aren't shown. Use more words.` : mrkdwn``
   const broken = unreadable > 0 ? mrkdwn` *${count(unreadable)} of them can't be read.*` : mrkdwn``

@@ -30,12 +30,13 @@ interface Right {
   terms: string | undefined
 }
 
+/** A narrow screen shows the first columns only. */
 const columns: Columns<Right> = [
   { header: 'Change', cell: ({ change }) => change },
-  { header: 'Kind', cell: ({ kind }) => code(kind) },
-  { header: 'Projects', cell: ({ projects }) => projects, before: 'projects: ' },
-  { header: 'You may request it', cell: ({ requesting }) => requesting, before: 'Request: ', line: 2 },
   { header: 'You may approve it', cell: ({ approving }) => approving, before: 'Approve: ', line: 3 },
+  { header: 'You may request it', cell: ({ requesting }) => requesting, before: 'Request: ', line: 2 },
+  { header: 'Kind', cell: ({ kind }) => code(kind) },
+  { header: 'Projects', cell: ({ projects }) => projects, before: 'projects: ', ifAny: true },
   { header: 'Approvals', cell: ({ terms }) => terms, line: 3 },
 ]
 

@@ -16,8 +16,13 @@ export function whoApproves(terms: ApproveTerms): Mrkdwn {
 const mostListed = 4
 
 /** Says the same in few words: many approvers are counted, `2 of 12 approvers`. */
-export function whoApprovesInShort(terms: ApproveTerms): Mrkdwn {
+function whoApprovesInShort(terms: ApproveTerms): Mrkdwn {
   return ownWords(listApprovers(terms, inMarkup, mostListed))
+}
+
+/** Says in few words who can approve a request. Undefined if nobody can, because no rule covers it anymore. */
+export function whoIsAsked({ approverNames }: Pick<Request, 'approverNames'>, rule: PolicyRule | undefined): Mrkdwn | undefined {
+  return approverNames === undefined ? rule?.approve && whoApprovesInShort(rule.approve) : mrkdwn`${approverNames}`
 }
 
 /** Mentions the approvers whom `whoApprovesInShort` only counts. A rule that mentions other people names them elsewhere. */

@@ -3,6 +3,7 @@ import type { Words } from '../../domain/finding.ts'
 import type { Phrase } from '../../domain/phrase.ts'
 import type { Request } from '../../domain/request.ts'
 import { restOf } from '../../domain/request-item.ts'
+import { capitalised } from '../../slack/text/capitalised.ts'
 import { phraseWords } from '../../slack/text/phrase-words.ts'
 import { joinMrkdwn, type Mrkdwn, mention, mrkdwn, ownWords } from '../../slack/text/text.ts'
 import { whyWords } from './causes.ts'
@@ -69,7 +70,7 @@ function doneSentence(request: Request, done: Phrase, note: Mrkdwn): Mrkdwn {
   const parts = [
     mrkdwn`:large_green_circle: *Done.* ${phraseWords(done)}`,
     note,
-    took === undefined ? mrkdwn`` : mrkdwn`It took ${took}${late}.`,
+    took === undefined ? mrkdwn`` : mrkdwn`${request.untrackedMs ? capitalised(took) : `It ${took}`}${late}.`,
   ]
   return parts.filter(({ text }) => text !== '').reduce((all, part) => mrkdwn`${all} ${part}`)
 }

@@ -1,6 +1,7 @@
 import type { Button, KnownBlock } from '@slack/web-api'
 import { actions, button, context, divider, header, wholeSection } from '../../slack/blocks/blocks.ts'
 import { dateTime, joinMrkdwn, link, type Mrkdwn, mention, mrkdwn } from '../../slack/text/text.ts'
+import { whoIsAsked } from './approvers.ts'
 import { cardButtons, refreshHome } from './buttons.ts'
 import { cardActions } from './card/card-actions.ts'
 import type { CardView } from './card/card-view.ts'
@@ -42,11 +43,12 @@ interface Part {
 /** Renders the Home tab of a person. Requests that wait for their decision are shown whole, as on their cards. */
 export function homeBlocks({ waitsForMe, mine, underway, unread, unreadable, buttons, now }: HomeContent): KnownBlock[] {
   const refresh = button({ text: 'Refresh', actionId: refreshHome, value: 'refresh' })
-  const blocks = actions([...buttons, refresh], `home-actions-${now}`)
-  const upTo = unread.waiting > 0 ? 59 : 60
+  const blocks: KnownBlock[] = []
+  const upTo = unread.waiting > 0 ? 58 : 59
   const atLeast = unread.waiting > 0 ? 'at least ' : ''
   add(blocks, { title: `Needs your approval (${atLeast}${waitsForMe.length})`, entries: waitsForMe.map(wholeEntry), upTo })
   if (unread.waiting > 0) blocks.push(...context([mrkdwn`${unread.waiting} more need approval. Not checked whether they need yours.`]))
+  blocks.push(...actions([...buttons, refresh], `home-actions-${now}`))
   add(blocks, {
     title: `Your requests (${mine.length + unread.mine})`,
     entries: mine.map((entry) => shortEntry(entry, 'mine', now)),
@@ -103,9 +105,12 @@ function shortEntry({ card, link: address }: HomeEntry, part: string, now: numbe
 }
 
 /** Says the state of a request, and its deadline, or since when. A request that ended can be under way again, so only the state decides. */
-function stateLine({ request, description, handoverLabel }: CardView, now: number): Mrkdwn {
+function stateLine({ request, description, handoverLabel, rule }: CardView, now: number): Mrkdwn {
   const state = stateWords(request, description.underway)
-  if (request.state === 'waiting' && request.needsApproval) return mrkdwn`needs approval by ${dateTime(request.expiresAt)}`
+  if (request.state === 'waiting' && request.needsApproval) {
+    const approvers = whoIsAsked(request, rule)
+    return mrkdwn`needs approval${approvers ? mrkdwn` from ${approvers}` : mrkdwn``} by ${dateTime(request.expiresAt)}`
+  }
   if (request.state === 'approved') {
     return handoverLabel
       ? mrkdwn`${state}: press *${handoverLabel}* on the request by ${dateTime(request.expiresAt)}`

@@ -41,14 +41,14 @@ export function span(ms: number): string {
 }
 
 /**
- * Says how long an ended change took, without the time in which nobody tracked it: `18 s`. Undefined for one that was never sent, or took less
- * than a second.
+ * Says how long an ended change took: `took 18 s`, or `finished within 50 s (tracking was off for 47 s)`, because it may have ended while nobody
+ * looked. Undefined for one that was never sent, or took less than a second.
  */
 export function timeTakenWords({ sentAt, endedAt, untrackedMs = 0 }: Request): string | undefined {
   if (sentAt === undefined || endedAt === undefined) return undefined
-  const took = endedAt - sentAt - untrackedMs
-  if (untrackedMs > 0) return `${span(took)}, plus ${span(untrackedMs)} untracked`
-  return took < 1_000 ? undefined : span(took)
+  const tookMs = endedAt - sentAt
+  if (untrackedMs > 0) return `finished within ${span(Math.max(1_000, tookMs))} (tracking was off for ${span(untrackedMs)})`
+  return tookMs < 1_000 ? undefined : `took ${span(tookMs)}`
 }
 
 /** Shortens the id of a request, so that people can read it out. Buttons and the log have the whole id. */

@@ -16,6 +16,8 @@ export interface Column<T> {
   absent?: string | ((item: T) => string | undefined)
   /** The line of the item's text. Default: 1. */
   line?: 1 | 2 | 3
+  /** The table has this column only if one of its items has the cell. */
+  ifAny?: true
 }
 
 /** The first column names the item, so it must differ from item to item. */
@@ -45,7 +47,8 @@ export function itemRows<T>(items: T[], { columns, mark, details }: ItemRows<T>)
 }
 
 function tableOf<T>(items: T[], columns: Columns<T>): Table {
-  return { headers: columns.map(({ header }) => header), rows: items.map((item) => columns.map(({ cell }) => cell(item))) }
+  const shown = columns.filter(({ cell, ifAny }) => !ifAny || items.some((item) => cellWords(cell(item)) !== undefined))
+  return { headers: shown.map(({ header }) => header), rows: items.map((item) => shown.map(({ cell }) => cell(item))) }
 }
 
 /** Shows an item as up to three lines of text: `*vm.small*  ·  2 vCPU  ·  4 GB memory`. */

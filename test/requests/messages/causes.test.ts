@@ -169,6 +169,8 @@ describe('findings in words', () => {
       { code: 'own-key', verb: 'rotate' },
       { code: 'perhaps-own-key', name: 'ci-deploy' },
       { code: 'key-unread', keyId: 'tok_1' },
+      { code: 'token-stops', verb: 'rotate' },
+      { code: 'token-stops', verb: 'revoke' },
       { code: 'key-history', usedAgoMs: 300_000, ageMs: 86_400_000, creator: 'U0ADA00001' },
       { code: 'key-history' },
       { code: 'full-access-from-everywhere' },
@@ -188,8 +190,10 @@ describe('findings in words', () => {
       Lockkeeper uses this key, so it can't rotate it. Rotate it in the dashboard and update INFRA_API_KEY. → The people who run this bot can do that.
       whether ci-deploy is Lockkeeper's own key (the account API doesn't show the end of its token)
       whether API key tok_1 exists and isn't Lockkeeper's own (the account API didn't answer)
-      Created 1 d before this request, for U0ADA00001. Last used 5 min before it.
-      Created at an unknown time. The account shows no use of it.
+      The old token stops working at once.
+      The token stops working at once.
+      Last used 5 minutes ago. Created 1 day ago, for U0ADA00001.
+      The account shows no use of it. Created at an unknown time.
       The key gives full access from any IP.
       Another change rotated the key after this was requested.
       The key was called ci-deploy when this was requested, and is called ci now.

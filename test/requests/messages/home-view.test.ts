@@ -60,8 +60,7 @@ describe('the Home tab', () => {
     )
 
     expect(readableBlocks(blocks)).toMatchInlineSnapshot(`
-      "[Move IP] [Refresh]
-      # Needs your approval (1)
+      "# Needs your approval (1)
       *[PROD] Move 203.0.113.10 from web-1 to web-2*  ·  <https://nimbus-works.slack.com/archives/C0OPS00001/p1795010400000100|Open the request>
       <@U0ADA00001> needs approval from <!subteam^S0ONCALL01> by <!date^1795024800^{time}|2026-11-18 18:00 UTC> (4 h).
       Reason: web-1 is being replaced
@@ -72,12 +71,13 @@ describe('the Home tab', () => {
       •  Not checked: whether web-2 is in the same site.
       [Approve, primary, asks once more] [Reject, danger]
       ---
+      [Move IP] [Refresh]
       # Your requests (2)
       *Move 203.0.113.10 from web-1 to web-2*
       done, <!date^1795010460^{date_short_pretty} {time}|2026-11-18 14:01 UTC>  ·  in <#C0OPS00001>  ·  <https://nimbus-works.slack.com/archives/C0OPS00001/p1795010400000100|Open the request>
       [Move back]
       *Move 203.0.113.10 from web-1 to web-2*
-      needs approval by <!date^1795024800^{date_short_pretty} {time}|2026-11-18 18:00 UTC>  ·  in <#C0OPS00001>  ·  <https://nimbus-works.slack.com/archives/C0OPS00001/p1795010400000100|Open the request>
+      needs approval from <!subteam^S0ONCALL01> by <!date^1795024800^{date_short_pretty} {time}|2026-11-18 18:00 UTC>  ·  in <#C0OPS00001>  ·  <https://nimbus-works.slack.com/archives/C0OPS00001/p1795010400000100|Open the request>
       [Withdraw]
       # In progress (1)
       *Move 203.0.113.10 from web-1 to web-2*

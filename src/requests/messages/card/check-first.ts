@@ -1,6 +1,6 @@
 import type { KnownBlock } from '@slack/web-api'
 import { wholeSection } from '../../../slack/blocks/blocks.ts'
-import { plainPhrase } from '../../../slack/text/phrase-words.ts'
+import { phraseWords } from '../../../slack/text/phrase-words.ts'
 import { joinMrkdwn, type Mrkdwn, mrkdwn } from '../../../slack/text/text.ts'
 import type { CardView } from './card-view.ts'
 
@@ -18,12 +18,12 @@ export function checksInWords(view: Checked): Mrkdwn[] {
   return lines.length === 0 ? [] : [mrkdwn`${headingOf(view)}: ${joinMrkdwn(lines, ' ')}`]
 }
 
-/** The dialog that Slack shows after a press on *Approve*. Undefined if there is nothing to confirm. */
+/** The dialog that Slack shows after a press on *Approve*: the change first, because it hides the message. Undefined if there is nothing to confirm. */
 export function approveConfirmation(view: Checked & Pick<CardView, 'rule' | 'description'>) {
   const lines = checkLines(view)
   if (lines.length === 0 && !view.rule?.confirm) return undefined
-  const text = lines.length > 0 ? withinDialog(lines) : plainPhrase(view.description.title)
-  return { title: lines.length > 0 ? 'Check first' : 'Approve this change?', text, confirm: 'Approve', deny: 'Cancel' }
+  const text = withinDialog([phraseWords(view.description.title), ...lines])
+  return { title: 'Approve this change?', text, confirm: 'Approve', deny: 'Cancel' }
 }
 
 function checkLines({ checks, unchecked }: Checked): Mrkdwn[] {
@@ -41,7 +41,7 @@ function bulleted(line: Mrkdwn): Mrkdwn {
 /** Slack's limit for the text of a confirmation dialog, less what says how many lines are left out. */
 const mostInDialog = 300 - 40
 
-/** Keeps the first line, which Slack's limit may cut, and as many others as fit whole. */
+/** Keeps the first line and as many others as fit whole, and counts those that are left out. */
 function withinDialog(lines: Mrkdwn[]): Mrkdwn {
   const kept = lines.filter((_, index) => index === 0 || joinMrkdwn(lines.slice(0, index + 1), '\n').text.length <= mostInDialog)
   const left = lines.length - kept.length

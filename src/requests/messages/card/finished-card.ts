@@ -99,12 +99,7 @@ export function rejectionBlocks({ state, decision }: Request): KnownBlock[] {
 /** `Requested by @Ada, approved by @Ben  ·  2:13 PM  ·  took 43 s  ·  Request b7e23ec2` */
 function whoAndWhen(request: Request): Mrkdwn {
   const took = request.state === 'done' || request.state === 'failed' ? timeTakenWords(request) : undefined
-  const parts = [
-    who(request),
-    when(request),
-    ...(took === undefined ? [] : [mrkdwn`took ${took}`]),
-    mrkdwn`Request ${code(shortId(request))}`,
-  ]
+  const parts = [who(request), when(request), ...(took === undefined ? [] : [mrkdwn`${took}`]), mrkdwn`Request ${code(shortId(request))}`]
   return joinMrkdwn(parts, '  ·  ')
 }
 

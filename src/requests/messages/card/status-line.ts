@@ -3,7 +3,7 @@ import type { PolicyRule } from '../../../domain/policy.ts'
 import type { Request } from '../../../domain/request.ts'
 import { capitalised } from '../../../slack/text/capitalised.ts'
 import { dateTime, deadline, type Mrkdwn, mention, mrkdwn } from '../../../slack/text/text.ts'
-import { whoApprovesInShort, whoIsIn } from '../approvers.ts'
+import { whoIsAsked, whoIsIn } from '../approvers.ts'
 import { movedCount } from '../items.ts'
 import { stateWords } from '../words.ts'
 import type { CardView } from './card-view.ts'
@@ -35,9 +35,9 @@ export function statusLine({ request, description, items, rule, handoverLabel, i
 
 /** `@Ada needs approval from @oncall by 6:07 AM (4 h).` */
 function neededApproval(request: Request, rule: PolicyRule | undefined): Mrkdwn {
-  const { origin, expiresAt, createdAt, ttlMs, approverNames } = request
+  const { origin, expiresAt, createdAt, ttlMs } = request
   const requester = mention(origin.userId)
-  const approvers = approverNames === undefined ? rule?.approve && whoApprovesInShort(rule.approve) : mrkdwn`${approverNames}`
+  const approvers = whoIsAsked(request, rule)
   if (!approvers) return mrkdwn`${requester} needs approval, but nobody can give it. No policy rule covers this anymore. Withdraw it.`
   return mrkdwn`${requester} needs approval from ${approvers} by ${deadline(expiresAt, createdAt)} (${formatDuration(ttlMs)}).`
 }

@@ -38,7 +38,7 @@ describe('what approvers should check first', () => {
     `)
   })
 
-  test('is repeated by a dialog when they press *Approve*', () => {
+  test('is repeated below the change by a dialog when they press *Approve*', () => {
     const approve = approveOf({ checks: [isOff], unchecked: [mrkdwn`whether it answers`] })
 
     expect(approve?.confirm).toMatchInlineSnapshot(`
@@ -54,14 +54,15 @@ describe('what approvers should check first', () => {
           "type": "plain_text",
         },
         "text": {
-          "text": "\`web-2\` has status \`off\`.
+          "text": "Move \`203.0.113.10\`: \`web-1\` → \`web-2\`
+      \`web-2\` has status \`off\`.
       Not checked: whether it answers.",
           "type": "mrkdwn",
           "verbatim": true,
         },
         "title": {
           "emoji": false,
-          "text": "Check first",
+          "text": "Approve this change?",
           "type": "plain_text",
         },
       }
@@ -75,24 +76,24 @@ describe('what approvers should check first', () => {
   test('is asked for by a rule with `confirm`, too, which shows the change', () => {
     expect(approveOf({ rule: ruleFor({ confirm: true }) })?.confirm).toMatchObject({
       title: { text: 'Approve this change?' },
-      text: { text: 'Move 203.0.113.10: web-1 → web-2' },
+      text: { text: 'Move `203.0.113.10`: `web-1` → `web-2`' },
     })
   })
 
-  test('fits into the dialog whole, or its first lines and the number of the others', () => {
+  test('fits into the dialog whole, or the change with the first lines and the number of the others', () => {
     const checks = Array.from({ length: 9 }, (_, index) => mrkdwn`${`Line ${index} `.repeat(8)}`)
     const card = approvalCard(cardViewFor({ checks }))
     const { text } = approveOf({ checks })?.confirm ?? {}
 
     expect(problemsWithBlocks(card.blocks)).toEqual([])
-    expect(text?.text.split('\n').at(-1)).toBe('5 more: see the message.')
+    expect(text?.text.split('\n').at(-1)).toBe('6 more: see the message.')
     expect(text?.text.split('\n')).toHaveLength(5)
   })
 
-  test('is cut to what a dialog takes if one line is longer', () => {
+  test('leaves the change whole in the dialog if one line is too long for it', () => {
     const checks = [mrkdwn`${'x'.repeat(400)}`]
 
-    expect(approveOf({ checks })?.confirm?.text.text).toHaveLength(300)
+    expect(approveOf({ checks })?.confirm?.text.text).toBe('Move `203.0.113.10`: `web-1` → `web-2`\n1 more: see the message.')
     expect(problemsWithBlocks(approvalCard(cardViewFor({ checks })).blocks)).toEqual([])
   })
 

@@ -127,8 +127,10 @@ describe('the time that a change took', () => {
       .text.split('\n')
       .at(-1)
 
-  test('does not count the time in which it was not tracked', () => {
-    expect(line({ endedAt: at(72) + 18_000, untrackedMs: 60 * minutes })).toContain('took 18 s, plus 1 h untracked')
+  test('has the time in which it was not tracked, because it may have ended in that', () => {
+    expect(line({ endedAt: at(72) + 18_000, untrackedMs: 59 * minutes })).toContain(
+      '  ·  finished within 1 h (tracking was off for 59 min)',
+    )
   })
 
   test('is left out if it is less than a second, and for a change that was never sent', () => {
