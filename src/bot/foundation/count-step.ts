@@ -22,6 +22,7 @@ const decisions: Record<StepName, Decision | undefined> = {
   'remind-handover-last': undefined,
   void: undefined,
   drop: undefined,
+  'wait-for-account': undefined,
   send: undefined,
   issue: undefined,
   accept: undefined,

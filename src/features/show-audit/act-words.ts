@@ -25,6 +25,7 @@ const stepWords: Record<StepName, ActWords> = {
   'remind-handover-last': { word: 'remind', mark: ':bell:', words: 'Reminded the requester' },
   void: { word: 'void', mark: ':warning:', words: 'Canceled, because the account had changed' },
   drop: { word: 'give-up', mark: ':white_circle:', words: 'Not started, because nothing was sent' },
+  'wait-for-account': { word: 'wait', mark: ':hourglass:', words: "Waited, because the account API didn't answer" },
   send: { word: 'send', mark: ':arrow_forward:', words: 'Sent to the account' },
   issue: { word: 'send', mark: ':arrow_forward:', words: 'Sent to the account' },
   accept: { word: 'accept', mark: ':arrows_counterclockwise:', words: 'Accepted by the account' },

@@ -25,6 +25,7 @@ const isAboutItsWrite: Record<StepName, boolean> = {
   'expire-approved': false,
   void: false,
   drop: false,
+  'wait-for-account': false,
   send: true,
   issue: true,
   accept: true,

@@ -19,7 +19,7 @@ export function statusLine({ request, description, rule, handoverLabel, isKnown 
     case 'approved':
       return handoverLabel
         ? mrkdwn`:white_check_mark: *Approved.* ${requester}, press *${handoverLabel}* by ${deadline(request.expiresAt, request.decidedAt ?? request.createdAt)}. The token is shown once, only to you.`
-        : mrkdwn`:white_check_mark: *Approved.* Starting.`
+        : mrkdwn`:white_check_mark: *Approved.* ${request.unreadAt === undefined ? 'Starting.' : waitsForAccount}`
     case 'starting':
       return mrkdwn`:arrow_forward: *Sent.* Waiting for the account API.`
     case 'tracking': {
@@ -30,6 +30,8 @@ export function statusLine({ request, description, rule, handoverLabel, isKnown 
       return mrkdwn`:grey_question: *${capitalised(stateWords(request))}.*`
   }
 }
+
+const waitsForAccount = "Waiting for the account API, which isn't answering. Nothing has changed yet."
 
 /** `@Ada needs approval from @oncall by 6:07 AM (4 h).` */
 function neededApproval(request: Request, rule: PolicyRule | undefined): Mrkdwn {
