@@ -126,6 +126,8 @@ export const Request = z.object({
   reminded: z.number().default(0),
   decision: Decision.optional(),
   decidedAt: z.number().optional(),
+  /** The first time that the account could not be read after the approval. */
+  unreadAt: z.number().optional(),
   sentAt: z.number().optional(),
   /** The time when the account API confirmed the write, or when its effect was first seen on the account. */
   acceptedAt: z.number().optional(),

@@ -8,7 +8,7 @@ import type { ItemState } from '../domain/request-item.ts'
 export type Taker = 'requester' | 'approver' | 'worker'
 
 /** Fields of a record that a step sets to the current time, by Redis' clock. */
-export type Stamp = 'decidedAt' | 'sentAt' | 'acceptedAt' | 'lateAt' | 'endedAt'
+export type Stamp = 'decidedAt' | 'unreadAt' | 'sentAt' | 'acceptedAt' | 'lateAt' | 'endedAt'
 
 /** Messages that a thread can be owed, in the order of the thread. */
 export const reportNames = [
@@ -179,6 +179,14 @@ export const steps = {
     takers: ['requester', 'worker'],
     stamps: ['endedAt'],
     reports: ['ended'],
+  },
+  'wait-for-account': {
+    what: 'The account could not be read right before the write',
+    from: ['approved'],
+    to: 'same',
+    takers: ['worker'],
+    stamps: ['unreadAt'],
+    ifUnchanged: true,
   },
   send: {
     what: 'The one write is sent',

@@ -23,6 +23,7 @@ const decisions: Record<StepName, Decision | undefined> = {
   void: undefined,
   drop: undefined,
   begin: undefined,
+  'wait-for-account': undefined,
   send: undefined,
   issue: undefined,
   accept: undefined,

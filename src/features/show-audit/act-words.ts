@@ -26,6 +26,7 @@ const stepWords: Record<StepName, ActWords> = {
   void: { word: 'void', mark: ':warning:', words: 'Canceled, because the account had changed' },
   drop: { word: 'give-up', mark: ':white_circle:', words: 'Not started, because nothing was sent' },
   begin: { word: 'send', mark: ':arrow_forward:', words: 'Sending began' },
+  'wait-for-account': { word: 'wait', mark: ':hourglass:', words: "Waited, because the account API didn't answer" },
   send: { word: 'send', mark: ':arrow_forward:', words: 'Sent to the account' },
   issue: { word: 'send', mark: ':arrow_forward:', words: 'Sent to the account' },
   accept: { word: 'accept', mark: ':arrows_counterclockwise:', words: 'Accepted by the account' },

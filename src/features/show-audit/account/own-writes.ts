@@ -26,6 +26,7 @@ const isAboutItsWrite: Record<StepName, boolean> = {
   void: false,
   drop: false,
   begin: false,
+  'wait-for-account': false,
   send: true,
   issue: true,
   accept: true,

@@ -20,7 +20,7 @@ export function statusLine({ request, description, items, rule, handoverLabel, i
     case 'approved':
       return handoverLabel
         ? mrkdwn`:white_check_mark: *Approved.* ${requester}, press *${handoverLabel}* by ${deadline(request.expiresAt, request.decidedAt ?? request.createdAt)}. The token is shown once, only to you.`
-        : mrkdwn`:white_check_mark: *Approved.* Starting.`
+        : mrkdwn`:white_check_mark: *Approved.* ${request.unreadAt === undefined ? 'Starting.' : waitsForAccount}`
     case 'starting':
       return mrkdwn`:arrow_forward: *Sent.* Waiting for the account API.`
     case 'tracking': {
@@ -32,6 +32,8 @@ export function statusLine({ request, description, items, rule, handoverLabel, i
       return mrkdwn`:grey_question: *${capitalised(stateWords(request))}.*`
   }
 }
+
+const waitsForAccount = "Waiting for the account API, which isn't answering. Nothing has changed yet."
 
 /** `@Ada needs approval from @oncall by 6:07 AM (4 h).` */
 function neededApproval(request: Request, rule: PolicyRule | undefined): Mrkdwn {

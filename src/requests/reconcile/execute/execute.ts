@@ -123,10 +123,18 @@ export function createExecute({
         await end(request, 'drop', result.cause)
         return undefined
       case 'unread':
-        if (sinceApprovalMs(request, await store.now()) < patienceMs) await store.postponeIfUnchanged(request, retryPreflightMs)
-        else await end(request, 'drop', result.cause)
+        await waitForAccount(request, result.cause)
         return undefined
     }
+  }
+
+  /** Repeats the check later, or ends a request that has waited too long. The first time that nothing answers, the request message says so. */
+  async function waitForAccount(request: Request, cause: CommonFinding): Promise<void> {
+    if (sinceApprovalMs(request, await store.now()) >= patienceMs) return end(request, 'drop', cause)
+    // An account API that rejects the key does answer.
+    if (request.unreadAt === undefined && !('refusal' in cause))
+      await store.take(request, 'wait-for-account', { dueInMs: retryPreflightMs })
+    else await store.postponeIfUnchanged(request, retryPreflightMs)
   }
 
   async function end(request: Request, step: StepName, cause: CommonFinding | AuthorityProblem): Promise<void> {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { toGroup } from '../../../../src/domain/policy.ts'
-import { requestStates } from '../../../../src/domain/request.ts'
+import { type Request, requestStates } from '../../../../src/domain/request.ts'
 import { approvalCard, fitsOnCard } from '../../../../src/requests/messages/card/card.ts'
 import { cardActions } from '../../../../src/requests/messages/card/card-actions.ts'
 import type { CardView } from '../../../../src/requests/messages/card/card-view.ts'
@@ -15,6 +15,15 @@ const threeOf = ruleFor({ approve: { anyOf: toGroup(['S0ONCALL01', 'U0DEE00001']
 
 /** The labels of a card's buttons. */
 const buttonsOf = (card: CardView) => cardActions(card).map(({ text }) => text.text)
+
+test('an approved request says that it waits for the account API while that does not answer', () => {
+  const cardOf = (more: Partial<Request>) => approvalCard(cardViewFor({ request: requestFor({ state: 'approved', ...more }) })).text
+
+  expect(cardOf({})).toContain('*Approved.* Starting.')
+  expect(cardOf({ unreadAt: requestedAt })).toContain(
+    "*Approved.* Waiting for the account API, which isn't answering. Nothing has changed yet.",
+  )
+})
 
 describe('the card of a waiting request', () => {
   test('shows who may approve, until when, and the whole request', () => {

@@ -32,6 +32,7 @@ function approvedMove(
   let state: RequestState = 'approved'
   const reported: unknown[] = []
   const postponed: number[] = []
+  const due: (number | undefined)[] = []
   const written: string[] = []
   const distrusted: string[] = []
   const looks: number[] = []
@@ -58,9 +59,10 @@ function approvedMove(
   const store = {
     now: async () => now,
     find: async () => ({ ...approvedRequest(), revision }),
-    take: async (_: Request, name: StepName, { set }: StepData = {}) => {
+    take: async (_: Request, name: StepName, { set, dueInMs }: StepData = {}) => {
       state = afterStep(state, name)
       steps.push({ name, to: state })
+      due.push(dueInMs)
       const { why, next } = explainAll(undefined, set?.causes ?? [])
       reported.push(...[why, next].filter(Boolean))
       if (name === 'send') vi.advanceTimersByTime(claimTakesMs)
@@ -80,7 +82,7 @@ function approvedMove(
     checkAuthority: async () => problem,
     onDistrusted: (_, { code }) => void distrusted.push(code),
   })
-  return { execute, steps, written, reported, postponed, distrusted, looks }
+  return { execute, steps, written, reported, postponed, due, distrusted, looks }
 }
 
 function approvedRequest(): Request {
@@ -187,6 +189,16 @@ describe('an account that cannot be read before the write', () => {
     await execute(approvedRequest())
     expect(steps).toEqual([])
     expect(postponed).toEqual([10_000])
+  })
+
+  test('is noted once if the account API does not answer, so that the request message can say so', async () => {
+    const first = approvedMove(0, { unread: limited })
+    await first.execute(approvedRequest())
+    expect([first.steps, first.due, first.postponed]).toEqual([[{ name: 'wait-for-account', to: 'approved' }], [10_000], []])
+
+    const again = approvedMove(0, { unread: limited })
+    await again.execute({ ...approvedRequest(), unreadAt: 999_500 })
+    expect([again.steps, again.postponed]).toEqual([[], [10_000]])
   })
 
   test('ends the request after that time, with a rejected key as the reason', async () => {
