@@ -90,7 +90,7 @@ describe('a person who asks for more and more', () => {
     const { ask } = setUp()
     const [first] = await Promise.all(Array.from({ length: 10 }, () => ask()))
 
-    expect(await ask({ id: first?.id ?? '' })).toEqual({ outcome: 'exists', id: first?.id })
+    expect(await ask({ id: first?.id ?? '' })).toEqual({ outcome: 'exists', id: first?.id, held: [] })
   })
 
   test('may have any number that need no approval', async () => {

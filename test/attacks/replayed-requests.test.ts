@@ -72,7 +72,7 @@ describe('somebody with write access to Redis cannot bring a request back that h
     await attack.ben.click(move.card, 'Approve')
     await attack.records.redis.zadd(attack.records.keys.due, 0, move.request.id)
 
-    await attack.expectRefused(move, 'already-ended', /it had ended before/)
+    await attack.expectRefused(move, 'already-ended', /it had already ended/)
     expect(attack.accountApi.journal.writes()).toEqual([])
   })
 
@@ -88,7 +88,7 @@ describe('somebody with write access to Redis cannot bring a request back that h
     await attack.ben.click(move.card, 'Approve')
     await attack.records.redis.zadd(attack.records.keys.due, 0, move.request.id)
 
-    await attack.expectRefused(move, 'already-ended', /it had ended before/)
+    await attack.expectRefused(move, 'already-ended', /it had already ended/)
     expect(attack.accountApi.journal.writes()).toEqual([])
   })
 
@@ -102,7 +102,7 @@ describe('somebody with write access to Redis cannot bring a request back that h
     undo(attack, move.request)
     await attack.write(move.request, { state: 'approved' })
 
-    await attack.expectRefused(move, 'already-ended', /it had ended before/)
+    await attack.expectRefused(move, 'already-ended', /it had already ended/)
     expect(attack.accountApi.journal.writes()).toEqual([])
   })
 })

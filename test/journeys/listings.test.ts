@@ -10,6 +10,7 @@ describe('the listings', () => {
 
       *Change*
       \`/infra ip move [&lt;elastic ip&gt; &lt;server&gt;]\` Move an Elastic IP to another server
+      \`/infra evacuate [&lt;server&gt; [&lt;target&gt;]]\` Move all Elastic IPs of a server to another one
       \`/infra vm rename [&lt;vm&gt; &lt;new name&gt;]\` Rename a virtual machine
 
       *Look*

@@ -36,7 +36,7 @@ describe('an example of the help works in the sandbox', () => {
     const came = await world.slack.until(
       () => world.ada.openViews()[0]?.title ?? world.slack.messages(ops).at(-1)?.text ?? world.slack.ephemerals(people.ada).at(-1)?.text,
     )
-    expect(came).toMatch(/needs approval from|^Move an Elastic IP$|^Rename virtual machine$/)
+    expect(came).toMatch(/needs approval from|^Move an Elastic IP$|^Rename virtual machine$|^Evacuate a server$/)
   })
 
   test.each(examplesOf((need) => need === 'read'))('%s', async (example) => {
