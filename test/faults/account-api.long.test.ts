@@ -43,7 +43,7 @@ test.each<[string, FaultOrder]>([
   const report = await untilReport(world.slack, card.ts, /Not started/)
 
   expect(fault.fired).toBe(1)
-  expect(report.text).toContain('the move did not start and nothing was changed')
+  expect(report.text).toContain("The move didn't start and nothing was changed")
   expect(patchesOf(world)).toHaveLength(1)
   expect(world.accountApi.world.elasticIp(elasticIp.id)).toMatchObject({ status: 'active', serverId: elasticIp.serverId })
 })

@@ -75,8 +75,8 @@ describe('a bot that is killed', () => {
   }, 40_000)
 
   test.each<[string, FaultOrder, RegExp]>([
-    ['that is carried out', { kind: 'delay', delayMs: 500 }, /Not started.*none was made, or it is deleted already/],
-    ['that is not', { kind: 'drop-before' }, /Failed.*nobody has seen its token, so I deleted it/],
+    ['that is carried out', { kind: 'delay', delayMs: 500 }, /Not started.*not created, or it is already deleted/],
+    ['that is not', { kind: 'drop-before' }, /Failed.*Nobody saw the token.*deleted it/],
   ])(
     'at the deletion of a key that Slack did not show, %s, leaves no key',
     async (_, order, words) => {
@@ -123,7 +123,7 @@ test('a key that was shown while its deletion was due is reported as deleted, al
   expect([slow.fired, deletion.fired]).toEqual([1, 1])
   expect(liveKeys(world)).toEqual([])
   expect(world.slack.thread(ops, card.ts).filter(({ text }) => /Done/.test(text))).toEqual([])
-  await untilShown(world.slack, people.ada, /took too long.*do not use it/)
+  await untilShown(world.slack, people.ada, /took too long.*Don't use it/)
 }, 40_000)
 
 describe('a created key', () => {

@@ -94,9 +94,7 @@ export async function startScene({
   /** Resolves with the newest card of this move whose text fits. */
   function untilCard(index: number, fits: RegExp, timeoutMs = 15_000, channel = ops): Promise<Message> {
     const { address } = elasticIp(index)
-    // One address can be the beginning of another.
-    const named = new RegExp(`${address.replaceAll('.', '\\.')}(?!\\d)`)
-    const isIt = ({ isBot, text }: Message) => isBot && named.test(text) && fits.test(text)
+    const isIt = ({ isBot, text }: Message) => isBot && namesAddress(address, text) && fits.test(text)
     return slack.until(() => slack.messages(channel).findLast(isIt), { what: `a card of ${address} like ${fits}`, timeoutMs })
   }
 
@@ -174,3 +172,8 @@ export async function startScene({
   }
 }
 export type Scene = Awaited<ReturnType<typeof startScene>>
+
+/** Whether a text names this address. One address can be the beginning of another. */
+export function namesAddress(address: string, text: string): boolean {
+  return new RegExp(`${address.replaceAll('.', '\\.')}(?!\\d)`).test(text)
+}

@@ -253,7 +253,7 @@ describe('SIGTERM while a key is handed over', () => {
     await replaceBot(scene, undefined)
 
     const report = await scene.untilReport(card, /Failed/, 40_000)
-    expect(report.text).toMatch(/nobody has seen/)
+    expect(report.text).toMatch(/Nobody saw/)
     expect(keysMade(scene)).toEqual([])
     expect(JSON.stringify(scene.slack.journal)).not.toContain(key?.token)
     expect(scene.bots.log.join('\n')).not.toContain(key?.token)

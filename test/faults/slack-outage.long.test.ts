@@ -3,10 +3,10 @@ import { describe, expect, test } from 'vitest'
 import { general, ops, people } from '../journeys/world.ts'
 import type { FaultPlan } from '../sandbox/slack/slack.ts'
 import { brokenPromises } from './invariants.ts'
-import { type Scene, startScene } from './scene.ts'
+import { namesAddress, type Scene, startScene } from './scene.ts'
 
 const isReport: FaultPlan['when'] = (args) => args.thread_ts !== undefined
-const about = (address: string, args: Record<string, unknown>) => String(args.text ?? '').includes(`${address} `)
+const about = (address: string, args: Record<string, unknown>) => namesAddress(address, String(args.text ?? ''))
 
 test('a rate-limited channel does not hold up another one, and gets no calls until the limit ends', async () => {
   const scene = await startScene({ moveTakesMs: 1_000 })
@@ -159,7 +159,7 @@ test('a card whose first answer was lost and whose channel is then closed: the r
     .poll(
       async () => {
         await scene.ada.command(`/infra ip move ${address} ${scene.to}`, { channel: general })
-        return scene.slack.messages(general).filter(({ isBot, text }) => isBot && text.includes(`${address} `)).length
+        return scene.slack.messages(general).filter(({ isBot, text }) => isBot && namesAddress(address, text)).length
       },
       { timeout: 10_000, interval: 1_000 },
     )
