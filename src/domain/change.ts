@@ -120,7 +120,7 @@ export interface Change<Input = unknown, Facts = unknown> {
   reverse?(input: Input, facts: Facts): { input: Input; facts: Facts; label: string } | undefined
 }
 
-/** The items of a change. Each is carried out, tracked and judged as a change of its own. */
+/** The items of a change. Each is sent, tracked and ended like a request with a single change. */
 export interface Items<Input, Facts> {
   /** The change of one item. It has a `run`. */
   change: Change
@@ -129,7 +129,7 @@ export interface Items<Input, Facts> {
   /** Returns why approved items must not be sent, by their ids. `now` are the facts that were read just before the writes. */
   leftOut(approved: Facts, now: Facts): Map<string, Finding[]>
   /** Returns the input of the same change for some of its items. */
-  only(input: Input, ids: string[]): Input
+  narrow(input: Input, ids: string[]): Input
 }
 
 /** One item, in the terms of the change of an item. */

@@ -29,8 +29,8 @@ export type CheckFor = 'request' | 'writes'
 export type Judged = { elasticIpId: string; address: string } & ({ move: Preflight<EvacuatedIp> } | { finding: Finding })
 
 /**
- * Checks which addresses of a server can be moved to another one, each as a move of its own. For a request it throws CheckFailed if one of the
- * chosen addresses cannot be moved, so that nobody believes that it will be. Before the writes it only leaves such an address out.
+ * Checks each address of a server as a single move would be checked. For a request it throws CheckFailed if one of the chosen addresses can't be
+ * moved, because the requester expects all of them to move. Before the writes it only leaves such an address out.
  */
 export function checkEvacuation(
   input: EvacuationInput,

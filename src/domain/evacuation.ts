@@ -43,7 +43,7 @@ export const EvacuationFacts = z.object({
 })
 export type EvacuationFacts = z.infer<typeof EvacuationFacts>
 
-/** Returns each address as a move of its own. */
+/** Returns one move for each address. */
 export function movesOf({ items, to }: EvacuationFacts): Item[] {
   return items.map((facts) => ({
     id: facts.elasticIpId,

@@ -21,10 +21,10 @@ type AsRequested = Pick<
   | 'reason'
   | 'undoes'
 > &
-  Pick<Partial<Request>, 'fromMessage'>
+  Pick<Partial<Request>, 'fromMessage' | 'moreResources'>
 
 /** What the signature of a request covers: all that was requested, under which rule, with how many approvals, and until when. */
-function requestContent({ origin, fromMessage, ...request }: AsRequested) {
+function requestContent({ origin, fromMessage, moreResources = [], ...request }: AsRequested) {
   const {
     version,
     id,
@@ -45,7 +45,8 @@ function requestContent({ origin, fromMessage, ...request }: AsRequested) {
   const { userId, channelId, teamId } = origin
   const requested = { version, id, kind, input, facts, resource, hash, unchecked, userId, channelId, teamId, reason, undoes }
   const from = fromMessage ? { fromMessage } : {}
-  return { signed: 'request', ...requested, ...from, rule, needsApproval, approvalsNeeded, ttlMs, createdAt }
+  const locks = moreResources.length > 0 ? { moreResources } : {}
+  return { signed: 'request', ...requested, ...from, ...locks, rule, needsApproval, approvalsNeeded, ttlMs, createdAt }
 }
 
 /** What the signature of an approval covers. `via` is the party that it stands for, by which the rule allowed it. */

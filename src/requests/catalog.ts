@@ -16,7 +16,7 @@ export interface Opened {
   latest: unknown
 }
 
-/** One item of an opened request, as a change of its own. */
+/** One item of an opened request, with the change that carries it out. */
 export interface OpenedItem extends Opened {
   id: string
   /** What people call it: `203.0.113.10`. */

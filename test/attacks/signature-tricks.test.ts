@@ -35,6 +35,7 @@ describe('somebody who can write to Redis gets no signature to fit another conte
     ['an input with one more member', { input: { ...(signed.input as object), more: null } }],
     ['the facts', { facts: { ...(signed.facts as object), project: { id: 'proj_lax' } } }],
     ['the lock', { resource: 'elastic_ip:eip_2' }],
+    ['a lock more', { moreResources: ['elastic_ip:eip_2'] }],
     ['the hash', { hash: '0'.repeat(64) }],
     ['the rule', { rule: 'lax' }],
     ['the time to approve', { ttlMs: signed.ttlMs + 1 }],

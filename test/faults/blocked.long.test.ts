@@ -36,7 +36,7 @@ const moments = {
   // The claim reaches Redis only after another bot has done everything, so Redis rejects it as too late.
   'the claim of the write': ({ proxy, block, over }: Blockade) => {
     const isClaim = (sent: Buffer) => {
-      const fits = sent.includes('"name":"send"')
+      const fits = sent.includes('"tokenName":"send"')
       if (fits) block()
       return fits
     }

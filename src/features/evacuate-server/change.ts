@@ -24,7 +24,7 @@ export interface EvacuationParts {
   seen: SeenAssignments
 }
 
-/** Creates the change that moves the Elastic IPs of a server to another one, each as a move of its own. */
+/** Creates the change that moves all Elastic IPs of a server to another server, with one write for each. */
 export function createEvacuation({ accountApi, seen }: EvacuationParts): Change<EvacuationInput, EvacuationFacts> {
   const move = createMoveChange(accountApi)
 
@@ -48,7 +48,7 @@ export function createEvacuation({ accountApi, seen }: EvacuationParts): Change<
       change: move,
       of: movesOf,
       leftOut: addressesLeftOut,
-      only: (input, elasticIpIds) => ({ ...input, elasticIpIds }),
+      narrow: (input, elasticIpIds) => ({ ...input, elasticIpIds }),
     },
     // The outcome is read item by item.
     observe: async () => ({ is: 'unclear' }),

@@ -47,7 +47,7 @@ export function createEvacuationForm({ submit, change, offerAddresses }: FormPar
     }
   }
 
-  /** Shows a form that is filled with a request, without a read: what has changed since is told once it is sent. */
+  /** Shows a form filled from an earlier request, without a read. Sending it runs the preflight check, which reports what has changed. */
   function filledForm(metadata: string, { reason, problem, ...filling }: Filling): ModalView {
     const [input, facts] = [EvacuationInput.parse(filling.input), EvacuationFacts.parse(filling.facts)]
     return evacuationModal({

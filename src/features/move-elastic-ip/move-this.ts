@@ -1,16 +1,11 @@
 import type { PlainTextOption } from '@slack/web-api'
 import { findInList } from '../../account-api/cut-list.ts'
 import type { Inventory } from '../../account-api/inventory.ts'
-import { OfferedThing } from '../../domain/offer.ts'
 import { withinOr } from '../../domain/within.ts'
 import { moveKind } from '../../moves/move-change.ts'
 import type { Access } from '../../requests/access/access.ts'
-import { noticeView } from '../../slack/blocks/notice.ts'
+import { createOpenOffer } from '../../requests/interactions/open-offer.ts'
 import { preset } from '../../slack/blocks/picker.ts'
-import type { Click } from '../../slack/commands/handlers.ts'
-import { toUserWords } from '../../slack/errors.ts'
-import { readJson } from '../../slack/receive/payloads.ts'
-import { mrkdwn } from '../../slack/text/text.ts'
 import { moveModal } from './modal.ts'
 import { withElasticIp } from './server-picker.ts'
 
@@ -22,22 +17,16 @@ interface MoveThisParts {
 /** The longest wait for the names that the filled form shows. Without them it shows the ids. */
 const namesMs = 1_500
 
-/** Creates the button *Move…* of a look-up: the filled form replaces what was found, or the reason why the person cannot request a move here. */
+/** Creates the button *Move…* of a look-up. */
 export function createMoveThis({ inventory, access }: MoveThisParts) {
-  return async function moveThis({ view, value, origin }: Click): Promise<void> {
-    if (!view) return
-    const thing = readJson(OfferedThing, value)
-    if (!thing) return view.update(noticeView(mrkdwn`This button is out of date. Look the message up again.`))
-    try {
-      await access.gateForm(origin, moveKind)
-    } catch (error) {
-      const problem = toUserWords(error)
-      if (!problem) throw error
-      return view.update(noticeView(problem, 'Not possible'))
-    }
-    const [elasticIp, server] = await Promise.all([elasticIpOption(thing.id), serverOption(thing.serverId)])
-    await view.update(moveModal({ metadata: withElasticIp(view.metadata, thing.id), elasticIp, server }))
-  }
+  const openOffer = createOpenOffer({
+    access,
+    kind: moveKind,
+    form: async ({ id, serverId }, metadata) => {
+      const [elasticIp, server] = await Promise.all([elasticIpOption(id), serverOption(serverId)])
+      return moveModal({ metadata: withElasticIp(metadata, id), elasticIp, server })
+    },
+  })
 
   async function elasticIpOption(id: string): Promise<PlainTextOption | undefined> {
     const found = await known(findInList(inventory.elasticIps(), (each) => each.id === id))
@@ -57,4 +46,6 @@ export function createMoveThis({ inventory, access }: MoveThisParts) {
       undefined,
     )
   }
+
+  return openOffer
 }

@@ -12,7 +12,7 @@ interface RowParts {
   catalog: WordsOfChanges
 }
 
-/** Makes the rows of stories and events. An event that confirms an entry of a story is told in the row of that story. */
+/** Makes the rows of stories and events. An event that confirms an entry of a story is shown in that story's row. */
 export function auditRows(stories: Story[], { events, addresses, catalog }: RowParts): AuditRow[] {
   const told = new Set<MatchedEvent>()
   const ofStories = stories.map((story) => {

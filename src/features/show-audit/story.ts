@@ -22,7 +22,7 @@ function newest({ entries }: Story): number {
   return entries.at(-1)?.seq ?? 0
 }
 
-/** Returns what a story is told by: its genuine entries. Without any it is told by the others, which are marked. */
+/** Returns the entries that a story is made of: the genuine ones. If there are none, returns the others, which are marked. */
 export function trustedEntries({ entries }: Story): FoundEntry[] {
   const genuine = entries.filter(({ verdict }) => verdict === 'genuine')
   return genuine.length > 0 ? genuine : entries

@@ -68,7 +68,7 @@ export function createRequestAgain({ requests, catalog, access, forms, linkTo }:
     const { change, input, facts } = catalog.open(request)
     const rest = restOf(request.items ?? []).map(({ id }) => id)
     if (isOpen(request.state) || !change.items || rest.length === 0) throw new Refusal(tooLate(request, userId))
-    return { filling: { input: change.items.only(input, rest), facts, reason: request.reason } }
+    return { filling: { input: change.items.narrow(input, rest), facts, reason: request.reason } }
   })
 
   return { openAgain, openReverse, openRetry }

@@ -123,7 +123,7 @@ export function createRenderer({
     }
   }
 
-  /** A message is linked in its own channel alone, because a private channel is nobody else's business. */
+  /** Links a message only from its own channel, because a link would reveal a private channel to others. */
   function sourceOf({ fromMessage, origin }: Request): string | undefined {
     return fromMessage?.channelId === origin.channelId ? addressOf(fromMessage) : undefined
   }
