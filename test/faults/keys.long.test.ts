@@ -173,7 +173,7 @@ describe('a created key', () => {
 
     expect(lost.map(({ fired }) => fired)).toEqual([3, 1])
     expect(liveKeys(world)).toEqual([])
-    await untilShown(world.slack, people.ada, /I deleted it at once/)
+    await untilShown(world.slack, people.ada, /deleted the key at once/)
   }, 40_000)
 
   test('is deleted if it was answered with a 502 that holds its token, and the token is nowhere', async () => {

@@ -31,7 +31,7 @@ function checkLines({ checks, unchecked }: Checked): Mrkdwn[] {
 }
 
 function headingOf({ request }: Checked): string {
-  return request.state === 'waiting' ? 'Check first' : 'Known when approved'
+  return request.state === 'waiting' ? 'Check first' : 'Warnings'
 }
 
 function bulleted(line: Mrkdwn): Mrkdwn {

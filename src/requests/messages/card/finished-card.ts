@@ -49,7 +49,7 @@ export function finishedBlocks(view: CardView): KnownBlock[] {
 /** Says the same without blocks. */
 export function finishedText(view: CardView): Mrkdwn[] {
   const { state, decision } = view.request
-  const reason = state === 'rejected' && decision?.reason ? [mrkdwn`Reason: ${code(decision.reason)}`] : []
+  const reason = state === 'rejected' && decision?.reason ? [mrkdwn`${rejectionLabel}: ${code(decision.reason)}`] : []
   const left = notMoved(view)
   return [whatHappened(view), ...(left.length > 0 ? [itemLines(left, { hasBegun: true })] : []), ...reason, whoAndWhen(view.request)]
 }
@@ -91,9 +91,12 @@ function consequence({ request, items, ending }: CardView): Mrkdwn {
   }
 }
 
+/** Details show the requester's reason as well, so this one has another name. */
+const rejectionLabel = 'Rejected because'
+
 /** Shows the reason of a rejection. */
 export function rejectionBlocks({ state, decision }: Request): KnownBlock[] {
-  return state === 'rejected' ? reasonBlocks('Reason', decision?.reason) : []
+  return state === 'rejected' ? reasonBlocks(rejectionLabel, decision?.reason) : []
 }
 
 /** `Requested by @Ada, approved by @Ben  ·  2:13 PM  ·  took 43 s  ·  Request b7e23ec2` */

@@ -100,6 +100,6 @@ describe('what approvers should check first', () => {
   test('is still shown once it is approved', () => {
     const { text } = approvalCard(cardViewFor({ request: requestFor({ state: 'tracking' }), checks: [isOff] }))
 
-    expect(text).toContain('Known when approved: `web-2` has status `off`.')
+    expect(text).toContain('Warnings: `web-2` has status `off`.')
   })
 })

@@ -72,7 +72,7 @@ describe('a finished request', () => {
       [Request again] [Details]
 
       :no_entry: *Rejected*  ·  Move \`203.0.113.10\`: \`web-1\` → \`web-2\`
-      Reason: Not during the sale, see [https://status.nimbus.example]
+      Rejected because: Not during the sale, see [https://status.nimbus.example]
       (Requested by <@U0ADA00001>, rejected by <@U0BEN00001>  ·  14:13  ·  Request \`b7e23ec2\`)
       [Request again] [Details]
 
@@ -102,7 +102,7 @@ describe('a finished request', () => {
 
     expect(steady(approvalCard(rejected).text)).toMatchInlineSnapshot(`
       ":no_entry: *Rejected*  ·  [production] Move \`203.0.113.10\`: \`web-1\` → \`web-2\`
-      Reason: \`Not *now*\`
+      Rejected because: \`Not *now*\`
       Requested by <@U0ADA00001>, rejected by <@U0BEN00001>  ·  14:13  ·  Request \`b7e23ec2\`"
     `)
   })
@@ -151,7 +151,7 @@ describe('the details of a finished request', () => {
       Reason: see [https://tickets.nimbus.example/OPS-1]
       | *Project* / \`Storefront\`
       | *Site* / \`ASH\`
-      :warning: *Known when approved*
+      :warning: *Warnings*
       •  web-2 is locked on the account.
       •  Not checked: whether web-2 is in the same site.
       Requested by <@U0ADA00001>, 14:00
@@ -167,7 +167,7 @@ describe('the details of a finished request', () => {
       Reason: \`see https://tickets.nimbus.example/OPS-1\`
       Project: Storefront
       Site: ASH
-      Known when approved: web-2 is locked on the account. Not checked: whether web-2 is in the same site.
+      Warnings: web-2 is locked on the account. Not checked: whether web-2 is in the same site.
       Requested by <@U0ADA00001>, 14:00
       Approved by <@U0BEN00001>, 14:12
       Sent to the account API, 14:12
