@@ -201,7 +201,7 @@ async function press(
     return news
   }
   // On a busy machine the interim message of a slow bot comes first. The answer follows.
-  const answers = () => slack.ephemerals(userId).filter(({ text }) => !text.startsWith('Still working'))
+  const answers = () => slack.ephemerals(userId).filter(({ text }) => !text.startsWith('Slower than usual'))
   const isAnswered = () => answers().length > 0 || hands.openViews().some(({ title }) => title === refused)
 
   const act = nextOf(userId)
