@@ -62,7 +62,6 @@ export function createNewKeyChange({ apiKeys }: Pick<AccountApi, 'apiKeys'>): Ch
     describe: describeNewKey,
     handover: {
       label: 'Create key',
-      task: 'Create your key',
       issue: async ({ name, readOnly, allowedIps }, _, { onAnswer }) => {
         const { key, token } = await apiKeys.create({ name, readOnly, allowedIps }, { onAnswer })
         return {

@@ -242,6 +242,19 @@ describe('the buttons of a card', () => {
     expect(blocks(1)[0]?.block_id).not.toBe(blocks(2)[0]?.block_id)
   })
 
+  test('ask for a confirmation before a key is rotated, because its old token stops working', () => {
+    const request = requestFor({ state: 'approved' })
+    const confirmOf = (more: Partial<CardView>) => cardActions(cardViewFor({ request, ...more }))[0]?.confirm
+
+    expect(confirmOf({ handoverLabel: 'Create key' })).toBeUndefined()
+    expect(confirmOf({ handoverLabel: 'Rotate key', handoverWarning: 'The old token stops working at once.' })).toMatchObject({
+      title: { text: 'Rotate key?' },
+      text: { text: expect.stringContaining('The old token stops working at once. The new one is shown once, only to you.') },
+      confirm: { text: 'Rotate key' },
+      deny: { text: 'Cancel' },
+    })
+  })
+
   test('ask for a confirmation before the tracking stops', () => {
     expect(cardActions(cardViewFor({ request: requestFor({ state: 'tracking' }) }))).toMatchInlineSnapshot(`
       [
