@@ -332,9 +332,9 @@ describe('a row', () => {
 describe('a step', () => {
   test('of a whole move says who took it and when, by which rule, and what the account answered', () => {
     expect(wholeMove.map((entry) => stepText(entry)).join('\n')).toMatchInlineSnapshot(`
-      "Requested: <@U0ADA00001>, <!date^1795176000^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  rule APPROVERS: every full member can request  ·  reason: \`web-1 is to be &lt;rebooted&gt;\`
+      "Requested: <@U0ADA00001>, <!date^1795176000^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  every full member can request  ·  reason: \`web-1 is to be &lt;rebooted&gt;\`
       Reminded the approvers: <!date^1795176001^{date_short_pretty} {time}|2026-11-20 12:00 UTC>
-      Approved: <@U0BEN00001>, <!date^1795176002^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  rule APPROVERS: <!subteam^S0ONCALL01>
+      Approved: <@U0BEN00001>, <!date^1795176002^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  setting \`APPROVERS\`: <!subteam^S0ONCALL01>
       Sent to the account: <!date^1795176003^{date_short_pretty} {time}|2026-11-20 12:00 UTC>
       Accepted by the account: <!date^1795176004^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  elasticIps.move: 202
       Done: <!date^1795176005^{date_short_pretty} {time}|2026-11-20 12:00 UTC>"
@@ -453,10 +453,10 @@ describe('a step', () => {
       { ...move, act: 'teleport', text: 'somewhere' },
     )
     expect(entries.map((entry) => stepText(entry)).join('\n')).toMatchInlineSnapshot(`
-      "Approved, with 1 more of 2 needed: <@U0BEN00001>, <!date^1795176000^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  rule APPROVERS: <!subteam^S0ONCALL01>
-      Needed no approval: <!date^1795176001^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  rule NO_APPROVAL: no approval needed
-      Approved by the requester alone (break-glass): <@U0ADA00001>, <!date^1795176002^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  rule production: <@U0ADA00001>  ·  reason: \`everything is down\`
-      Rejected: <@U0BEN00001>, <!date^1795176003^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  rule APPROVERS: <!subteam^S0ONCALL01>  ·  reason: \`not tonight, &lt;@U0ADA00001&gt;\`
+      "Approved, with 1 more of 2 needed: <@U0BEN00001>, <!date^1795176000^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  setting \`APPROVERS\`: <!subteam^S0ONCALL01>
+      Needed no approval: <!date^1795176001^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  setting \`NO_APPROVAL\`: no approval needed
+      Approved by the requester alone (break-glass): <@U0ADA00001>, <!date^1795176002^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  rule “production”: <@U0ADA00001>  ·  reason: \`everything is down\`
+      Rejected: <@U0BEN00001>, <!date^1795176003^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  setting \`APPROVERS\`: <!subteam^S0ONCALL01>  ·  reason: \`not tonight, &lt;@U0ADA00001&gt;\`
       Withdrawn: <@U0ADA00001>, <!date^1795176004^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  as the requester
       Expired: <!date^1795176005^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  Approved, but not used before the deadline.
       Discarded, because its message could not be posted: <!date^1795176006^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  Couldn't post the request message: not_in_channel.
@@ -642,7 +642,7 @@ describe('words', () => {
 
   test('are shown as mentions and code', () => {
     expect(readFilter(['me', '<@U0BEN00001|ben>', 'ip.move', 'web-2', '`x`'], ada, catalog).shown.text).toMatchInlineSnapshot(
-      `"<@U0ADA00001> <@U0BEN00001> \`ip.move\` \`web-2\` \`’x’\`"`,
+      `"\`me\` @ben \`ip.move\` \`web-2\` \`’x’\`"`,
     )
   })
 
@@ -878,9 +878,9 @@ describe('the list', () => {
       shown && texts([shown.title, ...shown.facts.map(({ label, words }) => mrkdwn`${label}: ${words}`), ...(shown.notes ?? [])]),
     ).toMatchInlineSnapshot(`
       "“Move 203.0.113.10 from web-1 to web-2”
-      Requested: <@U0ADA00001>, <!date^1795176000^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  rule APPROVERS: every full member can request  ·  reason: \`web-1 is to be &lt;rebooted&gt;\`
+      Requested: <@U0ADA00001>, <!date^1795176000^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  every full member can request  ·  reason: \`web-1 is to be &lt;rebooted&gt;\`
       Reminded the approvers: <!date^1795176001^{date_short_pretty} {time}|2026-11-20 12:00 UTC>
-      Approved: <@U0BEN00001>, <!date^1795176002^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  rule APPROVERS: <!subteam^S0ONCALL01>
+      Approved: <@U0BEN00001>, <!date^1795176002^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  setting \`APPROVERS\`: <!subteam^S0ONCALL01>
       Sent to the account: <!date^1795176003^{date_short_pretty} {time}|2026-11-20 12:00 UTC>
       ↳ confirmed by the account: \`update.elastic_ip\` of \`203.0.113.10\` by ops (ops@nimbus.example), <!date^1795176004^{date_short_pretty} {time}|2026-11-20 12:00 UTC>
       Accepted by the account: <!date^1795176004^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  elasticIps.move: 202

@@ -56,6 +56,8 @@ export function createNewKeyChange({ apiKeys }: Pick<AccountApi, 'apiKeys'>): Ch
     input: NewKey,
     facts: NewKey,
     resource: ({ name }) => `api_key_name:${name}`,
+    // The name on the account is unique. Two open requests for one label would make two keys that people can't tell apart.
+    moreResources: ({ name }) => [`api_key_label:${labelOf(name).toLowerCase()}`],
     preflight,
     differences: () => [],
     explain: explainer(NewKeyFinding, newKeyWords),

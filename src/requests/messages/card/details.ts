@@ -3,6 +3,7 @@ import { context, wholeSection } from '../../../slack/blocks/blocks.ts'
 import { message } from '../../../slack/blocks/message.ts'
 import { code, dateTime, joinMrkdwn, type Mrkdwn, mention, mrkdwn } from '../../../slack/text/text.ts'
 import type { Message } from '../../../slack/web-api/messenger.ts'
+import { ruleWords } from '../rule-words.ts'
 import { history } from './approvals.ts'
 import type { CardView } from './card-view.ts'
 import { checkBlocks } from './check-first.ts'
@@ -52,7 +53,7 @@ function at(time: number | undefined, what: string): Mrkdwn[] {
 
 function smallPrint({ request, description, notes }: CardView): Mrkdwn {
   return joinMrkdwn(
-    [...description.ids.map(idWords), ...notes, mrkdwn`Rule “${request.rule}”`, mrkdwn`Request ${code(request.id)}`],
+    [...description.ids.map(idWords), ...notes, mrkdwn`By ${ruleWords(request.rule)}`, mrkdwn`Request ${code(request.id)}`],
     '  ·  ',
   )
 }
