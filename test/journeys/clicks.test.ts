@@ -485,5 +485,5 @@ describe('a record that somebody has changed in Redis', () => {
 
 /** The details of a request have its id and its times. */
 function withoutDetails(text: string): string {
-  return /Rule “.+Request `\w{32}`$/s.test(text) ? 'shows the details of the request' : text
+  return /By (rule|setting) .+Request `\w{32}`$/s.test(text) ? 'shows the details of the request' : text
 }

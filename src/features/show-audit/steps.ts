@@ -48,11 +48,17 @@ function reasonsIn(entry: AuditEntry, catalog: WordsOfChanges): Mrkdwn[] {
   ]
 }
 
-/** Shows the account's answer (`elasticIps.move: 202`), and the id of a new key. */
+/** Shows the account's answer (`account API: move accepted (202)`), and the id of a new key. */
 function answerWords({ answer, resourceId }: AuditEntry): Mrkdwn[] {
-  const codes = answer?.codes?.length ? ` ${answer.codes.join(', ')}` : ''
-  const words = answer ? [mrkdwn`${answer.operation}: ${answer.status ?? answer.problem ?? 'no answer'}${codes}`] : []
+  const words = answer ? [mrkdwn`account API: ${outcomeOf(answer)}`] : []
   return [...words, ...(resourceId === undefined ? [] : [mrkdwn`${resourceId}, shown to the requester`])]
+}
+
+function outcomeOf({ operation, status, problem, codes = [] }: NonNullable<AuditEntry['answer']>): string {
+  // Operations are called `elasticIps.move`.
+  const write = operation.split('.').at(-1) ?? operation
+  if (status === undefined) return `no answer to the ${write}${problem === undefined ? '' : ` (${problem})`}`
+  return `${write} ${status < 400 ? 'accepted' : 'refused'} (${[status, ...codes].join(', ')})`
 }
 
 /** Says which rule allowed an act: `rule “production”: @oncall`. Returns an empty list if the entry has no rule. */

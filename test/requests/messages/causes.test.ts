@@ -157,7 +157,7 @@ describe('findings in words', () => {
       whether such a key already exists (the account API didn't answer)
       The key gives full access from any IP.
       Nobody saw the token of the created key (tok_1), so Lockkeeper deleted it.
-      No key of that name is on the account. It was not created, or it is already deleted. If it appears later, Lockkeeper deletes it.
+      No key of that name is on the account. It wasn't created, or it's already deleted. If it appears later, Lockkeeper deletes it.
       The key was created (tok_1). Slack didn't confirm the message with its token, so Lockkeeper deleted the key at once.
       The key was created (tok_1). It took too long to show its token, so Lockkeeper deleted the key at once."
     `)

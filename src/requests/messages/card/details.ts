@@ -6,7 +6,7 @@ import type { Message } from '../../../slack/web-api/messenger.ts'
 import { ruleWords } from '../rule-words.ts'
 import { history } from './approvals.ts'
 import type { CardView } from './card-view.ts'
-import { checkBlocks } from './check-first.ts'
+import { checkBlocks, checksInWords } from './check-first.ts'
 import { finishedText, isFinished, rejectionBlocks, whatHappened } from './finished-card.ts'
 import { contentBlocks, contentInWords, idWords, sourceBlocks, titleBlocks } from './open-card.ts'
 import { statusLine } from './status-line.ts'
@@ -15,7 +15,7 @@ import { statusLine } from './status-line.ts'
 export function requestDetails(view: CardView): Message {
   const outcome = isFinished(view) ? finishedText(view) : [statusLine(view)]
   return message({
-    text: joinMrkdwn([...outcome, ...contentInWords(view), ...timeline(view), smallPrint(view)], '\n'),
+    text: joinMrkdwn([...outcome, ...contentInWords(view), ...checksInWords(view), ...timeline(view), smallPrint(view)], '\n'),
     blocks: detailsBlocks(view),
   })
 }
