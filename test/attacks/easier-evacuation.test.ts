@@ -140,7 +140,7 @@ describe('a person who writes the policy so that an evacuation gets past a stric
     )
 
     // The judges had something to do.
-    expect(found.byTheFirstRule).toBeGreaterThan(50)
+    expect(found.byTheFirstRule).toBeGreaterThan(25)
   }, 60_000)
 
   test('is only refused what is easier: rules that say the same are accepted, wherever they are for', () => {
