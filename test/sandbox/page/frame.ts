@@ -10,8 +10,8 @@ export interface FrameProps {
   desk: Desk
   sideOpen: boolean
   hintOpen: boolean
-  /** How many requests wait for this person. */
-  decisions(person: Person): number
+  /** The requests that wait for this person: how many, and in words. */
+  waiting(person: Person): { count: number; words: string }
   /** The button of the drawer, and the one for two people side by side. */
   tools: TemplateResult
   toggleSide(open: boolean): void
@@ -23,7 +23,7 @@ export interface FrameProps {
 
 const roleWords: Record<Person['role'], string> = { requester: 'requester', approver: 'approver', outsider: 'outsider' }
 
-export function topBar({ workspace, desk, sideOpen, tools, decisions, toggleSide, actAs }: FrameProps): TemplateResult {
+export function topBar({ workspace, desk, sideOpen, tools, waiting, toggleSide, actAs }: FrameProps): TemplateResult {
   const me = desk.me()
   return html`<header class="top-bar">
     <button
@@ -46,7 +46,7 @@ export function topBar({ workspace, desk, sideOpen, tools, decisions, toggleSide
           ${workspace.people.map(
             (person) =>
               html`<option value=${person.id} ?selected=${person.id === me.id}>
-                ${person.name} (${roleWords[person.role]})${decisions(person) > 0 ? `, ${toDecide(decisions(person))}` : ''}
+                ${person.name} (${roleWords[person.role]})${waiting(person).count > 0 ? `, ${waiting(person).words}` : ''}
               </option>`,
           )}
         </select>
@@ -119,17 +119,17 @@ function appLink({ workspace, desk, goToApp }: FrameProps): TemplateResult {
   </li>`
 }
 
-function personLink(person: Person, { desk, decisions, actAs }: FrameProps): TemplateResult {
+function personLink(person: Person, { desk, waiting, actAs }: FrameProps): TemplateResult {
   const isMe = person.id === desk.me().id
-  const count = decisions(person)
+  const { count, words } = waiting(person)
   const label = isMe ? `${person.name} (you)` : `Act as ${person.name}`
   return html`<li>
     <button
       type="button"
       class="side-link side-person ${isMe ? 'is-me' : ''}"
       aria-current=${isMe ? 'true' : nothing}
-      aria-label=${count > 0 ? `${label}, ${toDecide(count)}` : label}
-      title=${`${person.title}. ${isMe ? 'You act as this person.' : `Click to act as ${person.name}.`}`}
+      aria-label=${count > 0 ? `${label}, ${words}` : label}
+      title=${`${person.title}.${count > 0 ? ` ${words}.` : ''} ${isMe ? 'You act as this person.' : `Click to act as ${person.name}.`}`}
       @click=${() => actAs(person.id)}
     >
       ${avatar(false, person.name, person)}<span class="side-name">${person.name}</span>
@@ -137,10 +137,6 @@ function personLink(person: Person, { desk, decisions, actAs }: FrameProps): Tem
       ${count > 0 ? html`<span class="badge">${count}</span>` : nothing}
     </button>
   </li>`
-}
-
-function toDecide(count: number): string {
-  return `${count} to decide`
 }
 
 export function channelHead({ desk, hintOpen, toggleHint }: FrameProps): TemplateResult {

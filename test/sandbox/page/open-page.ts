@@ -28,7 +28,7 @@ import { createPickers } from './pickers.ts'
 import { createPlaces } from './places.ts'
 import { placePopups } from './popup.ts'
 import { createPresses } from './presses.ts'
-import { requestsIn, waitingFor } from './requests.ts'
+import { requestsIn, waitingFor, waitingWords } from './requests.ts'
 import { createScrolling } from './scrolling.ts'
 import { isBeside, openSideBySide } from './side-by-side.ts'
 import { threadPanel } from './thread-panel.ts'
@@ -149,7 +149,7 @@ export function openPage(api: Api, workspace: Workspace) {
       desk,
       sideOpen,
       hintOpen: hint.isOpen(),
-      decisions: (one) => waitingFor(requests, one).length,
+      waiting: (one) => ({ count: waitingFor(requests, one).length, words: waitingWords(requests, one) }),
       tools: barTools(),
       toggleSide(open) {
         sideOpen = open
