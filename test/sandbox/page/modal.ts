@@ -126,3 +126,5 @@ export function createModal({ api, forms, blocks, pickers, me, refresh, update }
     },
   }
 }
+
+export type Modal = ReturnType<typeof createModal>
