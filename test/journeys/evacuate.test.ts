@@ -223,16 +223,22 @@ describe('the addresses of an evacuation', () => {
     expect(world.slack.messages(ops)).toEqual([])
   })
 
-  test('are all shown on one message, also 50', async () => {
+  test('are all shown on one message, also 50, and are read with one list right before their writes', async () => {
     const own = addresses(50)
     const world = await worldWith(own)
 
     const card = await requestEvacuation(world)
 
     expect(JSON.stringify(card.blocks)).toContain(own[49]?.address)
+    world.accountApi.journal.clear()
     await world.ben.click(card, 'Approve')
     await untilReport(world.slack, card.ts, /Done/)
     expect(patched(world)).toHaveLength(50)
+    const { journal } = world.accountApi
+    const firstWrite = journal.findIndex(({ method }) => method === 'PATCH')
+    const reads = journal.filter(({ method, path }, index) => method === 'GET' && (index < firstWrite || path.startsWith('/servers')))
+    expect(new Set(reads.map(({ path }) => path))).toHaveLength(3)
+    expect(reads.length).toBeLessThanOrEqual(4)
   })
 })
 
