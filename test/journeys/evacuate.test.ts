@@ -49,6 +49,7 @@ describe('an evacuation', () => {
     expect(patched(world)).toEqual(own.map(({ id }) => id))
     for (const { id } of own) expect(serverOf(world, id)).toBe(target)
     expect(report.text).toContain('14 Elastic IPs are assigned to `web-2`.')
+    expect(report.blocks?.find(({ type }) => type === 'data_table')?.rows).toHaveLength(15)
     for (const { address } of own) expect(report.text).toContain(`:large_green_circle: \`${address}\`  moved`)
     expect(world.slack.thread(ops, card.ts).slice(1)).toHaveLength(1)
     const done = await untilCard(world.slack, /\*Done\*/)
