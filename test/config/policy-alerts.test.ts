@@ -229,7 +229,7 @@ describe('any alerts', () => {
 
         for (const error of errors) expect(error).toMatch(/^line \d+: [^\n\r]{10,}$/)
       }),
-      { numRuns: 500 },
+      { numRuns: 150 },
     )
   })
 })

@@ -583,7 +583,7 @@ describe('a hostile policy file', () => {
     ['nested brackets', '['.repeat(100_000)],
     ['nested lists', '- '.repeat(100_000)],
     ['nested keys', '? '.repeat(100_000)],
-    ['many keys', `rules:\n${Array.from({ length: 50_000 }, (_, i) => `k${i}: 1\n`).join('')}`],
+    ['many keys', `rules:\n${Array.from({ length: 10_000 }, (_, i) => `k${i}: 1\n`).join('')}`],
     ['more than 1 MB', `rules: [] #${'x'.repeat(1_000_000)}`],
   ])('with %s is rejected quickly', (_, text) => {
     const errors = errorsOf(text)
@@ -688,7 +688,7 @@ describe('any text', () => {
         expect(numbers).toEqual(numbers.toSorted((a, b) => a - b))
         expect(numbers.every((number) => number >= 1 && number <= text.split(/\r\n|\r|\n/).length)).toBe(true)
       }),
-      { numRuns: 500 },
+      { numRuns: 150 },
     )
   })
 })
@@ -746,7 +746,7 @@ describe('a policy', () => {
         expect(policy.rules.map(({ name }) => name)).toEqual(list.map(({ name }) => name))
         expect(policyOf(stringify({ rules: policy.rules.map(toFile) }))).toEqual(policy)
       }),
-      { numRuns: 300 },
+      { numRuns: 100 },
     )
   })
 })
