@@ -2,7 +2,7 @@ import type { Origin } from '../../domain/origin.ts'
 import { modal } from '../blocks/modal.ts'
 import type { Answer } from '../commands/handlers.ts'
 import { type Answerable, hasTable, sendWithTable } from '../lists/answerable.ts'
-import type { Done, Messenger } from '../web-api/messenger.ts'
+import type { Done, Message, Messenger } from '../web-api/messenger.ts'
 import type { Respond } from '../web-api/response-url.ts'
 import { createRespondWithTable } from './table-support.ts'
 
