@@ -6,6 +6,7 @@ import type { Names } from './inline.ts'
 import { renderRichText } from './rich-text.ts'
 import { domId, type Surface } from './surface.ts'
 import { cellWords, isNumber, nextSort, type ShownRows, shownRows, type TableView } from './table-rows.ts'
+import { unbrokenWords } from './unbroken-words.ts'
 
 /** Slack's default. */
 const usualPageSize = 5
@@ -62,7 +63,7 @@ function headerCell({ words, column, isNumber }: Header, { sort }: TableView, ch
 }
 
 function bodyCell(cell: TableCell, isRowHeader: boolean, names: Names): TemplateResult {
-  const content = html`<div class="cell">${cell.type === 'rich_text' ? renderRichText(cell.elements, names) : cellWords(cell, names)}</div>`
+  const content = html`<div class="cell">${cell.type === 'rich_text' ? renderRichText(cell.elements, names) : unbrokenWords(cellWords(cell, names))}</div>`
   const kind = cell.type === 'raw_number' ? 'is-number' : ''
   return isRowHeader ? html`<th scope="row" class=${kind}>${content}</th>` : html`<td class=${kind}>${content}</td>`
 }
