@@ -29,7 +29,7 @@ export function createDataTables({ update }: { update(): void }) {
     return html`<div class="data-table">
       <div class="table-scroll" role="region" aria-labelledby=${`${id}-caption`} tabindex="0">
         <table>
-          <caption id=${`${id}-caption`}>${block.caption}</caption>
+          <caption id=${`${id}-caption`}><span>${block.caption}</span></caption>
           <thead>
             <tr>${header.map((cell, column) => headerCell({ words: cellWords(cell, surface.names), column, isNumber: isNumber(rows, column) }, view, change))}</tr>
           </thead>

@@ -4,7 +4,7 @@ import { emojiNamed } from './emoji.ts'
 import { mentionWords } from './inline-words.ts'
 import { type Inline, type MrkdwnOptions, type Paragraph, parseMrkdwn } from './mrkdwn.ts'
 import { formatSlackDate } from './slack-date.ts'
-import { unbrokenWords } from './unbroken-words.ts'
+import { unbrokenClass, unbrokenWords } from './unbroken-words.ts'
 
 /** The names for ids, and the current person. */
 export interface Names {
@@ -44,7 +44,7 @@ function renderInline(piece: Inline, names: Names): TemplateResult {
     case 'break':
       return html`<br />`
     case 'code':
-      return html`<code class="code">${piece.text}</code>`
+      return html`<code class="code ${unbrokenClass(piece.text)}">${piece.text}</code>`
     case 'bold':
       return html`<strong>${renderAll(piece.children, names)}</strong>`
     case 'italic':
