@@ -106,6 +106,8 @@ export interface Press {
 
 export interface FoundOptions {
   options?: Option[]
+  /** The label above the options, which nobody can choose. */
+  label?: string
   /** What Slack shows if the bot returned no options. */
   notice?: string
 }

@@ -154,7 +154,7 @@ export function createDesk(options: DeskOptions) {
     const place = placeOf(userId, given)
     const placed = acts.element(place, stringOf(given.actionId), { blockId: stringOf(given.blockId) || undefined })
     const found = await acts.suggest(userId, place, placed, stringOf(given.value))
-    return { options: found.options, ...(found.notice ? { notice: found.notice } : {}) }
+    return { options: found.options, ...(found.label ? { label: found.label } : {}), ...(found.notice ? { notice: found.notice } : {}) }
   }
 
   async function submit(given: Json): Promise<Json> {
