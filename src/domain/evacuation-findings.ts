@@ -68,7 +68,7 @@ function sentenceOf(finding: EvacuationFinding): Phrase {
     case 'last-seen':
       return phrase`The account shows no server for ${finding.count} of these addresses. Lockkeeper saw them on ${finding.server} ${[span(finding.oldestMs)]} before this request or later. Each is read again before it is moved.`
     case 'not-chosen':
-      return phrase`By the requester: ${finding.address}.`
+      return phrase`${finding.address} was left out by the requester.`
     case 'seen-long-ago':
       return phrase`The account shows no server for ${finding.address}. Lockkeeper saw it on ${finding.server} ${[span(finding.agoMs)]} ago.`
     case 'not-on-server':
@@ -104,11 +104,16 @@ function whys(causes: Finding[]): Phrase {
   return all.flatMap((sentence, index) => (index === 0 ? sentence : [' ', ...sentence]))
 }
 
-function whyOfSome([finding = { code: 'unknown' }, ...others]: Finding[]): Phrase {
+function whyOfSome(some: Finding[]): Phrase {
+  const [finding = { code: 'unknown' }, ...others] = some
+  if (finding.code === 'not-chosen') return phrase`By the requester: ${addressesOf(some)}.`
   const words = explainEvacuation(finding)
   const why = words?.phrase ?? [words?.why ?? `${finding.code}.`]
-  if (others.length === 0) return why
-  return phrase`${why} The same for ${others.flatMap((other, index) => phrase`${[index === 0 ? '' : ', ']}${String(other.address)}`)}.`
+  return others.length === 0 ? why : phrase`${why} The same for ${addressesOf(others)}.`
+}
+
+function addressesOf(findings: Finding[]): Phrase {
+  return findings.flatMap((finding, index) => phrase`${[index === 0 ? '' : ', ']}${String(finding.address)}`)
 }
 
 /** Returns what is the same for all addresses with one reason. A reason that names no address stands alone. */

@@ -101,15 +101,16 @@ describe('the check of an evacuation', () => {
   })
 
   test('leaves out what the requester did not choose, with the reason', () => {
-    const { facts, warnings = [] } = check({ listed: [ip(1), ip(2, { status: 'error' }), ip(3)] }, some(1))
+    const { facts, warnings = [] } = check({ listed: [ip(1), ip(2, { status: 'error' }), ip(3), ip(4)] }, some(1))
 
     expect(facts.items.map(({ elasticIpId }) => elasticIpId)).toEqual(['eip_1'])
     expect(facts.leftOut.map(({ address, finding }) => [address, finding.code])).toEqual([
       ['203.0.113.2', 'not-active'],
       ['203.0.113.3', 'not-chosen'],
+      ['203.0.113.4', 'not-chosen'],
     ])
     expect(explainEvacuation(warnings[0] ?? { code: '' })?.why).toBe(
-      '2 addresses are left out. 203.0.113.2 has status error. Only active Elastic IPs can be moved. By the requester: 203.0.113.3.',
+      '3 addresses are left out. 203.0.113.2 has status error. Only active Elastic IPs can be moved. By the requester: 203.0.113.3, 203.0.113.4.',
     )
   })
 

@@ -58,6 +58,7 @@ describe('an evacuation', () => {
     const world = await worldWith(own)
     const { target, from } = { target: web2(world), from: world.accountApi.world.movable().elasticIp.serverId }
     const card = await requestEvacuation(world)
+    world.slack.setTables('refused')
     world.accountApi.faults.add({ method: 'PATCH', path: `/elastic_ips/${own[1]?.id}`, kind: 'status', status: 422, times: 1 })
 
     await world.ben.click(card, 'Approve')
@@ -65,6 +66,7 @@ describe('an evacuation', () => {
 
     expect(report.text).toContain('2 of 3 moved.')
     expect(report.text).toContain('Press *Retry the rest* or *Move back* above.')
+    expect(JSON.stringify(report.blocks)).toMatch(/203\.0\.113\.11` {2}failed\. .*422/)
     const failed = await untilCard(world.slack, /\*Partly done\*/)
     expect(failed.text).toContain(`:red_circle: \`${own[1]?.address}\`  failed`)
 
