@@ -85,6 +85,13 @@ export async function startAlertmanager({ config, files = {}, externalUrl }: Ale
       if (!answer.ok) throw new Error(`Alertmanager refused the alerts: ${answer.status} ${await answer.text()}`)
     },
 
+    /** How many notifications it has tried to send, and how many of these were not accepted. */
+    async notifications(): Promise<{ tried: number; failed: number }> {
+      const metrics = await (await fetch(`${url}/metrics`)).text()
+      const count = (name: string) => Number(new RegExp(`^${name}{integration="webhook"} (\\d+)`, 'm').exec(metrics)?.[1])
+      return { tried: count('alertmanager_notification_requests_total'), failed: count('alertmanager_notification_requests_failed_total') }
+    },
+
     stop,
   }
 }
