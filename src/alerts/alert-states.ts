@@ -5,7 +5,7 @@ import type { Keys } from '../redis/key-names.ts'
 import { createScripts, readScripts } from '../redis/scripts.ts'
 
 const stands = readFileSync(new URL('./lua/stands.lua', import.meta.url), 'utf8')
-const names = ['claim', 'claim-server', 'settle', 'leave-server', 'free'] as const
+const names = ['claim', 'claim-server', 'settle-alert', 'leave-server', 'free'] as const
 const scripts = new Map([...readScripts(import.meta.url, names)].map(([name, source]) => [name, `${stands}\n${source}`]))
 
 const dayMs = 24 * 3_600_000
@@ -95,7 +95,7 @@ export function createAlertStates({ redis, keys, claimMs = usualClaimMs }: Alert
       startsAt = '',
     }: { outcome: AlertOutcome; value?: string; serverId?: string | undefined; startsAt?: string | undefined },
   ): Promise<void> {
-    await run('settle', keysOf(key, serverId), [token, outcome, value, String(keepMs[outcome]), startsAt])
+    await run('settle-alert', keysOf(key, serverId), [token, outcome, value, String(keepMs[outcome]), startsAt])
   }
 
   /** Ends the claims of a try that failed. The next delivery tries again. */

@@ -14,7 +14,7 @@ export function createServerDown({ world, sendAlert }: ServerDownParts): Breakag
   let downSince: Date | undefined
 
   async function turnOff(serverId: string): Promise<string> {
-    downSince ??= new Date()
+    downSince = new Date()
     world.killServer(serverId)
     const refused = await sendAlert({ status: 'firing', startsAt: downSince })
     return refused === undefined
@@ -39,6 +39,7 @@ export function createServerDown({ world, sendAlert }: ServerDownParts): Breakag
     kind: 'switch',
     isOn: () => downSince !== undefined,
     turn(on) {
+      if (on === (downSince !== undefined)) return undefined
       const id = world.data.servers.find((server) => server.hostname === hostname)?.id ?? ''
       return on ? turnOff(id) : turnOn(id)
     },
