@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Sandbox, startSandbox } from '../sandbox/sandbox.ts'
-import { actAs, type Browser, openBrowser, phone } from './open-browser.ts'
+import { actAs, type Browser, openBrowser, phone, send } from './open-browser.ts'
 
 const wide = { width: 1440, height: 900 }
 
@@ -27,6 +27,9 @@ test('a server goes down: the alert proposes to evacuate it, somebody approves, 
   const own = world.elasticIps().filter(({ serverId }) => serverId === web1)
   expect(own.length).toBeGreaterThan(2)
 
+  // Lockkeeper remembers which server an address was on. Otherwise the switch waits until it has listed them by itself.
+  await send(page, '/infra ip list')
+  await page.getByRole('article').filter({ hasText: 'Only visible to you' }).getByText('203.0.113.14').first().waitFor()
   await turnServer(page, 'down')
   await browser.shoot(page, '40-server-down-drawer')
   await page.keyboard.press('Escape')

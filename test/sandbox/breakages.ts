@@ -8,7 +8,7 @@ import type { StoredRequests } from './stored-requests.ts'
 
 interface BreakageParts {
   slack: Pick<Slack, 'faults'>
-  accountApi: Pick<AccountApi, 'faults' | 'world'>
+  accountApi: Pick<AccountApi, 'faults' | 'journal' | 'world'>
   requests: Pick<StoredRequests, 'open' | 'shiftTimes'>
   sendAlert: SendAlert
 }
@@ -19,7 +19,7 @@ const skippedHours = 4
 /** Creates what people can break in the sandbox. Add the next one to this list. */
 export function createBreakages({ slack, accountApi, requests, sendAlert }: BreakageParts): Breakage[] {
   return [
-    createServerDown({ world: accountApi.world, sendAlert }),
+    createServerDown({ accountApi, sendAlert }),
     switchOf('account-api-away', 'The account API is away', 'Every request of Lockkeeper to it fails.', (isOn) =>
       accountApi.faults.add({ kind: 'drop-before', times: Number.POSITIVE_INFINITY, when: isOn }),
     ),

@@ -1,25 +1,38 @@
-import type { World } from './account-api/world.ts'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { AccountApi } from './account-api/start-account-api.ts'
 import type { Breakage } from './breakage.ts'
 import type { SendAlert } from './send-alert.ts'
 
 const hostname = 'web-1'
 
+/** Lockkeeper lists all Elastic IPs 15 s after its first start. */
+const patienceMs = 20_000
+
 interface ServerDownParts {
-  world: Pick<World, 'data' | 'killServer' | 'reviveServer'>
+  accountApi: Pick<AccountApi, 'world' | 'journal'>
   sendAlert: SendAlert
 }
 
 /** Creates the switch that puts web-1 off. Alertmanager reports it, and reports its end once the server is on again. */
-export function createServerDown({ world, sendAlert }: ServerDownParts): Breakage {
+export function createServerDown({ accountApi: { world, journal }, sendAlert }: ServerDownParts): Breakage {
   let downSince: Date | undefined
 
   async function turnOff(serverId: string): Promise<string> {
     downSince = new Date()
+    await untilListed()
     world.killServer(serverId)
     const refused = await sendAlert({ status: 'firing', startsAt: downSince })
     return refused === undefined
       ? `${hostname} is off, and Alertmanager has sent its alert to Lockkeeper. See #ops.`
       : `${hostname} is off, but Lockkeeper didn't take the alert: ${refused}.`
+  }
+
+  /** A server that Lockkeeper never saw before it died has no addresses that Lockkeeper could find. */
+  async function untilListed(): Promise<void> {
+    const deadline = Date.now() + patienceMs
+    const isList = ({ path, query }: { path: string; query: Record<string, string> }) =>
+      path === '/elastic_ips' && !Object.keys(query).some((name) => name.startsWith('filter'))
+    while (!journal.some(isList) && Date.now() < deadline) await delay(100)
   }
 
   async function turnOn(serverId: string): Promise<string> {
