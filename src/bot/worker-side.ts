@@ -74,7 +74,14 @@ function together(...all: Started[]): Started {
 }
 
 /** Creates the functions that the worker runs for each request: execute, track, and reconcile, which calls both. */
-function createJobs({ config, timings, clients, redis: { keys }, operators: { onApiError, onDistrusted }, requests }: Foundation) {
+function createJobs({
+  config,
+  timings,
+  clients,
+  redis: { keys },
+  operators: { onApiError, onDistrusted, onUndeliverable },
+  requests,
+}: Foundation) {
   const { movePollIntervalMs: pollIntervalMs, moveTimeoutMs: lateAfterMs } = config
   const { catalog, signatures, checkAuthority, checkItems, checkSearch, forJobs } = requests
   const { redis, store, audit, deliver, show, wake, queues } = forJobs
@@ -97,7 +104,7 @@ function createJobs({ config, timings, clients, redis: { keys }, operators: { on
     checkSearch,
     onDistrusted,
   })
-  const discardUnposted = createDiscardUnposted({ store, messenger: clients.slack.messenger })
+  const discardUnposted = createDiscardUnposted({ store, messenger: clients.slack.messenger, onUndeliverable })
   const reconcile = createReconcile({ store, catalog, deliver, show, execute, ...tracking, sendItems, discardUnposted, wake })
   return { reconcile, tracking }
 }

@@ -1,3 +1,4 @@
+import { isMachine } from '../../domain/origin.ts'
 import type { Request } from '../../domain/request.ts'
 import { unreachableChannelErrors } from '../../slack/web-api/failure.ts'
 import type { Message, Messenger } from '../../slack/web-api/messenger.ts'
@@ -43,6 +44,8 @@ export function createSendReport({ messenger, render, onUndeliverable }: SendRep
     lease: Lease,
   ): Promise<SendResult> {
     if (isOver(lease)) return laterAfter(leaseOver)
+    // A machine has no direct messages.
+    if (isMachine(request.origin)) return giveUp(request, failed.error)
     // The bot has no scope to search direct messages, so a message that may have been sent is marked as a repeat.
     const marked = lease.mode === 'unsure' ? render.asRepeat(message) : message
     const place = { channelId: request.origin.userId, key: failed.key }
