@@ -6,7 +6,7 @@ import type { Scene } from './scene.ts'
 
 /** Returns the Elastic IPs that are on a rack at the start, in the order of the request message. */
 export function onRack({ account }: Scene, rack: number) {
-  const isThere = ({ address }: { address: string }) => address.startsWith(`198.51.${200 + rack}.`)
+  const isThere = ({ address }: { address: string }) => address.startsWith(`198.18.${200 + rack}.`)
   return account.world.elasticIps().filter(isThere)
 }
 

@@ -8,16 +8,16 @@ import type { Slack } from '../sandbox/slack/slack.ts'
 /** The server of all of them, and the one to move them to. */
 export const places = { from: serverId('storefront', 'web-1'), to: serverId('storefront', 'web-2') }
 
-/** Makes this many Elastic IPs, from `198.51.100.1` on. */
+/** Makes this many Elastic IPs, from `198.18.0.1` on: no server has an address of that network. */
 export function manyElasticIps(count: number): ElasticIpState[] {
   const [like] = accountData('').elasticIps
   return Array.from({ length: count }, (_, index) => {
-    const address = `198.51.${100 + Math.floor(index / 250)}.${(index % 250) + 1}`
+    const address = `198.18.${Math.floor(index / 250)}.${(index % 250) + 1}`
     return { ...(like as ElasticIpState), id: idOf('eip', address), address }
   })
 }
 
-/** Makes servers to evacuate beside those of the account, `rack-0` and so on, each with this many Elastic IPs, from `198.51.200.1` on. */
+/** Makes servers to evacuate beside those of the account, `rack-0` and so on, each with this many Elastic IPs, from `198.18.200.1` on. */
 export function racks(sizes: number[]): Pick<Data, 'servers' | 'elasticIps'> {
   const { servers } = accountData('')
   const like = servers.find(({ id }) => id === places.from)
@@ -26,7 +26,7 @@ export function racks(sizes: number[]): Pick<Data, 'servers' | 'elasticIps'> {
   const [first] = manyElasticIps(1)
   const elasticIps = sizes.flatMap((size, rack) =>
     Array.from({ length: size }, (_, index) => {
-      const address = `198.51.${200 + rack}.${index + 1}`
+      const address = `198.18.${200 + rack}.${index + 1}`
       return { ...(first as ElasticIpState), id: idOf('eip', address), address, serverId: rackId(rack) }
     }),
   )
@@ -56,8 +56,8 @@ export function collectEarlyReports(slack: Slack, account: AccountApi): () => st
 
 /** Returns the addresses that a message says are on their new server: of one move, or each that an evacuation has moved. */
 function reportedAsMoved(text: string): string[] {
-  const each = [...text.matchAll(/`(198\.51\.\d+\.\d+)` {2}moved/g)].map(([, address = '']) => address)
+  const each = [...text.matchAll(/`(198\.18\.\d+\.\d+)` {2}moved/g)].map(([, address = '']) => address)
   if (each.length > 0) return each
-  const [, address] = /\*Done/.test(text) ? (/(198\.51\.\d+\.\d+)/.exec(text) ?? []) : []
+  const [, address] = /\*Done/.test(text) ? (/(198\.18\.\d+\.\d+)/.exec(text) ?? []) : []
   return address === undefined ? [] : [address]
 }

@@ -75,6 +75,10 @@ describe('a list', () => {
     expect(dataTable('Numbers', { headers: Array.from({ length: columns }, () => 'n'), rows: all }) !== undefined).toBe(expected)
   })
 
+  it('has a caption without markup, of which nothing is documented', () => {
+    expect(dataTable('Audit of <!everyone>', { headers: ['n'], rows: [['1']] })?.caption).toBe('Audit of !everyone')
+  })
+
   it('says in words everything that the table shows, also above 4,000 characters', () => {
     const rows = Array.from({ length: 100 }, (_, index) => [
       `203.0.113.${index}`,
