@@ -49,6 +49,7 @@ describe('an evacuation', () => {
     expect(patched(world)).toEqual(own.map(({ id }) => id))
     for (const { id } of own) expect(serverOf(world, id)).toBe(target)
     expect(report.text).toContain('14 Elastic IPs are assigned to `web-2`.')
+    expect(report.blocks?.find(({ type }) => type === 'data_table')?.rows).toHaveLength(15)
     for (const { address } of own) expect(report.text).toContain(`:large_green_circle: \`${address}\`  moved`)
     expect(world.slack.thread(ops, card.ts).slice(1)).toHaveLength(1)
     const done = await untilCard(world.slack, /\*Done\*/)
@@ -223,16 +224,22 @@ describe('the addresses of an evacuation', () => {
     expect(world.slack.messages(ops)).toEqual([])
   })
 
-  test('are all shown on one message, also 50', async () => {
+  test('are all shown on one message, also 50, and are read with one list right before their writes', async () => {
     const own = addresses(50)
     const world = await worldWith(own)
 
     const card = await requestEvacuation(world)
 
     expect(JSON.stringify(card.blocks)).toContain(own[49]?.address)
+    world.accountApi.journal.clear()
     await world.ben.click(card, 'Approve')
     await untilReport(world.slack, card.ts, /Done/)
     expect(patched(world)).toHaveLength(50)
+    const { journal } = world.accountApi
+    const firstWrite = journal.findIndex(({ method }) => method === 'PATCH')
+    const reads = journal.filter(({ method, path }, index) => method === 'GET' && (index < firstWrite || path.startsWith('/servers')))
+    expect(new Set(reads.map(({ path }) => path))).toHaveLength(3)
+    expect(reads.length).toBeLessThanOrEqual(4)
   })
 })
 

@@ -7,8 +7,9 @@ import { capitalised } from '../../slack/text/capitalised.ts'
 import { phraseWords } from '../../slack/text/phrase-words.ts'
 import { joinMrkdwn, type Mrkdwn, mention, mrkdwn, ownWords } from '../../slack/text/text.ts'
 import { whyWords } from './causes.ts'
+import { notesOnDone } from './item-outcomes.ts'
 import type { ItemView } from './item-view.ts'
-import { isPartlyDone, movedCount, notesOnDone } from './items.ts'
+import { isPartlyDone, movedCount } from './items.ts'
 import { timeTakenWords } from './words.ts'
 
 export interface EndView {

@@ -76,6 +76,11 @@ export interface StepResult {
   state: RequestState | undefined
 }
 
+export interface ItemStepResult extends StepResult {
+  /** The request after the step, if it was taken. */
+  request?: Request
+}
+
 /** A step that this process took, for the metrics. */
 export interface TakenStep {
   step: StepName | ItemStepName | 'request'
@@ -149,7 +154,7 @@ export function createTakeStep({ redis, keys, audit, onStep }: TakeStepParts) {
     item: RequestItem,
     name: ItemStepName,
     { kind, at, ...data }: ItemStepData & { kind: ChangeKind; at: number },
-  ): Promise<StepResult> {
+  ): Promise<ItemStepResult> {
     const step = itemStepOf(name)
     const { state } = item
     if (request.state === unknownState || state === unknownItemState || !step.from.includes(state))
@@ -159,12 +164,13 @@ export function createTakeStep({ redis, keys, audit, onStep }: TakeStepParts) {
     const items = (request.items ?? []).map((one) => (one.id === item.id ? { ...one, ...data.set, ...stamps, state: to } : one))
     const isFirstLate = name === 'late-item' && request.lateAt === undefined
     const asStep: Step = { what: step.what, from: [request.state], to: 'same', takers: step.takers, ifUnchanged: true, mayReport: ['late'] }
+    const set = { items, ...(isFirstLate ? { lateAt: at } : {}) }
     const { outcome, state: found } = await compareAndSet(
       request,
       name,
       asStep,
       {
-        set: { items, ...(isFirstLate ? { lateAt: at } : {}) },
+        set,
         audit: { item: item.id, causes: data.set?.causes, ...data.audit },
         dueInMs: 0,
         ...(isFirstLate ? { reports: ['late'] } : {}),
@@ -177,11 +183,10 @@ export function createTakeStep({ redis, keys, audit, onStep }: TakeStepParts) {
         changed: to === 'done' && data.audit.resource ? [data.audit.resource] : [],
       },
     )
-    if (outcome === 'won') {
-      const took = step.stamps?.includes('endedAt') && item.sentAt !== undefined ? { tookMs: at - item.sentAt } : {}
-      onStep({ step: name, kind, to, ...took })
-    }
-    return { outcome, state: found }
+    if (outcome !== 'won') return { outcome, state: found }
+    const took = step.stamps?.includes('endedAt') && item.sentAt !== undefined ? { tookMs: at - item.sentAt } : {}
+    onStep({ step: name, kind, to, ...took })
+    return { outcome, state: found, request: { ...request, ...set, revision: request.revision + 1 } }
   }
 
   return { take, takeItem }

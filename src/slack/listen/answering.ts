@@ -1,10 +1,10 @@
 import type { Origin } from '../../domain/origin.ts'
 import { modal } from '../blocks/modal.ts'
 import type { Answer } from '../commands/handlers.ts'
-import { type Answerable, hasTable } from '../lists/answerable.ts'
-import type { Done, Message, Messenger } from '../web-api/messenger.ts'
+import { type Answerable, hasTable, sendWithTable } from '../lists/answerable.ts'
+import type { Done, Messenger } from '../web-api/messenger.ts'
 import type { Respond } from '../web-api/response-url.ts'
-import { createRespondWithTable, isContentRefused } from './table-support.ts'
+import { createRespondWithTable } from './table-support.ts'
 
 interface AnsweringParts {
   messenger: Pick<Messenger, 'postEphemeral' | 'post' | 'openView'>
@@ -41,11 +41,11 @@ export function createAnswering({ messenger, respond, onError }: AnsweringParts)
       answers += 1
       const answered = responseUrl ? await throughResponseUrl(responseUrl, answer, replaceOriginal) : undefined
       if (answered?.is === 'sent') return
-      const posted = origin.channelId ? await withoutTableIfRefused(answer, (one) => messenger.postEphemeral(origin, one)) : undefined
+      const posted = origin.channelId ? await sendWithTable(answer, (one) => messenger.postEphemeral(origin, one)) : undefined
       if (posted?.is === 'sent') return
       const shown = !origin.channelId && triggerId ? await messenger.openView(triggerId, asModal(answer)) : undefined
       if (shown?.is === 'opened') return
-      const sent = await withoutTableIfRefused(answer, (one) => messenger.post({ channelId: origin.userId }, one))
+      const sent = await sendWithTable(answer, (one) => messenger.post({ channelId: origin.userId }, one))
       if (sent.is !== 'sent')
         onError(new Error(`an answer could not be delivered: ${JSON.stringify(answered ?? posted ?? shown ?? sent)}`), { at: 'answer' })
     }
@@ -54,12 +54,6 @@ export function createAnswering({ messenger, respond, onError }: AnsweringParts)
   }
 }
 export type AnswerTo = ReturnType<typeof createAnswering>
-
-async function withoutTableIfRefused(answer: Answerable, send: (message: Message) => Promise<Done>): Promise<Done> {
-  if (!hasTable(answer)) return send(answer)
-  const sent = await send(answer.table)
-  return isContentRefused(sent) ? send(answer.instead) : sent
-}
 
 /** Modals take no tables. */
 function asModal(answer: Answerable) {

@@ -2,28 +2,12 @@ import { context } from '../blocks/blocks.ts'
 import type { TableMessage } from '../lists/answerable.ts'
 import { dataTable } from '../lists/data-table.ts'
 import { mrkdwn } from '../text/text.ts'
+import { isContentRefused } from '../web-api/failure.ts'
 import type { Done, Message } from '../web-api/messenger.ts'
 import type { Respond } from '../web-api/response-url.ts'
 
 /** Slack rolls blocks out in phases, so tables are tried again a day after Slack refused them. */
 const tryAgainMs = 24 * 3_600_000
-
-/** Slack's codes for a message whose content it does not take. `http_400` is a response URL that gives no code. */
-const contentErrors = new Set([
-  'invalid_blocks',
-  'invalid_blocks_format',
-  'invalid_arguments',
-  'invalid_payload',
-  'invalid_attachments',
-  'msg_blocks_too_long',
-  'msg_too_long',
-  'http_400',
-])
-
-/** Whether Slack refused what a message holds, and not where it was to go. */
-export function isContentRefused(result: Done): boolean {
-  return result.is === 'refused' && contentErrors.has(result.error)
-}
 
 /** A message with the smallest table. Whoever sees it reads why the list has no table. */
 export function probeMessage(): Message {

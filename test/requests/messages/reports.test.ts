@@ -3,7 +3,8 @@ import { phrase } from '../../../src/domain/phrase.ts'
 import { toGroup } from '../../../src/domain/policy.ts'
 import { type RequestState, requestStates } from '../../../src/domain/request.ts'
 import type { ReportView } from '../../../src/requests/messages/report-view.ts'
-import { report } from '../../../src/requests/messages/reports.ts'
+import { report as reportInEachLayout } from '../../../src/requests/messages/reports.ts'
+import { hasTable } from '../../../src/slack/lists/answerable.ts'
 import { readableBlocks } from '../readable.ts'
 import { description, minutes, requestedAt, requestFor, ruleFor } from '../request-for-test.ts'
 
@@ -21,6 +22,11 @@ function view(more: Partial<ReportView> = {}): ReportView {
     now: requestedAt + 120 * minutes,
     ...more,
   }
+}
+
+function report(...of: Parameters<typeof reportInEachLayout>) {
+  const message = reportInEachLayout(...of)
+  return message && hasTable(message) ? message.instead : message
 }
 
 const approvedBy = (by: string) => ({ by, rule: 'APPROVERS', via: by, at: requestedAt + minutes })

@@ -94,17 +94,29 @@ describe('the items of a request', () => {
     expect(distrusted).toEqual(['already-sent'])
   })
 
-  test('are not read again within 20 s, and each is read again later: one that moved meanwhile is left out', async () => {
-    const ids = idsOf(2)
+  test('are not read again within 5 s of the reads before the first write', async () => {
+    const ids = idsOf(12)
     const account = accountWith(ids)
-    const { id, startProcess, statesOf, store } = await withBegun(ids, account)
+    const { id, startProcess, store } = await withBegun(ids, account)
+
+    await startProcess({ over: { now: async () => (await store.now()) + 3_000 } }).sendItems(id)
+
+    expect(account.writes.toSorted()).toEqual(ids.toSorted())
+    expect([account.reads, account.lists]).toEqual([[], 0])
+  })
+
+  test('are all read again with one list later, and one that moved meanwhile is left out', async () => {
+    const ids = idsOf(12)
+    const account = accountWith(ids)
+    const { id, startProcess, statesOf, read, store } = await withBegun(ids, account)
     account.serverOf.set('eip_0', 'sv_3')
 
     await startProcess({ over: { now: async () => (await store.now()) + 30_000 } }).sendItems(id)
 
-    expect(account.reads.toSorted()).toEqual(ids)
-    expect(account.writes).toEqual(['eip_1'])
-    expect(await statesOf()).toEqual({ eip_0: 'not-started', eip_1: 'moving' })
+    expect([account.reads, account.lists]).toEqual([['eip_0'], 1])
+    expect(account.writes.toSorted()).toEqual(ids.slice(1).toSorted())
+    expect(await statesOf()).toEqual({ ...all(ids, 'moving'), eip_0: 'not-started' })
+    expect((await read()).items?.[0]?.causes).toMatchObject([{ code: 'not-on-server', now: 'web-3' }])
   })
 
   test('are not sent after somebody stopped the tracking', async () => {
