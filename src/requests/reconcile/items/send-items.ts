@@ -81,11 +81,12 @@ export function createSendItems(parts: SendItemsParts) {
   }
 
   async function sendItem(request: Request, item: OpenedItem, { until, past }: ItemsAllowed, read: ItemRead): Promise<void> {
-    // The audit has a signed note of its write or of its end, so its state was put back.
     const problem = past.get(item.id)
     if (problem) {
-      onDistrusted(request, problem)
-      return skip(request.id, item.id, [problem])
+      // The audit has a signed note of its write or of its end. If it still waits, its state was put back. Otherwise another process has sent it
+      // since the record was read.
+      if ((await skip(request.id, item.id, [problem])) === 'won') onDistrusted(request, problem)
+      return
     }
     if (read.is !== 'unchanged') return leave(request, item, until, read)
     const startedAt = performance.now()
@@ -111,8 +112,8 @@ export function createSendItems(parts: SendItemsParts) {
     await skip(request.id, id, read.is === 'changed' ? read.causes : [read.cause])
   }
 
-  async function skip(requestId: string, itemId: string, causes: Finding[]): Promise<void> {
-    await itemSteps.takeItemStep(requestId, itemId, ({ item: { state } }) =>
+  async function skip(requestId: string, itemId: string, causes: Finding[]) {
+    return itemSteps.takeItemStep(requestId, itemId, ({ item: { state } }) =>
       state === 'waiting' ? { name: 'skip-item', set: { causes } } : undefined,
     )
   }
