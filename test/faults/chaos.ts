@@ -10,7 +10,7 @@ import { startStandIns } from './stand-ins.ts'
 import { startTcpProxy } from './tcp-proxy.ts'
 
 export interface ChaosOptions {
-  /** The number of moves. For every fifteen of them a key is requested, too. */
+  /** The number of moves. For every fifteen of them a key is requested, too, and for every twenty an evacuation. */
   requests: number
   /** How long faults are caused, in ms. After that the bots have time to come to rest. */
   faultsMs: number
@@ -25,6 +25,9 @@ export interface ChaosOptions {
 }
 
 const movesPerKey = 15
+const movesPerEvacuation = 20
+/** More than an evacuation sends at once. */
+const addressesPerRack = 7
 
 const channel = 'C0OPS00001'
 const [ada, ben, chiara] = ['U0ADA00001', 'U0BEN00001', 'U0CHI00001'] as const
@@ -39,7 +42,8 @@ export async function runChaos({ requests, faultsMs, leastKills = 0, seed, restM
   const address = new URL(server.url)
   const proxy = await startTcpProxy({ port: Number(address.port) })
   address.port = String(proxy.port)
-  const standIns = await startStandIns({ elasticIps: requests, moveTakes: { min: 1_000, max: 8_000 }, seed })
+  const onRacks = Array.from({ length: Math.ceil(requests / movesPerEvacuation) }, () => addressesPerRack)
+  const standIns = await startStandIns({ elasticIps: requests, onRacks, moveTakes: { min: 1_000, max: 8_000 }, seed })
   const places = await standIns.call('addresses')
   const prefix = `chaos-${randomBytes(4).toString('hex')}`
   const ablating = startOptions(ablation)
@@ -94,11 +98,13 @@ export async function runChaos({ requests, faultsMs, leastKills = 0, seed, restM
 
   /** Requests everything, and repeats a command that nobody accepted until it has a card. */
   async function requestAll(): Promise<void> {
-    const moves = (await standIns.call('elasticIps')).map(({ id }) => ({ words: `ip move ${id} ${places.to}`, mark: id }))
+    const moves = (await standIns.call('singles')).map((id) => ({ words: `ip move ${id} ${places.to}`, mark: id }))
     const perRequest = faultsMs / (requests * 1.3)
     for (const [index, move] of moves.entries()) {
       requesting.push(requestOne(move, index))
       if (index % movesPerKey === 0) requesting.push(requestOne({ words: `keys create chaos-${index}`, mark: `chaos-${index}` }, index))
+      const rack = `rack-${index / movesPerEvacuation}`
+      if (index % movesPerEvacuation === 0) requesting.push(requestOne({ words: `evacuate ${rack} ${places.to}`, mark: rack }, index))
       await delay(perRequest)
     }
   }
@@ -161,7 +167,7 @@ export async function runChaos({ requests, faultsMs, leastKills = 0, seed, restM
   await requestingAll
   const fired = await standIns.call('calm')
   await delay(1_000)
-  const rested = await evidence.comeToRest(requests + Math.ceil(requests / movesPerKey), restMs)
+  const rested = await evidence.comeToRest(requests + Math.ceil(requests / movesPerKey) + onRacks.length, restMs)
   resting = true
   await Promise.all([approving, ...requesting])
   await delay(500)

@@ -81,6 +81,39 @@ test('a button with a confirmation asks first, and is busy until the bot has ans
   expect(bot.received[0]?.payload).toMatchObject({ actions: [{ action_id: 'revoke', value: 'k1' }] })
 })
 
+test('a press answers the message that was on the screen, also if the bot has replaced it while its question was open', async () => {
+  const { page, bot, client } = current()
+  const confirm = { title: plain('Approve it?'), text: plain('web-2 is off.'), confirm: plain('Approve'), deny: plain('Not yet') }
+  const approve = button({ action_id: 'approve', text: plain('Approve'), value: 'r1', confirm })
+  const { ts = '' } = await client.chat.postMessage({ channel: ops, text: 'x', blocks: [actions(approve)] as never })
+  await page.getByRole('button', { name: 'Approve' }).click()
+  const question = page.getByRole('dialog', { name: 'Approve it?' })
+
+  await client.chat.update({ channel: ops, ts, text: 'Withdrawn' })
+  await page.getByRole('article').getByText('Withdrawn').waitFor()
+  await question.getByRole('button', { name: 'Approve' }).click()
+
+  await expect
+    .poll(() => bot.received.at(-1)?.payload)
+    .toMatchObject({ actions: [{ action_id: 'approve', value: 'r1' }], message: { ts, blocks: [actions(approve)] } })
+  expect(await page.getByText('There is nothing called').count()).toBe(0)
+})
+
+test('a press answers the Home tab that was on the screen, too', async () => {
+  const { page, bot, client } = current()
+  const confirm = { title: plain('Approve it?'), text: plain('web-2 is off.'), confirm: plain('Approve'), deny: plain('Not yet') }
+  const publish = (...blocks: object[]) => client.views.publish({ user_id: ada, view: { type: 'home', blocks } as never })
+  await publish(actions(button({ action_id: 'approve', text: plain('Approve'), confirm })))
+  await page.getByRole('button', { name: 'Lockkeeper' }).click()
+  await page.getByRole('button', { name: 'Approve' }).click()
+
+  await publish({ type: 'header', text: plain('Nothing to approve') })
+  await page.getByText('Nothing to approve').waitFor()
+  await page.getByRole('dialog').getByRole('button', { name: 'Approve' }).click()
+
+  await expect.poll(() => bot.received.at(-1)?.payload).toMatchObject({ type: 'block_actions', actions: [{ action_id: 'approve' }] })
+})
+
 test('a form searches, keeps and sends what is entered, and shows errors at the field', async () => {
   const { page, slack, bot, client } = current()
   bot.answer(async (payload) => {

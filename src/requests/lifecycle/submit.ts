@@ -14,6 +14,7 @@ import type { Wake } from '../../redis/queues.ts'
 import { Refusal } from '../../slack/errors.ts'
 import { mrkdwn } from '../../slack/text/text.ts'
 import type { Access } from '../access/access.ts'
+import { ReasonRequired } from '../access/reason-required.ts'
 import { namesOfApprovers } from '../messages/approvers.ts'
 import type { CommonFinding } from '../messages/causes.ts'
 import { lastChangeOf, peopleIn } from '../messages/last-change.ts'
@@ -86,6 +87,8 @@ export function createSubmit({ signatures, store, access, deliver, wake, names, 
       reason,
       draft,
     })
+    // The person ended a command with *because*, and meant to say why.
+    if (submitted.reason === '') throw new ReasonRequired(undefined, draft)
     const undoes = await findUndone(submitted.undoes, change.kind, asRead)
     const requested = {
       id: requestIdFor(deliveryKey),

@@ -69,7 +69,7 @@ function doneSentence(request: Request, done: Phrase, note: Mrkdwn): Mrkdwn {
   const took = timeTakenWords(request)
   const late = request.lateAt === undefined ? '' : ', longer than expected'
   const parts = [
-    mrkdwn`:large_green_circle: *Done.* ${phraseWords(done)}`,
+    mrkdwn`${note.text === '' ? ':large_green_circle:' : ':warning:'} *Done.* ${phraseWords(done)}`,
     note,
     took === undefined ? mrkdwn`` : mrkdwn`${request.untrackedMs ? capitalised(took) : `It ${took}`}${late}.`,
   ]

@@ -81,6 +81,7 @@ export function createRenderer({
       ...warningWords(request, change, catalog.titleOf),
       ending: explainAll(change, request.causes),
       handoverLabel: change?.handover?.label,
+      handoverWarning: change?.handover?.warning,
       reverseLabel: opened && canReverse(request) ? opened.change.reverse?.(opened.input, opened.latest)?.label : undefined,
       undoes: request.undoes && { id: request.undoes.id, link: linkTo({ origin: request.undoes, ...request.undoes }) },
       rule: ruleOf(request),

@@ -31,19 +31,29 @@ export function createTableSupport(now: () => number = Date.now) {
   }
 }
 
+interface HowToRespond {
+  isClick: boolean
+  /** Replaces the interim answer to a command. */
+  replaceOriginal?: boolean
+}
+
 /**
  * Creates the function that answers with a table through a response URL. Where Slack refuses it, the same content follows without a table.
  * Whether tables or only this one were refused shows a probe with the smallest table. If Slack takes the probe, the content replaces it. A
  * click gets no probe, because there the content would replace the message that was clicked.
  */
 export function createRespondWithTable(respond: Respond, support = createTableSupport()) {
-  return async function respondWithTable(url: string, answer: TableMessage, { isClick }: { isClick: boolean }): Promise<Done> {
-    if (support.isRefused() && !answer.tries) return respond(url, answer.instead)
-    const sent = await respond(url, answer.table)
+  return async function respondWithTable(
+    url: string,
+    answer: TableMessage,
+    { isClick, replaceOriginal = false }: HowToRespond,
+  ): Promise<Done> {
+    if (support.isRefused() && !answer.tries) return respond(url, answer.instead, { replaceOriginal })
+    const sent = await respond(url, answer.table, { replaceOriginal })
     if (sent.is === 'sent') support.noteTaken()
     if (!isContentRefused(sent) && sent.is !== 'unknown') return sent
-    if (isClick || sent.is === 'unknown') return respond(url, answer.instead)
-    const probed = await respond(url, probeMessage())
+    if (isClick || sent.is === 'unknown') return respond(url, answer.instead, { replaceOriginal })
+    const probed = await respond(url, probeMessage(), { replaceOriginal })
     if (isContentRefused(probed)) support.noteRefused()
     return respond(url, answer.instead, { replaceOriginal: probed.is === 'sent' })
   }

@@ -135,7 +135,7 @@ describe('the report of a request of several', () => {
     const off = { why: 'web-2 has status off.' }
     const items = [1, 2, 3].map((index) => item(index, { state: 'done', ...took(41), ending: off }))
     expect(reportOf(items, 'done', 'ended')).toMatchInlineSnapshot(`
-      "<@U0ADA00001> :large_green_circle: *Done.* 3 Elastic IPs are assigned to \`web-2\`. web-2 has status off. It took 1 min.
+      "<@U0ADA00001> :warning: *Done.* 3 Elastic IPs are assigned to \`web-2\`. web-2 has status off. It took 1 min.
       :large_green_circle: \`203.0.113.1\`  moved in 41 s
       :large_green_circle: \`203.0.113.2\`  moved in 41 s
       :large_green_circle: \`203.0.113.3\`  moved in 41 s"

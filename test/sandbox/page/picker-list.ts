@@ -12,6 +12,8 @@ export interface PickerList {
   typed: boolean
   status: 'too-short' | 'loading' | 'ready' | 'failed'
   options: Option[]
+  /** The label above the options, which nobody can choose. */
+  label?: string
   error: string
   /** Index of the active option. -1: none. */
   active: number
@@ -28,6 +30,7 @@ export function pickerList(list: PickerList, props: PickerListProps): TemplateRe
   const options = list.status === 'failed' || list.status === 'too-short' ? [] : list.options
   // A press of the mouse in the list must not take the focus from the field, because that closes the list.
   return html`<div class="popup" data-popup-for=${`${list.id}-frame`} @mousedown=${(event: Event) => event.preventDefault()}>
+    ${list.status === 'ready' && list.label ? html`<div class="picker-message" role="status">${plainWithEmoji(list.label)}</div>` : nothing}
     <div role="listbox" id=${`${list.id}-list`} aria-label="Options" aria-busy=${list.status === 'loading'}>
       ${options.map((option, index) => optionRow(option, index, list, props))}
     </div>

@@ -16,8 +16,8 @@ export interface ToastsOptions {
   update(): void
 }
 
-/** On a narrow page a toast covers the hint and messages, so that there is one at a time, and for a shorter time. */
-const limits = () => (matchMedia('(max-width: 760px)').matches ? { most: 1, shownMs: 7_000 } : { most: 3, shownMs: 12_000 })
+/** On a narrow page a toast covers the hint and messages, so that there is one at a time, and for a shorter time. Two leave the side bar room. */
+const limits = () => (matchMedia('(max-width: 760px)').matches ? { most: 1, shownMs: 7_000 } : { most: 2, shownMs: 12_000 })
 
 /** Shows what the phones of people show: the notification of a new message, with the text that Slack puts there. */
 export function createToasts({ workspace, me, onlyMe, open, update }: ToastsOptions) {

@@ -60,7 +60,7 @@ describe('a list', () => {
         const fits = rows.length > 0 && rows.length <= 100 && (rows[0]?.length ?? 0) <= 20
         if (hasTable(answer)) expect(fits).toBe(true)
       }),
-      { numRuns: 80 },
+      { numRuns: 30 },
     )
   })
 
