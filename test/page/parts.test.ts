@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { actions, ada, button, input, modal, mrkdwn, ops, option, plain } from '../sandbox/slack/slack-for-test.ts'
-import { actAs, composer, send } from './open-browser.ts'
+import { actions, ada, button, input, modal, mrkdwn, ops, option, plain, section } from '../sandbox/slack/slack-for-test.ts'
+import { actAs, composer, phone, send } from './open-browser.ts'
 import { scriptedPages } from './scripted-page.ts'
 
 const current = scriptedPages()
@@ -257,6 +257,41 @@ test('from 360 pixels on, nothing is wider than the window', async () => {
   await page.getByRole('button', { name: 'Channels and people' }).click()
   await page.getByRole('navigation', { name: 'Workspace' }).getByRole('button', { name: 'general' }).click()
   await page.getByRole('heading', { name: 'general', level: 1 }).waitFor()
+})
+
+test.each([360, 1440])('the usage of a command is beside or above Send, never below it: %i pixels', async (width) => {
+  const { page } = current()
+  await page.setViewportSize({ width, height: 700 })
+
+  await composer(page).fill('/infra ip move 203.0.113.10')
+
+  const usage = await page.getByText('/infra ip move [<elastic ip> <server>]').boundingBox()
+  const sendButton = await page.getByRole('button', { name: 'Send' }).boundingBox()
+  if (!usage || !sendButton) throw new Error('Nothing is shown.')
+  expect(usage.x + usage.width).toBeLessThanOrEqual(width)
+  expect(usage.x + usage.width <= sendButton.x || usage.y + usage.height <= sendButton.y).toBe(true)
+})
+
+test('a message that is higher than the window is shown from its beginning, and a short one after it to its end', async () => {
+  const { page, client } = current()
+  await page.setViewportSize(phone)
+  const lines = Array.from({ length: 60 }, (_, index) => `Line ${index + 1}.`).join('\n')
+  const isInSight = (words: string) =>
+    page.getByText(words).evaluate((shown) => {
+      const [text, box] = [shown.getBoundingClientRect(), document.querySelector('.messages')?.getBoundingClientRect()]
+      return box !== undefined && text.top >= box.top && text.bottom <= box.bottom
+    })
+
+  await client.chat.postMessage({
+    channel: ops,
+    text: 'x',
+    blocks: [{ type: 'header', text: plain('All checks passed') }, section({ text: mrkdwn(lines) })],
+  })
+  await expect.poll(() => isInSight('All checks passed')).toBe(true)
+  expect(await page.getByRole('button', { name: 'To the newest' }).count()).toBe(0)
+
+  await client.chat.postMessage({ channel: ops, text: 'And that is all.' })
+  await expect.poll(() => isInSight('And that is all.')).toBe(true)
 })
 
 const form = modal('A form', {

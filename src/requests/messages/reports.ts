@@ -115,6 +115,6 @@ function say(text: Mrkdwn, { reason, items }: { reason: string | undefined; item
   const instead = withOutcomes(outcomeBlocks(items))
   const table = outcomeTable(items)
   // A note on a repeat may be added below it.
-  if (!table || charactersIn([table]) > mostCharacters - 2_000) return instead
-  return { table: withOutcomes([table]), instead }
+  if (!table || charactersIn(table) > mostCharacters - 2_000) return instead
+  return { table: withOutcomes(table), instead }
 }

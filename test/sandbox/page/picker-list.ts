@@ -2,6 +2,7 @@ import { html, nothing, type TemplateResult } from 'lit-html'
 import type { Option } from './block-shapes.ts'
 import { icons } from './icons.ts'
 import { plainWithEmoji } from './inline.ts'
+import { unbrokenWords } from './unbroken-words.ts'
 
 /** The open list of a picker. */
 export interface PickerList {
@@ -47,8 +48,8 @@ function optionRow(option: Option, index: number, list: PickerList, { selected, 
     aria-selected=${isSelected}
     @click=${() => onPick(option)}
   >
-    <span class="option-text">${plainWithEmoji(option.text.text)}</span>
-    ${option.description ? html`<span class="option-description">${plainWithEmoji(option.description.text)}</span>` : nothing}
+    <span class="option-text">${unbrokenWords(plainWithEmoji(option.text.text))}</span>
+    ${option.description ? html`<span class="option-description">${unbrokenWords(plainWithEmoji(option.description.text))}</span>` : nothing}
     ${isSelected ? html`<span class="option-check">${icons.check}</span>` : nothing}
   </div>`
 }

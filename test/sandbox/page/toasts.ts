@@ -5,6 +5,7 @@ import { avatar } from './avatar.ts'
 import { icons } from './icons.ts'
 import { mrkdwnWords } from './inline-words.ts'
 import { namesOf } from './names.ts'
+import { unbrokenWords } from './unbroken-words.ts'
 
 export interface ToastsOptions {
   workspace: Workspace
@@ -55,7 +56,7 @@ export function createToasts({ workspace, me, onlyMe, open, update }: ToastsOpti
         )}
         <span class="toast-words">
           <span class="toast-from">${names.user(user)}${where ? ` in #${where}` : nothing}</span>
-          <span class="toast-text">${mrkdwnWords(text, names)}</span>
+          <span class="toast-text">${unbrokenWords(mrkdwnWords(text, names))}</span>
           <span class="toast-open">${as === me() ? 'Open' : `Open as ${names.user(as)?.split(' ')[0]}`}</span>
         </span>
       </button>
