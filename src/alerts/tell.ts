@@ -21,9 +21,8 @@ export function createTell({ messenger, now = Date.now }: { messenger: Pick<Mess
     const found = again ? await messenger.find({ ...where, oldestMs: now() - sinceMs }) : { is: 'absent' as const }
     if (found.is === 'found') return { is: 'sent', ts: found.ts }
     if (found.is === 'unknown' || found.is === 'rate-limited') throw new TryLater('Slack did not answer')
-    const posted = await sendWithTable(found.is === 'cannot-search' ? asRepeat(message) : message, (layout) =>
-      messenger.post(where, layout),
-    )
+    const marked = found.is === 'cannot-search' ? asRepeat(message) : message
+    const posted = await sendWithTable(marked, (layout) => messenger.post(where, layout))
     if (posted.is === 'sent' || posted.is === 'refused') return posted
     throw new TryLater('Slack did not answer')
   }
