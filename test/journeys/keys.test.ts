@@ -208,7 +208,7 @@ describe('a new key', () => {
 
     await world.ada.click(card, 'Create key')
 
-    expect((await untilReport(world.slack, card.ts, /Not started/)).text).toContain('It was not created')
+    expect((await untilReport(world.slack, card.ts, /Not started/)).text).toContain("It wasn't created")
   })
 
   test('is reported with the reason if the account API refuses it', async () => {

@@ -9,18 +9,25 @@ import type { ItemView } from './item-view.ts'
 import { itemStateWords, stateLine } from './items.ts'
 import { span } from './words.ts'
 
-/** A narrow screen shows the first columns only. */
 const columns: Columns<ItemView> = [
   { header: 'Address', cell: ({ name }) => code(name) },
   { header: 'Outcome', cell: ({ state }) => itemStateWords(state) },
-  { header: 'Why', cell: whyNotDone, ifAny: true },
   { header: 'Time', cell: timeTaken, ifAny: true },
 ]
 
+/** A narrow screen cuts this column off. */
+const why: Columns<ItemView>[number] = { header: 'Why', cell: whyNotDone, ifAny: true }
+
+/** So many reasons are told above the table, where a phone shows them whole. More are only in the table. */
+const mostTold = 5
+
 /** Shows what became of every item as a table, those that are not done first. Undefined if it exceeds a limit of Slack. */
-export function outcomeTable(items: ItemView[]): KnownBlock | undefined {
-  const { table } = itemRows(worstFirst(items), { columns })
-  return table && dataTable('What became of each address', table)
+export function outcomeTable(items: ItemView[]): KnownBlock[] | undefined {
+  const notDone = items.filter(({ state }) => state !== 'done')
+  const isTold = notDone.length <= mostTold
+  const { table } = itemRows(worstFirst(items), { columns: isTold ? columns : [...columns, why] })
+  const block = table && dataTable('What became of each address', table)
+  return block && [...(isTold ? outcomeBlocks(notDone) : []), block]
 }
 
 /** Shows the same as text. */
@@ -42,8 +49,8 @@ export function notesOnDone(items: ItemView[]): Mrkdwn {
 
 function outcomeLine(item: ItemView): Mrkdwn {
   const took = item.state === 'done' ? timeTaken(item) : undefined
-  const why = whyNotDone(item)
-  return mrkdwn`${stateLine(item)}${took === undefined ? '' : ` in ${took}`}${why ? mrkdwn`. ${why}` : ''}`
+  const reason = whyNotDone(item)
+  return mrkdwn`${stateLine(item)}${took === undefined ? '' : ` in ${took}`}${reason ? mrkdwn`. ${reason}` : ''}`
 }
 
 function worstFirst(items: ItemView[]): ItemView[] {
@@ -51,8 +58,8 @@ function worstFirst(items: ItemView[]): ItemView[] {
 }
 
 function whyNotDone({ state, ending }: ItemView): Mrkdwn | undefined {
-  const why = state === 'done' ? mrkdwn`` : whyWords(ending)
-  return why.text === '' ? undefined : why
+  const words = state === 'done' ? mrkdwn`` : whyWords(ending)
+  return words.text === '' ? undefined : words
 }
 
 /** Says how long an item took that was sent and has ended. Less than a second says nothing. */

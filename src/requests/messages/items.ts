@@ -1,9 +1,10 @@
 import type { KnownBlock } from '@slack/web-api'
+import type { Request } from '../../domain/request.ts'
 import { isItemUnderway } from '../../domain/request-item.ts'
 import { wholeSection } from '../../slack/blocks/blocks.ts'
 import { code, joinMrkdwn, type Mrkdwn, mrkdwn, ownWords } from '../../slack/text/text.ts'
 import type { ItemView } from './item-view.ts'
-import { span } from './words.ts'
+import { span, stateWords } from './words.ts'
 
 /** The mark and the words of each state of an item. */
 const states: Record<ItemView['state'], { mark: string; words: string }> = {
@@ -22,9 +23,20 @@ export function itemStateWords(state: ItemView['state']): string {
   return states[state].words
 }
 
+/** A request by its state and those of its items. */
+interface WithItems extends Pick<Request, 'state'> {
+  items?: Pick<ItemView, 'state'>[] | undefined
+}
+
 /** `12 of 14 moved` */
 export function movedCount(items: Pick<ItemView, 'state'>[]): string {
   return `${items.filter(({ state }) => state === 'done').length} of ${items.length} moved`
+}
+
+/** Says the state of a request, and how many items are done where others are not: `moving, 12 of 14 moved`. */
+export function stateWithCount({ state, items = [] }: WithItems, underway?: string): string {
+  const words = state === 'failed' && isPartlyDone(items) ? 'partly done' : stateWords({ state }, underway)
+  return items.length === 0 || state === 'done' ? words : `${words}, ${movedCount(items)}`
 }
 
 /** Whether some items are done, and others are not. */

@@ -7,6 +7,7 @@ import type { CardView } from '../../../src/requests/messages/card/card-view.ts'
 import type { ItemView } from '../../../src/requests/messages/item-view.ts'
 import { report } from '../../../src/requests/messages/reports.ts'
 import { hasTable } from '../../../src/slack/lists/answerable.ts'
+import { readableBlocks } from '../readable.ts'
 import { description, minutes, requestedAt, requestFor, ruleFor } from '../request-for-test.ts'
 import { cardViewFor } from './card-view-for-test.ts'
 
@@ -51,7 +52,9 @@ function layoutsOf(items: ItemView[], state: 'tracking' | 'failed' | 'done', nam
   const message = report({ ...view, ...words, rule: ruleFor(), lateAfter: '15 min', now: sentAt + 16 * minutes }, name)
   if (!message || !hasTable(message)) return { asText: message, table: undefined }
   const table = message.table.blocks.find((block) => block.type === 'data_table')
-  return { asText: message.instead, table: table?.rows.map((row) => row.map(cellText).join(' | ')), tableText: message.table.text }
+  const [, ...others] = message.table.blocks.filter((block) => block.type === 'section')
+  const above = readableBlocks(others)
+  return { asText: message.instead, above, table: table?.rows.map((row) => row.map(cellText).join(' | ')), tableText: message.table.text }
 }
 
 const cellText = (cell: object) => ('text' in cell ? cell.text : JSON.stringify(cell))
@@ -105,15 +108,26 @@ describe('the report of a request of several', () => {
   })
 
   test('shows it as a table, what was not moved first, and says the same in words', () => {
-    const { asText, table, tableText } = layoutsOf(mixed, 'failed', 'ended')
+    const { asText, table, tableText, above } = layoutsOf(mixed, 'failed', 'ended')
 
     expect(table).toEqual([
-      'Address | Outcome | Why | Time',
-      '203.0.113.2 | failed | 203.0.113.2 has status error. | 3 s',
-      '203.0.113.3 | superseded | 203.0.113.3 is on web-9. | 20 s',
-      '203.0.113.1 | moved | – | 41 s',
+      'Address | Outcome | Time',
+      '203.0.113.2 | failed | 3 s',
+      '203.0.113.3 | superseded | 20 s',
+      '203.0.113.1 | moved | 41 s',
     ])
+    expect(above).toBe(
+      ':red_circle: `203.0.113.2`  failed. 203.0.113.2 has status error.\n:large_orange_circle: `203.0.113.3`  superseded. 203.0.113.3 is on web-9.',
+    )
     expect(tableText).toBe(asText?.text)
+  })
+
+  test('has more than five reasons in the table alone', () => {
+    const items = Array.from({ length: 6 }, (_, index) => item(index, { state: 'failed', ...took(1), ending: { why: 'No.' } }))
+    const { table, above } = layoutsOf(items, 'failed', 'ended')
+
+    expect(table?.slice(0, 2)).toEqual(['Address | Outcome | Time | Why', '203.0.113.0 | failed | 1 s | No.'])
+    expect(above).toBe('')
   })
 
   test('has a table of 50 rows, without columns that would be empty', () => {

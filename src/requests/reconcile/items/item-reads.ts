@@ -1,4 +1,3 @@
-import type { Change } from '../../../domain/change.ts'
 import type { Request } from '../../../domain/request.ts'
 import type { Opened, OpenedItem } from '../../catalog.ts'
 import { type PreflightResult, readAgain, repeatPreflight } from '../execute/repeat-preflight.ts'
@@ -34,7 +33,7 @@ interface ItemReadsParts {
  * count. If they get too old, the next reads begin while writes are being answered, so that hardly any write waits for them.
  */
 export function createItemReads({ request, opened, waiting, now, onApiError }: ItemReadsParts) {
-  let last = readBefore(request)
+  let last = readBefore(request, opened)
   let next: Promise<Reading> | undefined
 
   async function read(item: OpenedItem): Promise<ItemRead> {
@@ -60,24 +59,26 @@ export function createItemReads({ request, opened, waiting, now, onApiError }: I
     const { change, input, facts } = opened
     if (!change.items) throw new Error(`${change.kind} has no items`)
     const result = await readAgain({ change, input: change.items.narrow(input, [...waiting]) }, onApiError)
-    return { startedAt, endedAt: startedAt, of: result.is === 'unchanged' ? comparing(change, facts, result.facts) : () => result }
+    if (result.is !== 'unchanged') return { startedAt, endedAt: startedAt, of: () => result }
+    const latest = change.complete?.(facts, result.facts) ?? result.facts
+    return { startedAt, endedAt: startedAt, of: comparing({ change, facts, latest }) }
   }
 
   return read
 }
 
 /** The reads before the first write, which the record keeps. */
-function readBefore({ sentAt = 0 }: Pick<Request, 'sentAt'>): Reading {
-  return { startedAt: sentAt, endedAt: sentAt, of: (item) => (item.isRead ? { is: 'unchanged', facts: item.latest } : undefined) }
+function readBefore({ sentAt = 0 }: Pick<Request, 'sentAt'>, opened: Opened): Reading {
+  return { startedAt: sentAt, endedAt: sentAt, of: comparing(opened) }
 }
 
-/** Compares each item with what was approved, as the check before the first write does. */
-function comparing({ items, complete }: Change, approved: unknown, now: unknown): Reading['of'] {
-  const leftOut = items?.leftOut(approved, now)
-  const latest = new Map(items?.of(complete?.(approved, now) ?? now).map(({ id, facts }) => [id, facts]))
+/** Compares each item with what was approved. */
+function comparing({ change: { items }, facts, latest }: Pick<Opened, 'change' | 'facts' | 'latest'>): Reading['of'] {
+  const leftOut = items?.leftOut(facts, latest)
+  const read = new Map(items?.of(latest).map((item) => [item.id, item.facts]))
   return ({ id }) => {
     const causes = leftOut?.get(id)
     if (causes) return { is: 'changed', causes }
-    return latest.has(id) ? { is: 'unchanged', facts: latest.get(id) } : undefined
+    return read.has(id) ? { is: 'unchanged', facts: read.get(id) } : undefined
   }
 }

@@ -3,7 +3,8 @@ import { isItemOpen, type RequestItem } from '../../../domain/request-item.ts'
 import type { Catalog, OpenedItem } from '../../catalog.ts'
 import type { ItemStepName } from '../../steps.ts'
 import type { Store } from '../../store/store.ts'
-import type { ItemStepData, StepResult } from '../../store/take-step.ts'
+import type { ItemStepData } from '../../store/take-item.ts'
+import type { StepResult } from '../../store/take-step.ts'
 
 /** A step of an item that follows from its present state. */
 export interface ItemStep extends Omit<ItemStepData, 'audit'> {

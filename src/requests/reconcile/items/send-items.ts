@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import pLimit from 'p-limit'
 import type { Audit } from '../../../audit/intake.ts'
 import type { AuthorityProblem } from '../../../domain/authority-problem.ts'
@@ -17,8 +18,8 @@ import type { ItemSteps } from './item-steps.ts'
 /** The writes of one request that are under way at once. */
 const parallelWrites = 5
 
-/** When items are tried again that had to wait for others to be sent. */
-const fullRetryMs = 500
+/** How often an item tries to be sent while as many others are under way as may be. A lost answer counts as under way for 20 s. */
+const fullRetry = { everyMs: 250, times: 80 }
 
 /** When items are tried again that could not be read. */
 const retryMs = 10_000
@@ -62,9 +63,14 @@ export function createSendItems(parts: SendItemsParts) {
     const items = catalog.itemsOf(opened).filter((item) => waiting.has(item.id))
     const read = createItemReads({ request, opened, waiting, now: store.now, onApiError })
     const sendNext = async (item: OpenedItem) => {
-      const result = await read(item)
-      waiting.delete(item.id)
-      await sendItem(request, item, allowed, result)
+      for (let attempt = 0; attempt < fullRetry.times; attempt += 1) {
+        const result = await read(item)
+        waiting.delete(item.id)
+        if ((await sendItem(request, item, allowed, result)) !== 'full') return
+        waiting.add(item.id)
+        await pause(fullRetry.everyMs)
+      }
+      await store.postpone([request.id], 0)
     }
     await Promise.all(items.map((item) => limit(() => sendNext(item))))
     await itemSteps.endIfOver(id)
@@ -80,12 +86,14 @@ export function createSendItems(parts: SendItemsParts) {
     for (const id of waiting) await skip(request.id, id, [problem])
   }
 
-  async function sendItem(request: Request, item: OpenedItem, { until, past }: ItemsAllowed, read: ItemRead): Promise<void> {
+  /** Sends the write of an item that still waits. Returns `full` if it has to wait for others. */
+  async function sendItem(request: Request, item: OpenedItem, { until, past }: ItemsAllowed, read: ItemRead): Promise<'full' | undefined> {
     // The audit has a signed note of its write or of its end, so its state was put back.
     const problem = past.get(item.id)
     if (problem) {
       onDistrusted(request, problem)
-      return skip(request.id, item.id, [problem])
+      await skip(request.id, item.id, [problem])
+      return undefined
     }
     if (read.is !== 'unchanged') return leave(request, item, until, read)
     const startedAt = performance.now()
@@ -93,22 +101,28 @@ export function createSendItems(parts: SendItemsParts) {
     let isFull = false
     const taken = await itemSteps.takeItemStep(request.id, item.id, ({ item: { state }, request: { items = [] } }) => {
       // Another process may be sending other items of the request.
-      isFull = items.filter((each) => isBeingSent(each, now)).length >= parallelWrites
+      isFull = state === 'waiting' && items.filter((each) => isBeingSent(each, now)).length >= parallelWrites
       return state === 'waiting' && !isFull ? { name: 'send-item', notAfter: Math.min(read.notAfter, until) } : undefined
     })
-    if (isFull) return store.postpone([request.id], fullRetryMs)
-    if (taken === 'outdated') return store.postpone([request.id], 0)
-    if (taken !== 'won') return
+    if (isFull) return 'full'
+    if (taken === 'outdated') await store.postpone([request.id], 0)
+    if (taken !== 'won') return undefined
     const outcomes = outcomesOf(request, item)
     // This process may have been suspended after Redis took the step. Then the item may already have ended, so do not write.
-    if (performance.now() - startedAt > readValidMs) return void (await outcomes.notStart({ code: 'suspended' }, undefined))
-    await sendWrite(item, read.facts, outcomes, onApiError)
+    if (performance.now() - startedAt > readValidMs) await outcomes.notStart({ code: 'suspended' }, undefined)
+    else await sendWrite(item, read.facts, outcomes, onApiError)
+    return undefined
   }
 
   /** Ends an item that must not be sent, or leaves it for later if it could not be read. */
-  async function leave(request: Request, { id }: OpenedItem, until: number, read: Exclude<ItemRead, { is: 'unchanged' }>): Promise<void> {
-    if (read.is === 'unread' && (await store.now()) + retryMs < until) return store.postpone([request.id], retryMs)
-    await skip(request.id, id, read.is === 'changed' ? read.causes : [read.cause])
+  async function leave(
+    request: Request,
+    { id }: OpenedItem,
+    until: number,
+    read: Exclude<ItemRead, { is: 'unchanged' }>,
+  ): Promise<undefined> {
+    if (read.is === 'unread' && (await store.now()) + retryMs < until) await store.postpone([request.id], retryMs)
+    else await skip(request.id, id, read.is === 'changed' ? read.causes : [read.cause])
   }
 
   async function skip(requestId: string, itemId: string, causes: Finding[]): Promise<void> {
