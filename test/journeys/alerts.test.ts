@@ -183,7 +183,9 @@ describe('a resolved alert', () => {
     expect(await world.send([resolved(alert())])).toBe(200)
 
     const told = await untilReport(world.slack, card.ts, /resolved/)
-    expect(told.text).toMatchInlineSnapshot(`"<@U0BEN00001> :information_source: The alert resolved. “Move 1 Elastic IP from web-1 to web-2” was approved before, so it goes on."`)
+    expect(told.text).toMatchInlineSnapshot(
+      `"<@U0BEN00001> :information_source: The alert resolved. “Move 1 Elastic IP from web-1 to web-2” was approved before, so it goes on."`,
+    )
     await untilReport(world.slack, card.ts, /Done/)
     expect(world.slack.thread(ops, card.ts).filter(({ text }) => text.includes('resolved'))).toHaveLength(1)
   })
