@@ -19,23 +19,12 @@ export function readScripts<Name extends string>(module: string, names: readonly
 /** Scripts that several folders use: for the clock, claims, and sorted sets by due time. */
 const shared = readScripts(import.meta.url, ['now', 'release', 'due', 'postpone'])
 
-/** The scripts that each connection knows. All folders share their names. */
-const defined = new WeakMap<Redis, Map<string, string>>()
-
-/** Throws if the connection knows another script by this name, which would run in its place. */
-function define(redis: Redis, name: string, lua: string): void {
-  const known = defined.get(redis) ?? new Map<string, string>()
-  if ((known.get(name) ?? lua) !== lua) throw new Error(`two scripts are called ${name}`)
-  defined.set(redis, known.set(name, lua))
-  redis.defineCommand(`lockkeeper:${name}`, { lua })
-}
-
 /**
  * Creates a function that runs Lua scripts on one connection. It sends the hash of a script, and the source only if Redis does not have it
  * yet. The function throws StoreUnavailableError if Redis does not answer.
  */
 export function createScripts<Name extends string = never>(redis: Redis, own?: ScriptSources<Name>) {
-  for (const [name, lua] of [...shared, ...(own ?? [])]) define(redis, name, lua)
+  for (const [name, lua] of [...shared, ...(own ?? [])]) redis.defineCommand(`lockkeeper:${name}`, { lua })
 
   return async function run(name: Name | 'now' | 'release' | 'due' | 'postpone', keys: string[], values: string[]): Promise<string[]> {
     const command = (redis as unknown as Record<string, ScriptCommand>)[`lockkeeper:${name}`]

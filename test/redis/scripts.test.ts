@@ -1,12 +1,13 @@
+import { readdirSync } from 'node:fs'
+import { basename, resolve } from 'node:path'
 import { expect, test } from 'vitest'
-import { createScripts } from '../../src/redis/scripts.ts'
-import { connectTestRedis } from '../requests/redis-for-test.ts'
 
-test('two scripts of one name on one connection are a defect that shows at the start', async () => {
-  const { redis, keys } = connectTestRedis()
-  const run = createScripts(redis, new Map([['own', "return 'first'"]]))
-  createScripts(redis, new Map([['own', "return 'first'"]]))
+test('no two scripts have one name, because all folders define theirs on one connection and the last definition counts', () => {
+  const source = resolve(import.meta.dirname, '../../src')
+  const names = readdirSync(source, { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.lua'))
+    .map((file) => basename(file))
 
-  expect(() => createScripts(redis, new Map([['own', "return 'second'"]]))).toThrow('two scripts are called own')
-  expect(await run('own', [keys.open], [])).toEqual(['first'])
+  expect(names.length).toBeGreaterThan(10)
+  expect(names.filter((name, index) => names.indexOf(name) !== index)).toEqual([])
 })
