@@ -4,8 +4,8 @@ import { guardStore, type Redis } from '../redis/connect.ts'
 import type { Keys } from '../redis/key-names.ts'
 import { createScripts, readScripts } from '../redis/scripts.ts'
 
-const stands = readFileSync(new URL('./lua/stands.lua', import.meta.url), 'utf8')
-const names = ['claim', 'claim-server', 'settle', 'leave-server', 'free'] as const
+const stands = readFileSync(new URL('./lua/request-stands.lua', import.meta.url), 'utf8')
+const names = ['alert-claim', 'alert-claim-server', 'alert-settle', 'alert-leave-server', 'alert-free'] as const
 const scripts = new Map([...readScripts(import.meta.url, names)].map(([name, source]) => [name, `${stands}\n${source}`]))
 
 const dayMs = 24 * 3_600_000
@@ -71,7 +71,7 @@ export function createAlertStates({ redis, keys, claimMs = usualClaimMs }: Alert
   async function claim(key: string, { isFiring, startsAt = '' }: { isFiring: boolean; startsAt?: string | undefined }): Promise<Claiming> {
     const token = randomUUID()
     const values = [token, claimMs, standsMs, keys.recordPrefix, standsMs, startsAt, isFiring ? 'firing' : 'resolved'].map(String)
-    const [is, how = ''] = await run('claim', [keys.alert(key)], values)
+    const [is, how = ''] = await run('alert-claim', [keys.alert(key)], values)
     if (is === 'claimed') return { is, claim: { key, token, again: how === 'again' } }
     return is === 'done' ? { is, value: how } : { is: is === 'busy' ? is : 'unknown' }
   }
@@ -79,7 +79,7 @@ export function createAlertStates({ redis, keys, claimMs = usualClaimMs }: Alert
   /** Claims the server that a claimed alert is about. */
   async function claimServer({ key, token }: AlertClaim, serverId: string): Promise<ServerClaiming> {
     const values = [token, claimMs, proposedKeepMs, keys.recordPrefix, standsMs, nameIn(key), serverId, randomUUID()].map(String)
-    const [is, value = ''] = await run('claim-server', [keys.alert(key), keys.alertedServer(serverId)], values)
+    const [is, value = ''] = await run('alert-claim-server', [keys.alert(key), keys.alertedServer(serverId)], values)
     if (is === 'claimed') return { is, episode: value }
     if (is === 'joined') return { is, requestId: value }
     return { is: is === 'busy' ? is : 'lost' }
@@ -95,18 +95,18 @@ export function createAlertStates({ redis, keys, claimMs = usualClaimMs }: Alert
       startsAt = '',
     }: { outcome: AlertOutcome; value?: string; serverId?: string | undefined; startsAt?: string | undefined },
   ): Promise<void> {
-    await run('settle', keysOf(key, serverId), [token, outcome, value, String(keepMs[outcome]), startsAt])
+    await run('alert-settle', keysOf(key, serverId), [token, outcome, value, String(keepMs[outcome]), startsAt])
   }
 
   /** Ends the claims of a try that failed. The next delivery tries again. */
   async function free({ key, token }: AlertClaim, serverId?: string): Promise<void> {
-    await run('free', keysOf(key, serverId), [token])
+    await run('alert-free', keysOf(key, serverId), [token])
   }
 
   /** Takes a resolved alert from its server. */
   async function leaveServer({ key, token }: AlertClaim, serverId: string): Promise<Leaving> {
     const values = [token, String(claimMs), nameIn(key)]
-    const [is, requestId, episode = ''] = await run('leave-server', [keys.alert(key), keys.alertedServer(serverId)], values)
+    const [is, requestId, episode = ''] = await run('alert-leave-server', [keys.alert(key), keys.alertedServer(serverId)], values)
     if (is === 'last') return { is, requestId: requestId || undefined, episode }
     return { is: is as 'others' | 'gone' | 'lost' }
   }

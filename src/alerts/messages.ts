@@ -1,6 +1,7 @@
 import type { SourceAlert } from '../domain/request.ts'
 import { someOf } from '../domain/some-of.ts'
 import { alertWords } from '../requests/messages/alert-words.ts'
+import { truncate } from '../slack/text/cut-text.ts'
 import { code, joinMrkdwn, type Mrkdwn, mrkdwn, ownWords } from '../slack/text/text.ts'
 import type { ServerProblem } from './find-servers.ts'
 import { mostInChannel } from './slots.ts'
@@ -8,9 +9,17 @@ import { mostInChannel } from './slots.ts'
 /** A storm lists this many alerts of a delivery, and counts the others. */
 const mostListed = 20
 
-/** Says why an alert leads to no request, and what to do by hand. `command`: the slash command. */
-export function nothingProposed(alert: SourceAlert, why: Mrkdwn, byHand: Mrkdwn): Mrkdwn {
-  return mrkdwn`:warning: ${alertWords(alert)}: nothing was proposed. ${why} ${byHand}`
+/** No server has a longer name. */
+const longestName = 253
+
+/** Says why an alert leads to no request, and what to do by hand. `command`: the slash command. `server`: its name, if it is known. */
+export function nothingProposed(
+  alert: SourceAlert,
+  why: Mrkdwn,
+  { command, server }: { command: string; server: string | undefined },
+): Mrkdwn {
+  const subject = server === undefined ? mrkdwn`` : mrkdwn` for ${code(server)}`
+  return joinMrkdwn([mrkdwn`:warning: *Nothing proposed*${subject}. ${why} ${byHandWords(command, server)}`, alertWords(alert)], '\n')
 }
 
 /** Says why no server, or no target, was found. */
@@ -19,7 +28,7 @@ export function problemWords(problem: ServerProblem): Mrkdwn {
     case 'no-name':
       return mrkdwn`The alert has no label ${code(problem.label)}, which names the server.`
     case 'no-server':
-      return mrkdwn`The account shows no server ${code(problem.named)}.`
+      return mrkdwn`The account shows no server ${code(truncate(problem.named, longestName, 'plain'))}.`
     case 'several-servers':
       return mrkdwn`${problem.ids.length} servers are called ${code(problem.named)}: ${ownWords(someOf(problem.ids.map((id) => code(id).text)))}.`
     case 'no-target':
@@ -33,15 +42,15 @@ export function problemWords(problem: ServerProblem): Mrkdwn {
   }
 }
 
-/** Says what a person can do. `server`: its name, if it is known. */
-export function byHandWords(command: string, server: string | undefined): Mrkdwn {
-  if (server === undefined) return mrkdwn`Find it with ${code(`${command} servers`)}, then run ${code(`${command} evacuate`)}.`
-  return mrkdwn`To move its addresses by hand: ${code(`${command} evacuate ${server}`)}.`
+/** Says what a person can do. */
+function byHandWords(command: string, server: string | undefined): Mrkdwn {
+  if (server === undefined) return mrkdwn`Find the server with ${code(`${command} servers`)}, then run ${code(`${command} evacuate`)}.`
+  return mrkdwn`By hand: ${code(`${command} evacuate ${server}`)}.`
 }
 
 /** Opens a storm. The alerts themselves are listed in the thread of this message. */
 export function stormWords(command: string): Mrkdwn {
-  return mrkdwn`:rotating_light: *Many alerts.* Alerts propose at most ${mostInChannel} evacuations in 10 minutes. The others are listed in this thread, and nothing was proposed for them. To move addresses by hand: ${code(`${command} evacuate`)}.`
+  return mrkdwn`:rotating_light: *Many alerts.* In 10 minutes Lockkeeper posts at most ${mostInChannel} proposals and ${mostInChannel} notices here. Other alerts are listed in this thread, and nothing was proposed for them. By hand: ${code(`${command} evacuate`)}.`
 }
 
 /** Lists the alerts of one delivery that came in a storm. */

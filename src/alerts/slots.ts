@@ -3,7 +3,7 @@ import type { Keys } from '../redis/key-names.ts'
 import { createScripts, readScripts } from '../redis/scripts.ts'
 import { stormMs } from './alert-states.ts'
 
-const scripts = readScripts(import.meta.url, ['take-slot'])
+const scripts = readScripts(import.meta.url, ['take-alert-slot'])
 
 /** How many proposals, and how many notices, alerts may make in a channel within 10 minutes. More are a storm. */
 export const mostInChannel = 3
@@ -15,7 +15,7 @@ export function createSlots({ redis, keys }: { redis: Redis; keys: Keys }) {
 
   /** Returns whether there is room for one more. `who` keeps its place when it asks again. */
   async function take(kind: SlotKind, channelId: string, who: string): Promise<boolean> {
-    const [outcome] = await run('take-slot', [keyOf(kind, channelId)], [who, String(stormMs), String(mostInChannel)])
+    const [outcome] = await run('take-alert-slot', [keyOf(kind, channelId)], [who, String(stormMs), String(mostInChannel)])
     return outcome === 'taken'
   }
 

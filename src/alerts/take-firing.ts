@@ -12,7 +12,7 @@ import { type Mrkdwn, mrkdwn } from '../slack/text/text.ts'
 import type { AlertClaim, AlertStates } from './alert-states.ts'
 import { untilFree } from './claiming.ts'
 import type { FindAlerted, FoundServer, FoundServers } from './find-servers.ts'
-import { byHandWords, nothingProposed, problemWords } from './messages.ts'
+import { nothingProposed, problemWords } from './messages.ts'
 import { type RefusalReason, TryLater } from './outcome.ts'
 import type { Alert } from './payload.ts'
 import type { Slots } from './slots.ts'
@@ -142,7 +142,7 @@ export function createTakeFiring(parts: TakeFiringParts) {
     const { alert, route, claim } = taking
     const { channelId } = route
     if (!(await slots.take('notices', channelId, alert.key))) return storm(taking, server)
-    const words = nothingProposed(sourceOf(alert), why, byHandWords(command, server?.name))
+    const words = nothingProposed(sourceOf(alert), why, { command, server: server?.name })
     const told = await tell({ channelId, key: `alert/${alert.key}` }, notice(words), { again: claim.again })
     if (told.is === 'refused') {
       onUnposted(channelId, told.error)

@@ -12,6 +12,7 @@ import { createTell } from '../alerts/tell.ts'
 import { ApiContractError, ApiError, ApiUnreachableError } from '../domain/api-errors.ts'
 import type { Change } from '../domain/change.ts'
 import type { Metrics } from '../ops/pages/metrics.ts'
+import { createResolveAlert } from '../requests/lifecycle/resolve-alert.ts'
 import type { Submit } from '../requests/lifecycle/submit.ts'
 import { notice } from '../slack/blocks/notice.ts'
 import { createRefusalLog } from '../slack/receive/log-refusals.ts'
@@ -81,7 +82,7 @@ function createTaking(
       store,
       teamId: () => identity.current()?.teamId,
     }),
-    takeResolved: createTakeResolved({ states, store, show, onError }),
+    takeResolved: createTakeResolved({ states, resolveAlert: createResolveAlert({ store, show, onError }) }),
     listStorm: createListStorm(shared),
     counts,
     onError: (error) => (isOfAccountApi(error) ? operators.onApiError(error) : onError(error)),

@@ -127,6 +127,7 @@ export const steps = {
     to: 'same',
     takers: ['alert'],
     reports: ['resolved'],
+    ifUnchanged: true,
     keepsDue: true,
   },
   'remind-half': {

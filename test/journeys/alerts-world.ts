@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import type { Bot } from '../../src/bot/bot.ts'
 import { policyInFile } from './policy-in-file.ts'
 import { openRecords } from './records.ts'
@@ -35,7 +36,7 @@ export function alert(labels: Labels = {}, more: Record<string, unknown> = {}) {
     startsAt: '2026-11-22T03:00:00.000Z',
     endsAt: '0001-01-01T00:00:00Z',
     generatorURL: 'http://prometheus.example.com:9090/graph?g0.expr=up+%3D%3D+0&g0.tab=1',
-    fingerprint: Buffer.from(JSON.stringify(all)).toString('hex').slice(-16),
+    fingerprint: hash('sha256', JSON.stringify(all)).slice(0, 16),
     ...more,
   }
 }
