@@ -3,7 +3,7 @@ import type { Outlets } from './bot/foundation/foundation.ts'
 import { ConfigError, takeConfig } from './config/config.ts'
 import { StartError } from './domain/errors.ts'
 import { bundles, changeKinds } from './features/index.ts'
-import { createLog } from './ops/log/log.ts'
+import { createLog, type Log } from './ops/log/log.ts'
 import { describeError } from './ops/log/safe-value.ts'
 
 /**
@@ -16,11 +16,13 @@ export async function run(env: NodeJS.ProcessEnv, outlets: Pick<Outlets, 'timing
 
   try {
     const config = takeConfig(env, { kinds: changeKinds, bundles })
-    const log = createLog({ level: config.logLevel })
-    for (const name of config.unusedVariables) log.warn({ variable: name }, 'not used: POLICY_FILE is the whole policy')
-    for (const warning of config.warnings) log.warn(warning)
+    const log: Log = createLog({ level: config.logLevel })
+    for (const name of config.unusedVariables)
+      log.warn({ code: 'variable-unused', variable: name }, 'not used: POLICY_FILE is the whole policy')
+    for (const warning of config.warnings) log.warn({ code: 'configuration-warning' }, warning)
     if (config.signsWithApiKey) {
       log.info(
+        {},
         'STATE_KEY is not set, so a key derived from INFRA_API_KEY signs: when that is rotated, open requests must be requested again',
       )
     }
@@ -38,7 +40,7 @@ export async function run(env: NodeJS.ProcessEnv, outlets: Pick<Outlets, 'timing
     // An unexpected error ends the process, and an orchestrator restarts it. Nothing is lost, because all state is in Redis. A process that
     // keeps running without a working part, such as a Socket Mode client that gave up, would be worse. The log removes secrets from the error.
     const endBadly = (error: unknown) => {
-      log.fatal({ error }, 'a defect ended the process')
+      log.fatal({ code: 'defect', error }, 'a defect ended the process')
       process.exit(1)
     }
     process.on('uncaughtException', endBadly)

@@ -26,6 +26,7 @@ export function createWorkerSide(foundation: Foundation, features: Feature[]) {
     notifyOperators: operators.notify,
     newestHead: requests.newestHead,
     catalog: requests.catalog,
+    onLost: telemetry.metrics.requestsLost,
   })
   const worker = createWorker({
     ...requests.forJobs,
@@ -74,7 +75,8 @@ function together(...all: Started[]): Started {
 }
 
 /** Creates the functions that the worker runs for each request: execute, track, and reconcile, which calls both. */
-function createJobs({ config, timings, clients, redis: { keys }, operators: { onApiError, onDistrusted }, requests }: Foundation) {
+function createJobs({ config, timings, clients, redis: { keys }, operators, requests }: Foundation) {
+  const { onApiError, onDistrusted, onLostRecord } = operators
   const { movePollIntervalMs: pollIntervalMs, moveTimeoutMs: lateAfterMs } = config
   const { catalog, signatures, checkAuthority, checkItems, checkSearch, forJobs } = requests
   const { redis, store, audit, deliver, show, wake, queues } = forJobs
@@ -98,6 +100,17 @@ function createJobs({ config, timings, clients, redis: { keys }, operators: { on
     onDistrusted,
   })
   const discardUnposted = createDiscardUnposted({ store, messenger: clients.slack.messenger })
-  const reconcile = createReconcile({ store, catalog, deliver, show, execute, ...tracking, sendItems, discardUnposted, wake })
+  const reconcile = createReconcile({
+    store,
+    catalog,
+    deliver,
+    show,
+    execute,
+    ...tracking,
+    sendItems,
+    discardUnposted,
+    wake,
+    onLostRecord,
+  })
   return { reconcile, tracking }
 }

@@ -51,6 +51,7 @@ function createMeasuredAccountApi({ url, key }: Config['infra'], { log, metrics 
       metrics.apiCall(call.operation, call.status, call.ms)
       log.debug(call, 'account API')
     },
-    onSkipped: (skipped) => log.warn(skipped, "Left out list items that don't match the schema"),
+    onSkipped: ({ operation, count }) =>
+      log.warn({ code: 'list-items-left-out', operation, left: count }, "Left out list items that don't match the schema"),
   })
 }

@@ -24,6 +24,7 @@ import type { TakenStep } from '../../requests/store/take-step.ts'
 import { createDirectory } from '../../slack/people/directory.ts'
 import type { ApiClients } from './api-clients.ts'
 import { createCountStep } from './count-step.ts'
+import { createLogStep } from './log-step.ts'
 import type { OperatorNotifier } from './operator-notifier.ts'
 import type { RedisConnections } from './redis-connections.ts'
 import type { Telemetry } from './telemetry.ts'
@@ -41,6 +42,7 @@ interface RequestsParts {
 /** Creates the kinds of change, the rights, the audit, and the requests over each connection. People and workers share them. */
 export function createRequests({ config, printAudit, telemetry, redis, clients, operators }: RequestsParts) {
   const { metrics, errorReports } = telemetry
+  const logStep = createLogStep(telemetry.log)
   const { keys, prompt, patient } = redis
   const { client, identity } = clients.slack
 
@@ -58,6 +60,7 @@ export function createRequests({ config, printAudit, telemetry, redis, clients, 
       keyring: auditKeyring,
       onError: errorReports.throttled('audit'),
       newestHead,
+      onNotGenuine: () => metrics.notGenuine('audit-note'),
     })
   const audits = { people: auditOver(prompt), jobs: auditOver(patient) }
 
@@ -95,7 +98,11 @@ export function createRequests({ config, printAudit, telemetry, redis, clients, 
     onChanged: (request) => operators.onDistrusted(request, { code: 'record-changed' }),
   })
 
-  const onStep = createCountStep({ metrics, catalog })
+  const countStep = createCountStep({ metrics, catalog })
+  const onStep = (step: TakenStep) => {
+    countStep(step)
+    logStep(step)
+  }
   const requestsOver = createRequestsOver({ config, telemetry, redis, clients, operators, render, onStep })
   const forPeople = requestsOver(prompt, audits.people)
   const forJobs = requestsOver(patient, audits.jobs)
@@ -113,12 +120,13 @@ interface RequestsOverParts extends Omit<RequestsParts, 'printAudit'> {
 function createRequestsOver({ config, telemetry, redis: { keys }, clients, operators, render, onStep }: RequestsOverParts) {
   const { messenger } = clients.slack
   const onQueueError = telemetry.errorReports.throttled('queue')
+  const onReported = ({ kind }: Request, sinceEndMs: number) => telemetry.metrics.reported(kind, sinceEndMs)
 
   return function requestsOver(redis: Redis, audit: Audit) {
     const store = createStore({ redis, keys, audit, onStep })
     const outbox = createOutbox({ redis, keys })
     const queues = createQueues({ redis, keys, pollIntervalMs: config.movePollIntervalMs, onError: onQueueError })
-    const deliver = createDeliver({ outbox, messenger, render, onUndeliverable: operators.onUndeliverable })
+    const deliver = createDeliver({ outbox, messenger, render, onUndeliverable: operators.onUndeliverable, onReported })
     const show = createShow({ outbox, deliver })
     return { redis, audit, store, outbox, queues, wake: queues.wake, deliver, show }
   }

@@ -7,6 +7,11 @@ export function undeliverable({ id, state }: Request, error: string): Mrkdwn {
   return mrkdwn`:warning: Couldn't deliver a message about request ${id} (${state}) to its channel or the requester: ${error}.`
 }
 
+/** Says that the record of an open request is gone. */
+export function lostRecord(id: string): Mrkdwn {
+  return mrkdwn`:rotating_light: Redis lost the record of request ${id}. Lockkeeper no longer tracks it. Find its resource with ${code('/infra audit')}, and check on the account whether the change was carried out.`
+}
+
 /** Says that a request cannot be trusted, and what to do. */
 export function distrusted({ id }: Request, problem: AuthorityProblem): Mrkdwn {
   switch (problem.code) {

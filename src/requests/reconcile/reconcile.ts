@@ -41,6 +41,8 @@ interface ReconcileParts {
   sendItems: SendItems
   discardUnposted: DiscardUnposted
   wake: Wake
+  /** Receives the id of a request that is due and whose record is gone. */
+  onLostRecord?: (id: string) => void
 }
 
 /**
@@ -58,10 +60,11 @@ export function createReconcile({
   sendItems,
   discardUnposted,
   wake,
+  onLostRecord = () => {},
 }: ReconcileParts) {
   async function reconcile(id: string): Promise<void> {
     const request = await store.find(id)
-    if (!request) return store.clearDueIfUnchanged(id, undefined)
+    if (!request) return noteLost(id)
     // Another version of Lockkeeper wrote this record. It stays due for that version.
     if (!catalog.openIfFit(request)) return store.postponeIfUnchanged(request, unknownRetryMs)
     await store.postponeIfUnchanged(request, holdMs)
@@ -79,6 +82,10 @@ export function createReconcile({
       return show(id)
     }
     return store.clearDueIfUnchanged(id, request.revision)
+  }
+
+  async function noteLost(id: string): Promise<void> {
+    if (await store.clearDueWithoutRecord(id)) onLostRecord(id)
   }
 
   /** Sends what is left of a request that has begun. Its card is updated later, because many items change at once. */

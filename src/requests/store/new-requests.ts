@@ -97,7 +97,7 @@ export function createNewRequests({ redis, keys, audit, onStep }: NewRequestsPar
       // `exists`: the client may have sent the command again, after the first one wrote the note.
       ([created]) => (created === 'created' ? 'written' : created === 'exists' ? 'unknown' : 'not-written'),
     )
-    if (outcome === 'created') onStep({ step: 'request', kind: request.kind, to: 'waiting' })
+    if (outcome === 'created') onStep({ step: 'request', requestId: id, kind: request.kind, to: 'waiting' })
     const resources = resourcesOf(request)
     const held = pairs.flatMap((by, index) => (index % 2 === 1 ? [{ resource: resources[Number(pairs[index - 1]) - 1] ?? '', by }] : []))
     return { outcome: outcome as Created['outcome'], id, held }

@@ -1,8 +1,12 @@
 import type { Logger } from '@slack/bolt'
+import type { ErrorCode } from '../../domain/error-code.ts'
 import type { RefusalReason } from './refuse-unread.ts'
 
 /** How often a line about refused requests is logged at most, in milliseconds. */
 const quietMs = 60_000
+
+/** Tells the log which of its lines this is. */
+const refused: { code: ErrorCode } = { code: 'public-port-refused' }
 
 /**
  * Logs refused requests: the first one at once, those that follow in one line a minute, with their numbers. Anybody can send requests to the
@@ -28,7 +32,7 @@ export function createRefusalLog(logger: Pick<Logger, 'warn'>, everyMs = quietMs
     const parts = [...counts].map(([reason, count]) => `${reason} (${count})`)
     const all = [...counts.values()].reduce((sum, count) => sum + count, 0)
     counts.clear()
-    logger.warn(`Refused ${all} ${all === 1 ? 'request' : 'requests'} to the public port: ${parts.join(', ')}.`)
+    logger.warn(`Refused ${all} ${all === 1 ? 'request' : 'requests'} to the public port: ${parts.join(', ')}.`, refused)
   }
 
   function rest(): void {
