@@ -47,6 +47,7 @@ export function createPeopleSide(foundation: Foundation) {
   const openForm = createFormOpener(messenger)
   const features = buildFeatures(foundation, { submit, openForm, home, lastReceived })
   catalog.register(features.flatMap(({ changes }) => changes ?? []))
+  telemetry.metrics.expectKinds(catalog.kinds())
 
   const interactions = createInteractions({
     ...forPeople,

@@ -50,12 +50,12 @@ export function createWorkerSide(foundation: Foundation, features: Feature[]) {
   return { worker: together(worker, repeatedWork), dataLossMark, progress }
 }
 
-/** Returns the work of the features that the policy lets people use. */
+/** Returns the work of the features that the policy lets people use. What changes nothing, everybody may use. */
 function repeatedOf(features: Feature[], policy: Policy): Work[] {
   const channels = ['', ...policy.rules.flatMap((rule) => rule.channels ?? [])]
   const isPermitted = ({ kind, project }: Change) =>
     channels.some((channelId) => rulesOfKind(policy, { kind, channelId, hasProject: project !== undefined }).length > 0)
-  return features.flatMap(({ changes = [], repeated = [] }) => (changes.some(isPermitted) ? repeated : []))
+  return features.flatMap(({ changes = [], repeated = [] }) => (changes.length === 0 || changes.some(isPermitted) ? repeated : []))
 }
 
 interface Started {

@@ -4,7 +4,7 @@ import type { ErrorCode } from '../../domain/error-code.ts'
 import type { Request } from '../../domain/request.ts'
 import { createApiErrorHandler } from '../../ops/log/api-error-handler.ts'
 import { type Forgery, forgeries } from '../../ops/pages/objectives.ts'
-import { distrusted, lostRecord, undeliverable } from '../../requests/messages/operator-notices.ts'
+import { distrusted, doubledWrite, lostRecord, undeliverable } from '../../requests/messages/operator-notices.ts'
 import { refusedKey } from '../../requests/messages/words.ts'
 import { createNotifyOperators } from '../../requests/outbox/notify-operators.ts'
 import type { ApiClients } from './api-clients.ts'
@@ -52,7 +52,12 @@ export function createOperatorNotifier({ config, telemetry: { log, metrics, erro
     void notify('request-lost', lostRecord(requestId), { requestId })
   }
 
-  return { notify, onApiError, onUndeliverable, onDistrusted, onLostRecord, stop }
+  function onDoubledWrite(requestId: string): void {
+    metrics.writeDoubled()
+    void notify('write-doubled', doubledWrite(requestId), { requestId })
+  }
+
+  return { notify, onApiError, onUndeliverable, onDistrusted, onLostRecord, onDoubledWrite, stop }
 }
 export type OperatorNotifier = ReturnType<typeof createOperatorNotifier>
 

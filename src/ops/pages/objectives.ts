@@ -40,8 +40,15 @@ export function createObjectiveMetrics(registers: Registry[]) {
     buckets: delayBuckets,
     registers,
   })
+  for (const payload of acknowledgedPayloads) acknowledgements.zero({ payload })
+
+  /** Starts the delays of these kinds at 0. Otherwise Prometheus sees no increase when the first one is late. */
+  function expectKinds(kinds: string[]): void {
+    for (const histogram of [writeDelays, reportDelays]) for (const kind of kinds) histogram.zero({ kind })
+  }
 
   return {
+    expectKinds,
     acknowledged: (payload: AcknowledgedPayload, ms: number) => acknowledgements.observe({ payload }, ms / 1_000),
     writeSent: (kind: string, sinceApprovalMs: number) => writeDelays.observe({ kind }, seconds(sinceApprovalMs)),
     reported: (kind: string, sinceEndMs: number) => reportDelays.observe({ kind }, seconds(sinceEndMs)),
