@@ -26,7 +26,7 @@ const payloads = new Map<string, AcknowledgedPayload>([
 
 /** Returns the function that creates the Slack listener. It runs after the start has read the bot's identity from Slack. */
 export function createListenerFactory({ config, telemetry, redis, clients, requests }: Foundation, needs: ListenerNeeds) {
-  const { errorReports, metrics, onSlackCall } = telemetry
+  const { errorReports, metrics, tracing, onSlackCall } = telemetry
   const { logger, messenger, respond, nameOperators } = clients.slack
   const { access } = requests
   const onUnhandled = errorReports.unhandled
@@ -38,6 +38,7 @@ export function createListenerFactory({ config, telemetry, redis, clients, reque
       respond,
       onUnhandled,
       onAcknowledged: (kind, ms) => metrics.acknowledged(payloads.get(kind) ?? 'other', ms),
+      trace: (kind, work) => tracing.begin(`slack ${payloads.get(kind) ?? 'other'}`, {}, work),
     })
     const listening = listen(app, {
       ...needs,

@@ -66,6 +66,7 @@ export function createPeopleSide(foundation: Foundation) {
     onDistrusted: operators.onDistrusted,
     onApiError: operators.onApiError,
     onError,
+    joinTrace: (request, at) => telemetry.tracing.join(request, `click ${at}`),
   })
   const createListener = createListenerFactory(foundation, { handlers: interactions, openForm, onReceived: lastReceived.note })
 

@@ -75,7 +75,7 @@ function together(...all: Started[]): Started {
 }
 
 /** Creates the functions that the worker runs for each request: execute, track, and reconcile, which calls both. */
-function createJobs({ config, timings, clients, redis: { keys }, operators, requests }: Foundation) {
+function createJobs({ config, timings, telemetry: { tracing }, clients, redis: { keys }, operators, requests }: Foundation) {
   const { onApiError, onDistrusted, onLostRecord } = operators
   const { movePollIntervalMs: pollIntervalMs, moveTimeoutMs: lateAfterMs } = config
   const { catalog, signatures, checkAuthority, checkItems, checkSearch, forJobs } = requests
@@ -98,6 +98,7 @@ function createJobs({ config, timings, clients, redis: { keys }, operators, requ
     audit,
     checkSearch,
     onDistrusted,
+    tracing,
   })
   const discardUnposted = createDiscardUnposted({ store, messenger: clients.slack.messenger })
   const reconcile = createReconcile({
@@ -111,6 +112,7 @@ function createJobs({ config, timings, clients, redis: { keys }, operators, requ
     discardUnposted,
     wake,
     onLostRecord,
+    tracing,
   })
   return { reconcile, tracking }
 }

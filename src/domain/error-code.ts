@@ -36,6 +36,7 @@ export const errorCodes = [
   'redis-unsafe',
   'slack-library',
   'slack-listener-failed',
+  'traces-not-sent',
   'variable-unused',
 ] as const
 export type ErrorCode = (typeof errorCodes)[number]

@@ -1,5 +1,6 @@
 import type { Request } from '../../domain/request.ts'
 import { isItemUnderway } from '../../domain/request-item.ts'
+import { noTracing, type Tracing } from '../../domain/tracing.ts'
 import type { Wake } from '../../redis/queues.ts'
 import { unreachableChannelErrors } from '../../slack/web-api/failure.ts'
 import type { Catalog } from '../catalog.ts'
@@ -43,6 +44,7 @@ interface ReconcileParts {
   wake: Wake
   /** Receives the id of a request that is due and whose record is gone. */
   onLostRecord?: (id: string) => void
+  tracing?: Tracing
 }
 
 /**
@@ -61,10 +63,15 @@ export function createReconcile({
   discardUnposted,
   wake,
   onLostRecord = () => {},
+  tracing = noTracing,
 }: ReconcileParts) {
   async function reconcile(id: string): Promise<void> {
     const request = await store.find(id)
-    if (!request) return noteLost(id)
+    return request ? tracing.follow(request, 'reconcile', () => reconcileRequest(request)) : noteLost(id)
+  }
+
+  async function reconcileRequest(request: Request): Promise<void> {
+    const { id } = request
     // Another version of Lockkeeper wrote this record. It stays due for that version.
     if (!catalog.openIfFit(request)) return store.postponeIfUnchanged(request, unknownRetryMs)
     await store.postponeIfUnchanged(request, holdMs)

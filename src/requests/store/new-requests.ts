@@ -67,10 +67,11 @@ interface NewRequestsParts {
   keys: Keys
   audit: Pick<Audit, 'noteWith'>
   onStep: (step: TakenStep) => void
+  currentTrace: () => string | undefined
 }
 
 /** Creates the functions that record a new request and discard it again. They throw StoreUnavailableError if Redis does not answer. */
-export function createNewRequests({ redis, keys, audit, onStep }: NewRequestsParts) {
+export function createNewRequests({ redis, keys, audit, onStep, currentTrace }: NewRequestsParts) {
   const run = createScripts(redis, scripts)
 
   /**
@@ -83,7 +84,7 @@ export function createNewRequests({ redis, keys, audit, onStep }: NewRequestsPar
       id,
       recordPrefix: keys.recordPrefix,
       open: openStates,
-      fields: encodeFields({ ...request, version: requestVersion, state: 'waiting' }),
+      fields: encodeFields({ ...request, version: requestVersion, state: 'waiting', trace: currentTrace() }),
       expiresAt: createdAt + ttlMs,
       dueInMs: request.needsApproval ? Math.floor(ttlMs * firstReminderAt) : 0,
       keepLatestMs,

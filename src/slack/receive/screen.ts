@@ -10,6 +10,8 @@ export interface Screening {
   onUnhandled: (unhandled: UnhandledPayload) => void
   /** Is called for every payload once it is acknowledged. `ms`: since it arrived. `kind` is Slack's name for it. */
   onAcknowledged?: (kind: string, ms: number) => void
+  /** Begins the trace of a payload. */
+  trace?: (kind: string, work: () => Promise<void>) => Promise<void>
 }
 
 /**
@@ -17,7 +19,10 @@ export interface Screening {
  * listener does. If a member is null, it throws and answers 500. If there is no listener, it answers nothing for 3 s and then 404. So the
  * app gets only payloads that a listener can read. All others are acknowledged here, at once.
  */
-export function screen(receiver: Receiver, { respond, onUnhandled, onAcknowledged = () => {} }: Screening): Receiver {
+export function screen(
+  receiver: Receiver,
+  { respond, onUnhandled, onAcknowledged = () => {}, trace = (_, work) => work() }: Screening,
+): Receiver {
   async function acknowledge(unhandled: UnhandledPayload, { body, ack }: ReceiverEvent): Promise<void> {
     await ack(acknowledgementFor(unhandled, body))
     onUnhandled(unhandled)
@@ -43,7 +48,7 @@ export function screen(receiver: Receiver, { respond, onUnhandled, onAcknowledge
       await event.ack(answer)
     }
     try {
-      await app.processEvent({ ...event, body: reading.payload, ack })
+      await trace(kind, () => app.processEvent({ ...event, body: reading.payload, ack }))
     } finally {
       if (!acknowledged) await acknowledge({ kind: reading.kind, why: 'listener-failed' }, event)
     }
