@@ -8,7 +8,7 @@ const long = 'test/{faults,attacks}/**/*.long.test.ts'
 const suites: Record<string, string> = { faults: 'test/{faults,attacks}/**/*.test.ts', model: 'test/model/**/*.test.ts' }
 
 /** These mostly wait: begun first, they do not leave one worker busy alone in the end. */
-const longest = /faults\/chaos|test\/start|page\/|journeys\/(faults|crash)/
+const longest = /faults\/chaos|test\/start|page\/|journeys\/(faults|crash|keys|rename|vendor-data)|attacks\/(redis-write|http-tricks)/
 
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {

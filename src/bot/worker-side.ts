@@ -1,5 +1,3 @@
-import type { Change } from '../domain/change.ts'
-import { type Policy, rulesOfKind } from '../domain/policy.ts'
 import type { Feature } from '../features/feature.ts'
 import { createDiscardUnposted } from '../requests/reconcile/discard-unposted.ts'
 import { createExecute } from '../requests/reconcile/execute/execute.ts'
@@ -11,9 +9,10 @@ import { createTrack } from '../requests/reconcile/track/track.ts'
 import { createCounts } from '../requests/worker/counts.ts'
 import { createDataLossMark } from '../requests/worker/data-loss-mark.ts'
 import { createProgress } from '../requests/worker/progress.ts'
-import { createRepeatedWork, type Work } from '../requests/worker/repeated-work.ts'
+import { createRepeatedWork } from '../requests/worker/repeated-work.ts'
 import { createWorker } from '../requests/worker/worker.ts'
 import type { Foundation } from './foundation/foundation.ts'
+import { repeatedOf } from './repeated-of.ts'
 
 /** Creates the worker side: the worker, which handles requests without a person, over the patient connection, and the report of its progress. */
 export function createWorkerSide(foundation: Foundation, features: Feature[]) {
@@ -48,14 +47,6 @@ export function createWorkerSide(foundation: Foundation, features: Feature[]) {
   })
 
   return { worker: together(worker, repeatedWork), dataLossMark, progress }
-}
-
-/** Returns the work of the features that the policy lets people use. What changes nothing, everybody may use. */
-function repeatedOf(features: Feature[], policy: Policy): Work[] {
-  const channels = ['', ...policy.rules.flatMap((rule) => rule.channels ?? [])]
-  const isPermitted = ({ kind, project }: Change) =>
-    channels.some((channelId) => rulesOfKind(policy, { kind, channelId, hasProject: project !== undefined }).length > 0)
-  return features.flatMap(({ changes = [], repeated = [] }) => (changes.length === 0 || changes.some(isPermitted) ? repeated : []))
 }
 
 interface Started {

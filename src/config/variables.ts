@@ -109,7 +109,7 @@ export const Variables = z.object({
   OPS_PORT: port.prefault('9464'),
   ROLE: oneOf(['all', 'web', 'worker'], 'all, web or worker').prefault('all'),
   APPROVERS: people('the people who may approve').optional(),
-  OPERATORS: people('the people who may ask for changes').optional(),
+  OPERATORS: people('the people who may request changes').optional(),
   CHANNELS: list(isChannelId, 'channel ids (C…, G…)').optional(),
   NO_APPROVAL: list(() => true, 'kinds of change').optional(),
   POLICY_FILE: z.string().optional(),

@@ -163,8 +163,8 @@ export interface UnderwayNow {
 export interface Handover<Input, Facts> {
   /** The label of the button: `Create key`. */
   label: string
-  /** What the requester has to do, as an imperative without a full stop: `Create your key`. */
-  task: string
+  /** What the requester is asked to confirm after the press, as a sentence. Absent: nothing. */
+  warning?: string
   /** Sends the one write. */
   issue(input: Input, facts: Facts, options: { onAnswer: OnAnswer }): Promise<Issued>
   /** Makes a secret worthless that nobody has seen. Safe to repeat. */

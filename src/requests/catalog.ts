@@ -23,8 +23,6 @@ export interface OpenedItem extends Opened {
   name: string
   /** What it locks: `elastic_ip:eip_1`. */
   resource: string
-  /** Whether it was read just before the first write. */
-  isRead: boolean
   lastSeen: Item['lastSeen']
 }
 
@@ -68,7 +66,6 @@ export function createCatalog(changes: Change[] = []) {
       id: item.id,
       name: item.name,
       lastSeen: item.lastSeen,
-      isRead: latest !== facts && latestById.has(item.id),
       resource: items.change.resource(item.input),
       change: items.change,
       input: item.input,

@@ -418,6 +418,13 @@ export function stateOfAct(act: string): RequestState | undefined {
   return to === 'same' ? undefined : to
 }
 
+/** Returns the state of the item after an act of the audit. Returns undefined if the act is no step of an item, or one that keeps the state. */
+export function stateOfItemAct(act: string): ItemState | undefined {
+  if (!Object.hasOwn(itemSteps, act)) return undefined
+  const { to } = itemStepOf(act as ItemStepName)
+  return to === 'same' ? undefined : to
+}
+
 /** Whether an act of the audit is a step with which a write is sent. */
 export function isSend(act: string): boolean {
   return act === 'send' || act === 'issue' || act === 'begin' || act === 'send-item'

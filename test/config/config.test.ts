@@ -261,7 +261,7 @@ describe('an invalid configuration', () => {
         "OPS_PORT must be a port from 0 (any free one) to 65535, not "70000"",
         "ROLE must be all, web or worker, not "both"",
         "APPROVERS must be the people who may approve, as user ids (U…, W…) and user group ids (S…), separated by commas, not "ada", "@oncall"",
-        "OPERATORS must be the people who may ask for changes, as user ids (U…, W…) and user group ids (S…), separated by commas, and at least one",
+        "OPERATORS must be the people who may request changes, as user ids (U…, W…) and user group ids (S…), separated by commas, and at least one",
         "CHANNELS must be channel ids (C…, G…), separated by commas, not "#ops"",
         "NO_APPROVAL must be of ip.move, vm.rename, key.create, key.rotate, key.revoke, separated by commas, not "ip.delete"",
         "APPROVAL_TTL must be a duration such as 500ms, 5s, 15m or 4h, at most 24d, not "1 hour"",
@@ -432,7 +432,7 @@ describe('the policy', () => {
     const text = `${policyText}    projects: [Storefront]\n`
 
     expect(read({ ...required, POLICY_FILE: 'policy.yml' }, () => text).warnings).toEqual([
-      expect.stringMatching(/^POLICY_FILE policy\.yml, line 5: "Storefront" in projects is taken for a name\. /),
+      expect.stringMatching(/^POLICY_FILE policy\.yml, line 5: "Storefront" in projects is read as a name\. /),
     ])
   })
 
@@ -458,9 +458,9 @@ describe('the policy', () => {
     expect(linesFor({ ...required, POLICY_FILE: 'ops/policy.yml', APPROVAL_TTL: 'long' }, () => text)).toMatchInlineSnapshot(`
       [
         "APPROVAL_TTL must be a duration such as 500ms, 5s, 15m or 4h, at most 24d, not "long"",
-        "POLICY_FILE ops/policy.yml, line 3: "aprove" is not known here: did you mean approve?",
+        "POLICY_FILE ops/policy.yml, line 3: "aprove" is not a known key: did you mean approve?",
         "POLICY_FILE ops/policy.yml, line 4: channels must be channel ids (C…, G…), not "#ops"",
-        "POLICY_FILE ops/policy.yml, line 5: changes must have at least one item: name a kind of change, or take it out for every kind",
+        "POLICY_FILE ops/policy.yml, line 5: changes must have at least one item: name a kind of change, or remove it for every kind",
       ]
     `)
   })
@@ -488,9 +488,9 @@ describe('the policy', () => {
 })
 
 const unreadable: Record<string, string> = {
-  ENOENT: 'was not found (a relative path begins at the working directory)',
-  ENOTDIR: 'was not found (a relative path begins at the working directory)',
-  EACCES: 'may not be read by the user that the bot runs as',
+  ENOENT: 'was not found (relative paths start at the working directory)',
+  ENOTDIR: 'was not found (relative paths start at the working directory)',
+  EACCES: 'is not readable by the user that Lockkeeper runs as',
   EISDIR: 'is a directory: name the file in it',
   EIO: 'cannot be read (EIO)',
 }
@@ -568,7 +568,7 @@ describe('secrets', () => {
         "INFRA_API_KEY and INFRA_API_KEY_FILE are both set: keep one",
         "INFRA_API_KEY_FILE names an empty file: write the secret into it",
         "INFRA_API_KEY (from INFRA_API_KEY_FILE) must be a key of the account API, in one word",
-        "INFRA_API_KEY_FILE must be the path of a file that can be read: the path was not found (a relative path begins at the working directory)",
+        "INFRA_API_KEY_FILE must be the path of a file that can be read: the path was not found (relative paths start at the working directory)",
       ]
     `)
     expect(

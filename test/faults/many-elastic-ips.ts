@@ -8,11 +8,11 @@ import type { Slack } from '../sandbox/slack/slack.ts'
 /** The server of all of them, and the one to move them to. */
 export const places = { from: serverId('storefront', 'web-1'), to: serverId('storefront', 'web-2') }
 
-/** Makes this many Elastic IPs, from `198.51.100.1` on. */
+/** Makes this many Elastic IPs, from `198.18.0.1` on: no server has an address of that network. */
 export function manyElasticIps(count: number): ElasticIpState[] {
   const [like] = accountData('').elasticIps
   return Array.from({ length: count }, (_, index) => {
-    const address = `198.51.${100 + Math.floor(index / 250)}.${(index % 250) + 1}`
+    const address = `198.18.${Math.floor(index / 250)}.${(index % 250) + 1}`
     return { ...(like as ElasticIpState), id: idOf('eip', address), address }
   })
 }
@@ -25,7 +25,7 @@ export function collectEarlyReports(slack: Slack, account: AccountApi): () => st
     for (; next < slack.journal.length; next += 1) {
       const { method, args } = slack.journal[next] ?? {}
       const text = String(args?.text ?? '')
-      const [, address] = method?.startsWith('chat.') && /\*Done/.test(text) ? (/(198\.51\.\d+\.\d+)/.exec(text) ?? []) : []
+      const [, address] = method?.startsWith('chat.') && /\*Done/.test(text) ? (/(198\.18\.\d+\.\d+)/.exec(text) ?? []) : []
       if (!address) continue
       // Copy one and not all, because there may be thousands.
       const { id = '' } = account.world.data.elasticIps.find((elasticIp) => elasticIp.address === address) ?? {}

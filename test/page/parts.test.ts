@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { actions, ada, button, input, modal, mrkdwn, ops, option, plain } from '../sandbox/slack/slack-for-test.ts'
-import { actAs, composer, send } from './open-browser.ts'
+import { actions, ada, button, input, modal, mrkdwn, ops, option, plain, section } from '../sandbox/slack/slack-for-test.ts'
+import { actAs, composer, phone, send } from './open-browser.ts'
 import { scriptedPages } from './scripted-page.ts'
 
 const current = scriptedPages()
@@ -79,6 +79,39 @@ test('a button with a confirmation asks first, and is busy until the bot has ans
   answered.resolve({})
   await expect.poll(() => shown.getAttribute('aria-busy')).toBe(null)
   expect(bot.received[0]?.payload).toMatchObject({ actions: [{ action_id: 'revoke', value: 'k1' }] })
+})
+
+test('a press answers the message that was on the screen, also if the bot has replaced it while its question was open', async () => {
+  const { page, bot, client } = current()
+  const confirm = { title: plain('Approve it?'), text: plain('web-2 is off.'), confirm: plain('Approve'), deny: plain('Not yet') }
+  const approve = button({ action_id: 'approve', text: plain('Approve'), value: 'r1', confirm })
+  const { ts = '' } = await client.chat.postMessage({ channel: ops, text: 'x', blocks: [actions(approve)] as never })
+  await page.getByRole('button', { name: 'Approve' }).click()
+  const question = page.getByRole('dialog', { name: 'Approve it?' })
+
+  await client.chat.update({ channel: ops, ts, text: 'Withdrawn' })
+  await page.getByRole('article').getByText('Withdrawn').waitFor()
+  await question.getByRole('button', { name: 'Approve' }).click()
+
+  await expect
+    .poll(() => bot.received.at(-1)?.payload)
+    .toMatchObject({ actions: [{ action_id: 'approve', value: 'r1' }], message: { ts, blocks: [actions(approve)] } })
+  expect(await page.getByText('There is nothing called').count()).toBe(0)
+})
+
+test('a press answers the Home tab that was on the screen, too', async () => {
+  const { page, bot, client } = current()
+  const confirm = { title: plain('Approve it?'), text: plain('web-2 is off.'), confirm: plain('Approve'), deny: plain('Not yet') }
+  const publish = (...blocks: object[]) => client.views.publish({ user_id: ada, view: { type: 'home', blocks } as never })
+  await publish(actions(button({ action_id: 'approve', text: plain('Approve'), confirm })))
+  await page.getByRole('button', { name: 'Lockkeeper' }).click()
+  await page.getByRole('button', { name: 'Approve' }).click()
+
+  await publish({ type: 'header', text: plain('Nothing to approve') })
+  await page.getByText('Nothing to approve').waitFor()
+  await page.getByRole('dialog').getByRole('button', { name: 'Approve' }).click()
+
+  await expect.poll(() => bot.received.at(-1)?.payload).toMatchObject({ type: 'block_actions', actions: [{ action_id: 'approve' }] })
 })
 
 test('a form searches, keeps and sends what is entered, and shows errors at the field', async () => {
@@ -224,6 +257,41 @@ test('from 360 pixels on, nothing is wider than the window', async () => {
   await page.getByRole('button', { name: 'Channels and people' }).click()
   await page.getByRole('navigation', { name: 'Workspace' }).getByRole('button', { name: 'general' }).click()
   await page.getByRole('heading', { name: 'general', level: 1 }).waitFor()
+})
+
+test.each([360, 1440])('the usage of a command is beside or above Send, never below it: %i pixels', async (width) => {
+  const { page } = current()
+  await page.setViewportSize({ width, height: 700 })
+
+  await composer(page).fill('/infra ip move 203.0.113.10')
+
+  const usage = await page.getByText('/infra ip move [<elastic ip> <server>]').boundingBox()
+  const sendButton = await page.getByRole('button', { name: 'Send' }).boundingBox()
+  if (!usage || !sendButton) throw new Error('Nothing is shown.')
+  expect(usage.x + usage.width).toBeLessThanOrEqual(width)
+  expect(usage.x + usage.width <= sendButton.x || usage.y + usage.height <= sendButton.y).toBe(true)
+})
+
+test('a message that is higher than the window is shown from its beginning, and a short one after it to its end', async () => {
+  const { page, client } = current()
+  await page.setViewportSize(phone)
+  const lines = Array.from({ length: 60 }, (_, index) => `Line ${index + 1}.`).join('\n')
+  const isInSight = (words: string) =>
+    page.getByText(words).evaluate((shown) => {
+      const [text, box] = [shown.getBoundingClientRect(), document.querySelector('.messages')?.getBoundingClientRect()]
+      return box !== undefined && text.top >= box.top && text.bottom <= box.bottom
+    })
+
+  await client.chat.postMessage({
+    channel: ops,
+    text: 'x',
+    blocks: [{ type: 'header', text: plain('All checks passed') }, section({ text: mrkdwn(lines) })],
+  })
+  await expect.poll(() => isInSight('All checks passed')).toBe(true)
+  expect(await page.getByRole('button', { name: 'To the newest' }).count()).toBe(0)
+
+  await client.chat.postMessage({ channel: ops, text: 'And that is all.' })
+  await expect.poll(() => isInSight('And that is all.')).toBe(true)
 })
 
 const form = modal('A form', {

@@ -25,7 +25,7 @@ export function createMetrics() {
   const registers = [registry]
   const transitions = new Counter({
     name: 'lockkeeper_request_transitions_total',
-    help: 'State changes of requests in this process, by kind of change and new state.',
+    help: 'State changes of requests, and of the items of requests with several, in this process, by kind of change and new state.',
     labelNames: ['kind', 'state'],
     registers,
   })
@@ -51,7 +51,7 @@ export function createMetrics() {
   })
   const moves = new Histogram({
     name: 'lockkeeper_move_duration_seconds',
-    help: 'Duration of Elastic IP moves, from the write to the end, by outcome.',
+    help: 'Duration of Elastic IP moves, from the write to the end, by outcome. Each address of an evacuation counts.',
     labelNames: ['state'],
     buckets: moveBuckets,
     registers,

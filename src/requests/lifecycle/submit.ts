@@ -14,15 +14,18 @@ import type { Wake } from '../../redis/queues.ts'
 import { Refusal } from '../../slack/errors.ts'
 import { mrkdwn } from '../../slack/text/text.ts'
 import type { Access } from '../access/access.ts'
+import { ReasonRequired } from '../access/reason-required.ts'
 import { namesOfApprovers } from '../messages/approvers.ts'
 import type { CommonFinding } from '../messages/causes.ts'
-import { lastChangeOf, peopleIn } from '../messages/last-change.ts'
-import { otherIsOpen, othersAreOpen, otherWasOpen, type SubmitOutcome, tooLongReason, tooManyUndecided } from '../messages/submitted.ts'
+import { peopleIn } from '../messages/last-change.ts'
+import { type SubmitOutcome, tooLongReason, tooManyUndecided } from '../messages/submitted.ts'
 import { refusedCard } from '../messages/words.ts'
 import type { Deliver } from '../outbox/deliver.ts'
-import { type Created, firstReminderAt, type NewRequest } from '../store/new-requests.ts'
+import { firstReminderAt, type NewRequest } from '../store/new-requests.ts'
 import type { Store } from '../store/store.ts'
+import { createBusyRefusal, itemNamesOf } from './busy-refusal.ts'
 import type { FindUndone } from './find-undone.ts'
+import { createLastChanges } from './last-changes.ts'
 
 /** The longest preflight check, because the requester waits for it. */
 const preflightMs = 8_000
@@ -64,7 +67,9 @@ interface SubmitParts {
  * leaves no record. A card that Slack has not confirmed stays in the outbox.
  */
 export function createSubmit({ signatures, store, access, deliver, wake, names, mostUndecided, fitsOnCard, ...parts }: SubmitParts) {
-  const { findUndone, linkTo } = parts
+  const { findUndone } = parts
+  const lastChangesBefore = createLastChanges({ signatures, store })
+  const busyRefusal = createBusyRefusal({ store, linkTo: parts.linkTo })
 
   return async function submit<Input, Facts>(submitted: RequestedChange<Input, Facts>): Promise<SubmitOutcome> {
     const { change, input, origin, fromMessage, deliveryKey } = submitted
@@ -75,7 +80,8 @@ export function createSubmit({ signatures, store, access, deliver, wake, names, 
     const asRead = preflight.input ?? input
     const resource = change.resource(asRead)
     const now = await store.now()
-    const warnings = [...(preflight.warnings ?? []), ...(await lastChangeBefore(now, resource))]
+    const locked = lockedBesides(change, asRead, facts)
+    const warnings = [...(preflight.warnings ?? []), ...(await lastChangesBefore(now, resource, locked.moreResources ?? []))]
     const draft = { input: asRead, facts }
     const { rule, unchecked } = await access.admit(origin, {
       kind: change.kind,
@@ -84,6 +90,8 @@ export function createSubmit({ signatures, store, access, deliver, wake, names, 
       reason,
       draft,
     })
+    // The person ended a command with *because*, and meant to say why.
+    if (submitted.reason === '') throw new ReasonRequired(undefined, draft)
     const undoes = await findUndone(submitted.undoes, change.kind, asRead)
     const requested = {
       id: requestIdFor(deliveryKey),
@@ -91,7 +99,7 @@ export function createSubmit({ signatures, store, access, deliver, wake, names, 
       input: asRead,
       facts,
       resource,
-      ...lockedBesides(change, asRead, facts),
+      ...locked,
       unchecked: [...preflight.unchecked, ...unchecked],
       ...(warnings.length > 0 ? { warnings } : {}),
       origin,
@@ -115,7 +123,8 @@ export function createSubmit({ signatures, store, access, deliver, wake, names, 
         mrkdwn`This request doesn't fit in one message, and approvers must see all of it. Nothing was requested. Request less at once.`,
       )
     const created = await store.create(request, { mostUndecided })
-    if (created.outcome === 'busy') throw await busyRefusal(created, resource, itemNamesOf(change, facts), origin)
+    if (created.outcome === 'busy')
+      throw await busyRefusal({ held: created.held, resource, names: itemNamesOf(change, facts), viewerId: origin.userId })
     if (created.outcome === 'too-many') throw new Refusal(tooManyUndecided(mostUndecided))
 
     const shown = await deliver(request.id, 'card')
@@ -130,13 +139,6 @@ export function createSubmit({ signatures, store, access, deliver, wake, names, 
       needsApproval: request.needsApproval,
       handoverLabel: change.handover?.label,
     }
-  }
-
-  /** Finds the last change of the resource, so that approvers know of it. A record that somebody changed is left out. */
-  async function lastChangeBefore(now: number, resource: string): Promise<Finding[]> {
-    const last = await store.lastChangeOf(resource)
-    if (last?.endedAt === undefined || signatures.verifyRecord(last) !== 'genuine') return []
-    return [lastChangeOf(last, now)]
   }
 
   /** Names the approvers, and the people in the warnings, without a mention, if the rule mentions other people. */
@@ -154,29 +156,6 @@ export function createSubmit({ signatures, store, access, deliver, wake, names, 
       ...(people.length > 0 ? { personNames: Object.fromEntries(people.map((id) => [id, shown(id)])) } : {}),
     }
   }
-
-  /** Names the requests that hold what this one needs, each with a link. `names`: what people call its items, by their resources. */
-  async function busyRefusal(
-    { held }: Created,
-    resource: string,
-    names: Map<string, string>,
-    { userId: viewerId }: Origin,
-  ): Promise<Refusal> {
-    const heldBy = Map.groupBy(held, ({ by }) => by)
-    const holders = await store.findMany([...heldBy.keys()])
-    const [first] = holders
-    if (!first) return new Refusal(otherWasOpen)
-    const own = held.find((each) => each.resource === resource)
-    const holder = holders.find(({ id }) => id === own?.by)
-    if (names.size === 0 || holder) return new Refusal(otherIsOpen(holder ?? first, { viewerId, link: linkTo(holder ?? first) }))
-    const nameOf = (held: { resource: string }) => names.get(held.resource) ?? held.resource
-    return new Refusal(
-      othersAreOpen(
-        holders.map((each) => ({ holder: each, link: linkTo(each), holds: (heldBy.get(each.id) ?? []).map(nameOf) })),
-        viewerId,
-      ),
-    )
-  }
 }
 export type Submit = ReturnType<typeof createSubmit>
 
@@ -184,10 +163,6 @@ export type Submit = ReturnType<typeof createSubmit>
 function lockedBesides<Input, Facts>(change: Change<Input, Facts>, input: Input, facts: Facts): Pick<NewRequest, 'moreResources'> {
   const moreResources = change.moreResources?.(input, facts)
   return moreResources ? { moreResources } : {}
-}
-
-function itemNamesOf<Input, Facts>({ items }: Change<Input, Facts>, facts: Facts): Map<string, string> {
-  return new Map(items?.of(facts).map((item) => [items.change.resource(item.input), item.name]))
 }
 
 /** Derives the id of a request from its delivery, so that repeated deliveries become one request. */

@@ -58,7 +58,7 @@ export function contentBlocks(view: CardView): KnownBlock[] {
   ]
 }
 
-/** Says the same without blocks, and what there is to check. */
+/** Says the same without blocks. */
 export function contentInWords(view: CardView): Mrkdwn[] {
   const { request, description, undoes } = view
   const emergency = emergencyReason(request)
@@ -70,7 +70,6 @@ export function contentInWords(view: CardView): Mrkdwn[] {
       ({ label, value, detail, isPerson }) => mrkdwn`${label}: ${isPerson ? mention(value) : value}${detail ? ` (${detail})` : ''}`,
     ),
     ...(view.items.length > 0 ? [itemLines(view.items, { hasBegun: request.items !== undefined })] : []),
-    ...checksInWords(view),
   ]
 }
 
@@ -86,6 +85,8 @@ export function openText(view: CardView): Mrkdwn[] {
   return [
     mrkdwn`${prefixOf(environment)}${plainPhrase(description.title)}`,
     statusLine(view),
+    // A notification on a phone shows the beginning only.
+    ...checksInWords(view),
     ...approvalsInWords(view),
     ...contentInWords(view),
     smallPrint(view),
