@@ -120,6 +120,25 @@ export const rows: Row[] = [
     ],
   },
   {
+    title: 'Alerts',
+    panels: [
+      {
+        title: 'Alerts by outcome',
+        description: 'Empty if the port of alerts is off.',
+        kind: 'lines',
+        unit: 'short',
+        queries: [{ expr: 'sum by (outcome) (rate(lockkeeper_alerts_total[$__rate_interval]))', legend: '{{outcome}}' }],
+      },
+      {
+        title: 'Alerts that led to nothing',
+        description: 'By reason. A wrong token and what cannot be read are faults of the sender.',
+        kind: 'lines',
+        unit: 'short',
+        queries: [{ expr: 'sum by (reason) (rate(lockkeeper_alerts_refused_total[$__rate_interval]))', legend: '{{reason}}' }],
+      },
+    ],
+  },
+  {
     title: 'Slack and the account API',
     panels: [
       {

@@ -67,7 +67,7 @@ function together(...all: Started[]): Started {
 
 /** Creates the functions that the worker runs for each request: execute, track, and reconcile, which calls both. */
 function createJobs({ config, timings, telemetry: { tracing }, clients, redis: { keys }, operators, requests }: Foundation) {
-  const { onApiError, onDistrusted, onLostRecord } = operators
+  const { onApiError, onDistrusted, onLostRecord, onUndeliverable } = operators
   const { movePollIntervalMs: pollIntervalMs, moveTimeoutMs: lateAfterMs } = config
   const { catalog, signatures, checkAuthority, checkItems, checkSearch, forJobs } = requests
   const { redis, store, audit, deliver, show, wake, queues } = forJobs
@@ -91,7 +91,7 @@ function createJobs({ config, timings, telemetry: { tracing }, clients, redis: {
     onDistrusted,
     tracing,
   })
-  const discardUnposted = createDiscardUnposted({ store, messenger: clients.slack.messenger })
+  const discardUnposted = createDiscardUnposted({ store, messenger: clients.slack.messenger, onUndeliverable })
   const reconcile = createReconcile({
     store,
     catalog,

@@ -15,8 +15,12 @@ export const errorCodes = [
   'redis-data-new',
   'redis-set-back',
   'write-doubled',
+  'alerts-unread',
+  'alerts-unposted',
   // Lines of the log alone.
   'account-api-error',
+  'alerts-failed',
+  'alerts-port-refused',
   'answer-failed',
   'audit-failed',
   'check-failed',

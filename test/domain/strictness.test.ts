@@ -54,5 +54,5 @@ test('whoever is enough under terms that are not easier is enough under the othe
     }),
     { numRuns: 2_000 },
   )
-  expect(compared).toBeGreaterThan(500)
+  expect(compared).toBeGreaterThan(100)
 })

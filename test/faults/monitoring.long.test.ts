@@ -46,7 +46,10 @@ describe('the alert rules', () => {
 })
 
 test('with a real bot that moves addresses, no panel is empty, each rule can be evaluated, and promtool has nothing to say about the metrics', async () => {
-  const world = await openWorld(inject('redisUrl'), { account: { moveTakes: { min: 1_500, max: 2_000 } } })
+  const world = await openWorld(inject('redisUrl'), {
+    env: { ALERTS_PORT: '0', ALERTS_TOKEN: 'alerts-of-the-test'.padEnd(40, '-') },
+    account: { moveTakes: { min: 1_500, max: 2_000 } },
+  })
   onTestFinished(world.close)
   const from = Date.now()
   const opsPort = world.bots[0]?.opsPort ?? 0

@@ -60,6 +60,7 @@ const codes: Record<Place, ErrorCode> = {
   slack: 'slack-listener-failed',
   operators: 'operators-not-notified',
   'account-api': 'account-api-error',
+  alerts: 'alerts-failed',
 }
 
 const unhandledCodes: Record<LoggedPayload['why'], ErrorCode> = {
