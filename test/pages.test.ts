@@ -9,7 +9,7 @@ const filesBelow = (folder: string) =>
 
 const docs = filesBelow('docs').filter((path) => path.endsWith('.md'))
 const pages = ['README.md', 'CONTRIBUTING.md', '.env.example', ...docs]
-const files = [...readdirSync(root), ...['src', 'test', 'scripts', 'docs'].flatMap(filesBelow)]
+const files = [...readdirSync(root), ...['src', 'test', 'scripts', 'docs', 'deploy'].flatMap(filesBelow)]
 const sources = files.filter((path) => path.startsWith('src/') && path.endsWith('.ts'))
 
 /** Returns what a page sets as code. */
