@@ -6,6 +6,7 @@ import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { secretVariables, variableNames } from '../src/config/given.ts'
 import { startHealth } from '../src/ops/pages/health.ts'
+import { endpoint } from '../src/slack/receive/refuse-unread.ts'
 
 const root = resolve(import.meta.dirname, '..')
 const read = (file: string) => readFileSync(resolve(root, file), 'utf8')
@@ -54,6 +55,37 @@ describe('docker-compose.yml', () => {
   it('sets only variables of the bot', () => {
     expect(bot.env_file).toBe('.env')
     expect(variableNames).toEqual(expect.arrayContaining(Object.keys(bot.environment)))
+  })
+})
+
+describe('deploy/compose/caddy.yml', () => {
+  const { services, volumes } = parse(read('deploy/compose/caddy.yml'))
+  const { bot } = parse(read('docker-compose.yml')).services
+
+  it('adds a proxy with TLS in front of the bot, with its certificates in a volume', () => {
+    const { proxy, ...others } = services
+
+    expect(others).toEqual({})
+    expect(proxy.environment.LOCKKEEPER_UPSTREAM).toBe(`bot:${bot.environment.PORT}`)
+    expect(proxy).toMatchObject({ depends_on: ['bot'], ports: ['80:80', '443:443'] })
+    expect(proxy.volumes).toEqual(['./deploy/compose/Caddyfile:/etc/caddy/Caddyfile:ro', 'caddy:/data'])
+    expect(volumes).toHaveProperty('caddy')
+  })
+
+  it('gives it no right but to listen at these ports', () => {
+    expect(services.proxy).toMatchObject({
+      read_only: true,
+      cap_drop: ['ALL'],
+      cap_add: ['NET_BIND_SERVICE'],
+      security_opt: ['no-new-privileges:true'],
+    })
+  })
+
+  it('passes on the one path of the bot, and uses the port of docker-compose.yml without another address', () => {
+    const text = read('deploy/compose/Caddyfile')
+
+    expect(text.match(/^\s*path .*$/gm)?.map((line) => line.trim())).toEqual([`path ${endpoint}`])
+    expect(text).toContain(`{$LOCKKEEPER_UPSTREAM:bot:${bot.environment.PORT}}`)
   })
 })
 
