@@ -101,8 +101,11 @@ describe('Dockerfile', () => {
   it('runs the TypeScript without a build step, on the required version of Node, and not as root', () => {
     const wanted = JSON.parse(read('package.json')).engines.node.replace(/\D/g, '')
 
-    expect(last('FROM')).toBe(`node:${wanted}-slim`)
-    expect(last('USER')).toBe('node')
+    const bases = lines.filter((line) => line.startsWith('FROM ')).map((line) => line.split(' ')[1])
+
+    expect(bases).toEqual([`node:${wanted}-slim`, `node:${wanted}-slim`])
+    // A number, because Kubernetes cannot tell from a name that it is not root.
+    expect(last('USER')).toBe('1000:1000')
     expect(last('STOPSIGNAL')).toBe('SIGTERM')
     expect(commandOf(last('CMD'))).toEqual([
       'node',
@@ -136,10 +139,26 @@ describe('Dockerfile', () => {
     await expect(run(process.execPath, args, { env })).rejects.toMatchObject({ code: 1 })
   })
 
+  it('says what it is, in the labels of the Open Container Initiative', () => {
+    const { license } = JSON.parse(read('package.json'))
+
+    expect([...last('LABEL').matchAll(/org\.opencontainers\.image\.(\w+)="([^"]*)"/g)].map(([, name, value]) => [name, value])).toEqual([
+      ['title', 'Lockkeeper'],
+      ['description', 'A Slack bot with which a team operates its infrastructure account'],
+      ['licenses', license],
+      // biome-ignore lint/suspicious/noTemplateCurlyInString: Docker expands it.
+      ['version', '${VERSION}'],
+      // biome-ignore lint/suspicious/noTemplateCurlyInString: Docker expands it.
+      ['revision', '${REVISION}'],
+    ])
+  })
+
   it('copies only the source and the list of packages, which hold no secrets', () => {
     expect(lines.filter((line) => /^(COPY|ADD) /.test(line))).toEqual([
-      'COPY --chown=node:node package.json package-lock.json .npmrc ./',
-      'COPY --chown=node:node src ./src',
+      'COPY package.json package-lock.json .npmrc ./',
+      'COPY --from=packages /app/node_modules ./node_modules',
+      'COPY package.json ./',
+      'COPY src ./src',
     ])
     expect(read('.dockerignore').split('\n')).toContain('*')
   })
