@@ -8,8 +8,9 @@ const source = resolve(import.meta.dirname, '../src')
 const mayImport: Record<string, string[]> = {
   main: ['run'],
   run: ['bot', 'features', 'config', 'ops', 'domain'],
-  bot: ['config', 'features', 'requests', 'audit', 'account-api', 'slack', 'redis', 'ops', 'domain'],
+  bot: ['config', 'features', 'alerts', 'requests', 'audit', 'account-api', 'slack', 'redis', 'ops', 'domain'],
   features: ['requests', 'audit', 'slack', 'moves', 'account-api', 'domain'],
+  alerts: ['requests', 'slack', 'redis', 'moves', 'account-api', 'domain'],
   moves: ['account-api', 'domain'],
   requests: ['audit', 'redis', 'slack', 'domain'],
   audit: ['redis', 'domain'],
@@ -161,6 +162,7 @@ describe('the architecture', () => {
     const revealers = files.filter((file) => /\.reveal\(\)/.test(textOf.get(file) ?? ''))
     expect(revealers.toSorted()).toEqual([
       'account-api/transport/exchange.ts',
+      'alerts/bearer.ts',
       'bot/foundation/api-clients.ts',
       'domain/keyring.ts',
       'redis/connect.ts',

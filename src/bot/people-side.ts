@@ -68,5 +68,5 @@ export function createPeopleSide(foundation: Foundation) {
   })
   const createListener = createListenerFactory(foundation, { handlers: interactions, openForm, onReceived: lastReceived.note })
 
-  return { interactions, features, commands: commands(), createListener }
+  return { interactions, features, submit, commands: commands(), createListener }
 }

@@ -1,5 +1,3 @@
-import type { Change } from '../domain/change.ts'
-import { type Policy, rulesOfKind } from '../domain/policy.ts'
 import type { Feature } from '../features/feature.ts'
 import { createDiscardUnposted } from '../requests/reconcile/discard-unposted.ts'
 import { createExecute } from '../requests/reconcile/execute/execute.ts'
@@ -11,9 +9,10 @@ import { createTrack } from '../requests/reconcile/track/track.ts'
 import { createCounts } from '../requests/worker/counts.ts'
 import { createDataLossMark } from '../requests/worker/data-loss-mark.ts'
 import { createProgress } from '../requests/worker/progress.ts'
-import { createRepeatedWork, type Work } from '../requests/worker/repeated-work.ts'
+import { createRepeatedWork } from '../requests/worker/repeated-work.ts'
 import { createWorker } from '../requests/worker/worker.ts'
 import type { Foundation } from './foundation/foundation.ts'
+import { repeatedOf } from './repeated-of.ts'
 
 /** Creates the worker side: the worker, which handles requests without a person, over the patient connection, and the report of its progress. */
 export function createWorkerSide(foundation: Foundation, features: Feature[]) {
@@ -49,14 +48,6 @@ export function createWorkerSide(foundation: Foundation, features: Feature[]) {
   return { worker: together(worker, repeatedWork), dataLossMark, progress }
 }
 
-/** Returns the work of the features that the policy lets people use. */
-function repeatedOf(features: Feature[], policy: Policy): Work[] {
-  const channels = ['', ...policy.rules.flatMap((rule) => rule.channels ?? [])]
-  const isPermitted = ({ kind, project }: Change) =>
-    channels.some((channelId) => rulesOfKind(policy, { kind, channelId, hasProject: project !== undefined }).length > 0)
-  return features.flatMap(({ changes = [], repeated = [] }) => (changes.some(isPermitted) ? repeated : []))
-}
-
 interface Started {
   start(): Promise<void>
   stop(): Promise<void>
@@ -74,7 +65,14 @@ function together(...all: Started[]): Started {
 }
 
 /** Creates the functions that the worker runs for each request: execute, track, and reconcile, which calls both. */
-function createJobs({ config, timings, clients, redis: { keys }, operators: { onApiError, onDistrusted }, requests }: Foundation) {
+function createJobs({
+  config,
+  timings,
+  clients,
+  redis: { keys },
+  operators: { onApiError, onDistrusted, onUndeliverable },
+  requests,
+}: Foundation) {
   const { movePollIntervalMs: pollIntervalMs, moveTimeoutMs: lateAfterMs } = config
   const { catalog, signatures, checkAuthority, checkItems, checkSearch, forJobs } = requests
   const { redis, store, audit, deliver, show, wake, queues } = forJobs
@@ -97,7 +95,7 @@ function createJobs({ config, timings, clients, redis: { keys }, operators: { on
     checkSearch,
     onDistrusted,
   })
-  const discardUnposted = createDiscardUnposted({ store, messenger: clients.slack.messenger })
+  const discardUnposted = createDiscardUnposted({ store, messenger: clients.slack.messenger, onUndeliverable })
   const reconcile = createReconcile({ store, catalog, deliver, show, execute, ...tracking, sendItems, discardUnposted, wake })
   return { reconcile, tracking }
 }

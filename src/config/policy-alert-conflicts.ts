@@ -15,7 +15,7 @@ export function alertConflicts(policy: Policy): Conflict[] {
 
 function nameTaken({ name }: AlertRoute, above: AlertRoute[]): Conflict | undefined {
   if (!above.some((other) => other.name === name)) return undefined
-  return { path: ['name'], message: `must be the entry's own, and an entry above is called ${quote(name, 60)}: choose another` }
+  return { path: ['name'], message: `must be unique, and an entry above is called ${quote(name, 60)}: choose another` }
 }
 
 /** Reports an entry whose alerts all have the labels of an entry above, which decides then. */
@@ -24,7 +24,7 @@ function neverMatches({ match }: AlertRoute, above: AlertRoute[]): Conflict | un
   if (!by) return undefined
   return {
     path: [],
-    message: `can never match: ${quote(by.name, 60)} above matches every alert that it is for. Move it up, or take it out`,
+    message: `can never match: ${quote(by.name, 60)} above matches every alert that it is for. Move it up, or remove it`,
   }
 }
 

@@ -38,15 +38,15 @@ function termsToDo({ approve }: PolicyRule, than: PolicyRule): string {
 }
 
 function termToDo(easier: EasierTerms): string {
-  if (easier.is === 'fewer') return `ask for at least ${easier.needed} approvals`
+  if (easier.is === 'fewer') return `require at least ${easier.needed} approvals`
   if (easier.is === 'not-all') return `add ${easier.missing.join(' and ')} to all_of`
-  return `take out ${easier.ids.join(' and ')}, who may not approve there`
+  return `remove ${easier.ids.join(' and ')}, who may not approve there`
 }
 
 /** Says that a bundle is denied in a place where its parts can be requested. */
 export function uncoveredSentence({ kind, part, rule, place }: Pick<Easier, 'kind' | 'part' | 'rule' | 'place'>): string {
   const there = where(place) || ' in other places'
-  return `${quote(rule.name, 60)} names ${kind}, so only rules that name it decide about it. No such rule is for it${there}, where ${part} can be requested`
+  return `${quote(rule.name, 60)} names ${kind}, so only rules that name it decide it. No such rule covers it${there}, where ${part} can be requested`
 }
 
 function where({ channelId, project: { id, name } }: Place): string {

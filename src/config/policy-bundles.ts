@@ -55,7 +55,7 @@ function idleAlerts(policy: Policy): Conflict[] {
   const reached = new Set(kinds.flatMap((kind) => rulesNaming(policy, kind)))
   return policy.rules.flatMap((rule, index) => {
     if (!rule.alerts || reached.has(rule)) return []
-    const message = `must not have alerts, which request only ${kinds.join(' and ')}: take it out, or add ${kinds.join(' or ')} to changes`
+    const message = `must not have alerts, which request only ${kinds.join(' and ')}: remove it, or add ${kinds.join(' or ')} to changes`
     return [{ path: ['rules', index, 'request'], message }]
   })
 }

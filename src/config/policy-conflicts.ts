@@ -45,25 +45,25 @@ function validPartsOf(rule: unknown, { shape }: RuleSchema): ValidParts {
 function nameTaken(rule: ValidParts, above: ValidParts[]): Conflict | undefined {
   const name = rule.name?.is
   if (name === undefined || !above.some((other) => other.name?.is === name)) return undefined
-  return { path: ['name'], message: `must be the rule's own, and a rule above is called ${quote(name, 60)}: choose another` }
+  return { path: ['name'], message: `must be unique, and a rule above is called ${quote(name, 60)}: choose another` }
 }
 
 function breakGlassWithoutApproval(rule: ValidParts): Conflict | undefined {
   if (rule.self_approval?.is !== 'break-glass' || !rule.approve || rule.approve.is) return undefined
-  return { path: ['self_approval'], message: 'must not be break-glass where approve is none: take it out, or name who approves' }
+  return { path: ['self_approval'], message: 'must not be break-glass where approve is none: remove it, or name who approves' }
 }
 
 function alertsWithoutApproval(rule: ValidParts): Conflict | undefined {
   if (!rule.request?.is?.alerts || !rule.approve || rule.approve.is) return undefined
   return {
     path: ['request'],
-    message: 'must not have alerts where approve is none, because people approve what alerts request: take it out, or name who approves',
+    message: 'must not have alerts where approve is none, because people approve what alerts request: remove it, or name who approves',
   }
 }
 
 function confirmationWithoutApproval(rule: ValidParts): Conflict | undefined {
   if (!rule.confirm?.is || !rule.approve || rule.approve.is) return undefined
-  return { path: ['confirm'], message: 'must not be true where approve is none: take it out, or name who approves' }
+  return { path: ['confirm'], message: 'must not be true where approve is none: remove it, or name who approves' }
 }
 
 function tooManyApprovals(rule: ValidParts): Conflict | undefined {
@@ -71,7 +71,7 @@ function tooManyApprovals(rule: ValidParts): Conflict | undefined {
   if (!terms) return undefined
   const { users, userGroups } = approversOf(terms)
   if (userGroups.length > 0 || terms.approvals <= users.length) return undefined
-  const message = `must be at most ${users.length}, because any_of and all_of name no more people: name more, or ask for fewer approvals`
+  const message = `must be at most ${users.length}, because any_of and all_of name no more people: name more, or require fewer approvals`
   return { path: ['approve', 'approvals'], message }
 }
 
@@ -96,7 +96,7 @@ function neverMatches({ changes, channels, projects }: ValidParts, above: ValidP
   const by = [...covering].join(' and ')
   return {
     path: [],
-    message: `can never match: ${by} above ${covering.size === 1 ? 'covers' : 'cover'} all that it is for. Move it up, or take it out`,
+    message: `can never match: ${by} above ${covering.size === 1 ? 'covers' : 'cover'} all that it is for. Move it up, or remove it`,
   }
 }
 

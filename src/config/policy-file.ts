@@ -79,8 +79,8 @@ function violationsIn(issue: z.core.$ZodIssue, { keysAt }: PolicySchema): Violat
   const known = keysAt(issue.path)
   return issue.keys.map((key) => {
     const meant = nearestWord(known, key)
-    const instead = meant ? `did you mean ${meant}?` : `take it out. Known here: ${known.join(', ')}`
-    const violation = { path: [...issue.path, key], sentence: `${quote(key)} is not known here: ${instead}` }
+    const instead = meant ? `did you mean ${meant}?` : `remove it. Known keys: ${known.join(', ')}`
+    const violation = { path: [...issue.path, key], sentence: `${quote(key)} is not a known key: ${instead}` }
     return meant ? { ...violation, meant: [...issue.path, meant].join('.') } : violation
   })
 }

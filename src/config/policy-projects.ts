@@ -12,7 +12,7 @@ export const projectList = listOf<ProjectEntry>({
   expected: 'project ids (proj_…) and names such as {name: Storefront}, each in one line of up to 100 characters',
   read: readEntry,
   labelOf: projectKey,
-  whenEmpty: 'name a project, or take it out for every project',
+  whenEmpty: 'name a project, or remove it for every project',
   hint: quotesNeeded,
 })
 
@@ -44,5 +44,5 @@ export function toProjects(entries: ProjectEntry[]): Projects {
 export function bareNameWarning(entry: ProjectEntry): string | undefined {
   if (!('bare' in entry) || !entry.bare) return undefined
   const name = quote(entry.name, 100)
-  return `${name} in projects is taken for a name. Write a name as {name: ${name}}, or use the id (proj_…), which nobody can change`
+  return `${name} in projects is read as a name. Write a name as {name: ${name}}, or use the id (proj_…), which nobody can change`
 }

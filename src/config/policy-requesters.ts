@@ -19,12 +19,12 @@ const Everyone = z.literal(everyone).transform((): Requesters => ({ people: unde
 const These = list({
   expected: 'user ids (U…, W…), user group ids (S…) and alerts',
   fits: (text) => isPersonOrGroupId(text) || words.includes(text),
-  whenEmpty: 'name who may ask, or write everyone',
+  whenEmpty: 'name who may request, or write everyone',
 }).transform((items, context): Requesters => {
   const ids = items.filter((item) => !words.includes(item))
   const alerts = items.includes(alertsRequester)
   if (!items.includes(everyone)) return { people: toGroup(ids), alerts }
-  if (ids.length > 0) context.addIssue({ code: 'custom', message: `has everyone, so ${ids.join(', ')} may anyway: take these out` })
+  if (ids.length > 0) context.addIssue({ code: 'custom', message: `has everyone, so ${ids.join(', ')} may request anyway: remove these` })
   return { people: undefined, alerts }
 })
 

@@ -9,8 +9,8 @@ import { RequestersOfRule } from './policy-requesters.ts'
 import { formOf, ids, isMap, line, list, mustBe, value } from './policy-values.ts'
 
 const termFields = {
-  any_of: ids('name somebody, or take any_of out').optional(),
-  all_of: ids('name somebody, or take all_of out').optional(),
+  any_of: ids('name someone, or remove any_of').optional(),
+  all_of: ids('name someone, or remove all_of').optional(),
   approvals: value(
     (input) => (Number.isInteger(input) && Number(input) >= 1 && Number(input) <= 10 ? Number(input) : undefined),
     'a whole number from 1 to 10',
@@ -50,7 +50,7 @@ function kindsAmong({ kinds, bundles }: RuleKinds) {
   const items = list({
     expected: `of ${kinds.join(', ')}`,
     fits: (text) => kinds.includes(text),
-    whenEmpty: 'name a kind of change, or take it out for every kind',
+    whenEmpty: 'name a kind of change, or remove it for every kind',
     hint: (item) => {
       const meant = typeof item === 'string' ? nearestWord(kinds, item) : undefined
       return meant ? `: did you mean ${meant}?` : ''
@@ -71,7 +71,7 @@ function ruleSchema(kinds: RuleKinds) {
       channels: list({
         expected: 'channel ids (C…, G…)',
         fits: isChannelId,
-        whenEmpty: 'name a channel, or take it out for every channel',
+        whenEmpty: 'name a channel, or remove it for every channel',
       }).optional(),
       request: RequestersOfRule.optional(),
       approve: formOf<ApproveTerms | undefined>(
@@ -103,10 +103,10 @@ export function policySchema(kinds: RuleKinds) {
     {
       rules: z
         .array(rule, { error: ({ input }) => mustBe('a list of rules, each beginning with "- name:"', input) })
-        .min(1, { error: 'must have at least one rule: without any, nothing may be asked for' }),
+        .min(1, { error: 'must have at least one rule: without one, nothing can be requested' }),
       alerts: z
         .array(routeSchema, { error: ({ input }) => mustBe('a list of entries, each beginning with "- name:"', input) })
-        .min(1, { error: 'must have at least one entry: add one, or take it out' })
+        .min(1, { error: 'must have at least one entry: add one, or remove it' })
         .optional(),
     },
     { error: ({ code, input }) => (code === 'invalid_type' ? mustBe('"rules:" with a list of rules below it', input) : undefined) },

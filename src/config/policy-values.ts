@@ -44,7 +44,7 @@ export function listOf<T>({ expected, read, labelOf, whenEmpty, hint = () => '' 
     const known = new Map<string, T>()
     for (const [index, item] of given.entries()) {
       const parsed = item === null ? undefined : read(item)
-      if (item === null) addError('has an empty item: fill it in, or take it out', [index])
+      if (item === null) addError('has an empty item: fill it in, or remove it', [index])
       else if (parsed === undefined) addError(mustBe(expected, item) + hint(item), [index])
       else if (known.has(labelOf(parsed))) addError(`has ${quote(labelOf(parsed))} twice: keep one`, [index])
       else known.set(labelOf(parsed), parsed)

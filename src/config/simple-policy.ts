@@ -1,5 +1,5 @@
 import type { ChangeKind } from '../domain/change-kind.ts'
-import type { Bundles, Policy } from '../domain/policy.ts'
+import { type Bundles, type Policy, settingRules } from '../domain/policy.ts'
 import type { Variables } from './variables.ts'
 
 /**
@@ -22,8 +22,8 @@ export function simplePolicy(v: Variables, { kinds, bundles }: { kinds: ChangeKi
   }
   const approve = { anyOf: v.APPROVERS ?? { users: [], userGroups: [] }, allOf: [], approvals: 1 }
   const rules = [
-    { name: 'NO_APPROVAL', changes: noApproval, approve: undefined, ...shared },
-    { name: 'APPROVERS', changes: needApproval, approve, ...shared },
+    { name: settingRules.noApproval, changes: noApproval, approve: undefined, ...shared },
+    { name: settingRules.approvers, changes: needApproval, approve, ...shared },
   ]
   return { rules: rules.filter((rule) => rule.changes.length > 0), bundles, alerts: [] }
 }

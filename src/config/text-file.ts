@@ -16,8 +16,8 @@ export function readText(path: string, readFile: ReadFile): { text: string } | {
 
 function whyUnreadable(error: unknown): string {
   const code = error instanceof Error && 'code' in error ? String(error.code) : undefined
-  if (code === 'ENOENT' || code === 'ENOTDIR') return 'was not found (a relative path begins at the working directory)'
-  if (code === 'EACCES' || code === 'EPERM') return 'may not be read by the user that the bot runs as'
+  if (code === 'ENOENT' || code === 'ENOTDIR') return 'was not found (relative paths start at the working directory)'
+  if (code === 'EACCES' || code === 'EPERM') return 'is not readable by the user that Lockkeeper runs as'
   if (code === 'EISDIR') return 'is a directory: name the file in it'
   return `cannot be read${code ? ` (${code})` : ''}`
 }

@@ -36,8 +36,8 @@ const port = value(
 
 const listenAddress = fitting((text) => isIP(text) !== 0, 'an IP address of this machine, such as 127.0.0.1, or 0.0.0.0 for all of them')
 
-/** Parses keys that sign what is kept in Redis. A key of 32 characters cannot be guessed if it is random. */
-function readStateKeys(text: string): readonly [Secret, ...Secret[]] | undefined {
+/** Parses keys or tokens, separated by commas. One of 32 characters cannot be guessed if it is random. */
+function readLongSecrets(text: string): readonly [Secret, ...Secret[]] | undefined {
   const keys = [...new Set(text.split(',').map((key) => key.trim()))]
   const [first, ...others] = keys.map((key) => new Secret(key))
   return first && keys.every((key) => /^[\x21-\x7e]{32,}$/.test(key)) ? [first, ...others] : undefined
@@ -90,16 +90,21 @@ export const Variables = z.object({
   INFRA_API_URL: address('the base address of the account API'),
   INFRA_API_KEY: secret((text) => /^[\x21-\x7e]+$/.test(text), 'a key of the account API, in one word'),
   REDIS_URL: secret(isRedisUrl, 'redis:// or rediss:// with a host; special characters of a password are percent-encoded'),
-  STATE_KEY: value(readStateKeys, 'a key of at least 32 characters without spaces, or several, separated by commas', {
+  STATE_KEY: value(readLongSecrets, 'a key of at least 32 characters without spaces, or several, separated by commas', {
     show: false,
   }).optional(),
   HOST: listenAddress.prefault('0.0.0.0'),
   PORT: port.prefault('3000'),
   OPS_HOST: listenAddress.prefault('127.0.0.1'),
   OPS_PORT: port.prefault('9464'),
+  ALERTS_HOST: listenAddress.prefault('127.0.0.1'),
+  ALERTS_PORT: port.optional(),
+  ALERTS_TOKEN: value(readLongSecrets, 'a token of at least 32 characters without spaces, or several, separated by commas', {
+    show: false,
+  }).optional(),
   ROLE: oneOf(['all', 'web', 'worker'], 'all, web or worker').prefault('all'),
   APPROVERS: people('the people who may approve').optional(),
-  OPERATORS: people('the people who may ask for changes').optional(),
+  OPERATORS: people('the people who may request changes').optional(),
   CHANNELS: list(isChannelId, 'channel ids (C…, G…)').optional(),
   NO_APPROVAL: list(() => true, 'kinds of change').optional(),
   POLICY_FILE: z.string().optional(),

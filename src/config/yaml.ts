@@ -63,7 +63,7 @@ export function readYaml(text: string): Yaml {
       faults.push({ line: lineAt(text.search(/^\ufeff?%YAML/m)), sentence: yamlSentence('BAD_DIRECTIVE') })
     }
     faults.push(...anchors.map((node) => ({ line: lineAt(offsetOf(node)), sentence: repeatedAnchor })))
-    faults.push(...repeated.map((key) => ({ line: lineAt(offsetOf(key)), sentence: `${quote(String(key))} stands twice here: keep one` })))
+    faults.push(...repeated.map((key) => ({ line: lineAt(offsetOf(key)), sentence: `${quote(String(key))} is here twice: keep one` })))
     const unbound = aliases.filter((alias) => !alias.resolve(document))
     faults.push(...unbound.map((alias) => ({ line: lineAt(offsetOf(alias)), sentence: yamlSentence('BAD_ALIAS') })))
     const lineOf = (path: readonly PropertyKey[]) => lineAt(offsetAt(path, document, entries))
@@ -71,7 +71,7 @@ export function readYaml(text: string): Yaml {
     try {
       return { content: { value: document.toJS({ maxAliasCount }) }, faults, lineOf }
     } catch {
-      faults.push({ line: lineAt(offsetOf(aliases[0])), sentence: 'aliases (*) stand for too much: write the values out' })
+      faults.push({ line: lineAt(offsetOf(aliases[0])), sentence: 'aliases (*) expand to too much: write the values out' })
       return { content: undefined, faults, lineOf }
     }
   } catch {

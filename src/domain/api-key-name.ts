@@ -49,16 +49,21 @@ const neverUsedAfterMs = dayMs
 export function remarksOn(key: ApiKey, now: number, { isOwn = false } = {}): string[] {
   const lastUsed = key.lastUsedAt === undefined ? undefined : Date.parse(key.lastUsedAt)
   const created = key.createdAt === undefined ? undefined : Date.parse(key.createdAt)
-  const remarks = isOwn ? [] : unused(lastUsed, created, now)
+  const remarks = isOwn ? [] : unused(key, lastUsed, now)
   if (created !== undefined && now - created >= 365 * dayMs)
     remarks.push(`${Math.floor((now - created) / (365 * dayMs))} years old`.replace(/^1 years/, '1 year'))
   if (key.readOnly === false && key.allowedIps?.length === 0) remarks.push('full access from any IP')
   return remarks
 }
 
-function unused(lastUsed: number | undefined, created: number | undefined, now: number): string[] {
+function unused(key: ApiKey, lastUsed: number | undefined, now: number): string[] {
   if (lastUsed !== undefined) return now - lastUsed >= unusedAfterMs ? [`unused for ${Math.floor((now - lastUsed) / dayMs)} days`] : []
-  return created !== undefined && now - created < neverUsedAfterMs ? [] : ['never used']
+  return isFresh(key, now) ? [] : ['never used']
+}
+
+/** Whether the key was made or changed within a day. A rotation counts as a change, and the account then shows no use of the key. */
+export function isFresh({ createdAt, updatedAt }: Pick<ApiKey, 'createdAt' | 'updatedAt'>, now: number): boolean {
+  return [createdAt, updatedAt].some((at) => at !== undefined && now - Date.parse(at) < neverUsedAfterMs)
 }
 
 /** Finds keys by an id or a name that a person typed. The name may lack the part that Lockkeeper added. */

@@ -67,6 +67,11 @@ export interface Change<Input = unknown, Facts = unknown> {
   takesTime?: true
   input: z.ZodType<Input>
   facts: z.ZodType<Facts>
+  /**
+   * Returns the input of the change that moves to a target what a server has, for a kind that alerts may request. What cannot be moved is left
+   * out then, because nobody is there to choose.
+   */
+  inputOfAlert?(servers: { serverId: string; targetId: string }): Input
   /** Returns the resource that is changed: `elastic_ip:eip_1`. A resource has at most one open request. */
   resource(input: Input): string
   /** Returns what it locks besides the resource. Such a resource has at most one open request, too. */
@@ -163,8 +168,8 @@ export interface UnderwayNow {
 export interface Handover<Input, Facts> {
   /** The label of the button: `Create key`. */
   label: string
-  /** What the requester has to do, as an imperative without a full stop: `Create your key`. */
-  task: string
+  /** What the requester is asked to confirm after the press, as a sentence. Absent: nothing. */
+  warning?: string
   /** Sends the one write. */
   issue(input: Input, facts: Facts, options: { onAnswer: OnAnswer }): Promise<Issued>
   /** Makes a secret worthless that nobody has seen. Safe to repeat. */

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { canonicalJson } from './canonical-json.ts'
 import { formatDuration } from './duration.ts'
 import { MoveFinding } from './elastic-ip-move-findings.ts'
 import { moveWords } from './elastic-ip-move-words.ts'
@@ -60,10 +61,10 @@ function sentenceOf(finding: EvacuationFinding): Phrase {
       return phrase`${finding.server} has ${finding.count} addresses, and one request moves up to ${finding.most}. Leave the target out to choose some of them in the form.`
     case 'addresses-cannot-move': {
       const all = finding.moves + finding.causes.length
-      return phrase`${finding.causes.length} of ${all} addresses of ${finding.server} can't be moved to ${finding.target}, so nothing was requested. ${listed(finding.causes)}`
+      return phrase`${finding.causes.length} of ${all} addresses of ${finding.server} can't be moved to ${finding.target}, so nothing was requested. ${listed(finding.causes)}${[finding.moves > 0 ? ' To move the others, leave out the target: a form opens.' : '']}`
     }
     case 'left-out':
-      return phrase`Left out, ${finding.causes.length}: ${listed(finding.causes)}`
+      return phrase`${[finding.causes.length === 1 ? '1 address is' : `${finding.causes.length} addresses are`]} left out. ${listed(finding.causes)}`
     case 'last-seen':
       return phrase`The account shows no server for ${finding.count} of these addresses. Lockkeeper saw them on ${finding.server} ${[span(finding.oldestMs)]} before this request or later. Each is read again before it is moved.`
     case 'not-chosen':
@@ -94,15 +95,30 @@ function listed(causes: z.infer<typeof Cause>[]): Phrase {
   return whys(causes.map(({ finding }) => finding))
 }
 
-/** Joins the reasons, each a sentence that names its address. */
+/** Joins the reasons, each a sentence that names its address, and then the other addresses for which it holds. */
 function whys(causes: Finding[]): Phrase {
-  const sentences = causes.slice(0, mostListed).map((finding): Phrase => {
-    const words = explainEvacuation(finding)
-    return words?.phrase ?? [words?.why ?? `${finding.code}.`]
-  })
-  const more = causes.length - mostListed
+  const groups = [...Map.groupBy(causes, withoutAddress).values()]
+  const sentences = groups.slice(0, mostListed).map(whyOfSome)
+  const more = groups.slice(mostListed).flat().length
   const all = more > 0 ? [...sentences, phrase`And ${more} more.`] : sentences
   return all.flatMap((sentence, index) => (index === 0 ? sentence : [' ', ...sentence]))
+}
+
+function whyOfSome(some: Finding[]): Phrase {
+  const [finding = { code: 'unknown' }, ...others] = some
+  if (finding.code === 'not-chosen') return phrase`By the requester: ${addressesOf(some)}.`
+  const words = explainEvacuation(finding)
+  const why = words?.phrase ?? [words?.why ?? `${finding.code}.`]
+  return others.length === 0 ? why : phrase`${why} The same for ${addressesOf(others)}.`
+}
+
+function addressesOf(findings: Finding[]): Phrase {
+  return findings.flatMap((finding, index) => phrase`${[index === 0 ? '' : ', ']}${String(finding.address)}`)
+}
+
+/** Returns what is the same for all addresses with one reason. A reason that names no address stands alone. */
+function withoutAddress({ address, ...reason }: Finding, index: number): string {
+  return address === undefined ? `${index}` : canonicalJson(reason)
 }
 
 function span(ms: number): string {

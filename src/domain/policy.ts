@@ -152,3 +152,11 @@ export function approvalsNeeded(terms: ApproveTerms): number {
 export function approverGroupsOf(rule: PolicyRule): string[] {
   return rule.approve ? approversOf(rule.approve).userGroups : []
 }
+
+/** The rules of a policy without a file are called like the settings that they come from. */
+export const settingRules = { noApproval: 'NO_APPROVAL', approvers: 'APPROVERS' } as const
+
+/** Whether a rule comes from a setting, and not from a policy file. */
+export function isSetting(rule: string): boolean {
+  return Object.values<string>(settingRules).includes(rule)
+}

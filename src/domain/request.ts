@@ -67,8 +67,12 @@ export type Decision = z.infer<typeof Decision>
 export const Undone = z.object({ id: z.string(), channelId: z.string(), cardTs: z.string() })
 export type Undone = z.infer<typeof Undone>
 
+/** The alert that led to a request: its name, and the address where people see it. Both are untrusted text. */
+export const SourceAlert = z.object({ name: z.string(), link: z.string().optional() })
+export type SourceAlert = z.infer<typeof SourceAlert>
+
 /**
- * A change that a person requested, as stored in Redis. Request messages, jobs and lists are made from it. The change of this `kind` parses
+ * A change that a person or an alert requested, as stored in Redis. Request messages, jobs and lists are made from it. The change of this `kind` parses
  * `input`, `facts` and `seen` again. Times are in milliseconds since 1970 by Redis' clock.
  */
 export const Request = z.object({
@@ -117,6 +121,8 @@ export const Request = z.object({
   undoes: Undone.optional(),
   /** The message that it was requested from. */
   fromMessage: MessageRef.optional(),
+  /** The alert that requested it. */
+  alert: SourceAlert.optional(),
   createdAt: z.number(),
   expiresAt: z.number(),
   approvals: z.array(Approval).default([]),

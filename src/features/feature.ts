@@ -72,6 +72,8 @@ export interface Running {
   environment: string | undefined
   /** The number of rules of the policy. */
   rules: number
+  /** The port that takes alerts. Undefined if it is off. */
+  alerts: { port: number } | undefined
   /** The file that the rules come from. Undefined if they come from the variables. */
   policyFile: string | undefined
 }

@@ -118,12 +118,12 @@ describe('a person who writes the policy so that an evacuation gets past a stric
         expect(waysUnder(policy, ruleFor, projects, membership)).toEqual([])
         expect(waysUnder(policy, decidingRule, [...projects, ...unclear], membership)).toEqual([])
       }),
-      { numRuns: 1_500 },
+      { numRuns: 400 },
     )
 
-    expect(counts.accepted).toBeGreaterThan(100)
-    expect(counts.refused).toBeGreaterThan(100)
-    expect(counts.named).toBeGreaterThan(50)
+    expect(counts.accepted).toBeGreaterThan(25)
+    expect(counts.refused).toBeGreaterThan(25)
+    expect(counts.named).toBeGreaterThan(10)
   }, 60_000)
 
   test('finds no way past the judges, either, if the start accepted everything', () => {
@@ -136,11 +136,11 @@ describe('a person who writes the policy so that an evacuation gets past a stric
         found.byTheFirstRule += waysUnder(policy, ruleFor, projects, membership).length > 0 ? 1 : 0
         expect(waysUnder(policy, decidingRule, [...projects, ...unclear], membership)).toEqual([])
       }),
-      { numRuns: 1_500 },
+      { numRuns: 400 },
     )
 
     // The judges had something to do.
-    expect(found.byTheFirstRule).toBeGreaterThan(50)
+    expect(found.byTheFirstRule).toBeGreaterThan(25)
   }, 60_000)
 
   test('is only refused what is easier: rules that say the same are accepted, wherever they are for', () => {
@@ -152,7 +152,7 @@ describe('a person who writes the policy so that an evacuation gets past a stric
         const lines = 'lines' in result ? result.lines : []
         expect(lines.filter((line) => line.includes('ip.evacuate than for ip.move'))).toEqual([])
       }),
-      { numRuns: 300 },
+      { numRuns: 80 },
     )
   })
 })

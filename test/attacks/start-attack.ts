@@ -1,5 +1,6 @@
-import { expect } from 'vitest'
+import { expect, onTestFinished } from 'vitest'
 import type { Request } from '../../src/domain/request.ts'
+import { createQueues } from '../../src/redis/queues.ts'
 import { encodeFields } from '../../src/requests/store/record.ts'
 import { openRecords } from '../journeys/records.ts'
 import { general, ops, startWorld, untilCard, untilReport, type WorldOptions } from '../journeys/world.ts'
@@ -9,11 +10,21 @@ export async function startAttack({ env = {}, ...more }: WorldOptions = {}) {
   const world = await startWorld({ env: { OPS_CHANNEL: general, ...env }, ...more })
   world.slack.invite(general)
   const records = openRecords(world)
+  const queues = createQueues({
+    redis: records.redis,
+    keys: records.keys,
+    pollIntervalMs: 500,
+    onError: (error) => {
+      throw error
+    },
+  })
+  onTestFinished(queues.close)
 
   /** Writes these fields into the record of a request, and makes the bot look at it. */
-  async function write({ id }: Request, fields: Partial<Request>): Promise<void> {
-    await records.redis.hset(records.keys.record(id), encodeFields(fields))
-    await records.redis.zadd(records.keys.due, 0, id)
+  async function write(request: Request, fields: Partial<Request>): Promise<void> {
+    await records.redis.hset(records.keys.record(request.id), encodeFields(fields))
+    await records.redis.zadd(records.keys.due, 0, request.id)
+    await queues.wake(request)
   }
 
   /** Ada requests a move. Returns its request, which waits, and its card. */

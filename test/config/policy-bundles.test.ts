@@ -125,7 +125,7 @@ rules:
 `),
     ).toMatchInlineSnapshot(`
       [
-        "line 4: "failover" names ip.evacuate, so only rules that name it decide about it. No such rule is for it in channel C0OPS00001, where ip.move can be requested",
+        "line 4: "failover" names ip.evacuate, so only rules that name it decide it. No such rule covers it in channel C0OPS00001, where ip.move can be requested",
       ]
     `)
     expect(
@@ -139,7 +139,7 @@ rules:
 `),
     ).toMatchInlineSnapshot(`
       [
-        "line 5: "failover" names ip.evacuate, so only rules that name it decide about it. No such rule is for it in other places, where ip.move can be requested",
+        "line 5: "failover" names ip.evacuate, so only rules that name it decide it. No such rule covers it in other places, where ip.move can be requested",
       ]
     `)
   })
@@ -201,7 +201,7 @@ describe('a rule by which an evacuation would be easier than its moves stops the
           "line 8: expires must not be easier for ip.evacuate than for ip.move, which "moves" decides in project "proj_1oNqx62cx6bn0" and channel C0OPS00001: write 30 min or less",
         ],
         "all of these": [
-          "line 7: approve must not be easier for ip.evacuate than for ip.move, which "moves" decides in project "proj_1oNqx62cx6bn0" and channel C0OPS00001: ask for at least 3 approvals, and add S0SECURE01 to all_of, and take out U0EVE00001, who may not approve there",
+          "line 7: approve must not be easier for ip.evacuate than for ip.move, which "moves" decides in project "proj_1oNqx62cx6bn0" and channel C0OPS00001: require at least 3 approvals, and add S0SECURE01 to all_of, and remove U0EVE00001, who may not approve there",
         ],
         "another channel": [
           "line 4: channels must not let people request ip.evacuate where nobody can request ip.move in project "proj_1oNqx62cx6bn0" and channel C0GENERAL1: add the channel to "moves", or name only its channels here",
@@ -216,7 +216,7 @@ describe('a rule by which an evacuation would be easier than its moves stops the
           "line 2: request must not be easier for ip.evacuate than for ip.move, which "moves" decides in project "proj_1oNqx62cx6bn0" and channel C0OPS00001: name only people and groups that may request there",
         ],
         "fewer approvals": [
-          "line 7: approve must not be easier for ip.evacuate than for ip.move, which "moves" decides in project "proj_1oNqx62cx6bn0" and channel C0OPS00001: ask for at least 3 approvals",
+          "line 7: approve must not be easier for ip.evacuate than for ip.move, which "moves" decides in project "proj_1oNqx62cx6bn0" and channel C0OPS00001: require at least 3 approvals",
         ],
         "no approval": [
           "line 7: approve must not be easier for ip.evacuate than for ip.move, which "moves" decides in project "proj_1oNqx62cx6bn0" and channel C0OPS00001: name who approves",
@@ -231,7 +231,7 @@ describe('a rule by which an evacuation would be easier than its moves stops the
           "line 7: approve must not be easier for ip.evacuate than for ip.move, which "moves" decides in project "proj_1oNqx62cx6bn0" and channel C0OPS00001: add S0SECURE01 to all_of",
         ],
         "other approvers": [
-          "line 7: approve must not be easier for ip.evacuate than for ip.move, which "moves" decides in project "proj_1oNqx62cx6bn0" and channel C0OPS00001: take out U0EVE00001, who may not approve there",
+          "line 7: approve must not be easier for ip.evacuate than for ip.move, which "moves" decides in project "proj_1oNqx62cx6bn0" and channel C0OPS00001: remove U0EVE00001, who may not approve there",
         ],
         "other people may request": [
           "line 6: request must not be easier for ip.evacuate than for ip.move, which "moves" decides in project "proj_1oNqx62cx6bn0" and channel C0OPS00001: name only people and groups that may request there",
@@ -337,19 +337,19 @@ rules:
           "line 2: approve must be user ids (U…, W…) and user group ids (S…), not "alerts"",
         ],
         "beside everyone and people": [
-          "line 2: request has everyone, so U0ADA00001 may anyway: take these out",
+          "line 2: request has everyone, so U0ADA00001 may request anyway: remove these",
         ],
         "by another word": [
           "line 2: request must be everyone, or a list of user ids (U…, W…), user group ids (S…) and alerts, not "alerts"",
         ],
         "for other kinds": [
-          "line 2: request must not have alerts, which request only ip.evacuate: take it out, or add ip.evacuate to changes",
+          "line 2: request must not have alerts, which request only ip.evacuate: remove it, or add ip.evacuate to changes",
         ],
         "twice": [
           "line 2: request has "alerts" twice: keep one",
         ],
         "without approval": [
-          "line 2: request must not have alerts where approve is none, because people approve what alerts request: take it out, or name who approves",
+          "line 2: request must not have alerts where approve is none, because people approve what alerts request: remove it, or name who approves",
           "line 2: approve must not be easier for ip.evacuate than for ip.move, which "rest" decides: name who approves",
         ],
       }

@@ -40,7 +40,7 @@ describe('the API', () => {
     const files = readdirSync(below, { recursive: true, encoding: 'utf8' }).filter((file) => basename(file) === 'kustomization.yaml')
     const fields = files.flatMap((file) => Object.keys(parse(readFileSync(join(below, file), 'utf8'))))
 
-    expect(files).toHaveLength(5)
+    expect(files).toHaveLength(6)
     expect([...new Set(fields)].filter((field) => !known.includes(field))).toEqual([])
   })
 })
@@ -104,14 +104,19 @@ describe('the ports and paths', () => {
   const both = ['lockkeeper-web', 'lockkeeper-worker']
 
   test('are those that the bot listens at, and each policy opens exactly those of its Service', () => {
-    const { slack, opsPort } = configOf(web, everything, own)
+    const { slack, alerts, opsPort } = configOf(web, everything, own)
     const http = { pods: ['lockkeeper-web'], ports: [slack.port] }
     const operations = { pods: both, ports: [opsPort] }
+    const taken = { pods: ['lockkeeper-web'], ports: [alerts?.port] }
 
     expect(targetsOf(everything, 'lockkeeper')).toEqual(http)
     expect(openedBy(everything, 'lockkeeper-http')).toEqual(http)
     expect(targetsOf(everything, 'lockkeeper-ops')).toEqual(operations)
     expect(openedBy(everything, 'lockkeeper-ops')).toEqual(operations)
+    expect(targetsOf(everything, 'lockkeeper-alerts')).toEqual(taken)
+    expect(openedBy(everything, 'lockkeeper-alerts')).toEqual(taken)
+    expect(alerts?.host).toBe('0.0.0.0')
+    expect(configOf(worker, everything, own).alerts).toBeUndefined()
     expect(openedBy(everything, 'lockkeeper')).toEqual({ pods: both, ports: [] })
   })
 
@@ -160,10 +165,12 @@ describe('the Deployments', () => {
     }
   })
 
-  test('differ in the role alone, and in the pause in which nodes learn that a web pod is gone', () => {
+  test('differ in the role alone, in the alerts, and in the pause in which nodes learn that a web pod is gone', () => {
     const workerAsWeb = JSON.parse(JSON.stringify(worker).replaceAll('worker', 'web'))
     Object.assign(workerAsWeb.spec.template.spec, { terminationGracePeriodSeconds: 20 })
     Object.assign(workerAsWeb.spec.template.spec.containers[0], { lifecycle: { preStop: { exec: { command: ['sleep', '5'] } } } })
+    // Workers take no alerts.
+    workerAsWeb.spec.template.spec.containers[0].envFrom.push(containerOf(web).envFrom[1])
 
     expect(workerAsWeb).toEqual(web)
     // The bot ends within 10 s.

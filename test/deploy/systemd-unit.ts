@@ -3,16 +3,16 @@ import { join, resolve } from 'node:path'
 
 const folder = resolve(import.meta.dirname, '../../deploy/systemd')
 
-/** The drop-ins of which an installation has exactly one. */
+/** The drop-ins of an installation: one for the mode, and one for alerts. */
 export const modes = ['http', 'socket-mode'] as const
 export type Mode = (typeof modes)[number]
 
 export const textOf = (file: string) => readFileSync(join(folder, file), 'utf8')
 export const dropIn = (mode: string) => `lockkeeper.service.d/${mode}.conf`
 
-/** Returns the values of a setting in the unit and this drop-in, in their order. */
+/** Returns the values of a setting in the unit, the drop-in of this mode and that of alerts, in their order. */
 export function valuesOf(setting: string, mode: Mode): string[] {
-  const text = `${textOf('lockkeeper.service')}\n${textOf(dropIn(mode))}`
+  const text = ['lockkeeper.service', dropIn(mode), dropIn('alerts')].map(textOf).join('\n')
   return [...text.matchAll(new RegExp(`^${setting}=(.*)$`, 'gm'))].map(([, value = '']) => value)
 }
 

@@ -32,7 +32,7 @@ async function installUnit(mode: Mode): Promise<string> {
   const text = await readFile(join(source, 'lockkeeper.service'), 'utf8')
   await writeFile(unit, text.replace('/usr/bin/node', process.execPath))
   await mkdir(`${unit}.d`)
-  await cp(join(source, dropIn(mode)), join(folder, dropIn(mode)))
+  for (const name of [mode, 'alerts']) await cp(join(source, dropIn(name)), join(folder, dropIn(name)))
   return unit
 }
 
@@ -68,7 +68,7 @@ test.each(modes)(
   async (mode) => {
     const { env } = await environment({}, { socketMode: mode === 'socket-mode' })
     const [credentials, cache] = [await temporaryFolder(), await temporaryFolder()]
-    const variables: Record<string, string> = { ...env, ...environmentOf(mode, { credentials, cache }) }
+    const variables: Record<string, string> = { ...env, ...environmentOf(mode, { credentials, cache }), ALERTS_PORT: '0' }
     for (const credential of valuesOf('LoadCredential', mode).map((value) => value.split(':')[0] ?? '')) {
       const name = credential.toUpperCase()
       await writeFile(join(credentials, credential), variables[name] ?? 'a'.repeat(64), { mode: 0o400 })

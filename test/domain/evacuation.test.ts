@@ -2,8 +2,9 @@ import { describe, expect, test } from 'vitest'
 import type { SeenAssignment } from '../../src/domain/assignment.ts'
 import type { ElasticIp } from '../../src/domain/elastic-ip.ts'
 import { CheckFailed } from '../../src/domain/errors.ts'
+import type { EvacuationReads } from '../../src/domain/evacuated-addresses.ts'
 import { addressesLeftOut, completeEvacuation, evacuationDifferences } from '../../src/domain/evacuation.ts'
-import { checkEvacuation, type EvacuationReads } from '../../src/domain/evacuation-check.ts'
+import { checkEvacuation } from '../../src/domain/evacuation-check.ts'
 import { explainEvacuation } from '../../src/domain/evacuation-findings.ts'
 import type { Server } from '../../src/domain/server.ts'
 
@@ -66,7 +67,7 @@ describe('the check of an evacuation', () => {
     [
       'one that is not active',
       { listed: [ip(1), ip(2, { status: 'error' })] },
-      "1 of 2 addresses of web-1 can't be moved to web-2, so nothing was requested. 203.0.113.2 has status error. Only active Elastic IPs can be moved.",
+      "1 of 2 addresses of web-1 can't be moved to web-2, so nothing was requested. 203.0.113.2 has status error. Only active Elastic IPs can be moved. To move the others, leave out the target: a form opens.",
     ],
     [
       'one in another site',
@@ -100,16 +101,27 @@ describe('the check of an evacuation', () => {
   })
 
   test('leaves out what the requester did not choose, with the reason', () => {
-    const { facts, warnings = [] } = check({ listed: [ip(1), ip(2, { status: 'error' }), ip(3)] }, some(1))
+    const { facts, warnings = [] } = check({ listed: [ip(1), ip(2, { status: 'error' }), ip(3), ip(4)] }, some(1))
 
     expect(facts.items.map(({ elasticIpId }) => elasticIpId)).toEqual(['eip_1'])
     expect(facts.leftOut.map(({ address, finding }) => [address, finding.code])).toEqual([
       ['203.0.113.2', 'not-active'],
       ['203.0.113.3', 'not-chosen'],
+      ['203.0.113.4', 'not-chosen'],
     ])
     expect(explainEvacuation(warnings[0] ?? { code: '' })?.why).toBe(
-      'Left out, 2: 203.0.113.2 has status error. Only active Elastic IPs can be moved. 203.0.113.3 was left out by the requester.',
+      '3 addresses are left out. 203.0.113.2 has status error. Only active Elastic IPs can be moved. By the requester: 203.0.113.3, 203.0.113.4.',
     )
+  })
+
+  test('names each reason once, and then all addresses for which it holds', () => {
+    const listed = [ip(1), ...[2, 3, 4].map((id) => ip(id, { status: 'error' })), ip(5, { status: 'moving' })]
+    const off = server('sv_2', 'web-2', { site: { id: undefined, name: undefined, slug: 'FRA' } })
+
+    expect(refusal(() => check({ listed }))).toBe(
+      "4 of 5 addresses of web-1 can't be moved to web-2, so nothing was requested. 203.0.113.2 has status error. Only active Elastic IPs can be moved. The same for 203.0.113.3, 203.0.113.4. 203.0.113.5 is already moving to web-1. Wait until that move has ended, then request again. To move the others, leave out the target: a form opens.",
+    )
+    expect(refusal(() => check({ listed: [ip(1), ip(2)], target: off }))).not.toContain('To move the others')
   })
 
   test('ignores other servers’ addresses, and those without a server, if the account API ignores its filter', () => {

@@ -52,7 +52,7 @@ test('whoever is enough under terms that are not easier is enough under the othe
       ])
       if (tallyApprovals(first, approving, membership).enough) expect(tallyApprovals(second, approving, membership).enough).toBe(true)
     }),
-    { numRuns: 5_000 },
+    { numRuns: 2_000 },
   )
-  expect(compared).toBeGreaterThan(500)
+  expect(compared).toBeGreaterThan(100)
 })

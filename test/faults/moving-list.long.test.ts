@@ -19,7 +19,7 @@ describe('the list of moving Elastic IPs', () => {
     const tooEarly: string[] = []
     world.slack.subscribe(() => {
       for (const text of reportsOf(world)) {
-        const [address] = /198\.51\.\d+\.\d+/.exec(text) ?? []
+        const [address] = /198\.18\.\d+\.\d+/.exec(text) ?? []
         const now = world.accountApi.world.elasticIps().find((elasticIp) => elasticIp.address === address)
         if (!/Done/.test(text) || now?.status !== 'active' || now.serverId !== places.to) tooEarly.push(text)
       }

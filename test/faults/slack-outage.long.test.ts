@@ -94,7 +94,7 @@ describe('a channel that is closed between the request and its end', () => {
       expect(await scene.evidence.comeToRest(1, 40_000)).toBe(true)
 
       const direct = scene.slack.directMessages(people.ada)
-      expect(direct.map(({ text }) => text)).toEqual([expect.stringMatching(/Done\..*`198\.51\.100\.1` is assigned to `web-2`/s)])
+      expect(direct.map(({ text }) => text)).toEqual([expect.stringMatching(/Done\..*`198\.18\.0\.1` is assigned to `web-2`/s)])
       expect(direct[0]?.text).toContain(`couldn't post in the thread in <#${ops}> (${error})`)
       expect(scene.writes()).toHaveLength(1)
     },

@@ -14,7 +14,7 @@ test('a name with line breaks adds no line to the list of API keys', () => {
   expect(rows[0]?.text.split('\n').map((line) => line.slice(0, 40))).toMatchInlineSnapshot(`
     [
       ":warning: *x :large_green_circle: *Done.",
-      "access unknown  ·  from anywhere  ·  las",
+      "access unknown  ·  from any IP  ·  last ",
       "Worth a look: never used",
     ]
   `)
@@ -56,6 +56,15 @@ describe('the remarks on a key', () => {
     apiKeyListing([key], words, { now, ownLastSlice: '2daaa' })
       .rows.map(({ text }) => text)
       .join('\n')
+
+  test('say nothing about a key that was rotated within a day, although the account shows no use of it', () => {
+    const rotated = madeAgo(400 * day, { updatedAt: new Date(now - 5 * minute).toISOString() })
+    const text = listed(rotated)
+
+    expect(text).toContain('last used: not yet')
+    expect(text).not.toContain('never used')
+    expect(listed(madeAgo(400 * day, { updatedAt: new Date(now - 2 * day).toISOString() }))).toContain('never used')
+  })
 
   test('stand next to the name, where a phone shows them, and *For* is there only if a key is for somebody', () => {
     const headersOf = (key: ApiKey) => apiKeyListing([key], [], { now, ownLastSlice: '2daaa' }).table?.headers

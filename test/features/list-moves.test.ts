@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Change } from '../../src/domain/change.ts'
 import type { Request } from '../../src/domain/request.ts'
+import { type ItemState, RequestItem } from '../../src/domain/request-item.ts'
 import { listMoves } from '../../src/features/list-moves/index.ts'
 import { type Catalog, createCatalog } from '../../src/requests/catalog.ts'
 import { description, minutes, requestedAt, requestFor } from '../requests/request-for-test.ts'
@@ -76,6 +77,26 @@ describe('/infra moves', () => {
         "waiting for approval  ·  until <!date^1795024800^{date_short_pretty} {time}|2026-11-18 18:00 UTC>  ·  requested by <@U0ADA00001>  ·  in <#C0OPS00001>  ·  <https://nimbus-works.slack.com/archives/C0OPS00001/p1795010400000100|Open>",
       ]
     `)
+  })
+
+  test('counts the addresses of an evacuation', async () => {
+    const items = (...states: ItemState[]) => states.map((state, index) => RequestItem.parse({ id: `eip_${index}`, state }))
+    const ended = { sentAt: requestedAt, endedAt: requestedAt }
+    const { rows } = await run(
+      [move('moving', { state: 'tracking', sentAt: now - 5_000, items: items('done', 'moving', 'waiting') })],
+      [
+        move('done', { state: 'done', ...ended, items: items('done', 'done') }),
+        move('partly', { state: 'failed', ...ended, items: items('done', 'failed', 'superseded') }),
+        move('failed', { state: 'failed', ...ended, items: items('failed', 'not-started') }),
+      ],
+    )
+
+    expect(rows.map((row) => [row.split(' ')[0], row.split('\n')[1]?.split('  ·')[0]])).toEqual([
+      [':arrows_counterclockwise:', 'moving, 1 of 3 moved'],
+      [':large_green_circle:', 'done'],
+      [':large_orange_circle:', 'partly done, 1 of 3 moved'],
+      [':red_circle:', 'failed, 0 of 2 moved'],
+    ])
   })
 
   test('shows the ten moves that ended last, although other requests have ended since', async () => {

@@ -79,7 +79,7 @@ describe('the list of plans', () => {
   test('shows size, price, stock and places, each number with its unit', () => {
     const listing = planListing(all, ['eur'])
     expect([listing.title, ...listing.rows].map(String).join('\n---\n')).toMatchInlineSnapshot(`
-      "4 plans with \`eur\`, cheapest first
+      "4 plans, cheapest first
       ---
       *vm.small*  ·  2 vCPU  ·  4 GB memory  ·  80 GiB nvme
       EUR 0.045/h  ·  stock level: low
@@ -117,10 +117,16 @@ describe('the list of plans', () => {
     expect(priceIn(['brl'])).toBe('BRL 1,234.50/mo  ·  stock level: low')
   })
 
+  test('has only the words that filter in its title', () => {
+    const titleOf = (words: string[]) => String(planListing(all, words).title)
+    expect(titleOf(['cheapest'])).toBe('4 plans, cheapest per vCPU first')
+    expect(titleOf(['fra', 'in-stock', 'EUR'])).toBe('1 plan in stock with `fra`, cheapest first')
+  })
+
   test('says what to do if nothing fits', () => {
-    expect(String(planListing(all, ['h100']).empty)).toMatchInlineSnapshot(
-      `"None of the 4 plans match. Use fewer words, or leave out \`in-stock\`."`,
-    )
+    expect(String(planListing(all, ['h100']).empty)).toMatchInlineSnapshot(`"None of the 4 plans match. Use fewer words."`)
+    expect(String(planListing(all, ['h100', 'in-stock']).empty)).toContain('Use fewer words, or leave out `in-stock`.')
+    expect(String(planListing(all, ['JPY']).empty)).toBe('None of the 4 plans match. No plan has a price in `JPY`. Prices are in EUR, USD.')
     expect(String(planListing([], []).empty)).toBe('The account API lists no plans.')
   })
 })
@@ -135,9 +141,7 @@ describe('the list by unit price', () => {
       EUR 0.0225/h per vCPU  ·  EUR 0.36/h  ·  stock level: low
       In stock: ASH (United States)"
     `)
-    expect(String(planListing(all, ['cheapest-gb']).title)).toMatchInlineSnapshot(
-      `"4 plans with \`cheapest-gb\`, cheapest per GB of memory first"`,
-    )
+    expect(String(planListing(all, ['cheapest-gb']).title)).toMatchInlineSnapshot(`"4 plans, cheapest per GB of memory first"`)
   })
 
   test('has pages within the limits of Slack for 500 plans', () => {

@@ -332,11 +332,11 @@ describe('a row', () => {
 describe('a step', () => {
   test('of a whole move says who took it and when, by which rule, and what the account answered', () => {
     expect(wholeMove.map((entry) => stepText(entry)).join('\n')).toMatchInlineSnapshot(`
-      "Requested: <@U0ADA00001>, <!date^1795176000^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  rule APPROVERS: every full member can request  ·  reason: \`web-1 is to be &lt;rebooted&gt;\`
+      "Requested: <@U0ADA00001>, <!date^1795176000^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  every full member can request  ·  reason: \`web-1 is to be &lt;rebooted&gt;\`
       Reminded the approvers: <!date^1795176001^{date_short_pretty} {time}|2026-11-20 12:00 UTC>
-      Approved: <@U0BEN00001>, <!date^1795176002^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  rule APPROVERS: <!subteam^S0ONCALL01>
+      Approved: <@U0BEN00001>, <!date^1795176002^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  setting \`APPROVERS\`: <!subteam^S0ONCALL01>
       Sent to the account: <!date^1795176003^{date_short_pretty} {time}|2026-11-20 12:00 UTC>
-      Accepted by the account: <!date^1795176004^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  elasticIps.move: 202
+      Accepted by the account: <!date^1795176004^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  account API: move accepted (202)
       Done: <!date^1795176005^{date_short_pretty} {time}|2026-11-20 12:00 UTC>"
     `)
   })
@@ -389,13 +389,13 @@ describe('a step', () => {
       { act: 'refused', by: ben },
     )
     expect(entries.map((entry) => stepText(entry)).join('\n')).toMatchInlineSnapshot(`
-      "Refused: <@U0DOV00001> tried to decide “Move 203.0.113.10 from web-1 to web-2”, <!date^1795176000^{date_short_pretty} {time}|2026-11-20 12:00 UTC>: You aren't an approver of this request. <!subteam^S0ONCALL01> can decide it.
+      "Refused: <@U0DOV00001> tried to approve or reject “Move 203.0.113.10 from web-1 to web-2”, <!date^1795176000^{date_short_pretty} {time}|2026-11-20 12:00 UTC>: You aren't an approver of this request. <!subteam^S0ONCALL01> can decide it.
       Refused: <@U0DOV00001> tried to use Lockkeeper (\`command ip move\`), <!date^1795176001^{date_short_pretty} {time}|2026-11-20 12:00 UTC>: Guests can't use Lockkeeper. Ask a full member of this workspace.
       Refused: <@U0ADA00001> tried to request a new API key, <!date^1795176002^{date_short_pretty} {time}|2026-11-20 12:00 UTC>: You can't request this here. These requesters can: <@U0BEN00001>. Ask one of them, or the people who run Lockkeeper.
-      Refused: <@U0ADA00001> tried to withdraw or take “Move 203.0.113.10 from web-1 to web-2”, <!date^1795176003^{date_short_pretty} {time}|2026-11-20 12:00 UTC>: Only <@U0BEN00001>, who requested this, can withdraw it. An approver can reject it.
+      Refused: <@U0ADA00001> tried to withdraw “Move 203.0.113.10 from web-1 to web-2”, <!date^1795176003^{date_short_pretty} {time}|2026-11-20 12:00 UTC>: Only <@U0BEN00001>, who requested this, can withdraw it. An approver can reject it.
       Refused: <@U0BEN00001> pressed Approve on “Move 203.0.113.10 from web-1 to web-2”, <!date^1795176004^{date_short_pretty} {time}|2026-11-20 12:00 UTC>: This button isn't on the request message. Nothing was done. Use the request message.
-      Refused: <@U0BEN00001> pressed the button that shows the secret of a request, <!date^1795176005^{date_short_pretty} {time}|2026-11-20 12:00 UTC>: This button was made for another request, or it was changed. Nothing was done. Use the request message.
-      Refused: <@U0DOV00001> tried to decide “Move 203.0.113.10 from web-1 to web-2”, <!date^1795176006^{date_short_pretty} {time}|2026-11-20 12:00 UTC>: You aren't an approver of this request. <!subteam^S0ONCALL01> can decide it.
+      Refused: <@U0BEN00001> pressed the button that creates the token of a request, <!date^1795176005^{date_short_pretty} {time}|2026-11-20 12:00 UTC>: This button was made for another request, or it was changed. Nothing was done. Use the request message.
+      Refused: <@U0DOV00001> tried to stop or resume the tracking of “Move 203.0.113.10 from web-1 to web-2”, <!date^1795176006^{date_short_pretty} {time}|2026-11-20 12:00 UTC>: You aren't an approver of this request. <!subteam^S0ONCALL01> can decide it.
       Refused: <@U0BEN00001> tried something with “Move 203.0.113.10 from web-1 to web-2”, <!date^1795176007^{date_short_pretty} {time}|2026-11-20 12:00 UTC>: request-reject-form: The record of this request no longer matches what was requested. Nothing was done. The people who run Lockkeeper were notified. Run the command again.
       Refused: <@U0BEN00001> tried something, <!date^1795176008^{date_short_pretty} {time}|2026-11-20 12:00 UTC>"
     `)
@@ -404,7 +404,7 @@ describe('a step', () => {
   test('that was refused for an unknown reason shows its code', () => {
     const [entry] = entriesOf({ ...move, act: 'refused', by: dov, attempted: 'decide', causes: [{ code: 'on-vacation', until: 'Monday' }] })
     expect(entry && stepText(entry)).toMatchInlineSnapshot(
-      `"Refused: <@U0DOV00001> tried to decide “Move 203.0.113.10 from web-1 to web-2”, <!date^1795176000^{date_short_pretty} {time}|2026-11-20 12:00 UTC>: \`on-vacation\`"`,
+      `"Refused: <@U0DOV00001> tried to approve or reject “Move 203.0.113.10 from web-1 to web-2”, <!date^1795176000^{date_short_pretty} {time}|2026-11-20 12:00 UTC>: \`on-vacation\`"`,
     )
   })
 
@@ -453,18 +453,18 @@ describe('a step', () => {
       { ...move, act: 'teleport', text: 'somewhere' },
     )
     expect(entries.map((entry) => stepText(entry)).join('\n')).toMatchInlineSnapshot(`
-      "Approved, with 1 more of 2 needed: <@U0BEN00001>, <!date^1795176000^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  rule APPROVERS: <!subteam^S0ONCALL01>
-      Needed no approval: <!date^1795176001^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  rule NO_APPROVAL: no approval needed
-      Approved by the requester alone (break-glass): <@U0ADA00001>, <!date^1795176002^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  rule production: <@U0ADA00001>  ·  reason: \`everything is down\`
-      Rejected: <@U0BEN00001>, <!date^1795176003^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  rule APPROVERS: <!subteam^S0ONCALL01>  ·  reason: \`not tonight, &lt;@U0ADA00001&gt;\`
+      "Approved, with 1 more of 2 needed: <@U0BEN00001>, <!date^1795176000^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  setting \`APPROVERS\`: <!subteam^S0ONCALL01>
+      Needed no approval: <!date^1795176001^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  setting \`NO_APPROVAL\`: no approval needed
+      Approved by the requester alone (break-glass): <@U0ADA00001>, <!date^1795176002^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  rule “production”: <@U0ADA00001>  ·  reason: \`everything is down\`
+      Rejected: <@U0BEN00001>, <!date^1795176003^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  setting \`APPROVERS\`: <!subteam^S0ONCALL01>  ·  reason: \`not tonight, &lt;@U0ADA00001&gt;\`
       Withdrawn: <@U0ADA00001>, <!date^1795176004^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  as the requester
       Expired: <!date^1795176005^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  Approved, but not used before the deadline.
       Discarded, because its message could not be posted: <!date^1795176006^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  Couldn't post the request message: not_in_channel.
       Canceled, because the account had changed: <!date^1795176007^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  It was on web-1 when this was requested, and is on web-3 now.
       Not started, because nothing was sent: <!date^1795176008^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  The account API could not be read for ten minutes.
-      The account answered: <!date^1795176009^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  elasticIps.move: not finished within 20000 ms
+      The account answered: <!date^1795176009^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  account API: no answer to the move (not finished within 20000 ms)
       Takes longer than expected: <!date^1795176010^{date_short_pretty} {time}|2026-11-20 12:00 UTC>
-      Failed: <!date^1795176011^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  elasticIps.move: 422 SITE_MISMATCH
+      Failed: <!date^1795176011^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  account API: move refused (422, SITE_MISMATCH)
       Not started: <!date^1795176012^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  The move never started.
       Superseded by another change: <!date^1795176013^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  It was moved to db-1 meanwhile.
       Started after all: <!date^1795176014^{date_short_pretty} {time}|2026-11-20 12:00 UTC>
@@ -642,7 +642,7 @@ describe('words', () => {
 
   test('are shown as mentions and code', () => {
     expect(readFilter(['me', '<@U0BEN00001|ben>', 'ip.move', 'web-2', '`x`'], ada, catalog).shown.text).toMatchInlineSnapshot(
-      `"<@U0ADA00001> <@U0BEN00001> \`ip.move\` \`web-2\` \`’x’\`"`,
+      `"\`me\` @ben \`ip.move\` \`web-2\` \`’x’\`"`,
     )
   })
 
@@ -878,12 +878,12 @@ describe('the list', () => {
       shown && texts([shown.title, ...shown.facts.map(({ label, words }) => mrkdwn`${label}: ${words}`), ...(shown.notes ?? [])]),
     ).toMatchInlineSnapshot(`
       "“Move 203.0.113.10 from web-1 to web-2”
-      Requested: <@U0ADA00001>, <!date^1795176000^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  rule APPROVERS: every full member can request  ·  reason: \`web-1 is to be &lt;rebooted&gt;\`
+      Requested: <@U0ADA00001>, <!date^1795176000^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  every full member can request  ·  reason: \`web-1 is to be &lt;rebooted&gt;\`
       Reminded the approvers: <!date^1795176001^{date_short_pretty} {time}|2026-11-20 12:00 UTC>
-      Approved: <@U0BEN00001>, <!date^1795176002^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  rule APPROVERS: <!subteam^S0ONCALL01>
+      Approved: <@U0BEN00001>, <!date^1795176002^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  setting \`APPROVERS\`: <!subteam^S0ONCALL01>
       Sent to the account: <!date^1795176003^{date_short_pretty} {time}|2026-11-20 12:00 UTC>
       ↳ confirmed by the account: \`update.elastic_ip\` of \`203.0.113.10\` by ops (ops@nimbus.example), <!date^1795176004^{date_short_pretty} {time}|2026-11-20 12:00 UTC>
-      Accepted by the account: <!date^1795176004^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  elasticIps.move: 202
+      Accepted by the account: <!date^1795176004^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  account API: move accepted (202)
       Done: <!date^1795176005^{date_short_pretty} {time}|2026-11-20 12:00 UTC>
       Request \`1a2b3c4d00112233445566778899aabb\` in <#C0OPS00001>"
     `)

@@ -82,16 +82,16 @@ describe('the rights of a person', () => {
       "What you may request and approve here
 
       :white_check_mark: *Moving an Elastic IP*  ·  \`ip.move\`
-      Request: yes (addresses: every full member can request)
-      Approve: yes, for others (addresses: <!subteam^S0ONCALL01>)  ·  2 approvals within 30 min
+      Request: yes (rule “addresses”: every full member can request)
+      Approve: yes, for others (rule “addresses”: <!subteam^S0ONCALL01>)  ·  2 approvals within 30 min
 
       :white_check_mark: *Evacuating a server*  ·  \`ip.evacuate\`
-      Request: yes (addresses: every full member can request)
-      Approve: yes, for others (addresses: <!subteam^S0ONCALL01>)  ·  2 approvals within 30 min
+      Request: yes (rule “addresses”: every full member can request)
+      Approve: yes, for others (rule “addresses”: <!subteam^S0ONCALL01>)  ·  2 approvals within 30 min
 
       :white_check_mark: *Renaming a virtual machine*  ·  \`vm.rename\`
-      Request: yes (NO_APPROVAL: every full member can request)
-      Approve: not needed (NO_APPROVAL)
+      Request: yes (every full member can request)
+      Approve: not needed (setting \`NO_APPROVAL\`)
 
       :no_entry: *A new API key*  ·  \`key.create\`
       Request: no. You can't request this here. These requesters can: <@U0ADA00001>. Ask one of them, or the people who run Lockkeeper.
@@ -121,9 +121,9 @@ describe('the rights of a person', () => {
     expect(rowsOf(words, 'ip.move')).toMatchInlineSnapshot(`
       ":no_entry: *Moving an Elastic IP*  ·  \`ip.move\`  ·  projects: Storefront, proj_2RBis9AK23gEc
       Request: no. You can't request this here. These requesters can: <@U0ADA00001>. Ask one of them, or the people who run Lockkeeper.
-      Approve: yes, for others (production: <!subteam^S0ONCALL01>)  ·  1 approval within 4 h, or an emergency approval (break-glass)
+      Approve: yes, for others (rule “production”: <!subteam^S0ONCALL01>)  ·  1 approval within 4 h, or an emergency approval (break-glass)
       :white_check_mark: *Moving an Elastic IP*  ·  \`ip.move\`  ·  projects: all others
-      Request: yes (the rest: every full member can request)
+      Request: yes (rule “the rest”: every full member can request)
       Approve: no, <@U0EVE00001> can  ·  1 approval within 4 h"
     `)
   })
@@ -161,8 +161,8 @@ describe('the rights of a person', () => {
 
     expect(rowsOf(words, 'ip.move')).toMatchInlineSnapshot(`
       ":white_check_mark: *Moving an Elastic IP*  ·  \`ip.move\`  ·  projects: Storefront
-      Request: yes (storefront: every full member can request)
-      Approve: yes, for others (storefront: <!subteam^S0ONCALL01>)  ·  1 approval within 4 h
+      Request: yes (rule “storefront”: every full member can request)
+      Approve: yes, for others (rule “storefront”: <!subteam^S0ONCALL01>)  ·  1 approval within 4 h
       :no_entry: *Moving an Elastic IP*  ·  \`ip.move\`  ·  projects: all others
       Request: no. No rule covers them."
     `)
@@ -178,13 +178,13 @@ describe('the rights of a person', () => {
 
     expect(await evacuating([moves])).toMatchInlineSnapshot(`
       ":white_check_mark: *Evacuating a server*  ·  \`ip.evacuate\`
-      Request: yes (moves: every full member can request)
-      Approve: yes, for others (moves: <!subteam^S0ONCALL01>)  ·  1 approval within 4 h"
+      Request: yes (rule “moves”: every full member can request)
+      Approve: yes, for others (rule “moves”: <!subteam^S0ONCALL01>)  ·  1 approval within 4 h"
     `)
     expect(await evacuating([moves, failover])).toMatchInlineSnapshot(`
       ":no_entry: *Evacuating a server*  ·  \`ip.evacuate\`
       Request: no. Only alerts can request this here. Ask the people who run Lockkeeper.
-      Approve: yes, for others (failover: <!subteam^S0ONCALL01>)  ·  1 approval within 4 h"
+      Approve: yes, for others (rule “failover”: <!subteam^S0ONCALL01>)  ·  1 approval within 4 h"
     `)
   })
 

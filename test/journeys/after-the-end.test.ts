@@ -147,12 +147,12 @@ describe('after the end', () => {
     )
     expect(steady(back.text).replace(/<https.*request \w{8}>/, 'REQUEST')).toMatchInlineSnapshot(`
       "Move 203.0.113.10: web-2 → web-1
-      <@U0BEN00001> needs approval from <!subteam^S0ONCALL01> by TIME (4 h).
+      <@U0BEN00001> needs approval from <!subteam^S0ONCALL01> by TIME.
+      Check first: Last change, less than a second before this request, by <@U0ADA00001>: Move \`203.0.113.10\`: \`web-1\` → \`web-2\`.
       Undoes REQUEST.
       Reason: \`web-2 is slow\`
       Project: Storefront
       Site: ASH
-      Check first: Last change, less than a second before this request, by <@U0ADA00001>: Move \`203.0.113.10\`: \`web-1\` → \`web-2\`.
       Elastic IP \`eip_2BJYBkPZR5x1t\`  ·  From \`sv_3yuLZoyuzy2cj\`  ·  To \`sv_TU8nZb2v5QZal\`, \`198.51.100.21\`  ·  Request \`ID\`"
     `)
     expect(world.accountApi.world.elasticIp(elasticIp.id)?.serverId).toBe(elasticIp.serverId)

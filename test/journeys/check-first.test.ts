@@ -40,7 +40,7 @@ describe('what approvers should check first', () => {
       \`web-2\` has the label \`do not touch before the sale\`."
     `)
     expect(steady(report.text).replace(/It took.*/, 'It took TIME.')).toMatchInlineSnapshot(
-      `"<@U0ADA00001> :large_green_circle: *Done.* \`203.0.113.10\` is assigned to \`web-2\`. \`web-2\` has status \`off\`. The address doesn't answer until the server is on."`,
+      `"<@U0ADA00001> :warning: *Done.* \`203.0.113.10\` is assigned to \`web-2\`. \`web-2\` has status \`off\`. The address doesn't answer until the server is on."`,
     )
     expect(done.text).toContain("`web-2` has status `off`. The address doesn't answer until the server is on.")
   })
@@ -116,7 +116,7 @@ describe('the details of a finished request', () => {
     const done = await untilCard(world.slack, /\*Done/)
 
     await world.chiara.click(done, 'Details')
-    const details = await untilShown(world.slack, people.chiara, /Rule/)
+    const details = await untilShown(world.slack, people.chiara, /By setting/)
 
     expect(
       steady(details.text)
@@ -132,8 +132,8 @@ describe('the details of a finished request', () => {
       Sent to the account API, TIME
       Accepted by the account API, TIME
       Ended, TIME
-      Elastic IP \`eip_2BJYBkPZR5x1t\`  ·  From \`sv_TU8nZb2v5QZal\`  ·  To \`sv_3yuLZoyuzy2cj\`, \`198.51.100.22\`  ·  Rule “APPROVERS”  ·  Request ID"
+      Elastic IP \`eip_2BJYBkPZR5x1t\`  ·  From \`sv_TU8nZb2v5QZal\`  ·  To \`sv_3yuLZoyuzy2cj\`, \`198.51.100.22\`  ·  By setting \`APPROVERS\`  ·  Request ID"
     `)
-    expect(world.slack.messages(ops).filter(({ text }) => text.includes('Rule'))).toEqual([])
+    expect(world.slack.messages(ops).filter(({ text }) => text.includes('By setting'))).toEqual([])
   })
 })

@@ -201,7 +201,7 @@ async function press(
     return news
   }
   // On a busy machine the interim message of a slow bot comes first. The answer follows.
-  const answers = () => slack.ephemerals(userId).filter(({ text }) => !text.startsWith('Still working'))
+  const answers = () => slack.ephemerals(userId).filter(({ text }) => !text.startsWith('Slower than usual'))
   const isAnswered = () => answers().length > 0 || hands.openViews().some(({ title }) => title === refused)
 
   const act = nextOf(userId)
@@ -485,5 +485,5 @@ describe('a record that somebody has changed in Redis', () => {
 
 /** The details of a request have its id and its times. */
 function withoutDetails(text: string): string {
-  return /Rule “.+Request `\w{32}`$/s.test(text) ? 'shows the details of the request' : text
+  return /By (rule|setting) .+Request `\w{32}`$/s.test(text) ? 'shows the details of the request' : text
 }

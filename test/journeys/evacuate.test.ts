@@ -1,34 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
-import { elasticIps } from '../sandbox/account-api/data/elastic-ips.ts'
 import type { ElasticIpState } from '../sandbox/account-api/data/model.ts'
+import { addresses, patched, requestEvacuation, withAddresses } from './evacuations.ts'
 import { ops, people, startWorld, untilCard, untilReport, untilShown, type World, type WorldOptions } from './world.ts'
 
-/** An address of the evacuated server. The first is on `web-1`, and can be moved to `web-2`. */
-function addresses(count: number, more: (index: number) => Partial<ElasticIpState> = () => ({})): ElasticIpState[] {
-  const [first] = elasticIps
-  if (!first) throw new Error('the stand-in has no Elastic IPs')
-  return Array.from({ length: count }, (_, index) => ({
-    ...structuredClone(first),
-    id: `eip_evac${String(index).padStart(3, '0')}`,
-    address: `203.0.113.${10 + index}`,
-    ...more(index),
-  }))
-}
-
-function worldWith(own: ElasticIpState[], { account, ...options }: WorldOptions = {}): Promise<World> {
-  const others = elasticIps.slice(1).filter(({ address }) => !own.some((each) => each.address === address))
-  return startWorld({ ...options, account: { data: { elasticIps: [...own, ...structuredClone(others)] }, ...account } })
-}
-
-async function requestEvacuation(world: World, words = 'web-1 web-2') {
-  await world.ada.command(`/infra evacuate ${words}`, { channel: ops })
-  return untilCard(world.slack, /Evacuate .*needs approval from/s)
-}
-
-function patched(world: World): string[] {
-  const writes = world.accountApi.journal.writes().filter(({ method, path }) => method === 'PATCH' && path.startsWith('/elastic_ips/'))
-  return writes.map(({ path }) => path.slice('/elastic_ips/'.length)).toSorted()
+function worldWith(own: ElasticIpState[], options: WorldOptions = {}): Promise<World> {
+  return startWorld(withAddresses(own, options))
 }
 
 const serverOf = (world: World, id: string) => world.accountApi.world.elasticIp(id)?.serverId
@@ -49,6 +26,7 @@ describe('an evacuation', () => {
     expect(patched(world)).toEqual(own.map(({ id }) => id))
     for (const { id } of own) expect(serverOf(world, id)).toBe(target)
     expect(report.text).toContain('14 Elastic IPs are assigned to `web-2`.')
+    expect(report.blocks?.find(({ type }) => type === 'data_table')?.rows).toHaveLength(15)
     for (const { address } of own) expect(report.text).toContain(`:large_green_circle: \`${address}\`  moved`)
     expect(world.slack.thread(ops, card.ts).slice(1)).toHaveLength(1)
     const done = await untilCard(world.slack, /\*Done\*/)
@@ -80,6 +58,7 @@ describe('an evacuation', () => {
     const world = await worldWith(own)
     const { target, from } = { target: web2(world), from: world.accountApi.world.movable().elasticIp.serverId }
     const card = await requestEvacuation(world)
+    world.slack.setTables('refused')
     world.accountApi.faults.add({ method: 'PATCH', path: `/elastic_ips/${own[1]?.id}`, kind: 'status', status: 422, times: 1 })
 
     await world.ben.click(card, 'Approve')
@@ -87,6 +66,7 @@ describe('an evacuation', () => {
 
     expect(report.text).toContain('2 of 3 moved.')
     expect(report.text).toContain('Press *Retry the rest* or *Move back* above.')
+    expect(JSON.stringify(report.blocks)).toMatch(/203\.0\.113\.11` {2}failed\. .*422/)
     const failed = await untilCard(world.slack, /\*Partly done\*/)
     expect(failed.text).toContain(`:red_circle: \`${own[1]?.address}\`  failed`)
 
@@ -171,7 +151,7 @@ describe('the addresses of an evacuation', () => {
     await world.ada.command('/infra evacuate web-1 web-2', { channel: ops })
     const refusal = await untilShown(world.slack, people.ada, /can't be moved/)
     expect(refusal.text).toMatchInlineSnapshot(
-      `"1 of 3 addresses of web-1 can't be moved to web-2, so nothing was requested. 203.0.113.11 has status error. Only active Elastic IPs can be moved."`,
+      `"1 of 3 addresses of web-1 can't be moved to web-2, so nothing was requested. 203.0.113.11 has status error. Only active Elastic IPs can be moved. To move the others, leave out the target: a form opens."`,
     )
     expect(world.slack.messages(ops)).toEqual([])
 
@@ -185,7 +165,9 @@ describe('the addresses of an evacuation', () => {
     const card = await untilCard(world.slack, /1 Elastic IP\b/)
 
     expect(card.text).toContain('disk errors')
-    expect(card.text).toContain('Left out, 2:')
+    expect(card.text).toContain(
+      '2 addresses are left out. `203.0.113.11` has status `error`. Only active Elastic IPs can be moved. By the requester: `203.0.113.12`.',
+    )
     await world.ben.click(card, 'Approve')
     await untilReport(world.slack, card.ts, /Done/)
     expect(patched(world)).toEqual([own[0]?.id])
@@ -223,16 +205,22 @@ describe('the addresses of an evacuation', () => {
     expect(world.slack.messages(ops)).toEqual([])
   })
 
-  test('are all shown on one message, also 50', async () => {
+  test('are all shown on one message, also 50, and are read with one list right before their writes', async () => {
     const own = addresses(50)
     const world = await worldWith(own)
 
     const card = await requestEvacuation(world)
 
     expect(JSON.stringify(card.blocks)).toContain(own[49]?.address)
+    world.accountApi.journal.clear()
     await world.ben.click(card, 'Approve')
     await untilReport(world.slack, card.ts, /Done/)
     expect(patched(world)).toHaveLength(50)
+    const { journal } = world.accountApi
+    const firstWrite = journal.findIndex(({ method }) => method === 'PATCH')
+    const reads = journal.filter(({ method, path }, index) => method === 'GET' && (index < firstWrite || path.startsWith('/servers')))
+    expect(new Set(reads.map(({ path }) => path))).toHaveLength(3)
+    expect(reads.length).toBeLessThanOrEqual(4)
   })
 })
 

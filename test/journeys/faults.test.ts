@@ -147,16 +147,33 @@ describe('a service that the bot needs is away', () => {
     expect(card.text).toContain('Not checked:')
   })
 
-  test('the account API hangs: an interim message comes within 3 s', async () => {
+  test('the account API hangs: an interim message comes within 3 s, and the answer replaces it', async () => {
     const world = await startWorld()
     world.accountApi.faults.add({ method: 'GET', path: /elastic_ips/, times: 1, kind: 'delay', delayMs: 3_500 })
     const startedAt = Date.now()
 
     await world.ada.command('/infra ip list', { channel: ops })
-    await untilShown(world.slack, people.ada, /Still working/)
+    await untilShown(world.slack, people.ada, /Slower than usual/)
 
     expect(Date.now() - startedAt).toBeLessThan(3_000)
     await untilShown(world.slack, people.ada, /Elastic IPs/)
+    expect(world.slack.ephemerals(people.ada).map(({ text }) => text.split('\n')[0])).toEqual([expect.stringMatching(/Elastic IPs/)])
+  })
+
+  test('Slack is slow: a second press of Approve is answered once, and the interim message stays true', async () => {
+    const world = await startWorld()
+    await world.ada.command('/infra ip move 203.0.113.10 web-2', { channel: ops })
+    const card = await untilCard(world.slack, /needs approval from/)
+    world.slack.faults.add({ method: 'chat.update', times: 10, kind: 'delay', delayMs: 2_500 })
+
+    await Promise.all([world.ben.click(card, 'Approve'), world.ben.click(card, 'Approve')])
+    await untilShown(world.slack, people.ben, /Already approved by you/)
+    await untilReport(world.slack, card.ts, /Done/)
+
+    const answers = world.slack.ephemerals(people.ben).map(({ text }) => text)
+    expect(answers.filter((text) => text.startsWith('Already approved by you'))).toHaveLength(1)
+    expect(answers.length).toBeLessThanOrEqual(2)
+    expect(answers.join()).not.toContain('Still working')
   })
 
   test('Slack loses the answer to a report: the bot searches for it and does not post it twice', async () => {

@@ -72,9 +72,9 @@ describe('a new key', () => {
     )
     expect(calls).toMatchInlineSnapshot(`
       [
-        "<@U0ADA00001>, approved by <@U0BEN00001>. Create your key by TIME.",
-        ":hourglass_flowing_sand: <@U0ADA00001>, “Create API key ci-deploy (read-only, any IP)” is approved. Create your key by TIME (SECONDS left). Press *Create key* above.",
-        ":hourglass_flowing_sand: <@U0ADA00001>, “Create API key ci-deploy (read-only, any IP)” is approved. Create your key by TIME (SECONDS left). Press *Create key* above.",
+        "<@U0ADA00001>, approved by <@U0BEN00001>: “Create API key ci-deploy (read-only, any IP)”. Press *Create key* above by TIME.",
+        ":hourglass_flowing_sand: <@U0ADA00001>, “Create API key ci-deploy (read-only, any IP)” is approved. Press *Create key* above by TIME (SECONDS left).",
+        ":hourglass_flowing_sand: <@U0ADA00001>, “Create API key ci-deploy (read-only, any IP)” is approved. Press *Create key* above by TIME (SECONDS left).",
         "<@U0ADA00001> :alarm_clock: *Expired:* “Create API key \`ci-deploy\`, for <@U0ADA00001>”. Approved, but not used before the deadline. Nothing was done.",
       ]
     `)
@@ -208,7 +208,7 @@ describe('a new key', () => {
 
     await world.ada.click(card, 'Create key')
 
-    expect((await untilReport(world.slack, card.ts, /Not started/)).text).toContain('It was not created')
+    expect((await untilReport(world.slack, card.ts, /Not started/)).text).toContain("It wasn't created")
   })
 
   test('is reported with the reason if the account API refuses it', async () => {

@@ -33,7 +33,7 @@ describe('the listings', () => {
       \`/infra pending\` Requests that need approval, those you can approve first
       \`/infra whoami\` What you may request and approve here, and by which rule
 
-      Changes need another person's approval, unless a rule says otherwise. Details and examples of a command: \`/infra help ip move\`"
+      Changes need another person's approval, unless a rule says otherwise. To give a reason, end a change with \`because\` and the reason. Details and examples of a command: \`/infra help ip move\`"
     `)
   })
 

@@ -46,6 +46,16 @@ async function untilForm({ slack }: World, words: string): Promise<OpenView> {
 }
 
 describe('Look up in Lockkeeper', () => {
+  test('shows an open request once, below the first thing that it is about', async () => {
+    const world = await startWorld()
+    await world.ada.command('/infra ip move 203.0.113.10 web-2', { channel: ops })
+    await untilCard(world.slack, /203\.0\.113\.10/)
+
+    const { shown } = await lookUp(world, 'web-1 is down: 203.0.113.10 must go to web-2')
+
+    expect(wordsOf(shown).match(/Open request/g)).toHaveLength(1)
+  })
+
   test('shows what a message names, as it is now, to that person alone', async () => {
     const world = await startWorld()
     const { elasticIp, target } = world.accountApi.world.movable()

@@ -59,6 +59,34 @@ describe('a reason', () => {
   })
 })
 
+test('a command that ends with because opens its filled form, and says that the reason is missing', async () => {
+  const world = await startWorld()
+  const { elasticIp, command } = typedMove(world)
+
+  await world.ada.command(`${command} because`, { channel: ops })
+
+  const form = await world.slack.until(() => world.ada.topView())
+  expect(JSON.stringify(form.view)).toContain('The reason after *because* is missing. Nothing was requested yet.')
+  expect(JSON.stringify(form.view)).toContain(elasticIp.address)
+  expect(world.slack.messages(ops)).toEqual([])
+  await world.ada.fill(form, { Reason: 'OPS-123' })
+  await world.ada.submit()
+  const card = await untilCard(world.slack, /needs approval from/)
+  expect(card.text).toContain('OPS-123')
+})
+
+test('a second open request for a key of the same name is refused, and names the first', async () => {
+  const world = await startWorld()
+  await world.ada.command('/infra keys create ci-deploy', { channel: ops })
+  await untilCard(world.slack, /needs approval from/)
+
+  await world.ben.command('/infra keys create CI-deploy', { channel: ops })
+
+  const { text } = await untilShown(world.slack, people.ben, /open request/)
+  expect(text).toMatch(/^<@U0ADA00001> has an open request for this \(waiting for approval\).*Nothing was requested\.$/)
+  expect(world.slack.messages(ops)).toHaveLength(1)
+})
+
 describe('a rule that requires a reason', () => {
   test('opens the filled form for a command without one, and keeps it open until there is one', async () => {
     const world = await startWorldUnder(strict)

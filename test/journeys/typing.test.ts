@@ -52,6 +52,26 @@ describe('an example of the help works in the sandbox', () => {
   })
 })
 
+describe('a command that was meant otherwise is answered with the one that was meant', () => {
+  test.each([
+    ['keys delete terraform', "`/infra keys delete` isn't a command. Did you mean `/infra keys revoke`? See `/infra help`."],
+    ['keys add ci', "`/infra keys add` isn't a command. Did you mean `/infra keys create`? See `/infra help`."],
+    [
+      'ip move web-2 203.0.113.10 because OPS-1',
+      'The Elastic IP comes first, then the server. Nothing was requested. Did you mean `/infra ip move 203.0.113.10 web-2 because OPS-1`?',
+    ],
+    ['ip move help', 'Move an Elastic IP to another server.\n'],
+  ])('%s', async (text, answer) => {
+    const world = await startWorld()
+
+    await world.ada.command(`/infra ${text}`, { channel: ops })
+
+    const shown = await world.slack.until(() => world.slack.ephemerals(people.ada)[0])
+    expect(shown.text).toContain(answer)
+    expect(world.slack.messages(ops)).toEqual([])
+  })
+})
+
 describe('an incomplete command', () => {
   test.each([
     ['ip move', {}],

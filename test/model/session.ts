@@ -231,7 +231,7 @@ export async function startSession(mutate: Mutate = () => {}) {
 
 /** Whether a message is the interim one of a slow bot. The answer follows. */
 function interim(text: string): boolean {
-  return text.startsWith('Still working')
+  return text.startsWith('Slower than usual')
 }
 
 /** Resolves with what the handler made of a click, by its trigger. Only for clicks that reach a handler. */

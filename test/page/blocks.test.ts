@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
-import { actions, ada, ben, ops, option, plain } from '../sandbox/slack/slack-for-test.ts'
+import { actions, ada, ben, mrkdwn, ops, option, plain } from '../sandbox/slack/slack-for-test.ts'
 import { phone } from './open-browser.ts'
 import { scriptedPages } from './scripted-page.ts'
 
@@ -54,7 +54,10 @@ test('a table is paged, has a caption and row headers, and is sorted by its head
 test('a table is filtered by what its cells show, and the message still fits a phone', async () => {
   const { page } = current()
   await page.setViewportSize(phone)
-  const message = await post([table])
+  const caption = '1 in progress, 2 waiting for approval, 30 ended in the last 30 days'
+  const message = await post([{ ...table, rows: table.rows.map((row) => [...row, ...row]), caption }])
+  const box = await page.getByText(caption).boundingBox()
+  expect(box && box.x + box.width).toBeLessThanOrEqual(phone.width)
 
   await message.getByRole('searchbox', { name: 'Filter rows' }).fill('ben')
   await expect.poll(() => firstColumn(page)).toEqual(['web-1'])
@@ -62,6 +65,80 @@ test('a table is filtered by what its cells show, and the message still fits a p
   await message.getByText('No rows').waitFor()
 
   expect(await page.evaluate(() => document.querySelector('.messages')?.scrollWidth)).toBeLessThanOrEqual(phone.width)
+})
+
+test('names with hyphens are never broken at a hyphen on a phone: in texts, code, headers, tables and pickers', async () => {
+  const { page } = current()
+  await page.setViewportSize(phone)
+  const names = Array.from({ length: 8 }, (_, index) => `edge-frankfurt-standby-${index}`)
+  const move = 'Move 203.0.113.10: edge-frankfurt-standby-1 → edge-frankfurt-standby-2'
+  await post([
+    { type: 'header', text: plain(move) },
+    { type: 'section', text: mrkdwn(`${move} ${names.join(' and ')} and \`${names.join('` or `')}\``) },
+    {
+      ...table,
+      rows: [
+        [text('Change'), text('Outcome')],
+        [text(`${move} (${names[0]})`), text('Done')],
+      ],
+    },
+    actions({ type: 'static_select', action_id: 'details', placeholder: plain('Details'), options: [option(move)] }),
+  ])
+  await page.getByRole('combobox', { name: 'Details' }).click()
+  await page.getByRole('listbox', { name: 'Options' }).getByRole('option').waitFor()
+
+  const lines = await page.evaluate(linesOfNames)
+
+  expect(lines.length).toBeGreaterThan(20)
+  expect(lines.filter((count) => count !== 1)).toEqual([])
+})
+
+/** Runs inside the page. Returns on how many lines each name is. */
+function linesOfNames(): number[] {
+  const found: number[] = []
+  const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT)
+  for (let node = texts.nextNode(); node; node = texts.nextNode()) {
+    for (const { 0: name, index } of (node.textContent ?? '').matchAll(/edge-frankfurt-standby-\d/g)) {
+      const range = document.createRange()
+      range.setStart(node, index)
+      range.setEnd(node, index + name.length)
+      found.push(new Set([...range.getClientRects()].map(({ top }) => Math.round(top))).size)
+    }
+  }
+  return found
+}
+
+test('a table of a wide page shows all columns, also the links in the last one, beside an open thread too', async () => {
+  const { page, client } = current()
+  await page.setViewportSize({ width: 1440, height: 900 })
+  const link = rich({ type: 'link', url: 'https://example.com', text: 'Open' })
+  const date = rich({ type: 'date', timestamp: 1_795_000_000, format: '{date_num} {time}' })
+  const row = [
+    text('Move 203.0.113.10 from web-1 to web-2'),
+    text('waiting for approval'),
+    date,
+    date,
+    text('@Ada Okafor'),
+    text('#ops'),
+    link,
+  ]
+  const { ts = '' } = await client.chat.postMessage({ channel: ops, text: 'A request' })
+  await client.chat.postMessage({ channel: ops, thread_ts: ts, text: 'Done.' })
+  const header = ['Request', 'State', 'Expires', 'Ended', 'Requested by', 'Channel', 'Message'].map(text)
+  await post([{ ...table, rows: [header, row] }])
+  const isInSight = () =>
+    page
+      .getByRole('main')
+      .getByRole('link', { name: 'Open' })
+      .evaluate((shown) => {
+        const box = shown.closest('.table-scroll')
+        return box !== null && shown.getBoundingClientRect().right <= box.getBoundingClientRect().right
+      })
+
+  await expect.poll(isInSight).toBe(true)
+  await page.getByRole('button', { name: /1 reply/ }).click()
+  await page.getByRole('complementary', { name: 'Thread' }).waitFor()
+  await expect.poll(isInSight).toBe(true)
 })
 
 test('rich text shows its links, and nothing in its texts is markup', async () => {

@@ -1,13 +1,12 @@
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
-import { modal, ops } from '../sandbox/slack/slack-for-test.ts'
-import { actAs, composer, desktop, phone, send } from './open-browser.ts'
+import { ops } from '../sandbox/slack/slack-for-test.ts'
+import { composer, send } from './open-browser.ts'
 import { type ScriptedPage, scriptedPages } from './scripted-page.ts'
 
 const current = scriptedPages()
 
 const threadOf = (page: Page) => page.getByRole('complementary', { name: 'Thread' })
-const heading = (page: Page, name: string) => page.getByRole('heading', { name, level: 1 })
 
 /** Posts a message with a reply, and opens its thread. */
 async function openThread({ page, client }: ScriptedPage): Promise<string> {
@@ -88,47 +87,4 @@ test('a thread has a field for a reply, and a message without replies can get it
   await reply.press('Enter')
   await page.getByText('Slash commands cannot be used in threads.').waitFor()
   await expect.poll(() => reply.inputValue()).toBe('/infra ip move')
-})
-
-test('Back returns to the place before and stays on the page: a thread, a channel, a person', async () => {
-  const { page } = current()
-  await openThread(current())
-  await page.getByRole('button', { name: 'general' }).click()
-  await heading(page, 'general').waitFor()
-  await actAs(page, 'Ben Laurent (approver)')
-  await page.getByText('You are Ben').waitFor()
-
-  await page.goBack()
-  await page.getByText('You are Ada').waitFor()
-  await heading(page, 'general').waitFor()
-  await page.goBack()
-  await heading(page, 'ops').waitFor()
-  await threadOf(page).getByText('Done.').waitFor()
-  await page.goBack()
-  await threadOf(page).waitFor({ state: 'detached' })
-
-  await page.goForward()
-  await threadOf(page).getByText('Done.').waitFor()
-  await page.reload()
-  await threadOf(page).getByText('Done.').waitFor()
-})
-
-test.each([
-  ['desktop', desktop],
-  ['phone', phone],
-])('Back closes an open form and stays on the page: %s', async (_, size) => {
-  const { page, bot, client, slack } = current()
-  await page.setViewportSize(size)
-  bot.answer(async (payload) => {
-    if (payload.command) await client.views.open({ trigger_id: String(payload.trigger_id), view: modal('A form') })
-    return {}
-  })
-  await send(page, '/infra ip move')
-  await page.getByRole('dialog', { name: 'A form' }).waitFor()
-
-  await page.goBack()
-
-  await page.getByRole('dialog').waitFor({ state: 'detached' })
-  expect(page.url().startsWith(slack.url)).toBe(true)
-  await heading(page, 'ops').waitFor()
 })

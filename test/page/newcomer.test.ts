@@ -67,6 +67,8 @@ test('a newcomer is led from the request to the report, and the phones of those 
   await people(page).getByRole('button', { name: 'Act as Ben Laurent, 1 to decide' }).waitFor()
   await people(page).getByRole('button', { name: 'Act as Chiara Conti, 1 to decide' }).waitFor()
   expect(await people(page).getByRole('button', { name: 'Act as Dov Meyer', exact: true }).count()).toBe(1)
+  const [sideBar, toast] = [await people(page).boundingBox(), await phones(page).boundingBox()]
+  expect(sideBar && toast && sideBar.y + sideBar.height <= toast.y).toBe(true)
   await browser.shoot(page, '30-next-step')
 
   await hint.getByRole('button', { name: 'Now switch to Ben' }).click()

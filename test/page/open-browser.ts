@@ -8,28 +8,48 @@ const results = fileURLToPath(new URL('../results/', import.meta.url))
 export const desktop = { width: 1280, height: 860 }
 export const phone = { width: 390, height: 844 }
 
+const emptyPage = 'about:blank'
+
 /** Starts a headless Chromium. `troubles` collects what goes wrong inside a page. */
 export async function openBrowser() {
   const browser = await chromium.launch({ executablePath: await findChromium(), args: browserArgs })
-  await mkdir(results, { recursive: true })
+  const pages = new Map<string, Page>()
   const troubles: string[] = []
+
+  async function newPage(options: BrowserContextOptions): Promise<Page> {
+    const context = await browser.newContext({ viewport: desktop, colorScheme: 'light', locale: 'en-GB', ...options })
+    context.setDefaultTimeout(10_000)
+    const page = await context.newPage()
+    page.on('pageerror', (error) => troubles.push(error.stack ?? error.message))
+    page.on('console', (message) => message.type() === 'error' && troubles.push(message.text()))
+    return page
+  }
 
   return {
     troubles,
 
+    /** Opens the address as a new visitor. Tests share one page, because each new one costs a second of computing. */
     async open(url: string, options: BrowserContextOptions = {}): Promise<Page> {
-      const context = await browser.newContext({ viewport: desktop, colorScheme: 'light', locale: 'en-GB', ...options })
-      context.setDefaultTimeout(10_000)
-      const page = await context.newPage()
-      page.on('pageerror', (error) => troubles.push(error.stack ?? error.message))
-      page.on('console', (message) => message.type() === 'error' && troubles.push(message.text()))
+      const key = JSON.stringify(options)
+      const page = pages.get(key) ?? (await newPage(options))
+      pages.set(key, page)
+      if (page.url() !== emptyPage) await page.evaluate(forget)
+      await page.setViewportSize(options.viewport ?? desktop)
+      await page.emulateMedia({ colorScheme: options.colorScheme ?? 'light' })
       await page.goto(url)
       await composer(page).waitFor()
       return page
     },
 
-    /** Saves a screenshot of the page, after all transitions. */
+    /** Leaves all pages, before what they show is closed. */
+    async leave(): Promise<void> {
+      for (const page of pages.values()) await page.goto(emptyPage)
+    },
+
+    /** Saves a screenshot of the page in `test/results`, after all transitions, if the environment has `SCREENSHOTS`. */
     async shoot(page: Page, name: string): Promise<void> {
+      if (!process.env.SCREENSHOTS) return
+      await mkdir(results, { recursive: true })
       await page.evaluate(() => Promise.all(document.getAnimations().map((animation) => animation.finished.catch(() => undefined))))
       await page.screenshot({ path: `${results}${name}.png` })
     },
@@ -38,6 +58,12 @@ export async function openBrowser() {
   }
 }
 export type Browser = Awaited<ReturnType<typeof openBrowser>>
+
+/** Runs inside the page. */
+function forget() {
+  localStorage.clear()
+  sessionStorage.clear()
+}
 
 export function composer(page: Page) {
   return page.getByRole('textbox', { name: 'Message', exact: true })

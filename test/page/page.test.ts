@@ -136,6 +136,46 @@ test('a list, a mistyped command and a guest get answers that only they can see'
   expect(browser.troubles).toEqual([])
 })
 
+test('addresses are left out of an evacuation with the checkboxes of its form, and the report has a table', {
+  timeout: 60_000,
+}, async () => {
+  const page = await browser.open(sandbox.url)
+  const onEdge = () => sandbox.accountApi.world.elasticIps().filter(({ address }) => ['203.0.113.12', '203.0.113.13'].includes(address))
+  const [left] = onEdge()
+
+  await send(page, '/infra evacuate edge-ash-1')
+  const dialog = page.getByRole('dialog', { name: 'Evacuate a server' })
+  await dialog.getByRole('checkbox', { name: '203.0.113.12' }).waitFor()
+  await dialog.getByRole('checkbox', { name: '203.0.113.12' }).click()
+  await dialog.getByRole('combobox', { name: 'Target' }).fill('web-3')
+  await dialog.getByRole('option', { name: /web-3.*Storefront/ }).click()
+  // The addresses are read again for the target, and stay as they were ticked.
+  await expect.poll(() => dialog.getByRole('combobox', { name: 'Target' }).inputValue()).toContain('web-3')
+  await expect
+    .poll(() => dialog.getByRole('checkbox').evaluateAll((all) => all.map((one) => (one as HTMLInputElement).checked)))
+    .toEqual([false, true])
+  await browser.shoot(page, '23-evacuate-form')
+  await dialog.getByRole('button', { name: 'Request approval' }).click()
+  await dialog.waitFor({ state: 'detached' })
+
+  await actAs(page, ben)
+  const card = page.getByRole('article').filter({ hasText: 'Evacuate edge-ash-1' }).last()
+  await card.getByText('1 address is left out.').waitFor()
+  await card.getByRole('button', { name: 'Approve' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Approve' }).click()
+  await card.getByText('Done', { exact: true }).waitFor({ timeout: 20_000 })
+  await card.getByRole('button', { name: /1 reply/ }).click()
+  const table = page.getByRole('complementary', { name: 'Thread' }).getByRole('table')
+  await table.getByRole('row', { name: /203\.0\.113\.13.*moved/ }).waitFor()
+  await page.setViewportSize(phone)
+  await browser.shoot(page, '24-evacuate-report-phone')
+  await page.setViewportSize(desktop)
+
+  expect(onEdge().map(({ serverId }) => serverId === left?.serverId)).toEqual([true, false])
+  await actAs(page, ada)
+  expect(browser.troubles).toEqual([])
+})
+
 async function fillForm(page: Page): Promise<void> {
   const dialog = page.getByRole('dialog', { name: 'Move an Elastic IP' })
   const elasticIp = dialog.getByRole('combobox', { name: 'Elastic IP' })

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { cardButtons } from '../../src/requests/messages/buttons.ts'
 import type { Message, Person } from '../sandbox/page/api.ts'
 import { type NextStep, nextStep } from '../sandbox/page/next-step.ts'
-import { decisionButtons, requestsIn, waitingFor } from '../sandbox/page/requests.ts'
+import { requestsIn, stageButtons, waitingFor, waitingWords } from '../sandbox/page/requests.ts'
 import { nimbusWorks } from '../sandbox/slack/workspace.ts'
 
 const people = nimbusWorks.people.filter(({ isStranger }) => !isStranger) as Person[]
@@ -21,15 +21,17 @@ function message(buttons: string[], more: Partial<Message> = {}): Message {
 
 const card = (buttons: string[], more: Partial<Message> = {}) =>
   message(buttons, { metadata: { event_payload: { key: `${last}/card` } }, ...more })
-const reply = (to: Message) => message([], { threadTs: to.ts })
+const finished = () => card([cardButtons.reverse, stageButtons.details])
+const reply = (to: Message, name = 'ended') => message([], { threadTs: to.ts, metadata: { event_payload: { key: `${last}/${name}` } } })
 const step = (me: Person, ...messages: Message[]): NextStep['is'] => nextStep(me, people, requestsIn(messages)).is
 
 test('the page knows the buttons by the names that Lockkeeper gives them', () => {
-  expect(decisionButtons).toEqual({ approve: cardButtons.approve, handOver: cardButtons.handOver })
+  const { approve, handOver, details } = cardButtons
+  expect(stageButtons).toEqual({ approve, handOver, details })
 })
 
 test('a request waits for the approvers, but not for its requester', () => {
-  const requests = requestsIn([card([decisionButtons.approve, cardButtons.withdraw], { text: `<@${ben.id}> needs approval` })])
+  const requests = requestsIn([card([stageButtons.approve, cardButtons.withdraw], { text: `<@${ben.id}> needs approval` })])
 
   const counts = people.map((person) => waitingFor(requests, person).length)
 
@@ -37,13 +39,33 @@ test('a request waits for the approvers, but not for its requester', () => {
 })
 
 test('an approved key waits for its requester, and a finished request for nobody', () => {
-  const key = card([decisionButtons.handOver])
-  const done = card([cardButtons.reverse])
+  const key = card([stageButtons.handOver])
+  const done = finished()
 
   const requests = requestsIn([key, done, reply(done)])
 
   expect(requests.map(({ stage }) => stage)).toEqual(['to-create', 'ended'])
   expect(people.map((person) => waitingFor(requests, person).length)).toEqual([1, 0, 0, 0])
+})
+
+test('what waits for a person is named: requests to decide, and keys to create', () => {
+  const waiting = [card([stageButtons.approve]), card([stageButtons.approve], { text: `<@${ben.id}> needs approval` })]
+  const keys = [card([stageButtons.handOver]), card([stageButtons.handOver], { text: `<@${chiara.id}> needs approval` })]
+
+  const words = (...messages: Message[]) => people.map((person) => waitingWords(requestsIn(messages), person))
+
+  expect(words(...waiting, ...keys)).toEqual(['1 key to create', '1 to decide', '2 to decide, 1 key to create', ''])
+  expect(words(...keys, card([stageButtons.handOver]))[0]).toBe('2 keys to create')
+})
+
+test('the request of an alert waits for every approver, and nobody is its requester', () => {
+  const [waiting, done] = requestsIn([
+    card([stageButtons.approve], { text: 'Alertmanager needs approval from <!subteam^S0ONCALL01>' }),
+    { ...finished(), text: `Done. Requested by Alertmanager, approved by <@${ben.id}>` },
+  ])
+
+  expect([waiting?.requester, done?.requester]).toEqual([undefined, undefined])
+  expect(people.map((person) => waitingFor(waiting ? [waiting] : [], person).length)).toEqual([0, 1, 1, 0])
 })
 
 test('other messages of Lockkeeper and of people are no requests', () => {
@@ -53,7 +75,7 @@ test('other messages of Lockkeeper and of people are no requests', () => {
 })
 
 test('the next step of a move: request, switch, decide, wait, switch back, explore', () => {
-  const waiting = card([decisionButtons.approve])
+  const waiting = card([stageButtons.approve])
   const running = card([cardButtons.stopTracking])
 
   expect(step(ada)).toBe('request')
@@ -61,17 +83,28 @@ test('the next step of a move: request, switch, decide, wait, switch back, explo
   expect(step(ada, waiting)).toBe('switch-to-approver')
   expect(step(ben, waiting)).toBe('decide')
   expect(step(ben, running)).toBe('wait')
-  expect(step(ben, running, reply(running))).toBe('switch-to-requester')
-  expect(step(ada, running, reply(running))).toBe('explore')
+  expect(step(ben, running, reply(running, 'late'))).toBe('wait')
+  const done = finished()
+  expect(step(ben, done, reply(done))).toBe('switch-to-requester')
+  expect(step(ada, done, reply(done))).toBe('explore')
+})
+
+test('a withdrawn request has no report to wait for or to read', () => {
+  const withdrawn = card([cardButtons.again, stageButtons.details])
+  const withReminder = [withdrawn, reply(withdrawn, 'reminder-half')]
+
+  for (const person of [ada, ben]) {
+    expect(nextStep(person, people, requestsIn(withReminder))).toMatchObject({ is: 'explore', request: { isReported: false } })
+  }
 })
 
 test('an approver who requested something is sent to another approver', () => {
-  const own = card([decisionButtons.approve], { text: `<@${ben.id}> needs approval` })
+  const own = card([stageButtons.approve], { text: `<@${ben.id}> needs approval` })
   expect(nextStep(ben, people, requestsIn([own]))).toMatchObject({ is: 'switch-to-approver', to: chiara })
 })
 
 test('a guest is told to press a button only where there is one', () => {
-  const waiting = card([decisionButtons.approve])
+  const waiting = card([stageButtons.approve])
   expect(nextStep(dov, people, [])).toEqual({ is: 'outside', request: undefined })
   expect(nextStep(dov, people, requestsIn([waiting]))).toMatchObject({ is: 'outside', request: { ts: waiting.ts } })
 })

@@ -13,7 +13,7 @@ const commands = [
   { command: '/infra ip list', usage: '[word…]', description: 'Lists Elastic IPs' },
 ]
 
-/** The page as Ada sees it, a stand-in Slack and a scripted bot, anew for each test. A trouble inside the page fails the test. */
+/** The page as Ada sees it. Stand-in Slack and scripted bot are new for each test. A trouble inside the page fails the test. */
 export interface ScriptedPage {
   page: Page
   slack: Slack
@@ -37,7 +37,7 @@ export function scriptedPages(options: SlackOptions = {}): () => ScriptedPage {
     current = { bot, slack, client: quietClient(slack), page: await browser.open(slack.url) }
   })
   afterEach(async () => {
-    await current.page.context().close()
+    await browser.leave()
     await current.slack.close()
     await current.bot.close()
     expect(browser.troubles.splice(0)).toEqual([])

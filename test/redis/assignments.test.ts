@@ -7,9 +7,10 @@ import { secretsOf } from '../requests/signatures-for-test.ts'
 
 function setUp() {
   const { redis, keys, prefix } = connectTestRedis()
-  const over = (secret = 'a-key-for-tests-of-32-characters') =>
-    createAssignments({ redis, keys, keyring: createKeyring(secretsOf(secret), { purpose: 'assignments', prefix }) })
-  return { redis, keys, over, ...over() }
+  const keyringOf = (secret: string) => createKeyring(secretsOf(secret), { purpose: 'assignments', prefix })
+  const over = (secret: string) => createAssignments({ redis, keys, keyring: keyringOf(secret) })
+  const own = 'a-key-for-tests-of-32-characters'
+  return { redis, keys, over, keyring: keyringOf(own), ...over(own) }
 }
 
 function ip(id: string, serverId: string | undefined): ElasticIp {
@@ -49,14 +50,28 @@ describe('the servers that Elastic IPs were seen on', () => {
     expect(await over('another-key-for-tests-of-32-chars').find(() => true)).toEqual([])
   })
 
-  test('are forgotten after 24 hours', async () => {
+  test('are offered for 24 hours, and then removed', async () => {
+    const { note, find, redis, keys, keyring } = setUp()
+    await note([ip('eip_1', 'sv_1'), ip('eip_2', 'sv_1')])
+    const seenHoursAgo = async (id: string, hours: number) => {
+      const { signature: _, ...entry } = JSON.parse((await redis.hget(keys.assignments, id)) ?? '{}')
+      const older = { ...entry, at: entry.at - hours * 3_600_000 }
+      await redis.hset(keys.assignments, id, JSON.stringify({ ...older, signature: keyring.sign({ signed: 'assignment', ...older }) }))
+    }
+    await seenHoursAgo('eip_1', 23.9)
+    await seenHoursAgo('eip_2', 24.1)
+
+    expect((await find(() => true)).map(({ elasticIpId }) => elasticIpId)).toEqual(['eip_1'])
+    await note([])
+    expect(await redis.hkeys(keys.assignments)).toEqual(['eip_1'])
+  })
+
+  test('carry a time that nobody can change', async () => {
     const { note, find, redis, keys } = setUp()
     await note([ip('eip_1', 'sv_1')])
     const entry = JSON.parse((await redis.hget(keys.assignments, 'eip_1')) ?? '{}')
-    await redis.hset(keys.assignments, 'eip_1', JSON.stringify({ ...entry, at: entry.at - 25 * 3_600_000 }))
+    await redis.hset(keys.assignments, 'eip_1', JSON.stringify({ ...entry, at: entry.at + 1 }))
 
     expect(await find(() => true)).toEqual([])
-    await note([])
-    expect(await redis.hlen(keys.assignments)).toBe(0)
   })
 })

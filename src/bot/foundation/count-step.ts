@@ -14,6 +14,8 @@ const decisions: Record<StepName, Decision | undefined> = {
   reject: 'reject',
   withdraw: 'withdraw',
   'withdraw-handover': 'withdraw',
+  'withdraw-resolved': 'withdraw',
+  'note-resolved': undefined,
   expire: 'expire',
   'expire-approved': 'expire',
   'remind-half': undefined,

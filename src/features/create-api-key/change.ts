@@ -56,13 +56,14 @@ export function createNewKeyChange({ apiKeys }: Pick<AccountApi, 'apiKeys'>): Ch
     input: NewKey,
     facts: NewKey,
     resource: ({ name }) => `api_key_name:${name}`,
+    // The name on the account is unique. Two open requests for one label would make two keys that people can't tell apart.
+    moreResources: ({ name }) => [`api_key_label:${labelOf(name).toLowerCase()}`],
     preflight,
     differences: () => [],
     explain: explainer(NewKeyFinding, newKeyWords),
     describe: describeNewKey,
     handover: {
       label: 'Create key',
-      task: 'Create your key',
       issue: async ({ name, readOnly, allowedIps }, _, { onAnswer }) => {
         const { key, token } = await apiKeys.create({ name, readOnly, allowedIps }, { onAnswer })
         return {

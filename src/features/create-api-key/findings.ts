@@ -39,7 +39,7 @@ function sentenceOf(finding: NewKeyFinding): string {
     case 'created-unseen':
       return `Nobody saw the token of the created key (${finding.resourceId}), so Lockkeeper deleted it.`
     case 'no-such-key':
-      return 'No key of that name is on the account. It was not created, or it is already deleted. If it appears later, Lockkeeper deletes it.'
+      return "No key of that name is on the account. It wasn't created, or it's already deleted. If it appears later, Lockkeeper deletes it."
     case 'retracted':
       return `The key was created (${finding.resourceId}). ${retractedBecause[finding.because]}, so Lockkeeper deleted the key at once.`
   }

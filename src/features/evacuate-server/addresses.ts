@@ -1,7 +1,7 @@
 import type { AccountApi } from '../../account-api/client.ts'
 import { freshSeenMs } from '../../domain/assignment.ts'
+import { judgeAddresses } from '../../domain/evacuated-addresses.ts'
 import { type EvacuationFacts, type LeftOut, mostEvacuated } from '../../domain/evacuation.ts'
-import { judgeAddresses } from '../../domain/evacuation-check.ts'
 import type { Finding } from '../../domain/finding.ts'
 import type { ReadAddresses } from './preflight.ts'
 

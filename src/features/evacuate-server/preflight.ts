@@ -6,12 +6,13 @@ import type { SeenAssignments } from '../../domain/assignment.ts'
 import type { Preflight, PreflightOptions } from '../../domain/change.ts'
 import type { ElasticIp } from '../../domain/elastic-ip.ts'
 import { refuseMove } from '../../domain/elastic-ip-move-check.ts'
-import type { EvacuationFacts, EvacuationInput } from '../../domain/evacuation.ts'
-import { checkEvacuation, type EvacuationReads, refuseEvacuation } from '../../domain/evacuation-check.ts'
+import type { EvacuationReads } from '../../domain/evacuated-addresses.ts'
+import { type EvacuationFacts, type EvacuationInput, mostEvacuated } from '../../domain/evacuation.ts'
+import { checkEvacuation, refuseEvacuation } from '../../domain/evacuation-check.ts'
 import { noNamesakes, readNamesakes } from '../../moves/namesakes.ts'
 
 /** Reads of single addresses that run at the same time. They are needed only where the list does not show the addresses. */
-const parallelReads = 16
+const parallelReads = mostEvacuated
 
 interface EvacuationReadsParts {
   accountApi: Pick<AccountApi, 'elasticIps' | 'servers'>

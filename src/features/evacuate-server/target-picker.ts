@@ -10,7 +10,7 @@ import { readMetadata } from '../../slack/receive/payloads.ts'
 export function createServerOptions(inventory: Pick<Inventory, 'servers'>) {
   async function offerSources({ typed }: OptionsQuery): Promise<Choices> {
     const { items, ...missing } = await asFarAsRead(inventory.servers())
-    return offer([...serverCandidates(items).values()], typed, { many: 'servers', missing })
+    return offer([...serverCandidates(items).values()], typed, missing)
   }
 
   async function offerTargets({ typed, metadata }: OptionsQuery): Promise<Choices> {
@@ -26,7 +26,7 @@ export function createServerOptions(inventory: Pick<Inventory, 'servers'>) {
     return offer(
       fits.map(([, candidate]) => candidate),
       typed,
-      { many: 'servers', missing },
+      missing,
     )
   }
 

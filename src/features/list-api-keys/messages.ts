@@ -1,5 +1,5 @@
 import type { ApiKey } from '../../domain/api-key.ts'
-import { labelOf, remarksOn, requesterOfKey } from '../../domain/api-key-name.ts'
+import { isFresh, labelOf, remarksOn, requesterOfKey } from '../../domain/api-key-name.ts'
 import type { Missing } from '../../domain/missing.ts'
 import { cutNotes } from '../../slack/blocks/cut-note.ts'
 import { filteredListing } from '../../slack/blocks/filtered-listing.ts'
@@ -13,6 +13,8 @@ interface ListedKey {
   key: ApiKey
   /** Whether Lockkeeper itself uses it. */
   isOwn: boolean
+  /** Whether it was made or changed within a day. */
+  isNew: boolean
   remarks: string[]
   /** In ms since 1970. */
   createdAt: number
@@ -63,7 +65,13 @@ export function apiKeyDetails(key: ApiKey, reading: Reading): Details {
 
 function listed(key: ApiKey, { now, ownLastSlice }: Reading): ListedKey {
   const isOwn = key.tokenLastSlice === ownLastSlice
-  return { key, isOwn, remarks: remarksOn(key, now, { isOwn }), createdAt: key.createdAt === undefined ? 0 : Date.parse(key.createdAt) }
+  return {
+    key,
+    isOwn,
+    isNew: isFresh(key, now),
+    remarks: remarksOn(key, now, { isOwn }),
+    createdAt: key.createdAt === undefined ? 0 : Date.parse(key.createdAt),
+  }
 }
 
 /** Returns the part of the name that a person chose, or the id of a key without a name. */
@@ -87,12 +95,13 @@ function access({ readOnly }: ApiKey): string | undefined {
 
 function origins({ allowedIps }: ApiKey): Mrkdwn | undefined {
   if (allowedIps === undefined) return undefined
-  return allowedIps.length > 0 ? joinMrkdwn(allowedIps.map(code), ', ') : mrkdwn`anywhere`
+  return allowedIps.length > 0 ? joinMrkdwn(allowedIps.map(code), ', ') : mrkdwn`any IP`
 }
 
-function lastUsed({ key: { lastUsedAt }, isOwn }: ListedKey): Mrkdwn {
+function lastUsed({ key: { lastUsedAt }, isOwn, isNew }: ListedKey): Mrkdwn {
   if (isOwn) return mrkdwn`by Lockkeeper`
-  return lastUsedAt === undefined ? mrkdwn`never` : dateTime(Date.parse(lastUsedAt))
+  if (lastUsedAt === undefined) return mrkdwn`${isNew ? 'not yet' : 'never'}`
+  return dateTime(Date.parse(lastUsedAt))
 }
 
 function textsOf({ key, isOwn, remarks }: ListedKey): unknown[] {

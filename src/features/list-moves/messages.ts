@@ -1,6 +1,7 @@
 import { isOpen, type Request } from '../../domain/request.ts'
+import { isPartlyDone, stateWithCount } from '../../requests/messages/items.ts'
 import { unreadableRequests } from '../../requests/messages/unreadable-requests.ts'
-import { stateWords, timeApproved, timeTaken } from '../../requests/messages/words.ts'
+import { timeApproved, timeTaken } from '../../requests/messages/words.ts'
 import type { Listing } from '../../slack/blocks/listing.ts'
 import { type Columns, itemRows } from '../../slack/lists/columns.ts'
 import { channelMention, code, dateTime, link, type Mrkdwn, mention, mrkdwn } from '../../slack/text/text.ts'
@@ -63,7 +64,7 @@ function stateOf({ request, underway }: ListedMove): Mrkdwn {
   if (request.state === 'waiting') return mrkdwn`waiting for approval`
   if (request.state === 'approved') return mrkdwn`approved, not sent yet`
   const late = isOpen(request.state) && request.lateAt !== undefined
-  return mrkdwn`${stateWords(request, isOpen(request.state) ? underway : undefined)}${late ? ', late' : ''}`
+  return mrkdwn`${stateWithCount(request, isOpen(request.state) ? underway : undefined)}${late ? ', late' : ''}`
 }
 
 /** Says how long a move has taken, or until when it can be approved. */
@@ -78,9 +79,10 @@ function endOf({ state, endedAt, createdAt }: Request): Mrkdwn | undefined {
   return isOpen(state) ? undefined : dateTime(endedAt ?? createdAt)
 }
 
-function markOf({ state }: Request): Mrkdwn {
+function markOf({ state, items = [] }: Request): Mrkdwn {
   if (state === 'waiting') return mrkdwn`:hourglass_flowing_sand:`
   if (isOpen(state)) return mrkdwn`:arrows_counterclockwise:`
   if (state === 'done') return mrkdwn`:large_green_circle:`
+  if (state === 'failed' && isPartlyDone(items)) return mrkdwn`:large_orange_circle:`
   return state === 'failed' || state === 'not-started' ? mrkdwn`:red_circle:` : mrkdwn`:white_circle:`
 }

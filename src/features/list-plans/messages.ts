@@ -5,9 +5,9 @@ import { filteredTitle, mostRows, noneFits, unlisted } from '../../slack/blocks/
 import type { Listing } from '../../slack/blocks/listing.ts'
 import { itemRows } from '../../slack/lists/columns.ts'
 import { type Details, detailsOf, idFact } from '../../slack/lists/details.ts'
-import { code, mrkdwn } from '../../slack/text/text.ts'
+import { code, type Mrkdwn, mrkdwn } from '../../slack/text/text.ts'
 import { planColumns, pricesWords, sizeColumns } from './columns.ts'
-import { findOffers, type Measure, readQuery } from './query.ts'
+import { findOffers, type Measure, type PlanQuery, readQuery } from './query.ts'
 import { stockOf } from './stock.ts'
 
 const orders: Record<Measure, string> = {
@@ -20,21 +20,29 @@ export function planListing(plans: Plan[], words: string[], missing: Missing = {
   const query = readQuery(plans, words)
   const offers = findOffers(plans, query)
   return {
-    title: mrkdwn`${filteredTitle(offers.length, { one: 'plan', many: 'plans', words })}, ${orders[query.measure]}`,
+    title: mrkdwn`${filteredTitle(offers.length, { ...(query.inStockOnly ? inStock : plansOnly), words: query.words })}, ${orders[query.measure]}`,
     ...itemRows(offers.slice(0, mostRows), {
       columns: planColumns(query),
       details: { of: 'plan', placeholder: 'Details of a plan', idOf: ({ plan }) => plan.id, nameOf: ({ plan }) => plan.name },
     }),
-    empty:
-      plans.length === 0
-        ? mrkdwn`The account API lists no plans.`
-        : mrkdwn`${noneFits(plans.length, 'plans')} Use fewer words, or leave out ${code('in-stock')}.`,
+    empty: plans.length === 0 ? mrkdwn`The account API lists no plans.` : noneMatch(plans.length, query),
     notes: [
       ...cutNotes(missing, plans.length),
       mrkdwn`Prices in ${query.currency}, the lowest of the regions shown. ${code('cheapest')} compares by vCPU, ${code('cheapest-gb')} by memory.`,
       ...unlisted(offers.length),
     ],
   }
+}
+
+const plansOnly = { one: 'plan', many: 'plans' }
+const inStock = { one: 'plan in stock', many: 'plans in stock' }
+
+/** Says what to change. Only what was typed is named. */
+function noneMatch(count: number, { unknownCurrency, currencies, inStockOnly }: PlanQuery): Mrkdwn {
+  const none = noneFits(count, 'plans')
+  if (unknownCurrency !== undefined)
+    return mrkdwn`${none} No plan has a price in ${code(unknownCurrency)}. Prices are in ${currencies.join(', ')}.`
+  return inStockOnly ? mrkdwn`${none} Use fewer words, or leave out ${code('in-stock')}.` : mrkdwn`${none} Use fewer words.`
 }
 
 /** Shows a plan with its stock and its prices in each region. */

@@ -11,6 +11,10 @@ export interface PlanQuery {
   inStockOnly: boolean
   /** The currency that was typed, or `USD`. */
   currency: string
+  /** The currencies that plans have prices in. */
+  currencies: string[]
+  /** A currency that was typed and that no plan has a price in. */
+  unknownCurrency: string | undefined
 }
 
 /** A plan with the regions that fit, and the lowest price among them. */
@@ -31,12 +35,17 @@ export function readQuery(plans: Plan[], words: string[]): PlanQuery {
   const inStockOnly = words.some((word) => word.toLowerCase() === 'in-stock')
   const measure = words.map((word) => measures[word.toLowerCase()]).find((known) => known !== undefined) ?? 'plan'
   return {
+    currencies: [...known].toSorted(),
+    unknownCurrency: words.find((word) => !known.has(word.toUpperCase()) && currencyCodes.has(word.toUpperCase())),
     words: words.filter((word) => word !== currency && word.toLowerCase() !== 'in-stock' && !(word.toLowerCase() in measures)),
     measure,
     inStockOnly,
     currency: currency?.toUpperCase() ?? (known.has('USD') ? 'USD' : ([...known].toSorted()[0] ?? 'USD')),
   }
 }
+
+/** The codes of ISO 4217. */
+const currencyCodes = new Set(Intl.supportedValuesOf('currency'))
 
 const measures: Record<string, Measure> = { cheapest: 'vcpu', 'cheapest-vcpu': 'vcpu', 'cheapest-gb': 'gb', 'cheapest-memory': 'gb' }
 

@@ -41,12 +41,15 @@ function create({ accountApi, inventory, store, catalog, linkTo }: LookUpParts):
       things.map(({ id }) => id),
     )
     const ref = message?.ref
+    const shown = new Set<string>()
+    // A request names the address and both servers. It is shown once, below the first of them.
+    const firstShown = ({ id }: Request) => !shown.has(id) && shown.add(id)
     return lookedUpView({
       metadata: writeMetadata({ origin, ...(responseUrl ? { responseUrl } : {}), ...(ref ? { message: ref } : {}) }),
       things: things.map((now) =>
         found(
           now,
-          (about.get(now.id) ?? []).filter(({ state }) => isOpen(state)),
+          (about.get(now.id) ?? []).filter((request) => isOpen(request.state) && firstShown(request)),
           targetFor(now, things),
         ),
       ),

@@ -1,7 +1,7 @@
 import type { KnownBlock, ModalView } from '@slack/web-api'
 import type { Offer, OfferedThing } from '../../domain/offer.ts'
 import type { Request } from '../../domain/request.ts'
-import { stateWords } from '../../requests/messages/words.ts'
+import { stateWithCount } from '../../requests/messages/items.ts'
 import { button, context, divider, sectionWithButton, wholeSection } from '../../slack/blocks/blocks.ts'
 import { modal } from '../../slack/blocks/modal.ts'
 import { code, joinMrkdwn, link, type Mrkdwn, mention, mrkdwn } from '../../slack/text/text.ts'
@@ -58,7 +58,7 @@ function thingBlocks({ now, requests, offers, serverId }: FoundThing, index: num
 
 function requestLine({ request, sentence, link: address }: FoundThing['requests'][number]): Mrkdwn {
   const parts = [
-    mrkdwn`Open request: ${code(sentence)}, ${stateWords(request)}`,
+    mrkdwn`Open request: ${code(sentence)}, ${stateWithCount(request)}`,
     mrkdwn`requested by ${mention(request.origin.userId)}`,
     link(address, 'Open the request'),
   ]

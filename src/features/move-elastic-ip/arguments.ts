@@ -1,3 +1,4 @@
+import { isIP } from 'node:net'
 import { isBetween, type Pair, readPair } from '../../slack/commands/read-pair.ts'
 
 /**
@@ -14,4 +15,13 @@ export function readMove(args: string[]): Pair {
 export function isWholeMove(args: string[]): boolean {
   const { first, second } = readMove(args)
   return first !== undefined && second !== undefined
+}
+
+/** Whether the server was typed before the Elastic IP. A server can have an address, too, so only one of the two may look like an Elastic IP. */
+export function isSwapped(first: string, second: string): boolean {
+  return !looksLikeElasticIp(first) && looksLikeElasticIp(second)
+}
+
+function looksLikeElasticIp(word: string): boolean {
+  return isIP(word.replace(/\/\d{1,3}$/, '')) !== 0 || /^u?eip_\w+$/.test(word)
 }

@@ -10,10 +10,10 @@ import { withSuggestions } from '../../slack/commands/unknown-name.ts'
 import { Refusal } from '../../slack/errors.ts'
 import { code, mrkdwn } from '../../slack/text/text.ts'
 import type { Feature, FeatureDefinition } from '../feature.ts'
-import { isWholeMove, readMove } from './arguments.ts'
+import { isSwapped, isWholeMove, readMove } from './arguments.ts'
 import { createFillMove } from './fill.ts'
 import { createMoveForm } from './form.ts'
-import { usage } from './messages.ts'
+import { swapped, usage } from './messages.ts'
 import { moveForm, moveThis } from './modal.ts'
 import { createMoveThis } from './move-this.ts'
 import { elasticIpChoices } from './pickers.ts'
@@ -40,6 +40,7 @@ function create({ accountApi, inventory, submit, openForm, access }: MoveElastic
     const { first: elasticIp, second: server, rest } = readMove(call.args)
     const { command } = call.slashCommand.origin
     if (elasticIp === undefined || server === undefined || rest.length > 0) throw new Refusal(usage(command, rest))
+    if (isSwapped(elasticIp, server)) throw new Refusal(swapped(asMeant(call.slashCommand, [server, elasticIp])))
     const found = resolve(elasticIp, server, { signal: AbortSignal.timeout(8_000) })
     const input = await withSuggestions(found, namesOf(inventory, command))
     await submitFromCommand({ submit, openForm }, call, { change, input, form: filledForm })
@@ -76,4 +77,9 @@ function create({ accountApi, inventory, submit, openForm, access }: MoveElastic
       [moveForm.server]: offerServers,
     },
   }
+}
+
+/** Writes the command with the words in their order, and with the reason. */
+function asMeant({ origin, reason }: CommandCall['slashCommand'], words: string[]): string {
+  return [`${origin.command} ip move`, ...words, ...(reason ? [`because ${reason}`] : [])].join(' ')
 }

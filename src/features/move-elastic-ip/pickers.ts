@@ -8,7 +8,7 @@ import { serverCandidate, serverCandidates } from '../../slack/blocks/server-can
 import type { Choices } from '../../slack/commands/handlers.ts'
 
 export function elasticIpChoices(all: ElasticIp[], typed: string, missing?: Missing): Choices {
-  return offer([...elasticIpCandidates(all).values()], typed, { many: 'Elastic IPs', missing })
+  return offer([...elasticIpCandidates(all).values()], typed, missing)
 }
 
 /** Offers the servers that this Elastic IP can move to. Offers every server while none is chosen. */
@@ -19,7 +19,7 @@ export function serverChoices(all: Server[], typed: string, elasticIp: ElasticIp
   return offer(
     targets.map(([, candidate]) => candidate),
     typed,
-    { many: 'servers', missing },
+    missing,
   )
 }
 

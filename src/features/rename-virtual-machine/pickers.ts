@@ -7,7 +7,7 @@ import type { Choices } from '../../slack/commands/handlers.ts'
 type Pickable = Pick<VirtualMachine, 'id' | 'name' | 'primaryIpv4' | 'project' | 'site'>
 
 export function virtualMachineChoices(all: VirtualMachine[], typed: string, missing?: Missing): Choices {
-  return offer([...candidates(all).values()], typed, { many: 'virtual machines', missing })
+  return offer([...candidates(all).values()], typed, missing)
 }
 
 export function virtualMachineOption(machine: Pickable): PlainTextOption | undefined {

@@ -20,7 +20,6 @@ export function keyChoices(keys: ApiKey[], typed: string, ownLastSlice: string):
   return offer(
     candidates.map(([, candidate]) => candidate),
     typed,
-    { many: 'API keys' },
   )
 }
 

@@ -98,7 +98,7 @@ function sentenceOf(finding: Exclude<KeyFinding, { code: 'key-history' }>): stri
     case 'key-name-changed':
       return `The key was called ${finding.before} when this was requested, and is called ${finding.now} now.`
     case 'access-changed':
-      return `The key had ${finding.before} when this was requested, and has ${finding.now} now.`
+      return `The key's access was ${finding.before} when this was requested, and is ${finding.now} now.`
     case 'origins-changed':
       return `The key was usable from ${finding.before} when this was requested, and is usable from ${finding.now} now.`
     case 'key-gone':

@@ -36,7 +36,11 @@ function create({ accountApi, submit, openForm, ownLastSlice }: RotateRevokePart
     await submitFromCommand({ submit, openForm }, call, { change, input: { keyId }, form: forms[verb].filledForm })
   }
 
-  function command(verb: Verb, change: Change<KeyInput, KeyFacts>, words: Pick<Command, 'summary' | 'details' | 'examples'>): Command {
+  function command(
+    verb: Verb,
+    change: Change<KeyInput, KeyFacts>,
+    words: Pick<Command, 'summary' | 'details' | 'examples' | 'mistakes'>,
+  ): Command {
     return {
       words: `keys ${verb}`,
       group: 'Keys',
@@ -59,6 +63,7 @@ function create({ accountApi, submit, openForm, ownLastSlice }: RotateRevokePart
         summary: 'Request to revoke an API key',
         details: mrkdwn`The key by name or id. ${keyFormOpens} After the approval, the key is deleted and its token stops working.`,
         examples: ['laptop of ada'],
+        mistakes: ['keys delete', 'keys remove', 'keys rm'],
       }),
     ],
     changes: [rotate, revoke],

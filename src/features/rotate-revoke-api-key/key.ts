@@ -107,7 +107,7 @@ export function idsOf(facts: KeyFacts): Fact[] {
 }
 
 function accessOf({ readOnly }: KeyFacts): string {
-  return readOnly === undefined ? 'unknown' : readOnly ? 'read-only access' : 'full access'
+  return readOnly === undefined ? 'unknown' : readOnly ? 'read-only' : 'full access'
 }
 
 function originsOf({ allowedIps }: KeyFacts): string {

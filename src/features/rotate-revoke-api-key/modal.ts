@@ -13,8 +13,8 @@ export type Verb = keyof typeof callbackIds
 
 const titles = { rotate: 'Rotate an API key', revoke: 'Revoke an API key' } as const
 const hints = {
-  rotate: 'The old token stops working at once. The new one is shown to you once.',
-  revoke: 'Its token stops working at once.',
+  rotate: 'After the approval, you press “Rotate key”. The old token stops working then, and the new one is shown once, only to you.',
+  revoke: 'Its token stops working as soon as the request is approved.',
 } as const
 
 export interface KeyChoiceView {

@@ -45,7 +45,7 @@ export function createRotateChange(parts: KeyChangeParts): Change<KeyInput, KeyF
     }),
     handover: {
       label: 'Rotate key',
-      task: 'Rotate your key',
+      warning: 'The old token stops working at once.',
       issue: async ({ keyId }, facts, { onAnswer }) => {
         const { token } = await apiKeys.rotate(keyId, facts.name ?? '', { onAnswer })
         return {

@@ -1,5 +1,5 @@
 import type { AuditEntry } from '../../audit/entry.ts'
-import { channelMention, code, joinMrkdwn, type Mrkdwn, mention, userGroupMention } from '../../slack/text/text.ts'
+import { channelMention, code, joinMrkdwn, type Mrkdwn, mention, mrkdwn, userGroupMention } from '../../slack/text/text.ts'
 import { typedActs, typedWordOf, wordsOfAct } from './act-words.ts'
 import { causesInWords, subjectOf, type WordsOfChanges } from './entry-words.ts'
 import { whyRefused } from './refused.ts'
@@ -41,12 +41,14 @@ export function readFilter(words: string[], me: string, catalog: WordsOfChanges)
 }
 
 function readWord(word: string, me: string, catalog: WordsOfChanges): Word {
-  const [, mark, id = ''] = /^<(@|#|!subteam\^)([A-Z0-9]+)(?:\|[^>]*)?>$/.exec(word) ?? []
-  if (mark === '#') return { fits: ({ channelId }) => channelId === id, shown: channelMention(id) }
-  if (mark === '@') return { fits: ({ by }) => by === id, shown: mention(id) }
-  if (mark !== undefined) return { fits: (entry) => namesGroup(entry, id), shown: userGroupMention(id) }
+  const [, mark, id = '', name] = /^<(@|#|!subteam\^)([A-Z0-9]+)(?:\|[@#]?([^>]*))?>$/.exec(word) ?? []
+  // The caption of a table is plain text, where a mention would be an id.
+  const named = (sign: string, mentioned: Mrkdwn) => (name ? mrkdwn`${sign}${name}` : mentioned)
+  if (mark === '#') return { fits: ({ channelId }) => channelId === id, shown: named('#', channelMention(id)) }
+  if (mark === '@') return { fits: ({ by }) => by === id, shown: named('@', mention(id)) }
+  if (mark !== undefined) return { fits: (entry) => namesGroup(entry, id), shown: named('@', userGroupMention(id)) }
   const lower = word.toLowerCase()
-  if (lower === 'me') return { fits: ({ by }) => by === me, shown: mention(me) }
+  if (lower === 'me') return { fits: ({ by }) => by === me, shown: code(lower) }
   if (catalog.kinds().includes(lower)) return { fits: ({ kind }) => kind === lower, shown: code(lower) }
   if (typedActs.has(lower)) return { fits: ({ act }) => act === lower || typedWordOf(act) === lower, shown: code(lower) }
   const isIn = matcherOf(lower)

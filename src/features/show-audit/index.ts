@@ -59,11 +59,10 @@ function create({ audit, accountApi, inventory, store, catalog, linkTo }: ShowAu
     return toListing(found, { filter, events, notes: [...eventsNotes(read, since), ...left] })
   }
 
-  async function resourcesFor(stories: Story[], { names }: Filter): Promise<Chosen> {
-    const chosen = resourcesOf(
-      stories.flatMap(({ entries }) => entries),
-      names,
-    )
+  /** Of a request with several items, only those count that were searched for. */
+  async function resourcesFor(stories: Story[], { names, fits }: Filter): Promise<Chosen> {
+    const entries = stories.flatMap((story) => story.entries).filter((entry) => entry.item === undefined || fits(entry))
+    const chosen = resourcesOf(entries, names)
     return chosen.resources.length + chosen.more > 0 ? chosen : accountEvents.findResources(names)
   }
 
@@ -92,7 +91,9 @@ function create({ audit, accountApi, inventory, store, catalog, linkTo }: ShowAu
     const story: Story = { requestId, entries: entries.toSorted((a, b) => a.seq - b.seq) }
     const oldest = oldestIn([story])
     if (oldest === undefined) return undefined
-    const { resources } = resourcesOf(story.entries, [])
+    // The writes of a request with several items are those of its items.
+    const ofItems = story.entries.filter(({ item }) => item !== undefined)
+    const { resources } = resourcesOf(ofItems.length > 0 ? ofItems : story.entries, [])
     const { events, read } = await compareEvents(resources, oldest - dayMs)
     return requestDetails(story, { events, notes: eventsNotes({ ...read, read: [] }, oldest), catalog })
   }

@@ -5,14 +5,16 @@ import { subjectOf, type WordsOfChanges } from './entry-words.ts'
 
 /** The words for what a person attempted with a request, by the act or the id of the button. */
 const attempts: Record<string, string> = {
-  decide: 'tried to decide',
+  decide: 'tried to approve or reject',
   'break-glass': 'tried to approve their own request',
-  own: 'tried to withdraw or take',
-  track: 'tried to decide',
+  own: 'tried to act as the requester of',
+  withdraw: 'tried to withdraw',
+  issue: 'tried to get the token of',
+  track: 'tried to stop or resume the tracking of',
   'request-approve': 'pressed Approve on',
   'request-reject': 'pressed Reject on',
   'request-withdraw': 'pressed Withdraw on',
-  'request-hand-over': 'pressed the button that shows the secret of',
+  'request-hand-over': 'pressed the button that creates the token of',
   'request-again': 'pressed Request again on',
   'request-reverse': 'pressed the button that undoes',
   'request-stop-tracking': 'pressed Stop tracking on',
@@ -23,7 +25,7 @@ const attempts: Record<string, string> = {
 export function refusedSentence(entry: AuditEntry, catalog: WordsOfChanges): Mrkdwn {
   const { by, at } = entry
   const parts = [...unknownAttempt(entry), ...whyRefused(entry, catalog.labelOf)]
-  const who = by === undefined ? 'somebody' : mention(by)
+  const who = by === undefined ? 'Someone' : mention(by)
   return joinMrkdwn([mrkdwn`${who} ${attemptWords(entry, catalog)}, ${dateTime(at)}`, ...parts], ': ')
 }
 
@@ -39,9 +41,16 @@ export function attemptWords(entry: AuditEntry, catalog: WordsOfChanges): Mrkdwn
   if (attempted === 'request') return mrkdwn`tried to request ${kind === undefined ? 'something' : catalog.labelOf(kind)}`
   if (attempted === 'read') return mrkdwn`tried to use Lockkeeper${text === undefined ? '' : mrkdwn` (${code(text)})`}`
   const what = subjectOf(entry, catalog)
-  const words = wordsOfAttempt(attempted)
+  const words = wordsOfAttempt(asRequester(entry) ?? attempted)
   if (words === undefined) return mrkdwn`tried something${what === undefined ? '' : mrkdwn` with ${quotation(what)}`}`
   return mrkdwn`${words} ${what === undefined ? 'a request' : quotation(what)}`
+}
+
+/** What only the requester may do has one name in the entry. Its cause says what it was. */
+function asRequester({ attempted, causes = [] }: AuditEntry): string | undefined {
+  if (attempted !== 'own') return undefined
+  if (causes.some(({ code }) => code === 'only-requester-may-withdraw')) return 'withdraw'
+  return causes.some(({ code }) => code === 'only-requester-may-issue') ? 'issue' : undefined
 }
 
 /** Shows the id of a form, or of a button of another version, as it is. */

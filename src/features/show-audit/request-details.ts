@@ -20,14 +20,27 @@ export function requestDetails(story: Story, { events, notes, catalog }: Details
   const [subject = 'A request without a description'] = subjectsOf(trustedEntries(story), catalog)
   const refused = story.entries.filter(({ act, verdict }) => act === 'refused' && verdict === 'genuine').slice(mostOfKind)
   const unverified = story.entries.filter(({ verdict }) => verdict !== 'genuine').slice(mostOfKind)
-  const hidden = new Set([...refused, ...unverified])
+  const early = earlyStepsOfItems(story.entries)
+  const hidden = new Set([...refused, ...unverified, ...early])
   const shown = story.entries.filter((entry) => !hidden.has(entry))
   const facts = shown.map((entry) => {
-    const confirmedBy = events.filter((event) => event.is === 'confirms' && event.entry.seq === entry.seq)
+    const told = new Set([entry, ...early.filter(({ item }) => item === entry.item)].map(({ seq }) => seq))
+    const confirmedBy = events.filter((event) => event.is === 'confirms' && told.has(event.entry.seq))
     return stepOf(entry, { subject, confirmedBy, catalog })
   })
-  const more = [...notShown(refused, 'refused attempts'), ...notShown(unverified, 'unverified entries')]
+  const more = [
+    ...notShown(refused, 'refused attempts'),
+    ...notShown(unverified, 'unverified entries'),
+    ...notShown(early, 'earlier steps of the single changes'),
+  ]
   return { title: quotation(subject), facts, notes: [whereabouts(story), ...more, ...notes], name: subject }
+}
+
+/** Finds the steps of items that a later step of the same item follows. Fifty items with three steps each would not fit into one message. */
+function earlyStepsOfItems(entries: FoundEntry[]): FoundEntry[] {
+  const ofItems = entries.filter(({ item, verdict }) => item !== undefined && verdict === 'genuine')
+  const last = new Map(ofItems.map((entry) => [entry.item, entry]))
+  return ofItems.filter((entry) => last.get(entry.item) !== entry)
 }
 
 function notShown({ length }: FoundEntry[], what: string): Mrkdwn[] {

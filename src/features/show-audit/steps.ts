@@ -1,6 +1,7 @@
 import type { AuditEntry } from '../../audit/entry.ts'
 import type { FoundEntry } from '../../audit/find-entries.ts'
 import { grantWords } from '../../requests/messages/grants.ts'
+import { ruleWords } from '../../requests/messages/rule-words.ts'
 import type { Details } from '../../slack/lists/details.ts'
 import { code, dateTime, joinMrkdwn, type Mrkdwn, mention, mrkdwn, quotation } from '../../slack/text/text.ts'
 import { eventWords } from './account/event-row.ts'
@@ -40,22 +41,28 @@ function whoAndWhen({ by, at }: AuditEntry): Mrkdwn {
 function reasonsIn(entry: AuditEntry, catalog: WordsOfChanges): Mrkdwn[] {
   const { act, reason, text } = entry
   return [
-    ...ruleWords(entry),
+    ...allowedBy(entry),
     ...(reason === undefined ? [] : [mrkdwn`reason: ${code(reason)}`]),
     ...answerWords(entry),
     ...(act === 'refused' ? [] : [...causesInWords(entry, catalog), ...(text ? [text] : [])].map((words) => mrkdwn`${words}`)),
   ]
 }
 
-/** Shows the account's answer (`elasticIps.move: 202`), and the id of a new key. */
+/** Shows the account's answer (`account API: move accepted (202)`), and the id of a new key. */
 function answerWords({ answer, resourceId }: AuditEntry): Mrkdwn[] {
-  const codes = answer?.codes?.length ? ` ${answer.codes.join(', ')}` : ''
-  const words = answer ? [mrkdwn`${answer.operation}: ${answer.status ?? answer.problem ?? 'no answer'}${codes}`] : []
+  const words = answer ? [mrkdwn`account API: ${outcomeOf(answer)}`] : []
   return [...words, ...(resourceId === undefined ? [] : [mrkdwn`${resourceId}, shown to the requester`])]
 }
 
-/** Says which rule allowed an act: `rule APPROVERS: @oncall`. Returns an empty list if the entry has no rule. */
-function ruleWords({ rule, via }: AuditEntry): Mrkdwn[] {
+function outcomeOf({ operation, status, problem, codes = [] }: NonNullable<AuditEntry['answer']>): string {
+  // Operations are called `elasticIps.move`.
+  const write = operation.split('.').at(-1) ?? operation
+  if (status === undefined) return `no answer to the ${write}${problem === undefined ? '' : ` (${problem})`}`
+  return `${write} ${status < 400 ? 'accepted' : 'refused'} (${[status, ...codes].join(', ')})`
+}
+
+/** Says which rule allowed an act: `rule “production”: @oncall`. Returns an empty list if the entry has no rule. */
+function allowedBy({ rule, via }: AuditEntry): Mrkdwn[] {
   if (rule === undefined) return via === undefined ? [] : [mrkdwn`as ${grantWords({ via })}`]
-  return [mrkdwn`rule ${via === undefined ? mrkdwn`${rule}` : grantWords({ rule, via })}`]
+  return [via === undefined ? ruleWords(rule) : grantWords({ rule, via })]
 }

@@ -1,5 +1,5 @@
 import type { FoundEntry } from '../../audit/find-entries.ts'
-import { stateWords } from '../../requests/messages/words.ts'
+import { stateWithCount } from '../../requests/messages/items.ts'
 import { capitalised } from '../../slack/text/capitalised.ts'
 import { joinMrkdwn, link, type Mrkdwn, mention, mrkdwn, quotation, toPlainText } from '../../slack/text/text.ts'
 import type { MatchedEvent } from './account/match-events.ts'
@@ -7,7 +7,7 @@ import { markOf, wordsOfAct } from './act-words.ts'
 import type { AuditRow } from './audit-row.ts'
 import { subjectsOf, type WordsOfChanges } from './entry-words.ts'
 import { attemptWords, whyRefused } from './refused.ts'
-import { type Outcome, outcomeOf, type Story, trustedEntries } from './story.ts'
+import { itemStatesIn, type Outcome, outcomeOf, type Story, trustedEntries } from './story.ts'
 import { unverifiedAmong } from './unverified.ts'
 
 interface Beside {
@@ -59,7 +59,10 @@ function whatIn(
 function outcomeWords({ requestId }: Story, entries: FoundEntry[], outcome: Outcome | undefined): string | undefined {
   if (requestId === undefined) return entries[0]?.act === 'refused' ? 'Refused' : undefined
   if (outcome === undefined) return undefined
-  return outcome.state === 'discarded' ? 'Discarded' : capitalised(stateWords({ state: outcome.state }))
+  if (outcome.state === 'discarded') return 'Discarded'
+  // Before the end the entries do not tell of every item.
+  const items = outcome.state === 'failed' ? itemStatesIn(entries) : []
+  return capitalised(stateWithCount({ state: outcome.state, items }))
 }
 
 function requesterIn({ requestId }: Story, entries: FoundEntry[]): Mrkdwn | undefined {

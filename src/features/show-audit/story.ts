@@ -1,6 +1,7 @@
 import type { FoundEntry } from '../../audit/find-entries.ts'
 import type { RequestState } from '../../domain/request.ts'
-import { stateOfAct } from '../../requests/steps.ts'
+import type { ItemState } from '../../domain/request-item.ts'
+import { stateOfAct, stateOfItemAct } from '../../requests/steps.ts'
 
 /** The entries about one request, or a single entry that is about none. */
 export interface Story {
@@ -41,6 +42,16 @@ export function outcomeOf(entries: FoundEntry[]): Outcome | undefined {
     return state === undefined ? [] : [{ state, entry }]
   })
   return told.at(-1)
+}
+
+/** Returns the last state of each item that the entries are about. */
+export function itemStatesIn(entries: FoundEntry[]): { state: ItemState }[] {
+  const states = new Map<string, ItemState>()
+  for (const { item, act } of entries) {
+    const state = stateOfItemAct(act)
+    if (item !== undefined && state !== undefined) states.set(item, state)
+  }
+  return [...states.values()].map((state) => ({ state }))
 }
 
 function stateIn({ act }: FoundEntry): Outcome['state'] | undefined {

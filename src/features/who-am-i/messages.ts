@@ -8,6 +8,7 @@ import type { KindRights } from '../../requests/access/rights.ts'
 import { whoApproves } from '../../requests/messages/approvers.ts'
 import { denialWords, type LabelOf } from '../../requests/messages/denials.ts'
 import { grantWords } from '../../requests/messages/grants.ts'
+import { ruleWords } from '../../requests/messages/rule-words.ts'
 import type { Listing } from '../../slack/blocks/listing.ts'
 import { type Columns, itemRows } from '../../slack/lists/columns.ts'
 import { capitalised } from '../../slack/text/capitalised.ts'
@@ -79,7 +80,7 @@ function requestingWords(ruling: Ruling, labelOf: LabelOf): Mrkdwn {
 }
 
 function approvingWords(rule: PolicyRule, ruling: Ruling, labelOf: LabelOf): Mrkdwn {
-  if (!rule.approve) return mrkdwn`not needed (${rule.name})`
+  if (!rule.approve) return mrkdwn`not needed (${ruleWords(rule.name)})`
   if (ruling.allowed) return mrkdwn`yes, for others (${grantWords(ruling.grant)})`
   return isForLackOfAnswer(ruling.denial)
     ? mrkdwn`unknown. ${denialWords(ruling.denial, labelOf)}`

@@ -58,7 +58,11 @@ function createSnapshotGauges(registers: Registry[]) {
     labelNames: ['kind', 'state'],
     registers,
   })
-  const inFlight = new Gauge({ name: 'lockkeeper_moves_in_flight', help: 'Moves in progress, of all replicas.', registers })
+  const inFlight = new Gauge({
+    name: 'lockkeeper_moves_in_flight',
+    help: 'Moves in progress, of all replicas. Each address of an evacuation counts.',
+    registers,
+  })
   const unsent = new Gauge({ name: 'lockkeeper_messages_unsent', help: 'Messages that Slack has not received yet.', registers })
   const jobs = new Gauge({ name: 'lockkeeper_queue_jobs', help: 'Jobs, by queue and state.', labelNames: ['queue', 'state'], registers })
   const tickAge = new Gauge({

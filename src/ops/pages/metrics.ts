@@ -1,7 +1,7 @@
 import { Counter, collectDefaultMetrics, Histogram, Registry } from 'prom-client'
 
 /** Where an error can occur: the values of the label `where`. */
-export const places = ['jobs', 'queue', 'audit', 'people', 'slack', 'operators', 'account-api'] as const
+export const places = ['jobs', 'queue', 'audit', 'people', 'slack', 'operators', 'account-api', 'alerts'] as const
 export type Place = (typeof places)[number]
 
 /** In seconds. Most moves take half a minute; the slowest take a quarter of an hour. */
@@ -24,7 +24,7 @@ export function createMetrics() {
   const registers = [registry]
   const transitions = new Counter({
     name: 'lockkeeper_request_transitions_total',
-    help: 'State changes of requests in this process, by kind of change and new state.',
+    help: 'State changes of requests, and of the items of requests with several, in this process, by kind of change and new state.',
     labelNames: ['kind', 'state'],
     registers,
   })
@@ -50,9 +50,21 @@ export function createMetrics() {
   })
   const moves = new Histogram({
     name: 'lockkeeper_move_duration_seconds',
-    help: 'Duration of Elastic IP moves, from the write to the end, by outcome.',
+    help: 'Duration of Elastic IP moves, from the write to the end, by outcome. Each address of an evacuation counts.',
     labelNames: ['state'],
     buckets: moveBuckets,
+    registers,
+  })
+  const alerts = new Counter({
+    name: 'lockkeeper_alerts_total',
+    help: 'Alerts that this process received, and what became of them: proposed, duplicate, resolved, unmatched, refused or delayed.',
+    labelNames: ['outcome'],
+    registers,
+  })
+  const alertsRefused = new Counter({
+    name: 'lockkeeper_alerts_refused_total',
+    help: 'Alerts and deliveries that led to nothing in this process, by reason.',
+    labelNames: ['reason'],
     registers,
   })
   const ticks = new Counter({ name: 'lockkeeper_ticks_total', help: 'Scheduler ticks that this process ran.', registers })
@@ -78,6 +90,8 @@ export function createMetrics() {
     apiCall: (operation: string, status: number | string, ms: number) =>
       apiCalls.observe({ operation, status: String(status) }, ms / 1_000),
     slackCall: (method: string, status: number | string, ms: number) => slackCalls.observe({ method, status: String(status) }, ms / 1_000),
+    alert: (outcome: string, count: number) => alerts.inc({ outcome }, count),
+    alertRefused: (reason: string, count: number) => alertsRefused.inc({ reason }, count),
     moveEnded: (state: string, ms: number) => moves.observe({ state }, ms / 1_000),
     tick: (ms: number) => {
       ticks.inc()

@@ -1,4 +1,5 @@
 import { Refusal } from '../../slack/errors.ts'
+import { mrkdwn } from '../../slack/text/text.ts'
 import { reasonRequired } from '../messages/reason-field.ts'
 
 /** What a form shows of a change that was typed: its input, and what the preflight check read. */
@@ -7,14 +8,15 @@ export interface Draft {
   facts: unknown
 }
 
-/** The rule of a change requires a reason, and the request has none. Nothing is recorded; the requester is asked for it in a form. */
+/** A reason is missing. Nothing is recorded; the requester is asked for it in a form. */
 export class ReasonRequired extends Refusal {
   override name = 'ReasonRequired'
-  readonly rule: string
+  /** The rule that requires it. Undefined if the command ended with *because*. */
+  readonly rule: string | undefined
   readonly draft: Draft
 
-  constructor(rule: string, draft: Draft) {
-    super(reasonRequired(rule))
+  constructor(rule: string | undefined, draft: Draft) {
+    super(rule === undefined ? mrkdwn`The reason after *because* is missing.` : reasonRequired(rule))
     this.rule = rule
     this.draft = draft
   }

@@ -2,27 +2,30 @@ import { hash } from 'node:crypto'
 import type { Change } from '../../domain/change.ts'
 import type { Finding } from '../../domain/finding.ts'
 import type { MessageRef } from '../../domain/message-ref.ts'
-import type { Origin } from '../../domain/origin.ts'
+import { isMachine, type Origin } from '../../domain/origin.ts'
 import { payloadHash } from '../../domain/payload.ts'
 import type { Requester } from '../../domain/people.ts'
 import { approvalsNeeded, approversOf, type PolicyRule } from '../../domain/policy.ts'
 import { projectOf } from '../../domain/project-of.ts'
 import { longestReason, visibleReason } from '../../domain/reason.ts'
-import { type LinkTo, requestVersion } from '../../domain/request.ts'
+import { type LinkTo, requestVersion, type SourceAlert } from '../../domain/request.ts'
 import type { RequestSignatures } from '../../domain/request-signature.ts'
 import type { Wake } from '../../redis/queues.ts'
 import { Refusal } from '../../slack/errors.ts'
 import { mrkdwn } from '../../slack/text/text.ts'
 import type { Access } from '../access/access.ts'
+import { ReasonRequired } from '../access/reason-required.ts'
 import { namesOfApprovers } from '../messages/approvers.ts'
 import type { CommonFinding } from '../messages/causes.ts'
-import { lastChangeOf, peopleIn } from '../messages/last-change.ts'
-import { otherIsOpen, othersAreOpen, otherWasOpen, type SubmitOutcome, tooLongReason, tooManyUndecided } from '../messages/submitted.ts'
+import { peopleIn } from '../messages/last-change.ts'
+import { type SubmitOutcome, tooLongReason, tooManyUndecided } from '../messages/submitted.ts'
 import { refusedCard } from '../messages/words.ts'
 import type { Deliver } from '../outbox/deliver.ts'
-import { type Created, firstReminderAt, type NewRequest } from '../store/new-requests.ts'
+import { firstReminderAt, type NewRequest } from '../store/new-requests.ts'
 import type { Store } from '../store/store.ts'
+import { createBusyRefusal, itemNamesOf } from './busy-refusal.ts'
 import type { FindUndone } from './find-undone.ts'
+import { createLastChanges } from './last-changes.ts'
 
 /** The longest preflight check, because the requester waits for it. */
 const preflightMs = 8_000
@@ -38,6 +41,8 @@ export interface RequestedChange<Input, Facts> {
   undoes?: string | undefined
   /** The message that the change is requested from. */
   fromMessage?: MessageRef | undefined
+  /** The alert that requests the change. */
+  alert?: SourceAlert | undefined
   /** The same for every delivery of one command or form, so that it becomes one request. */
   deliveryKey: string
 }
@@ -64,10 +69,12 @@ interface SubmitParts {
  * leaves no record. A card that Slack has not confirmed stays in the outbox.
  */
 export function createSubmit({ signatures, store, access, deliver, wake, names, mostUndecided, fitsOnCard, ...parts }: SubmitParts) {
-  const { findUndone, linkTo } = parts
+  const { findUndone } = parts
+  const lastChangesBefore = createLastChanges({ signatures, store })
+  const busyRefusal = createBusyRefusal({ store, linkTo: parts.linkTo })
 
   return async function submit<Input, Facts>(submitted: RequestedChange<Input, Facts>): Promise<SubmitOutcome> {
-    const { change, input, origin, fromMessage, deliveryKey } = submitted
+    const { change, input, origin, fromMessage, alert, deliveryKey } = submitted
     const reason = readReason(submitted.reason)
     const requester = submitted.requester ?? (await access.gate(origin, change.kind))
     const preflight = await change.preflight(input, { signal: AbortSignal.timeout(preflightMs), forRequest: true })
@@ -75,7 +82,8 @@ export function createSubmit({ signatures, store, access, deliver, wake, names, 
     const asRead = preflight.input ?? input
     const resource = change.resource(asRead)
     const now = await store.now()
-    const warnings = [...(preflight.warnings ?? []), ...(await lastChangeBefore(now, resource))]
+    const locked = lockedBesides(change, asRead, facts)
+    const warnings = [...(preflight.warnings ?? []), ...(await lastChangesBefore(now, resource, locked.moreResources ?? []))]
     const draft = { input: asRead, facts }
     const { rule, unchecked } = await access.admit(origin, {
       kind: change.kind,
@@ -84,6 +92,8 @@ export function createSubmit({ signatures, store, access, deliver, wake, names, 
       reason,
       draft,
     })
+    // The person ended a command with *because*, and meant to say why.
+    if (submitted.reason === '') throw new ReasonRequired(undefined, draft)
     const undoes = await findUndone(submitted.undoes, change.kind, asRead)
     const requested = {
       id: requestIdFor(deliveryKey),
@@ -91,13 +101,14 @@ export function createSubmit({ signatures, store, access, deliver, wake, names, 
       input: asRead,
       facts,
       resource,
-      ...lockedBesides(change, asRead, facts),
+      ...locked,
       unchecked: [...preflight.unchecked, ...unchecked],
       ...(warnings.length > 0 ? { warnings } : {}),
       origin,
       ...(reason ? { reason } : {}),
       ...(undoes ? { undoes } : {}),
       ...(fromMessage ? { fromMessage } : {}),
+      ...(alert ? { alert } : {}),
     }
     const underRule = {
       ...requested,
@@ -114,8 +125,9 @@ export function createSubmit({ signatures, store, access, deliver, wake, names, 
       throw new Refusal(
         mrkdwn`This request doesn't fit in one message, and approvers must see all of it. Nothing was requested. Request less at once.`,
       )
-    const created = await store.create(request, { mostUndecided })
-    if (created.outcome === 'busy') throw await busyRefusal(created, resource, itemNamesOf(change, facts), origin)
+    const created = await store.create(request, isMachine(origin) ? {} : { mostUndecided })
+    if (created.outcome === 'busy')
+      throw await busyRefusal({ held: created.held, resource, names: itemNamesOf(change, facts), viewerId: origin.userId })
     if (created.outcome === 'too-many') throw new Refusal(tooManyUndecided(mostUndecided))
 
     const shown = await deliver(request.id, 'card')
@@ -132,13 +144,6 @@ export function createSubmit({ signatures, store, access, deliver, wake, names, 
     }
   }
 
-  /** Finds the last change of the resource, so that approvers know of it. A record that somebody changed is left out. */
-  async function lastChangeBefore(now: number, resource: string): Promise<Finding[]> {
-    const last = await store.lastChangeOf(resource)
-    if (last?.endedAt === undefined || signatures.verifyRecord(last) !== 'genuine') return []
-    return [lastChangeOf(last, now)]
-  }
-
   /** Names the approvers, and the people in the warnings, without a mention, if the rule mentions other people. */
   async function namesFor(
     { approve, mention: mentioned }: PolicyRule,
@@ -146,36 +151,13 @@ export function createSubmit({ signatures, store, access, deliver, wake, names, 
   ): Promise<Pick<NewRequest, 'approverNames' | 'personNames'>> {
     if (!approve || !mentioned) return {}
     const { users, userGroups } = approversOf(approve)
-    const people = peopleIn(warnings)
+    const people = peopleIn(warnings).filter((userId) => !isMachine({ userId }))
     const nameOf = await names([...users, ...userGroups, ...people])
     const shown = (id: string) => nameOf.get(id) ?? id
     return {
       approverNames: namesOfApprovers(approve, shown),
       ...(people.length > 0 ? { personNames: Object.fromEntries(people.map((id) => [id, shown(id)])) } : {}),
     }
-  }
-
-  /** Names the requests that hold what this one needs, each with a link. `names`: what people call its items, by their resources. */
-  async function busyRefusal(
-    { held }: Created,
-    resource: string,
-    names: Map<string, string>,
-    { userId: viewerId }: Origin,
-  ): Promise<Refusal> {
-    const heldBy = Map.groupBy(held, ({ by }) => by)
-    const holders = await store.findMany([...heldBy.keys()])
-    const [first] = holders
-    if (!first) return new Refusal(otherWasOpen)
-    const own = held.find((each) => each.resource === resource)
-    const holder = holders.find(({ id }) => id === own?.by)
-    if (names.size === 0 || holder) return new Refusal(otherIsOpen(holder ?? first, { viewerId, link: linkTo(holder ?? first) }))
-    const nameOf = (held: { resource: string }) => names.get(held.resource) ?? held.resource
-    return new Refusal(
-      othersAreOpen(
-        holders.map((each) => ({ holder: each, link: linkTo(each), holds: (heldBy.get(each.id) ?? []).map(nameOf) })),
-        viewerId,
-      ),
-    )
   }
 }
 export type Submit = ReturnType<typeof createSubmit>
@@ -184,10 +166,6 @@ export type Submit = ReturnType<typeof createSubmit>
 function lockedBesides<Input, Facts>(change: Change<Input, Facts>, input: Input, facts: Facts): Pick<NewRequest, 'moreResources'> {
   const moreResources = change.moreResources?.(input, facts)
   return moreResources ? { moreResources } : {}
-}
-
-function itemNamesOf<Input, Facts>({ items }: Change<Input, Facts>, facts: Facts): Map<string, string> {
-  return new Map(items?.of(facts).map((item) => [items.change.resource(item.input), item.name]))
 }
 
 /** Derives the id of a request from its delivery, so that repeated deliveries become one request. */

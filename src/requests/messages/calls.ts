@@ -31,16 +31,16 @@ export function emergencyCall({ request, description, rule }: ReportView): Mrkdw
 }
 
 /** Calls the requester of a secret, who has to act after the approval. The update of the request message notifies nobody. */
-export function handoverCall({ request, handover, now }: ReportView): Mrkdwn | undefined {
+export function handoverCall({ request, description, handover, now }: ReportView): Mrkdwn | undefined {
   if (request.state !== 'approved' || !handover) return undefined
-  return mrkdwn`${mention(request.origin.userId)}, approved by ${approversOfRequest(request)}. ${handover.task} by ${deadline(request.expiresAt, now)}.`
+  return mrkdwn`${mention(request.origin.userId)}, approved by ${approversOfRequest(request)}: “${description.sentence}”. Press *${handover.label}* above by ${deadline(request.expiresAt, now)}.`
 }
 
 /** Reminds the requester of a secret. Undefined if it was issued, or the request ended. */
 export function handoverReminder({ request, description, handover, now }: ReportView): Mrkdwn | undefined {
   if (request.state !== 'approved' || !handover) return undefined
   const left = timeLeft(request.expiresAt - now)
-  return mrkdwn`:hourglass_flowing_sand: ${mention(request.origin.userId)}, “${description.sentence}” is approved. ${handover.task} by ${deadline(request.expiresAt, now)} (${left} left). Press *${handover.label}* above.`
+  return mrkdwn`:hourglass_flowing_sand: ${mention(request.origin.userId)}, “${description.sentence}” is approved. Press *${handover.label}* above by ${deadline(request.expiresAt, now)} (${left} left).`
 }
 
 function approversOfRequest({ approvals, decision }: Request): Mrkdwn {

@@ -5,6 +5,7 @@ import type { Group } from '../../domain/policy.ts'
 import { channelMention, code, joinMrkdwn, type Mrkdwn, mention, mrkdwn } from '../../slack/text/text.ts'
 import { whoApproves, whoIsIn } from './approvers.ts'
 import { changedRecord, foreignButton, staleCard, unknownRequest } from './refusals.ts'
+import { ruleWords } from './rule-words.ts'
 import { notInChannel } from './words.ts'
 
 /** Returns the words for a kind of change that follow *allows*: `moving an Elastic IP`. */
@@ -40,18 +41,18 @@ export function denialWords(denial: Denial, labelOf: LabelOf): Mrkdwn {
     case 'no-rule':
       return mrkdwn`No policy rule allows ${labelOf(denial.kind)} in this channel. ${whereElse(denial.channels)}`
     case 'project-unknown':
-      return mrkdwn`Couldn't read the project from the account API, and the rule “${denial.rule}” depends on it. Nothing was requested. Try again in a minute.`
+      return mrkdwn`Couldn't read the project from the account API, and the ${ruleWords(denial.rule)} depends on it. Nothing was requested. Try again in a minute.`
     case 'alerts-not-named':
-      return mrkdwn`The rule “${denial.rule}” doesn't let alerts request this. Nothing was requested.`
+      return mrkdwn`The ${ruleWords(denial.rule)} doesn't let alerts request this. Nothing was requested.`
     case 'alerts-need-approval':
-      return mrkdwn`The rule “${denial.rule}” needs no approval, and what alerts request always needs one. Nothing was requested.`
+      return mrkdwn`The ${ruleWords(denial.rule)} needs no approval, and what alerts request always needs one. Nothing was requested.`
     case 'not-a-requester':
       if (isEmpty(denial.requesters)) return mrkdwn`Only alerts can request this here. Ask the people who run Lockkeeper.`
       return mrkdwn`You can't request this here. These requesters can: ${whoIsIn(denial.requesters)}. Ask one of them, or the people who run Lockkeeper.`
     case 'not-an-approver':
       return mrkdwn`You aren't an approver of this request. ${whoApproves(denial.approvers)} can decide it.`
     case 'too-few-approvers':
-      return mrkdwn`Not enough approvers: rule “${denial.rule}” needs ${denial.needed} besides you. Nothing was requested. The people who run Lockkeeper can add active members to the rule.`
+      return mrkdwn`Not enough approvers: ${ruleWords(denial.rule)} needs ${denial.needed}${denial.requester === undefined ? ' besides you' : ''}. Nothing was requested. The people who run Lockkeeper can add active members to the rule.`
     case 'group-unknown':
       return mrkdwn`Slack didn't return the members of the user group, so this couldn't be checked. ${tryAgain}`
     case 'own-request':

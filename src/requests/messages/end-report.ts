@@ -7,8 +7,9 @@ import { capitalised } from '../../slack/text/capitalised.ts'
 import { phraseWords } from '../../slack/text/phrase-words.ts'
 import { joinMrkdwn, type Mrkdwn, mention, mrkdwn, ownWords } from '../../slack/text/text.ts'
 import { whyWords } from './causes.ts'
+import { notesOnDone } from './item-outcomes.ts'
 import type { ItemView } from './item-view.ts'
-import { isPartlyDone, movedCount, notesOnDone } from './items.ts'
+import { isPartlyDone, movedCount } from './items.ts'
 import { timeTakenWords } from './words.ts'
 
 export interface EndView {
@@ -68,7 +69,7 @@ function doneSentence(request: Request, done: Phrase, note: Mrkdwn): Mrkdwn {
   const took = timeTakenWords(request)
   const late = request.lateAt === undefined ? '' : ', longer than expected'
   const parts = [
-    mrkdwn`:large_green_circle: *Done.* ${phraseWords(done)}`,
+    mrkdwn`${note.text === '' ? ':large_green_circle:' : ':warning:'} *Done.* ${phraseWords(done)}`,
     note,
     took === undefined ? mrkdwn`` : mrkdwn`${request.untrackedMs ? capitalised(took) : `It ${took}`}${late}.`,
   ]

@@ -1,10 +1,13 @@
+import { isSetting } from '../../domain/policy.ts'
 import type { Grant } from '../../domain/ruling.ts'
 import { type Mrkdwn, mrkdwn } from '../../slack/text/text.ts'
 import { mentionOf } from './approvers.ts'
+import { ruleWords } from './rule-words.ts'
 
-/** Says which rule allowed an action, and via which person or group: `APPROVERS: @oncall`. */
+/** Says which rule allowed an action, and via which person or group: `rule “production”: @oncall`. */
 export function grantWords({ rule, via }: Grant): Mrkdwn {
-  return rule === undefined ? viaWords(via) : mrkdwn`${rule}: ${viaWords(via)}`
+  // The setting APPROVERS says nothing of who may request.
+  return rule === undefined || (isSetting(rule) && via === 'member') ? viaWords(via) : mrkdwn`${ruleWords(rule)}: ${viaWords(via)}`
 }
 
 function viaWords(via: string): Mrkdwn {

@@ -6,8 +6,9 @@ import { cardButtons, refreshHome } from './buttons.ts'
 import { cardActions } from './card/card-actions.ts'
 import type { CardView } from './card/card-view.ts'
 import { cardBody } from './card/open-card.ts'
+import { stateWithCount } from './items.ts'
 import { unreadableRequests } from './unreadable-requests.ts'
-import { stateWords, timeApproved, timeTaken } from './words.ts'
+import { timeApproved, timeTaken } from './words.ts'
 
 export interface HomeEntry {
   card: CardView
@@ -106,7 +107,7 @@ function shortEntry({ card, link: address }: HomeEntry, part: string, now: numbe
 
 /** Says the state of a request, and its deadline, or since when. A request that ended can be under way again, so only the state decides. */
 function stateLine({ request, description, handoverLabel, rule }: CardView, now: number): Mrkdwn {
-  const state = stateWords(request, description.underway)
+  const state = stateWithCount(request, description.underway)
   if (request.state === 'waiting' && request.needsApproval) {
     const approvers = whoIsAsked(request, rule)
     return mrkdwn`needs approval${approvers ? mrkdwn` from ${approvers}` : mrkdwn``} by ${dateTime(request.expiresAt)}`

@@ -1,10 +1,10 @@
 import type { KnownBlock } from '@slack/web-api'
+import type { Request } from '../../domain/request.ts'
 import { isItemUnderway } from '../../domain/request-item.ts'
 import { wholeSection } from '../../slack/blocks/blocks.ts'
 import { code, joinMrkdwn, type Mrkdwn, mrkdwn, ownWords } from '../../slack/text/text.ts'
-import { endingWords, whyWords } from './causes.ts'
 import type { ItemView } from './item-view.ts'
-import { span } from './words.ts'
+import { span, stateWords } from './words.ts'
 
 /** The mark and the words of each state of an item. */
 const states: Record<ItemView['state'], { mark: string; words: string }> = {
@@ -18,9 +18,25 @@ const states: Record<ItemView['state'], { mark: string; words: string }> = {
   unknown: { mark: ':grey_question:', words: 'unknown' },
 }
 
+/** What became of an item in words: `not started`. */
+export function itemStateWords(state: ItemView['state']): string {
+  return states[state].words
+}
+
+/** A request by its state and those of its items. */
+interface WithItems extends Pick<Request, 'state'> {
+  items?: Pick<ItemView, 'state'>[] | undefined
+}
+
 /** `12 of 14 moved` */
 export function movedCount(items: Pick<ItemView, 'state'>[]): string {
   return `${items.filter(({ state }) => state === 'done').length} of ${items.length} moved`
+}
+
+/** Says the state of a request, and how many items are done where others are not: `moving, 12 of 14 moved`. */
+export function stateWithCount({ state, items = [] }: WithItems, underway?: string): string {
+  const words = state === 'failed' && isPartlyDone(items) ? 'partly done' : stateWords({ state }, underway)
+  return items.length === 0 || state === 'done' ? words : `${words}, ${movedCount(items)}`
 }
 
 /** Whether some items are done, and others are not. */
@@ -39,22 +55,6 @@ export function itemLines(items: ItemView[], { hasBegun }: { hasBegun: boolean }
   return joinMrkdwn(items.map(hasBegun ? stateLine : requestedLine), '\n')
 }
 
-/** Lists what became of every item, and why. What holds for all of them is not repeated. */
-export function outcomeBlocks(items: ItemView[]): KnownBlock[] {
-  return items.length === 0 ? [] : wholeSection(outcomeLines(items))
-}
-
-export function outcomeLines(items: ItemView[]): Mrkdwn {
-  return joinMrkdwn(items.map(outcomeLine), '\n')
-}
-
-/** Says once what people should know of the items that are done. */
-export function notesOnDone(items: ItemView[]): Mrkdwn {
-  const notes = items.filter(({ state }) => state === 'done').map(({ ending }) => endingWords(ending))
-  const distinct = new Map(notes.filter(({ text }) => text !== '').map((note) => [note.text, note]))
-  return joinMrkdwn([...distinct.values()], ' ')
-}
-
 /** Names the items that are still under way: `203.0.113.10, 203.0.113.11`. */
 export function underwayNames(items: ItemView[]): Mrkdwn {
   return joinMrkdwn(
@@ -68,18 +68,8 @@ function requestedLine({ id, name, lastSeen }: ItemView): Mrkdwn {
   return id === name ? mrkdwn`•  ${code(name)}${seen}` : mrkdwn`•  ${code(name)}  ${id}${seen}`
 }
 
-function stateLine({ name, state, lateAt, endedAt }: ItemView): Mrkdwn {
+export function stateLine({ name, state, lateAt, endedAt }: ItemView): Mrkdwn {
   const { mark, words } = states[state]
   const late = lateAt !== undefined && endedAt === undefined ? ', late' : ''
   return mrkdwn`${ownWords(mark)} ${code(name)}  ${words}${late}`
-}
-
-function outcomeLine(item: ItemView): Mrkdwn {
-  const { state, sentAt, endedAt, ending } = item
-  if (state === 'done') {
-    const took = sentAt === undefined || endedAt === undefined || endedAt - sentAt < 1_000 ? '' : ` in ${span(endedAt - sentAt)}`
-    return mrkdwn`${stateLine(item)}${took}`
-  }
-  const why = whyWords(ending)
-  return why.text === '' ? stateLine(item) : mrkdwn`${stateLine(item)}. ${why}`
 }

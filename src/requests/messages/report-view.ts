@@ -2,7 +2,7 @@ import type { Handover } from '../../domain/change.ts'
 import type { PolicyRule } from '../../domain/policy.ts'
 import type { EndView } from './end-report.ts'
 
-export type HandoverWords = Pick<Handover<unknown, unknown>, 'label' | 'task'>
+export type HandoverWords = Pick<Handover<unknown, unknown>, 'label'>
 
 export interface ReportView extends EndView {
   /** What was unexpected on the account at the write, but did not prevent it. */

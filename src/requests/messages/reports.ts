@@ -1,19 +1,23 @@
+import type { KnownBlock } from '@slack/web-api'
+import { isMachine } from '../../domain/origin.ts'
 import type { Request } from '../../domain/request.ts'
 import { wholeSection } from '../../slack/blocks/blocks.ts'
 import { message } from '../../slack/blocks/message.ts'
 import { reasonBlocks } from '../../slack/blocks/reason.ts'
+import type { Answerable } from '../../slack/lists/answerable.ts'
+import { charactersIn, mostCharacters } from '../../slack/text/characters.ts'
 import { code, joinMrkdwn, type Mrkdwn, mention, mrkdwn } from '../../slack/text/text.ts'
-import type { Message } from '../../slack/web-api/messenger.ts'
 import type { ReportName } from '../steps.ts'
 import { approversReminder, emergencyCall, handoverCall, handoverReminder } from './calls.ts'
 import { endSentence } from './end-report.ts'
+import { outcomeBlocks, outcomeLines, outcomeTable } from './item-outcomes.ts'
 import type { ItemView } from './item-view.ts'
-import { movedCount, outcomeBlocks, outcomeLines, underwayNames } from './items.ts'
+import { movedCount, underwayNames } from './items.ts'
 import type { ReportView } from './report-view.ts'
 import { timeTaken } from './words.ts'
 
 /** Renders a report for the thread. Undefined if it no longer applies, for example a reminder after the decision. */
-export function report(view: ReportView, name: ReportName): Message | undefined {
+export function report(view: ReportView, name: ReportName): Answerable | undefined {
   const words = sentence(view, name)
   return words && say(words, { reason: reasonOf(view, name), items: endedItems(view, name) })
 }
@@ -32,12 +36,18 @@ function sentence(view: ReportView, name: ReportName): Mrkdwn | undefined {
       return handoverReminder(view)
     default: {
       const words = sentenceForRequester(view, name)
-      return words && mrkdwn`${mention(view.request.origin.userId)} ${words}`
+      return words && joinMrkdwn([...whoIsTold(view.request), words], ' ')
     }
   }
 }
 
-type ForRequester = 'remark' | 'late' | 'restarted' | 'stopped' | 'ended' | 'corrected'
+/** Mentions the requester. A machine reads nothing, so the people who approved its request are told. */
+function whoIsTold({ origin, approvals }: Request): Mrkdwn[] {
+  const told = isMachine(origin) ? approvals.map(({ by }) => by) : [origin.userId]
+  return [...new Set(told)].map(mention)
+}
+
+type ForRequester = 'remark' | 'late' | 'resolved' | 'restarted' | 'stopped' | 'ended' | 'corrected'
 
 function sentenceForRequester(view: ReportView, name: ForRequester): Mrkdwn | undefined {
   const { request, description } = view
@@ -46,6 +56,8 @@ function sentenceForRequester(view: ReportView, name: ForRequester): Mrkdwn | un
       return view.remark === undefined ? undefined : mrkdwn`:information_source: ${view.remark}`
     case 'late':
       return lateSentence(view)
+    case 'resolved':
+      return mrkdwn`:information_source: The alert resolved. “${description.sentence}” was approved before, so it goes on.`
     case 'restarted':
       return request.state === 'tracking'
         ? mrkdwn`:arrows_counterclockwise: *Correction:* it did start. “${description.sentence}” is ${description.underway}. The result will appear here.`
@@ -96,10 +108,13 @@ function endedItems({ request, items }: ReportView, name: ReportName): ItemView[
 }
 
 /** `reason`: what a person wrote. */
-function say(text: Mrkdwn, { reason, items }: { reason: string | undefined; items: ItemView[] }): Message {
+function say(text: Mrkdwn, { reason, items }: { reason: string | undefined; items: ItemView[] }): Answerable {
   const inWords = [reason ? mrkdwn`${text} Reason: ${code(reason)}` : text, ...(items.length > 0 ? [outcomeLines(items)] : [])]
-  return message({
-    text: joinMrkdwn(inWords, '\n'),
-    blocks: [...wholeSection(text), ...outcomeBlocks(items), ...reasonBlocks('Reason', reason)],
-  })
+  const withOutcomes = (outcomes: KnownBlock[]) =>
+    message({ text: joinMrkdwn(inWords, '\n'), blocks: [...wholeSection(text), ...outcomes, ...reasonBlocks('Reason', reason)] })
+  const instead = withOutcomes(outcomeBlocks(items))
+  const table = outcomeTable(items)
+  // A note on a repeat may be added below it.
+  if (!table || charactersIn(table) > mostCharacters - 2_000) return instead
+  return { table: withOutcomes(table), instead }
 }

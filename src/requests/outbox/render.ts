@@ -4,6 +4,7 @@ import type { MessageRef } from '../../domain/message-ref.ts'
 import type { PolicyRule } from '../../domain/policy.ts'
 import { canReverse, type LinkTo, type Request } from '../../domain/request.ts'
 import type { RequestSignatures } from '../../domain/request-signature.ts'
+import type { Answerable } from '../../slack/lists/answerable.ts'
 import type { Message } from '../../slack/web-api/messenger.ts'
 import type { Catalog } from '../catalog.ts'
 import { approvalCard } from '../messages/card/card.ts'
@@ -24,11 +25,11 @@ export interface Renderer {
   canRender(request: Request): boolean
   card(request: Request): Message
   /** Undefined if the report no longer applies, for example that a change is late after it ended. */
-  report(request: Request, name: ReportName): Message | undefined
+  report(request: Request, name: ReportName): Answerable | undefined
   /** Adds that the message may be a repeat. */
-  asRepeat(message: Message): Message
+  asRepeat(message: Answerable): Answerable
   /** Adds that the report goes to the requester directly, because its channel does not take it. `error`: Slack's code. */
-  asDirect(message: Message, request: Request, error: string): Message
+  asDirect(message: Answerable, request: Request, error: string): Answerable
 }
 
 interface RendererParts {
@@ -80,6 +81,7 @@ export function createRenderer({
       ...warningWords(request, change, catalog.titleOf),
       ending: explainAll(change, request.causes),
       handoverLabel: change?.handover?.label,
+      handoverWarning: change?.handover?.warning,
       reverseLabel: opened && canReverse(request) ? opened.change.reverse?.(opened.input, opened.latest)?.label : undefined,
       undoes: request.undoes && { id: request.undoes.id, link: linkTo({ origin: request.undoes, ...request.undoes }) },
       rule: ruleOf(request),

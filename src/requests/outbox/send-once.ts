@@ -1,6 +1,7 @@
 import type { Request } from '../../domain/request.ts'
+import { type Answerable, sendWithTable } from '../../slack/lists/answerable.ts'
 import type { SearchResult } from '../../slack/web-api/find-message.ts'
-import type { Message, Messenger, Posted, Where } from '../../slack/web-api/messenger.ts'
+import type { Messenger, Posted, Where } from '../../slack/web-api/messenger.ts'
 import type { Lease, Settlement } from './outbox.ts'
 import type { Renderer } from './render.ts'
 
@@ -54,13 +55,13 @@ export function createSendOnce({ messenger, render }: SendOnceParts) {
    * Posts a message that the search did not find, while the lease holds. If Slack allows no search, the message says that it may be a
    * repeat.
    */
-  async function postUnlessFound(found: SearchResult, place: Place, message: Message, lease: Lease): Promise<Posted | Unsent> {
+  async function postUnlessFound(found: SearchResult, place: Place, message: Answerable, lease: Lease): Promise<Posted | Unsent> {
     if (found.is === 'found') return { is: 'sent', ts: found.ts, channelId: place.channelId }
     // Only the search failed: nothing was sent.
     if (found.is === 'unknown') return { is: 'unsent', retryInMs }
     if (found.is === 'rate-limited') return found
-    if (isOver(lease)) return leaseOver
-    return messenger.post(place, found.is === 'cannot-search' ? render.asRepeat(message) : message)
+    const marked = found.is === 'cannot-search' ? render.asRepeat(message) : message
+    return sendWithTable(marked, async (one) => (isOver(lease) ? leaseOver : messenger.post(place, one)))
   }
 
   return { search, postUnlessFound }

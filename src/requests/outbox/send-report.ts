@@ -1,6 +1,8 @@
+import { isMachine } from '../../domain/origin.ts'
 import type { Request } from '../../domain/request.ts'
+import { type Answerable, sendWithTable } from '../../slack/lists/answerable.ts'
 import { unreachableChannelErrors } from '../../slack/web-api/failure.ts'
-import type { Message, Messenger } from '../../slack/web-api/messenger.ts'
+import type { Messenger } from '../../slack/web-api/messenger.ts'
 import type { ReportName } from '../steps.ts'
 import type { Lease } from './outbox.ts'
 import type { Renderer } from './render.ts'
@@ -38,15 +40,17 @@ export function createSendReport({ messenger, render, onUndeliverable }: SendRep
 
   async function sendDirectly(
     request: Request,
-    message: Message,
+    message: Answerable,
     failed: { key: string; error: string },
     lease: Lease,
   ): Promise<SendResult> {
     if (isOver(lease)) return laterAfter(leaseOver)
+    // A machine has no direct messages.
+    if (isMachine(request.origin)) return giveUp(request, failed.error)
     // The bot has no scope to search direct messages, so a message that may have been sent is marked as a repeat.
     const marked = lease.mode === 'unsure' ? render.asRepeat(message) : message
     const place = { channelId: request.origin.userId, key: failed.key }
-    const posted = await messenger.post(place, render.asDirect(marked, request, failed.error))
+    const posted = await sendWithTable(render.asDirect(marked, request, failed.error), (one) => messenger.post(place, one))
     if (posted.is === 'sent') return sent({ status: 'settled' })
     if (posted.is === 'refused' && !isPassing(posted.error)) return giveUp(request, posted.error)
     if (posted.is === 'refused') return later({ status: 'queued', retryInMs: passingMs })

@@ -3,7 +3,7 @@ import type { ChangeKind } from '../../domain/change-kind.ts'
 import type { Finding } from '../../domain/finding.ts'
 import type { MessageRef } from '../../domain/message-ref.ts'
 import type { Origin } from '../../domain/origin.ts'
-import { openStates, Request, requestVersion, resourcesOf, type Undone } from '../../domain/request.ts'
+import { openStates, Request, requestVersion, resourcesOf, type SourceAlert, type Undone } from '../../domain/request.ts'
 import type { Redis } from '../../redis/connect.ts'
 import type { Keys } from '../../redis/key-names.ts'
 import { createScripts, readScripts } from '../../redis/scripts.ts'
@@ -40,6 +40,7 @@ export interface NewRequest {
   reason?: string
   undoes?: Undone
   fromMessage?: MessageRef
+  alert?: SourceAlert
   approverNames?: string
   personNames?: Record<string, string>
   /** False if the rule needs no approval. The change then starts as soon as its card is posted. */

@@ -58,14 +58,14 @@ export function createRecords({ redis, keys }: { redis: Redis; keys: Keys }) {
     return latest === null || latest === request.id
   }
 
-  /** Finds the request that changed a resource last, in the last 30 days. Undefined if its record does not fit this version. */
-  async function lastChangeOf(resource: string): Promise<Request | undefined> {
-    const id = await guardStore(() => redis.get(keys.lastChange(resource)))
-    const hash = id === null ? undefined : await guardStore(() => redis.hgetall(keys.record(id)))
-    return hash?.state ? decodeIfFit(hash) : undefined
+  /** Finds the requests that changed these resources last, in the last 30 days, each once. Leaves out records that do not fit this version. */
+  async function lastChangesOf(resources: string[]): Promise<Request[]> {
+    if (resources.length === 0) return []
+    const ids = await guardStore(() => redis.mget(...resources.map(keys.lastChange)))
+    return findMany([...new Set(ids.filter((id) => id !== null))])
   }
 
-  return { find, findEach, findMany, open, ended, countEnded, holderOf, isLatest, lastChangeOf }
+  return { find, findEach, findMany, open, ended, countEnded, holderOf, isLatest, lastChangesOf }
 }
 
 /** Creates the reads of many records in few exchanges. */

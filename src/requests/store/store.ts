@@ -7,6 +7,7 @@ import { createHeartbeats } from './heartbeats.ts'
 import { createNewRequests } from './new-requests.ts'
 import { createRecords } from './records.ts'
 import { createSearchClaims } from './search-claims.ts'
+import { createTakeItem } from './take-item.ts'
 import { createTakeStep, type TakenStep } from './take-step.ts'
 
 interface StoreParts {
@@ -27,11 +28,14 @@ export function createStore({ redis, keys, audit, onStep = () => {} }: StorePart
     return Number(ms)
   }
 
+  const { take, compareAndSet } = createTakeStep({ redis, keys, audit, onStep })
+
   return {
     now,
     ...createRecords({ redis, keys }),
     ...createNewRequests({ redis, keys, audit, onStep }),
-    ...createTakeStep({ redis, keys, audit, onStep }),
+    take,
+    takeItem: createTakeItem({ compareAndSet, onStep }),
     ...createDueTimes({ redis, keys }),
     ...createSearchClaims({ redis, keys }),
     ...createHeartbeats({ redis, keys, now }),

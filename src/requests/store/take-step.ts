@@ -3,11 +3,11 @@ import type { AuditNote } from '../../audit/entry.ts'
 import type { Audit } from '../../audit/intake.ts'
 import type { ChangeKind } from '../../domain/change-kind.ts'
 import { isOpen, type Request, type RequestState, resourcesOf, unknownState } from '../../domain/request.ts'
-import { type ItemState, type RequestItem, unknownItemState } from '../../domain/request-item.ts'
+import type { ItemState } from '../../domain/request-item.ts'
 import type { Redis } from '../../redis/connect.ts'
 import type { Keys } from '../../redis/key-names.ts'
 import { createScripts, readScripts } from '../../redis/scripts.ts'
-import { type ItemStepName, itemStepOf, type ReportName, type Step, type StepName, stateAfter, stepOf } from '../steps.ts'
+import { type ItemStepName, type ReportName, type Step, type StepName, stateAfter, stepOf } from '../steps.ts'
 import { encodeFields } from './record.ts'
 import { noteOf } from './request-note.ts'
 
@@ -15,9 +15,6 @@ const scripts = readScripts(import.meta.url, ['take-step'])
 
 /** How long Redis keeps the record of an ended request. */
 const keepEndedMs = 30 * 24 * 3_600_000
-
-/** The card of a request with items is updated at most this often while they change. */
-const cardPaceMs = 5_000
 
 /** The number of the first key of a resource in the script. */
 const firstResourceKey = 7
@@ -57,16 +54,6 @@ export interface StepData {
   dueInMs?: number
 }
 
-/** What a step of an item carries besides its name. */
-export interface ItemStepData {
-  set?: Partial<Pick<RequestItem, 'causes' | 'lastSeen' | 'trackedUntil'>>
-  /** What the audit notes of the item: its resource, its facts, and the answer to its write. */
-  audit: Pick<AuditNote, 'resource' | 'facts' | 'answer'>
-  reports?: readonly ReportName[]
-  /** As for a step of the request. */
-  notAfter?: number
-}
-
 export interface StepResult {
   /**
    * `lost`: the state does not allow the step. `changed`: the record changed since it was read. `expired`: the deadline has passed.
@@ -93,8 +80,8 @@ interface TakeStepParts {
 }
 
 /**
- * Creates the functions that take a step of a request, or of one of its items, as one compare-and-set. They throw StoreUnavailableError if
- * Redis does not answer.
+ * Creates the function that takes a step of a request as one compare-and-set, and the one that it rests on. They throw StoreUnavailableError
+ * if Redis does not answer.
  */
 export function createTakeStep({ redis, keys, audit, onStep }: TakeStepParts) {
   const run = createScripts(redis, scripts)
@@ -140,52 +127,10 @@ export function createTakeStep({ redis, keys, audit, onStep }: TakeStepParts) {
     return { outcome, state }
   }
 
-  /**
-   * Takes a step of an item, if the record has not changed since it was read. `kind` is the kind of the item, for the metrics. `at` is the time of
-   * the step, in ms since 1970 by Redis' clock.
-   */
-  async function takeItem(
-    request: Request,
-    item: RequestItem,
-    name: ItemStepName,
-    { kind, at, ...data }: ItemStepData & { kind: ChangeKind; at: number },
-  ): Promise<StepResult> {
-    const step = itemStepOf(name)
-    const { state } = item
-    if (request.state === unknownState || state === unknownItemState || !step.from.includes(state))
-      return { outcome: 'lost', state: undefined }
-    const to = step.to === 'same' ? state : step.to
-    const stamps = Object.fromEntries((step.stamps ?? []).map((stamp) => [stamp, at]))
-    const items = (request.items ?? []).map((one) => (one.id === item.id ? { ...one, ...data.set, ...stamps, state: to } : one))
-    const isFirstLate = name === 'late-item' && request.lateAt === undefined
-    const asStep: Step = { what: step.what, from: [request.state], to: 'same', takers: step.takers, ifUnchanged: true, mayReport: ['late'] }
-    const { outcome, state: found } = await compareAndSet(
-      request,
-      name,
-      asStep,
-      {
-        set: { items, ...(isFirstLate ? { lateAt: at } : {}) },
-        audit: { item: item.id, causes: data.set?.causes, ...data.audit },
-        dueInMs: 0,
-        ...(isFirstLate ? { reports: ['late'] } : {}),
-        ...(data.notAfter === undefined ? {} : { notAfter: data.notAfter }),
-      },
-      {
-        to: request.state,
-        token: randomUUID(),
-        cardInMs: cardPaceMs,
-        changed: to === 'done' && data.audit.resource ? [data.audit.resource] : [],
-      },
-    )
-    if (outcome === 'won') {
-      const took = step.stamps?.includes('endedAt') && item.sentAt !== undefined ? { tookMs: at - item.sentAt } : {}
-      onStep({ step: name, kind, to, ...took })
-    }
-    return { outcome, state: found }
-  }
-
-  return { take, takeItem }
+  return { take, compareAndSet }
 }
+
+export type TakeStep = ReturnType<typeof createTakeStep>
 
 /** The state after a step, the token of its taker, how long its card may wait, and the resource that the step has changed. */
 interface Taking {

@@ -12,6 +12,8 @@ export interface Count {
   kind: string
   state: string
   count: number
+  /** How many of their items are under way. Present only if there are some. */
+  items?: number
 }
 
 /**
@@ -26,9 +28,9 @@ export function createCounts({ redis, keys }: { redis: Redis; keys: Keys }) {
     for (let at = 0, size = chunkSize; size === chunkSize; at += chunkSize) {
       const part = await run('counts', [keys.open], [keys.recordPrefix, String(at), String(at + chunkSize - 1)])
       size = Number(part[0])
-      for (const { kind, state, count } of countsOf(part.slice(1))) {
-        const sum = (total.get(`${kind} ${state}`)?.count ?? 0) + count
-        total.set(`${kind} ${state}`, { kind, state, count: sum })
+      for (const one of countsOf(part.slice(1))) {
+        const known = total.get(`${one.kind} ${one.state}`)
+        total.set(`${one.kind} ${one.state}`, known ? sumOf(known, one) : one)
       }
     }
     return { open: [...total.values()], unsent: await guardStore(() => redis.zcard(keys.outbox)) }
@@ -36,9 +38,15 @@ export function createCounts({ redis, keys }: { redis: Redis; keys: Keys }) {
 }
 export type Counts = ReturnType<typeof createCounts>
 
-function countsOf(triples: string[]): Count[] {
-  return Array.from({ length: triples.length / 3 }, (_, index) => {
-    const [kind = '""', state = '""', count] = triples.slice(index * 3)
-    return { kind: String(JSON.parse(kind)), state: String(JSON.parse(state)), count: Number(count) }
+function countsOf(values: string[]): Count[] {
+  return Array.from({ length: values.length / 4 }, (_, index) => {
+    const [kind = '""', state = '""', count, items] = values.slice(index * 4)
+    const counted = { kind: String(JSON.parse(kind)), state: String(JSON.parse(state)), count: Number(count) }
+    return Number(items) > 0 ? { ...counted, items: Number(items) } : counted
   })
+}
+
+function sumOf(a: Count, b: Count): Count {
+  const items = (a.items ?? 0) + (b.items ?? 0)
+  return { ...a, count: a.count + b.count, ...(items > 0 ? { items } : {}) }
 }

@@ -38,7 +38,9 @@ export function createProgress({ store, queues, counts, catalog }: ProgressParts
     const [{ open, unsent }, jobs, lastTickAgeMs] = await Promise.all([counts(), queues.depth(), store.sinceLastTickMs()])
     const takesTime = (kind: string) => catalog.changeIfKnown(kind)?.takesTime ?? false
     const inFlight = open.filter(({ kind, state }) => takesTime(kind) && (state === 'starting' || state === 'tracking'))
-    const movesInFlight = inFlight.reduce((sum, { count }) => sum + count, 0)
+    // A request of several counts as its items do.
+    const isOfSeveral = (kind: string) => catalog.changeIfKnown(kind)?.items !== undefined
+    const movesInFlight = inFlight.reduce((sum, { kind, count, items = 0 }) => sum + (isOfSeveral(kind) ? items : count), 0)
     return { open, movesInFlight, unsent, jobs, lastTickAgeMs: Number.isFinite(lastTickAgeMs) ? lastTickAgeMs : undefined }
   }
 

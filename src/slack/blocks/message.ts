@@ -30,7 +30,9 @@ const noteCharacters = 100
 export function limitBlocks(blocks: KnownBlock[], { most, characters }: BlockLimits): KnownBlock[] {
   if (blocks.length <= most && charactersIn(blocks) <= characters) return blocks
   const kept = firstWithin(blocks.slice(0, most - 1), characters - noteCharacters)
-  return [...kept, ...context([mrkdwn`:warning: ${blocks.length - kept.length} more parts don't fit here and aren't shown.`])]
+  const left = blocks.length - kept.length
+  const words = left === 1 ? "1 more part doesn't fit here and isn't shown." : `${left} more parts don't fit here and aren't shown.`
+  return [...kept, ...context([mrkdwn`:warning: ${words}`])]
 }
 
 function firstWithin(blocks: KnownBlock[], characters: number): KnownBlock[] {

@@ -18,13 +18,6 @@ export interface Candidate {
   terms: (string | undefined)[]
 }
 
-interface Offered {
-  /** The name of the candidates: `virtual machines`. */
-  many: string
-  /** What the list lacks. */
-  missing?: Missing | undefined
-}
-
 /**
  * Creates a function that makes the candidates of a list once, in the order in which they are offered, and keeps them as long as the list:
  * Slack requests options at every keystroke, and a list can hold 20,000 items.
@@ -43,34 +36,39 @@ export function candidatesOf<T>(toCandidate: (item: T) => Candidate): (all: T[])
 }
 
 /**
- * Lists the candidates that contain every typed word, in the order of their texts. If there are more than Slack shows, the last option says
- * how many more. If there are none, Slack shows that there are no results, which nobody can choose. The last option also says if the list
- * was not read to its end.
+ * Lists the candidates that contain every typed word, in the order of their texts. A note above them says what is not offered. If there are
+ * none, Slack shows that there are no results, unless the list was not read to its end.
  */
-export function offer(candidates: Candidate[], typed: string, { many, missing = {} }: Offered): Choices {
+export function offer(candidates: Candidate[], typed: string, missing: Missing = {}): Choices {
+  const words = typed.toLowerCase().split(/\s+/)
+  if (words.length > mostWords) return noticeOptions(`Too many words: use up to ${mostWords}.`)
   // Longer ids can still be typed as arguments.
   const pickable = candidates.filter(({ value }) => value.length <= longestOptionValue)
-  const unread = notOffered({ many, missing, tooLong: candidates.length - pickable.length })
-  const words = typed.toLowerCase().split(/\s+/)
-  if (words.length > mostWords) return { options: [unchoosable(`Too many words: use up to ${mostWords}.`)] }
-  const fits = pickable.filter((candidate) => matches(candidate, words))
-  const sorted = fits.toSorted((a, b) => inNaturalOrder(a.text, b.text))
-  if (sorted.length + unread.length <= mostOptions) return { options: [...sorted.map(toOption), ...unread] }
-  const shown = sorted.slice(0, mostOptions - 1 - unread.length)
-  const more = unchoosable(`${sorted.length - shown.length} more match: type more to narrow it down`)
-  return { options: [...shown.map(toOption), more, ...unread] }
+  const fits = pickable.filter((candidate) => matches(candidate, words)).toSorted((a, b) => inNaturalOrder(a.text, b.text))
+  const unusable = candidates.length - pickable.length + (missing.unreadable ?? 0)
+  if (fits.length === 0 && missing.cut !== undefined) return noticeOptions(`${incomplete} Run the command with the id instead of the form.`)
+  const note = noteOf([
+    missing.cut !== undefined && incomplete,
+    fits.length > mostOptions && `First ${mostOptions} of ${fits.length}. Type to narrow it down.`,
+    (missing.unready ?? 0) > 0 && `Not offered: ${missing.unready} still being provisioned.`,
+    unusable > 0 && `Not offered: ${unusable} more. Run the command with an id.`,
+  ])
+  return { options: fits.slice(0, mostOptions).map(toOption), ...(note === '' || fits.length === 0 ? {} : { note }) }
 }
 
-/** Says that not everything is offered, and counts what is left out. */
-function notOffered({ many, missing, tooLong }: { many: string; missing: Missing; tooLong: number }): PlainTextOption[] {
-  const left = tooLong + (missing.unreadable ?? 0) + (missing.unready ?? 0)
-  return [
-    ...(missing.cut === undefined ? [] : [unchoosable(`Incomplete: there are more ${many} than could be read`, typeTheId)]),
-    ...(left > 0 ? [unchoosable(`${left} more can't be offered here`, typeTheId)] : []),
-  ]
+const incomplete = 'Incomplete: not all were read.'
+
+/** Joins as many sentences as the label of a group of options has room for, the first ones first. */
+function noteOf(sentences: (string | false)[]): string {
+  return sentences.reduce<string>((note, sentence) => {
+    if (sentence === false) return note
+    const longer = note === '' ? sentence : `${note} ${sentence}`
+    return longer.length <= longestNote ? longer : note
+  }, '')
 }
 
-const typeTheId = 'Run the command with the id instead of the form.'
+/** The label of a group of options has up to 75 characters (docs.slack.dev, "Option group object"). */
+export const longestNote = 75
 
 /** Makes the options of a picker that shows only text. What follows the first sentence is small print below it. */
 export function noticeOptions(text: string): Choices {

@@ -25,6 +25,8 @@ export interface Command {
   /** Arguments that are shown as examples. They work in the sandbox. */
   examples: string[]
   need: Need
+  /** Other words that people type for it, and that another command would take for arguments: `keys delete`. */
+  mistakes?: string[]
   /** Set if mentions are arguments of the command. Other commands get them as the names that were typed. */
   takesMentions?: true
   /** Makes the form that opens if the command is incomplete, filled with what was given. It may read what was named. */
@@ -63,6 +65,12 @@ export function findCommand(commands: Command[], words: string[]): { command: Co
   const fits = (command: Command) => command.words.split(' ').every((word, index) => words[index]?.toLowerCase() === word)
   const [longest] = commands.filter(fits).sort((a, b) => b.words.length - a.words.length)
   return longest && { command: longest, args: words.slice(longest.words.split(' ').length) }
+}
+
+/** Finds the command that a person meant with words such as `keys delete`. */
+export function findMeant(commands: Command[], words: string[]): Command | undefined {
+  const typed = words.slice(0, 2).join(' ').toLowerCase()
+  return commands.find(({ mistakes = [] }) => mistakes.includes(typed))
 }
 
 /** Finds the commands that begin with this word or stand under this heading: those of `ip`, or of *Change*. */

@@ -107,6 +107,8 @@ export interface OptionsQuery {
 
 export interface Choices {
   options: PlainTextOption[]
+  /** Stands above the options, where nobody can choose it. Up to 75 characters. */
+  note?: string
 }
 
 /** The value of an option that is only text. Choosing it is answered with an error at the field. */

@@ -43,6 +43,7 @@ export function commandHelp(command: Command, { name, allowed, more, unknown }: 
           )}`,
         ]
       : []),
+    ...(command.need === 'read' ? [] : [withReason]),
     ...(more.length > 0 ? [groupLines(mrkdwn`*More*`, more, name)] : []),
     ...(isUsable ? [] : [mrkdwn`_Not available to you here._`]),
   ]
@@ -56,6 +57,8 @@ export function groupHelp(commands: Command[], { name, allowed, unknown }: HelpF
   const parts = [...notUnderstood(unknown), ...(usable.length > 0 ? [groupLines(undefined, usable, name)] : []), ...notOpen(others, name)]
   return withButtons(parts, usable, name)
 }
+
+const withReason = mrkdwn`To give a reason, end the command with ${code('because')} and the reason. Approvers see it.`
 
 function notOpen(commands: Command[], name: string): Mrkdwn[] {
   if (commands.length === 0) return []
@@ -80,7 +83,7 @@ function groupLines(title: Mrkdwn | undefined, commands: Command[], name: string
 
 function closing(usable: Command[], name: string): Mrkdwn {
   const [first] = usable
-  const approval = mrkdwn`Changes need another person's approval, unless a rule says otherwise.`
+  const approval = mrkdwn`Changes need another person's approval, unless a rule says otherwise. To give a reason, end a change with ${code('because')} and the reason.`
   return first ? mrkdwn`${approval} Details and examples of a command: ${code(`${name} help ${first.words}`)}` : approval
 }
 

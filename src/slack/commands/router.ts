@@ -4,7 +4,7 @@ import { notice } from '../blocks/notice.ts'
 import { outdatedButton, Refusal } from '../errors.ts'
 import { readJson } from '../receive/payloads.ts'
 import type { Message } from '../web-api/messenger.ts'
-import { type Command, findCommand, type Need } from './commands.ts'
+import { type Command, findCommand, findMeant, type Need } from './commands.ts'
 import type { Click, FormHandler, Handler, SlashCommand } from './handlers.ts'
 import { takesNone } from './help.ts'
 import { limitWords } from './limit-words.ts'
@@ -12,7 +12,7 @@ import { createOpenForms } from './open-forms.ts'
 import { withoutMention } from './parse-words.ts'
 import type { Gate, GateForm, May, RuleWithReason } from './rights.ts'
 import { createShowHelp, isHelpWord } from './show-help.ts'
-import { unknownCommand } from './unknown-command.ts'
+import { notACommand, unknownCommand } from './unknown-command.ts'
 
 interface RouterParts {
   commands: Command[]
@@ -36,8 +36,10 @@ export function createCommandRouter({ commands, gate, gateForm = gate, may, rule
   function handlerFor(words: string[]): Handler<SlashCommand> | FormHandler<SlashCommand> {
     const [first, ...others] = words
     if (first === undefined || isHelpWord(first)) return helpOn(others)
+    const meant = findMeant(commands, words)
+    if (meant) return ({ origin, answer }) => answer.ephemeral(notice(notACommand(words, [meant.words], origin.command)))
     const found = findCommand(commands, words)
-    if (asksForHelp(found ? found.args : words)) return helpOn(found ? found.command.words.split(' ') : words.slice(0, -1))
+    if (asksForHelp(found ? found.args : words, found?.command)) return helpOn(found ? found.command.words.split(' ') : words.slice(0, -1))
     if (!found) return ({ origin, answer }) => answer.ephemeral(notice(unknownCommand(commands, words, origin.command)))
     const { command } = found
     const args = command.takesMentions ? found.args : found.args.map(withoutMention)
@@ -95,8 +97,12 @@ function firstPage({ answer }: SlashCommand): ListView {
   return { list: (listing, at) => answer.ephemeral(listAnswer(listing, { ...at, page: 0 })), say: answer.ephemeral }
 }
 
-/** Whether arguments ask for help: `ip move --help`, `ip move 203.0.113.10 ?`. A thing can be named `help`. */
-function asksForHelp(args: string[]): boolean {
+/**
+ * Whether arguments ask for help: `ip move --help`, `ip move 203.0.113.10 ?`, `ip move help`. A thing can be named `help`, so beside other words
+ * and in a search it is a name.
+ */
+function asksForHelp(args: string[], command: Command | undefined): boolean {
+  if (command?.form && args.length === 1 && isHelpWord(args[0] ?? '')) return true
   return [args.at(0), args.at(-1)].some((word) => word !== undefined && word.toLowerCase() !== 'help' && isHelpWord(word))
 }
 

@@ -1,10 +1,10 @@
 import type { Origin } from '../../domain/origin.ts'
 import { modal } from '../blocks/modal.ts'
 import type { Answer } from '../commands/handlers.ts'
-import { type Answerable, hasTable } from '../lists/answerable.ts'
+import { type Answerable, hasTable, sendWithTable } from '../lists/answerable.ts'
 import type { Done, Message, Messenger } from '../web-api/messenger.ts'
 import type { Respond } from '../web-api/response-url.ts'
-import { createRespondWithTable, isContentRefused } from './table-support.ts'
+import { createRespondWithTable } from './table-support.ts'
 
 interface AnsweringParts {
   messenger: Pick<Messenger, 'postEphemeral' | 'post' | 'openView'>
@@ -21,7 +21,11 @@ export interface AnswerPlace {
   isClick?: boolean
 }
 
-export type TrackedAnswer = Answer & { given: () => boolean }
+export interface TrackedAnswer extends Answer {
+  given: () => boolean
+  /** Says that the answer takes longer. For a command, the answer then replaces it. */
+  interim: (message: Message) => Promise<void>
+}
 
 /**
  * Answers a person in the first way that works: through the response URL, as an ephemeral message in the channel, in a modal (on the Home
@@ -32,34 +36,50 @@ export function createAnswering({ messenger, respond, onError }: AnsweringParts)
 
   return function answerTo({ origin, responseUrl, triggerId, isClick = false }: AnswerPlace): TrackedAnswer {
     let answers = 0
+    let interim: Promise<boolean> | undefined
 
     async function throughResponseUrl(url: string, answer: Answerable, replaceOriginal: boolean): Promise<Done> {
-      return hasTable(answer) ? respondWithTable(url, answer, { isClick }) : respond(url, answer, { replaceOriginal })
+      return hasTable(answer) ? respondWithTable(url, answer, { isClick, replaceOriginal }) : respond(url, answer, { replaceOriginal })
     }
 
-    async function say(answer: Answerable, replaceOriginal: boolean): Promise<void> {
-      answers += 1
+    /** Whether an interim answer stands where the answer can replace it. After a click, the answer would replace the message that was clicked. */
+    async function takeInterim(): Promise<boolean> {
+      const saying = interim
+      interim = undefined
+      return (await saying) === true && !isClick
+    }
+
+    async function say(answer: Answerable, replaces: boolean): Promise<boolean> {
+      const replaceOriginal = (await takeInterim()) || replaces
       const answered = responseUrl ? await throughResponseUrl(responseUrl, answer, replaceOriginal) : undefined
-      if (answered?.is === 'sent') return
-      const posted = origin.channelId ? await withoutTableIfRefused(answer, (one) => messenger.postEphemeral(origin, one)) : undefined
-      if (posted?.is === 'sent') return
+      if (answered?.is === 'sent') return true
+      const posted = origin.channelId ? await sendWithTable(answer, (one) => messenger.postEphemeral(origin, one)) : undefined
+      if (posted?.is === 'sent') return false
       const shown = !origin.channelId && triggerId ? await messenger.openView(triggerId, asModal(answer)) : undefined
-      if (shown?.is === 'opened') return
-      const sent = await withoutTableIfRefused(answer, (one) => messenger.post({ channelId: origin.userId }, one))
+      if (shown?.is === 'opened') return false
+      const sent = await sendWithTable(answer, (one) => messenger.post({ channelId: origin.userId }, one))
       if (sent.is !== 'sent')
         onError(new Error(`an answer could not be delivered: ${JSON.stringify(answered ?? posted ?? shown ?? sent)}`), { at: 'answer' })
+      return false
     }
 
-    return { ephemeral: (answer) => say(answer, false), replace: (message) => say(message, true), given: () => answers > 0 }
+    async function give(answer: Answerable, replaces: boolean): Promise<void> {
+      answers += 1
+      await say(answer, replaces)
+    }
+
+    return {
+      ephemeral: (answer) => give(answer, false),
+      replace: (message) => give(message, true),
+      given: () => answers > 0,
+      interim: async (message) => {
+        interim = say(message, false)
+        await interim
+      },
+    }
   }
 }
 export type AnswerTo = ReturnType<typeof createAnswering>
-
-async function withoutTableIfRefused(answer: Answerable, send: (message: Message) => Promise<Done>): Promise<Done> {
-  if (!hasTable(answer)) return send(answer)
-  const sent = await send(answer.table)
-  return isContentRefused(sent) ? send(answer.instead) : sent
-}
 
 /** Modals take no tables. */
 function asModal(answer: Answerable) {

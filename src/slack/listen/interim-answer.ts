@@ -3,4 +3,8 @@ import { mrkdwn } from '../text/text.ts'
 /** Slack waits 3 s for an answer. If the work takes longer than this, people get an interim answer. */
 export const interimAfterMs = 2_000
 
+/** Stands in a form until the result replaces it. */
 export const interimWords = mrkdwn`Still working. The result will appear here.`
+
+/** Is still true below the result: an ephemeral message after a click can't be changed or deleted. */
+export const slowWords = mrkdwn`Slower than usual. The result follows.`

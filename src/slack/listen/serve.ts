@@ -5,7 +5,7 @@ import type { OpenForm } from '../commands/form.ts'
 import type { Authorize, FormHandler, Handler } from '../commands/handlers.ts'
 import type { TrackedAnswer } from './answering.ts'
 import type { Explain } from './explain.ts'
-import { interimAfterMs, interimWords } from './interim-answer.ts'
+import { interimAfterMs, slowWords } from './interim-answer.ts'
 
 /**
  * Waits at most 100 ms for the duplicate check before the acknowledgement, so that a hanging Redis does not delay it. The acknowledgement
@@ -29,22 +29,31 @@ interface Interaction {
   origin: Origin
   triggerId: string
   answer: TrackedAnswer
+  /** The value of the button that was clicked. */
+  value?: string
 }
 
 /** Acknowledges a command or a click, drops a duplicate, authorizes the person, and runs the handler or opens its form. */
 export function createServe({ authorize, openForm, isFirstDelivery, explain }: ServeParts) {
+  /** What is being served now. */
+  const served = new Set<string>()
+
   return async function serve<I extends Interaction>(
     interaction: I,
     at: string,
     ack: () => Promise<void>,
     handler: NoInfer<Handler<I> | FormHandler<I>>,
   ): Promise<void> {
-    const { deliveryKey, origin, triggerId, answer } = interaction
+    const { deliveryKey, origin, triggerId, answer, value } = interaction
     const isFirst = isFirstDelivery(deliveryKey)
     await within(acknowledgeWithinMs, isFirst)
     await ack()
+    // A person who presses a button again while the first press is served gets one interim answer.
+    const press = value === undefined ? deliveryKey : [origin.userId, at, value].join(' ')
+    const isAgain = served.has(press)
+    served.add(press)
     const interim = setTimeout(() => {
-      if (!answer.given()) void answer.ephemeral(notice(interimWords))
+      if (!answer.given() && !isAgain) void answer.interim(notice(slowWords))
     }, interimAfterMs)
     try {
       if (!(await isFirst)) return
@@ -74,6 +83,7 @@ export function createServe({ authorize, openForm, isFirstDelivery, explain }: S
       await answer.ephemeral(notice(explain(error, at)))
     } finally {
       clearTimeout(interim)
+      if (!isAgain) served.delete(press)
     }
   }
 }

@@ -2,28 +2,12 @@ import { context } from '../blocks/blocks.ts'
 import type { TableMessage } from '../lists/answerable.ts'
 import { dataTable } from '../lists/data-table.ts'
 import { mrkdwn } from '../text/text.ts'
+import { isContentRefused } from '../web-api/failure.ts'
 import type { Done, Message } from '../web-api/messenger.ts'
 import type { Respond } from '../web-api/response-url.ts'
 
 /** Slack rolls blocks out in phases, so tables are tried again a day after Slack refused them. */
 const tryAgainMs = 24 * 3_600_000
-
-/** Slack's codes for a message whose content it does not take. `http_400` is a response URL that gives no code. */
-const contentErrors = new Set([
-  'invalid_blocks',
-  'invalid_blocks_format',
-  'invalid_arguments',
-  'invalid_payload',
-  'invalid_attachments',
-  'msg_blocks_too_long',
-  'msg_too_long',
-  'http_400',
-])
-
-/** Whether Slack refused what a message holds, and not where it was to go. */
-export function isContentRefused(result: Done): boolean {
-  return result.is === 'refused' && contentErrors.has(result.error)
-}
 
 /** A message with the smallest table. Whoever sees it reads why the list has no table. */
 export function probeMessage(): Message {
@@ -47,19 +31,29 @@ export function createTableSupport(now: () => number = Date.now) {
   }
 }
 
+interface HowToRespond {
+  isClick: boolean
+  /** Replaces the interim answer to a command. */
+  replaceOriginal?: boolean
+}
+
 /**
  * Creates the function that answers with a table through a response URL. Where Slack refuses it, the same content follows without a table.
  * Whether tables or only this one were refused shows a probe with the smallest table. If Slack takes the probe, the content replaces it. A
  * click gets no probe, because there the content would replace the message that was clicked.
  */
 export function createRespondWithTable(respond: Respond, support = createTableSupport()) {
-  return async function respondWithTable(url: string, answer: TableMessage, { isClick }: { isClick: boolean }): Promise<Done> {
-    if (support.isRefused() && !answer.tries) return respond(url, answer.instead)
-    const sent = await respond(url, answer.table)
+  return async function respondWithTable(
+    url: string,
+    answer: TableMessage,
+    { isClick, replaceOriginal = false }: HowToRespond,
+  ): Promise<Done> {
+    if (support.isRefused() && !answer.tries) return respond(url, answer.instead, { replaceOriginal })
+    const sent = await respond(url, answer.table, { replaceOriginal })
     if (sent.is === 'sent') support.noteTaken()
     if (!isContentRefused(sent) && sent.is !== 'unknown') return sent
-    if (isClick || sent.is === 'unknown') return respond(url, answer.instead)
-    const probed = await respond(url, probeMessage())
+    if (isClick || sent.is === 'unknown') return respond(url, answer.instead, { replaceOriginal })
+    const probed = await respond(url, probeMessage(), { replaceOriginal })
     if (isContentRefused(probed)) support.noteRefused()
     return respond(url, answer.instead, { replaceOriginal: probed.is === 'sent' })
   }

@@ -1,10 +1,12 @@
+import type { PlainTextElement, PlainTextOption } from '@slack/web-api'
 import type { z } from 'zod'
 import { within } from '../../domain/within.ts'
-import { noticeOptions } from '../blocks/picker.ts'
+import { longestNote, noticeOptions } from '../blocks/picker.ts'
 import { type Authorize, type Choices, handlerOf, type InteractionHandlers } from '../commands/handlers.ts'
 import { Refusal } from '../errors.ts'
 import { type OptionsPayload, readOrigin, valuesOf } from '../receive/payloads.ts'
 import { mrkdwn, toPlainText } from '../text/text.ts'
+import { plain } from '../text/text-objects.ts'
 import type { Explain, OnError } from './explain.ts'
 import { interimAfterMs } from './interim-answer.ts'
 
@@ -15,9 +17,12 @@ interface TakeOptionsParts {
   onError: OnError
 }
 
+type OptionsAnswer = { options: PlainTextOption[] } | { option_groups: { label: PlainTextElement; options: PlainTextOption[] }[] }
+type Acknowledge = (answer: OptionsAnswer) => Promise<void>
+
 /** Answers a picker with options, or with a sentence in their place if they are late, refused or could not be read. */
 export function createTakeOptions({ handlers, authorize, explain, onError }: TakeOptionsParts) {
-  return async function takeOptions(payload: z.infer<typeof OptionsPayload>, ack: (choices: Choices) => Promise<void>): Promise<void> {
+  return async function takeOptions(payload: z.infer<typeof OptionsPayload>, ack: Acknowledge): Promise<void> {
     const load = handlerOf(handlers.options, payload.action_id)
     const origin = readOrigin(payload)
     try {
@@ -34,9 +39,14 @@ export function createTakeOptions({ handlers, authorize, explain, onError }: Tak
         authorize(origin, `options ${payload.action_id}`).then(() => load(query)),
       )
       if (found.is === 'late') found.work.catch((error) => onError(error, { at: `options ${payload.action_id}` }))
-      await ack(found.is === 'ready' ? found.value : noticeOptions('The account API is slow. Type again in a moment.'))
+      await ack(answerOf(found.is === 'ready' ? found.value : noticeOptions('The account API is slow. Type again in a moment.')))
     } catch (error) {
-      await ack(noticeOptions(toPlainText(explain(error, `options ${payload.action_id}`))))
+      await ack(answerOf(noticeOptions(toPlainText(explain(error, `options ${payload.action_id}`)))))
     }
   }
+}
+
+/** Shows the note as the label of a group, because people can choose every option of a picker, but no label. */
+function answerOf({ options, note }: Choices): OptionsAnswer {
+  return note === undefined ? { options } : { option_groups: [{ label: plain(note, longestNote), options }] }
 }

@@ -32,9 +32,14 @@ export function dataTable(caption: string, { headers, rows }: Table): DataTableB
   if (charactersIn(names) + charactersIn(cells) > limits.characters) return undefined
   return {
     type: 'data_table',
-    caption: truncate(cleanText(caption, { oneLine: true }) || emptyText, 1_000, 'plain'),
+    caption: truncate(plainCaption(caption) || emptyText, 1_000, 'plain'),
     rows: [names, ...cells],
     page_size: rowsPerPage,
     row_header_column_index: 0,
   }
+}
+
+/** Slack documents only that a caption is a string. Without angle brackets, it holds no mention and no link, however Slack reads it. */
+function plainCaption(caption: string): string {
+  return cleanText(caption, { oneLine: true }).replaceAll(/[<>]/g, '')
 }

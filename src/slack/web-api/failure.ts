@@ -45,3 +45,20 @@ export const unreachableChannelErrors = new Set([
   'user_not_in_channel',
   'restricted_action',
 ])
+
+/** Slack's codes for a message whose content it does not take. `http_400` is a response URL that gives no code. */
+const contentErrors = new Set([
+  'invalid_blocks',
+  'invalid_blocks_format',
+  'invalid_arguments',
+  'invalid_payload',
+  'invalid_attachments',
+  'msg_blocks_too_long',
+  'msg_too_long',
+  'http_400',
+])
+
+/** Whether Slack refused what a message holds, and not where it was to go. */
+export function isContentRefused(result: { is: string; error?: string }): boolean {
+  return result.is === 'refused' && contentErrors.has(result.error ?? '')
+}

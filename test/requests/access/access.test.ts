@@ -400,9 +400,9 @@ describe('what alerts request', () => {
   })
 
   test.each<[string, PolicyRule, RegExp]>([
-    ['a rule for everyone', ruleFor(), /^The rule “APPROVERS” doesn't let alerts request this/],
-    ['a rule for others', ruleFor({ request: toGroup(['U0ADA00001']) }), /^The rule “APPROVERS” doesn't let alerts request this/],
-    ['a rule without approval', ruleFor({ alerts: true, approve: undefined }), /^The rule “APPROVERS” needs no approval/],
+    ['a rule for everyone', ruleFor(), /^The setting `APPROVERS` doesn't let alerts request this/],
+    ['a rule for others', ruleFor({ request: toGroup(['U0ADA00001']) }), /^The setting `APPROVERS` doesn't let alerts request this/],
+    ['a rule without approval', ruleFor({ alerts: true, approve: undefined }), /^The setting `APPROVERS` needs no approval/],
     ['a rule whose approvers are gone', ruleFor({ alerts: true, approve: approveBy(['S0GONE0001']) }), /^Not enough approvers/],
   ])('is refused under %s, and noted', async (_, rule, expected) => {
     const world = setUp({ rules: [rule] })

@@ -75,6 +75,22 @@ describe('a request from a command', () => {
     ])
   })
 
+  it('opens its form filled if the command ended with because', async () => {
+    const filled: unknown[] = []
+    const form = (metadata: string, { problem }: Filling) => {
+      filled.push({ rule: readMetadata(metadata)?.ruleWithReason, problem: problem?.text })
+      return modal({ title: 'Move', blocks: [] })
+    }
+
+    await submitFromCommand({ submit: refuseWith(new ReasonRequired(undefined, draft)), openForm: async () => {} }, call, {
+      change,
+      input: {},
+      form,
+    })
+
+    expect(filled).toEqual([{ rule: undefined, problem: 'The reason after *because* is missing. Nothing was requested yet.' }])
+  })
+
   it('is refused with what to type if the form cannot open, because the reads took too long', async () => {
     const openForm = async () => {
       throw new Refusal(mrkdwn`Slack did not open the form in time.`)

@@ -56,7 +56,7 @@ function setUp({ mayRequest = true, unchecked = [], holder, undone }: Setup = {}
     signatures,
     store: {
       now: async () => requestedAt,
-      lastChangeOf: async () => undefined,
+      lastChangesOf: async () => [],
       create: async (request: NewRequest) => {
         if (holder) return { outcome: 'busy', id: request.id, held: [{ resource: request.resource, by: holder.id }] }
         created.push(request)

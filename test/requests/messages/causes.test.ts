@@ -157,7 +157,7 @@ describe('findings in words', () => {
       whether such a key already exists (the account API didn't answer)
       The key gives full access from any IP.
       Nobody saw the token of the created key (tok_1), so Lockkeeper deleted it.
-      No key of that name is on the account. It was not created, or it is already deleted. If it appears later, Lockkeeper deletes it.
+      No key of that name is on the account. It wasn't created, or it's already deleted. If it appears later, Lockkeeper deletes it.
       The key was created (tok_1). Slack didn't confirm the message with its token, so Lockkeeper deleted the key at once.
       The key was created (tok_1). It took too long to show its token, so Lockkeeper deleted the key at once."
     `)
@@ -197,7 +197,7 @@ describe('findings in words', () => {
       The key gives full access from any IP.
       Another change rotated the key after this was requested.
       The key was called ci-deploy when this was requested, and is called ci now.
-      The key had read-only access when this was requested, and has full access now.
+      The key's access was read-only access when this was requested, and is full access now.
       The key was usable from 203.0.113.10 when this was requested, and is usable from everywhere now.
       The key is no longer on the account. Either Lockkeeper deleted it because nobody saw its new token, or another change deleted it. → Request a new key.
       The key wasn't rotated. Its old token still works.
@@ -228,6 +228,7 @@ describe('findings in words', () => {
       { code: 'suspended' },
       { code: 'not-used' },
       { code: 'not-posted', error: 'is_archived' },
+      { code: 'alert-resolved' },
       { code: 'approvers-unknown' },
       { code: 'channel-unreadable' },
     ]
@@ -249,6 +250,7 @@ describe('findings in words', () => {
       Lockkeeper was suspended before it sent the request. Nothing was changed.
       Approved, but not used before the deadline.
       Couldn't post the request message: is_archived.
+      The alert resolved. Nothing was done.
       whether enough people can approve it (Slack didn't return the members of the user group)
       whether this channel is shared with another organization (the Slack scope channels:read or groups:read is missing)"
     `)

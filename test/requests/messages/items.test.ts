@@ -6,6 +6,8 @@ import { cardActions } from '../../../src/requests/messages/card/card-actions.ts
 import type { CardView } from '../../../src/requests/messages/card/card-view.ts'
 import type { ItemView } from '../../../src/requests/messages/item-view.ts'
 import { report } from '../../../src/requests/messages/reports.ts'
+import { hasTable } from '../../../src/slack/lists/answerable.ts'
+import { readableBlocks } from '../readable.ts'
 import { description, minutes, requestedAt, requestFor, ruleFor } from '../request-for-test.ts'
 import { cardViewFor } from './card-view-for-test.ts'
 
@@ -43,11 +45,21 @@ function viewOf(items: ItemView[], state: 'tracking' | 'failed' | 'done') {
 
 const labels = (view: CardView) => cardActions(view).map(({ text }) => text.text)
 
-function reportOf(items: ItemView[], state: 'tracking' | 'failed' | 'done', name: 'ended' | 'late') {
+/** The report as text, and its table. */
+function layoutsOf(items: ItemView[], state: 'tracking' | 'failed' | 'done', name: 'ended' | 'late') {
   const view = viewOf(items, state)
   const words = { done: phrase`${['3 Elastic IPs']} are assigned to ${'web-2'}.`, remark: undefined, handover: undefined }
-  return report({ ...view, ...words, rule: ruleFor(), lateAfter: '15 min', now: sentAt + 16 * minutes }, name)?.text
+  const message = report({ ...view, ...words, rule: ruleFor(), lateAfter: '15 min', now: sentAt + 16 * minutes }, name)
+  if (!message || !hasTable(message)) return { asText: message, table: undefined }
+  const table = message.table.blocks.find((block) => block.type === 'data_table')
+  const [, ...others] = message.table.blocks.filter((block) => block.type === 'section')
+  const above = readableBlocks(others)
+  return { asText: message.instead, above, table: table?.rows.map((row) => row.map(cellText).join(' | ')), tableText: message.table.text }
 }
+
+const cellText = (cell: object) => ('text' in cell ? cell.text : JSON.stringify(cell))
+
+const reportOf = (...of: Parameters<typeof layoutsOf>) => layoutsOf(...of).asText?.text
 
 describe('the card of a request of several', () => {
   test('lists each with its id and what is known of it, before the approval', () => {
@@ -89,17 +101,55 @@ describe('the report of a request of several', () => {
   test('tells what became of each', () => {
     expect(reportOf(mixed, 'failed', 'ended')).toMatchInlineSnapshot(`
       "<@U0ADA00001> :large_orange_circle: *Partly done:* “Evacuate \`web-1\` → \`web-2\`: 3 Elastic IPs”. 1 of 3 moved. Press *Retry the rest* or *Move back* above.
-      :large_green_circle: \`203.0.113.1\`  moved in 41 s
       :red_circle: \`203.0.113.2\`  failed. 203.0.113.2 has status error.
-      :large_orange_circle: \`203.0.113.3\`  superseded. 203.0.113.3 is on web-9."
+      :large_orange_circle: \`203.0.113.3\`  superseded. 203.0.113.3 is on web-9.
+      :large_green_circle: \`203.0.113.1\`  moved in 41 s"
     `)
+  })
+
+  test('shows it as a table, what was not moved first, and says the same in words', () => {
+    const { asText, table, tableText, above } = layoutsOf(mixed, 'failed', 'ended')
+
+    expect(table).toEqual([
+      'Address | Outcome | Time',
+      '203.0.113.2 | failed | 3 s',
+      '203.0.113.3 | superseded | 20 s',
+      '203.0.113.1 | moved | 41 s',
+    ])
+    expect(above).toBe(
+      ':red_circle: `203.0.113.2`  failed. 203.0.113.2 has status error.\n:large_orange_circle: `203.0.113.3`  superseded. 203.0.113.3 is on web-9.',
+    )
+    expect(tableText).toBe(asText?.text)
+  })
+
+  test('has more than five reasons in the table alone', () => {
+    const items = Array.from({ length: 6 }, (_, index) => item(index, { state: 'failed', ...took(1), ending: { why: 'No.' } }))
+    const { table, above } = layoutsOf(items, 'failed', 'ended')
+
+    expect(table?.slice(0, 2)).toEqual(['Address | Outcome | Time | Why', '203.0.113.0 | failed | 1 s | No.'])
+    expect(above).toBe('')
+  })
+
+  test('has a table of 50 rows, without columns that would be empty', () => {
+    const items = Array.from({ length: 50 }, (_, index) => item(index, { state: 'done', ...took(index + 1) }))
+    const { table } = layoutsOf(items, 'done', 'ended')
+
+    expect(table?.slice(0, 2)).toEqual(['Address | Outcome | Time', '203.0.113.0 | moved | 1 s'])
+    expect(table).toHaveLength(51)
+  })
+
+  test('has no table that Slack would refuse as too long', () => {
+    const ending = { why: 'The account API refused this. '.repeat(10) }
+    const items = Array.from({ length: 50 }, (_, index) => item(index, { state: 'failed', ...took(1), ending }))
+
+    expect(layoutsOf(items, 'failed', 'ended').table).toBeUndefined()
   })
 
   test('says once what holds for all that are done', () => {
     const off = { why: 'web-2 has status off.' }
     const items = [1, 2, 3].map((index) => item(index, { state: 'done', ...took(41), ending: off }))
     expect(reportOf(items, 'done', 'ended')).toMatchInlineSnapshot(`
-      "<@U0ADA00001> :large_green_circle: *Done.* 3 Elastic IPs are assigned to \`web-2\`. web-2 has status off. It took 1 min.
+      "<@U0ADA00001> :warning: *Done.* 3 Elastic IPs are assigned to \`web-2\`. web-2 has status off. It took 1 min.
       :large_green_circle: \`203.0.113.1\`  moved in 41 s
       :large_green_circle: \`203.0.113.2\`  moved in 41 s
       :large_green_circle: \`203.0.113.3\`  moved in 41 s"

@@ -3,7 +3,8 @@ import { phrase } from '../../../src/domain/phrase.ts'
 import { toGroup } from '../../../src/domain/policy.ts'
 import { type RequestState, requestStates } from '../../../src/domain/request.ts'
 import type { ReportView } from '../../../src/requests/messages/report-view.ts'
-import { report } from '../../../src/requests/messages/reports.ts'
+import { report as reportInEachLayout } from '../../../src/requests/messages/reports.ts'
+import { hasTable } from '../../../src/slack/lists/answerable.ts'
 import { readableBlocks } from '../readable.ts'
 import { description, minutes, requestedAt, requestFor, ruleFor } from '../request-for-test.ts'
 
@@ -21,6 +22,11 @@ function view(more: Partial<ReportView> = {}): ReportView {
     now: requestedAt + 120 * minutes,
     ...more,
   }
+}
+
+function report(...of: Parameters<typeof reportInEachLayout>) {
+  const message = reportInEachLayout(...of)
+  return message && hasTable(message) ? message.instead : message
 }
 
 const approvedBy = (by: string) => ({ by, rule: 'APPROVERS', via: by, at: requestedAt + minutes })
@@ -87,19 +93,19 @@ describe('a reminder', () => {
 })
 
 describe('the call of the requester of a key', () => {
-  const handover = { label: 'Create key', task: 'Create your key' }
+  const handover = { label: 'Create key' }
   const approvals = [approvedBy('U0BEN00001')]
   const approved = requestFor({ state: 'approved', approvals, decidedAt: requestedAt, expiresAt: requestedAt + 240 * minutes })
   const now = requestedAt
 
-  test('says who approved, what to do and until when', () => {
+  test('says who approved what, what to press and until when', () => {
     const { text } = report(view({ request: approved, handover, now }), 'approved') ?? { text: '' }
 
     expect(text).toMatchInlineSnapshot(
-      `"<@U0ADA00001>, approved by <@U0BEN00001>. Create your key by <!date^1795024800^{time}|2026-11-18 18:00 UTC>."`,
+      `"<@U0ADA00001>, approved by <@U0BEN00001>: “Move 203.0.113.10 from web-1 to web-2”. Press *Create key* above by <!date^1795024800^{time}|2026-11-18 18:00 UTC>."`,
     )
     const two = requestFor({ ...approved, approvals: [...approvals, approvedBy('U0CHI00001')] })
-    expect(report(view({ request: two, handover, now }), 'approved')?.text).toContain('approved by <@U0BEN00001> and <@U0CHI00001>.')
+    expect(report(view({ request: two, handover, now }), 'approved')?.text).toContain('approved by <@U0BEN00001> and <@U0CHI00001>:')
   })
 
   test('has the date of a deadline that is a day or more away', () => {
@@ -116,8 +122,8 @@ describe('the call of the requester of a key', () => {
     ].map((sent) => sent?.text)
 
     expect(reminders.join('\n')).toMatchInlineSnapshot(`
-      ":hourglass_flowing_sand: <@U0ADA00001>, “Move 203.0.113.10 from web-1 to web-2” is approved. Create your key by <!date^1795024800^{time}|2026-11-18 18:00 UTC> (2 h left). Press *Create key* above.
-      :hourglass_flowing_sand: <@U0ADA00001>, “Move 203.0.113.10 from web-1 to web-2” is approved. Create your key by <!date^1795024800^{time}|2026-11-18 18:00 UTC> (24 min left). Press *Create key* above."
+      ":hourglass_flowing_sand: <@U0ADA00001>, “Move 203.0.113.10 from web-1 to web-2” is approved. Press *Create key* above by <!date^1795024800^{time}|2026-11-18 18:00 UTC> (2 h left).
+      :hourglass_flowing_sand: <@U0ADA00001>, “Move 203.0.113.10 from web-1 to web-2” is approved. Press *Create key* above by <!date^1795024800^{time}|2026-11-18 18:00 UTC> (24 min left)."
     `)
   })
 

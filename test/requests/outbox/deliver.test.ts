@@ -5,12 +5,14 @@ import type { OutboxName } from '../../../src/requests/outbox/outbox.ts'
 import { createOutbox, type Lease, type Outbox, type Settlement } from '../../../src/requests/outbox/outbox.ts'
 import type { Renderer } from '../../../src/requests/outbox/render.ts'
 import { encodeFields } from '../../../src/requests/store/record.ts'
+import type { Answerable } from '../../../src/slack/lists/answerable.ts'
 import type { SearchResult } from '../../../src/slack/web-api/find-message.ts'
 import type { Messenger } from '../../../src/slack/web-api/messenger.ts'
 import { connectTestRedis } from '../redis-for-test.ts'
 import { requestFor } from '../request-for-test.ts'
 
 const message = { text: 'Done.', blocks: [] }
+const withTable: Answerable = { table: { text: 'as a table', blocks: [] }, instead: message }
 
 interface Case {
   mode?: Lease['mode']
@@ -25,7 +27,9 @@ interface Case {
   searchedForMs?: number
   triedUntilMs?: number
   triedCardless?: boolean
-  /** Slack's answer to a post in the channel. */
+  /** The report. */
+  report?: Answerable
+  /** Slack's answer to a post in the channel. If the report has a table, Slack takes it without one. */
   posted?: Awaited<ReturnType<Messenger['post']>>
 }
 
@@ -41,6 +45,7 @@ async function deliver(
     searchedForMs = 0,
     triedUntilMs,
     triedCardless = false,
+    report = message,
     posted = { is: 'sent', ts: '2.1', channelId: 'C0OPS00001' },
   }: Case,
 ) {
@@ -59,7 +64,8 @@ async function deliver(
   } as unknown as Outbox
   const messenger = {
     post: async ({ channelId }: { channelId: string }, { text }: { text: string }) => {
-      sent.push(`post to ${channelId}${text === 'again' ? ', again' : ''}`)
+      sent.push(`post to ${channelId}${text === 'again' ? ', again' : ''}${text === 'as a table' ? ', as a table' : ''}`)
+      if (report !== message && text !== 'as a table') return { is: 'sent', ts: '4.1', channelId }
       return channelId.startsWith('U') ? { is: 'sent', ts: '3.1', channelId } : posted
     },
     update: async () => {
@@ -75,7 +81,7 @@ async function deliver(
   const render = {
     canRender: () => true,
     card: () => message,
-    report: () => message,
+    report: () => report,
     asRepeat: () => ({ ...message, text: 'again' }),
     asDirect: () => message,
   } as Renderer
@@ -90,6 +96,12 @@ describe('under a lease that holds', () => {
     ['a card is updated', 'card', {}, ['update']],
     ['a report is posted', 'ended', {}, ['post to C0OPS00001']],
     ['a report that a search did not find is posted', 'ended', { mode: 'unsure' }, ['post to C0OPS00001']],
+    [
+      'a report whose table Slack refuses is posted without it',
+      'ended',
+      { report: withTable, posted: { is: 'refused', error: 'invalid_blocks' } },
+      ['post to C0OPS00001, as a table', 'post to C0OPS00001'],
+    ],
     [
       'a report that the channel refuses goes to the requester',
       'ended',

@@ -1,6 +1,11 @@
-import { describe, expect, test } from 'vitest'
+import { Redis } from 'ioredis'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { createKeys } from '../../../src/redis/key-names.ts'
 import { trackEndedMs } from '../../../src/requests/reconcile/track/next-step.ts'
 import { keepLatestMs } from '../../../src/requests/store/new-requests.ts'
+import { createStore } from '../../../src/requests/store/store.ts'
+import { startRedis } from '../../sandbox/redis/start-redis.ts'
+import { noAudit } from '../redis-for-test.ts'
 import { moveFacts, newRequestFor, recordRequest } from '../request-for-test.ts'
 import { withRequest } from '../with-request.ts'
 
@@ -38,6 +43,23 @@ describe('a new request', () => {
     expect(refused.held.map(({ resource }) => resource)).toEqual(['elastic_ip:eip_b', 'elastic_ip:eip_a'])
     expect(refused.held[0]?.by).toBe(other.id)
     expect(await redis.exists(keys.resource('elastic_ip:eip_c'), keys.resource('server:sv_1'))).toBe(0)
+  })
+
+  test('is not recorded while Redis is full, even when the requester has earlier requests to count', async () => {
+    const server = await startRedis()
+    const redis = new Redis(server.url)
+    onTestFinished(async () => {
+      redis.disconnect()
+      await server.stop()
+    })
+    const store = createStore({ redis, keys: createKeys('full'), audit: noAudit })
+    const earlier = await recordRequest(store)
+    await store.take(earlier, 'reject')
+
+    await redis.config('SET', 'maxmemory', '1')
+
+    await expect(store.create(newRequestFor())).rejects.toMatchObject({ code: 'OOM' })
+    expect(await store.open()).toEqual([])
   })
 
   test('with several resources frees all of them when it ends', async () => {

@@ -70,17 +70,29 @@ describe('the last change of a resource', () => {
     await store.create(newRequestFor({ id: 'rejected', resource }))
     await takeSteps(store, 'rejected', 'reject')
 
-    expect(await store.lastChangeOf(resource)).toMatchObject({ id: 'second', state: 'done' })
-    expect(await store.lastChangeOf('elastic_ip:eip_1')).toBeUndefined()
+    expect(await store.lastChangesOf([resource])).toMatchObject([{ id: 'second', state: 'done' }])
+    expect(await store.lastChangesOf(['elastic_ip:eip_1'])).toEqual([])
+  })
+
+  test('of several resources is each request once', async () => {
+    const { redis, keys } = connectTestRedis()
+    const store = createStore({ redis, keys, audit: noAudit })
+    await store.create(newRequestFor({ id: 'both', resource: 'server:sv_1', moreResources: ['elastic_ip:eip_1', 'elastic_ip:eip_2'] }))
+    await takeSteps(store, 'both', ...untilTracking, 'finish')
+
+    const found = await store.lastChangesOf(['elastic_ip:eip_1', 'elastic_ip:eip_2', 'elastic_ip:eip_3'])
+
+    expect(found.map(({ id }) => id)).toEqual(['both'])
+    expect(await store.lastChangesOf([])).toEqual([])
   })
 
   test('is unknown if its record is gone or does not fit', async () => {
     const { redis, keys } = connectTestRedis()
     const store = createStore({ redis, keys, audit: noAudit })
     await redis.set(keys.lastChange('elastic_ip:eip_9'), 'gone')
-    expect(await store.lastChangeOf('elastic_ip:eip_9')).toBeUndefined()
+    expect(await store.lastChangesOf(['elastic_ip:eip_9'])).toEqual([])
 
     await redis.hset(keys.record('gone'), 'state', '"done"')
-    expect(await store.lastChangeOf('elastic_ip:eip_9')).toBeUndefined()
+    expect(await store.lastChangesOf(['elastic_ip:eip_9'])).toEqual([])
   })
 })

@@ -63,3 +63,14 @@ test('only changes that take time count as in flight, and only after they were s
 
   expect(await progressOf({ open }).snapshot()).toMatchObject({ movesInFlight: 320 })
 })
+
+test('of a request with several items, the items under way count, also if it is late or nothing is sent any more', async () => {
+  const open = [
+    { kind: 'ip.evacuate', state: 'waiting', count: 3 },
+    { kind: 'ip.evacuate', state: 'tracking', count: 2, items: 14 },
+    { kind: 'ip.move', state: 'tracking', count: 1 },
+  ]
+
+  expect(await progressOf({ open }).snapshot()).toMatchObject({ movesInFlight: 15 })
+  expect(await progressOf({ open: [{ kind: 'ip.evacuate', state: 'tracking', count: 1 }] }).snapshot()).toMatchObject({ movesInFlight: 0 })
+})

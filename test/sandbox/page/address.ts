@@ -1,3 +1,5 @@
+import { isBeside } from './side-by-side.ts'
+
 /** What the page's address keeps, for Back, reloads and second windows: the person, the channel or the app's tab, and the open thread. */
 export interface Place {
   as: string | null
@@ -18,36 +20,62 @@ const addressOf = ({ as, channel, thread }: Place) => {
 }
 
 /** Writes every place into the browser's history, so that Back returns to the place before and stays on the page. */
-export const address = {
-  read(): Place {
-    const query = new URLSearchParams(location.search)
-    return { as: query.get('as'), channel: query.get('channel'), thread: query.get('thread') }
-  },
+export function createAddress() {
+  /** The browser goes back later than it is told to. What comes next waits for that. */
+  let turn = Promise.resolve()
+  let isLeaving = false
 
-  /** Sets the first place, which replaces what was typed into the address bar. */
-  start(place: Place) {
-    history.replaceState({}, '', addressOf(place))
-  },
+  function inTurn(act: () => void | Promise<void>) {
+    turn = turn.then(act)
+  }
 
-  go(place: Place) {
-    if (addressOf(place) !== location.search) history.pushState({}, '', addressOf(place))
-  },
+  async function back() {
+    isLeaving = true
+    await new Promise<void>((resolve) => {
+      addEventListener('popstate', () => resolve(), { once: true })
+      history.back()
+    })
+    isLeaving = false
+  }
 
-  /** Adds an entry for an open form, so that Back closes it. */
-  enterForm() {
-    const entry: Entry = { form: true }
-    if (!isForm()) history.pushState(entry, '', location.search)
-  },
+  return {
+    isForm,
 
-  /** Makes that entry a usual one, once the form was closed in another way. Removing it could race with the next move. */
-  leaveForm() {
-    if (isForm()) history.replaceState({}, '', location.search)
-  },
+    /** Sets the first place, which replaces what was typed into the address bar. */
+    start: (place: Place) => history.replaceState({}, '', addressOf(place)),
 
-  /** Calls back when Back or Forward was pressed. */
-  follow(onMove: (place: Place) => void) {
-    addEventListener('popstate', () => onMove(this.read()))
-  },
+    /** Adds an entry for another place, or for the place behind a form. */
+    go: (place: Place) =>
+      inTurn(() => {
+        if (addressOf(place) !== location.search || isForm()) history.pushState({}, '', addressOf(place))
+      }),
+
+    /** Adds an entry for an open form, so that Back closes it. */
+    enterForm: () =>
+      inTurn(() => {
+        const entry: Entry = { form: true }
+        if (!isForm()) history.pushState(entry, '', location.search)
+      }),
+
+    /** Removes that entry, once the form was closed in another way. Two frames share one history, so there it becomes a usual one. */
+    leaveForm: () =>
+      inTurn(() => {
+        if (!isForm()) return undefined
+        return isBeside ? history.replaceState({}, '', location.search) : back()
+      }),
+
+    /** Calls back when Back or Forward was pressed. */
+    follow(onMove: (place: Place) => void) {
+      addEventListener('popstate', () => {
+        if (!isLeaving) onMove(readAddress())
+      })
+    },
+  }
+}
+
+export function readAddress(): Place {
+  const query = new URLSearchParams(location.search)
+  return { as: query.get('as'), channel: query.get('channel'), thread: query.get('thread') }
 }
 
 const isForm = () => (history.state as Entry | null)?.form === true

@@ -91,6 +91,9 @@ export interface AppState {
 /** The place of an element: a message of a channel, or a view. */
 export type Place = { channel: string; ts: string } | { viewId: string }
 
+/** What the person had on the screen when they pressed. It may have changed since, and Slack delivers the press all the same. */
+export type Seen = { message: Message } | { view: ModalView }
+
 export interface Press {
   blockId: string
   actionId: string
@@ -103,6 +106,8 @@ export interface Press {
 
 export interface FoundOptions {
   options?: Option[]
+  /** The label above the options, which nobody can choose. */
+  label?: string
   /** What Slack shows if the bot returned no options. */
   notice?: string
 }
@@ -152,7 +157,7 @@ export function createApi() {
     breakages: () => get<{ breakages: Breakage[] }>('/sandbox/breakages'),
     /** `on`: for a switch. `said`: what an act has done. */
     break: (id: string, on?: boolean) => post<{ breakages: Breakage[]; said?: string }>('/sandbox/breakages', { id, on }),
-    click: (as: string, place: Place, press: Press) => post('/desk/click', { as, ...place, ...press }),
+    click: (as: string, place: Place, seen: Seen, press: Press) => post('/desk/click', { as, ...place, seen, ...press }),
     submit: (as: string, viewId: string, values: FormValues) =>
       post<{ errors?: Record<string, string>; notice?: string }>('/desk/submit', { as, viewId, values }),
     /** `clear` closes the whole stack. */

@@ -55,7 +55,7 @@ export function createAppView({ api, workspace, desk, blocks, goTo, notify, upda
     const published = desk.home()
     if (!published) return nothingYet()
     const { id, view } = published
-    const surface: Surface = { key: `${names.me}/${id}`, place: { viewId: id }, names, view }
+    const surface: Surface = { key: `${names.me}/${id}`, place: { viewId: id }, names, seen: { view } }
     return html`<div class="app-home-inside">${keyed(id, html`<div class="blocks">${blocks.render(view.blocks, surface)}</div>`)}</div>`
   }
 

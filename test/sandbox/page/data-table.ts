@@ -6,6 +6,7 @@ import type { Names } from './inline.ts'
 import { renderRichText } from './rich-text.ts'
 import { domId, type Surface } from './surface.ts'
 import { cellWords, isNumber, nextSort, type ShownRows, shownRows, type TableView } from './table-rows.ts'
+import { unbrokenWords } from './unbroken-words.ts'
 
 /** Slack's default. */
 const usualPageSize = 5
@@ -28,7 +29,7 @@ export function createDataTables({ update }: { update(): void }) {
     return html`<div class="data-table">
       <div class="table-scroll" role="region" aria-labelledby=${`${id}-caption`} tabindex="0">
         <table>
-          <caption id=${`${id}-caption`}>${block.caption}</caption>
+          <caption id=${`${id}-caption`}><span>${block.caption}</span></caption>
           <thead>
             <tr>${header.map((cell, column) => headerCell({ words: cellWords(cell, surface.names), column, isNumber: isNumber(rows, column) }, view, change))}</tr>
           </thead>
@@ -62,7 +63,7 @@ function headerCell({ words, column, isNumber }: Header, { sort }: TableView, ch
 }
 
 function bodyCell(cell: TableCell, isRowHeader: boolean, names: Names): TemplateResult {
-  const content = html`<div class="cell">${cell.type === 'rich_text' ? renderRichText(cell.elements, names) : cellWords(cell, names)}</div>`
+  const content = html`<div class="cell">${cell.type === 'rich_text' ? renderRichText(cell.elements, names) : unbrokenWords(cellWords(cell, names))}</div>`
   const kind = cell.type === 'raw_number' ? 'is-number' : ''
   return isRowHeader ? html`<th scope="row" class=${kind}>${content}</th>` : html`<td class=${kind}>${content}</td>`
 }

@@ -3,28 +3,26 @@ import { live } from 'lit-html/directives/live.js'
 import type { Channel, Person, Workspace } from './api.ts'
 import { avatar } from './avatar.ts'
 import type { Desk } from './desk.ts'
+import type { Hint } from './hint.ts'
 import { icons, lockGate } from './icons.ts'
+import type { Navigation } from './navigation.ts'
 
 export interface FrameProps {
   workspace: Workspace
   desk: Desk
-  sideOpen: boolean
-  hintOpen: boolean
-  /** How many requests wait for this person. */
-  decisions(person: Person): number
+  navigation: Navigation
+  hint: Hint
+  /** The requests that wait for this person: how many, and in words. */
+  waiting(person: Person): { count: number; words: string }
   /** The button of the drawer, and the one for two people side by side. */
   tools: TemplateResult
-  toggleSide(open: boolean): void
-  toggleHint(): void
-  actAs(id: string): void
-  goTo(id: string): void
-  goToApp(): void
 }
 
 const roleWords: Record<Person['role'], string> = { requester: 'requester', approver: 'approver', outsider: 'outsider' }
 
-export function topBar({ workspace, desk, sideOpen, tools, decisions, toggleSide, actAs }: FrameProps): TemplateResult {
+export function topBar({ workspace, desk, navigation, tools, waiting }: FrameProps): TemplateResult {
   const me = desk.me()
+  const sideOpen = navigation.isSideOpen()
   return html`<header class="top-bar">
     <button
       type="button"
@@ -32,7 +30,7 @@ export function topBar({ workspace, desk, sideOpen, tools, decisions, toggleSide
       aria-label="Channels and people"
       aria-expanded=${sideOpen ? 'true' : 'false'}
       aria-controls="side-bar"
-      @click=${() => toggleSide(!sideOpen)}
+      @click=${() => navigation.toggleSide(!sideOpen)}
     >
       ${icons.menu}
     </button>
@@ -42,11 +40,11 @@ export function topBar({ workspace, desk, sideOpen, tools, decisions, toggleSide
       <label for="acting-as">Acting as</label>
       <span class="switcher-frame">
         ${avatar(false, me.name, me)}
-        <select id="acting-as" .value=${live(me.id)} @change=${(event: Event) => actAs((event.target as HTMLSelectElement).value)}>
+        <select id="acting-as" .value=${live(me.id)} @change=${(event: Event) => navigation.actAs((event.target as HTMLSelectElement).value)}>
           ${workspace.people.map(
             (person) =>
               html`<option value=${person.id} ?selected=${person.id === me.id}>
-                ${person.name} (${roleWords[person.role]})${decisions(person) > 0 ? `, ${toDecide(decisions(person))}` : ''}
+                ${person.name} (${roleWords[person.role]})${waiting(person).count > 0 ? `, ${waiting(person).words}` : ''}
               </option>`,
           )}
         </select>
@@ -63,8 +61,9 @@ function team({ team: { name } }: Workspace): TemplateResult {
 }
 
 export function sideBar(props: FrameProps): TemplateResult {
-  const { workspace, sideOpen, toggleSide } = props
-  return html`${sideOpen ? html`<div class="scrim" @click=${() => toggleSide(false)}></div>` : nothing}
+  const { workspace, navigation } = props
+  const sideOpen = navigation.isSideOpen()
+  return html`${sideOpen ? html`<div class="scrim" @click=${() => navigation.toggleSide(false)}></div>` : nothing}
     <nav class="side-bar ${sideOpen ? 'is-open' : ''}" id="side-bar" aria-label="Workspace">
       ${team(workspace)}
       <h2 class="side-title">Channels</h2>
@@ -85,7 +84,7 @@ export function sideBar(props: FrameProps): TemplateResult {
     </nav>`
 }
 
-function channelLink({ id, name }: Channel, { desk, goTo }: FrameProps): TemplateResult {
+function channelLink({ id, name }: Channel, { desk, navigation }: FrameProps): TemplateResult {
   const unread = desk.unread(id)
   const current = desk.tab() === undefined && id === desk.channel().id
   const marked = unread.any && !current
@@ -94,7 +93,7 @@ function channelLink({ id, name }: Channel, { desk, goTo }: FrameProps): Templat
       type="button"
       class="side-link ${current ? 'is-current' : ''} ${marked ? 'is-unread' : ''}"
       aria-current=${current ? 'page' : nothing}
-      @click=${() => goTo(id)}
+      @click=${() => navigation.goTo(id)}
     >
       ${icons.hash}<span class="side-name">${name}</span>
       ${marked ? html`<span class="visually-hidden">, unread</span>` : nothing}
@@ -103,7 +102,7 @@ function channelLink({ id, name }: Channel, { desk, goTo }: FrameProps): Templat
   </li>`
 }
 
-function appLink({ workspace, desk, goToApp }: FrameProps): TemplateResult {
+function appLink({ workspace, desk, navigation }: FrameProps): TemplateResult {
   const tab = desk.tab()
   const marked = tab !== 'messages' && desk.unreadInApp().any
   return html`<li>
@@ -111,7 +110,7 @@ function appLink({ workspace, desk, goToApp }: FrameProps): TemplateResult {
       type="button"
       class="side-link ${tab ? 'is-current' : ''} ${marked ? 'is-unread' : ''}"
       aria-current=${tab ? 'page' : nothing}
-      @click=${goToApp}
+      @click=${() => navigation.goTo(workspace.bot.homeTab ? 'home' : 'messages')}
     >
       <span class="avatar avatar-bot">${lockGate}</span><span class="side-name">${workspace.bot.name}</span>
       ${marked ? html`<span class="visually-hidden">, unread</span>` : nothing}
@@ -119,18 +118,18 @@ function appLink({ workspace, desk, goToApp }: FrameProps): TemplateResult {
   </li>`
 }
 
-function personLink(person: Person, { desk, decisions, actAs }: FrameProps): TemplateResult {
+function personLink(person: Person, { desk, waiting, navigation }: FrameProps): TemplateResult {
   const isMe = person.id === desk.me().id
-  const count = decisions(person)
+  const { count, words } = waiting(person)
   const label = isMe ? `${person.name} (you)` : `Act as ${person.name}`
   return html`<li>
     <button
       type="button"
       class="side-link side-person ${isMe ? 'is-me' : ''}"
       aria-current=${isMe ? 'true' : nothing}
-      aria-label=${count > 0 ? `${label}, ${toDecide(count)}` : label}
-      title=${`${person.title}. ${isMe ? 'You act as this person.' : `Click to act as ${person.name}.`}`}
-      @click=${() => actAs(person.id)}
+      aria-label=${count > 0 ? `${label}, ${words}` : label}
+      title=${`${person.title}.${count > 0 ? ` ${words}.` : ''} ${isMe ? 'You act as this person.' : `Click to act as ${person.name}.`}`}
+      @click=${() => navigation.actAs(person.id)}
     >
       ${avatar(false, person.name, person)}<span class="side-name">${person.name}</span>
       ${isMe ? html`<span class="side-role you">you</span>` : html`<span class="side-role">${roleWords[person.role]}</span>`}
@@ -139,16 +138,12 @@ function personLink(person: Person, { desk, decisions, actAs }: FrameProps): Tem
   </li>`
 }
 
-function toDecide(count: number): string {
-  return `${count} to decide`
-}
-
-export function channelHead({ desk, hintOpen, toggleHint }: FrameProps): TemplateResult {
+export function channelHead({ desk, hint }: FrameProps): TemplateResult {
   const { name, topic } = desk.channel()
   return html`<header class="channel-head">
     <h1>${icons.hash}<span>${name}</span></h1>
     <p class="topic">${topic}</p>
-    <button type="button" class="icon-button" aria-pressed=${hintOpen ? 'true' : 'false'} aria-label="How to start" title="How to start" @click=${toggleHint}>
+    <button type="button" class="icon-button" aria-pressed=${hint.isOpen() ? 'true' : 'false'} aria-label="How to start" title="How to start" @click=${hint.toggle}>
       ${icons.idea}
     </button>
   </header>`

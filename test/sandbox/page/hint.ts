@@ -58,13 +58,17 @@ export function createHint({ fill, actAs, open, show, beside, update }: HintOpti
         return html`${who} Lockkeeper makes the change and reports in the ${link('thread', () => open(step.request))}. A move takes about ten
           seconds.`
       case 'explore':
-        return html`${who} The result is in the ${link('thread', () => open(step.request))}. Next, try ${command('/infra plans')}, open Lockkeeper's
-          Home, or break something.`
+        return html`${who} ${ending(step.request)} Next, try ${command('/infra plans')}, open Lockkeeper's Home, or break something.`
       case 'outside':
         return html`${who} Guests can read the channel, but they can't use Lockkeeper. Type ${command('/infra ip move')}
         ${step.request ? orPress(step.request) : nothing} and read the answer.`
     }
   }
+
+  const ending = (request: ShownRequest) =>
+    request.isReported
+      ? html`The result is in the ${link('thread', () => open(request))}.`
+      : html`${link('The request', () => show(request))} has ended.`
 
   const orPress = (request: ShownRequest) => html`or press <strong>Approve</strong> on ${link('the request', () => show(request))}`
 

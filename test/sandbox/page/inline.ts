@@ -4,6 +4,7 @@ import { emojiNamed } from './emoji.ts'
 import { mentionWords } from './inline-words.ts'
 import { type Inline, type MrkdwnOptions, type Paragraph, parseMrkdwn } from './mrkdwn.ts'
 import { formatSlackDate } from './slack-date.ts'
+import { unbrokenClass, unbrokenWords } from './unbroken-words.ts'
 
 /** The names for ids, and the current person. */
 export interface Names {
@@ -23,7 +24,7 @@ export function renderMrkdwn(text: string, names: Names, options: MrkdwnOptions 
 
 /** Keeps line breaks of plain text, and replaces `:names:` by emoji. */
 export function renderPlain(text: string): TemplateResult {
-  return html`<span class="plain">${plainWithEmoji(text)}</span>`
+  return html`<span class="plain">${unbrokenWords(plainWithEmoji(text))}</span>`
 }
 
 export function plainWithEmoji(text: string): string {
@@ -39,11 +40,11 @@ export function renderParagraph(paragraph: Paragraph, names: Names): TemplateRes
 function renderInline(piece: Inline, names: Names): TemplateResult {
   switch (piece.type) {
     case 'text':
-      return html`${piece.text}`
+      return unbrokenWords(piece.text)
     case 'break':
       return html`<br />`
     case 'code':
-      return html`<code class="code">${piece.text}</code>`
+      return html`<code class="code ${unbrokenClass(piece.text)}">${piece.text}</code>`
     case 'bold':
       return html`<strong>${renderAll(piece.children, names)}</strong>`
     case 'italic':
@@ -85,7 +86,7 @@ function renderDate(date: { seconds: number; format: string; url?: string; fallb
   const moment = new Date(date.seconds * 1000)
   if (Number.isNaN(moment.getTime())) return html`${date.fallback}`
   const time = html`<time class="date" datetime=${moment.toISOString()} title=${moment.toLocaleString()}
-    >${formatSlackDate(date.seconds, date.format, new Date())}</time
+    >${unbrokenWords(formatSlackDate(date.seconds, date.format, new Date()))}</time
   >`
   return date.url ? renderLink(date.url, time) : time
 }

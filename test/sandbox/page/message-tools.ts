@@ -7,7 +7,7 @@ interface MessageToolsOptions {
   menus: Menus
   /** The message shortcuts of the app. */
   shortcuts: Shortcut[]
-  run(shortcut: Shortcut, message: Message): void
+  run(shortcut: Shortcut, message: Message): Promise<void>
 }
 
 /** Renders the tools of a message, at its upper right corner: *Reply in thread*, and *More actions* with the shortcuts of the app. */
@@ -16,7 +16,7 @@ export function createMessageTools({ menus, shortcuts, run }: MessageToolsOption
   return function tools(message: Message, where: string, reply: (() => void) | undefined): TemplateResult | typeof nothing {
     // Slack offers neither for ephemeral messages.
     if (message.ephemeral || message.deleted) return nothing
-    const items = shortcuts.map((shortcut) => ({ name: shortcut.name, description: 'Lockkeeper', pick: () => run(shortcut, message) }))
+    const items = shortcuts.map((shortcut) => ({ name: shortcut.name, description: 'Lockkeeper', pick: () => void run(shortcut, message) }))
     return html`<div class="message-tools">
       ${
         reply

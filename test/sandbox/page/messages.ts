@@ -75,6 +75,7 @@ export function createMessages({ blocks, tools, person }: MessagesOptions) {
       key: `${names.me}/${channel.id}/${message.ts}`,
       place: { channel: channel.id, ts: message.ts },
       names,
+      seen: { message },
     }
     return html`<div class="blocks">${blocks.render(message.blocks, surface)}</div>
       ${edited}`

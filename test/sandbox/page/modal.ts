@@ -67,7 +67,7 @@ export function createModal({ api, forms, blocks, pickers, me, refresh, update }
     if (!top) return nothing
     const { id, view } = top
     const found = errors.get(id) ?? {}
-    const surface: Surface = { key: id, place: { viewId: id }, names, view, errors: found }
+    const surface: Surface = { key: id, place: { viewId: id }, names, seen: { view }, errors: found }
     const stacked = views.length > 1
     const busy = submitting === id
     const submitText = view.submit?.text ?? (view.blocks.some(({ type }) => type === 'input') ? 'Submit' : undefined)
@@ -126,3 +126,5 @@ export function createModal({ api, forms, blocks, pickers, me, refresh, update }
     },
   }
 }
+
+export type Modal = ReturnType<typeof createModal>

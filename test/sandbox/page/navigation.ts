@@ -1,10 +1,12 @@
-import { address, isSamePlace, type Place } from './address.ts'
-import type { Workspace } from './api.ts'
+import { createAddress, isSamePlace, type Place } from './address.ts'
+import type { OpenView, Workspace } from './api.ts'
 import type { AppTab, Desk } from './desk.ts'
 
 export interface NavigationOptions {
   workspace: Workspace
   desk: Desk
+  /** Closes the form on top. Returns whether there was one. */
+  closeForm(): boolean
   /** Called after every move to another place. */
   moved(): void
   update(): void
@@ -17,15 +19,24 @@ export function isTab(channel: string | null): channel is AppTab {
 }
 
 /** Moves between people, channels, the app and threads. Every move is an entry in the browser's history. */
-export function createNavigation({ workspace, desk, moved, update }: NavigationOptions) {
+export function createNavigation({ workspace, desk, closeForm, moved, update }: NavigationOptions) {
+  const address = createAddress()
   let threadTs: string | undefined
+  let sideOpen = false
   let hadForm = false
+  /** The lowest view of the forms that are set aside while their reader looks at a message. */
+  let aside: string | undefined
 
   const here = (): Place => ({ as: desk.me().id, channel: desk.tab() ?? desk.channel().id, thread: threadTs ?? null })
 
   function enter(change: () => unknown) {
     change()
     address.go(here())
+    arrive()
+  }
+
+  function arrive() {
+    sideOpen = false
     moved()
   }
 
@@ -38,20 +49,38 @@ export function createNavigation({ workspace, desk, moved, update }: NavigationO
     requestAnimationFrame(() => document.querySelector<HTMLElement>('.thread-list')?.focus())
   }
 
+  function toggleSide(open: boolean) {
+    sideOpen = open
+    update()
+  }
+
+  /** Closes the thread. The focus goes to its bar if it was in the thread, so that a half-typed message keeps it otherwise. */
+  function closeThread() {
+    const bar = document.querySelector<HTMLElement>(`.messages [data-ts="${threadTs}"] .thread-bar`)
+    const wasInside = document.activeElement?.closest('.thread') || document.activeElement === document.body
+    threadTs = undefined
+    address.go(here())
+    update()
+    if (wasInside) bar?.focus()
+  }
+
   /** Shows a place of the history, without a new entry. */
   async function show(place: Place) {
     const { as, channel, thread } = place
-    if (isSamePlace(place, here())) return
+    if (isSamePlace(place, here())) return update()
     if (as !== desk.me().id && workspace.people.some(({ id }) => id === as)) await desk.actAs(as ?? '')
     threadTs = thread ?? undefined
     go(channel ?? '')
-    moved()
+    arrive()
   }
 
   address.start(here())
 
   return {
     thread: () => threadTs,
+    isSideOpen: () => sideOpen,
+    toggleSide,
+    closeThread,
 
     goTo(id: string) {
       enter(() => {
@@ -69,15 +98,22 @@ export function createNavigation({ workspace, desk, moved, update }: NavigationO
       focusThread()
     },
 
-    /** Closes the thread. The focus goes to its bar if it was in the thread, so that a half-typed message keeps it otherwise. */
-    closeThread() {
-      const bar = document.querySelector<HTMLElement>(`.messages [data-ts="${threadTs}"] .thread-bar`)
-      const wasInside = document.activeElement?.closest('.thread') || document.activeElement === document.body
-      threadTs = undefined
-      address.go(here())
-      update()
-      if (wasInside) bar?.focus()
+    /** Closes what covers the channel: the side bar of a narrow page, or the thread. */
+    closeTop() {
+      if (sideOpen) toggleSide(false)
+      else if (threadTs !== undefined) closeThread()
     },
+
+    /** Returns the forms that are shown. */
+    formsOf: (views: OpenView[]): OpenView[] => (views[0] && views[0].id === aside ? [] : views),
+
+    /** Hides the open forms. Back returns to them, once `record` has added an entry for what is shown instead. */
+    setAside(views: OpenView[]) {
+      aside = views[0]?.id
+      update()
+    },
+
+    record: () => address.go(here()),
 
     /** Called after every render: while a form is open, Back closes it. */
     settleForm(isOpen: boolean) {
@@ -86,12 +122,15 @@ export function createNavigation({ workspace, desk, moved, update }: NavigationO
       hadForm = isOpen
     },
 
-    /** `closeForm`: closes the form on top, and returns whether there was one. */
-    follow(closeForm: () => boolean) {
+    follow() {
       address.follow((place) => {
-        if (!closeForm()) return void show(place)
-        // The next render adds an entry for a form that is still open below.
-        hadForm = false
+        if (address.isForm()) aside = undefined
+        else if (closeForm()) {
+          // The next render adds an entry for a form that is still open below.
+          hadForm = false
+          return
+        }
+        void show(place)
       })
     },
 

@@ -29,7 +29,7 @@ export function nextStep(me: Person, people: Person[], requests: ShownRequest[])
     return approver ? { is: 'switch-to-approver', to: approver, request } : { is: 'wait', request }
   }
   if (request.stage === 'runs') return { is: 'wait', request }
-  if (requester && requester.id !== me.id) {
+  if (requester && requester.id !== me.id && (request.stage === 'to-create' || request.isReported)) {
     return { is: 'switch-to-requester', to: requester, request, why: request.stage === 'to-create' ? 'create-key' : 'report' }
   }
   return { is: 'explore', request }

@@ -38,3 +38,5 @@ export function createNotices({ update }: { update(): void }) {
     },
   }
 }
+
+export type Notices = ReturnType<typeof createNotices>

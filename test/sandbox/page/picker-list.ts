@@ -2,6 +2,7 @@ import { html, nothing, type TemplateResult } from 'lit-html'
 import type { Option } from './block-shapes.ts'
 import { icons } from './icons.ts'
 import { plainWithEmoji } from './inline.ts'
+import { unbrokenWords } from './unbroken-words.ts'
 
 /** The open list of a picker. */
 export interface PickerList {
@@ -12,6 +13,8 @@ export interface PickerList {
   typed: boolean
   status: 'too-short' | 'loading' | 'ready' | 'failed'
   options: Option[]
+  /** The label above the options, which nobody can choose. */
+  label?: string
   error: string
   /** Index of the active option. -1: none. */
   active: number
@@ -28,6 +31,7 @@ export function pickerList(list: PickerList, props: PickerListProps): TemplateRe
   const options = list.status === 'failed' || list.status === 'too-short' ? [] : list.options
   // A press of the mouse in the list must not take the focus from the field, because that closes the list.
   return html`<div class="popup" data-popup-for=${`${list.id}-frame`} @mousedown=${(event: Event) => event.preventDefault()}>
+    ${list.status === 'ready' && list.label ? html`<div class="picker-message" role="status">${plainWithEmoji(list.label)}</div>` : nothing}
     <div role="listbox" id=${`${list.id}-list`} aria-label="Options" aria-busy=${list.status === 'loading'}>
       ${options.map((option, index) => optionRow(option, index, list, props))}
     </div>
@@ -44,8 +48,8 @@ function optionRow(option: Option, index: number, list: PickerList, { selected, 
     aria-selected=${isSelected}
     @click=${() => onPick(option)}
   >
-    <span class="option-text">${plainWithEmoji(option.text.text)}</span>
-    ${option.description ? html`<span class="option-description">${plainWithEmoji(option.description.text)}</span>` : nothing}
+    <span class="option-text">${unbrokenWords(plainWithEmoji(option.text.text))}</span>
+    ${option.description ? html`<span class="option-description">${unbrokenWords(plainWithEmoji(option.description.text))}</span>` : nothing}
     ${isSelected ? html`<span class="option-check">${icons.check}</span>` : nothing}
   </div>`
 }

@@ -51,13 +51,13 @@ export function createPickers({ update }: { update(): void }) {
     if (open !== list) return
     const trouble = answer.ok ? answer.notice : answer.error
     if (trouble) Object.assign(list, { status: 'failed', error: trouble, options: [] })
-    else if (answer.ok) ready(list, answer.options ?? [], props)
+    else if (answer.ok) ready(list, answer, props)
     update()
   }
 
-  function ready(list: PickerList, options: Option[], { selected }: PickerProps) {
+  function ready(list: PickerList, { options = [], label }: FoundOptions, { selected }: PickerProps) {
     const current = options.findIndex(({ value }) => value === selected?.value)
-    Object.assign(list, { status: 'ready', options, active: list.query === '' ? current : Math.min(0, options.length - 1) })
+    Object.assign(list, { status: 'ready', options, label, active: list.query === '' ? current : Math.min(0, options.length - 1) })
   }
 
   function pick(props: PickerProps, option: Option) {

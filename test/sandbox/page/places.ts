@@ -69,3 +69,5 @@ export function createPlaces({ app, messages, scroll, tries, fill }: PlacesOptio
       html`<main class="channel">${props.frame.desk.tab() ? appTab(props) : channel(props)}</main>`,
   }
 }
+
+export type Places = ReturnType<typeof createPlaces>

@@ -23,8 +23,8 @@ export function createPresses({ api, forms, confirm, me, notify, update }: Press
     if (busy.has(key)) return
     busy.add(key)
     update()
-    const values = surface.view && { values: forms.valuesOf(surface.key, surface.view) }
-    const answer = await api.click(me(), surface.place, { blockId, actionId: element.action_id ?? '', ...press, ...values })
+    const values = 'view' in surface.seen && { values: forms.valuesOf(surface.key, surface.seen.view) }
+    const answer = await api.click(me(), surface.place, surface.seen, { blockId, actionId: element.action_id ?? '', ...press, ...values })
     busy.delete(key)
     if (!answer.ok) notify(answer.error)
     update()

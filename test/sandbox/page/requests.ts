@@ -1,16 +1,18 @@
 import type { Message, Person } from './api.ts'
 import type { Element } from './block-shapes.ts'
 
-/** The action ids of Lockkeeper's buttons that a person is needed for. */
-export const decisionButtons = { approve: 'request-approve', handOver: 'request-hand-over' } as const
+/** The action ids of Lockkeeper's buttons that say how far a request is. Only finished requests have details. */
+export const stageButtons = { approve: 'request-approve', handOver: 'request-hand-over', details: 'request-details' } as const
 
 /** A request as its message in the channel shows it. */
 export interface ShownRequest {
   channel: string
   ts: string
   requester: string | undefined
-  /** `waits`: for an approver. `to-create`: the requester can create the key. `ended`: its thread says how. */
+  /** `waits`: for an approver. `to-create`: the requester can create the key. */
   stage: 'waits' | 'to-create' | 'runs' | 'ended'
+  /** Whether its thread says how it ended. A withdrawn request has no report. */
+  isReported: boolean
 }
 
 /** Finds the requests among the messages, oldest first. */
@@ -18,9 +20,15 @@ export function requestsIn(messages: Message[]): ShownRequest[] {
   return messages.filter(isRequest).map((message) => ({
     channel: message.channel,
     ts: message.ts,
-    requester: /<@(\w+)/.exec(message.text)?.[1],
-    stage: stageOf(message, messages),
+    requester: requesterOf(message),
+    stage: stageOf(message),
+    isReported: messages.some((reply) => reply.threadTs === message.ts && isEnd(reply)),
   }))
+}
+
+/** Returns the first person whom it names. The request of an alert has no person as its requester, and names its machine first. */
+function requesterOf({ text }: Message): string | undefined {
+  return /<@(\w+)|\bAlertmanager\b/.exec(text)?.[1]
 }
 
 /** Returns the requests that this person has to decide, or to create a key for. */
@@ -30,17 +38,35 @@ export function waitingFor(requests: ShownRequest[], { id, role }: Pick<Person, 
   )
 }
 
-/** Lockkeeper names each of its messages in the metadata: `<id of the request>/card` is the request message. */
-function isRequest({ isBot, ephemeral, metadata, blocks = [] }: Message): boolean {
-  const isNamed = metadata?.event_payload?.key?.endsWith('/card') ?? false
-  return isBot && !ephemeral && (isNamed || buttonsIn(blocks).includes(decisionButtons.approve))
+/** Says what waits for a person, such as `2 to decide, 1 key to create`. Empty if nothing does. */
+export function waitingWords(requests: ShownRequest[], person: Pick<Person, 'id' | 'role'>): string {
+  const waiting = waitingFor(requests, person)
+  const keys = waiting.filter(({ stage }) => stage === 'to-create').length
+  const decisions = waiting.length - keys
+  return [
+    ...(decisions > 0 ? [`${decisions} to decide`] : []),
+    ...(keys > 0 ? [`${keys} ${keys === 1 ? 'key' : 'keys'} to create`] : []),
+  ].join(', ')
 }
 
-function stageOf({ ts, blocks = [] }: Message, messages: Message[]): ShownRequest['stage'] {
+function isRequest({ isBot, ephemeral, metadata, blocks = [] }: Message): boolean {
+  return isBot && !ephemeral && (nameOf(metadata) === 'card' || buttonsIn(blocks).includes(stageButtons.approve))
+}
+
+function isEnd({ isBot, metadata }: Message): boolean {
+  return isBot && ['ended', 'corrected', 'stopped'].includes(nameOf(metadata))
+}
+
+/** Lockkeeper names each of its messages in the metadata: `<id of the request>/card` is the request message. */
+function nameOf(metadata: Message['metadata']): string {
+  return metadata?.event_payload?.key?.split('/')[1] ?? ''
+}
+
+function stageOf({ blocks = [] }: Message): ShownRequest['stage'] {
   const buttons = buttonsIn(blocks)
-  if (buttons.includes(decisionButtons.approve)) return 'waits'
-  if (buttons.includes(decisionButtons.handOver)) return 'to-create'
-  return messages.some(({ threadTs, isBot, ts: replyTs }) => threadTs === ts && replyTs !== ts && isBot) ? 'ended' : 'runs'
+  if (buttons.includes(stageButtons.approve)) return 'waits'
+  if (buttons.includes(stageButtons.handOver)) return 'to-create'
+  return buttons.includes(stageButtons.details) ? 'ended' : 'runs'
 }
 
 function buttonsIn(blocks: NonNullable<Message['blocks']>): string[] {

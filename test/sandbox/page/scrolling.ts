@@ -2,8 +2,8 @@
 const slack = 60
 
 /**
- * Keeps a list at its newest entry while its reader is there. Does not move it while they read further up. Call `measure` before every
- * render and `settle` after it.
+ * Keeps a list at its newest entry while its reader is there: at its end, or at its beginning if it is higher than the list. Does not move
+ * it while they read elsewhere. Call `settle` after every render.
  */
 export function createScrolling({ selector, update }: { selector: string; update(): void }) {
   let box: HTMLElement | null = null
@@ -11,13 +11,13 @@ export function createScrolling({ selector, update }: { selector: string; update
   const watcher = new ResizeObserver(() => stay())
 
   function stay() {
-    if (box && atEnd) box.scrollTop = box.scrollHeight
+    if (box && atEnd) box.scrollTop = Math.max(box.scrollTop, newest(box))
   }
 
   function measure() {
     if (!box) return
     const was = atEnd
-    atEnd = box.scrollHeight - box.scrollTop - box.clientHeight < slack
+    atEnd = newest(box) - box.scrollTop < slack
     if (was !== atEnd) update()
   }
 
@@ -46,6 +46,14 @@ export function createScrolling({ selector, update }: { selector: string; update
       update()
     },
   }
+}
+
+/** Returns how far the list is scrolled for its newest entry. */
+function newest(box: HTMLElement): number {
+  const end = box.scrollHeight - box.clientHeight
+  const entry = [...box.querySelectorAll('article')].at(-1)
+  if (!entry || entry.offsetHeight <= box.clientHeight) return end
+  return box.scrollTop + entry.getBoundingClientRect().top - box.getBoundingClientRect().top
 }
 
 export type Scrolling = ReturnType<typeof createScrolling>

@@ -1,5 +1,4 @@
-import type { Place } from './api.ts'
-import type { ModalView } from './block-shapes.ts'
+import type { Place, Seen } from './api.ts'
 import type { Names } from './inline.ts'
 
 /** The place of blocks, and what their rendering needs from it. */
@@ -8,8 +7,8 @@ export interface Surface {
   key: string
   place: Place
   names: Names
-  /** The view. Its values are sent with every press. */
-  view?: ModalView
+  /** Is sent with every press. */
+  seen: Seen
   /** Messages under inputs, by block id. */
   errors?: Record<string, string>
 }

@@ -5,6 +5,7 @@ import { avatar } from './avatar.ts'
 import { icons } from './icons.ts'
 import { mrkdwnWords } from './inline-words.ts'
 import { namesOf } from './names.ts'
+import { unbrokenWords } from './unbroken-words.ts'
 
 export interface ToastsOptions {
   workspace: Workspace
@@ -16,8 +17,8 @@ export interface ToastsOptions {
   update(): void
 }
 
-/** On a narrow page a toast covers the hint and messages, so that there is one at a time, and for a shorter time. */
-const limits = () => (matchMedia('(max-width: 760px)').matches ? { most: 1, shownMs: 7_000 } : { most: 3, shownMs: 12_000 })
+/** On a narrow page a toast covers the hint and messages, so that there is one at a time, and for a shorter time. Two leave the side bar room. */
+const limits = () => (matchMedia('(max-width: 760px)').matches ? { most: 1, shownMs: 7_000 } : { most: 2, shownMs: 12_000 })
 
 /** Shows what the phones of people show: the notification of a new message, with the text that Slack puts there. */
 export function createToasts({ workspace, me, onlyMe, open, update }: ToastsOptions) {
@@ -55,7 +56,7 @@ export function createToasts({ workspace, me, onlyMe, open, update }: ToastsOpti
         )}
         <span class="toast-words">
           <span class="toast-from">${names.user(user)}${where ? ` in #${where}` : nothing}</span>
-          <span class="toast-text">${mrkdwnWords(text, names)}</span>
+          <span class="toast-text">${unbrokenWords(mrkdwnWords(text, names))}</span>
           <span class="toast-open">${as === me() ? 'Open' : `Open as ${names.user(as)?.split(' ')[0]}`}</span>
         </span>
       </button>

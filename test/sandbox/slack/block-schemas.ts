@@ -40,6 +40,9 @@ const option = object({
 /** The answer to an option load. */
 export const options = array(option, { max: 100 })
 
+/** The other answer to an option load. */
+export const optionGroups = array(object({ required: { label: plain(75), options } }), { max: 100 })
+
 const field = { action_id: id, placeholder: plain(150) }
 
 const externalSelect = object({

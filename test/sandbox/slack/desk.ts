@@ -7,7 +7,7 @@ import { addressOf, readBody, sendJson } from './http.ts'
 import type { Interactions } from './interactions.ts'
 import { isObject, type Json, objectOf, parseJson, stringOf } from './json.ts'
 import type { MessageStore } from './message-store.ts'
-import type { CommandSuggestion, ShortcutSuggestion } from './slack.ts'
+import type { CommandSuggestion, Message, ShortcutSuggestion } from './slack.ts'
 import type { State } from './state.ts'
 import type { StoredView, ViewStore } from './view-store.ts'
 
@@ -34,9 +34,17 @@ export function createDesk(options: DeskOptions) {
     return directory.person(stringOf(given.as)).id
   }
 
-  function placeOf(userId: string, given: Json): Place {
+  /** Returns what was on the person's screen. Slack delivers a press of an old message or view, too. */
+  function seenPlace(userId: string, given: Json): Place {
+    const { message, view } = objectOf(given.seen)
+    const place = placeOf(userId, given, isObject(message) ? (message as unknown as Message) : undefined)
+    return 'view' in place && isObject(view) ? { view: { ...place.view, hash: stringOf(view.hash), given: view } } : place
+  }
+
+  /** `copy`: the message as it was on the screen. */
+  function placeOf(userId: string, given: Json, copy?: Message): Place {
     if (given.viewId) return acts.viewFor(userId, stringOf(given.viewId))
-    return acts.messageFor(userId, stringOf(given.channel), stringOf(given.ts))
+    return acts.messageFor(userId, stringOf(given.channel), stringOf(given.ts), copy)
   }
 
   function workspace(): Json {
@@ -120,7 +128,7 @@ export function createDesk(options: DeskOptions) {
     const blockId = stringOf(given.blockId) || stringOf(action.block_id)
     const actionId = stringOf(given.actionId) || stringOf(action.action_id)
     const { type: _type, action_id: _actionId, block_id: _blockId, ...choice } = action
-    const place = placeOf(userId, given)
+    const place = seenPlace(userId, given)
     // A click carries the current values of its modal, as in Slack.
     if ('view' in place) take(place.view, objectOf(given.values))
     const placed = acts.element(place, actionId, { blockId: blockId || undefined })
@@ -146,7 +154,7 @@ export function createDesk(options: DeskOptions) {
     const place = placeOf(userId, given)
     const placed = acts.element(place, stringOf(given.actionId), { blockId: stringOf(given.blockId) || undefined })
     const found = await acts.suggest(userId, place, placed, stringOf(given.value))
-    return { options: found.options, ...(found.notice ? { notice: found.notice } : {}) }
+    return { options: found.options, ...(found.label ? { label: found.label } : {}), ...(found.notice ? { notice: found.notice } : {}) }
   }
 
   async function submit(given: Json): Promise<Json> {

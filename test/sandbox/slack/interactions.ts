@@ -2,7 +2,7 @@ import { answerSubmission } from './answer-submission.ts'
 import { commandText } from './command-text.ts'
 import type { Directory } from './directory.ts'
 import type { StateValues } from './elements.ts'
-import { isObject, type Json, objectOf, objectsOf } from './json.ts'
+import { isObject, type Json, objectOf, objectsOf, textOf } from './json.ts'
 import type { MessageStore, StoredMessage } from './message-store.ts'
 import { clickNotice, commandNotice, dispatchFailed, notConfigured, trouble } from './notices.ts'
 import type { Payloads } from './payloads.ts'
@@ -160,7 +160,9 @@ export function createInteractions(options: InteractionOptions) {
       if (delivery.outcome !== 'acknowledged' || problemsWithOptions(answer).length > 0) {
         return { ...fail(delivery, userId, trouble), options: [] }
       }
-      return { ...delivery, options: objectsOf(answer.options) as unknown as Option[] }
+      const [group] = objectsOf(answer.option_groups)
+      if (!group) return { ...delivery, options: objectsOf(answer.options) as unknown as Option[] }
+      return { ...delivery, options: objectsOf(group.options) as unknown as Option[], label: textOf(group.label) }
     },
 
     /** Sends the same bytes again. The answer is returned and not applied, because the first answer counted. */

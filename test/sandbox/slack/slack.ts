@@ -132,6 +132,8 @@ export interface Delivery {
 
 export interface Suggestions extends Delivery {
   options: Option[]
+  /** The label above the options. */
+  label?: string
 }
 
 export interface ClickOptions {

@@ -78,6 +78,8 @@ test('problems are reported in the words of Slack, each with its place', () => {
   expect(inModal({ submit: undefined })).toEqual(['missing required field: submit [json-pointer:/view]'])
   expect(inModal({ type: 'home' })).toEqual(['unsupported type: home [json-pointer:/view/type]'])
   expect(problemsWithOptions({})).toEqual(['missing required field: options'])
+  expect(problemsWithOptions({ option_groups: [{ label: plain('Two of three'), options: [option()] }] })).toEqual([])
+  expect(problemsWithOptions({ option_groups: [{ label: plain('x'.repeat(76)), options: [option()] }] })).not.toEqual([])
 })
 
 test('the initial option must be among the options', () => {
@@ -98,7 +100,7 @@ describe('what the stand-in does not describe is an error with its name', () => 
     ['"style" at /blocks/0/elements/0/confirm', () => problems(actions(button({ confirm: confirm({ style: 'danger' }) })))],
     ['"notify_on_close" at /view', () => inModal({ notify_on_close: true })],
     ['"title" at /view', () => problemsWithView({ type: 'home', blocks: [], title: plain('Home') }, 'home')],
-    ['"option_groups" in an answer', () => problemsWithOptions({ option_groups: [] } as never)],
+    ['"cursor" in an answer', () => problemsWithOptions({ cursor: '' } as never)],
   ])('%s', (named, check) => {
     expect(check).toThrow(named)
     expect(check).toThrow(/^The stand-in Slack does not describe .* If Slack takes it, add it to test\/sandbox\/slack\.$/)

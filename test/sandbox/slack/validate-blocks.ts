@@ -1,4 +1,4 @@
-import { block, options } from './block-schemas.ts'
+import { block, optionGroups, options } from './block-schemas.ts'
 import { isTable } from './data-table-schema.ts'
 import { elementsOf } from './elements.ts'
 import { isObject, type Json, objectsOf, stringOf } from './json.ts'
@@ -63,8 +63,9 @@ export function problemsWithView(view: unknown, surface: 'modal' | 'home'): stri
   return problemsOf(surface === 'modal' ? modal : home, view, '/view')
 }
 
-/** Returns the problems of an answer to an option load: `{ options }`. */
-export function problemsWithOptions(answer: { options?: unknown }): string[] {
-  refuseOthers(answer, ['options'], 'in an answer to a request for options')
+/** Returns the problems of an answer to an option load: `{ options }` or `{ option_groups }`. */
+export function problemsWithOptions(answer: { options?: unknown; option_groups?: unknown }): string[] {
+  refuseOthers(answer, ['options', 'option_groups'], 'in an answer to a request for options')
+  if (answer.option_groups !== undefined) return problemsOf(optionGroups, answer.option_groups, '/option_groups')
   return answer.options === undefined ? ['missing required field: options'] : problemsOf(options, answer.options, '/options')
 }

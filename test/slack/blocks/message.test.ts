@@ -57,7 +57,7 @@ describe('a message', () => {
     expect(message({ text: mrkdwn`buttons`, blocks: actions(buttons) }).blocks).toEqual(actions(buttons))
     expect(message({ text: mrkdwn`facts`, blocks: [header('Facts'), ...fields(facts)] }).blocks).toEqual([
       header('Facts'),
-      ...context([mrkdwn`:warning: 1 more parts don't fit here and aren't shown.`]),
+      ...context([mrkdwn`:warning: 1 more part doesn't fit here and isn't shown.`]),
     ])
   })
 

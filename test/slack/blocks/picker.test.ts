@@ -1,11 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import type { Missing } from '../../../src/domain/missing.ts'
 import { isChoice, keepChoice, noticeOptions, offer, preset } from '../../../src/slack/blocks/picker.ts'
 import { notAChoice } from '../../../src/slack/commands/handlers.ts'
 import { problemsWithOptions } from '../../sandbox/slack/validate-blocks.ts'
 import { hostileText } from '../text/hostile-text.ts'
 
-const things = { many: 'servers' }
 const server = (index: number) => ({
   value: `sv_${index}`,
   text: `web-${index}`,
@@ -16,40 +16,57 @@ const servers = Array.from({ length: 250 }, (_, index) => server(index + 1))
 
 describe('the options of a picker', () => {
   test('contain every typed word in their texts, their id or their other terms', () => {
-    expect(offer(servers, 'STORE web-250', things).options.map(({ value }) => value)).toEqual(['sv_250'])
-    expect(offer(servers, ' sv_7 ', things).options[0]?.value).toBe('sv_7')
-    expect(offer(servers, '100.7 web-31', things).options).toHaveLength(1)
+    expect(offer(servers, 'STORE web-250').options.map(({ value }) => value)).toEqual(['sv_250'])
+    expect(offer(servers, ' sv_7 ').options[0]?.value).toBe('sv_7')
+    expect(offer(servers, '100.7 web-31').options).toHaveLength(1)
   })
 
   test('are sorted by the numbers in their texts', () => {
     const shuffled = [server(10), server(2), server(1)]
-    expect(offer(shuffled, '', things).options.map(({ text }) => text.text)).toEqual(['web-1', 'web-2', 'web-10'])
+    expect(offer(shuffled, '').options.map(({ text }) => text.text)).toEqual(['web-1', 'web-2', 'web-10'])
   })
 
-  test('are at most 100, of which the last says how many more fit', () => {
-    const { options } = offer(servers, '', things)
+  test('are at most 100, under a note that counts all that fit', () => {
+    const { options, note } = offer(servers, '')
     expect(options).toHaveLength(100)
-    expect(options.at(-1)).toMatchObject({ value: notAChoice, text: { text: '151 more match: type more to narrow it down' } })
-    expect(offer(servers.slice(0, 100), '', things).options.every(({ value }) => isChoice(value))).toBe(true)
+    expect(options.every(({ value }) => isChoice(value))).toBe(true)
+    expect(note).toBe('First 100 of 250. Type to narrow it down.')
+    expect(offer(servers.slice(0, 100), '')).not.toHaveProperty('note')
   })
 
-  test('count what the account API sent and the list lacks', () => {
-    const { options } = offer([server(1)], '', { ...things, missing: { unreadable: 2, unready: 1 } })
-    expect(options.map(({ text }) => text.text)).toEqual(['web-1', "3 more can't be offered here"])
+  test('have a note for what the account API sent and the list lacks, instead of an option that can be chosen', () => {
+    const texts = (missing: Missing) => {
+      const { options, note } = offer([server(1)], '', missing)
+      return [note, ...options.map(({ text }) => text.text)]
+    }
+    expect(texts({ unready: 1 })).toEqual(['Not offered: 1 still being provisioned.', 'web-1'])
+    expect(texts({ unreadable: 2 })).toEqual(['Not offered: 2 more. Run the command with an id.', 'web-1'])
+    expect(texts({ cut: 'pages', unready: 1, unreadable: 2 })[0]).toBe(
+      'Incomplete: not all were read. Not offered: 1 still being provisioned.',
+    )
+  })
+
+  test('are a sentence if nothing fits in a list that was not read to its end', () => {
+    expect(offer(servers, 'db', { cut: 'pages' }).options).toMatchObject([
+      {
+        value: notAChoice,
+        text: { text: 'Incomplete: not all were read.' },
+        description: { text: 'Run the command with the id instead of the form.' },
+      },
+    ])
   })
 
   test('are empty if nothing fits, so that nobody can choose a sentence', () => {
-    expect(offer(servers, 'db', things).options).toEqual([])
-    expect(offer([], '', things).options).toEqual([])
+    expect(offer(servers, 'db').options).toEqual([])
+    expect(offer([], '').options).toEqual([])
   })
 
   test('leave out ids that are too long for Slack, and count them', () => {
     const long = { ...server(1), value: 'x'.repeat(80) }
-    const { options } = offer([long, server(2)], '', things)
-    expect(options.map(({ value, text }) => [value, text.text])).toEqual([
-      ['sv_2', 'web-2'],
-      [notAChoice, "1 more can't be offered here"],
-    ])
+    expect(offer([long, server(2)], '')).toMatchObject({
+      options: [{ value: 'sv_2', text: { text: 'web-2' } }],
+      note: 'Not offered: 1 more. Run the command with an id.',
+    })
     expect(preset(long)).toBeUndefined()
     expect(preset(server(2))).toMatchObject({ value: 'sv_2' })
   })
@@ -63,7 +80,7 @@ describe('the options of a picker', () => {
     })
     fc.assert(
       fc.property(fc.array(candidate, { maxLength: 130 }), fc.oneof(fc.constant(''), hostileText), (candidates, typed) => {
-        expect(problemsWithOptions(offer(candidates, typed, things))).toEqual([])
+        expect(problemsWithOptions(offer(candidates, typed))).toEqual([])
       }),
     )
   })

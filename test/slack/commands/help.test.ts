@@ -94,7 +94,7 @@ describe('help', () => {
       *You*
       \`/infra whoami\` What you may request
 
-      Changes need another person's approval, unless a rule says otherwise. Details and examples of a command: \`/infra help ip move\`"
+      Changes need another person's approval, unless a rule says otherwise. To give a reason, end a change with \`because\` and the reason. Details and examples of a command: \`/infra help ip move\`"
     `)
     expect(buttonsIn(message)).toEqual(['Move IP', 'Rename VM'])
   })
@@ -120,7 +120,7 @@ describe('help', () => {
 
       _Not available to you here:_ \`/infra ip move\`, \`/infra keys create\`
 
-      Changes need another person's approval, unless a rule says otherwise. Details and examples of a command: \`/infra help vm rename\`"
+      Changes need another person's approval, unless a rule says otherwise. To give a reason, end a change with \`because\` and the reason. Details and examples of a command: \`/infra help vm rename\`"
     `)
     expect(buttonsIn(message)).toEqual(['Rename VM'])
   })
@@ -133,7 +133,7 @@ describe('help', () => {
 
       _Not available to you here:_ \`/infra ip move\`, \`/infra vm rename\`, \`/infra ip list\`, \`/infra moves\`, \`/infra keys\`, \`/infra keys create\`, \`/infra whoami\`
 
-      Changes need another person's approval, unless a rule says otherwise."
+      Changes need another person's approval, unless a rule says otherwise. To give a reason, end a change with \`because\` and the reason."
     `)
   })
 
@@ -164,7 +164,9 @@ describe('help', () => {
 
       *Examples*
       \`/infra ip move 203.0.113.10 web-2\`
-      \`/infra ip move 203.0.113.10\`"
+      \`/infra ip move 203.0.113.10\`
+
+      To give a reason, end the command with \`because\` and the reason. Approvers see it."
     `)
   })
 

@@ -88,6 +88,32 @@ describe('an answer in a channel', () => {
   })
 })
 
+describe('an answer after an interim one', () => {
+  const interim = notice(mrkdwn`Slower than usual. The result follows.`)
+
+  it('replaces it after a command', async () => {
+    const { answerTo, sent } = setUp()
+    const { interim: sayInterim, ephemeral: show } = answerTo({ origin, responseUrl })
+
+    const saying = sayInterim(interim)
+    await show(answer)
+    await saying
+    await show(answer)
+
+    expect(sent).toEqual([{ ...respond, text: interim.text }, { ...respond, replaceOriginal: true }, respond])
+  })
+
+  it('does not replace the message that was clicked', async () => {
+    const { answerTo, sent } = setUp()
+    const { interim: sayInterim, ephemeral: show } = answerTo({ origin, responseUrl, isClick: true })
+
+    await sayInterim(interim)
+    await show(answer)
+
+    expect(sent).toEqual([{ ...respond, text: interim.text }, respond])
+  })
+})
+
 describe('an answer on the Home tab, which has no channel', () => {
   const modal = {
     by: 'modal',

@@ -60,7 +60,7 @@ describe('a list', () => {
         const fits = rows.length > 0 && rows.length <= 100 && (rows[0]?.length ?? 0) <= 20
         if (hasTable(answer)) expect(fits).toBe(true)
       }),
-      { numRuns: 80 },
+      { numRuns: 30 },
     )
   })
 
@@ -73,6 +73,10 @@ describe('a list', () => {
     const all = Array.from({ length: rows }, (_, row) => Array.from({ length: columns }, (_, column) => `${(row + column) % 10}`))
 
     expect(dataTable('Numbers', { headers: Array.from({ length: columns }, () => 'n'), rows: all }) !== undefined).toBe(expected)
+  })
+
+  it('has a caption without markup, of which nothing is documented', () => {
+    expect(dataTable('Audit of <!everyone>', { headers: ['n'], rows: [['1']] })?.caption).toBe('Audit of !everyone')
   })
 
   it('says in words everything that the table shows, also above 4,000 characters', () => {

@@ -1,6 +1,8 @@
 import type { Button } from '@slack/web-api'
+import { isMachine } from '../../../domain/origin.ts'
 import { restOf } from '../../../domain/request-item.ts'
 import { type ButtonParts, button } from '../../../slack/blocks/blocks.ts'
+import { phraseWords } from '../../../slack/text/phrase-words.ts'
 import { mrkdwn } from '../../../slack/text/text.ts'
 import { buttonValue, type CardButton, cardButtons } from '../buttons.ts'
 import type { CardView } from './card-view.ts'
@@ -19,11 +21,14 @@ export function cardActions(view: CardView): Button[] {
         ? [
             make('approve', 'Approve', { style: 'primary', confirm: approveConfirmation(view) }),
             make('reject', 'Reject', { style: 'danger' }),
-            make('withdraw', 'Withdraw'),
+            // Only its requester can withdraw a request, and a machine clicks on nothing.
+            ...(isMachine(request.origin) ? [] : [make('withdraw', 'Withdraw')]),
           ]
         : []
     case 'approved':
-      return handoverLabel ? [make('handOver', handoverLabel, { style: 'primary' }), make('withdraw', 'Withdraw')] : []
+      return handoverLabel
+        ? [make('handOver', handoverLabel, { style: 'primary', confirm: handoverConfirmation(view) }), make('withdraw', 'Withdraw')]
+        : []
     case 'tracking':
       return [make('stopTracking', 'Stop tracking', { confirm: stopConfirm })]
     case 'untracked':
@@ -51,6 +56,13 @@ export function cardActions(view: CardView): Button[] {
 function retryButtons({ items }: CardView, make: (name: CardButton, text: string) => Button): Button[] {
   if (items.every(({ state }) => state !== 'done')) return [make('again', 'Request again')]
   return restOf(items).length > 0 ? [make('retry', 'Retry the rest')] : []
+}
+
+/** The dialog after a press that takes more than it gives: a rotated key's old token stops working. */
+function handoverConfirmation({ description, handoverLabel = '', handoverWarning }: CardView) {
+  if (handoverWarning === undefined) return undefined
+  const text = mrkdwn`${phraseWords(description.title)}\n${handoverWarning} The new one is shown once, only to you.`
+  return { title: `${handoverLabel}?`, text, confirm: handoverLabel, deny: 'Cancel' }
 }
 
 const stopConfirm = {

@@ -23,6 +23,8 @@ export interface CardView {
   isKnown: boolean
   /** The label of the requester's button, for a change whose result only the requester gets. */
   handoverLabel: string | undefined
+  /** What that button asks to confirm, as a sentence. */
+  handoverWarning?: string | undefined
   /** The label of the button that undoes the change, if it can be undone. */
   reverseLabel: string | undefined
   /** The request that this one undoes, with the address of its message. */

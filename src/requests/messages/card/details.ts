@@ -3,9 +3,10 @@ import { context, wholeSection } from '../../../slack/blocks/blocks.ts'
 import { message } from '../../../slack/blocks/message.ts'
 import { code, dateTime, joinMrkdwn, type Mrkdwn, mention, mrkdwn } from '../../../slack/text/text.ts'
 import type { Message } from '../../../slack/web-api/messenger.ts'
+import { ruleWords } from '../rule-words.ts'
 import { history } from './approvals.ts'
 import type { CardView } from './card-view.ts'
-import { checkBlocks } from './check-first.ts'
+import { checkBlocks, checksInWords } from './check-first.ts'
 import { finishedText, isFinished, rejectionBlocks, whatHappened } from './finished-card.ts'
 import { contentBlocks, contentInWords, idWords, sourceBlocks, titleBlocks } from './open-card.ts'
 import { statusLine } from './status-line.ts'
@@ -14,7 +15,7 @@ import { statusLine } from './status-line.ts'
 export function requestDetails(view: CardView): Message {
   const outcome = isFinished(view) ? finishedText(view) : [statusLine(view)]
   return message({
-    text: joinMrkdwn([...outcome, ...contentInWords(view), ...timeline(view), smallPrint(view)], '\n'),
+    text: joinMrkdwn([...outcome, ...contentInWords(view), ...checksInWords(view), ...timeline(view), smallPrint(view)], '\n'),
     blocks: detailsBlocks(view),
   })
 }
@@ -52,7 +53,7 @@ function at(time: number | undefined, what: string): Mrkdwn[] {
 
 function smallPrint({ request, description, notes }: CardView): Mrkdwn {
   return joinMrkdwn(
-    [...description.ids.map(idWords), ...notes, mrkdwn`Rule “${request.rule}”`, mrkdwn`Request ${code(request.id)}`],
+    [...description.ids.map(idWords), ...notes, mrkdwn`By ${ruleWords(request.rule)}`, mrkdwn`Request ${code(request.id)}`],
     '  ·  ',
   )
 }

@@ -1,12 +1,14 @@
 import type { KnownBlock } from '@slack/web-api'
+import { isMachine } from '../../../domain/origin.ts'
 import type { Request, StoredState } from '../../../domain/request.ts'
 import { context, wholeSection } from '../../../slack/blocks/blocks.ts'
 import { reasonBlocks } from '../../../slack/blocks/reason.ts'
 import { phraseWords } from '../../../slack/text/phrase-words.ts'
 import { code, dateTime, joinMrkdwn, type Mrkdwn, mention, mrkdwn } from '../../../slack/text/text.ts'
 import { endingWords } from '../causes.ts'
+import { notesOnDone } from '../item-outcomes.ts'
 import type { ItemView } from '../item-view.ts'
-import { isPartlyDone, itemBlocks, itemLines, movedCount, notesOnDone } from '../items.ts'
+import { isPartlyDone, itemBlocks, itemLines, movedCount } from '../items.ts'
 import { shortId, timeTakenWords } from '../words.ts'
 import { approversOfRequest, decider } from './approvals.ts'
 import type { CardView } from './card-view.ts'
@@ -26,6 +28,9 @@ const ends: Record<Finished, { mark: string; name: string }> = {
   withdrawn: { mark: ':leftwards_arrow_with_hook:', name: 'Withdrawn' },
   expired: { mark: ':alarm_clock:', name: 'Expired' },
 }
+
+/** The change is done, and something keeps it from being of use: the server that has the address is off. */
+const doneWithNotes = { mark: ':warning:', name: 'Done' }
 
 /** Some items are done, and others are not. */
 const partlyDone = { mark: ':large_orange_circle:', name: 'Partly done' }
@@ -61,11 +66,22 @@ function notMoved({ request, items }: CardView): ItemView[] {
 
 /** `:large_green_circle: *Done*  ·  Move 203.0.113.10: web-1 → web-2` */
 export function whatHappened(view: CardView): Mrkdwn {
-  const { request, description, items, environment } = view
-  const { mark, name } = request.state === 'failed' && isPartlyDone(items) ? partlyDone : ends[request.state as Finished]
+  const { description, environment } = view
+  const { mark, name } = endOf(view)
   const title = mrkdwn`${mark} *${name}*  ·  ${prefixOf(environment)}${phraseWords(description.title)}`
   const more = consequence(view)
   return more.text === '' ? title : mrkdwn`${title}. ${more}`
+}
+
+function endOf(view: CardView): { mark: string; name: string } {
+  const { request, items } = view
+  if (request.state === 'failed' && isPartlyDone(items)) return partlyDone
+  return request.state === 'done' && notesOf(view).text !== '' ? doneWithNotes : ends[request.state as Finished]
+}
+
+/** What people should know of a change that is done. */
+function notesOf({ request, items, ending }: CardView): Mrkdwn {
+  return request.items === undefined ? endingWords(ending) : notesOnDone(items)
 }
 
 /** Says why it ended, and what that means for the account. */
@@ -84,7 +100,6 @@ function consequence({ request, items, ending }: CardView): Mrkdwn {
     case 'expired':
       return why.text === '' ? mrkdwn`Nothing was done.` : mrkdwn`${why} Nothing was done.`
     case 'rejected':
-    case 'withdrawn':
       return mrkdwn``
     default:
       return why
@@ -109,7 +124,7 @@ function whoAndWhen(request: Request): Mrkdwn {
 function who(request: Request): Mrkdwn {
   const { state, decision, decidedAt } = request
   const requester = mention(request.origin.userId)
-  if (state === 'withdrawn') return mrkdwn`Requested and withdrawn by ${requester}`
+  if (state === 'withdrawn') return mrkdwn`Requested${isMachine(request.origin) ? '' : ' and withdrawn'} by ${requester}`
   if (state === 'rejected') return mrkdwn`Requested by ${requester}, rejected by ${decider(request)}`
   if (decision?.breakGlass) return mrkdwn`:rotating_light: *Emergency approval:* requested and approved by ${requester} alone`
   if (decidedAt === undefined) return mrkdwn`Requested by ${requester}`

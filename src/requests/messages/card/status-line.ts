@@ -1,4 +1,4 @@
-import { formatDuration } from '../../../domain/duration.ts'
+import { isMachine } from '../../../domain/origin.ts'
 import type { PolicyRule } from '../../../domain/policy.ts'
 import type { Request } from '../../../domain/request.ts'
 import { capitalised } from '../../../slack/text/capitalised.ts'
@@ -35,13 +35,14 @@ export function statusLine({ request, description, items, rule, handoverLabel, i
 
 const waitsForAccount = "Waiting for the account API, which isn't answering. Nothing has changed yet."
 
-/** `@Ada needs approval from @oncall by 6:07 AM (4 h).` */
+/** `@Ada needs approval from @oncall by 6:07 AM.` The time that is left would be wrong soon, because Slack shows the message as it was sent. */
 function neededApproval(request: Request, rule: PolicyRule | undefined): Mrkdwn {
-  const { origin, expiresAt, createdAt, ttlMs } = request
+  const { origin, expiresAt, createdAt } = request
   const requester = mention(origin.userId)
   const approvers = whoIsAsked(request, rule)
-  if (!approvers) return mrkdwn`${requester} needs approval, but nobody can give it. No policy rule covers this anymore. Withdraw it.`
-  return mrkdwn`${requester} needs approval from ${approvers} by ${deadline(expiresAt, createdAt)} (${formatDuration(ttlMs)}).`
+  if (!approvers)
+    return mrkdwn`${requester} needs approval, but nobody can give it. No policy rule covers this anymore.${isMachine(origin) ? '' : ' Withdraw it.'}`
+  return mrkdwn`${requester} needs approval from ${approvers} by ${deadline(expiresAt, createdAt)}.`
 }
 
 /** Mentions the people that a rule names besides the approvers. */

@@ -79,7 +79,7 @@ export function createExecute({
       set: {
         seen: facts,
         seenSignature: signatures.signSeen(request, facts),
-        ...(items ? { items: itemsToSend(items, opened.facts, facts) } : {}),
+        ...(items ? { items: itemsOf(items, opened.facts) } : {}),
       },
       reports: opened.change.remark?.(facts) === undefined ? [] : ['remark'],
       dueInMs: firstObservationMs,
@@ -141,15 +141,12 @@ export function createExecute({
     await store.take(request, step, { set: { causes: [cause] } })
   }
 }
-/** Returns the items as they begin. Those that must not be sent have already ended. */
-function itemsToSend({ of, leftOut }: Items<unknown, unknown>, approved: unknown, now: unknown): RequestItem[] {
-  const left = leftOut(approved, now)
-  return of(approved).map(({ id }) => {
-    const causes = left.get(id)
-    return causes ? { id, state: 'not-started', causes } : { id, state: 'waiting', causes: [] }
-  })
-}
 export type Execute = ReturnType<typeof createExecute>
+
+/** Returns the items as they begin. Those that must not be sent end when it is their turn, with a note for the audit each. */
+function itemsOf({ of }: Items<unknown, unknown>, approved: unknown): RequestItem[] {
+  return of(approved).map(({ id }) => ({ id, state: 'waiting', causes: [] }))
+}
 
 function sinceApprovalMs({ decidedAt, createdAt }: Request, now: number): number {
   return now - (decidedAt ?? createdAt)

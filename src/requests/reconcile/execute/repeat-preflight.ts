@@ -22,12 +22,21 @@ export type PreflightResult =
  * unexpected errors.
  */
 export async function repeatPreflight({ change, input, facts }: Opened, onApiError: (error: unknown) => void): Promise<PreflightResult> {
+  const now = await readAgain({ change, input }, onApiError)
+  if (now.is !== 'unchanged') return now
+  const differences = change.differences(facts, now.facts)
+  if (differences.length > 0) return { is: 'changed', causes: differences }
+  return { is: 'unchanged', facts: change.complete?.(facts, now.facts) ?? now.facts }
+}
+
+/** Repeats the reads of a preflight check without comparing them with what was approved. Throws unexpected errors. */
+export async function readAgain(
+  { change, input }: Pick<Opened, 'change' | 'input'>,
+  onApiError: (error: unknown) => void,
+): Promise<PreflightResult> {
   try {
     const now = await change.preflight(input, { signal: AbortSignal.timeout(preflightMs) })
-    if (now.incomplete) return unread()
-    const differences = change.differences(facts, now.facts)
-    if (differences.length > 0) return { is: 'changed', causes: differences }
-    return { is: 'unchanged', facts: change.complete?.(facts, now.facts) ?? now.facts }
+    return now.incomplete ? unread() : { is: 'unchanged', facts: now.facts }
   } catch (error) {
     if (error instanceof CheckFailed) return { is: 'changed', causes: [error.finding] }
     onApiError(error)

@@ -3,7 +3,8 @@ import { isItemOpen, type RequestItem } from '../../../domain/request-item.ts'
 import type { Catalog, OpenedItem } from '../../catalog.ts'
 import type { ItemStepName } from '../../steps.ts'
 import type { Store } from '../../store/store.ts'
-import type { ItemStepData, StepResult } from '../../store/take-step.ts'
+import type { ItemStepData } from '../../store/take-item.ts'
+import type { StepResult } from '../../store/take-step.ts'
 
 /** A step of an item that follows from its present state. */
 export interface ItemStep extends Omit<ItemStepData, 'audit'> {
@@ -35,13 +36,13 @@ interface ItemStepsParts {
  * sets the whole record. The last one ends the request.
  */
 export function createItemSteps({ store, catalog, show, afterEndMs }: ItemStepsParts) {
-  const lastOf = new Map<string, Promise<unknown>>()
+  const turns = new Map<string, Turn>()
 
   /**
    * Takes the step that `decide` returns for the item as it is now, if any. Returns the outcome, or undefined if there was nothing to take.
    */
   function takeItemStep(requestId: string, itemId: string, decide: (now: ItemNow) => ItemStep | undefined) {
-    return inTurn(requestId, () => tryStep(requestId, itemId, decide))
+    return inTurn(requestId, (turn) => tryStep(turn, requestId, itemId, decide))
   }
 
   /** Ends a request whose items have all ended. Safe to repeat. */
@@ -53,12 +54,15 @@ export function createItemSteps({ store, catalog, show, afterEndMs }: ItemStepsP
   }
 
   async function tryStep(
+    turn: Turn,
     requestId: string,
     itemId: string,
     decide: (now: ItemNow) => ItemStep | undefined,
   ): Promise<StepResult['outcome'] | undefined> {
     for (let attempt = 0; attempt < mostTries; attempt += 1) {
-      const found = await findItem(requestId, itemId)
+      const known = turn.known ?? (await readRecord(requestId))
+      turn.known = undefined
+      const found = known && itemIn(known, itemId)
       const step = found && decide(found)
       if (!found || !step) return undefined
       // Somebody stopped the tracking: nothing more is sent, and nothing is reported.
@@ -66,36 +70,38 @@ export function createItemSteps({ store, catalog, show, afterEndMs }: ItemStepsP
       const { name, answer, ...data } = step
       const { resource, facts, change } = found.opened
       const audit = { resource, facts, ...(answer ? { answer } : {}) }
-      const { outcome } = await store.takeItem(found.request, found.item, name, {
+      const { outcome, request } = await store.takeItem(found.request, found.item, name, {
         ...data,
         audit,
         kind: change.kind,
         at: await store.now(),
       })
       if (outcome === 'changed') continue
-      if (outcome === 'won') await afterStep(requestId)
+      if (request) turn.known = await afterStep({ ...known, request })
       return outcome
     }
     throw new Error(`request ${requestId} kept changing while a step of its item ${itemId} was taken`)
   }
 
-  async function findItem(requestId: string, itemId: string): Promise<ItemNow | undefined> {
+  async function readRecord(requestId: string): Promise<Known | undefined> {
     const request = await store.find(requestId)
-    const item = request?.items?.find(({ id }) => id === itemId)
     const whole = request && catalog.openIfFit(request)
-    const opened = whole && catalog.itemsOf(whole).find(({ id }) => id === itemId)
-    return request && item && opened ? { request, item, opened } : undefined
+    return whole && { request, opened: new Map(catalog.itemsOf(whole).map((item) => [item.id, item])) }
   }
 
-  async function afterStep(requestId: string): Promise<void> {
-    const request = await store.find(requestId)
-    if (!request) return
-    if (request.state === 'tracking') return end(request)
+  /** Returns what is still known after a step and what it leads to. */
+  async function afterStep(known: Known): Promise<Known | undefined> {
+    const { request } = known
+    if (request.state === 'tracking') {
+      await end(request)
+      return request.items?.some(isItemOpen) ? known : undefined
+    }
     // An item started after the end was reported. If this process ends here, the next step of the item does it.
     await store.take(request, 'correct-to-tracking', { dueInMs: 0 })
-    await show(requestId)
-    const again = await store.find(requestId)
+    await show(request.id)
+    const again = await store.find(request.id)
     if (again) await end(again)
+    return undefined
   }
 
   async function end(request: Request): Promise<void> {
@@ -111,17 +117,37 @@ export function createItemSteps({ store, catalog, show, afterEndMs }: ItemStepsP
   }
 
   /** Runs `work` after everything that was begun before for the same request. */
-  async function inTurn<Result>(requestId: string, work: () => Promise<Result>): Promise<Result> {
-    const before = lastOf.get(requestId) ?? Promise.resolve()
-    const turn = before.then(work, work)
-    lastOf.set(requestId, turn)
+  async function inTurn<Result>(requestId: string, work: (turn: Turn) => Promise<Result>): Promise<Result> {
+    const turn: Turn = turns.get(requestId) ?? { last: Promise.resolve() }
+    turns.set(requestId, turn)
+    const next = () => work(turn)
+    const own = turn.last.then(next, next)
+    turn.last = own
     try {
-      return await turn
+      return await own
     } finally {
-      if (lastOf.get(requestId) === turn) lastOf.delete(requestId)
+      if (turn.last === own) turns.delete(requestId)
     }
   }
 
   return { takeItemStep, endIfOver }
 }
 export type ItemSteps = ReturnType<typeof createItemSteps>
+
+/** A record as this process read or wrote it last. Its facts do not change any more, so they are parsed once. */
+interface Known {
+  request: Request
+  opened: Map<string, OpenedItem>
+}
+
+/** The steps of one request that wait for one another. Each leaves the record for the next, which reads it only if another process changed it. */
+interface Turn {
+  last: Promise<unknown>
+  known?: Known | undefined
+}
+
+function itemIn({ request, opened }: Known, itemId: string): ItemNow | undefined {
+  const item = request.items?.find(({ id }) => id === itemId)
+  const one = opened.get(itemId)
+  return item && one && { request, item, opened: one }
+}

@@ -8,7 +8,7 @@ import type { Store } from '../../store/store.ts'
 import { momentOf } from '../track/moment.ts'
 import { nextStep } from '../track/next-step.ts'
 import type { Observed } from '../track/observe.ts'
-import type { ItemStep, ItemSteps } from './item-steps.ts'
+import type { ItemNow, ItemStep, ItemSteps } from './item-steps.ts'
 
 /** The step of an item that corresponds to a step of a request. A correction first restarts the item, and the next observation ends it. */
 const stepsOfItems: Partial<Record<StepName, ItemStepName>> = {
@@ -44,9 +44,10 @@ export function createObserveItem({ store, catalog, itemSteps, lateAfterMs, timi
     const item = request.items?.find(({ id }) => id === itemId)
     if (!opened || !item || !(await isTracked(request, item, opened, now))) return 'skipped'
     const observation = await read(request, item, opened, now, signal)
-    await itemSteps.takeItemStep(request.id, itemId, (current) =>
-      itemStep(asUnderway(current.request, current.item, opened), observation ?? { is: 'unclear' }, now),
-    )
+    const stepFor = (current: Pick<ItemNow, 'request' | 'item'>) =>
+      itemStep(asUnderway(current.request, current.item, opened), observation ?? { is: 'unclear' }, now)
+    // Most observations lead to no step, and then the record is not read again.
+    if (stepFor({ request, item })) await itemSteps.takeItemStep(request.id, itemId, stepFor)
     return observation ? 'read' : 'unread'
   }
 

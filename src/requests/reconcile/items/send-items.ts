@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import pLimit from 'p-limit'
 import type { Audit } from '../../../audit/intake.ts'
 import type { AuthorityProblem } from '../../../domain/authority-problem.ts'
@@ -9,19 +10,16 @@ import type { CheckItems, ItemsAllowed } from '../../access/authority.ts'
 import type { Catalog, OpenedItem } from '../../catalog.ts'
 import { noteOf } from '../../store/request-note.ts'
 import type { Store } from '../../store/store.ts'
-import { repeatPreflight } from '../execute/repeat-preflight.ts'
 import { firstLookMs, withAnswer } from '../execute/request-outcomes.ts'
 import { sendWrite, type WriteOutcomes } from '../execute/send-write.ts'
+import { createItemReads, type ItemRead, readValidMs } from './item-reads.ts'
 import type { ItemSteps } from './item-steps.ts'
 
 /** The writes of one request that are under way at once. */
 const parallelWrites = 5
 
-/** How long what was read before a write allows it. Later the item is read again. */
-const readValidMs = 20_000
-
-/** When items are tried again that had to wait for others to be sent. */
-const fullRetryMs = 500
+/** How often an item tries to be sent while as many others are under way as may be. A lost answer counts as under way for 20 s. */
+const fullRetry = { everyMs: 250, times: 80 }
 
 /** When items are tried again that could not be read. */
 const retryMs = 10_000
@@ -35,12 +33,6 @@ interface SendItemsParts {
   planLook: Queues['planLook']
   onApiError: (error: unknown) => void
   onDistrusted: (request: Request, problem: AuthorityProblem) => void
-}
-
-/** How an item may be sent: what was read of it, and the latest time. */
-interface Permission {
-  facts: unknown
-  notAfter: number
 }
 
 /**
@@ -69,7 +61,18 @@ export function createSendItems(parts: SendItemsParts) {
     if ('code' in allowed) return refuse(request, waiting, allowed)
     const limit = pLimit(parallelWrites)
     const items = catalog.itemsOf(opened).filter((item) => waiting.has(item.id))
-    await Promise.all(items.map((item) => limit(() => sendItem(request, item, allowed))))
+    const read = createItemReads({ request, opened, waiting, now: store.now, onApiError })
+    const sendNext = async (item: OpenedItem) => {
+      for (let attempt = 0; attempt < fullRetry.times; attempt += 1) {
+        const result = await read(item)
+        waiting.delete(item.id)
+        if ((await sendItem(request, item, allowed, result)) !== 'full') return
+        waiting.add(item.id)
+        await pause(fullRetry.everyMs)
+      }
+      await store.postpone([request.id], 0)
+    }
+    await Promise.all(items.map((item) => limit(() => sendNext(item))))
     await itemSteps.endIfOver(id)
     await planLook(firstLookMs)
   }
@@ -83,46 +86,47 @@ export function createSendItems(parts: SendItemsParts) {
     for (const id of waiting) await skip(request.id, id, [problem])
   }
 
-  async function sendItem(request: Request, item: OpenedItem, { until, past }: ItemsAllowed): Promise<void> {
-    // The audit has a signed note of its write or of its end, so its state was put back.
+  /** Sends the write of an item that still waits. Returns `full` if it has to wait for others. */
+  async function sendItem(request: Request, item: OpenedItem, { until, past }: ItemsAllowed, read: ItemRead): Promise<'full' | undefined> {
     const problem = past.get(item.id)
     if (problem) {
-      onDistrusted(request, problem)
-      return skip(request.id, item.id, [problem])
+      // The audit has a signed note of its write or of its end. If it still waits, its state was put back. Otherwise another process has sent it
+      // since the record was read.
+      if ((await skip(request.id, item.id, [problem])) === 'won') onDistrusted(request, problem)
+      return undefined
     }
-    const permission = await permit(request, item, until)
-    if (!permission) return
+    if (read.is !== 'unchanged') return leave(request, item, until, read)
     const startedAt = performance.now()
     const now = await store.now()
     let isFull = false
     const taken = await itemSteps.takeItemStep(request.id, item.id, ({ item: { state }, request: { items = [] } }) => {
       // Another process may be sending other items of the request.
-      isFull = items.filter((each) => isBeingSent(each, now)).length >= parallelWrites
-      return state === 'waiting' && !isFull ? { name: 'send-item', notAfter: permission.notAfter } : undefined
+      isFull = state === 'waiting' && items.filter((each) => isBeingSent(each, now)).length >= parallelWrites
+      return state === 'waiting' && !isFull ? { name: 'send-item', notAfter: Math.min(read.notAfter, until) } : undefined
     })
-    if (isFull) return store.postpone([request.id], fullRetryMs)
-    if (taken === 'outdated') return store.postpone([request.id], 0)
-    if (taken !== 'won') return
+    if (isFull) return 'full'
+    if (taken === 'outdated') await store.postpone([request.id], 0)
+    if (taken !== 'won') return undefined
     const outcomes = outcomesOf(request, item)
     // This process may have been suspended after Redis took the step. Then the item may already have ended, so do not write.
-    if (performance.now() - startedAt > readValidMs) return void (await outcomes.notStart({ code: 'suspended' }, undefined))
-    await sendWrite(item, permission.facts, outcomes, onApiError)
-  }
-
-  /** Returns what was read of the item, or ends or leaves it and returns undefined. */
-  async function permit(request: Request, item: OpenedItem, until: number): Promise<Permission | undefined> {
-    const now = await store.now()
-    const readUntil = (request.sentAt ?? 0) + readValidMs
-    if (item.isRead && now + readValidMs / 2 < readUntil) return { facts: item.latest, notAfter: Math.min(readUntil, until) }
-    const result = await repeatPreflight(item, onApiError)
-    if (result.is === 'unchanged') return { facts: result.facts, notAfter: Math.min(now + readValidMs, until) }
-    if (result.is === 'unread' && now + retryMs < until) await store.postpone([request.id], retryMs)
-    else await skip(request.id, item.id, result.is === 'changed' ? result.causes : [result.cause])
+    if (performance.now() - startedAt > readValidMs) await outcomes.notStart({ code: 'suspended' }, undefined)
+    else await sendWrite(item, read.facts, outcomes, onApiError)
     return undefined
   }
 
-  async function skip(requestId: string, itemId: string, causes: Finding[]): Promise<void> {
-    await itemSteps.takeItemStep(requestId, itemId, ({ item: { state } }) =>
+  /** Ends an item that must not be sent, or leaves it for later if it could not be read. */
+  async function leave(
+    request: Request,
+    { id }: OpenedItem,
+    until: number,
+    read: Exclude<ItemRead, { is: 'unchanged' }>,
+  ): Promise<undefined> {
+    if (read.is === 'unread' && (await store.now()) + retryMs < until) await store.postpone([request.id], retryMs)
+    else await skip(request.id, id, read.is === 'changed' ? read.causes : [read.cause])
+  }
+
+  async function skip(requestId: string, itemId: string, causes: Finding[]) {
+    return itemSteps.takeItemStep(requestId, itemId, ({ item: { state } }) =>
       state === 'waiting' ? { name: 'skip-item', set: { causes } } : undefined,
     )
   }

@@ -20,24 +20,28 @@ for i = 7, #KEYS, 2 do
 end
 if #busy > 1 then return busy end
 
+local undecided, decided = 0, {}
 if arg.needsApproval then
-  local undecided = 0
   for _, id in ipairs(redis.call('SMEMBERS', KEYS[6])) do
     if redis.call('HGET', arg.recordPrefix .. id, 'state') == '"waiting"' then
       undecided = undecided + 1
     else
-      redis.call('SREM', KEYS[6], id)
+      decided[#decided + 1] = id
     end
   end
   if arg.mostUndecided and undecided >= arg.mostUndecided then return { 'too-many' } end
-  redis.call('SADD', KEYS[6], arg.id)
-  redis.call('PEXPIRE', KEYS[6], arg.keepUndecidedMs)
 end
 
+-- A full Redis refuses a script at its first write, if that takes memory, and lets the rest pass. So the first one is a SET.
 local now = clock()
 for i = 7, #KEYS, 2 do
   redis.call('SET', KEYS[i], arg.id)
   redis.call('SET', KEYS[i + 1], arg.id, 'PX', arg.keepLatestMs)
+end
+for _, id in ipairs(decided) do redis.call('SREM', KEYS[6], id) end
+if arg.needsApproval then
+  redis.call('SADD', KEYS[6], arg.id)
+  redis.call('PEXPIRE', KEYS[6], arg.keepUndecidedMs)
 end
 local values = { 'revision', '1', 'expiresAt', whole(arg.expiresAt) }
 for field, value in pairs(arg.fields) do

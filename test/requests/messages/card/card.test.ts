@@ -36,7 +36,7 @@ describe('the card of a waiting request', () => {
 
     expect(readable(card)).toMatchInlineSnapshot(`
       "# Move 203.0.113.10: web-1 → web-2
-      <@U0ADA00001> needs approval from <!subteam^S0ONCALL01> by <!date^1795024800^{time}|2026-11-18 18:00 UTC> (4 h).
+      <@U0ADA00001> needs approval from <!subteam^S0ONCALL01> by <!date^1795024800^{time}|2026-11-18 18:00 UTC>.
       Reason: web-1 is being replaced
       | *Project* / \`Storefront\`
       | *Site* / \`ASH\`
@@ -46,11 +46,11 @@ describe('the card of a waiting request', () => {
       [Approve, primary, asks once more] [Reject, danger] [Withdraw]
       --- in words ---
       Move 203.0.113.10: web-1 → web-2
-      <@U0ADA00001> needs approval from <!subteam^S0ONCALL01> by <!date^1795024800^{time}|2026-11-18 18:00 UTC> (4 h).
+      <@U0ADA00001> needs approval from <!subteam^S0ONCALL01> by <!date^1795024800^{time}|2026-11-18 18:00 UTC>.
+      Check first: Not checked: whether web-2 is in the same site.
       Reason: \`web-1 is being replaced\`
       Project: Storefront
       Site: ASH
-      Check first: Not checked: whether web-2 is in the same site.
       Elastic IP \`eip_1GijF7NsZe3bN\`  ·  From \`sv_1WFgWmkF9Mzju\`  ·  To \`sv_22mUQSvUfeqdv\`  ·  Request \`b7e23ec2\`"
     `)
     expect(card.blocks.at(-1)).toMatchObject({
@@ -67,7 +67,7 @@ describe('the card of a waiting request', () => {
 
     expect(readable(approvalCard(cardViewFor({ request, rule: threeOf })))).toMatchInlineSnapshot(`
       "# Move 203.0.113.10: web-1 → web-2
-      <@U0ADA00001> needs approval from 3 of <@U0DEE00001> or <!subteam^S0ONCALL01> by <!date^1795024800^{time}|2026-11-18 18:00 UTC> (4 h).
+      <@U0ADA00001> needs approval from 3 of <@U0DEE00001> or <!subteam^S0ONCALL01> by <!date^1795024800^{time}|2026-11-18 18:00 UTC>.
       :ballot_box_with_check: *2 of 3 approvals*: <@U0BEN00001>, <!date^1795010700^{date_short_pretty} {time}|2026-11-18 14:05 UTC>; <@U0CHI00001>, <!date^1795010940^{date_short_pretty} {time}|2026-11-18 14:09 UTC>
       | *Project* / \`Storefront\`
       | *Site* / \`ASH\`
@@ -75,7 +75,7 @@ describe('the card of a waiting request', () => {
       [Approve, primary] [Reject, danger] [Withdraw]
       --- in words ---
       Move 203.0.113.10: web-1 → web-2
-      <@U0ADA00001> needs approval from 3 of <@U0DEE00001> or <!subteam^S0ONCALL01> by <!date^1795024800^{time}|2026-11-18 18:00 UTC> (4 h).
+      <@U0ADA00001> needs approval from 3 of <@U0DEE00001> or <!subteam^S0ONCALL01> by <!date^1795024800^{time}|2026-11-18 18:00 UTC>.
       2 of 3 approvals: <@U0BEN00001>, <@U0CHI00001>
       Project: Storefront
       Site: ASH
@@ -110,7 +110,7 @@ describe('the card of a waiting request', () => {
 
     expect(readableBlocks(card.blocks)).toMatchInlineSnapshot(`
       "# Move 203.0.113.10: web-1 → web-2
-      <@U0ADA00001> needs approval from @ben or @oncall by <!date^1795024800^{time}|2026-11-18 18:00 UTC> (4 h). cc <!subteam^S0PAGED001>
+      <@U0ADA00001> needs approval from @ben or @oncall by <!date^1795024800^{time}|2026-11-18 18:00 UTC>. cc <!subteam^S0PAGED001>
       | *Project* / \`Storefront\`
       | *Site* / \`ASH\`
       (Elastic IP \`eip_1GijF7NsZe3bN\`  ·  From \`sv_1WFgWmkF9Mzju\`  ·  To \`sv_22mUQSvUfeqdv\`  ·  Request \`b7e23ec2\`)
@@ -240,6 +240,19 @@ describe('the buttons of a card', () => {
 
     expect(cardActions(cardViewFor()).map(({ value }) => value)).toEqual(Array.from({ length: 3 }, () => `1.${id}.${hash.slice(0, 16)}`))
     expect(blocks(1)[0]?.block_id).not.toBe(blocks(2)[0]?.block_id)
+  })
+
+  test('ask for a confirmation before a key is rotated, because its old token stops working', () => {
+    const request = requestFor({ state: 'approved' })
+    const confirmOf = (more: Partial<CardView>) => cardActions(cardViewFor({ request, ...more }))[0]?.confirm
+
+    expect(confirmOf({ handoverLabel: 'Create key' })).toBeUndefined()
+    expect(confirmOf({ handoverLabel: 'Rotate key', handoverWarning: 'The old token stops working at once.' })).toMatchObject({
+      title: { text: 'Rotate key?' },
+      text: { text: expect.stringContaining('The old token stops working at once. The new one is shown once, only to you.') },
+      confirm: { text: 'Rotate key' },
+      deny: { text: 'Cancel' },
+    })
   })
 
   test('ask for a confirmation before the tracking stops', () => {

@@ -160,7 +160,7 @@ describe('the details of a finished request', () => {
       Accepted by the account API, 14:12
       Reported as late, 14:12
       Ended, 14:13
-      (Elastic IP \`eip_1GijF7NsZe3bN\`  ·  From \`sv_1WFgWmkF9Mzju\`  ·  To \`sv_22mUQSvUfeqdv\`  ·  Rule “APPROVERS”  ·  Request \`b7e23ec29af22b0b4e41da31e868d572\`)
+      (Elastic IP \`eip_1GijF7NsZe3bN\`  ·  From \`sv_1WFgWmkF9Mzju\`  ·  To \`sv_22mUQSvUfeqdv\`  ·  By setting \`APPROVERS\`  ·  Request \`b7e23ec29af22b0b4e41da31e868d572\`)
       --- in words ---
       :large_green_circle: *Done*  ·  Move \`203.0.113.10\`: \`web-1\` → \`web-2\`
       Requested by <@U0ADA00001>, approved by <@U0BEN00001>  ·  14:13  ·  took 1 min  ·  Request \`b7e23ec2\`
@@ -174,7 +174,7 @@ describe('the details of a finished request', () => {
       Accepted by the account API, 14:12
       Reported as late, 14:12
       Ended, 14:13
-      Elastic IP \`eip_1GijF7NsZe3bN\`  ·  From \`sv_1WFgWmkF9Mzju\`  ·  To \`sv_22mUQSvUfeqdv\`  ·  Rule “APPROVERS”  ·  Request \`b7e23ec29af22b0b4e41da31e868d572\`"
+      Elastic IP \`eip_1GijF7NsZe3bN\`  ·  From \`sv_1WFgWmkF9Mzju\`  ·  To \`sv_22mUQSvUfeqdv\`  ·  By setting \`APPROVERS\`  ·  Request \`b7e23ec29af22b0b4e41da31e868d572\`"
     `)
   })
 

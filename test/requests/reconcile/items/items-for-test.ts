@@ -53,8 +53,10 @@ export function accountWith(ids: string[], { writeMs = 0 } = {}) {
         reads.push(id)
         return shown(id)
       },
-      list: async ({ serverId }: { serverId?: string } = {}) =>
-        [...serverOf.keys()].map(shown).filter(({ server: on }) => serverId === undefined || on?.id === serverId),
+      list: async ({ serverId }: { serverId?: string } = {}) => {
+        account.lists += 1
+        return [...serverOf.keys()].map(shown).filter(({ server: on }) => serverId === undefined || on?.id === serverId)
+      },
       move: async (id: string, serverId: string) => {
         writes.push(id)
         underway.now += 1
@@ -67,7 +69,8 @@ export function accountWith(ids: string[], { writeMs = 0 } = {}) {
     },
     servers: { get: async (id: string) => server(id), list: async () => [] },
   } as unknown as Pick<AccountApi, 'elasticIps' | 'servers'>
-  return { api, serverOf, writes, reads, underway }
+  const account = { api, serverOf, writes, reads, underway, lists: 0 }
+  return account
 }
 export type TestAccount = ReturnType<typeof accountWith>
 
@@ -87,6 +90,7 @@ export async function withBegun(ids: string[], account: TestAccount) {
   const items = ids.map((id) => ({ id, state: 'waiting' as const, causes: [] }))
   const begun = await takeSteps(store, recorded.id, 'approve', ['begin', { set: { items, seen: facts }, dueInMs: 0 }])
   account.reads.splice(0)
+  account.lists = 0
 
   /** Creates the parts of one process. `over`: a store that fails where a process would end. */
   function startProcess({ over = {}, past = new Map() }: { over?: Partial<Store>; past?: ItemsAllowed['past'] } = {}) {

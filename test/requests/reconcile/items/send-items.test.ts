@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { ApiUnreachableError } from '../../../../src/domain/api-errors.ts'
 import type { Store } from '../../../../src/requests/store/store.ts'
 import { accountWith, from, to, withBegun } from './items-for-test.ts'
 
@@ -20,7 +21,7 @@ describe('the items of a request', () => {
     expect(await statesOf()).toEqual(all(ids, 'done'))
     expect((await read()).state).toBe('done')
     expect(await store.holderOf('elastic_ip:eip_3')).toBeUndefined()
-    expect((await store.lastChangeOf('elastic_ip:eip_3'))?.id).toBe(id)
+    expect((await store.lastChangesOf(['elastic_ip:eip_3']))[0]?.id).toBe(id)
     expect(steps.filter(({ step }) => step === 'finish-item').map(({ kind, to: state }) => `${kind} ${state}`)).toEqual(
       Array(7).fill('ip.move done'),
     )
@@ -37,6 +38,23 @@ describe('the items of a request', () => {
 
     expect(account.underway.most).toBeLessThanOrEqual(5)
     expect(account.writes.toSorted()).toEqual(ids.toSorted())
+  })
+
+  test('are all sent in one pass, also if the answer to one was lost, which may still be under way', async () => {
+    const ids = idsOf(14)
+    const account = accountWith(ids, { writeMs: 20 })
+    const { id, startProcess, statesOf } = await withBegun(ids, account)
+    const { move } = account.api.elasticIps
+    account.api.elasticIps.move = async (one, ...rest) => {
+      const moved = await move(one, ...rest)
+      if (one === 'eip_2') throw new ApiUnreachableError({ operation: 'elasticIps.move', requestSent: 'unknown', problem: 'no answer' })
+      return moved
+    }
+
+    await startProcess().sendItems(id)
+
+    expect(account.writes.toSorted()).toEqual(ids.toSorted())
+    expect(await statesOf()).toEqual({ ...all(ids, 'moving'), eip_2: 'sending' })
   })
 
   test.each(Array.from({ length: 10 }, (_, index) => index))(
@@ -94,17 +112,48 @@ describe('the items of a request', () => {
     expect(distrusted).toEqual(['already-sent'])
   })
 
-  test('are not read again within 20 s, and each is read again later: one that moved meanwhile is left out', async () => {
+  test('that another process sends after this one has read the record are no reason for an alarm', async () => {
     const ids = idsOf(2)
     const account = accountWith(ids)
     const { id, startProcess, statesOf, store } = await withBegun(ids, account)
+    let isRead = false
+    const find: typeof store.find = async (...args) => {
+      const found = await store.find(...args)
+      if (!isRead) await startProcess().sendItems(id)
+      isRead = true
+      return found
+    }
+
+    const { sendItems, distrusted } = startProcess({ over: { find }, past: new Map(ids.map((each) => [each, { code: 'already-sent' }])) })
+    await sendItems(id)
+
+    expect(await statesOf()).toEqual({ eip_0: 'moving', eip_1: 'moving' })
+    expect(distrusted).toEqual([])
+  })
+
+  test('are not read again within 5 s of the reads before the first write', async () => {
+    const ids = idsOf(12)
+    const account = accountWith(ids)
+    const { id, startProcess, store } = await withBegun(ids, account)
+
+    await startProcess({ over: { now: async () => (await store.now()) + 3_000 } }).sendItems(id)
+
+    expect(account.writes.toSorted()).toEqual(ids.toSorted())
+    expect([account.reads, account.lists]).toEqual([[], 0])
+  })
+
+  test('are all read again with one list later, and one that moved meanwhile is left out', async () => {
+    const ids = idsOf(12)
+    const account = accountWith(ids)
+    const { id, startProcess, statesOf, read, store } = await withBegun(ids, account)
     account.serverOf.set('eip_0', 'sv_3')
 
     await startProcess({ over: { now: async () => (await store.now()) + 30_000 } }).sendItems(id)
 
-    expect(account.reads.toSorted()).toEqual(ids)
-    expect(account.writes).toEqual(['eip_1'])
-    expect(await statesOf()).toEqual({ eip_0: 'not-started', eip_1: 'moving' })
+    expect([account.reads, account.lists]).toEqual([['eip_0'], 1])
+    expect(account.writes.toSorted()).toEqual(ids.slice(1).toSorted())
+    expect(await statesOf()).toEqual({ ...all(ids, 'moving'), eip_0: 'not-started' })
+    expect((await read()).items?.[0]?.causes).toMatchObject([{ code: 'not-on-server', now: 'web-3' }])
   })
 
   test('are not sent after somebody stopped the tracking', async () => {

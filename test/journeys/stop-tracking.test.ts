@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { cardNow, finn, repliesTo, requestMove, startWorldUnder, writesOf } from './policy-world.ts'
 import { ops, people, untilCard, untilReport, untilShown, type WorldOptions } from './world.ts'
 
-describe('stop watching', () => {
+describe('Stop tracking', () => {
   const policy = 'rules:\n  - { name: addresses, approve: [S0ONCALL01] }'
 
   async function startedMove(options: WorldOptions = {}) {
@@ -13,7 +13,7 @@ describe('stop watching', () => {
     return { world, ...requested, moving: await untilCard(world.slack, /\*Moving\*/) }
   }
 
-  test('ends the tracking and reports it; watch again resumes it and reports the end', async () => {
+  test('ends the tracking and reports it; Track again resumes it and reports the end', async () => {
     const { world, elasticIp, moving } = await startedMove()
 
     await world.finn.click(moving, 'Stop tracking')

@@ -1,0 +1,12 @@
+import type { Change } from '../domain/change.ts'
+import { type Policy, rulesOfKind } from '../domain/policy.ts'
+import type { Feature } from '../features/feature.ts'
+import type { Work } from '../requests/worker/repeated-work.ts'
+
+/** Returns the work of the features that the policy lets people use. */
+export function repeatedOf(features: Pick<Feature, 'changes' | 'repeated'>[], policy: Policy): Work[] {
+  const channels = ['', ...policy.rules.flatMap((rule) => rule.channels ?? [])]
+  const isPermitted = ({ kind, project }: Change) =>
+    channels.some((channelId) => rulesOfKind(policy, { kind, channelId, hasProject: project !== undefined }).length > 0)
+  return features.flatMap(({ changes = [], repeated = [] }) => (changes.some(isPermitted) ? repeated : []))
+}

@@ -1,0 +1,30 @@
+import type { Finding } from '../../domain/finding.ts'
+import type { RequestSignatures } from '../../domain/request-signature.ts'
+import { isRecent, type LastChange, lastChangeOf } from '../messages/last-change.ts'
+import type { Store } from '../store/store.ts'
+
+/** The most last changes of items that a request message names, the latest first. */
+const mostOfItems = 5
+
+interface LastChangesParts {
+  signatures: Pick<RequestSignatures, 'verifyRecord'>
+  store: Pick<Store, 'lastChangesOf'>
+}
+
+/** Creates the function that finds what Lockkeeper changed last of the resources of a new request, so that approvers know of it. */
+export function createLastChanges({ signatures, store }: LastChangesParts) {
+  /** Returns the last change of the resource, and the recent ones of what is changed besides. A record that somebody changed is left out. */
+  return async function lastChangesBefore(now: number, resource: string, others: string[]): Promise<Finding[]> {
+    const [own, ofOthers] = await Promise.all([read([resource], now), read(others, now)])
+    const known = new Set(own.map(({ requestId }) => requestId))
+    const recent = ofOthers.filter((each) => isRecent(each) && !known.has(each.requestId)).toSorted((a, b) => a.agoMs - b.agoMs)
+    return [...own, ...recent.slice(0, mostOfItems)]
+  }
+
+  async function read(resources: string[], now: number): Promise<LastChange[]> {
+    const found = await store.lastChangesOf(resources)
+    return found.flatMap((last) =>
+      last.endedAt === undefined || signatures.verifyRecord(last) !== 'genuine' ? [] : [lastChangeOf(last, now)],
+    )
+  }
+}

@@ -1,0 +1,84 @@
+import type { Request } from '../../../domain/request.ts'
+import type { Opened, OpenedItem } from '../../catalog.ts'
+import { type PreflightResult, readAgain, repeatPreflight } from '../execute/repeat-preflight.ts'
+
+/** What was read of an item within this time is not read again. */
+const freshMs = 5_000
+
+/** How long what was read allows a write, as for a single change. Redis may not answer between the two. */
+export const readValidMs = 20_000
+
+/** What was read of an item, and the latest time for a write that rests on it, in ms by Redis' clock. */
+export type ItemRead = PreflightResult & { notAfter: number }
+
+/** One read of all items that wait. Times are in ms by Redis' clock. */
+interface Reading {
+  startedAt: number
+  endedAt: number
+  /** Returns undefined for an item that was not read. */
+  of(item: OpenedItem): PreflightResult | undefined
+}
+
+interface ItemReadsParts {
+  request: Pick<Request, 'sentAt'>
+  opened: Opened
+  /** The items that are not sent yet. */
+  waiting: ReadonlySet<string>
+  now: () => Promise<number>
+  onApiError: (error: unknown) => void
+}
+
+/**
+ * Creates the reads of one pass over the items of a request. All items that wait are read together, and the reads right before the first write
+ * count. If they get too old, the next reads begin while writes are being answered, so that hardly any write waits for them.
+ */
+export function createItemReads({ request, opened, waiting, now, onApiError }: ItemReadsParts) {
+  let last = readBefore(request, opened)
+  let next: Promise<Reading> | undefined
+
+  async function read(item: OpenedItem): Promise<ItemRead> {
+    const at = await now()
+    const ageMs = at - last.endedAt
+    if (ageMs + (last.endedAt - last.startedAt) > freshMs) begin(at)
+    const reading = ageMs > freshMs && next ? await next : last
+    const result = reading.of(item)
+    if (result) return { ...result, notAfter: reading.startedAt + readValidMs }
+    return { ...(await repeatPreflight(item, onApiError)), notAfter: at + readValidMs }
+  }
+
+  function begin(at: number): void {
+    if (next) return
+    next = readAll(at).then(async (reading) => {
+      last = { ...reading, endedAt: await now() }
+      return last
+    })
+    next.catch(() => {}).finally(() => (next = undefined))
+  }
+
+  async function readAll(startedAt: number): Promise<Reading> {
+    const { change, input, facts } = opened
+    if (!change.items) throw new Error(`${change.kind} has no items`)
+    const result = await readAgain({ change, input: change.items.narrow(input, [...waiting]) }, onApiError)
+    if (result.is !== 'unchanged') return { startedAt, endedAt: startedAt, of: () => result }
+    const latest = change.complete?.(facts, result.facts) ?? result.facts
+    return { startedAt, endedAt: startedAt, of: comparing({ change, facts, latest }) }
+  }
+
+  return read
+}
+
+/** The reads before the first write, which the record keeps. */
+function readBefore({ sentAt = 0 }: Pick<Request, 'sentAt'>, opened: Opened): Reading {
+  return { startedAt: sentAt, endedAt: sentAt, of: comparing(opened) }
+}
+
+/** Compares each item with what was approved. */
+function comparing({ change: { items }, facts, latest }: Pick<Opened, 'change' | 'facts' | 'latest'>): Reading['of'] {
+  const leftOut = items?.leftOut(facts, latest)
+  const read = new Map(items?.of(latest).map((item) => [item.id, item.facts]))
+  return ({ id }) => {
+    const causes = leftOut?.get(id)
+    if (causes) return { is: 'changed', causes }
+    return read.has(id) ? { is: 'unchanged', facts: read.get(id) } : undefined
+  }
+}

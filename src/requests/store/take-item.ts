@@ -1,0 +1,79 @@
+import { randomUUID } from 'node:crypto'
+import type { AuditNote } from '../../audit/entry.ts'
+import type { ChangeKind } from '../../domain/change-kind.ts'
+import { type Request, unknownState } from '../../domain/request.ts'
+import { type RequestItem, unknownItemState } from '../../domain/request-item.ts'
+import { type ItemStepName, itemStepOf, type ReportName, type Step } from '../steps.ts'
+import type { StepResult, TakenStep, TakeStep } from './take-step.ts'
+
+/** The card of a request with items is updated at most this often while they change. */
+const cardPaceMs = 5_000
+
+/** What a step of an item carries besides its name. */
+export interface ItemStepData {
+  set?: Partial<Pick<RequestItem, 'causes' | 'lastSeen' | 'trackedUntil'>>
+  /** What the audit notes of the item: its resource, its facts, and the answer to its write. */
+  audit: Pick<AuditNote, 'resource' | 'facts' | 'answer'>
+  reports?: readonly ReportName[]
+  /** As for a step of the request. */
+  notAfter?: number
+}
+
+export interface ItemStepResult extends StepResult {
+  /** The request after the step, if it was taken. */
+  request?: Request
+}
+
+interface TakeItemParts {
+  compareAndSet: TakeStep['compareAndSet']
+  onStep: (step: TakenStep) => void
+}
+
+/** Creates the function that takes a step of an item of a request, as a compare-and-set of the whole record. */
+export function createTakeItem({ compareAndSet, onStep }: TakeItemParts) {
+  /**
+   * Takes a step of an item, if the record has not changed since it was read. `kind` is the kind of the item, for the metrics. `at` is the time of
+   * the step, in ms since 1970 by Redis' clock.
+   */
+  async function takeItem(
+    request: Request,
+    item: RequestItem,
+    name: ItemStepName,
+    { kind, at, ...data }: ItemStepData & { kind: ChangeKind; at: number },
+  ): Promise<ItemStepResult> {
+    const step = itemStepOf(name)
+    const { state } = item
+    if (request.state === unknownState || state === unknownItemState || !step.from.includes(state))
+      return { outcome: 'lost', state: undefined }
+    const to = step.to === 'same' ? state : step.to
+    const stamps = Object.fromEntries((step.stamps ?? []).map((stamp) => [stamp, at]))
+    const items = (request.items ?? []).map((one) => (one.id === item.id ? { ...one, ...data.set, ...stamps, state: to } : one))
+    const isFirstLate = name === 'late-item' && request.lateAt === undefined
+    const asStep: Step = { what: step.what, from: [request.state], to: 'same', takers: step.takers, ifUnchanged: true, mayReport: ['late'] }
+    const set = { items, ...(isFirstLate ? { lateAt: at } : {}) }
+    const { outcome, state: found } = await compareAndSet(
+      request,
+      name,
+      asStep,
+      {
+        set,
+        audit: { item: item.id, causes: data.set?.causes, ...data.audit },
+        dueInMs: 0,
+        ...(isFirstLate ? { reports: ['late'] } : {}),
+        ...(data.notAfter === undefined ? {} : { notAfter: data.notAfter }),
+      },
+      {
+        to: request.state,
+        token: randomUUID(),
+        cardInMs: cardPaceMs,
+        changed: to === 'done' && data.audit.resource ? [data.audit.resource] : [],
+      },
+    )
+    if (outcome !== 'won') return { outcome, state: found }
+    const took = step.stamps?.includes('endedAt') && item.sentAt !== undefined ? { tookMs: at - item.sentAt } : {}
+    onStep({ step: name, kind, to, ...took })
+    return { outcome, state: found, request: { ...request, ...set, revision: request.revision + 1 } }
+  }
+
+  return takeItem
+}

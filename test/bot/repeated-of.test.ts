@@ -1,0 +1,27 @@
+import { expect, test } from 'vitest'
+import { stringify } from 'yaml'
+import { repeatedOf } from '../../src/bot/repeated-of.ts'
+import { readPolicy } from '../../src/config/policy-file.ts'
+import { evacuationKinds } from '../config/evacuation-kinds.ts'
+import { unconnectedFeatures } from '../sandbox/features.ts'
+
+const approve = ['S0ONCALL01']
+
+test.each([
+  ['an evacuation is decided as a move', { changes: 'ip.move', approve }, ['assignments']],
+  [
+    'a rule names evacuations, for one channel and one project',
+    { changes: 'ip.evacuate', channels: ['C0OPS00001'], projects: ['proj_1'], approve },
+    ['assignments'],
+  ],
+  ['every kind may be requested', { approve }, ['assignments']],
+  ['no rule permits evacuations', { changes: ['vm.rename', 'key.create'], approve }, []],
+])('the addresses of servers are read regularly only where evacuations are permitted: %s', (_, rule, expected) => {
+  const read = readPolicy(stringify({ rules: [{ name: 'only', ...rule }] }), 'policy.yml', { ...evacuationKinds, expiresMs: 3_600_000 })
+  if ('lines' in read) throw new Error(read.lines.join(' '))
+
+  const works = repeatedOf(unconnectedFeatures(), read.policy)
+
+  expect(works.map(({ name }) => name)).toEqual(expected)
+  for (const { everyMs } of works) expect(everyMs).toBe(5 * 60_000)
+})

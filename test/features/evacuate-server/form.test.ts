@@ -1,0 +1,126 @@
+import type { KnownBlock } from '@slack/web-api'
+import { describe, expect, test } from 'vitest'
+import type { AccountApi } from '../../../src/account-api/client.ts'
+import { ApiError } from '../../../src/domain/api-errors.ts'
+import type { SeenAssignment } from '../../../src/domain/assignment.ts'
+import type { ElasticIp } from '../../../src/domain/elastic-ip.ts'
+import type { Server } from '../../../src/domain/server.ts'
+import { createOfferAddresses, type OfferedAddresses } from '../../../src/features/evacuate-server/addresses.ts'
+import { evacuationModal } from '../../../src/features/evacuate-server/modal.ts'
+import { createReadAddresses } from '../../../src/features/evacuate-server/preflight.ts'
+import { readableBlocks } from '../../requests/readable.ts'
+
+const place = { project: { id: 'proj_1', name: 'Storefront' }, site: { id: undefined, name: undefined, slug: 'ASH' } }
+const minutes = 60_000
+
+function ip(index: number, more: Partial<ElasticIp> = {}): ElasticIp {
+  return {
+    id: `eip_${index}`,
+    address: `203.0.113.${index}`,
+    status: 'active',
+    server: { id: 'sv_1', hostname: 'web-1' },
+    ...place,
+    ...more,
+  }
+}
+
+const servers = ['web-1', 'web-2'].map(
+  (hostname, index): Server => ({
+    id: `sv_${index + 1}`,
+    hostname,
+    label: undefined,
+    primaryIpv4: undefined,
+    status: 'on',
+    locked: false,
+    ...place,
+  }),
+)
+
+const seenThere = (index: number, agoMs: number): SeenAssignment => ({
+  elasticIpId: `eip_${index}`,
+  address: `203.0.113.${index}`,
+  serverId: 'sv_1',
+  serverName: 'web-1',
+  at: 0,
+  agoMs,
+})
+
+/** The addresses that the form offers for `web-1`, where the account has these. */
+function offer(all: ElasticIp[], { seen = [], ticked, targetId }: { seen?: SeenAssignment[]; ticked?: string[]; targetId?: string } = {}) {
+  const notFound = (operation: string) => new ApiError({ operation, status: 404, codes: [] })
+  const accountApi = {
+    elasticIps: {
+      list: async ({ serverId }: { serverId?: string }) => all.filter(({ server }) => server?.id === serverId),
+      get: async (id: string) => all.find((each) => each.id === id) ?? Promise.reject(notFound('elasticIps.get')),
+    },
+    servers: { get: async (id: string) => servers.find((each) => each.id === id) ?? Promise.reject(notFound('servers.get')) },
+  } as unknown as Pick<AccountApi, 'elasticIps' | 'servers'>
+  const readAddresses = createReadAddresses({ accountApi, seen: { find: async (fits) => seen.filter(fits) } })
+  return createOfferAddresses({ accountApi, readAddresses })({ serverId: 'sv_1', ticked, targetId }, AbortSignal.timeout(1_000))
+}
+
+const blocksWith = (addresses: OfferedAddresses) => evacuationModal({ metadata: '{}', addresses }).blocks as KnownBlock[]
+
+describe('the addresses in the form of an evacuation', () => {
+  test('are all ticked that the account shows on the server', async () => {
+    const { offered, cannotMove } = await offer([ip(1), ip(2), ip(3, { server: { id: 'sv_9', hostname: 'web-9' } })])
+
+    expect(offered.map(({ address, isTicked }) => [address, isTicked])).toEqual([
+      ['203.0.113.1', true],
+      ['203.0.113.2', true],
+    ])
+    expect(cannotMove).toEqual([])
+  })
+
+  test('of a dead server are ticked if Lockkeeper saw them there in the last hour, and unticked if that is longer ago', async () => {
+    const dead = [1, 2, 3].map((index) => ip(index, { server: undefined }))
+    const seen = [seenThere(1, 12 * minutes), seenThere(2, 60 * minutes), seenThere(3, 61 * minutes)]
+
+    const addresses = await offer(dead, { seen })
+
+    expect(addresses.offered.map(({ address, isTicked }) => [address, isTicked])).toEqual([
+      ['203.0.113.1', true],
+      ['203.0.113.2', true],
+      ['203.0.113.3', false],
+    ])
+    expect(JSON.stringify(blocksWith(addresses))).toContain('No server shown. Seen here 1 h 1 min ago.')
+  })
+
+  test('of a dead server are not those that the account shows on another server, nor those that are gone', async () => {
+    const all = [ip(1, { server: undefined }), ip(2, { server: { id: 'sv_9', hostname: 'web-9' } })]
+    const { offered, cannotMove } = await offer(all, { seen: [1, 2, 3].map((index) => seenThere(index, minutes)) })
+
+    expect(offered.map(({ address }) => address)).toEqual(['203.0.113.1'])
+    expect(cannotMove.map(({ address, finding }) => [address, finding.code])).toEqual([['203.0.113.3', 'no-elastic-ip']])
+  })
+
+  test('stay as the person ticked them when the target is chosen', async () => {
+    const { offered } = await offer([ip(1), ip(2)], { ticked: ['eip_2'], targetId: 'sv_2' })
+    expect(offered.map(({ isTicked }) => isTicked)).toEqual([false, true])
+  })
+
+  test('that cannot be moved are listed with the reason, below those that can', async () => {
+    const addresses = await offer([ip(1), ip(2, { status: 'error' })], { targetId: 'sv_2' })
+
+    expect(addresses.offered.map(({ address }) => address)).toEqual(['203.0.113.1'])
+    expect(readableBlocks(blocksWith(addresses).filter(({ type }) => type === 'section'))).toBe(
+      "*Left out, because they can't be moved:*\n•  203.0.113.2 has status error. Only active Elastic IPs can be moved.",
+    )
+  })
+
+  test('are at most 50 ticked, in groups of ten that Slack allows', async () => {
+    const addresses = await offer(Array.from({ length: 61 }, (_, index) => ip(index)))
+    const groups = blocksWith(addresses).flatMap((block) =>
+      block.type === 'input' && block.element.type === 'checkboxes' ? [block.element] : [],
+    )
+
+    expect(groups.map(({ options }) => options.length)).toEqual([10, 10, 10, 10, 10, 10, 1])
+    expect(groups.flatMap(({ initial_options: ticked = [] }) => ticked)).toHaveLength(50)
+    expect(JSON.stringify(blocksWith(addresses))).toContain('One request moves up to 50 addresses.')
+  })
+
+  test('are told to be none if there are none', async () => {
+    const addresses = await offer([])
+    expect(JSON.stringify(blocksWith(addresses))).toContain('The account shows no Elastic IP on web-1')
+  })
+})

@@ -1,0 +1,170 @@
+import { describe, expect, test } from 'vitest'
+import { addresses, patched, requestEvacuation, withAddresses } from './evacuations.ts'
+import { startWorldUnder } from './policy-world.ts'
+import { ops, people, untilCard, untilReport, untilShown, type World } from './world.ts'
+
+const two = 'rules:\n  - { name: two, approve: { any_of: [S0ONCALL01], approvals: 2 }, self_approval: break-glass }'
+
+async function figure(world: World, name: string, labels = ''): Promise<number> {
+  const page = await (await fetch(`http://127.0.0.1:${world.bots[0]?.opsPort}/metrics`)).text()
+  return Number(new RegExp(`^${name}${labels} (\\d+)$`, 'm').exec(page)?.[1])
+}
+
+async function openHome({ slack }: World, user: string): Promise<string> {
+  const event = { type: 'app_home_opened', user, channel: `D${user.slice(1)}`, tab: 'home', event_ts: '1.1' }
+  const body = {
+    type: 'event_callback',
+    team_id: 'T0NIMBUS01',
+    api_app_id: 'A0LOCKKEEP',
+    event_id: `Ev${Math.random()}`,
+    event_time: 1,
+    event,
+  }
+  await slack.sendRaw({ body: JSON.stringify(body), contentType: 'application/json' })
+  return slack.until(() => slack.home(user) && JSON.stringify(slack.home(user)?.blocks))
+}
+
+describe('an evacuation, like every other request,', () => {
+  test('needs as many people as its rule says, and counts its addresses wherever it is listed', async () => {
+    const world = await startWorldUnder(two, withAddresses(addresses(3), { account: { moveTakes: { min: 4_000, max: 4_000 } } }))
+    const { slack, ada, ben, chiara } = world
+    const card = await requestEvacuation(world)
+
+    await ben.command('/infra pending', { channel: ops })
+    expect((await untilShown(slack, people.ben, /waiting for approval/)).text).toContain('Move 3 Elastic IPs from web-1 to web-2')
+    expect(await openHome(world, people.chiara)).toMatch(/Needs your approval \(1\).*203\.0\.113\.12/)
+    await ben.click(card, 'Approve')
+    await untilCard(slack, /1 of 2/)
+    expect(patched(world)).toEqual([])
+    await chiara.click(card, 'Approve')
+    await untilCard(slack, /\*Moving\*/)
+    await expect.poll(() => figure(world, 'lockkeeper_moves_in_flight'), { timeout: 3_000 }).toBe(3)
+
+    await ada.command('/infra moves', { channel: ops })
+    expect((await untilShown(slack, people.ada, /in progress/)).text).toMatch(/moving, 0 of 3 moved/)
+    expect(await openHome(world, people.ada)).toContain('moving, 0 of 3 moved for')
+    await untilReport(slack, card.ts, /Done/)
+
+    await expect.poll(() => figure(world, 'lockkeeper_moves_in_flight'), { timeout: 3_000 }).toBe(0)
+    expect(await figure(world, 'lockkeeper_move_duration_seconds_count', '\\{state="done"\\}')).toBe(3)
+    const { text } = await untilCard(slack, /\*Done\*/)
+    expect(text).toContain(`approved by <@${people.ben}> and <@${people.chiara}>`)
+  })
+
+  test('can be approved by its requester alone in an emergency, if the rule allows that', async () => {
+    const world = await startWorldUnder(two, withAddresses(addresses(2)))
+    const card = await requestEvacuation(world, 'web-1 web-2', world.ben)
+
+    await world.ben.click(card, 'Approve')
+    const form = await world.slack.until(() => world.ben.topView())
+    await world.ben.fill(form, { Reason: 'web-1 is down', 'What should happen?': 'Approve my own request' })
+    await world.ben.submit()
+
+    const call = await untilReport(world.slack, card.ts, /Emergency approval/)
+    expect(call.text).toContain('Move 2 Elastic IPs from web-1 to web-2')
+    await untilReport(world.slack, card.ts, /Done/)
+    expect(patched(world)).toHaveLength(2)
+  })
+
+  test('reminds its approvers, expires, and can be requested again with the same addresses', async () => {
+    const policy = 'rules:\n  - { name: soon, approve: [S0ONCALL01], expires: 3s }'
+    const world = await startWorldUnder(policy, withAddresses(addresses(3)))
+    await world.ada.command('/infra evacuate web-1', { channel: ops })
+    const view = await world.slack.until(() => world.ada.topView())
+    await world.ada.fill(view, { Target: 'web-2 (Storefront, ASH)' })
+    await world.ada.fill(world.ada.topView(), { 'Addresses to move': '203.0.113.10' })
+    await world.ada.submit()
+    const card = await untilCard(world.slack, /1 Elastic IP\b.*needs approval from/s)
+
+    const reminder = await untilReport(world.slack, card.ts, /still needs approval/)
+    expect(reminder.text).toContain('“Move 1 Elastic IP from web-1 to web-2” still needs approval')
+    const expired = await untilCard(world.slack, /\*Expired\*/)
+    await world.ada.click(expired, 'Request again')
+    await world.slack.until(() => world.ada.topView())
+    await world.ada.submit()
+
+    await untilCard(world.slack, /1 Elastic IP\b.*needs approval from/s)
+    expect((await world.records.all()).map(({ input }) => input)).toEqual(
+      Array(2).fill(expect.objectContaining({ elasticIpIds: ['eip_evac000'] })),
+    )
+    expect(patched(world)).toEqual([])
+  })
+
+  test('is canceled if the account changed so that nothing is left to move', async () => {
+    const own = addresses(2)
+    const world = await startWorldUnder(two.replace('approvals: 2', 'approvals: 1'), withAddresses(own))
+    const card = await requestEvacuation(world)
+    const { id } = world.accountApi.world.third(own[0]?.id ?? '')
+    for (const each of own) world.accountApi.world.moveBehindOurBack(each.id, id)
+
+    await world.ben.click(card, 'Approve')
+    const report = await untilReport(world.slack, card.ts, /Canceled/)
+
+    expect(report.text).toContain('Nothing was done. None of the addresses can be moved from `web-1` any more. `203.0.113.10` is on')
+    expect(patched(world)).toEqual([])
+  })
+
+  test('is in the audit with the outcome of each address, and as one row', async () => {
+    const own = addresses(3)
+    const world = await startWorldUnder(two.replace('approvals: 2', 'approvals: 1'), withAddresses(own))
+    const { slack, ada, ben, accountApi, records } = world
+    const card = await requestEvacuation(world)
+    accountApi.world.moveBehindOurBack(own[0]?.id ?? '', accountApi.world.third(own[0]?.id ?? '').id)
+    accountApi.faults.add({ method: 'PATCH', path: `/elastic_ips/${own[1]?.id}`, kind: 'status', status: 422, times: 1 })
+    await ben.click(card, 'Approve')
+    await untilReport(slack, card.ts, /Partly done/)
+
+    const ends = (await records.audit()).filter(({ act }) => /^(finish|fail|skip|supersede|not-start)-item$/.test(act))
+    expect(ends.map(({ act, item, resource }) => [act, item, resource]).toSorted()).toEqual([
+      ['fail-item', 'eip_evac001', 'elastic_ip:eip_evac001'],
+      ['finish-item', 'eip_evac002', 'elastic_ip:eip_evac002'],
+      ['skip-item', 'eip_evac000', 'elastic_ip:eip_evac000'],
+    ])
+    await ada.command('/infra audit 203.0.113.12', { channel: ops })
+    const audit = await untilShown(slack, people.ada, /Audit:/)
+    expect(audit.text).toContain('*Move 3 Elastic IPs from web-1 to web-2*  ·  Partly done, 1 of 3 moved')
+    expect(audit.text).toContain('confirmed by the account')
+    await ada.click(audit, 'Steps of a request', { choose: (await records.all())[0]?.id ?? '' })
+
+    const steps = (await untilShown(slack, people.ada, /Sending began/)).text.replace(/<!date\^[^>]*>/g, '(time)').split('\n')
+    expect(steps.filter((line) => /about/.test(line)).toSorted()).toEqual([
+      expect.stringMatching(/^Done: \(time\) {2}· {2}about “Move 203\.0\.113\.12 from web-1 to web-2”/),
+      expect.stringMatching(/^Failed: \(time\) {2}· {2}about “Move 203\.0\.113\.11 from web-1 to web-2”.*422/),
+      expect.stringMatching(/^Not started, because nothing was sent: \(time\) {2}· {2}about “Move 203\.0\.113\.10 .*203\.0\.113\.10 is on/),
+    ])
+    expect(steps.join('\n')).toMatch(/Done: .*\n↳ confirmed by the account/)
+  })
+
+  test('waits with all its writes while the account API asks to slow down', async () => {
+    const own = addresses(12)
+    const world = await startWorldUnder(two.replace('approvals: 2', 'approvals: 1'), withAddresses(own))
+    const card = await requestEvacuation(world)
+    const { faults, journal } = world.accountApi
+    const limited = { kind: 'status', status: 429, headers: { 'retry-after': '2' } } as const
+    faults.add({ method: 'PATCH', path: `/elastic_ips/${own[2]?.id}`, ...limited })
+    faults.add({ method: 'PATCH', kind: 'delay', delayMs: 100, times: 20 })
+
+    await world.ben.click(card, 'Approve')
+    await world.slack.until(() => journal.writes().length === 12 || undefined, { timeoutMs: 10_000, what: '12 writes' })
+
+    const slowed = journal.writes().find(({ path }) => path.endsWith(own[2]?.id ?? ''))?.time ?? 0
+    const after = journal.filter(({ time }) => time > slowed + 50 && time < slowed + 1_950)
+    expect(after).toEqual([])
+    expect(journal.writes().filter(({ time }) => time <= slowed + 50).length).toBeLessThanOrEqual(5)
+  })
+
+  test('reports each address that takes longer than MOVE_TIMEOUT, in one report that names them', async () => {
+    const own = addresses(3)
+    const env = { MOVE_TIMEOUT: '1s' }
+    const world = await startWorldUnder(two.replace('approvals: 2', 'approvals: 1'), withAddresses(own, { env }))
+    world.accountApi.world.nextMove({ takesMs: 200 })
+    for (const _ of [1, 2]) world.accountApi.world.nextMove({ takesMs: 2_500 })
+    const card = await requestEvacuation(world)
+    await world.ben.click(card, 'Approve')
+
+    const late = await untilReport(world.slack, card.ts, /Late/)
+    expect(late.text).toMatch(/1 of 3 moved after .* \(expected within 1 s each\)\. Still under way: `203\.0\.113\.\d+`/)
+    await untilReport(world.slack, card.ts, /Done/)
+    expect(world.slack.thread(ops, card.ts).filter(({ text }) => /Late/.test(text))).toHaveLength(1)
+  })
+})

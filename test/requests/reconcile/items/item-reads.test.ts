@@ -1,0 +1,75 @@
+import { expect, test } from 'vitest'
+import { createEvacuation } from '../../../../src/features/evacuate-server/change.ts'
+import { createCatalog } from '../../../../src/requests/catalog.ts'
+import { createItemReads } from '../../../../src/requests/reconcile/items/item-reads.ts'
+import { requestFor } from '../../request-for-test.ts'
+import { accountWith, from, to } from './items-for-test.ts'
+
+const ids = ['eip_0', 'eip_1']
+
+/** The reads of a pass that began at 0 ms, with a clock that the test sets. `readMs`: how long each read of the account takes. */
+async function withReads({ readMs = 0 } = {}) {
+  const account = accountWith(ids)
+  const clock = { ms: 0 }
+  const change = createEvacuation({ accountApi: account.api, seen: { find: async () => [] } })
+  const { facts, input } = await change.preflight({ serverId: from.id, targetId: to.id, elasticIpIds: ids }, {})
+  const catalog = createCatalog([change])
+  const request = requestFor({ kind: change.kind, input, facts, seen: facts, sentAt: 0 })
+  const opened = catalog.open(request)
+  const read = createItemReads({ request, opened, waiting: new Set(ids), now: async () => clock.ms, onApiError: () => {} })
+  const list = account.api.elasticIps.list
+  account.api.elasticIps.list = async (...options) => {
+    const found = await list(...options)
+    clock.ms += readMs
+    return found
+  }
+  account.lists = 0
+  const [first, second] = catalog.itemsOf(opened)
+  if (!first || !second) throw new Error('there are no items')
+  return { account, clock, read, first, second }
+}
+
+test('the reads before the first write count for 5 s', async () => {
+  const { account, clock, read, first } = await withReads()
+  clock.ms = 5_000
+
+  expect(await read(first)).toMatchObject({ is: 'unchanged', notAfter: 20_000 })
+  expect(account.lists).toBe(0)
+})
+
+test('older ones are repeated once for all items that ask at the same time', async () => {
+  const { account, clock, read, first, second } = await withReads()
+  clock.ms = 5_001
+  account.serverOf.set('eip_1', 'sv_3')
+
+  const results = await Promise.all([read(first), read(second)])
+
+  expect(results).toMatchObject([
+    { is: 'unchanged', notAfter: 25_001 },
+    { is: 'changed', causes: [{ code: 'not-on-server' }] },
+  ])
+  expect(account.lists).toBe(1)
+})
+
+test('reads that take long begin before they are needed, so that no write waits for them', async () => {
+  const { account, clock, read, first, second } = await withReads({ readMs: 3_000 })
+  clock.ms = 6_000
+  await read(first)
+  expect([account.lists, clock.ms]).toEqual([1, 9_000])
+
+  clock.ms = 11_500
+  const beforeTheNextOnes = read(second)
+  expect(await beforeTheNextOnes).toMatchObject({ is: 'unchanged', notAfter: 26_000 })
+  await expect.poll(() => account.lists).toBe(2)
+})
+
+test('an account that cannot be read is told, and is read again after 5 s', async () => {
+  const { account, clock, read, first } = await withReads()
+  const { get } = account.api.servers
+  account.api.servers.get = async () => Promise.reject(new TypeError('no network'))
+  clock.ms = 6_000
+  await expect(read(first)).rejects.toThrow('no network')
+
+  account.api.servers.get = get
+  expect(await read(first)).toMatchObject({ is: 'unchanged' })
+})
