@@ -24,6 +24,8 @@ export default defineConfig(({ mode }) => ({
     globalSetup: ['test/sandbox/redis-for-tests.ts', 'test/sandbox/compile-cache-for-tests.ts'],
     testTimeout: 20_000,
     hookTimeout: 60_000,
+    // The default of a second is too short for a browser on a busy machine.
+    expect: { poll: { timeout: 5_000 } },
     // Most tests wait for a clock, or for something to go wrong long enough, most of the time.
     maxWorkers: mode === 'faults' ? 3 : 5,
     // Nothing here keeps anything in a module, so that files can share what one worker has loaded.
