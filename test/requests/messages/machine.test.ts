@@ -43,7 +43,13 @@ describe("a machine's request", () => {
       denialWords({ code: 'only-requester-may-break-glass', requester: alertsRequester }, labelOf),
     ]
 
-    expect(words.map(({ text }) => text).join('\n')).toMatchInlineSnapshot()
+    expect(words.map(({ text }) => text).join('\n')).toMatchInlineSnapshot(`
+      "The alert that requested this has resolved. No change made.
+      Alertmanager has an open request for this (waiting for approval) in <#C0OPS00001>. Wait until it ends, or have it rejected. Nothing was requested.
+      Not enough approvers: rule “failover” needs 2. Nothing was requested. The people who run Lockkeeper can add active members to the rule.
+      An alert requested this, so nobody can withdraw it. It ends when the alert resolves, or an approver can reject it.
+      An alert requested this, so nobody can approve it alone."
+    `)
   })
 
   test('is named as one of Alertmanager in a later warning, also where the rule mentions other people', () => {
