@@ -46,7 +46,7 @@ export function createBreakages({ slack, accountApi, requests }: BreakageParts):
     }),
     {
       id: 'moved-meanwhile',
-      name: 'Somebody moves the address meanwhile',
+      name: 'Someone else moves the address',
       effect: 'Assigns the Elastic IP of the newest open request to a third server, without Lockkeeper.',
       kind: 'act',
       verb: 'Move it',
