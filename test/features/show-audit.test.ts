@@ -709,7 +709,8 @@ describe('the list', () => {
           throw new ApiUnreachableError({ operation: 'virtualMachines.list', requestSent: 'no', problem: 'ECONNREFUSED' })
         },
       },
-      store: { findMany: async (ids) => ids.map((id) => requestFor({ id })) },
+      store: { findMany: async (ids) => ids.map((id) => requestFor({ id })), now: async () => 0 },
+      onDoubledWrite: () => {},
       linkTo: ({ id }) => `https://nimbus.slack.com/archives/${id}`,
     })
   }

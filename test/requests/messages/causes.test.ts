@@ -228,6 +228,7 @@ describe('findings in words', () => {
       { code: 'suspended' },
       { code: 'not-used' },
       { code: 'not-posted', error: 'is_archived' },
+      { code: 'alert-resolved' },
       { code: 'approvers-unknown' },
       { code: 'channel-unreadable' },
     ]
@@ -249,6 +250,7 @@ describe('findings in words', () => {
       Lockkeeper was suspended before it sent the request. Nothing was changed.
       Approved, but not used before the deadline.
       Couldn't post the request message: is_archived.
+      The alert resolved. Nothing was done.
       whether enough people can approve it (Slack didn't return the members of the user group)
       whether this channel is shared with another organization (the Slack scope channels:read or groups:read is missing)"
     `)
