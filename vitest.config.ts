@@ -5,7 +5,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
  * What takes long, because processes, Redis and connections are killed over and over, the bot is attacked, or programs are installed:
  * `npm run test:faults`.
  */
-const long = 'test/{faults,attacks,deploy}/**/*.long.test.ts'
+const long = 'test/{faults,attacks,deploy,docs}/**/*.long.test.ts'
 
 /** What builds the image and runs it in a container engine: `npm run test:image`. */
 const image = 'test/image/**/*.long.test.ts'
