@@ -1,5 +1,4 @@
 import { hash } from 'node:crypto'
-import { notice } from '../slack/blocks/notice.ts'
 import { type AlertStates, stormMs } from './alert-states.ts'
 import { untilFree } from './claiming.ts'
 import { listedWords, stormWords } from './messages.ts'
@@ -35,7 +34,7 @@ export function createListStorm({ states, tell, command, onUnposted, waitMs }: L
     const { claim } = claimed
     try {
       const where = { channelId, key: `alerts-storm/${channelId}` }
-      const told = await tell(where, notice(stormWords(command)), { again: claim.again, sinceMs: stormMs })
+      const told = await tell(where, stormWords(command), { again: claim.again, sinceMs: stormMs })
       await (told.is === 'sent' ? states.settle(claim, { outcome: 'storm', value: told.ts }) : states.free(claim))
       return told
     } catch (error) {
@@ -47,7 +46,7 @@ export function createListStorm({ states, tell, command, onUnposted, waitMs }: L
   function listIn(threadTs: string, channelId: string, stormy: Stormy[]): Promise<Told> {
     const key = `alerts-storm/${hash('sha256', stormy.map(({ claim }) => claim.key).join()).slice(0, 32)}`
     const words = listedWords(stormy.map(({ alert, server }) => ({ alert: sourceOf(alert), server: server?.name })))
-    return tell({ channelId, threadTs, key }, notice(words), { again: stormy.some(({ claim }) => claim.again) })
+    return tell({ channelId, threadTs, key }, words, { again: stormy.some(({ claim }) => claim.again) })
   }
 
   return listStorm

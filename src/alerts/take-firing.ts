@@ -6,7 +6,6 @@ import { alertsRequester } from '../domain/origin.ts'
 import { Denied } from '../requests/access/refuse.ts'
 import { requestIdFor, type Submit } from '../requests/lifecycle/submit.ts'
 import type { Store } from '../requests/store/store.ts'
-import { notice } from '../slack/blocks/notice.ts'
 import { toUserWords } from '../slack/errors.ts'
 import { type Mrkdwn, mrkdwn } from '../slack/text/text.ts'
 import type { AlertClaim, AlertStates } from './alert-states.ts'
@@ -143,7 +142,7 @@ export function createTakeFiring(parts: TakeFiringParts) {
     const { channelId } = route
     if (!(await slots.take('notices', channelId, alert.key))) return storm(taking, server)
     const words = nothingProposed(sourceOf(alert), why, { command, server: server?.name })
-    const told = await tell({ channelId, key: `alert/${alert.key}` }, notice(words), { again: claim.again })
+    const told = await tell({ channelId, key: `alert/${alert.key}` }, words, { again: claim.again })
     if (told.is === 'refused') {
       onUnposted(channelId, told.error)
       await states.free(claim, serverId)

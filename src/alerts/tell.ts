@@ -1,6 +1,7 @@
-import { asRepeat } from '../requests/messages/resent.ts'
-import { sendWithTable } from '../slack/lists/answerable.ts'
-import type { Message, Messenger, Where } from '../slack/web-api/messenger.ts'
+import { possibleDuplicate } from '../requests/messages/resent.ts'
+import { notice } from '../slack/blocks/notice.ts'
+import { type Mrkdwn, mrkdwn } from '../slack/text/text.ts'
+import type { Messenger, Where } from '../slack/web-api/messenger.ts'
 import { TryLater } from './outcome.ts'
 
 /** How far back a message is searched for that an earlier try may have posted. */
@@ -15,14 +16,13 @@ export type Told = { is: 'sent'; ts: string } | { is: 'refused'; error: string }
 export function createTell({ messenger, now = Date.now }: { messenger: Pick<Messenger, 'post' | 'find'>; now?: () => number }) {
   return async function tell(
     where: Where & { key: string },
-    message: Message,
+    words: Mrkdwn,
     { again, sinceMs = searchMs }: { again: boolean; sinceMs?: number },
   ): Promise<Told> {
     const found = again ? await messenger.find({ ...where, oldestMs: now() - sinceMs }) : { is: 'absent' as const }
     if (found.is === 'found') return { is: 'sent', ts: found.ts }
     if (found.is === 'unknown' || found.is === 'rate-limited') throw new TryLater('Slack did not answer')
-    const marked = found.is === 'cannot-search' ? asRepeat(message) : message
-    const posted = await sendWithTable(marked, (layout) => messenger.post(where, layout))
+    const posted = await messenger.post(where, notice(found.is === 'cannot-search' ? mrkdwn`${words}\n${possibleDuplicate}` : words))
     if (posted.is === 'sent' || posted.is === 'refused') return posted
     throw new TryLater('Slack did not answer')
   }

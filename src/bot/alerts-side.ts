@@ -14,7 +14,6 @@ import type { Change } from '../domain/change.ts'
 import type { Metrics } from '../ops/pages/metrics.ts'
 import { createResolveAlert } from '../requests/lifecycle/resolve-alert.ts'
 import type { Submit } from '../requests/lifecycle/submit.ts'
-import { notice } from '../slack/blocks/notice.ts'
 import { createRefusalLog } from '../slack/receive/log-refusals.ts'
 import type { Foundation } from './foundation/foundation.ts'
 
@@ -29,7 +28,10 @@ export function createAlertsSide(foundation: Foundation, submit: Submit) {
   const { host, port, tokens } = config.alerts
   const { log, metrics } = foundation.telemetry
   const { notify } = foundation.operators
-  const refusals = createRefusalLog<RefusalReason>(log, { port: 'the port of alerts' })
+  const refusals = createRefusalLog<RefusalReason>(
+    { warn: (line, which) => log.warn(which, line) },
+    { port: 'the port of alerts', code: 'alerts-port-refused' },
+  )
   const counts = createCounts(metrics)
 
   const receiver = createAlertReceiver({
@@ -41,9 +43,9 @@ export function createAlertsSide(foundation: Foundation, submit: Submit) {
       counts.refused(reason, count)
       refusals.note(reason)
       // The sender repeats what is refused with 503 alone.
-      if (reason !== 'too-many') void notify(`alerts:${reason}`, notice(unread(reason)), 'warn')
+      if (reason !== 'too-many') void notify('alerts-unread', unread(reason), { about: reason, level: 'warn' })
     },
-    onTruncated: (count) => void notify('alerts:truncated', notice(unread('truncated', count)), 'warn'),
+    onTruncated: (count) => void notify('alerts-unread', unread('truncated', count), { about: 'truncated', level: 'warn' }),
   })
 
   async function stop(): Promise<void> {
@@ -69,7 +71,7 @@ function createTaking(
     tell: createTell({ messenger }),
     command,
     onUnposted: (channelId: string, error: string) =>
-      void operators.notify(`alerts:unposted:${channelId}`, notice(unposted(channelId, error))),
+      void operators.notify('alerts-unposted', unposted(channelId, error), { about: channelId }),
   }
   return createTakeDelivery({
     takeFiring: createTakeFiring({

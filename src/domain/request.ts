@@ -5,6 +5,7 @@ import { Sighting } from './observation.ts'
 import { Origin } from './origin.ts'
 import { RequestItem } from './request-item.ts'
 import { Grant } from './ruling.ts'
+import { TraceParent } from './tracing.ts'
 
 /**
  * The states of a request. docs/request-states.md shows the steps between them.
@@ -121,6 +122,8 @@ export const Request = z.object({
   undoes: Undone.optional(),
   /** The message that it was requested from. */
   fromMessage: MessageRef.optional(),
+  /** Its place in a trace, if traces are on. Not signed, because it decides nothing: a changed one only sorts spans elsewhere. */
+  trace: TraceParent.optional().catch(undefined),
   /** The alert that requested it. */
   alert: SourceAlert.optional(),
   createdAt: z.number(),

@@ -49,6 +49,8 @@ export interface FeatureParts {
   linkTo: (request: Request) => string | undefined
   /** The last characters of the API key that Lockkeeper itself uses. */
   ownLastSlice: string
+  /** Receives the request of a write that the account shows twice. */
+  onDoubledWrite: (requestId: string) => void
   setup: Setup
 }
 

@@ -5,6 +5,7 @@ import { isGenuine } from '../../src/domain/payload.ts'
 import { startRedis } from '../sandbox/redis/start-redis.ts'
 import { type AblationName, startOptions } from './ablations.ts'
 import { startBots } from './bots.ts'
+import { prepareAlerts } from './chaos-alerts.ts'
 import { createEvidence } from './evidence.ts'
 import { startStandIns } from './stand-ins.ts'
 import { startTcpProxy } from './tcp-proxy.ts'
@@ -27,6 +28,8 @@ export interface ChaosOptions {
 }
 
 const movesPerKey = 15
+/** Alerts propose this many of the evacuations. More of them at once would be a storm. */
+const mostByAlerts = 2
 /** More than an evacuation sends at once. */
 const addressesPerRack = 7
 
@@ -55,6 +58,7 @@ export async function runChaos({
   const onRacks = Array.from({ length: evacuations }, () => addressesPerRack)
   const standIns = await startStandIns({ elasticIps: requests, onRacks, moveTakes: { min: 1_000, max: 8_000 }, seed })
   const places = await standIns.call('addresses')
+  const alerts = await prepareAlerts(2, { channel, approvers: [ben, chiara], to: places.to })
   const prefix = `chaos-${randomBytes(4).toString('hex')}`
   const ablating = startOptions(ablation)
   const env = {
@@ -69,9 +73,10 @@ export async function runChaos({
     APPROVAL_TTL: '10m',
     MOVE_POLL_INTERVAL: '500ms',
     OPEN_REQUESTS_PER_PERSON: '9999',
+    ...alerts.env,
     ...ablating.env,
   }
-  const bots = await startBots(2, env, { nodeOptions: ablating.nodeOptions })
+  const bots = await startBots(2, env, { nodeOptions: ablating.nodeOptions, own: alerts.own })
   const admin = new Redis(server.url, { maxRetriesPerRequest: null })
   admin.on('error', () => {})
   const evidence = createEvidence(admin, prefix)
@@ -115,7 +120,7 @@ export async function runChaos({
       if (index % movesPerKey === 0) requesting.push(requestOne({ words: `keys create chaos-${index}`, mark: `chaos-${index}` }, index))
       const rack = Math.floor((index * evacuations) / requests)
       if (rack !== Math.floor(((index - 1) * evacuations) / requests))
-        requesting.push(requestOne({ words: `evacuate rack-${rack} ${places.to}`, mark: `rack-${rack}` }, index))
+        requesting.push(rack < mostByAlerts ? repeatAlert(rack) : requestOne(evacuationOf(rack), index))
       await delay(perRequest)
     }
   }
@@ -125,6 +130,16 @@ export async function runChaos({
       const outcome = await standIns.call('command', bots.url(index + attempt), ada, `/infra ${words}`, channel).catch(() => 'failed')
       await delay(outcome === 'acknowledged' ? 2_500 : 500)
       if (named.has(mark)) return
+    }
+  }
+
+  const evacuationOf = (rack: number) => ({ words: `evacuate rack-${rack} ${places.to}`, mark: `rack-${rack}` })
+
+  /** Delivers an alert about a rack to both bots, again and again, as two Alertmanagers do. */
+  async function repeatAlert(rack: number): Promise<void> {
+    while (!resting) {
+      await Promise.all([0, 1].map((bot) => alerts.deliver(bot, rack)))
+      await delay(1_000)
     }
   }
 
@@ -207,6 +222,7 @@ export async function runChaos({
   admin.disconnect()
   await bots.stop()
   standIns.stop()
+  alerts.remove()
   await proxy.close()
   await server.stop()
   return result

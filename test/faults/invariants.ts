@@ -1,6 +1,6 @@
 import { isOpen } from '../../src/domain/request.ts'
 import type { Evidence } from './evidence.ts'
-import { brokenItemPromises } from './item-invariants.ts'
+import { brokenItemPromises, proposedOnce } from './item-invariants.ts'
 
 /** Checks what must hold after every run. Returns a line for each broken promise. */
 export function brokenPromises(run: Evidence): string[] {
@@ -11,6 +11,7 @@ export function brokenPromises(run: Evidence): string[] {
     ...reportedAsItIs(run),
     ...approvedBeforeSent(run),
     ...brokenItemPromises(run),
+    ...proposedOnce(run),
     ...nothingLeaked(run),
     ...everyKeyWasSeen(run),
     ...noCrash(run),

@@ -1,4 +1,5 @@
 import { EvacuationFacts } from '../../src/domain/evacuation.ts'
+import { isMachine } from '../../src/domain/origin.ts'
 import type { Request } from '../../src/domain/request.ts'
 import { isItemOpen } from '../../src/domain/request-item.ts'
 import type { Evidence } from './evidence.ts'
@@ -10,6 +11,15 @@ export function brokenItemPromises(run: Evidence): string[] {
     const ids = EvacuationFacts.parse(request.facts).items.map(({ elasticIpId }) => elasticIpId)
     return [...everyItemEnded(request, ids), ...itemsAsTheyAre(request, ids, run), ...sentOnce(request, run), ...countedRight(request, run)]
   })
+}
+
+/** An alert that is not resolved proposes one request, however often it is delivered. */
+export function proposedOnce({ records }: Evidence): string[] {
+  const proposed = Map.groupBy(
+    records.filter(({ origin }) => isMachine(origin)),
+    ({ resource }) => resource,
+  )
+  return [...proposed].flatMap(([resource, { length }]) => (length === 1 ? [] : [`I3: alerts proposed ${length} requests for ${resource}`]))
 }
 
 /** The items of a request that was voided were never created. */

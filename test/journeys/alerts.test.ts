@@ -18,7 +18,7 @@ describe('a firing alert', () => {
 
     expect(steady(card.text)).toMatchInlineSnapshot(`
       "Evacuate web-1 → web-2: 1 Elastic IP
-      Alertmanager needs approval from <!subteam^S0ONCALL01> by TIME (4 h).
+      Alertmanager needs approval from <!subteam^S0ONCALL01> by TIME.
       Reason: \`web-1:9100 is down\`
       Project: Storefront
       Site: ASH
@@ -53,7 +53,7 @@ describe('a firing alert', () => {
 
     const card = await untilProposed(world)
     expect(card.text).toMatch(/Evacuate web-1 → web-2: 1 Elastic IP/)
-    expect(steady(card.text)).toMatch(/Check first: Left out, 1: .*`203\.0\.113\.250` has status/)
+    expect(steady(card.text)).toMatch(/Check first: 1 address is left out\. `203\.0\.113\.250` has status/)
   })
 
   test('is shown as a machine everywhere, and only people decide', async () => {

@@ -1,4 +1,5 @@
 import { Counter, collectDefaultMetrics, Histogram, Registry } from 'prom-client'
+import { createObjectiveMetrics } from './objectives.ts'
 
 /** Where an error can occur: the values of the label `where`. */
 export const places = ['jobs', 'queue', 'audit', 'people', 'slack', 'operators', 'account-api', 'alerts'] as const
@@ -98,6 +99,7 @@ export function createMetrics() {
       tickSeconds.observe(ms / 1_000)
     },
     error: (where: Place) => errors.inc({ where }),
+    ...createObjectiveMetrics(registers),
   }
 }
 export type Metrics = ReturnType<typeof createMetrics>

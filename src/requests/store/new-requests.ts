@@ -68,10 +68,11 @@ interface NewRequestsParts {
   keys: Keys
   audit: Pick<Audit, 'noteWith'>
   onStep: (step: TakenStep) => void
+  currentTrace: () => string | undefined
 }
 
 /** Creates the functions that record a new request and discard it again. They throw StoreUnavailableError if Redis does not answer. */
-export function createNewRequests({ redis, keys, audit, onStep }: NewRequestsParts) {
+export function createNewRequests({ redis, keys, audit, onStep, currentTrace }: NewRequestsParts) {
   const run = createScripts(redis, scripts)
 
   /**
@@ -84,7 +85,7 @@ export function createNewRequests({ redis, keys, audit, onStep }: NewRequestsPar
       id,
       recordPrefix: keys.recordPrefix,
       open: openStates,
-      fields: encodeFields({ ...request, version: requestVersion, state: 'waiting' }),
+      fields: encodeFields({ ...request, version: requestVersion, state: 'waiting', trace: currentTrace() }),
       expiresAt: createdAt + ttlMs,
       dueInMs: request.needsApproval ? Math.floor(ttlMs * firstReminderAt) : 0,
       keepLatestMs,
@@ -98,7 +99,7 @@ export function createNewRequests({ redis, keys, audit, onStep }: NewRequestsPar
       // `exists`: the client may have sent the command again, after the first one wrote the note.
       ([created]) => (created === 'created' ? 'written' : created === 'exists' ? 'unknown' : 'not-written'),
     )
-    if (outcome === 'created') onStep({ step: 'request', kind: request.kind, to: 'waiting' })
+    if (outcome === 'created') onStep({ step: 'request', requestId: id, kind: request.kind, to: 'waiting' })
     const resources = resourcesOf(request)
     const held = pairs.flatMap((by, index) => (index % 2 === 1 ? [{ resource: resources[Number(pairs[index - 1]) - 1] ?? '', by }] : []))
     return { outcome: outcome as Created['outcome'], id, held }

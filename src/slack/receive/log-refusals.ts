@@ -1,9 +1,13 @@
+import type { ErrorCode } from '../../domain/error-code.ts'
+
 /** How often a line about refused requests is logged at most, in milliseconds. */
 const quietMs = 60_000
 
 interface RefusalLogOptions {
   /** Names the port in the line. */
   port?: string
+  /** Tells the log which of its lines this is. */
+  code?: ErrorCode
   everyMs?: number
 }
 
@@ -12,8 +16,8 @@ interface RefusalLogOptions {
  * port, and one line for each would fill the log. `flush` logs what has not been logged yet.
  */
 export function createRefusalLog<Reason extends string>(
-  logger: { warn(line: string): void },
-  { port = 'the public port', everyMs = quietMs }: RefusalLogOptions = {},
+  logger: { warn(line: string, which: { code: ErrorCode }): void },
+  { port = 'the public port', code = 'public-port-refused', everyMs = quietMs }: RefusalLogOptions = {},
 ) {
   const counts = new Map<Reason, number>()
   let timer: NodeJS.Timeout | undefined
@@ -34,7 +38,7 @@ export function createRefusalLog<Reason extends string>(
     const parts = [...counts].map(([reason, count]) => `${reason} (${count})`)
     const all = [...counts.values()].reduce((sum, count) => sum + count, 0)
     counts.clear()
-    logger.warn(`Refused ${all} ${all === 1 ? 'request' : 'requests'} to ${port}: ${parts.join(', ')}.`)
+    logger.warn(`Refused ${all} ${all === 1 ? 'request' : 'requests'} to ${port}: ${parts.join(', ')}.`, { code })
   }
 
   function rest(): void {
