@@ -25,7 +25,7 @@ try {
 
 async function takePictures({ url, accountApi }: Sandbox, browser: Browser): Promise<void> {
   await mkdir(pictures, { recursive: true })
-  const page = await browser.open(url, { viewport, deviceScaleFactor: 2 })
+  const page = await browser.open(url, { viewport })
 
   const { elasticIp, target } = accountApi.world.movable(1)
   await send(page, `/infra ip move ${elasticIp.address} ${target.hostname} because new network cards, OPS-123`)
@@ -54,7 +54,7 @@ async function take(page: Page, message: Locator, name: string): Promise<void> {
     await page.evaluate(() => Promise.all(document.getAnimations().map((animation) => animation.finished.catch(() => undefined))))
     const box = await message.boundingBox()
     if (!box) throw new Error(`There is nothing to see of ${name}.`)
-    const { data } = await session.send('Page.captureScreenshot', { format: 'webp', quality: 85, clip: { ...box, scale: 1 } })
+    const { data } = await session.send('Page.captureScreenshot', { format: 'webp', quality: 85, clip: { ...box, scale: 2 } })
     await writeFile(`${pictures}${name}-${colorScheme}.webp`, Buffer.from(data, 'base64'))
     console.log(`docs/pictures/${name}-${colorScheme}.webp`)
   }
