@@ -1,11 +1,21 @@
 import { defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
-/** What takes long, because processes, Redis and connections are killed over and over, or the bot is attacked: `npm run test:faults`. */
-const long = 'test/{faults,attacks}/**/*.long.test.ts'
+/**
+ * What takes long, because processes, Redis and connections are killed over and over, the bot is attacked, programs are installed, or every
+ * detail of the sandbox's page is tried in a browser: `npm run test:faults`.
+ */
+const long = 'test/{faults,attacks,deploy,page}/**/*.long.test.ts'
+
+/** What builds the image and runs it in a container engine: `npm run test:image`. */
+const image = 'test/image/**/*.long.test.ts'
 
 /** A mode of its own for each of the long suites, so that words after `npm run test:faults --` choose among its files. */
-const suites: Record<string, string> = { faults: 'test/{faults,attacks}/**/*.test.ts', model: 'test/model/**/*.test.ts' }
+const suites: Record<string, string[]> = {
+  faults: ['test/{faults,attacks}/**/*.test.ts', long],
+  model: ['test/model/**/*.test.ts'],
+  image: [image],
+}
 
 /** These mostly wait: begun first, they do not leave one worker busy alone in the end. */
 const longest = /faults\/chaos|test\/start|page\/|journeys\/(faults|crash|keys|rename|vendor-data)|attacks\/(redis-write|http-tricks)/
@@ -19,11 +29,13 @@ class LongestFirst extends BaseSequencer {
 
 export default defineConfig(({ mode }) => ({
   test: {
-    include: [suites[mode] ?? 'test/**/*.test.ts'],
-    exclude: mode === 'faults' ? [] : [long],
+    include: suites[mode] ?? ['test/**/*.test.ts'],
+    exclude: mode in suites ? [] : [long, image],
     globalSetup: ['test/sandbox/redis-for-tests.ts', 'test/sandbox/compile-cache-for-tests.ts'],
     testTimeout: 20_000,
     hookTimeout: 60_000,
+    // The default of a second is too short for a browser on a busy machine.
+    expect: { poll: { timeout: 5_000 } },
     // Most tests wait for a clock, or for something to go wrong long enough, most of the time.
     maxWorkers: mode === 'faults' ? 3 : 5,
     // Nothing here keeps anything in a module, so that files can share what one worker has loaded.

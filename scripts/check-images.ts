@@ -31,8 +31,11 @@ function imagesOfCompose(text: string): string[] {
   return Object.values(services ?? {}).flatMap(({ image }) => (image === undefined ? [] : [image]))
 }
 
+/** The files of this project that name images. */
+export const filesWithImages = ['Dockerfile', 'docker-compose.yml', 'deploy/compose/caddy.yml']
+
 if (process.argv[1] === import.meta.filename) {
-  const files = process.argv.length > 2 ? process.argv.slice(2) : ['Dockerfile', 'docker-compose.yml']
+  const files = process.argv.length > 2 ? process.argv.slice(2) : filesWithImages
   const lines = files.flatMap((file) => unpinnedImages(file, readFileSync(file, 'utf8')))
   for (const line of lines) process.stderr.write(`${line}\n`)
   if (lines.length > 0) process.exitCode = 1

@@ -29,11 +29,11 @@ const meanings: Record<RequestState, string> = {
   untracked: 'Somebody stopped the tracking, so its end is not known.',
   voided: 'The account changed between the request and the write, so nothing was done.',
   rejected: 'An approver rejected it.',
-  withdrawn: 'The requester withdrew it.',
+  withdrawn: 'The requester withdrew it, or the alert that requested it resolved.',
   expired: 'Its deadline passed before it was approved, or before its secret was issued.',
 }
 
-const takers: Record<Taker, string> = { requester: 'requester', approver: 'approver', worker: 'Lockkeeper' }
+const takers: Record<Taker, string> = { requester: 'requester', approver: 'approver', worker: 'Lockkeeper', alert: 'alert' }
 
 const reports: Record<ReportName, string> = {
   'reminder-half': 'first reminder',
@@ -44,6 +44,7 @@ const reports: Record<ReportName, string> = {
   'handover-last': 'last reminder of the requester',
   remark: 'what is unexpected on the account',
   late: 'slower than usual',
+  resolved: 'the alert resolved',
   stopped: 'tracking stopped',
   ended: 'how it ended',
   restarted: 'correction: it started after all',

@@ -1,10 +1,12 @@
+import packageFile from '../package.json' with { type: 'json' }
 import { type Bot, createBot } from './bot/bot.ts'
 import type { Outlets } from './bot/foundation/foundation.ts'
-import { ConfigError, takeConfig } from './config/config.ts'
+import { type Config, ConfigError, takeConfig } from './config/config.ts'
 import { StartError } from './domain/errors.ts'
 import { bundles, changeKinds } from './features/index.ts'
-import { createLog } from './ops/log/log.ts'
+import { createLog, type Log } from './ops/log/log.ts'
 import { describeError } from './ops/log/safe-value.ts'
+import type { StartedTracing } from './ops/tracing/start-tracing.ts'
 
 /**
  * Runs the bot as a process: starts it from these variables and stops it on a signal. Exits with 1 and a line for each problem if it cannot
@@ -16,21 +18,25 @@ export async function run(env: NodeJS.ProcessEnv, outlets: Pick<Outlets, 'timing
 
   try {
     const config = takeConfig(env, { kinds: changeKinds, bundles })
-    const log = createLog({ level: config.logLevel })
-    for (const name of config.unusedVariables) log.warn({ variable: name }, 'not used: POLICY_FILE is the whole policy')
-    for (const warning of config.warnings) log.warn(warning)
+    const log: Log = createLog({ level: config.logLevel })
+    for (const name of config.unusedVariables)
+      log.warn({ code: 'variable-unused', variable: name }, 'not used: POLICY_FILE is the whole policy')
+    for (const warning of config.warnings) log.warn({ code: 'configuration-warning' }, warning)
     if (config.signsWithApiKey) {
       log.info(
+        {},
         'STATE_KEY is not set, so a key derived from INFRA_API_KEY signs: when that is rotated, open requests must be requested again',
       )
     }
-    const started = createBot(config, { log, ...outlets })
+    const tracing = await startTracing(config, log)
+    const started = createBot(config, { log, ...(tracing ? { tracing } : {}), ...outlets })
     bot = started
 
     const end = async (signal: string) => {
       isEnding = true
       log.info({ signal }, 'stopping')
       await started.stop()
+      await tracing?.stop()
       process.exit(0)
     }
     process.once('SIGTERM', end)
@@ -38,7 +44,7 @@ export async function run(env: NodeJS.ProcessEnv, outlets: Pick<Outlets, 'timing
     // An unexpected error ends the process, and an orchestrator restarts it. Nothing is lost, because all state is in Redis. A process that
     // keeps running without a working part, such as a Socket Mode client that gave up, would be worse. The log removes secrets from the error.
     const endBadly = (error: unknown) => {
-      log.fatal({ error }, 'a defect ended the process')
+      log.fatal({ code: 'defect', error }, 'a defect ended the process')
       process.exit(1)
     }
     process.on('uncaughtException', endBadly)
@@ -55,4 +61,11 @@ export async function run(env: NodeJS.ProcessEnv, outlets: Pick<Outlets, 'timing
     await bot?.stop()
     process.exit(1)
   }
+}
+
+/** Starts traces if they are on. Otherwise nothing of OpenTelemetry is loaded. */
+async function startTracing({ tracesEndpoint: endpoint, environment }: Config, log: Log): Promise<StartedTracing | undefined> {
+  if (endpoint === undefined) return undefined
+  const { startTracing: start } = await import('./ops/tracing/start-tracing.ts')
+  return start({ endpoint, version: packageFile.version, environment, log })
 }

@@ -8,8 +8,9 @@ const source = resolve(import.meta.dirname, '../src')
 const mayImport: Record<string, string[]> = {
   main: ['run'],
   run: ['bot', 'features', 'config', 'ops', 'domain'],
-  bot: ['config', 'features', 'requests', 'audit', 'account-api', 'slack', 'redis', 'ops', 'domain'],
+  bot: ['config', 'features', 'alerts', 'requests', 'audit', 'account-api', 'slack', 'redis', 'ops', 'domain'],
   features: ['requests', 'audit', 'slack', 'moves', 'account-api', 'domain'],
+  alerts: ['requests', 'slack', 'redis', 'moves', 'account-api', 'domain'],
   moves: ['account-api', 'domain'],
   requests: ['audit', 'redis', 'slack', 'domain'],
   audit: ['redis', 'domain'],
@@ -44,6 +45,7 @@ const owners: [name: RegExp, files: RegExp][] = [
   [/^ioredis$/, /^redis\//],
   [/^@slack\//, /^(slack|features|requests|bot)\//],
   [/^(pino|prom-client)$/, /^ops\//],
+  [/^@opentelemetry\//, /^ops\/tracing\//],
   [/^yaml$/, /^config\/yaml\.ts$/],
   [/^fastest-levenshtein$/, /^domain\/nearest\.ts$/],
 ]
@@ -147,6 +149,14 @@ describe('the architecture', () => {
     expect(wrong).toEqual([])
   })
 
+  test('loads OpenTelemetry only if traces are on', () => {
+    const loaded = files
+      .filter((file) => !file.startsWith('ops/tracing/'))
+      .filter((file) => /^import (?!type )[^'"]*from '[^']*\/tracing\/[^']+'/m.test(textOf.get(file) ?? ''))
+    const whenNeeded = files.filter((file) => (textOf.get(file) ?? '').includes("await import('./ops/tracing/start-tracing.ts')"))
+    expect({ loaded, whenNeeded }).toEqual({ loaded: [], whenNeeded: ['run.ts'] })
+  })
+
   test('lets the domain import only zod and the package that counts mistyped letters', () => {
     const known = new Set(packages.filter(({ file }) => partOf(file) === 'domain').map(({ target }) => target))
     expect([...known].toSorted()).toEqual(['fastest-levenshtein', 'zod'])
@@ -161,6 +171,7 @@ describe('the architecture', () => {
     const revealers = files.filter((file) => /\.reveal\(\)/.test(textOf.get(file) ?? ''))
     expect(revealers.toSorted()).toEqual([
       'account-api/transport/exchange.ts',
+      'alerts/bearer.ts',
       'bot/foundation/api-clients.ts',
       'domain/keyring.ts',
       'redis/connect.ts',

@@ -6,6 +6,7 @@ import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { secretVariables, variableNames } from '../src/config/given.ts'
 import { startHealth } from '../src/ops/pages/health.ts'
+import { endpoint } from '../src/slack/receive/refuse-unread.ts'
 
 const root = resolve(import.meta.dirname, '..')
 const read = (file: string) => readFileSync(resolve(root, file), 'utf8')
@@ -57,6 +58,37 @@ describe('docker-compose.yml', () => {
   })
 })
 
+describe('deploy/compose/caddy.yml', () => {
+  const { services, volumes } = parse(read('deploy/compose/caddy.yml'))
+  const { bot } = parse(read('docker-compose.yml')).services
+
+  it('adds a proxy with TLS in front of the bot, with its certificates in a volume', () => {
+    const { proxy, ...others } = services
+
+    expect(others).toEqual({})
+    expect(proxy.environment.LOCKKEEPER_UPSTREAM).toBe(`bot:${bot.environment.PORT}`)
+    expect(proxy).toMatchObject({ depends_on: ['bot'], ports: ['80:80', '443:443'] })
+    expect(proxy.volumes).toEqual(['./deploy/compose/Caddyfile:/etc/caddy/Caddyfile:ro', 'caddy:/data'])
+    expect(volumes).toHaveProperty('caddy')
+  })
+
+  it('gives it no right but to listen at these ports', () => {
+    expect(services.proxy).toMatchObject({
+      read_only: true,
+      cap_drop: ['ALL'],
+      cap_add: ['NET_BIND_SERVICE'],
+      security_opt: ['no-new-privileges:true'],
+    })
+  })
+
+  it('passes on the one path of the bot, and uses the port of docker-compose.yml without another address', () => {
+    const text = read('deploy/compose/Caddyfile')
+
+    expect(text.match(/^\s*path .*$/gm)?.map((line) => line.trim())).toEqual([`path ${endpoint}`])
+    expect(text).toContain(`{$LOCKKEEPER_UPSTREAM:bot:${bot.environment.PORT}}`)
+  })
+})
+
 describe('Dockerfile', () => {
   const lines = read('Dockerfile').replaceAll('\\\n', ' ').split('\n')
   const last = (instruction: string) =>
@@ -69,8 +101,11 @@ describe('Dockerfile', () => {
   it('runs the TypeScript without a build step, on the required version of Node, and not as root', () => {
     const wanted = JSON.parse(read('package.json')).engines.node.replace(/\D/g, '')
 
-    expect(last('FROM')).toBe(`node:${wanted}-slim`)
-    expect(last('USER')).toBe('node')
+    const bases = lines.filter((line) => line.startsWith('FROM ')).map((line) => line.split(' ')[1])
+
+    expect(bases).toEqual([`node:${wanted}-slim`, `node:${wanted}-slim`])
+    // A number, because Kubernetes cannot tell from a name that it is not root.
+    expect(last('USER')).toBe('1000:1000')
     expect(last('STOPSIGNAL')).toBe('SIGTERM')
     expect(commandOf(last('CMD'))).toEqual([
       'node',
@@ -104,10 +139,26 @@ describe('Dockerfile', () => {
     await expect(run(process.execPath, args, { env })).rejects.toMatchObject({ code: 1 })
   })
 
+  it('says what it is, in the labels of the Open Container Initiative', () => {
+    const { license } = JSON.parse(read('package.json'))
+
+    expect([...last('LABEL').matchAll(/org\.opencontainers\.image\.(\w+)="([^"]*)"/g)].map(([, name, value]) => [name, value])).toEqual([
+      ['title', 'Lockkeeper'],
+      ['description', 'A Slack bot with which a team operates its infrastructure account'],
+      ['licenses', license],
+      // biome-ignore lint/suspicious/noTemplateCurlyInString: Docker expands it.
+      ['version', '${VERSION}'],
+      // biome-ignore lint/suspicious/noTemplateCurlyInString: Docker expands it.
+      ['revision', '${REVISION}'],
+    ])
+  })
+
   it('copies only the source and the list of packages, which hold no secrets', () => {
     expect(lines.filter((line) => /^(COPY|ADD) /.test(line))).toEqual([
-      'COPY --chown=node:node package.json package-lock.json .npmrc ./',
-      'COPY --chown=node:node src ./src',
+      'COPY package.json package-lock.json .npmrc ./',
+      'COPY --from=packages /app/node_modules ./node_modules',
+      'COPY package.json ./',
+      'COPY src ./src',
     ])
     expect(read('.dockerignore').split('\n')).toContain('*')
   })

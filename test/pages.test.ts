@@ -9,7 +9,7 @@ const filesBelow = (folder: string) =>
 
 const docs = filesBelow('docs').filter((path) => path.endsWith('.md'))
 const pages = ['README.md', 'CONTRIBUTING.md', '.env.example', ...docs]
-const files = [...readdirSync(root), ...['src', 'test', 'scripts', 'docs'].flatMap(filesBelow)]
+const files = [...readdirSync(root), ...['src', 'test', 'scripts', 'docs', 'deploy'].flatMap(filesBelow)]
 const sources = files.filter((path) => path.startsWith('src/') && path.endsWith('.ts'))
 
 /** Returns what a page sets as code. */
@@ -20,19 +20,21 @@ const isTest = (name: string) => exists(`test/${name}.test.ts`) || exists(`test/
 
 describe.each(pages)('%s', (page) => {
   test('names paths that exist', () => {
-    const named = [...read(page).matchAll(/(?<![\w/.-])(?:src|test|docs|scripts)\/[\w./<>-]+/g)].map(([path]) => path.replace(/\.$/, ''))
+    const named = [...read(page).matchAll(/(?<![\w/.-])(?:src|test|docs|scripts|deploy)\/[\w./<>-]+/g)].map(([path]) =>
+      path.replace(/\.$/, ''),
+    )
     expect(named.filter((path) => !path.includes('<') && !exists(path))).toEqual([])
   })
 
   test('names files that exist', () => {
-    const named = codeIn(page).filter((code) => /^[\w./-]*\w\.(?:ts|lua|md|yml|json)$/.test(code))
+    const named = codeIn(page).filter((code) => /^[\w./-]*\w\.(?:ts|lua|md|ya?ml|json)$/.test(code))
     expect(named.filter((name) => !files.some((file) => file === name || file.endsWith(`/${name}`)))).toEqual([])
   })
 
   test('names tests and folders that exist', () => {
     const tops = readdirSync(join(root, 'test'), { withFileTypes: true }).filter((entry) => entry.isDirectory())
     const named = codeIn(page).filter((code) => /^[\w-]+(?:\/[\w-]+)+$/.test(code) && tops.some(({ name }) => code.startsWith(`${name}/`)))
-    expect(named.filter((name) => !isTest(name) && !exists(`src/${name}.ts`) && !exists(`src/${name}`))).toEqual([])
+    expect(named.filter((name) => !isTest(name) && ![`src/${name}.ts`, `src/${name}`, name].some(exists))).toEqual([])
   })
 
   test('links to pages that exist', () => {

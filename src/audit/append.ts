@@ -24,10 +24,12 @@ interface AppendParts {
   clean: (text: string) => string
   keyring: Pick<Keyring, 'verify'>
   newestHead: NewestHead
+  /** Called for each note that joined the chain and is not genuine. */
+  onNotGenuine: () => void
 }
 
 /** Creates the functions that move notes from the intake to the chain and print them. */
-export function createAppend({ redis, keys, print, clean, keyring, newestHead }: AppendParts) {
+export function createAppend({ redis, keys, print, clean, keyring, newestHead, onNotGenuine }: AppendParts) {
   const run = createScripts(redis, appendScripts)
 
   /** Moves one batch to the chain and prints it. Returns false if the intake is empty. */
@@ -35,8 +37,11 @@ export function createAppend({ redis, keys, print, clean, keyring, newestHead }:
     const [notes, head] = await Promise.all([guardStore(() => redis.xrange(keys.auditIntake, '-', '+', 'COUNT', batchSize)), readHead()])
     if (notes.length === 0) return false
     let last = head
+    let forged = 0
     const links = notes.map(([id, fields]) => {
-      const link = chain(decodeNote(id, fields, { clean, keyring }), last.seq + 1, last.hash)
+      const note = decodeNote(id, fields, { clean, keyring })
+      if (isForged(note)) forged += 1
+      const link = chain(note, last.seq + 1, last.hash)
       last = { seq: last.seq + 1, hash: link.hash }
       return { ...link, id }
     })
@@ -48,6 +53,7 @@ export function createAppend({ redis, keys, print, clean, keyring, newestHead }:
     if (outcome !== 'won') return true
     // Compare only after a success: then the head was read from a primary, and it was the end of the chain.
     compareHead(head, last)
+    for (let left = forged; left > 0; left -= 1) onNotGenuine()
     await printLinks(links, `unprinted:${token}`)
     return true
   }
@@ -74,6 +80,11 @@ export function createAppend({ redis, keys, print, clean, keyring, newestHead }:
   }
 
   return { appendBatch, printLeftOver }
+}
+
+/** Whether somebody else wrote a note. One that was signed with an unknown key may be that of a replica with a newer key. */
+function isForged({ unverified }: { unverified?: string | undefined }): boolean {
+  return unverified !== undefined && unverified !== 'unknown-key'
 }
 
 function timeOf(streamId: string): number {

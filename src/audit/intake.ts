@@ -29,16 +29,28 @@ interface AuditParts {
   onError: (error: unknown) => void
   /** Compares the end of the chain with what this process has read before. */
   newestHead?: NewestHead
+  /** Called for each note that joined the chain and is not genuine. */
+  onNotGenuine?: () => void
 }
 
 /**
  * Creates the audit. A note first goes to an intake, in the same step that changes a request, so that nothing happens without a note. From
  * there it joins the chain, in which every entry has the hash of the previous one.
  */
-export function createAudit({ redis, keys, print, clean, signer, keyring, onError, newestHead = createNewestHead() }: AuditParts) {
+export function createAudit({
+  redis,
+  keys,
+  print,
+  clean,
+  signer,
+  keyring,
+  onError,
+  newestHead = createNewestHead(),
+  onNotGenuine = () => {},
+}: AuditParts) {
   const run = createScripts(redis, noteScripts)
   const findEntries = createFindEntries({ redis, keys, keyring })
-  const { appendBatch, printLeftOver } = createAppend({ redis, keys, print, clean, keyring, newestHead })
+  const { appendBatch, printLeftOver } = createAppend({ redis, keys, print, clean, keyring, newestHead, onNotGenuine })
   const trim = createTrim({ redis, keys, note, findGenuine: (fits) => find(fits, { limit: 1, scan: 10_000, onlyGenuine: true }) })
   let chaining: Promise<void> | undefined
   let hasNewNotes = false

@@ -25,7 +25,7 @@ export function decodeNote(
   id: string,
   flat: string[],
   { clean, keyring }: { clean: (text: string) => string; keyring: Pick<Keyring, 'verify'> },
-): object {
+): { unverified?: string | undefined } {
   const { note = flat.join(' '), at, from, to } = fieldsOf(flat)
   const known = parseNote(note, { at: Number(at), from, to })
   const fields = known ?? { version: auditVersion, act: 'unreadable', at: Number(id.split('-')[0]), text: shorten(clean(note)) }

@@ -1,4 +1,5 @@
 import type { Config } from '../config/config.ts'
+import { createAlertsSide } from './alerts-side.ts'
 import { createFoundation, type Outlets } from './foundation/foundation.ts'
 import { createLifecycle } from './lifecycle.ts'
 import { createOperationsSide } from './operations-side.ts'
@@ -10,6 +11,7 @@ export function createBot(config: Config, outlets: Outlets) {
   const foundation = createFoundation(config, outlets)
   const people = createPeopleSide(foundation)
   const { worker, dataLossMark, progress } = createWorkerSide(foundation, people.features)
+  const alerts = createAlertsSide(foundation, people.submit)
   const operations = createOperationsSide(foundation, progress)
 
   const { redis, clients, operators, disconnect } = foundation
@@ -34,6 +36,7 @@ export function createBot(config: Config, outlets: Outlets) {
     },
     redis: { name: 'Redis', reach: reachRedis, longestPauseMs: 3_000, note: (problem) => void operations.note('redis', problem) },
     createListener: people.createListener,
+    alerts,
     worker,
     workerProblem: operations.workerProblem,
     disconnect,

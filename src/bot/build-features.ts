@@ -33,6 +33,7 @@ export function buildFeatures(foundation: Foundation, { submit, openForm, home, 
     seen: foundation.assignments,
     audit: forPeople.audit,
     linkTo: slack.identity.linkTo,
+    onDoubledWrite: foundation.operators.onDoubledWrite,
     setup: setupParts(foundation, home, lastReceived),
     ownLastSlice,
   })

@@ -25,7 +25,7 @@ export function createReach({ dependencies, shutdown, log }: ReachParts) {
   async function reach<T>({ name, reach: attempt, longestPauseMs, note }: Dependency<T>): Promise<T> {
     const onAway = ({ message }: Error, nextTryInMs: number) => {
       note(message)
-      log.warn({ nextTryInMs }, message)
+      log.warn({ code: 'dependency-away', nextTryInMs }, message)
     }
     const reached = await shutdown.unlessStopping(retryWhileAway(attempt, { signal: shutdown.signal, longestPauseMs, onAway }))
     missing.delete(name)

@@ -11,6 +11,12 @@ const graceMs = 2_000
 /** How long a stop waits for running work. The next process repeats or resumes the rest. */
 const shutdownMs = 6_500
 
+/** The ports on which a process listens for people and for alerts. */
+interface Ports {
+  slackPort: number | undefined
+  alertsPort?: number
+}
+
 interface LifecycleParts<Identity> {
   role: 'all' | 'web' | 'worker'
   /** Fields for the log lines of the start. */
@@ -20,6 +26,8 @@ interface LifecycleParts<Identity> {
   slack: Dependency<Identity>
   redis: Dependency<void>
   createListener: (identity: Identity) => { start: () => Promise<number | undefined>; stop: () => Promise<void> }
+  /** Takes alerts. Returns its port. Absent if it is off. */
+  alerts?: { start: () => Promise<number>; stop: () => Promise<void> } | undefined
   worker: { start: () => Promise<void>; stop: () => Promise<void> }
   /** Returns the problem of the worker as a sentence, or undefined if it has none. */
   workerProblem: () => Promise<string | undefined>
@@ -36,6 +44,7 @@ export function createLifecycle<Identity>({
   slack,
   redis,
   createListener,
+  alerts,
   worker,
   workerProblem,
   disconnect,
@@ -49,7 +58,7 @@ export function createLifecycle<Identity>({
    * tracked while Slack is away. Resolves with the ports once both sides run. Throws StartError with what to do if it cannot start, and if
    * `stop` interrupts it.
    */
-  async function start(): Promise<{ opsPort: number; slackPort: number | undefined }> {
+  async function start(): Promise<Ports & { opsPort: number }> {
     const operations = await openOperations(whyNotReady)
     await shutdown.closeLast(operations.close)
     const opsPort = operations.port
@@ -59,20 +68,23 @@ export function createLifecycle<Identity>({
     const redisReached = reach(redis)
     const working = role === 'web' ? undefined : startWorking(slackReached, redisReached)
     const listening = role === 'worker' ? undefined : startListening(slackReached, working ?? redisReached)
-    const serving = Promise.resolve(listening ?? working).then((slackPort) => {
+    const serving = Promise.resolve(listening ?? working).then((ports) => {
       isServing = true
-      log.info({ role, ...about, slackPort, opsPort }, 'Lockkeeper is ready')
+      log.info({ role, ...about, ...ports, opsPort }, 'Lockkeeper is ready')
     })
     await Promise.all([slackReached, redisReached, listening, working, serving])
-    return { opsPort, slackPort: await listening }
+    return { opsPort, slackPort: undefined, ...(await listening) }
   }
 
-  async function startListening(slackReached: Promise<Identity>, others: Promise<void>): Promise<number | undefined> {
+  async function startListening(slackReached: Promise<Identity>, others: Promise<void>): Promise<Ports> {
     const identity = await slackReached
     await waitBriefly(others)
     const listener = createListener(identity)
     await shutdown.closeOnStop(listener.stop)
-    return shutdown.unlessStopping(listener.start())
+    const slackPort = await shutdown.unlessStopping(listener.start())
+    if (!alerts) return { slackPort }
+    await shutdown.closeOnStop(alerts.stop)
+    return { slackPort, alertsPort: await shutdown.unlessStopping(alerts.start()) }
   }
 
   async function startWorking(slackReached: Promise<unknown>, redisReached: Promise<void>): Promise<void> {

@@ -1,3 +1,4 @@
+import type { AcknowledgedPayload } from '../ops/pages/objectives.ts'
 import { createDeliveries } from '../requests/interactions/deliveries.ts'
 import type { OpenForm } from '../slack/commands/form.ts'
 import type { InteractionHandlers } from '../slack/commands/handlers.ts'
@@ -12,16 +13,33 @@ interface ListenerNeeds {
   onReceived: NonNullable<ListenOptions['onReceived']>
 }
 
+/** What the metrics call each kind of payload. Kinds come from outside, so every other one is `other`. */
+const payloads = new Map<string, AcknowledgedPayload>([
+  ['command', 'command'],
+  ['block_actions', 'click'],
+  ['view_submission', 'form'],
+  ['shortcut', 'shortcut'],
+  ['message_action', 'shortcut'],
+  ['block_suggestion', 'options'],
+  ['app_home_opened', 'home'],
+])
+
 /** Returns the function that creates the Slack listener. It runs after the start has read the bot's identity from Slack. */
 export function createListenerFactory({ config, telemetry, redis, clients, requests }: Foundation, needs: ListenerNeeds) {
-  const { errorReports, onSlackCall } = telemetry
+  const { errorReports, metrics, tracing, onSlackCall } = telemetry
   const { logger, messenger, respond, nameOperators } = clients.slack
   const { access } = requests
   const onUnhandled = errorReports.unhandled
   const isFirstDelivery = createDeliveries({ redis: redis.prompt, keys: redis.keys })
 
   return function createListener(identity: Identity) {
-    const { app, start } = createBoltApp(config.slack, identity, logger, { onCall: onSlackCall, respond, onUnhandled })
+    const { app, start } = createBoltApp(config.slack, identity, logger, {
+      onCall: onSlackCall,
+      respond,
+      onUnhandled,
+      onAcknowledged: (kind, ms) => metrics.acknowledged(payloads.get(kind) ?? 'other', ms),
+      trace: (kind, work) => tracing.begin(`slack ${payloads.get(kind) ?? 'other'}`, {}, work),
+    })
     const listening = listen(app, {
       ...needs,
       authorize: async (origin, what) => void (await access.authorize(origin, { to: 'read', what })),

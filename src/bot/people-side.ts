@@ -47,6 +47,7 @@ export function createPeopleSide(foundation: Foundation) {
   const openForm = createFormOpener(messenger)
   const features = buildFeatures(foundation, { submit, openForm, home, lastReceived })
   catalog.register(features.flatMap(({ changes }) => changes ?? []))
+  telemetry.metrics.expectKinds(catalog.kinds())
 
   const interactions = createInteractions({
     ...forPeople,
@@ -65,8 +66,9 @@ export function createPeopleSide(foundation: Foundation) {
     onDistrusted: operators.onDistrusted,
     onApiError: operators.onApiError,
     onError,
+    joinTrace: (request, at) => telemetry.tracing.join(request, `click ${at}`),
   })
   const createListener = createListenerFactory(foundation, { handlers: interactions, openForm, onReceived: lastReceived.note })
 
-  return { interactions, features, commands: commands(), createListener }
+  return { interactions, features, submit, commands: commands(), createListener }
 }

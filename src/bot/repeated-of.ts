@@ -3,10 +3,10 @@ import { type Policy, rulesOfKind } from '../domain/policy.ts'
 import type { Feature } from '../features/feature.ts'
 import type { Work } from '../requests/worker/repeated-work.ts'
 
-/** Returns the work of the features that the policy lets people use. */
+/** Returns the work of the features that the policy lets people use. A feature that changes nothing needs no rule. */
 export function repeatedOf(features: Pick<Feature, 'changes' | 'repeated'>[], policy: Policy): Work[] {
   const channels = ['', ...policy.rules.flatMap((rule) => rule.channels ?? [])]
   const isPermitted = ({ kind, project }: Change) =>
     channels.some((channelId) => rulesOfKind(policy, { kind, channelId, hasProject: project !== undefined }).length > 0)
-  return features.flatMap(({ changes = [], repeated = [] }) => (changes.some(isPermitted) ? repeated : []))
+  return features.flatMap(({ changes = [], repeated = [] }) => (changes.length === 0 || changes.some(isPermitted) ? repeated : []))
 }

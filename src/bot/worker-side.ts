@@ -25,6 +25,7 @@ export function createWorkerSide(foundation: Foundation, features: Feature[]) {
     notifyOperators: operators.notify,
     newestHead: requests.newestHead,
     catalog: requests.catalog,
+    onLost: telemetry.metrics.requestsLost,
   })
   const worker = createWorker({
     ...requests.forJobs,
@@ -65,7 +66,8 @@ function together(...all: Started[]): Started {
 }
 
 /** Creates the functions that the worker runs for each request: execute, track, and reconcile, which calls both. */
-function createJobs({ config, timings, clients, redis: { keys }, operators: { onApiError, onDistrusted }, requests }: Foundation) {
+function createJobs({ config, timings, telemetry: { tracing }, clients, redis: { keys }, operators, requests }: Foundation) {
+  const { onApiError, onDistrusted, onLostRecord, onUndeliverable } = operators
   const { movePollIntervalMs: pollIntervalMs, moveTimeoutMs: lateAfterMs } = config
   const { catalog, signatures, checkAuthority, checkItems, checkSearch, forJobs } = requests
   const { redis, store, audit, deliver, show, wake, queues } = forJobs
@@ -87,8 +89,21 @@ function createJobs({ config, timings, clients, redis: { keys }, operators: { on
     audit,
     checkSearch,
     onDistrusted,
+    tracing,
   })
-  const discardUnposted = createDiscardUnposted({ store, messenger: clients.slack.messenger })
-  const reconcile = createReconcile({ store, catalog, deliver, show, execute, ...tracking, sendItems, discardUnposted, wake })
+  const discardUnposted = createDiscardUnposted({ store, messenger: clients.slack.messenger, onUndeliverable })
+  const reconcile = createReconcile({
+    store,
+    catalog,
+    deliver,
+    show,
+    execute,
+    ...tracking,
+    sendItems,
+    discardUnposted,
+    wake,
+    onLostRecord,
+    tracing,
+  })
   return { reconcile, tracking }
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { ChangeKind } from '../domain/change-kind.ts'
-import type { Bundles } from '../domain/policy.ts'
+import type { Bundles, Policy } from '../domain/policy.ts'
 import { openEnvFileWarning } from './env-file.ts'
 import { type Environment, type Given, givenVariables, secretVariables } from './given.ts'
 import { readPolicyFile } from './policy-file.ts'
@@ -46,7 +46,8 @@ export function readConfig(env: Environment, { kinds, bundles, readFile = readFr
   if (!parsed.success || lines.length > 0) throw new ConfigError(lines)
   const { policy, warnings } = file && 'policy' in file ? file : { policy: simplePolicy(parsed.data, { kinds, bundles }), warnings: [] }
   const unusedVariables: string[] = policyFile ? policyVariables.filter((name) => given.values[name]) : []
-  return { ...nameParts(parsed.data), policy, policyFile, unusedVariables, warnings }
+  const parts = nameParts(parsed.data)
+  return { ...parts, policy, policyFile, unusedVariables, warnings: [...warnings, ...alertWarnings(parts, policy)] }
 }
 export type Config = ReturnType<typeof readConfig>
 
@@ -97,10 +98,32 @@ function linesAcross({ values, reported }: Given): string[] {
   if (!has('SLACK_SIGNING_SECRET') && !has('SLACK_APP_TOKEN')) {
     lines.push('SLACK_SIGNING_SECRET is missing: it verifies requests from Slack (or set SLACK_APP_TOKEN to use Socket Mode)')
   }
+  if (has('ALERTS_PORT') && !has('ALERTS_TOKEN')) {
+    lines.push('ALERTS_TOKEN is missing: with ALERTS_PORT it must be a token of at least 32 characters, which the sender of alerts sends')
+  }
+  return [...lines, ...linesAboutPorts(values, has)]
+}
+
+/** Each port of a process must be its own. 0 is any free one. */
+function linesAboutPorts(values: Environment, has: (name: string) => boolean): string[] {
+  const lines: string[] = []
   const publicPort = Variables.shape.PORT.safeParse(values.PORT).data
-  const sharesIt = publicPort === Variables.shape.OPS_PORT.safeParse(values.OPS_PORT).data
+  const alertsPort = Variables.shape.ALERTS_PORT.safeParse(values.ALERTS_PORT).data
+  const opsPort = Variables.shape.OPS_PORT.safeParse(values.OPS_PORT).data
+  if (alertsPort && alertsPort === opsPort) lines.push('ALERTS_PORT must be another port than OPS_PORT')
+  if (alertsPort && alertsPort === publicPort && !has('SLACK_APP_TOKEN'))
+    lines.push('ALERTS_PORT must be another port than PORT, which is public')
+  const sharesIt = publicPort === opsPort
   if (publicPort && sharesIt && !has('SLACK_APP_TOKEN')) lines.push('OPS_PORT must be another port than PORT, which is public')
   return lines
+}
+
+/** Warns of alerts that lead to nothing, because one of two settings is missing. */
+function alertWarnings({ alerts, role }: Pick<ReturnType<typeof nameParts>, 'alerts' | 'role'>, policy: Policy): string[] {
+  const hasEntries = (policy.alerts ?? []).length > 0
+  if (alerts && !hasEntries) return ['ALERTS_PORT is set, and POLICY_FILE has no alerts, so no alert leads to a request']
+  if (!alerts && hasEntries && role !== 'worker') return ['POLICY_FILE has alerts, and ALERTS_PORT is not set, so none are received']
+  return []
 }
 
 function nameParts(v: Variables) {
@@ -115,6 +138,11 @@ function nameParts(v: Variables) {
     },
     infra: { url: v.INFRA_API_URL, key: v.INFRA_API_KEY },
     redis: { url: v.REDIS_URL, prefix: v.REDIS_PREFIX, allowVolatile: v.ALLOW_VOLATILE_REDIS },
+    // Undefined: no alerts are taken.
+    alerts:
+      v.ALERTS_PORT === undefined || v.ALERTS_TOKEN === undefined
+        ? undefined
+        : { host: v.ALERTS_HOST, port: v.ALERTS_PORT, tokens: v.ALERTS_TOKEN },
     opsHost: v.OPS_HOST,
     opsPort: v.OPS_PORT,
     // Without STATE_KEY a key is derived from the API key, which every replica has as well.
@@ -128,6 +156,7 @@ function nameParts(v: Variables) {
     moveTimeoutMs: v.MOVE_TIMEOUT,
     opsChannel: v.OPS_CHANNEL,
     environment: v.ENVIRONMENT,
+    tracesEndpoint: v.OTEL_EXPORTER_OTLP_ENDPOINT,
     logLevel: v.LOG_LEVEL,
   }
 }

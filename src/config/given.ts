@@ -11,6 +11,7 @@ export const secretVariables = [
   'INFRA_API_KEY',
   'REDIS_URL',
   'STATE_KEY',
+  'ALERTS_TOKEN',
 ] as const
 type SecretVariable = (typeof secretVariables)[number]
 

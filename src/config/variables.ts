@@ -36,8 +36,8 @@ const port = value(
 
 const listenAddress = fitting((text) => isIP(text) !== 0, 'an IP address of this machine, such as 127.0.0.1, or 0.0.0.0 for all of them')
 
-/** Parses keys that sign what is kept in Redis. A key of 32 characters cannot be guessed if it is random. */
-function readStateKeys(text: string): readonly [Secret, ...Secret[]] | undefined {
+/** Parses keys or tokens, separated by commas. One of 32 characters cannot be guessed if it is random. */
+function readLongSecrets(text: string): readonly [Secret, ...Secret[]] | undefined {
   const keys = [...new Set(text.split(',').map((key) => key.trim()))]
   const [first, ...others] = keys.map((key) => new Secret(key))
   return first && keys.every((key) => /^[\x21-\x7e]{32,}$/.test(key)) ? [first, ...others] : undefined
@@ -71,6 +71,16 @@ const address = (name: string) =>
     { show: false },
   )
 
+/** Parses the address of a collector. It gets no secrets, and mostly runs next to Lockkeeper, so http is allowed. */
+const collector = value(
+  (text) => {
+    const url = URL.parse(text)
+    return url && /^https?:$/.test(url.protocol) && !url.username && !url.password && !url.search && !url.hash ? url : undefined
+  },
+  'the base address of a collector for OTLP over HTTP, such as http://otel-collector:4318',
+  { show: false },
+)
+
 function isRedisUrl(text: string): boolean {
   return parseRedisAddress(text) !== undefined
 }
@@ -90,13 +100,18 @@ export const Variables = z.object({
   INFRA_API_URL: address('the base address of the account API'),
   INFRA_API_KEY: secret((text) => /^[\x21-\x7e]+$/.test(text), 'a key of the account API, in one word'),
   REDIS_URL: secret(isRedisUrl, 'redis:// or rediss:// with a host; special characters of a password are percent-encoded'),
-  STATE_KEY: value(readStateKeys, 'a key of at least 32 characters without spaces, or several, separated by commas', {
+  STATE_KEY: value(readLongSecrets, 'a key of at least 32 characters without spaces, or several, separated by commas', {
     show: false,
   }).optional(),
   HOST: listenAddress.prefault('0.0.0.0'),
   PORT: port.prefault('3000'),
   OPS_HOST: listenAddress.prefault('127.0.0.1'),
   OPS_PORT: port.prefault('9464'),
+  ALERTS_HOST: listenAddress.prefault('127.0.0.1'),
+  ALERTS_PORT: port.optional(),
+  ALERTS_TOKEN: value(readLongSecrets, 'a token of at least 32 characters without spaces, or several, separated by commas', {
+    show: false,
+  }).optional(),
   ROLE: oneOf(['all', 'web', 'worker'], 'all, web or worker').prefault('all'),
   APPROVERS: people('the people who may approve').optional(),
   OPERATORS: people('the people who may request changes').optional(),
@@ -124,6 +139,7 @@ export const Variables = z.object({
   ALLOW_VOLATILE_REDIS: oneOf(['true', 'false'], 'true or false')
     .transform((text) => text === 'true')
     .prefault('false'),
+  OTEL_EXPORTER_OTLP_ENDPOINT: collector.optional(),
   LOG_LEVEL: oneOf(['trace', 'debug', 'info', 'warn', 'error', 'fatal'], 'trace, debug, info, warn, error or fatal').prefault('info'),
 })
 export type Variables = z.infer<typeof Variables>

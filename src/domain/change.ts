@@ -67,6 +67,11 @@ export interface Change<Input = unknown, Facts = unknown> {
   takesTime?: true
   input: z.ZodType<Input>
   facts: z.ZodType<Facts>
+  /**
+   * Returns the input of the change that moves to a target what a server has, for a kind that alerts may request. What cannot be moved is left
+   * out then, because nobody is there to choose.
+   */
+  inputOfAlert?(servers: { serverId: string; targetId: string }): Input
   /** Returns the resource that is changed: `elastic_ip:eip_1`. A resource has at most one open request. */
   resource(input: Input): string
   /** Returns what it locks besides the resource. Such a resource has at most one open request, too. */

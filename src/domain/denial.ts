@@ -28,8 +28,8 @@ const byPolicy = [
   /** The rule needs no approval, and what alerts request needs one. */
   z.object({ code: z.literal('alerts-need-approval'), rule: z.string() }),
   z.object({ code: z.literal('not-an-approver'), approvers: ApproveTerms }),
-  /** `needed`: the number of other people who must approve. */
-  z.object({ code: z.literal('too-few-approvers'), rule: z.string(), needed: z.number() }),
+  /** `needed`: the number of other people who must approve. `requester`: set if it is a machine. */
+  z.object({ code: z.literal('too-few-approvers'), rule: z.string(), needed: z.number(), requester: z.string().optional() }),
   /** Slack did not list the members of a user group. */
   z.object({ code: z.literal('group-unknown') }),
   /** Requesters cannot decide their own requests. */

@@ -22,6 +22,7 @@ export function checkEvacuation(
   if (from.id === to.id) refuseEvacuation({ code: 'same-server', server: from.name })
   const chosen = new Set(input.elasticIpIds ?? judged.map(({ elasticIpId }) => elasticIpId))
   const { moves, leftOut, cannotMove } = divide(judged, { chosen, isAll: input.elasticIpIds === undefined, checkFor, server: from.name })
+  if (input.leavesOut && moves.length > 0) leftOut.push(...cannotMove.splice(0))
   if (checkFor === 'request') refuseUnlessClear({ moves, leftOut, cannotMove, from, to })
   const items = moves.map(({ facts }) => facts)
   const [first] = moves

@@ -13,6 +13,8 @@ export const EvacuationInput = z.object({
   targetId: z.string(),
   /** The addresses to move, by the ids of their Elastic IPs. Absent: all that the server has. */
   elasticIpIds: z.array(z.string()).optional(),
+  /** Leaves out what cannot be moved, in place of a refusal. Only a new request of an alert has it. */
+  leavesOut: z.literal(true).optional(),
 })
 export type EvacuationInput = z.infer<typeof EvacuationInput>
 

@@ -3,11 +3,11 @@ import { canonicalJson } from './canonical-json.ts'
 import type { Request } from './request.ts'
 
 type Payload = Pick<Request, 'id' | 'kind' | 'input' | 'facts' | 'resource' | 'unchecked' | 'origin' | 'reason'> &
-  Partial<Pick<Request, 'warnings' | 'undoes' | 'fromMessage'>>
+  Partial<Pick<Request, 'warnings' | 'undoes' | 'fromMessage' | 'alert'>>
 
 /**
  * Computes the SHA-256 of everything that is requested: the change, its resource, the requester, the channel, the reason, what it undoes and
- * the message that it was requested from. The card shows the hash and its buttons carry it. A request is checked against its hash before it is carried out, so that only what was approved is
+ * the message or the alert that it was requested from. The card shows the hash and its buttons carry it. A request is checked against its hash before it is carried out, so that only what was approved is
  * done.
  */
 export function payloadHash({
@@ -22,9 +22,10 @@ export function payloadHash({
   reason,
   undoes,
   fromMessage,
+  alert,
 }: Payload): string {
   const { userId, channelId, teamId } = origin
-  const shown = { ...(warnings.length > 0 ? { warnings } : {}), ...(fromMessage ? { fromMessage } : {}) }
+  const shown = { ...(warnings.length > 0 ? { warnings } : {}), ...(fromMessage ? { fromMessage } : {}), ...(alert ? { alert } : {}) }
   const payload = { id, kind, input, facts, resource, unchecked, ...shown, userId, channelId, teamId, reason, undoes }
   return hash('sha256', canonicalJson(payload))
 }

@@ -21,10 +21,10 @@ type AsRequested = Pick<
   | 'reason'
   | 'undoes'
 > &
-  Pick<Partial<Request>, 'fromMessage' | 'moreResources'>
+  Pick<Partial<Request>, 'fromMessage' | 'alert' | 'moreResources'>
 
 /** What the signature of a request covers: all that was requested, under which rule, with how many approvals, and until when. */
-function requestContent({ origin, fromMessage, moreResources = [], ...request }: AsRequested) {
+function requestContent({ origin, fromMessage, alert, moreResources = [], ...request }: AsRequested) {
   const {
     version,
     id,
@@ -44,7 +44,7 @@ function requestContent({ origin, fromMessage, moreResources = [], ...request }:
   } = request
   const { userId, channelId, teamId } = origin
   const requested = { version, id, kind, input, facts, resource, hash, unchecked, userId, channelId, teamId, reason, undoes }
-  const from = fromMessage ? { fromMessage } : {}
+  const from = { ...(fromMessage ? { fromMessage } : {}), ...(alert ? { alert } : {}) }
   const locks = moreResources.length > 0 ? { moreResources } : {}
   return { signed: 'request', ...requested, ...from, ...locks, rule, needsApproval, approvalsNeeded, ttlMs, createdAt }
 }

@@ -5,6 +5,7 @@ import { Sighting } from './observation.ts'
 import { Origin } from './origin.ts'
 import { RequestItem } from './request-item.ts'
 import { Grant } from './ruling.ts'
+import { TraceParent } from './tracing.ts'
 
 /**
  * The states of a request. docs/request-states.md shows the steps between them.
@@ -67,8 +68,12 @@ export type Decision = z.infer<typeof Decision>
 export const Undone = z.object({ id: z.string(), channelId: z.string(), cardTs: z.string() })
 export type Undone = z.infer<typeof Undone>
 
+/** The alert that led to a request: its name, and the address where people see it. Both are untrusted text. */
+export const SourceAlert = z.object({ name: z.string(), link: z.string().optional() })
+export type SourceAlert = z.infer<typeof SourceAlert>
+
 /**
- * A change that a person requested, as stored in Redis. Request messages, jobs and lists are made from it. The change of this `kind` parses
+ * A change that a person or an alert requested, as stored in Redis. Request messages, jobs and lists are made from it. The change of this `kind` parses
  * `input`, `facts` and `seen` again. Times are in milliseconds since 1970 by Redis' clock.
  */
 export const Request = z.object({
@@ -117,6 +122,10 @@ export const Request = z.object({
   undoes: Undone.optional(),
   /** The message that it was requested from. */
   fromMessage: MessageRef.optional(),
+  /** Its place in a trace, if traces are on. Not signed, because it decides nothing: a changed one only sorts spans elsewhere. */
+  trace: TraceParent.optional().catch(undefined),
+  /** The alert that requested it. */
+  alert: SourceAlert.optional(),
   createdAt: z.number(),
   expiresAt: z.number(),
   approvals: z.array(Approval).default([]),

@@ -49,6 +49,8 @@ export interface FeatureParts {
   linkTo: (request: Request) => string | undefined
   /** The last characters of the API key that Lockkeeper itself uses. */
   ownLastSlice: string
+  /** Receives the request of a write that the account shows twice. */
+  onDoubledWrite: (requestId: string) => void
   setup: Setup
 }
 
@@ -72,6 +74,8 @@ export interface Running {
   environment: string | undefined
   /** The number of rules of the policy. */
   rules: number
+  /** The port that takes alerts. Undefined if it is off. */
+  alerts: { port: number } | undefined
   /** The file that the rules come from. Undefined if they come from the variables. */
   policyFile: string | undefined
 }

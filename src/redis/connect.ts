@@ -81,14 +81,18 @@ function open(url: string, options: typeof patient | typeof prompt): Redis {
   const access: RedisOptions = { ...(username ? { username } : {}), ...(password ? { password } : {}), ...(tls ? { tls: {} } : {}) }
   if (address.kind === 'sentinel') {
     const { sentinels, primary, database } = address
-    const sentinelOptions = { sentinels, name: primary, db: database, sentinelRetryStrategy: retryStrategy, enableTLSForSentinelMode: tls }
-    return new Redis(Object.assign({}, options, access, sentinelOptions) as RedisOptions & { replyMapping: 'legacy' })
+    const sentinelOptions = { sentinels, name: primary, db: database, sentinelRetryStrategy: retryStrategy }
+    // TLS to the primary and to the Sentinels.
+    const sentinelTls = tls ? { enableTLSForSentinelMode: true, sentinelTLS: {} } : {}
+    return new Redis(Object.assign({}, options, access, sentinelOptions, sentinelTls) as RedisOptions & { replyMapping: 'legacy' })
   }
   const clusterOptions: ClusterOptions = {
     redisOptions: { ...options, ...access },
     clusterRetryStrategy: retryStrategy,
     enableOfflineQueue: options.maxRetriesPerRequest === null,
     slotsRefreshTimeout: 3_000,
+    // Otherwise ioredis connects to the IP addresses of the names, and certificates are for names.
+    ...(tls ? { dnsLookup: (host: string, connect: (error: null, host: string) => void) => connect(null, host) } : {}),
   }
   const cluster = new Cluster(address.nodes, clusterOptions as object)
   // The cast is safe because all keys share one hash tag: every command that works on one server also works on a Cluster.

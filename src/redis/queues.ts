@@ -1,4 +1,4 @@
-import { type ConnectionOptions, Queue } from 'bullmq'
+import { type ConnectionOptions, Queue, type Telemetry } from 'bullmq'
 import type { Redis } from 'ioredis'
 import { z } from 'zod'
 import type { Request } from '../domain/request.ts'
@@ -26,20 +26,22 @@ interface QueuesParts {
   keys: Keys
   pollIntervalMs: number
   onError: (error: unknown) => void
+  /** Continues the trace of a request in its wake-ups. */
+  telemetry?: Telemetry
 }
 
 /**
  * Creates the queues. Processes that answer people use them to wake requests up, and workers use them to run jobs. The caller closes
  * `redis`.
  */
-export function createQueues({ redis, keys, pollIntervalMs, onError }: QueuesParts) {
+export function createQueues({ redis, keys, pollIntervalMs, onError, telemetry }: QueuesParts) {
   const options = {
     connection: redis as ConnectionOptions,
     prefix: keys.queuePrefix,
     // Jobs only wake requests up. The records say what happened, so no job is kept.
     defaultJobOptions: { removeOnComplete: true, removeOnFail: true, attempts: 1 },
   }
-  const wakeUps = new Queue('wake-ups', options)
+  const wakeUps = new Queue('wake-ups', { ...options, ...(telemetry ? { telemetry } : {}) })
   const ticks = new Queue('ticks', options)
   for (const queue of [wakeUps, ticks]) queue.on('error', onError)
   const ticking = createTicking(ticks, pollIntervalMs)
@@ -80,6 +82,6 @@ export function createQueues({ redis, keys, pollIntervalMs, onError }: QueuesPar
     await Promise.allSettled([wakeUps.close(), ticks.close()])
   }
 
-  return { pollIntervalMs, wakeUps, ticks, wake, planLook, ...ticking, depth, close }
+  return { pollIntervalMs, telemetry, wakeUps, ticks, wake, planLook, ...ticking, depth, close }
 }
 export type Queues = ReturnType<typeof createQueues>

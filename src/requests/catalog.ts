@@ -37,7 +37,7 @@ export interface Surveyed {
  * catalog, so the catalog is created empty, and the changes are registered before anything uses it.
  */
 export function createCatalog(changes: Change[] = []) {
-  const { register, changeOf, changeIfKnown, kinds, hasProject, labelOf, underwayNow } = createKinds(changes)
+  const { register, changeOf, changeIfKnown, kinds, changeOfAlerts, hasProject, labelOf, underwayNow } = createKinds(changes)
 
   /** Finds the change of a request and parses the request's content. Throws if the kind is unknown or the content does not fit. */
   function open(request: Request): Opened {
@@ -119,6 +119,7 @@ export function createCatalog(changes: Change[] = []) {
     titleOf,
     changeIfKnown,
     kinds,
+    changeOfAlerts,
     hasProject,
     labelOf,
     underwayNow,
@@ -156,6 +157,11 @@ function createKinds(changes: Change[]) {
     return [...byKind.keys()]
   }
 
+  /** Returns the change that alerts may request. Undefined if no feature has one. */
+  function changeOfAlerts(): Change | undefined {
+    return [...byKind.values()].find(({ inputOfAlert }) => inputOfAlert !== undefined)
+  }
+
   /** Whether the resources of this kind belong to projects. */
   function hasProject(kind: string): boolean {
     return changeIfKnown(kind)?.project !== undefined
@@ -171,5 +177,5 @@ function createKinds(changes: Change[]) {
     return [...byKind.values()].flatMap((change) => change.underwayNow ?? [])
   }
 
-  return { register, changeOf, changeIfKnown, kinds, hasProject, labelOf, underwayNow }
+  return { register, changeOf, changeIfKnown, kinds, changeOfAlerts, hasProject, labelOf, underwayNow }
 }

@@ -2,10 +2,11 @@ import type { RequestState } from '../domain/request.ts'
 import type { ItemState } from '../domain/request-item.ts'
 
 /**
- * Who takes a step. `worker`: the process that finds the step due. Only docs/request-states.md and tests read it: `access/` checks the rights of
+ * Who takes a step. `worker`: the process that finds the step due. `alert`: the process that an alert was
+ * sent to. Only docs/request-states.md and tests read it: `access/` checks the rights of
  * people, at the click.
  */
-export type Taker = 'requester' | 'approver' | 'worker'
+export type Taker = 'requester' | 'approver' | 'worker' | 'alert'
 
 /** Fields of a record that a step sets to the current time, by Redis' clock. */
 export type Stamp = 'decidedAt' | 'unreadAt' | 'sentAt' | 'acceptedAt' | 'lateAt' | 'endedAt'
@@ -20,6 +21,7 @@ export const reportNames = [
   'handover-last',
   'remark',
   'late',
+  'resolved',
   'stopped',
   'ended',
   'restarted',
@@ -111,6 +113,22 @@ export const steps = {
     to: 'withdrawn',
     takers: ['requester'],
     stamps: ['endedAt'],
+  },
+  'withdraw-resolved': {
+    what: 'The alert that requested it has resolved',
+    from: ['waiting'],
+    to: 'withdrawn',
+    takers: ['alert'],
+    stamps: ['endedAt'],
+  },
+  'note-resolved': {
+    what: 'The alert that requested it has resolved; the change goes on',
+    from: ['approved', 'starting', 'tracking'],
+    to: 'same',
+    takers: ['alert'],
+    reports: ['resolved'],
+    ifUnchanged: true,
+    keepsDue: true,
   },
   'remind-half': {
     what: 'Half of the time to approve is over',

@@ -15,6 +15,7 @@ type TestRedis = ReturnType<typeof connectTestRedis>
 function startAudit({ redis, keys }: Pick<TestRedis, 'redis' | 'keys'>, print?: (line: string) => void, process?: string) {
   const lines: string[] = []
   const errors: unknown[] = []
+  const forged = vi.fn()
   const audit = createAudit({
     redis,
     keys,
@@ -22,8 +23,9 @@ function startAudit({ redis, keys }: Pick<TestRedis, 'redis' | 'keys'>, print?: 
     clean: scrub,
     ...auditSigning({ process }),
     onError: (error) => void errors.push(error),
+    onNotGenuine: forged,
   })
-  return { ...audit, lines, errors }
+  return { ...audit, lines, errors, forged }
 }
 
 async function readChain({ redis, keys }: TestRedis) {
@@ -188,6 +190,7 @@ test('a note that Lockkeeper did not write does not block the others', async () 
   const { entries, faults } = await readChain(mine)
   expect(entries).toMatchObject([{ act: 'unreadable', text: 'something not JSON', unverified: 'unsigned' }, { act: 'request' }])
   expect(entries[1]).not.toHaveProperty('unverified')
+  expect(audit.forged, 'it counts as not genuine').toHaveBeenCalledTimes(1)
   expect(faults).toEqual([])
 })
 

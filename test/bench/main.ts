@@ -2,6 +2,7 @@ import { parseArgs } from 'node:util'
 import { benchAcknowledge } from './acknowledge.ts'
 import { benchDeciding } from './deciding.ts'
 import { type Effort, full, quick } from './effort.ts'
+import { benchEvacuation } from './evacuation.ts'
 import { benchFewMoves } from './few-moves.ts'
 import { benchFollow } from './follow.ts'
 import { describeMachine } from './machine.ts'
@@ -16,6 +17,7 @@ const benchmarks: Record<string, { title: string; run: (effort: Effort, print: (
   'typed-client': { title: 'Reading with the typed client', run: async (effort, print) => print(await benchTypedClient(effort)) },
   'start-up': { title: 'Starting', run: async (effort, print) => print(await benchStartUp(effort)) },
   'round-trips': { title: 'Round trips', run: async (_, print) => print(await benchRoundTrips()) },
+  evacuation: { title: 'Evacuating a server', run: async (effort, print) => print(await benchEvacuation(effort)) },
   'few-moves': { title: 'Reporting few moves', run: benchFewMoves },
   following: { title: 'Tracking moves', run: benchFollow },
 }

@@ -81,7 +81,7 @@ describe('a start', () => {
 
     expect(await readiness()).toBe('starting: waiting for Slack and Redis')
     expect(noted).toEqual({ Slack: ['Slack does not answer'], Redis: ['Redis does not answer'] })
-    expect(lines).toContainEqual([{ nextTryInMs: 1_000 }, 'Slack does not answer'])
+    expect(lines).toContainEqual([{ code: 'dependency-away', nextTryInMs: 1_000 }, 'Slack does not answer'])
 
     await Promise.all([stop(), expect(started).rejects.toThrow('Stopped during')])
   })
@@ -113,7 +113,7 @@ describe('a start', () => {
 
 describe('readiness', () => {
   test('depends on the worker only with ROLE=worker', async () => {
-    const workerProblem = 'No worker has been at work for 30 s'
+    const workerProblem = 'No worker has run for 30 s'
     const [worker, all] = [arrange({ role: 'worker', workerProblem }), arrange({ workerProblem })]
     await Promise.all([worker.start(), all.start()])
 

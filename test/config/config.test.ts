@@ -22,6 +22,7 @@ const required = {
 
 const oldKey = 'an-old-key-of-at-least-32-characters'
 const newKey = 'a-new-key-of-at-least-32-characters!'
+const alertsToken = 'a-token-of-alerts-of-at-least-32-chars'
 
 /** Reads variables where the kinds of change are those of the bot. */
 function read(env: Record<string, string | undefined>, readFile?: (path: string) => string) {
@@ -44,6 +45,7 @@ describe('a valid configuration', () => {
   it('has the documented defaults', () => {
     expect(read(required)).toMatchInlineSnapshot(`
       {
+        "alerts": undefined,
         "approvalTtlMs": 14400000,
         "environment": undefined,
         "infra": {
@@ -116,6 +118,7 @@ describe('a valid configuration', () => {
           "port": 3000,
           "signingSecret": "[redacted]",
         },
+        "tracesEndpoint": undefined,
         "unusedVariables": [],
         "warnings": [],
       }
@@ -223,6 +226,9 @@ describe('an invalid configuration', () => {
       PORT: 'http',
       OPS_HOST: '10.0.0',
       OPS_PORT: '70000',
+      ALERTS_HOST: 'alerts.example.com',
+      ALERTS_PORT: '-1',
+      ALERTS_TOKEN: `${alertsToken},short`,
       ROLE: 'both',
       APPROVERS: 'ada,U0BEN00001,@oncall',
       OPERATORS: ',',
@@ -238,6 +244,7 @@ describe('an invalid configuration', () => {
       ENVIRONMENT: 'production\u0007',
       REDIS_PREFIX: '{lockkeeper}',
       ALLOW_VOLATILE_REDIS: 'yes',
+      OTEL_EXPORTER_OTLP_ENDPOINT: 'http://user:password@collector:4318',
       LOG_LEVEL: 'verbose',
     }
 
@@ -257,6 +264,9 @@ describe('an invalid configuration', () => {
         "PORT must be a port from 0 (any free one) to 65535, not "http"",
         "OPS_HOST must be an IP address of this machine, such as 127.0.0.1, or 0.0.0.0 for all of them, not "10.0.0"",
         "OPS_PORT must be a port from 0 (any free one) to 65535, not "70000"",
+        "ALERTS_HOST must be an IP address of this machine, such as 127.0.0.1, or 0.0.0.0 for all of them, not "alerts.example.com"",
+        "ALERTS_PORT must be a port from 0 (any free one) to 65535, not "-1"",
+        "ALERTS_TOKEN must be a token of at least 32 characters without spaces, or several, separated by commas",
         "ROLE must be all, web or worker, not "both"",
         "APPROVERS must be the people who may approve, as user ids (U…, W…) and user group ids (S…), separated by commas, not "ada", "@oncall"",
         "OPERATORS must be the people who may request changes, as user ids (U…, W…) and user group ids (S…), separated by commas, and at least one",
@@ -271,6 +281,7 @@ describe('an invalid configuration', () => {
         "ENVIRONMENT must be a short name such as production: up to 30 letters, digits, spaces, dots, dashes, not "production\\u0007"",
         "REDIS_PREFIX must be up to 60 letters, digits, dots, dashes and underscores, not "{lockkeeper}"",
         "ALLOW_VOLATILE_REDIS must be true or false, not "yes"",
+        "OTEL_EXPORTER_OTLP_ENDPOINT must be the base address of a collector for OTLP over HTTP, such as http://otel-collector:4318",
         "LOG_LEVEL must be trace, debug, info, warn, error or fatal, not "verbose"",
         "POLICY_FILE policy.yml, line 3: approve must be none, a list such as [U0BEN00001, S0ONCALL01], or any_of and all_of with such lists, not "nobody"",
         "POLICY_FILE policy.yml, line 4: changes must be of ip.move, ip.evacuate, vm.rename, key.create, key.rotate, key.revoke, not "key.*"",
@@ -314,6 +325,50 @@ describe('an invalid configuration', () => {
       expect(withOne('REDIS_URL', url)).toHaveLength(1)
     },
   )
+
+  describe('of alerts', () => {
+    const on = { ...required, ALERTS_PORT: '9465', ALERTS_TOKEN: `${alertsToken},${newKey}` }
+
+    it('takes a port and several tokens, and is off without a port', () => {
+      expect(read(on).alerts).toMatchObject({ host: '127.0.0.1', port: 9465 })
+      expect(read(on).alerts?.tokens.map((token) => token.reveal())).toEqual([alertsToken, newKey])
+      expect(read({ ...on, ALERTS_PORT: '' }).alerts).toBeUndefined()
+    })
+
+    it('needs a token that nobody can guess', () => {
+      expect(linesFor({ ...on, ALERTS_TOKEN: '' })).toMatchInlineSnapshot(`
+        [
+          "ALERTS_TOKEN is missing: with ALERTS_PORT it must be a token of at least 32 characters, which the sender of alerts sends",
+        ]
+      `)
+      expect(linesFor({ ...on, ALERTS_TOKEN: `${alertsToken},${'x'.repeat(31)}` })).toMatchInlineSnapshot(`
+        [
+          "ALERTS_TOKEN must be a token of at least 32 characters without spaces, or several, separated by commas",
+        ]
+      `)
+    })
+
+    it('needs a port of its own', () => {
+      expect(linesFor({ ...on, ALERTS_PORT: '9464' })).toEqual(['ALERTS_PORT must be another port than OPS_PORT'])
+      expect(linesFor({ ...on, ALERTS_PORT: '3000' })).toEqual(['ALERTS_PORT must be another port than PORT, which is public'])
+      expect(linesFor({ ...on, ALERTS_PORT: '3000', SLACK_APP_TOKEN: 'xapp-1-A0LOCKKEEP-99' })).toEqual([])
+    })
+
+    it('warns if one half of it is missing', () => {
+      const policy = () =>
+        `rules: [{name: r, changes: ip.evacuate, request: [alerts], approve: [S0ONCALL01]}]
+alerts: [{name: a, match: {alertname: A}, server: instance, to: standby, channel: C0OPS00001}]`
+      const { APPROVERS: _, ...others } = on
+      const withPolicy = { ...others, POLICY_FILE: 'policy.yml' }
+
+      expect(read(on).warnings).toEqual(['ALERTS_PORT is set, and POLICY_FILE has no alerts, so no alert leads to a request'])
+      expect(read({ ...withPolicy, ALERTS_PORT: '' }, policy).warnings).toEqual([
+        'POLICY_FILE has alerts, and ALERTS_PORT is not set, so none are received',
+      ])
+      expect(read({ ...withPolicy, ALERTS_PORT: '', ROLE: 'worker' }, policy).warnings).toEqual([])
+      expect(read(withPolicy, policy).warnings).toEqual([])
+    })
+  })
 
   it('reports an operations port that equals the public port, along with other errors', () => {
     const line = 'OPS_PORT must be another port than PORT, which is public'
@@ -542,13 +597,19 @@ describe('secrets', () => {
   const { INFRA_API_KEY: _, ...withoutKey } = required
 
   it.each(secretVariables)('can come from a file: %s', (name) => {
-    const values: Record<string, string> = { ...required, SLACK_APP_TOKEN: 'xapp-1-A0LOCKKEEP-99', STATE_KEY: newKey }
+    const values: Record<string, string> = {
+      ...required,
+      SLACK_APP_TOKEN: 'xapp-1-A0LOCKKEEP-99',
+      STATE_KEY: newKey,
+      ALERTS_PORT: '9465',
+      ALERTS_TOKEN: alertsToken,
+    }
     const { [name]: secret = '', ...others } = values
 
     const config = read({ ...others, [`${name}_FILE`]: '/run/secrets/one' }, () => `${secret}\n`)
 
-    const { slack, infra, redis, signingSecrets } = config
-    const all = [slack.botToken, slack.signingSecret, slack.appToken, infra.key, redis.url, ...signingSecrets]
+    const { slack, infra, redis, signingSecrets, alerts } = config
+    const all = [slack.botToken, slack.signingSecret, slack.appToken, infra.key, redis.url, ...signingSecrets, ...(alerts?.tokens ?? [])]
     expect(all.map((each) => each?.reveal()).toSorted()).toEqual(secretVariables.map((each) => values[each]).toSorted())
   })
 
@@ -574,12 +635,21 @@ describe('secrets', () => {
   })
 
   it('are removed from the environment and print as [redacted]', () => {
-    const env: NodeJS.ProcessEnv = { ...required, SLACK_APP_TOKEN: 'xapp-1-A0LOCKKEEP-99', STATE_KEY: newKey, HOME: '/home/node' }
+    const alerts = { ALERTS_PORT: '9465', ALERTS_TOKEN: alertsToken }
+    const env: NodeJS.ProcessEnv = {
+      ...required,
+      ...alerts,
+      SLACK_APP_TOKEN: 'xapp-1-A0LOCKKEEP-99',
+      STATE_KEY: newKey,
+      HOME: '/home/node',
+    }
 
     const config = takeConfig(env, { kinds: changeKinds, bundles })
 
-    expect(env).toEqual({ HOME: '/home/node', INFRA_API_URL: required.INFRA_API_URL, APPROVERS: required.APPROVERS })
-    expect(`${inspect(config, { depth: 9 })}${JSON.stringify(config)}`).not.toMatch(/botbotbot|zzz85a5|lk_9f2c|horse|A0LOCKKEEP|a-new-key/)
+    expect(env).toEqual({ HOME: '/home/node', INFRA_API_URL: required.INFRA_API_URL, APPROVERS: required.APPROVERS, ALERTS_PORT: '9465' })
+    expect(`${inspect(config, { depth: 9 })}${JSON.stringify(config)}`).not.toMatch(
+      /botbotbot|zzz85a5|lk_9f2c|horse|A0LOCKKEEP|a-new-key|a-token-of-alerts/,
+    )
   })
 
   it('are removed even if the configuration is invalid', () => {
@@ -617,6 +687,7 @@ describe('.env.example', () => {
       PORT: '3000',
       OPS_HOST: '127.0.0.1',
       OPS_PORT: '9464',
+      ALERTS_HOST: '127.0.0.1',
       LOG_LEVEL: 'info',
     })
     expect(read({ ...required, ...defaults })).toEqual(read(required))

@@ -1,15 +1,24 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { describe, expect, test } from 'vitest'
+import type { Request } from '../../src/domain/request.ts'
+import { RequestItem } from '../../src/domain/request-item.ts'
 import { createNewKeyChange } from '../../src/features/create-api-key/change.ts'
+import { createEvacuation } from '../../src/features/evacuate-server/change.ts'
 import { createMoveChange } from '../../src/moves/move-change.ts'
 import { createScripts, readScripts } from '../../src/redis/scripts.ts'
 import { createStore } from '../../src/requests/store/store.ts'
 import { createMessenger } from '../../src/slack/web-api/messenger.ts'
 import { connectTestRedis, noAudit } from '../requests/redis-for-test.ts'
 import { recordRequest } from '../requests/request-for-test.ts'
+import { takeSteps } from '../requests/take-steps.ts'
 import { type Ablation, type AblationName, ablated, ablations, startOptions } from './ablations.ts'
 import { startScene } from './scene.ts'
+
+const [from, to] = [
+  { id: 'sv_1', name: 'web-1' },
+  { id: 'sv_2', name: 'web-2' },
+]
 
 /** Uses what an ablation replaces as the bot does, and shows what is missing. Throws if that no longer exists. */
 const effects: Record<AblationName, () => Promise<void>> = {
@@ -36,6 +45,28 @@ const effects: Record<AblationName, () => Promise<void>> = {
     createScripts(redis, read(new URL('../../src/requests/store/store.ts', import.meta.url).href, ['take-step']))
     expect(await store.take(request, 'approve', {}, 'mine')).toMatchObject({ outcome: 'won' })
     expect(await store.take(request, 'approve', {}, 'mine')).toMatchObject({ outcome: 'lost' })
+  },
+  'item steps uncompared': async () => {
+    const { redis, keys } = connectTestRedis()
+    const store = createStore({ redis, keys, audit: noAudit })
+    const { id } = await recordRequest(store, { kind: 'ip.evacuate' })
+    await takeSteps(store, id, 'approve', ['begin', { set: { items: [RequestItem.parse({ id: 'eip_1', state: 'waiting' })] } }])
+    const request = (await store.find(id)) as Request
+    const send = () =>
+      store.takeItem(request, request.items?.[0] as RequestItem, 'send-item', { audit: {}, kind: 'ip.move', at: request.createdAt })
+    expect(await send()).toMatchObject({ outcome: 'won' })
+    expect(await send()).toMatchObject({ outcome: 'changed' })
+    const read = ablated('item steps uncompared', { readScripts }) as typeof readScripts
+    createScripts(redis, read(new URL('../../src/requests/store/store.ts', import.meta.url).href, ['take-step']))
+    expect(await send()).toMatchObject({ outcome: 'won' })
+  },
+  'addresses unlocked': async () => {
+    const create = ablated('addresses unlocked', { createEvacuation }) as typeof createEvacuation
+    const parts = {} as Parameters<typeof create>[0]
+    const facts = { from, to, items: [{ elasticIpId: 'eip_1', address: '203.0.113.1', from, to }], leftOut: [] }
+    const input = { serverId: from.id, targetId: to.id }
+    expect(createEvacuation(parts).moreResources?.(input, facts)).toEqual(['elastic_ip:eip_1'])
+    expect(create(parts).moreResources?.(input, facts)).toEqual([])
   },
   'unseen keys kept': async () => {
     const deleted: string[] = []

@@ -1,5 +1,6 @@
 import type { Processor, Worker, WorkerOptions } from 'bullmq'
 import type { createNewKeyChange } from '../../src/features/create-api-key/change.ts'
+import type { createEvacuation } from '../../src/features/evacuate-server/change.ts'
 import type { createMoveChange } from '../../src/moves/move-change.ts'
 import type { readScripts } from '../../src/redis/scripts.ts'
 import type { createMessenger } from '../../src/slack/web-api/messenger.ts'
@@ -41,6 +42,21 @@ export const ablations = {
       (module, names) =>
         new Map([...read(module, names)].map(([name, lua]) => [name, name === 'take-step' ? `${anotherToken}\n${lua}` : lua])),
   },
+  /** A step of an item overwrites the items as another process left them. */
+  'item steps uncompared': {
+    module: 'src/redis/scripts.ts',
+    export: 'readScripts',
+    wrap:
+      (read: typeof readScripts): typeof readScripts =>
+      (module, names) =>
+        new Map([...read(module, names)].map(([name, lua]) => [name, name === 'take-step' ? `${uncompared}\n${lua}` : lua])),
+  },
+  /** An evacuation locks its server only. */
+  'addresses unlocked': {
+    module: 'src/features/evacuate-server/change.ts',
+    export: 'createEvacuation',
+    wrap: withMember<typeof createEvacuation, 'moreResources'>('moreResources', () => () => []),
+  },
   /** A key whose token reached nobody stays on the account. */
   'unseen keys kept': {
     module: 'src/features/create-api-key/change.ts',
@@ -73,6 +89,17 @@ do
   if not argument.token then return redis.error_reply('The ablation "plain SET NX" no longer finds "token" in the argument of take-step.') end
   argument.token = argument.token .. table.concat(redis.call('TIME'), '.')
   ARGV[1] = cjson.encode(argument)
+end`
+
+/** Runs before the script that takes a step. A step of an item sets `items`, and `store.takeItem` compares the revision. */
+const uncompared = `
+do
+  local argument = cjson.decode(ARGV[1])
+  if argument.revision == nil or not argument.set then return redis.error_reply('The ablation "item steps uncompared" no longer finds "revision" and "set" in the argument of take-step.') end
+  if argument.set.items then
+    argument.revision = false
+    ARGV[1] = cjson.encode(argument)
+  end
 end`
 
 /** Returns the options with which a program runs with this ablation. */

@@ -7,7 +7,7 @@ const requests = Number(process.env.CHAOS_REQUESTS ?? 300)
 const seed = Number(process.env.CHAOS_SEED ?? Math.floor(Math.random() * 2 ** 31))
 
 test(
-  `${requests} requests while processes, Redis, connections and answers are lost for ${seconds} s (CHAOS_SEED=${seed})`,
+  `${requests} requests, evacuations and alerts while processes, Redis, connections and answers are lost for ${seconds} s (CHAOS_SEED=${seed})`,
   async () => {
     const run = await runChaos({ requests, faultsMs: seconds * 1_000, restMs: 120_000, seed })
     console.log(JSON.stringify({ seed, fired: run.fired, states: countBy(run.records.map(({ state }) => state)), seconds: run.seconds }))

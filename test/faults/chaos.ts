@@ -5,6 +5,7 @@ import { isGenuine } from '../../src/domain/payload.ts'
 import { startRedis } from '../sandbox/redis/start-redis.ts'
 import { type AblationName, startOptions } from './ablations.ts'
 import { startBots } from './bots.ts'
+import { prepareAlerts } from './chaos-alerts.ts'
 import { createEvidence } from './evidence.ts'
 import { startStandIns } from './stand-ins.ts'
 import { startTcpProxy } from './tcp-proxy.ts'
@@ -12,6 +13,8 @@ import { startTcpProxy } from './tcp-proxy.ts'
 export interface ChaosOptions {
   /** The number of moves. For every fifteen of them a key is requested, too. */
   requests: number
+  /** The number of evacuations. Default: one for every twenty moves. A bot that dies in the middle of one delays it by up to half a minute. */
+  evacuations?: number
   /** How long faults are caused, in ms. After that the bots have time to come to rest. */
   faultsMs: number
   /** The least number of processes to kill, however long that takes. Every fourth time Redis is killed. */
@@ -25,6 +28,10 @@ export interface ChaosOptions {
 }
 
 const movesPerKey = 15
+/** Alerts propose this many of the evacuations. More of them at once would be a storm. */
+const mostByAlerts = 2
+/** More than an evacuation sends at once. */
+const addressesPerRack = 7
 
 const channel = 'C0OPS00001'
 const [ada, ben, chiara] = ['U0ADA00001', 'U0BEN00001', 'U0CHI00001'] as const
@@ -33,14 +40,25 @@ const [ada, ben, chiara] = ['U0ADA00001', 'U0BEN00001', 'U0CHI00001'] as const
  * Runs two real bots over a real Redis with an append-only file, while processes and Redis are killed, connections break and answers are
  * lost. Returns the evidence for the invariants.
  */
-export async function runChaos({ requests, faultsMs, leastKills = 0, seed, restMs = 60_000, ablation, keyLoss = 0.005 }: ChaosOptions) {
+export async function runChaos({
+  requests,
+  evacuations = Math.ceil(requests / 20),
+  faultsMs,
+  leastKills = 0,
+  seed,
+  restMs = 60_000,
+  ablation,
+  keyLoss = 0.005,
+}: ChaosOptions) {
   // With `everysec` Redis may confirm data that it has not passed to the system yet, and lose it when it is killed.
   const server = await startRedis({ appendonly: true, settings: ['appendfsync always'] })
   const address = new URL(server.url)
   const proxy = await startTcpProxy({ port: Number(address.port) })
   address.port = String(proxy.port)
-  const standIns = await startStandIns({ elasticIps: requests, moveTakes: { min: 1_000, max: 8_000 }, seed })
+  const onRacks = Array.from({ length: evacuations }, () => addressesPerRack)
+  const standIns = await startStandIns({ elasticIps: requests, onRacks, moveTakes: { min: 1_000, max: 8_000 }, seed })
   const places = await standIns.call('addresses')
+  const alerts = await prepareAlerts(2, { channel, approvers: [ben, chiara], to: places.to })
   const prefix = `chaos-${randomBytes(4).toString('hex')}`
   const ablating = startOptions(ablation)
   const env = {
@@ -55,9 +73,10 @@ export async function runChaos({ requests, faultsMs, leastKills = 0, seed, restM
     APPROVAL_TTL: '10m',
     MOVE_POLL_INTERVAL: '500ms',
     OPEN_REQUESTS_PER_PERSON: '9999',
+    ...alerts.env,
     ...ablating.env,
   }
-  const bots = await startBots(2, env, { nodeOptions: ablating.nodeOptions })
+  const bots = await startBots(2, env, { nodeOptions: ablating.nodeOptions, own: alerts.own })
   const admin = new Redis(server.url, { maxRetriesPerRequest: null })
   admin.on('error', () => {})
   const evidence = createEvidence(admin, prefix)
@@ -94,11 +113,14 @@ export async function runChaos({ requests, faultsMs, leastKills = 0, seed, restM
 
   /** Requests everything, and repeats a command that nobody accepted until it has a card. */
   async function requestAll(): Promise<void> {
-    const moves = (await standIns.call('elasticIps')).map(({ id }) => ({ words: `ip move ${id} ${places.to}`, mark: id }))
+    const moves = (await standIns.call('singles')).map((id) => ({ words: `ip move ${id} ${places.to}`, mark: id }))
     const perRequest = faultsMs / (requests * 1.3)
     for (const [index, move] of moves.entries()) {
       requesting.push(requestOne(move, index))
       if (index % movesPerKey === 0) requesting.push(requestOne({ words: `keys create chaos-${index}`, mark: `chaos-${index}` }, index))
+      const rack = Math.floor((index * evacuations) / requests)
+      if (rack !== Math.floor(((index - 1) * evacuations) / requests))
+        requesting.push(rack < mostByAlerts ? repeatAlert(rack) : requestOne(evacuationOf(rack), index))
       await delay(perRequest)
     }
   }
@@ -108,6 +130,16 @@ export async function runChaos({ requests, faultsMs, leastKills = 0, seed, restM
       const outcome = await standIns.call('command', bots.url(index + attempt), ada, `/infra ${words}`, channel).catch(() => 'failed')
       await delay(outcome === 'acknowledged' ? 2_500 : 500)
       if (named.has(mark)) return
+    }
+  }
+
+  const evacuationOf = (rack: number) => ({ words: `evacuate rack-${rack} ${places.to}`, mark: `rack-${rack}` })
+
+  /** Delivers an alert about a rack to both bots, again and again, as two Alertmanagers do. */
+  async function repeatAlert(rack: number): Promise<void> {
+    while (!resting) {
+      await Promise.all([0, 1].map((bot) => alerts.deliver(bot, rack)))
+      await delay(1_000)
     }
   }
 
@@ -161,7 +193,7 @@ export async function runChaos({ requests, faultsMs, leastKills = 0, seed, restM
   await requestingAll
   const fired = await standIns.call('calm')
   await delay(1_000)
-  const rested = await evidence.comeToRest(requests + Math.ceil(requests / movesPerKey), restMs)
+  const rested = await evidence.comeToRest(requests + Math.ceil(requests / movesPerKey) + evacuations, restMs)
   resting = true
   await Promise.all([approving, ...requesting])
   await delay(500)
@@ -190,6 +222,7 @@ export async function runChaos({ requests, faultsMs, leastKills = 0, seed, restM
   admin.disconnect()
   await bots.stop()
   standIns.stop()
+  alerts.remove()
   await proxy.close()
   await server.stop()
   return result

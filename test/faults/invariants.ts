@@ -1,5 +1,6 @@
 import { isOpen } from '../../src/domain/request.ts'
 import type { Evidence } from './evidence.ts'
+import { brokenItemPromises, proposedOnce } from './item-invariants.ts'
 
 /** Checks what must hold after every run. Returns a line for each broken promise. */
 export function brokenPromises(run: Evidence): string[] {
@@ -9,6 +10,8 @@ export function brokenPromises(run: Evidence): string[] {
     ...oneReportEach(run),
     ...reportedAsItIs(run),
     ...approvedBeforeSent(run),
+    ...brokenItemPromises(run),
+    ...proposedOnce(run),
     ...nothingLeaked(run),
     ...everyKeyWasSeen(run),
     ...noCrash(run),
@@ -28,7 +31,7 @@ function oneWriteEach({ writes }: Evidence): string[] {
   return [...counts].filter(([, count]) => count > 1).map(([path, count]) => `I2: ${path} was written ${count} times`)
 }
 
-const ends = /\*(Done\.|Failed:|Not started:|Superseded:|Canceled:|Expired:)\*/
+const ends = /\*(Done\.|Partly done:|Failed:|Not started:|Superseded:|Canceled:|Expired:)\*/
 
 function oneReportEach({ records, threads }: Evidence): string[] {
   const cardsOf = Map.groupBy(threads, ({ card }) => /(\w+)\/card/.exec(JSON.stringify(card.metadata ?? {}))?.[1])
@@ -71,7 +74,7 @@ function approvedBeforeSent({ records, audit, genuine, approvers }: Evidence): s
       lines.push(`I5: ${id} was sent without a valid approval`)
     const own = entriesOf.get(id) ?? []
     const approved = own.filter(({ act, to }) => act === 'approve' && to === 'approved')
-    const sent = own.filter(({ act }) => act === 'send' || act === 'issue')
+    const sent = own.filter(({ act }) => act === 'send' || act === 'issue' || act === 'begin')
     if (approved.length !== 1 || sent.length !== 1)
       lines.push(`I5: the audit has ${approved.length} approvals and ${sent.length} writes of ${id}`)
     if ([...approved, ...sent].some(({ payload }) => payload !== hash)) lines.push(`I5: something else was approved or sent for ${id}`)

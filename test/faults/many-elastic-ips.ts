@@ -1,6 +1,6 @@
 import { accountData } from '../sandbox/account-api/data/account.ts'
 import { idOf } from '../sandbox/account-api/data/ids.ts'
-import type { ElasticIpState } from '../sandbox/account-api/data/model.ts'
+import type { Data, ElasticIpState } from '../sandbox/account-api/data/model.ts'
 import { serverId } from '../sandbox/account-api/data/servers.ts'
 import type { AccountApi } from '../sandbox/account-api/start-account-api.ts'
 import type { Slack } from '../sandbox/slack/slack.ts'
@@ -17,6 +17,24 @@ export function manyElasticIps(count: number): ElasticIpState[] {
   })
 }
 
+/** Makes servers to evacuate beside those of the account, `rack-0` and so on, each with this many Elastic IPs, from `198.18.200.1` on. */
+export function racks(sizes: number[]): Pick<Data, 'servers' | 'elasticIps'> {
+  const { servers } = accountData('')
+  const like = servers.find(({ id }) => id === places.from)
+  if (!like) throw new Error('the stand-in has no server like a rack')
+  const named = sizes.map((_, rack) => ({ ...like, id: rackId(rack), hostname: `rack-${rack}`, primaryIpv4: `192.0.2.${200 + rack}` }))
+  const [first] = manyElasticIps(1)
+  const elasticIps = sizes.flatMap((size, rack) =>
+    Array.from({ length: size }, (_, index) => {
+      const address = `198.18.${200 + rack}.${index + 1}`
+      return { ...(first as ElasticIpState), id: idOf('eip', address), address, serverId: rackId(rack) }
+    }),
+  )
+  return { servers: [...servers, ...named], elasticIps }
+}
+
+const rackId = (rack: number) => serverId('storefront', `rack-${rack}`)
+
 /** Compares every report of a done move with the account at that moment. Returns the reports that came too early. */
 export function collectEarlyReports(slack: Slack, account: AccountApi): () => string[] {
   const early = new Set<string>()
@@ -25,13 +43,21 @@ export function collectEarlyReports(slack: Slack, account: AccountApi): () => st
     for (; next < slack.journal.length; next += 1) {
       const { method, args } = slack.journal[next] ?? {}
       const text = String(args?.text ?? '')
-      const [, address] = method?.startsWith('chat.') && /\*Done/.test(text) ? (/(198\.18\.\d+\.\d+)/.exec(text) ?? []) : []
-      if (!address) continue
-      // Copy one and not all, because there may be thousands.
-      const { id = '' } = account.world.data.elasticIps.find((elasticIp) => elasticIp.address === address) ?? {}
-      const now = account.world.elasticIp(id)
-      if (now && !(now.status === 'active' && now.serverId === places.to)) early.add(text.slice(0, 120))
+      for (const address of method?.startsWith('chat.') ? reportedAsMoved(text) : []) {
+        // Copy one and not all, because there may be thousands.
+        const { id = '' } = account.world.data.elasticIps.find((elasticIp) => elasticIp.address === address) ?? {}
+        const now = account.world.elasticIp(id)
+        if (now && !(now.status === 'active' && now.serverId === places.to)) early.add(`${address} in: ${text.slice(0, 120)}`)
+      }
     }
   })
   return () => [...early]
+}
+
+/** Returns the addresses that a message says are on their new server: of one move, or each that an evacuation has moved. */
+function reportedAsMoved(text: string): string[] {
+  const each = [...text.matchAll(/`(198\.18\.\d+\.\d+)` {2}moved/g)].map(([, address = '']) => address)
+  if (each.length > 0) return each
+  const [, address] = /\*Done/.test(text) ? (/(198\.18\.\d+\.\d+)/.exec(text) ?? []) : []
+  return address === undefined ? [] : [address]
 }

@@ -7,6 +7,7 @@ const page = readFileSync(resolve(root, 'docs/faults.md'), 'utf8')
 const rows = [...page.matchAll(/^\| (\d+) \|.*\| ([^|]+) \|$/gm)].map(([, number, heldBy]) => ({ number: Number(number), heldBy }))
 
 test('docs/faults.md has a row with tests for every scenario', () => {
-  expect(rows.map(({ number }) => number)).toEqual(Array.from({ length: 40 }, (_, index) => index + 1))
+  expect(rows.map(({ number }) => number)).toEqual(rows.map((_, index) => index + 1))
+  expect(rows.length).toBeGreaterThan(40)
   for (const { heldBy } of rows) expect(heldBy).toMatch(/`[\w/-]+`/)
 })

@@ -11,13 +11,15 @@ import { startSlack } from '../sandbox/slack/start-slack.ts'
 import { type AblationName, startOptions } from './ablations.ts'
 import { startBots } from './bots.ts'
 import { createEvidence, type Evidence } from './evidence.ts'
-import { collectEarlyReports, manyElasticIps, places } from './many-elastic-ips.ts'
+import { collectEarlyReports, manyElasticIps, places, racks } from './many-elastic-ips.ts'
 import { startTcpProxy } from './tcp-proxy.ts'
 
 export interface SceneOptions {
   /** The number of bots. People use the first one, unless a test says otherwise. */
   bots?: number
   elasticIps?: number
+  /** How many Elastic IPs each server has that can be evacuated: `rack-0`, `rack-1` and so on. */
+  onRacks?: number[]
   /** In ms. */
   moveTakesMs?: number
   env?: Record<string, string>
@@ -30,6 +32,8 @@ export interface SceneOptions {
   scopes?: string[]
   /** Whether Slack's own limits apply. */
   limits?: boolean
+  /** Registers the end, for tests that run concurrently: `onTestFinished` of their own context. */
+  onEnd?: (close: () => Promise<void>) => void
 }
 
 /**
@@ -39,6 +43,7 @@ export interface SceneOptions {
 export async function startScene({
   bots: count = 1,
   elasticIps = 10,
+  onRacks = [],
   moveTakesMs = 500,
   env = {},
   own = () => ({}),
@@ -46,15 +51,17 @@ export async function startScene({
   ablation,
   scopes,
   limits = false,
+  onEnd = onTestFinished,
 }: SceneOptions = {}) {
   const startedAt = Date.now()
   const redis = await startRedis({ appendonly, settings })
   const proxy = await startTcpProxy({ port: redis.port })
   const slack = await startSlack({ limits, ...(scopes ? { scopes } : {}) })
   const slackProxy = await startTcpProxy({ port: Number(new URL(slack.url).port) })
+  const { servers, elasticIps: onThem } = racks(onRacks)
   const account = await startAccountApi({
     moveTakes: { min: moveTakesMs, max: moveTakesMs },
-    data: { elasticIps: manyElasticIps(elasticIps) },
+    data: { servers, elasticIps: [...manyElasticIps(elasticIps), ...onThem] },
   })
   const reportedTooEarly = collectEarlyReports(slack, account)
   const prefix = `scene-${randomBytes(4).toString('hex')}`
@@ -76,7 +83,7 @@ export async function startScene({
   const evidence = createEvidence(admin, prefix)
   slack.connectBot(bots.url(0))
 
-  onTestFinished(async () => {
+  onEnd(async () => {
     admin.disconnect()
     await bots.stop()
     await Promise.all([slack.close(), account.close(), proxy.close(), slackProxy.close()])

@@ -2,18 +2,26 @@ import type { FaultOrder } from '../sandbox/account-api/faults.ts'
 import { startAccountApi } from '../sandbox/account-api/start-account-api.ts'
 import type { FaultPlan, Message } from '../sandbox/slack/slack.ts'
 import { startSlack } from '../sandbox/slack/start-slack.ts'
-import { collectEarlyReports, manyElasticIps, places } from './many-elastic-ips.ts'
+import { collectEarlyReports, manyElasticIps, places, racks } from './many-elastic-ips.ts'
 import { createRandom } from './random.ts'
 
 /** Runs the stand-in Slack and the stand-in account API in a separate process, which goes on whatever happens to the bots. */
-const { elasticIps, moveTakes, seed } = JSON.parse(process.argv[2] ?? '{}') as {
+const {
+  elasticIps,
+  onRacks = [],
+  moveTakes,
+  seed,
+} = JSON.parse(process.argv[2] ?? '{}') as {
   elasticIps: number
+  onRacks?: number[]
   moveTakes: { min: number; max: number }
   seed: number
 }
 
 const slack = await startSlack({ keepAnswers: false })
-const account = await startAccountApi({ moveTakes, data: { elasticIps: manyElasticIps(elasticIps) } })
+const { servers, elasticIps: onThem } = racks(onRacks)
+const single = manyElasticIps(elasticIps)
+const account = await startAccountApi({ moveTakes, data: { servers, elasticIps: [...single, ...onThem] } })
 const random = createRandom(seed)
 
 /** Random faults with their probabilities. They are counted, because a fault that never happened proves nothing. */
@@ -62,9 +70,9 @@ const calls = {
     const saysIt = new RegExp(pattern)
     return slack.texts(channel).flatMap(({ isBot, text, ts }) => (isBot && saysIt.test(text) ? [ts] : []))
   },
-  /** Returns the Elastic IPs and the keys of the chaos that are on cards. */
+  /** Returns the Elastic IPs, the keys and the racks of the chaos that are on cards. */
   named: (channel: string) => [
-    ...new Set(slack.texts(channel).flatMap(({ isBot, text }) => (isBot ? (text.match(/\beip_\w+|\bchaos-\d+/g) ?? []) : []))),
+    ...new Set(slack.texts(channel).flatMap(({ isBot, text }) => (isBot ? (text.match(/\beip_\w+|\b(?:chaos|rack)-\d+/g) ?? []) : []))),
   ],
   threads: (channel: string) =>
     slack
@@ -73,6 +81,8 @@ const calls = {
       .map((card) => ({ card: brief(card), replies: slack.thread(channel, card.ts).slice(1).map(brief) })),
   ephemerals: (userId: string) => slack.ephemerals(userId).map(({ text }) => text),
   elasticIps: () => account.world.elasticIps().map(({ id, address, status, serverId: on }) => ({ id, address, status, on })),
+  /** The ids of the Elastic IPs that are on no rack. */
+  singles: () => single.map(({ id }) => id),
   writes: () => account.journal.writes().map(({ method, path }) => ({ method, path })),
   requests: () => account.journal.length,
   setChances: (next: typeof chances) => Object.assign(chances, next),

@@ -13,6 +13,8 @@ interface Reply {
 
 export interface StandInOptions {
   elasticIps: number
+  /** How many Elastic IPs each server has that can be evacuated: `rack-0`, `rack-1` and so on. */
+  onRacks?: number[]
   /** In ms. */
   moveTakes: { min: number; max: number }
   seed: number

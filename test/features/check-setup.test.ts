@@ -29,6 +29,7 @@ const well: SetupFacts = {
     { id: 'C0DEPLOY01', membership: { is: 'member' } },
   ],
   groups: [{ id: 'S0ONCALL01', decides: true, reading: { is: 'read', members: 2 } }],
+  alerts: { isOn: false, routes: [] },
   redis: { faults: [] },
   accountApi: { is: 'answers', known: true, name: 'lockkeeper', readOnly: false },
   clock: { ofSlackMs: -300, ofRedisMs: 12 },
@@ -42,6 +43,35 @@ function linesOf(facts: Partial<SetupFacts>): string {
   const lines = text.split('\n').filter((line) => !others.some((start) => line.startsWith(start)))
   return lines.join('\n')
 }
+
+describe('alerts', () => {
+  const routes = [
+    { name: 'node down', channelId: 'C0OPS00001' },
+    { name: 'edge down', channelId: 'C0EDGE0001' },
+  ]
+  const lineFor = (alerts: SetupFacts['alerts']) =>
+    report(well.bot, diagnose({ ...well, alerts }))
+      .table.text.split('\n')
+      .filter((line) => line.includes('*Alerts:*'))
+
+  test('are listed with their channels, and left out where nobody uses them', () => {
+    expect(lineFor({ isOn: true, routes })).toMatchInlineSnapshot(`
+      [
+        ":white_check_mark: *Alerts:* Received. They can request evacuations: “node down” in <#C0OPS00001> and “edge down” in <#C0EDGE0001>.",
+      ]
+    `)
+    expect(lineFor({ isOn: false, routes: [] })).toEqual([])
+  })
+
+  test('that lead to nothing, or are not received, are a mistake', () => {
+    expect([...lineFor({ isOn: true, routes: [] }), ...lineFor({ isOn: false, routes })]).toMatchInlineSnapshot(`
+      [
+        ":x: *Alerts:* Received, but no entry of the policy is for them. *Fix:* Add \`alerts\` to \`POLICY_FILE\`.",
+        ":x: *Alerts:* Not received, although the policy has entries: “node down” in <#C0OPS00001> and “edge down” in <#C0EDGE0001>. *Fix:* Set \`ALERTS_PORT\` and \`ALERTS_TOKEN\`.",
+      ]
+    `)
+  })
+})
 
 describe('the ten mistakes', () => {
   test('none of them in a correct set-up', () => {

@@ -19,8 +19,8 @@ const features = readdirSync(join(source, 'features'), { withFileTypes: true }).
   entry.isDirectory() ? [entry.name] : [],
 )
 
-/** Returns the relative imports of a file. */
-const specifier = /(?<=\bfrom '|^import ')\.{1,2}\/[^']+(?=')/gm
+/** Returns the relative imports of a file, also those that are loaded only when they are needed. */
+const specifier = /(?<=\bfrom '|^import '|\bimport\(')\.{1,2}\/[^']+(?=')/gm
 
 function importsOf(file: string): string[] {
   return [...(textOf.get(file) ?? '').matchAll(specifier)].map(([target]) => resolveImport(file, target))

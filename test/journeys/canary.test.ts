@@ -10,6 +10,7 @@ import { type Redis as OwnRedis, startRedis } from '../sandbox/redis/start-redis
 import type { Message, Slack } from '../sandbox/slack/slack.ts'
 import { startSlack } from '../sandbox/slack/start-slack.ts'
 import { systemEnvironment } from '../sandbox/system-environment.ts'
+import { startTraceCollector, type TraceCollector } from '../sandbox/trace-collector.ts'
 import { ops, people, untilReport, untilShown } from './world.ts'
 
 const main = join(import.meta.dirname, 'quick-main.ts')
@@ -23,6 +24,7 @@ const redisCommands: string[] = []
 const answers: string[] = []
 let kill: () => Promise<void>
 let killAtOnce: () => void
+let collector: TraceCollector
 
 beforeAll(async () => {
   slack = await startSlack()
@@ -32,13 +34,14 @@ beforeAll(async () => {
   monitor = await client.monitor()
   client.disconnect()
   monitor.on('monitor', (_, args: string[]) => redisCommands.push(args.join(' ')))
+  collector = await startTraceCollector()
   kill = await startBot()
 }, 120_000)
 
 afterAll(async () => {
   await kill?.()
   monitor?.disconnect()
-  await Promise.all([slack?.close(), accountApi?.close(), redis?.stop()])
+  await Promise.all([slack?.close(), accountApi?.close(), redis?.stop(), collector?.close()])
 })
 
 /** Starts the bot and points Slack at it. Returns a function that kills it without a shutdown. */
@@ -48,6 +51,7 @@ async function startBot(): Promise<() => Promise<void>> {
     REDIS_PREFIX: 'canary',
     MOVE_POLL_INTERVAL: '200ms',
     LOG_LEVEL: 'trace',
+    OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
   }
   const child = spawn(process.execPath, [main], { env: { ...systemEnvironment(), ...env }, stdio: ['ignore', 'pipe', 'pipe'] })
   const from = written.length
@@ -241,6 +245,7 @@ async function collectSinks(): Promise<Record<string, string>> {
       .join('\n'),
     'what others see': JSON.stringify(visible),
     'calls to Slack': JSON.stringify(calls),
+    traces: collector.text(),
     'texts of notifications': JSON.stringify(slack.ephemerals(people.ada).map(({ text }) => text)),
     "operators' pages": answers.join('\n'),
   }

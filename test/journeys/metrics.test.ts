@@ -124,6 +124,15 @@ test('/metrics shows the figures of a day by the conventions of Prometheus, and 
   expect(after.value('lockkeeper_ticks_total')).toBeGreaterThan(2)
   expect(after.value('lockkeeper_tick_duration_seconds_count')).toBe(after.value('lockkeeper_ticks_total'))
   expect(after.value('lockkeeper_redis_up')).toBe(1)
+  expect(after.value('lockkeeper_acknowledgement_duration_seconds_count', { payload: 'command' })).toBe(3)
+  expect(after.value('lockkeeper_acknowledgement_duration_seconds_count', { payload: 'click' })).toBe(4)
+  // The secret of a key is issued by its requester, who may take hours. That is no delay of Lockkeeper.
+  expect(after.value('lockkeeper_write_delay_seconds_count')).toBe(1)
+  expect(after.value('lockkeeper_write_delay_seconds_count', { kind: 'ip.move' })).toBe(1)
+  expect(after.value('lockkeeper_report_delay_seconds_count', { kind: 'ip.move' })).toBe(1)
+  expect(after.value('lockkeeper_report_delay_seconds_sum', { kind: 'ip.move' })).toBeLessThan(5)
+  for (const name of ['writes_doubled', 'requests_lost', 'records_not_genuine'])
+    expect({ name, value: after.value(`lockkeeper_${name}_total`) }).toEqual({ name, value: 0 })
 
   expect(after.own.map(({ name, type }) => `${type} ${name}`)).toMatchInlineSnapshot(`
     [
@@ -132,9 +141,17 @@ test('/metrics shows the figures of a day by the conventions of Prometheus, and 
       "histogram lockkeeper_account_api_call_duration_seconds",
       "histogram lockkeeper_slack_call_duration_seconds",
       "histogram lockkeeper_move_duration_seconds",
+      "counter lockkeeper_alerts_total",
+      "counter lockkeeper_alerts_refused_total",
       "counter lockkeeper_ticks_total",
       "histogram lockkeeper_tick_duration_seconds",
       "counter lockkeeper_errors_total",
+      "histogram lockkeeper_acknowledgement_duration_seconds",
+      "histogram lockkeeper_write_delay_seconds",
+      "histogram lockkeeper_report_delay_seconds",
+      "counter lockkeeper_writes_doubled_total",
+      "counter lockkeeper_requests_lost_total",
+      "counter lockkeeper_records_not_genuine_total",
       "gauge lockkeeper_redis_up",
       "gauge lockkeeper_requests_open",
       "gauge lockkeeper_moves_in_flight",
@@ -164,10 +181,13 @@ test('/metrics shows the figures of a day by the conventions of Prometheus, and 
   expect([...new Set(labels.map(([label]) => label))].toSorted()).toMatchInlineSnapshot(`
     [
       "decision",
+      "how",
       "kind",
       "le",
       "method",
       "operation",
+      "payload",
+      "problem",
       "queue",
       "state",
       "status",

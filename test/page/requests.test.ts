@@ -58,6 +58,16 @@ test('what waits for a person is named: requests to decide, and keys to create',
   expect(words(...keys, card([stageButtons.handOver]))[0]).toBe('2 keys to create')
 })
 
+test('the request of an alert waits for every approver, and nobody is its requester', () => {
+  const [waiting, done] = requestsIn([
+    card([stageButtons.approve], { text: 'Alertmanager needs approval from <!subteam^S0ONCALL01>' }),
+    { ...finished(), text: `Done. Requested by Alertmanager, approved by <@${ben.id}>` },
+  ])
+
+  expect([waiting?.requester, done?.requester]).toEqual([undefined, undefined])
+  expect(people.map((person) => waitingFor(waiting ? [waiting] : [], person).length)).toEqual([0, 1, 1, 0])
+})
+
 test('other messages of Lockkeeper and of people are no requests', () => {
   const list = message(['listing-next'], { ephemeral: true })
   const said = message([], { isBot: false, user: ada.id })

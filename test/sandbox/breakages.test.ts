@@ -78,6 +78,27 @@ test('four hours later an open request has expired', async () => {
   expect((await use({ id: 'hours-later' })).said).toBe('No request is open. Request a change first.')
 })
 
+test('a server that goes down is proposed to be evacuated, and on again before the decision, the request is withdrawn', async () => {
+  // The switch waits until Lockkeeper knows the addresses, which this shortens.
+  await sandbox.slack.as(ada).command('/infra ip list', { channel: ops })
+  const { id = '' } = sandbox.accountApi.world.data.servers.find(({ hostname }) => hostname === 'web-1') ?? {}
+  const shownOn = () => sandbox.accountApi.world.elasticIps().filter((each) => sandbox.accountApi.world.shown(each).serverId === id).length
+  const before = shownOn()
+
+  const { said, breakages: after } = await use({ id: 'server-down', on: true })
+  const cardNow = () => sandbox.slack.messages(ops).find(({ text }) => /Evacuate .*web-1/.test(text))
+  await sandbox.slack.until(() => /Alertmanager needs approval/.test(cardNow()?.text ?? ''))
+  expect(said).toBe('web-1 is off, and Alertmanager has sent its alert to Lockkeeper. See #ops.')
+  expect(after.find((each) => each.id === 'server-down')?.isOn).toBe(true)
+  expect([before > 0, shownOn()]).toEqual([true, 0])
+
+  const on = await use({ id: 'server-down', on: false })
+
+  expect(on.said).toBe('web-1 is on again, and Alertmanager has told Lockkeeper that the alert resolved.')
+  await sandbox.slack.until(() => /\*Withdrawn\*.*The alert resolved/s.test(cardNow()?.text ?? ''))
+  expect(shownOn()).toBe(before)
+})
+
 test('what is not in the list is refused in one sentence', async () => {
   expect(await use({ id: 'gravity' })).toEqual({ ok: false, error: 'There is nothing called "gravity" to break.' })
 })

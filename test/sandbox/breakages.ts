@@ -1,42 +1,25 @@
 import { MoveInput } from '../../src/domain/elastic-ip-move.ts'
 import type { AccountApi } from './account-api/start-account-api.ts'
+import type { Breakage } from './breakage.ts'
+import type { SendAlert } from './send-alert.ts'
+import { createServerDown } from './server-down.ts'
 import type { Slack } from './slack/slack.ts'
 import type { StoredRequests } from './stored-requests.ts'
 
-/** Something that a person can break on the page. A switch stays on until it is turned off, an act happens once. */
-export type Breakage = {
-  id: string
-  name: string
-  /** One sentence, shown below the name. */
-  effect: string
-} & (Switch | Act)
-
-interface Switch {
-  kind: 'switch'
-  isOn(): boolean
-  turn(on: boolean): void
-}
-
-interface Act {
-  kind: 'act'
-  /** The text of its button. */
-  verb: string
-  /** Resolves with a sentence about what has happened. */
-  run(): Promise<string>
-}
-
 interface BreakageParts {
   slack: Pick<Slack, 'faults'>
-  accountApi: Pick<AccountApi, 'faults' | 'world'>
+  accountApi: Pick<AccountApi, 'faults' | 'journal' | 'world'>
   requests: Pick<StoredRequests, 'open' | 'shiftTimes'>
+  sendAlert: SendAlert
 }
 
 const slowMs = 2_000
 const skippedHours = 4
 
-/** Creates what people can break in the sandbox. Add the next one, such as a server that goes down, to this list. */
-export function createBreakages({ slack, accountApi, requests }: BreakageParts): Breakage[] {
+/** Creates what people can break in the sandbox. Add the next one to this list. */
+export function createBreakages({ slack, accountApi, requests, sendAlert }: BreakageParts): Breakage[] {
   return [
+    createServerDown({ accountApi, sendAlert }),
     switchOf('account-api-away', 'The account API is away', 'Every request of Lockkeeper to it fails.', (isOn) =>
       accountApi.faults.add({ kind: 'drop-before', times: Number.POSITIVE_INFINITY, when: isOn }),
     ),
@@ -46,7 +29,7 @@ export function createBreakages({ slack, accountApi, requests }: BreakageParts):
     }),
     {
       id: 'moved-meanwhile',
-      name: 'Somebody moves the address meanwhile',
+      name: 'Someone else moves the address',
       effect: 'Assigns the Elastic IP of the newest open request to a third server, without Lockkeeper.',
       kind: 'act',
       verb: 'Move it',
@@ -69,6 +52,7 @@ function switchOf(id: string, name: string, effect: string, plan: (isOn: () => b
   plan(() => on)
   const turn = (next: boolean) => {
     on = next
+    return undefined
   }
   return { id, name, effect, kind: 'switch', isOn: () => on, turn }
 }

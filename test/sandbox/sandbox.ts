@@ -1,11 +1,15 @@
 import { randomBytes } from 'node:crypto'
+import { fileURLToPath } from 'node:url'
+import { elasticIp, elasticIps } from './account-api/data/elastic-ips.ts'
 import { startAccountApi } from './account-api/start-account-api.ts'
 import { createBotProcess } from './bot-process.ts'
 import { botVariables } from './bot-variables.ts'
-import { type Breakage, createBreakages } from './breakages.ts'
+import type { Breakage } from './breakage.ts'
+import { createBreakages } from './breakages.ts'
 import { commandSuggestions } from './commands.ts'
 import { freePort } from './free-port.ts'
 import { findRedis } from './redis/find-redis.ts'
+import { createSendAlert } from './send-alert.ts'
 import { serveSandbox } from './serve-sandbox.ts'
 import { shortcutSuggestions } from './shortcuts.ts'
 import { startSlack } from './slack/start-slack.ts'
@@ -25,6 +29,14 @@ export interface SandboxOptions {
   botOutput?: (line: string) => void
   /** Called when the bot ends without having been stopped, with words such as `ended with exit code 1`. */
   botEnded?: (how: string) => void
+}
+
+/** Who may do what, and which alerts propose something. */
+const policyFile = fileURLToPath(new URL('./policy.yml', import.meta.url))
+
+/** web-1 has several Elastic IPs here, so that it is worth to evacuate it. */
+function moreOfWeb1() {
+  return ['203.0.113.14', '203.0.113.15', '203.0.113.16'].map((address) => elasticIp(address, 'storefront', 'ASH', 'web-1'))
 }
 
 /** Starts Redis, the stand-ins, the page, and the real bot as its own process. Resolves when all of them are ready. */
@@ -47,12 +59,13 @@ export async function startSandbox(options: SandboxOptions = {}) {
     closing.push(slack.close)
     const redis = await findRedis({ appendonly: true })
     closing.push(redis.stop)
-    const accountApi = await startAccountApi({ moveTakes })
+    const accountApi = await startAccountApi({ moveTakes, data: { elasticIps: [...structuredClone(elasticIps), ...moreOfWeb1()] } })
     closing.push(accountApi.close)
     const watchdog = startWatchdog()
     closing.push(watchdog.end)
 
-    const [port, opsPort] = [await freePort(), await freePort()]
+    const [port, opsPort, alertsPort] = [await freePort(), await freePort(), await freePort()]
+    const alertsToken = randomBytes(16).toString('hex')
     // In an existing Redis, data of an earlier sandbox must not be found.
     const redisPrefix = `sandbox-${randomBytes(4).toString('hex')}`
     slack.connectBot(`http://127.0.0.1:${port}/slack/events`)
@@ -61,6 +74,9 @@ export async function startSandbox(options: SandboxOptions = {}) {
       REDIS_PREFIX: redisPrefix,
       PORT: String(port),
       OPS_PORT: String(opsPort),
+      ALERTS_PORT: String(alertsPort),
+      ALERTS_TOKEN: alertsToken,
+      POLICY_FILE: policyFile,
       APPROVAL_TTL: '4h',
       MOVE_POLL_INTERVAL: '1s',
       MOVE_TIMEOUT: '2m',
@@ -72,7 +88,8 @@ export async function startSandbox(options: SandboxOptions = {}) {
     await bot.start()
     const requests = openStoredRequests(env)
     closing.push(async () => requests.close())
-    breakages = createBreakages({ slack, accountApi, requests })
+    const sendAlert = createSendAlert({ url: `http://127.0.0.1:${alertsPort}/alerts/alertmanager`, token: alertsToken })
+    breakages = createBreakages({ slack, accountApi, requests, sendAlert })
     return { url: slack.url, slack, accountApi, redis, redisPrefix, bot, close }
   } catch (error) {
     await close()

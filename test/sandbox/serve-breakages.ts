@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Breakage } from './breakages.ts'
+import type { Breakage } from './breakage.ts'
 import { addressOf, readBody, sendJson } from './slack/http.ts'
 import { type Json, objectOf, parseJson } from './slack/json.ts'
 
@@ -15,7 +15,7 @@ export function serveBreakages(breakages: () => Breakage[]) {
     const { id, on } = objectOf(parseJson(await readBody(request)))
     const breakage = breakages().find((one) => one.id === id)
     if (!breakage) throw new Error(`There is nothing called "${String(id)}" to break.`)
-    const said = breakage.kind === 'act' ? await breakage.run() : breakage.turn(on === true)
+    const said = breakage.kind === 'act' ? await breakage.run() : await breakage.turn(on === true)
     return { breakages: breakages().map(shown), ...(said ? { said } : {}) }
   }
 

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Breakage } from './breakages.ts'
+import type { Breakage } from './breakage.ts'
 import { serveBreakages } from './serve-breakages.ts'
 import { servePage } from './serve-page.ts'
 

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { unpinnedImages } from '../../scripts/check-images.ts'
+import { filesWithImages, unpinnedImages } from '../../scripts/check-images.ts'
 
 const root = resolve(import.meta.dirname, '../..')
 const digest = `@sha256:${'0123456789abcdef'.repeat(4)}`
@@ -41,8 +41,7 @@ describe('the check of images before a release', () => {
   })
 
   test('ends a release with 1 for the files of this project, as long as one of their images has no digest', () => {
-    const files = ['Dockerfile', 'docker-compose.yml']
-    const lines = files.flatMap((file) => unpinnedImages(file, readFileSync(resolve(root, file), 'utf8')))
+    const lines = filesWithImages.flatMap((file) => unpinnedImages(file, readFileSync(resolve(root, file), 'utf8')))
 
     const { status, stderr } = spawnSync(process.execPath, ['scripts/check-images.ts'], { cwd: root, encoding: 'utf8' })
 

@@ -42,15 +42,23 @@ function createSlackClients({ botToken, apiUrl }: Config['slack'], opsChannel: s
   }
 }
 
-function createMeasuredAccountApi({ url, key }: Config['infra'], { log, metrics }: Telemetry, onElasticIps: (all: ElasticIp[]) => void) {
+function createMeasuredAccountApi(
+  { url, key }: Config['infra'],
+  { log, metrics, tracing }: Telemetry,
+  onElasticIps: (all: ElasticIp[]) => void,
+) {
   return createAccountApi({
     baseUrl: url,
     key,
     onElasticIps,
     onCall: (call) => {
-      metrics.apiCall(call.operation, call.status, call.ms)
+      const { operation, attempt, status, ms } = call
+      metrics.apiCall(operation, status, ms)
+      const attributes = { 'lockkeeper.operation': operation, 'lockkeeper.attempt': attempt, 'lockkeeper.status': String(status) }
+      tracing.note(`account-api ${operation}`, attributes, ms)
       log.debug(call, 'account API')
     },
-    onSkipped: (skipped) => log.warn(skipped, "Left out list items that don't match the schema"),
+    onSkipped: ({ operation, count }) =>
+      log.warn({ code: 'list-items-left-out', operation, left: count }, "Left out list items that don't match the schema"),
   })
 }

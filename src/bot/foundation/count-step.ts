@@ -14,6 +14,8 @@ const decisions: Record<StepName, Decision | undefined> = {
   reject: 'reject',
   withdraw: 'withdraw',
   'withdraw-handover': 'withdraw',
+  'withdraw-resolved': 'withdraw',
+  'note-resolved': undefined,
   expire: 'expire',
   'expire-approved': 'expire',
   'remind-half': undefined,
@@ -42,12 +44,13 @@ const decisions: Record<StepName, Decision | undefined> = {
   'track-again': undefined,
 }
 
-/** Creates the function that counts a step, its decision, and the duration of the change that it ends. */
+/** Creates the function that counts a step, its decision, the time from the approval to the write, and the duration of the change that it ends. */
 export function createCountStep({ metrics, catalog }: { metrics: Metrics; catalog: Pick<Catalog, 'changeIfKnown'> }) {
-  return function countStep({ step, kind, to, tookMs }: TakenStep): void {
+  return function countStep({ step, kind, requestKind = kind, to, tookMs, sinceApprovalMs }: TakenStep): void {
     metrics.transition(kind, to)
     const decision = Object.hasOwn(decisions, step) ? decisions[step as StepName] : undefined
     if (decision) metrics.decision(kind, decision)
+    if (sinceApprovalMs !== undefined) metrics.writeSent(requestKind, sinceApprovalMs)
     const change = catalog.changeIfKnown(kind)
     // A request of several counts as its items do, each at its own end.
     if (change?.takesTime && !change.items && tookMs !== undefined) metrics.moveEnded(to, tookMs)

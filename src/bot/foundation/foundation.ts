@@ -9,18 +9,20 @@ import { createApiClients } from './api-clients.ts'
 import { createOperatorNotifier } from './operator-notifier.ts'
 import { createRedisConnections } from './redis-connections.ts'
 import { createRequests } from './requests.ts'
-import { createTelemetry } from './telemetry.ts'
+import { type BotTracing, createTelemetry } from './telemetry.ts'
 
 export interface Outlets {
   log: Log
   /** Prints the lines of the audit. Default: to standard output. */
   printAudit?: (line: string) => void
   timings?: Timings
+  /** Records traces. Default: none. */
+  tracing?: BotTracing
 }
 
 /** Creates what the people side, the worker side and the operations side share. */
-export function createFoundation(config: Config, { log, printAudit = createAuditLog(), timings = usualTimings }: Outlets) {
-  const telemetry = createTelemetry(log)
+export function createFoundation(config: Config, { log, printAudit = createAuditLog(), timings = usualTimings, tracing }: Outlets) {
+  const telemetry = createTelemetry(log, tracing)
   const redis = createRedisConnections(config, log)
   const keyring = createKeyring(config.signingSecrets, { purpose: 'assignments', prefix: config.redis.prefix })
   const assignments = createAssignments({ redis: redis.prompt, keys: redis.keys, keyring })

@@ -1,11 +1,12 @@
 import type { Config } from '../../config/config.ts'
 import type { AuthorityProblem } from '../../domain/authority-problem.ts'
+import type { ErrorCode } from '../../domain/error-code.ts'
 import type { Request } from '../../domain/request.ts'
 import { createApiErrorHandler } from '../../ops/log/api-error-handler.ts'
-import { distrusted, undeliverable } from '../../requests/messages/operator-notices.ts'
+import { type Forgery, forgeries } from '../../ops/pages/objectives.ts'
+import { distrusted, doubledWrite, lostRecord, undeliverable } from '../../requests/messages/operator-notices.ts'
 import { refusedKey } from '../../requests/messages/words.ts'
 import { createNotifyOperators } from '../../requests/outbox/notify-operators.ts'
-import { notice } from '../../slack/blocks/notice.ts'
 import type { ApiClients } from './api-clients.ts'
 import type { RedisConnections } from './redis-connections.ts'
 import type { Telemetry } from './telemetry.ts'
@@ -31,18 +32,47 @@ export function createOperatorNotifier({ config, telemetry: { log, metrics, erro
   const onApiError = createApiErrorHandler({
     log,
     count: () => metrics.error('account-api'),
-    onRefusedKey: (error) => void notify(`api-key-${error.status}`, notice(refusedKey(error))),
+    onRefusedKey: (error) => void notify('api-key-rejected', refusedKey(error), { about: String(error.status) }),
   })
 
   function onUndeliverable(request: Request, error: string): void {
-    void notify(`undeliverable:${request.id}`, notice(undeliverable(request, error)))
+    void notify('report-undeliverable', undeliverable(request, error), { requestId: request.id })
   }
 
   /** Handles a request whose record, approvals or history cannot be trusted. */
   function onDistrusted(request: Request, problem: AuthorityProblem): void {
-    void notify(`distrusted:${problem.code}:${request.id}`, notice(distrusted(request, problem)))
+    const { code } = problem
+    if (isForgery(code)) metrics.notGenuine(code)
+    void notify(codes[code], distrusted(request, problem), { requestId: request.id, about: `${code}:${request.id}` })
   }
 
-  return { notify, onApiError, onUndeliverable, onDistrusted, stop }
+  /** Handles a request that is due and whose record is gone. */
+  function onLostRecord(requestId: string): void {
+    metrics.requestsLost('one-record')
+    void notify('request-lost', lostRecord(requestId), { requestId })
+  }
+
+  function onDoubledWrite(requestId: string): void {
+    metrics.writeDoubled()
+    void notify('write-doubled', doubledWrite(requestId), { requestId })
+  }
+
+  return { notify, onApiError, onUndeliverable, onDistrusted, onLostRecord, onDoubledWrite, stop }
 }
 export type OperatorNotifier = ReturnType<typeof createOperatorNotifier>
+
+/** How the log and the operators' channel call each problem. */
+const codes: Record<AuthorityProblem['code'], ErrorCode> = {
+  'record-changed': 'record-not-genuine',
+  'approvals-not-genuine': 'record-not-genuine',
+  'already-sent': 'record-not-genuine',
+  'already-ended': 'record-not-genuine',
+  'unknown-key': 'signing-key-unknown',
+  'approval-needed-now': 'policy-changed',
+  'rule-gone': 'policy-changed',
+  'approved-too-long-ago': 'approved-too-long-ago',
+}
+
+function isForgery(code: string): code is Forgery {
+  return (forgeries as readonly string[]).includes(code)
+}

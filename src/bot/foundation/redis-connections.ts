@@ -13,7 +13,12 @@ export function createRedisConnections({ redis: { url, prefix, allowVolatile } }
   const prompt = connectRedis(url, 'prompt', problems.note)
   const patient = connectRedis(url, 'patient', problems.note)
   const releaseCommands = holdCommands(prompt)
-  const check = createRedisCheck({ redis: patient, allowVolatile, problem: problems.latest, warn: (fault) => log.warn(fault) })
+  const check = createRedisCheck({
+    redis: patient,
+    allowVolatile,
+    problem: problems.latest,
+    warn: (fault) => log.warn({ code: 'redis-unsafe' }, fault),
+  })
 
   /** Checks that this Redis keeps requests safe, and then lets the commands of people through. Throws as the check does. */
   async function reach(): Promise<void> {
@@ -42,7 +47,7 @@ export type RedisConnections = ReturnType<typeof createRedisConnections>
 function createProblems(log: Pick<Log, 'warn'>) {
   let latest: string | undefined
   let isLogged = false
-  const warn = throttled(() => log.warn({ problem: latest }, "Redis isn't responding"))
+  const warn = throttled(() => log.warn({ code: 'redis-not-responding', problem: latest }, "Redis isn't responding"))
 
   function note(problem: string): void {
     latest = problem

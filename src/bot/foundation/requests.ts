@@ -24,6 +24,7 @@ import type { TakenStep } from '../../requests/store/take-step.ts'
 import { createDirectory } from '../../slack/people/directory.ts'
 import type { ApiClients } from './api-clients.ts'
 import { createCountStep } from './count-step.ts'
+import { createLogStep } from './log-step.ts'
 import type { OperatorNotifier } from './operator-notifier.ts'
 import type { RedisConnections } from './redis-connections.ts'
 import type { Telemetry } from './telemetry.ts'
@@ -40,7 +41,8 @@ interface RequestsParts {
 
 /** Creates the kinds of change, the rights, the audit, and the requests over each connection. People and workers share them. */
 export function createRequests({ config, printAudit, telemetry, redis, clients, operators }: RequestsParts) {
-  const { metrics, errorReports } = telemetry
+  const { metrics, errorReports, tracing } = telemetry
+  const logStep = createLogStep(telemetry)
   const { keys, prompt, patient } = redis
   const { client, identity } = clients.slack
 
@@ -58,6 +60,7 @@ export function createRequests({ config, printAudit, telemetry, redis, clients, 
       keyring: auditKeyring,
       onError: errorReports.throttled('audit'),
       newestHead,
+      onNotGenuine: () => metrics.notGenuine('audit-note'),
     })
   const audits = { people: auditOver(prompt), jobs: auditOver(patient) }
 
@@ -95,7 +98,14 @@ export function createRequests({ config, printAudit, telemetry, redis, clients, 
     onChanged: (request) => operators.onDistrusted(request, { code: 'record-changed' }),
   })
 
-  const onStep = createCountStep({ metrics, catalog })
+  const noteStep = ({ step, requestId, to }: TakenStep) =>
+    tracing.note(`step ${step}`, { 'lockkeeper.request.id': requestId, 'lockkeeper.state': to }, 0)
+  const countStep = createCountStep({ metrics, catalog })
+  const onStep = (step: TakenStep) => {
+    countStep(step)
+    logStep(step)
+    noteStep(step)
+  }
   const requestsOver = createRequestsOver({ config, telemetry, redis, clients, operators, render, onStep })
   const forPeople = requestsOver(prompt, audits.people)
   const forJobs = requestsOver(patient, audits.jobs)
@@ -112,13 +122,22 @@ interface RequestsOverParts extends Omit<RequestsParts, 'printAudit'> {
 /** Returns a function that creates the records of requests and their messages over one connection to Redis. */
 function createRequestsOver({ config, telemetry, redis: { keys }, clients, operators, render, onStep }: RequestsOverParts) {
   const { messenger } = clients.slack
+  const { tracing } = telemetry
+  const { queueTelemetry } = tracing
   const onQueueError = telemetry.errorReports.throttled('queue')
+  const onReported = ({ kind }: Request, sinceEndMs: number) => telemetry.metrics.reported(kind, sinceEndMs)
 
   return function requestsOver(redis: Redis, audit: Audit) {
-    const store = createStore({ redis, keys, audit, onStep })
+    const store = createStore({ redis, keys, audit, onStep, currentTrace: tracing.current })
     const outbox = createOutbox({ redis, keys })
-    const queues = createQueues({ redis, keys, pollIntervalMs: config.movePollIntervalMs, onError: onQueueError })
-    const deliver = createDeliver({ outbox, messenger, render, onUndeliverable: operators.onUndeliverable })
+    const queues = createQueues({
+      redis,
+      keys,
+      pollIntervalMs: config.movePollIntervalMs,
+      onError: onQueueError,
+      ...(queueTelemetry ? { telemetry: queueTelemetry } : {}),
+    })
+    const deliver = createDeliver({ outbox, messenger, render, onUndeliverable: operators.onUndeliverable, onReported, tracing })
     const show = createShow({ outbox, deliver })
     return { redis, audit, store, outbox, queues, wake: queues.wake, deliver, show }
   }

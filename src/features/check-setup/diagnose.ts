@@ -1,4 +1,5 @@
 import { accountApi } from './checks/account-api.ts'
+import { alerts } from './checks/alerts.ts'
 import { channels, groups } from './checks/channels.ts'
 import { clock, redis, workers } from './checks/operations.ts'
 import type { CheckResult } from './checks/result.ts'
@@ -15,6 +16,7 @@ export function diagnose(facts: SetupFacts): CheckResult[] {
     pickers(facts),
     ...channels(facts),
     ...groups(facts),
+    ...alerts(facts),
     redis(facts),
     ...accountApi(facts),
     clock(facts),

@@ -17,6 +17,8 @@ export interface SetupFacts {
   channels: { id: string; membership: ChannelMembership | Unavailable }[]
   /** `decides`: its members may request or approve. Otherwise request messages only mention it. */
   groups: { id: string; decides: boolean; reading: GroupReading | Unavailable }[]
+  /** Whether this process takes alerts, and the entries of the policy for them. */
+  alerts: { isOn: boolean; routes: { name: string; channelId: string }[] }
   redis: { faults: string[] } | { silent: string } | Unavailable
   accountApi: AccountApiReading | Unavailable
   /** How far this machine's clock is ahead, in milliseconds. */

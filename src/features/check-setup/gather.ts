@@ -27,12 +27,12 @@ export interface GatherParts {
 /** Reads all facts in parallel. Never throws: a fact that cannot be read is `unavailable`. */
 export function createGather({ setup, access, store, accountApi, ownLastSlice }: GatherParts) {
   const { probe, members, showHome, lastReceived, redisFaults, opsChannel, usesSockets } = setup
-  const { rules, alerts = [] } = access.policy
+  const { rules, alerts: routes = [] } = access.policy
 
   async function channelsFor({ channelId }: Origin): Promise<SetupFacts['channels']> {
     // Nobody can invite the app to a direct message.
     const here = /^[CG]/.test(channelId) ? [channelId] : []
-    const ofPolicy = [...rules.flatMap((rule) => rule.channels ?? []), ...alerts.map((route) => route.channelId)]
+    const ofPolicy = [...rules.flatMap((rule) => rule.channels ?? []), ...routes.map((route) => route.channelId)]
     const ids = new Set([...here, ...ofPolicy, ...(opsChannel ? [opsChannel] : [])])
     return Promise.all([...ids].map(async (id) => ({ id, membership: await readFact(() => probe.membership(id)) })))
   }
@@ -72,7 +72,21 @@ export function createGather({ setup, access, store, accountApi, ownLastSlice }:
       readFact(readWorkers),
     ])
     const clock = { ofSlackMs, ofRedisMs }
-    return { bot: describeBot(setup), usesSockets, slack, home, lastReceivedMs, channels, groups, redis, accountApi: api, clock, workers }
+    const alerts = { isOn: setup.running.alerts !== undefined, routes: routes.map(({ name, channelId }) => ({ name, channelId })) }
+    return {
+      bot: describeBot(setup),
+      usesSockets,
+      slack,
+      home,
+      lastReceivedMs,
+      channels,
+      groups,
+      alerts,
+      redis,
+      accountApi: api,
+      clock,
+      workers,
+    }
   }
 }
 

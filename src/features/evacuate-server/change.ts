@@ -34,6 +34,7 @@ export function createEvacuation({ accountApi, seen }: EvacuationParts): Change<
     eventActions: move.eventActions,
     takesTime: true,
     input: EvacuationInput,
+    inputOfAlert: (servers) => ({ ...servers, leavesOut: true }),
     facts: EvacuationFacts,
     resource: ({ serverId }) => `server:${serverId}`,
     moreResources: (_, facts) => movesOf(facts).map((item) => move.resource(move.input.parse(item.input))),

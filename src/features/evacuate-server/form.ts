@@ -12,7 +12,7 @@ import { toUserWords } from '../../slack/errors.ts'
 import { readMetadata, writeMetadata } from '../../slack/receive/payloads.ts'
 import { type Mrkdwn, mrkdwn } from '../../slack/text/text.ts'
 import { type OfferAddresses, type OfferedAddresses, requestedAddresses, type Wanted } from './addresses.ts'
-import { type EvacuationFormView, evacuationForm, evacuationModal, tickedAddresses } from './modal.ts'
+import { type EvacuationFormView, evacuationForm, evacuationModal, keptAddresses, tickedAddresses } from './modal.ts'
 
 /** A form opens or changes within this time, also if the account API is slow. */
 const readMs = 1_200
@@ -83,8 +83,8 @@ export function createEvacuationForm({ submit, change, offerAddresses }: FormPar
       server: keepChoice(chosen[evacuationForm.server]),
       target: keepChoice(chosen[evacuationForm.target]),
     }
-    // The addresses are shown again once a server is chosen again.
-    const again = (problem: Mrkdwn) => evacuationModal({ metadata: submission.metadata, ...kept, reason, problem })
+    const addresses = keptAddresses(submission.blocks, ticked)
+    const again = (problem: Mrkdwn) => evacuationModal({ metadata: submission.metadata, ...kept, addresses, reason, problem })
     const refused = (blockId: string, problem: Mrkdwn): SubmissionAnswer => ({ is: 'refused', blockId, problem, again })
     if (!isChoice(serverId)) return refused(evacuationForm.server, mrkdwn`Choose a server.`)
     if (!isChoice(targetId)) return refused(evacuationForm.target, mrkdwn`Choose a server.`)

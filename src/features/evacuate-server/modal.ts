@@ -1,4 +1,5 @@
 import type { KnownBlock, ModalView, PlainTextOption } from '@slack/web-api'
+import { z } from 'zod'
 import { formatDuration } from '../../domain/duration.ts'
 import { mostEvacuated } from '../../domain/evacuation.ts'
 import { explainEvacuation } from '../../domain/evacuation-findings.ts'
@@ -24,7 +25,8 @@ export interface EvacuationFormView {
   metadata: string
   server?: PlainTextOption | undefined
   target?: PlainTextOption | undefined
-  addresses?: OfferedAddresses | undefined
+  /** Read from the account, or the blocks of a form that was shown before. */
+  addresses?: OfferedAddresses | KnownBlock[] | undefined
   reason?: string | undefined
   /** Why the form was refused. Shown on top, above what was entered. */
   problem?: Mrkdwn | undefined
@@ -40,7 +42,7 @@ export function evacuationModal({ metadata, server, target, addresses, reason, p
       ...problemBlocks(problem),
       serverSelect(evacuationForm.server, 'Server', 'Its Elastic IPs are moved to another server.', server),
       serverSelect(evacuationForm.target, 'Target', 'Must be in the same project and site.', target),
-      ...(addresses ? addressBlocks(addresses) : []),
+      ...(Array.isArray(addresses) ? addresses : addresses ? addressBlocks(addresses) : []),
       ...reasonField(metadata, reason),
     ],
   })
@@ -58,6 +60,8 @@ function serverSelect(id: string, label: string, hint: string, initialOption: Pl
   })
 }
 
+const addressPrefix = `${evacuationForm.addresses}:`
+
 /** A form has room for these. The others are moved with another request. */
 const mostGroups = 10
 
@@ -68,12 +72,35 @@ function addressBlocks({ serverId, serverName, offered, cannotMove }: OfferedAdd
     offered.slice(index * mostCheckboxes, (index + 1) * mostCheckboxes),
   )
   const left = offered.length - groups.flat().length
-  return [
-    ...groups.map((group, index) => addressGroup(group, `${evacuationForm.addresses}:${serverId}:${index}`, index)),
+  const notes = [
     ...(left > 0 ? context([mrkdwn`${left} more addresses don't fit in here. Move them with another request.`]) : []),
     ...(offered.length > mostEvacuated ? context([mrkdwn`One request moves up to ${mostEvacuated} addresses.`]) : []),
     ...(cannotMove.length > 0 ? wholeSection(cannotMoveWords(cannotMove)) : []),
   ]
+  return [
+    ...groups.map((group, index) => addressGroup(group, `${addressPrefix}${serverId}:${index}`, index)),
+    ...notes.map((note, index) => ({ ...note, block_id: `${addressPrefix}${serverId}:note-${index}` })),
+  ]
+}
+
+const KeptBlock = z.looseObject({ type: z.string(), block_id: z.string().startsWith(addressPrefix) })
+const KeptOptions = z.array(z.looseObject({ value: z.string() }))
+
+/**
+ * Returns the blocks with the addresses of a form that was sent, as they were ticked. Read again, they could be others than the person saw,
+ * and left out, all addresses of the server would be moved.
+ */
+export function keptAddresses(blocks: unknown[], ticked: Ticked): KnownBlock[] {
+  return blocks.flatMap((block) => {
+    const { data } = KeptBlock.safeParse(block)
+    if (!data) return []
+    const { initial_options: _, ...element } = z.looseObject({}).catch({}).parse(data.element)
+    const initial = KeptOptions.catch([])
+      .parse(element.options)
+      .filter(({ value }) => ticked[data.block_id]?.includes(value))
+    const shown = data.type === 'input' ? { element: { ...element, ...(initial.length > 0 ? { initial_options: initial } : {}) } } : {}
+    return [{ ...data, ...shown } as unknown as KnownBlock]
+  })
 }
 
 function addressGroup(group: OfferedAddresses['offered'], blockId: string, index: number): KnownBlock {
@@ -99,6 +126,6 @@ function cannotMoveWords(cannotMove: OfferedAddresses['cannotMove']): Mrkdwn {
 
 /** Returns the ticked addresses. Undefined if the form showed none to tick. */
 export function tickedAddresses(ticked: Ticked): string[] | undefined {
-  const groups = Object.entries(ticked).filter(([blockId]) => blockId.startsWith(`${evacuationForm.addresses}:`))
+  const groups = Object.entries(ticked).filter(([blockId]) => blockId.startsWith(addressPrefix))
   return groups.length === 0 ? undefined : groups.flatMap(([, values]) => values)
 }

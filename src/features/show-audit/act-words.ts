@@ -17,6 +17,8 @@ const stepWords: Record<StepName, ActWords> = {
   reject: { word: 'reject', mark: ':no_entry_sign:', words: 'Rejected' },
   withdraw: { word: 'withdraw', mark: ':leftwards_arrow_with_hook:', words: 'Withdrawn' },
   'withdraw-handover': { word: 'withdraw', mark: ':leftwards_arrow_with_hook:', words: 'Withdrawn' },
+  'withdraw-resolved': { word: 'withdraw', mark: ':leftwards_arrow_with_hook:', words: 'Withdrawn, because the alert resolved' },
+  'note-resolved': { word: 'resolve', mark: ':information_source:', words: 'The alert resolved' },
   expire: { word: 'expire', mark: ':hourglass:', words: 'Expired' },
   'expire-approved': { word: 'expire', mark: ':hourglass:', words: 'Expired' },
   'remind-half': { word: 'remind', mark: ':bell:', words: 'Reminded the approvers' },

@@ -9,6 +9,7 @@ import { code, type Mrkdwn, mrkdwn } from '../../slack/text/text.ts'
 import type { Feature, FeatureDefinition } from '../feature.ts'
 import { type Chosen, createAccountEvents, resourcesOf } from './account/account-events.ts'
 import { createCompareEvents } from './account/compare-events.ts'
+import { createFindDoubledWrites } from './account/find-doubled-writes.ts'
 import type { MatchedEvent } from './account/match-events.ts'
 import { isRequestId, listedRows } from './audit-row.ts'
 import type { WordsOfChanges } from './entry-words.ts'
@@ -26,6 +27,9 @@ const dayMs = 24 * 3_600_000
 /** How far back events are read if no entry fits. */
 const withoutEntriesMs = 30 * dayMs
 
+/** How often Lockkeeper's own writes are compared with the account's events. */
+const doubledWritesMs = 5 * 60_000
+
 /** The most entries of one request that are read. */
 const mostEntries = 5_000
 
@@ -33,17 +37,19 @@ interface ShowAuditParts {
   audit: Pick<Audit, 'find' | 'size'>
   accountApi: Pick<AccountApi, 'events'>
   inventory: Pick<Inventory, 'elasticIps' | 'virtualMachines'>
-  store: Pick<Store, 'findMany'>
+  store: Pick<Store, 'findMany' | 'now'>
   catalog: WordsOfChanges
   linkTo: (request: Request) => string | undefined
+  onDoubledWrite: (requestId: string) => void
 }
 
 /** `/infra audit`: shows who requested, approved, rejected and did what, together with the account's own events of the same resources. */
 export const showAudit = { create } satisfies FeatureDefinition
 
-function create({ audit, accountApi, inventory, store, catalog, linkTo }: ShowAuditParts): Feature {
+function create({ audit, accountApi, inventory, store, catalog, linkTo, onDoubledWrite }: ShowAuditParts): Feature {
   const accountEvents = createAccountEvents({ accountApi, inventory })
   const compareEvents = createCompareEvents({ audit, accountEvents, catalog })
+  const findDoubledWrites = createFindDoubledWrites({ audit, accountEvents, catalog, now: () => store.now(), onDoubled: onDoubledWrite })
   const runAlone = createOneAtATime()
 
   async function listingFor(words: string[], me: string): Promise<Listing> {
@@ -103,7 +109,7 @@ function create({ audit, accountApi, inventory, store, catalog, linkTo }: ShowAu
       {
         words: 'audit',
         usage: '[word…]',
-        group: 'Look',
+        group: 'View',
         summary: 'Each request with its requester, decision and outcome',
         details: mrkdwn`Newest first, with the steps of each request on demand. Words filter by person (a mention, or ${code('me')}), channel, kind of change, action (${code('approve')}), address, name or id. All of them must match one entry of a request. For at most three resources, the account's own events are shown too.`,
         examples: ['203.0.113.10', 'me'],
@@ -115,6 +121,7 @@ function create({ audit, accountApi, inventory, store, catalog, linkTo }: ShowAu
         },
       },
     ],
+    repeated: [{ name: 'find-doubled-writes', everyMs: doubledWritesMs, run: findDoubledWrites }],
     details: { 'audited-request': (id, { userId }) => runAlone(userId, () => readSteps(id)) },
   }
 }

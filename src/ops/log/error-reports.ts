@@ -1,4 +1,5 @@
 import { isRefusal } from '../../domain/api-errors.ts'
+import type { ErrorCode } from '../../domain/error-code.ts'
 import { UserError } from '../../domain/errors.ts'
 import type { Place } from '../pages/metrics.ts'
 import { type Log, throttled } from './log.ts'
@@ -26,7 +27,7 @@ export function createErrorReports({ log, count }: { log: Pick<Log, 'info' | 'wa
     }
   }
 
-  const writeLine = (place: Place) => (error: unknown) => log.error({ error }, place)
+  const writeLine = (place: Place) => (error: unknown) => log.error({ code: codes[place], error }, place)
   const loggedKinds = new Set<string>()
 
   return {
@@ -40,15 +41,32 @@ export function createErrorReports({ log, count }: { log: Pick<Log, 'info' | 'wa
       const key = [kind, why, ...(members ?? [])].join()
       if (loggedKinds.has(key) || loggedKinds.size >= maxLoggedKinds) return
       loggedKinds.add(key)
-      log.warn({ kind, ...(members ? { members } : {}) }, unhandledWords[why])
+      log.warn({ code: unhandledCodes[why], kind, ...(members ? { members } : {}) }, unhandledWords[why])
     },
     /** Logs an error that was shown to a person. A refusal is not counted as an error. */
     shownToPerson(error: unknown, context: { reference?: string; at: string }): void {
       if (!isRefusal(error)) count('people')
       if (error instanceof UserError) log.info({ ...context, error }, 'refused')
-      else log.warn({ ...context, error }, 'An error was shown to a person')
+      else log.warn({ code: 'error-shown', ...context, error }, 'An error was shown to a person')
     },
   }
+}
+
+const codes: Record<Place, ErrorCode> = {
+  jobs: 'job-failed',
+  queue: 'queue-failed',
+  audit: 'audit-failed',
+  people: 'answer-failed',
+  slack: 'slack-listener-failed',
+  operators: 'operators-not-notified',
+  'account-api': 'account-api-error',
+  alerts: 'alerts-failed',
+}
+
+const unhandledCodes: Record<LoggedPayload['why'], ErrorCode> = {
+  'no-listener': 'payload-not-handled',
+  unreadable: 'payload-unreadable',
+  'listener-failed': 'slack-listener-failed',
 }
 
 const unhandledWords = {

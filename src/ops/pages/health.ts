@@ -46,7 +46,7 @@ export async function startHealth({ host = '127.0.0.1', port, whyNotReady, log, 
     page().then(
       (content) => answer(response, content),
       (error: unknown) => {
-        log?.warn({ error, path }, 'A page for operators failed')
+        log?.warn({ code: 'page-failed', error, path }, 'A page for operators failed')
         answer(response, json(500, { error: 'This page failed. See the log.' }))
       },
     )

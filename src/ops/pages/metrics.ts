@@ -1,7 +1,8 @@
 import { Counter, collectDefaultMetrics, Histogram, Registry } from 'prom-client'
+import { createObjectiveMetrics } from './objectives.ts'
 
 /** Where an error can occur: the values of the label `where`. */
-export const places = ['jobs', 'queue', 'audit', 'people', 'slack', 'operators', 'account-api'] as const
+export const places = ['jobs', 'queue', 'audit', 'people', 'slack', 'operators', 'account-api', 'alerts'] as const
 export type Place = (typeof places)[number]
 
 /** In seconds. Most moves take half a minute; the slowest take a quarter of an hour. */
@@ -55,6 +56,18 @@ export function createMetrics() {
     buckets: moveBuckets,
     registers,
   })
+  const alerts = new Counter({
+    name: 'lockkeeper_alerts_total',
+    help: 'Alerts that this process received, and what became of them: proposed, duplicate, resolved, unmatched, refused or delayed.',
+    labelNames: ['outcome'],
+    registers,
+  })
+  const alertsRefused = new Counter({
+    name: 'lockkeeper_alerts_refused_total',
+    help: 'Alerts and deliveries that led to nothing in this process, by reason.',
+    labelNames: ['reason'],
+    registers,
+  })
   const ticks = new Counter({ name: 'lockkeeper_ticks_total', help: 'Scheduler ticks that this process ran.', registers })
   const tickSeconds = new Histogram({
     name: 'lockkeeper_tick_duration_seconds',
@@ -78,12 +91,15 @@ export function createMetrics() {
     apiCall: (operation: string, status: number | string, ms: number) =>
       apiCalls.observe({ operation, status: String(status) }, ms / 1_000),
     slackCall: (method: string, status: number | string, ms: number) => slackCalls.observe({ method, status: String(status) }, ms / 1_000),
+    alert: (outcome: string, count: number) => alerts.inc({ outcome }, count),
+    alertRefused: (reason: string, count: number) => alertsRefused.inc({ reason }, count),
     moveEnded: (state: string, ms: number) => moves.observe({ state }, ms / 1_000),
     tick: (ms: number) => {
       ticks.inc()
       tickSeconds.observe(ms / 1_000)
     },
     error: (where: Place) => errors.inc({ where }),
+    ...createObjectiveMetrics(registers),
   }
 }
 export type Metrics = ReturnType<typeof createMetrics>

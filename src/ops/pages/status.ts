@@ -36,7 +36,7 @@ export function createStatus<Name extends string>({ checks, log, now = Date.now 
       if (before !== undefined) log.info({ check: name, afterMs: now() - before }, 'a check passes again')
       return { ok: true }
     }
-    if (before === undefined) log.warn({ check: name, problem }, 'a check fails')
+    if (before === undefined) log.warn({ code: 'check-failed', check: name, problem }, 'a check fails')
     const since = before ?? now()
     wrongSince.set(name, since)
     return { ok: false, problem, since: new Date(since).toISOString() }

@@ -2,7 +2,7 @@ import { judgeRequester, noRule } from '../../domain/approval.ts'
 import type { ChangeKind } from '../../domain/change-kind.ts'
 import { decidingRule } from '../../domain/deciding-rule.ts'
 import type { Finding } from '../../domain/finding.ts'
-import type { Origin } from '../../domain/origin.ts'
+import { isMachine, type Origin } from '../../domain/origin.ts'
 import type { Place, Requester } from '../../domain/people.ts'
 import { type ApproveTerms, approvalsNeeded, approversOf, type Policy, type PolicyRule, type Project } from '../../domain/policy.ts'
 import { lacksReason } from '../../domain/reason.ts'
@@ -48,7 +48,12 @@ export function createAdmit({ standings, policy, refuse }: AdmitParts) {
     if (!ruling.allowed) throw await refuse(origin, attempt, ruling.denial)
     const approvers = rule.approve ? await findApprovers(rule.approve, rule, origin) : 'enough'
     if (rule.approve && approvers === 'too-few')
-      throw await refuse(origin, attempt, { code: 'too-few-approvers', rule: rule.name, needed: approvalsNeeded(rule.approve) })
+      throw await refuse(origin, attempt, {
+        code: 'too-few-approvers',
+        rule: rule.name,
+        needed: approvalsNeeded(rule.approve),
+        ...(isMachine(origin) ? { requester: origin.userId } : {}),
+      })
     if (lacksReason(rule, reason)) throw new ReasonRequired(rule.name, draft)
     return { rule, unchecked: uncheckedOf(place, approvers) }
   }

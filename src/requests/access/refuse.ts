@@ -21,11 +21,21 @@ interface RefuseParts {
   labelOf: LabelOf
 }
 
+/** A refusal because of a right. */
+export class Denied extends Refusal {
+  readonly denial: Denial
+
+  constructor(denial: Denial, labelOf: LabelOf) {
+    super(denialWords(denial, labelOf))
+    this.denial = denial
+  }
+}
+
 /** Creates the function that notes a denial in the audit and returns the Refusal for the person. */
 export function createRefuse({ noteRefusal, labelOf }: RefuseParts) {
   return async function refuse(origin: Origin, attempt: Attempt, denial: Denial): Promise<Refusal> {
     await noteRefusal({ ...subjectOf(origin, attempt), by: origin.userId, attempted: attempt.to, causes: [denial] })
-    return new Refusal(denialWords(denial, labelOf))
+    return new Denied(denial, labelOf)
   }
 }
 export type Refuse = ReturnType<typeof createRefuse>

@@ -30,6 +30,7 @@ export interface CardButtonsParts {
   details: (request: Request) => Message
   /** Receives a record that is no longer what was requested. */
   onChanged: (request: Request) => void
+  joinTrace: (request: Request, at: string) => void
   forms: Record<ChangeKind, FilledForm>
   linkTo: LinkTo
 }
@@ -45,10 +46,11 @@ export function createCardButtons({
   home,
   details,
   onChanged,
+  joinTrace,
   forms,
   linkTo,
 }: CardButtonsParts): Pick<InteractionHandlers, 'clicks' | 'submissions'> {
-  const requests = createGenuineRequest({ signatures, find: decide.find, access, catalog, onChanged })
+  const requests = createGenuineRequest({ signatures, find: decide.find, access, catalog, onChanged, joinTrace })
   const { openReject, submitReject, submitBreakGlass } = createDecisionForms({ decide, requests, catalog, home })
   const { openAgain, openReverse, openRetry } = createRequestAgain({ requests, catalog, access, forms, linkTo })
 

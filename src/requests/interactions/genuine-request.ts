@@ -17,10 +17,12 @@ export interface GenuineRequestParts {
   catalog: Catalog
   /** Receives a record that is no longer what was requested. */
   onChanged: (request: Request) => void
+  /** Receives the request that a click or a form is about, so that its trace has them. `at`: the id of the button or the form. */
+  joinTrace: (request: Request, at: string) => void
 }
 
 /** Creates the reads of the request that a button or a form names. They throw a Refusal if the button or the record cannot be trusted. */
-export function createGenuineRequest({ signatures, find, access, catalog, onChanged }: GenuineRequestParts) {
+export function createGenuineRequest({ signatures, find, access, catalog, onChanged, joinTrace }: GenuineRequestParts) {
   /** Reads the request of a button. A button on a copy of the card elsewhere is refused. */
   async function requestOfClick(click: Click): Promise<Request> {
     const request = await genuine(click.value, click.origin, click.actionId)
@@ -42,6 +44,7 @@ export function createGenuineRequest({ signatures, find, access, catalog, onChan
     const request = await find(button.id)
     if (!request) throw await refused(origin, at, undefined, 'unknown-request')
     if (!belongsTo(button, request)) throw await refused(origin, at, request, 'foreign-button')
+    joinTrace(request, at)
     const verdict = signatures.verifyRecord(request)
     if (verdict === 'unknown-key') throw await refused(origin, at, request, 'unknown-key')
     if (verdict !== 'genuine') {

@@ -61,6 +61,8 @@ interface InteractionsParts {
   onDistrusted: (request: Request, problem: AuthorityProblem) => void
   onApiError: (error: unknown) => void
   onError: (error: unknown) => void
+  /** Continues a click or a form in the trace of its request. */
+  joinTrace?: (request: Request, at: string) => void
 }
 
 /** Creates the handlers of everything that people can do: commands, the buttons and forms of requests, and what each feature adds. */
@@ -97,6 +99,7 @@ export function createInteractions({ features, catalog, access, home, onError, .
     details: parts.details,
     signatures,
     onChanged: (request) => onDistrusted(request, { code: 'record-changed' }),
+    joinTrace: parts.joinTrace ?? (() => {}),
     forms: Object.assign({}, ...features.map(({ forms }) => forms)),
     linkTo,
   })

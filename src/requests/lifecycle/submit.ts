@@ -2,13 +2,13 @@ import { hash } from 'node:crypto'
 import type { Change } from '../../domain/change.ts'
 import type { Finding } from '../../domain/finding.ts'
 import type { MessageRef } from '../../domain/message-ref.ts'
-import type { Origin } from '../../domain/origin.ts'
+import { isMachine, type Origin } from '../../domain/origin.ts'
 import { payloadHash } from '../../domain/payload.ts'
 import type { Requester } from '../../domain/people.ts'
 import { approvalsNeeded, approversOf, type PolicyRule } from '../../domain/policy.ts'
 import { projectOf } from '../../domain/project-of.ts'
 import { longestReason, visibleReason } from '../../domain/reason.ts'
-import { type LinkTo, requestVersion } from '../../domain/request.ts'
+import { type LinkTo, requestVersion, type SourceAlert } from '../../domain/request.ts'
 import type { RequestSignatures } from '../../domain/request-signature.ts'
 import type { Wake } from '../../redis/queues.ts'
 import { Refusal } from '../../slack/errors.ts'
@@ -41,6 +41,8 @@ export interface RequestedChange<Input, Facts> {
   undoes?: string | undefined
   /** The message that the change is requested from. */
   fromMessage?: MessageRef | undefined
+  /** The alert that requests the change. */
+  alert?: SourceAlert | undefined
   /** The same for every delivery of one command or form, so that it becomes one request. */
   deliveryKey: string
 }
@@ -72,7 +74,7 @@ export function createSubmit({ signatures, store, access, deliver, wake, names, 
   const busyRefusal = createBusyRefusal({ store, linkTo: parts.linkTo })
 
   return async function submit<Input, Facts>(submitted: RequestedChange<Input, Facts>): Promise<SubmitOutcome> {
-    const { change, input, origin, fromMessage, deliveryKey } = submitted
+    const { change, input, origin, fromMessage, alert, deliveryKey } = submitted
     const reason = readReason(submitted.reason)
     const requester = submitted.requester ?? (await access.gate(origin, change.kind))
     const preflight = await change.preflight(input, { signal: AbortSignal.timeout(preflightMs), forRequest: true })
@@ -106,6 +108,7 @@ export function createSubmit({ signatures, store, access, deliver, wake, names, 
       ...(reason ? { reason } : {}),
       ...(undoes ? { undoes } : {}),
       ...(fromMessage ? { fromMessage } : {}),
+      ...(alert ? { alert } : {}),
     }
     const underRule = {
       ...requested,
@@ -122,7 +125,7 @@ export function createSubmit({ signatures, store, access, deliver, wake, names, 
       throw new Refusal(
         mrkdwn`This request doesn't fit in one message, and approvers must see all of it. Nothing was requested. Request less at once.`,
       )
-    const created = await store.create(request, { mostUndecided })
+    const created = await store.create(request, isMachine(origin) ? {} : { mostUndecided })
     if (created.outcome === 'busy')
       throw await busyRefusal({ held: created.held, resource, names: itemNamesOf(change, facts), viewerId: origin.userId })
     if (created.outcome === 'too-many') throw new Refusal(tooManyUndecided(mostUndecided))
@@ -148,7 +151,7 @@ export function createSubmit({ signatures, store, access, deliver, wake, names, 
   ): Promise<Pick<NewRequest, 'approverNames' | 'personNames'>> {
     if (!approve || !mentioned) return {}
     const { users, userGroups } = approversOf(approve)
-    const people = peopleIn(warnings)
+    const people = peopleIn(warnings).filter((userId) => !isMachine({ userId }))
     const nameOf = await names([...users, ...userGroups, ...people])
     const shown = (id: string) => nameOf.get(id) ?? id
     return {

@@ -33,6 +33,7 @@ export const CommonFinding = z.discriminatedUnion('code', [
   /** `error`: Slack's code. */
   z.object({ code: z.literal('not-posted'), error: z.string() }),
 
+  z.object({ code: z.literal('alert-resolved') }),
   z.object({ code: z.literal('approvers-unknown') }),
   z.object({ code: z.literal('channel-unreadable') }),
 ])
@@ -118,6 +119,8 @@ function commonWords(finding: CommonFinding): Words {
       return { why: 'Approved, but not used before the deadline.' }
     case 'not-posted':
       return { why: `Couldn't post the request message: ${finding.error}.` }
+    case 'alert-resolved':
+      return { why: 'The alert resolved. Nothing was done.' }
     case 'approvers-unknown':
       return { why: "whether enough people can approve it (Slack didn't return the members of the user group)" }
     case 'channel-unreadable':

@@ -52,7 +52,7 @@ export function denialWords(denial: Denial, labelOf: LabelOf): Mrkdwn {
     case 'not-an-approver':
       return mrkdwn`You aren't an approver of this request. ${whoApproves(denial.approvers)} can decide it.`
     case 'too-few-approvers':
-      return mrkdwn`Not enough approvers: ${ruleWords(denial.rule)} needs ${denial.needed} besides you. Nothing was requested. The people who run Lockkeeper can add active members to the rule.`
+      return mrkdwn`Not enough approvers: ${ruleWords(denial.rule)} needs ${denial.needed}${denial.requester === undefined ? ' besides you' : ''}. Nothing was requested. The people who run Lockkeeper can add active members to the rule.`
     case 'group-unknown':
       return mrkdwn`Slack didn't return the members of the user group, so this couldn't be checked. ${tryAgain}`
     case 'own-request':

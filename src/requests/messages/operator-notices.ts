@@ -7,6 +7,16 @@ export function undeliverable({ id, state }: Request, error: string): Mrkdwn {
   return mrkdwn`:warning: Couldn't deliver a message about request ${id} (${state}) to its channel or the requester: ${error}.`
 }
 
+/** Says that the record of an open request is gone. */
+export function lostRecord(id: string): Mrkdwn {
+  return mrkdwn`:rotating_light: Redis lost the record of request ${id}. Lockkeeper no longer tracks it. Find its resource with ${code('/infra audit')}, and check on the account whether the change was carried out.`
+}
+
+/** Says that the account shows a change twice that was sent once. */
+export function doubledWrite(id: string): Mrkdwn {
+  return mrkdwn`:rotating_light: The account's own events show the change of request ${id} twice. Lockkeeper sent it once. Find both with ${code(`/infra audit ${id}`)}, and find out who else uses Lockkeeper's API key.`
+}
+
 /** Says that a request cannot be trusted, and what to do. */
 export function distrusted({ id }: Request, problem: AuthorityProblem): Mrkdwn {
   switch (problem.code) {

@@ -1,3 +1,4 @@
+import { isMachine } from '../../domain/origin.ts'
 import type { Request } from '../../domain/request.ts'
 import { code, type Mrkdwn, mention, mrkdwn } from '../../slack/text/text.ts'
 import { explainAll } from './causes.ts'
@@ -13,6 +14,7 @@ export function tooLate(request: Request, clickerId: string): Mrkdwn {
     case 'rejected':
       return mrkdwn`Already rejected${who}. ${changedNothing}`
     case 'withdrawn':
+      if (isMachine(request.origin)) return mrkdwn`The alert that requested this has resolved. ${changedNothing}`
       return mrkdwn`${mention(request.origin.userId)} already withdrew this. ${changedNothing}`
     case 'expired':
       return mrkdwn`${request.causes.length > 0 ? `This expired. ${explainAll(undefined, request.causes).why}` : 'This expired before it was decided.'} Nothing was done.`

@@ -1,4 +1,5 @@
 import type { KnownBlock } from '@slack/web-api'
+import { isMachine } from '../../domain/origin.ts'
 import type { Request } from '../../domain/request.ts'
 import { wholeSection } from '../../slack/blocks/blocks.ts'
 import { message } from '../../slack/blocks/message.ts'
@@ -35,12 +36,18 @@ function sentence(view: ReportView, name: ReportName): Mrkdwn | undefined {
       return handoverReminder(view)
     default: {
       const words = sentenceForRequester(view, name)
-      return words && mrkdwn`${mention(view.request.origin.userId)} ${words}`
+      return words && joinMrkdwn([...whoIsTold(view.request), words], ' ')
     }
   }
 }
 
-type ForRequester = 'remark' | 'late' | 'restarted' | 'stopped' | 'ended' | 'corrected'
+/** Mentions the requester. A machine reads nothing, so the people who approved its request are told. */
+function whoIsTold({ origin, approvals }: Request): Mrkdwn[] {
+  const told = isMachine(origin) ? approvals.map(({ by }) => by) : [origin.userId]
+  return [...new Set(told)].map(mention)
+}
+
+type ForRequester = 'remark' | 'late' | 'resolved' | 'restarted' | 'stopped' | 'ended' | 'corrected'
 
 function sentenceForRequester(view: ReportView, name: ForRequester): Mrkdwn | undefined {
   const { request, description } = view
@@ -49,6 +56,8 @@ function sentenceForRequester(view: ReportView, name: ForRequester): Mrkdwn | un
       return view.remark === undefined ? undefined : mrkdwn`:information_source: ${view.remark}`
     case 'late':
       return lateSentence(view)
+    case 'resolved':
+      return mrkdwn`:information_source: The alert resolved. “${description.sentence}” was approved before, so it goes on.`
     case 'restarted':
       return request.state === 'tracking'
         ? mrkdwn`:arrows_counterclockwise: *Correction:* it did start. “${description.sentence}” is ${description.underway}. The result will appear here.`
@@ -70,7 +79,7 @@ function stoppedSentence({ request, description }: ReportView): Mrkdwn | undefin
 
 function lateSentence({ request, description, items, lateAfter, now }: ReportView): Mrkdwn | undefined {
   if (request.state === 'tracking' && items.length > 0) {
-    return mrkdwn`:warning: *Late:* “${description.sentence}”. ${movedCount(items)} after ${timeTaken(request, now)} (expected within ${lateAfter} each). Still under way: ${underwayNames(items)}. Still tracking. If it matters now, ask the provider's support.`
+    return mrkdwn`:warning: *Late:* “${description.sentence}”. ${movedCount(items)} after ${timeTaken(request, now)} (expected within ${lateAfter} each). Still under way: ${underwayNames(items)}. Still tracking. If it's urgent, contact the provider's support.`
   }
   if (request.state === 'tracking') {
     return mrkdwn`:warning: *Late:* “${description.sentence}” is still ${description.underway} after ${timeTaken(request, now)} (expected within ${lateAfter}). ${lastSeenWords(request)} Still tracking. The result will appear here. If it's urgent, contact the provider's support.`

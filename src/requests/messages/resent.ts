@@ -4,9 +4,11 @@ import { message } from '../../slack/blocks/message.ts'
 import { type Answerable, inEachLayout } from '../../slack/lists/answerable.ts'
 import { type Mrkdwn, mrkdwn, ownWords } from '../../slack/text/text.ts'
 
+export const possibleDuplicate = mrkdwn`Possible duplicate: Slack didn't confirm the first one.`
+
 /** Adds to a message that it may have been sent before. */
 export function asRepeat(original: Answerable): Answerable {
-  return withNote(original, mrkdwn`Possible duplicate: Slack didn't confirm the first one.`)
+  return withNote(original, possibleDuplicate)
 }
 
 /** Adds to a report why it goes to the requester directly. `error`: Slack's code for not posting it in the channel. */

@@ -1,3 +1,4 @@
+import { isMachine } from '../../domain/origin.ts'
 import { longestReason } from '../../domain/reason.ts'
 import type { Request } from '../../domain/request.ts'
 import { channelMention, code, joinMrkdwn, link, type Mrkdwn, mention, mrkdwn } from '../../slack/text/text.ts'
@@ -31,7 +32,8 @@ export function otherIsOpen(holder: Request, { viewerId, link: address }: { view
   const isOwn = userId === viewerId
   const who = isOwn ? mrkdwn`You have` : mrkdwn`${mention(userId)} has`
   const where = address === undefined ? [] : [mrkdwn`${link(address, 'Open it')}.`]
-  const then = isOwn ? 'Wait until it ends, or withdraw it.' : 'Wait until it ends, or have it withdrawn or rejected.'
+  const end = isMachine(holder.origin) ? 'rejected' : 'withdrawn or rejected'
+  const then = isOwn ? 'Wait until it ends, or withdraw it.' : `Wait until it ends, or have it ${end}.`
   const what = mrkdwn`${who} an open request for this (${stateWords(holder)}) in ${channelMention(channelId)}.`
   return joinMrkdwn([what, ...where, mrkdwn`${then} Nothing was requested.`], ' ')
 }

@@ -21,6 +21,6 @@ export const unverifiedDone: Phrase = ["Its record can't be verified. Check the 
 
 /** Takes out of a record what people wrote, and who decided. */
 export function withoutContent(request: Request): Request {
-  const { reason: _, decision: __, approverNames: ___, personNames: ____, ...rest } = request
+  const { reason: _, decision: __, approverNames: ___, personNames: ____, alert: _____, ...rest } = request
   return { ...rest, approvals: [], unchecked: [], warnings: [] }
 }

@@ -1,4 +1,5 @@
 import type { Change } from '../../domain/change.ts'
+import { isMachine } from '../../domain/origin.ts'
 import type { Phrase } from '../../domain/phrase.ts'
 import type { Request } from '../../domain/request.ts'
 import { phraseWords, type ShowPerson } from '../../slack/text/phrase-words.ts'
@@ -18,7 +19,8 @@ export function warningWords(
   change: Pick<Change, 'explain'> | undefined,
   titleOf: (changed: LastChange) => Phrase,
 ): WarningWords {
-  const showPerson: ShowPerson = (id) => (personNames === undefined ? mention(id) : mrkdwn`${personNames[id] ?? id}`)
+  const showPerson: ShowPerson = (id) =>
+    personNames === undefined || isMachine({ userId: id }) ? mention(id) : mrkdwn`${personNames[id] ?? id}`
   const words: WarningWords = { checks: [], notes: [] }
   for (const finding of warnings) {
     const { success, data } = LastChange.safeParse(finding)

@@ -1,3 +1,5 @@
+import type { Request } from '../../domain/request.ts'
+import { noTracing, type Tracing } from '../../domain/tracing.ts'
 import type { Messenger } from '../../slack/web-api/messenger.ts'
 import type { Outbox, OutboxName } from './outbox.ts'
 import type { Renderer } from './render.ts'
@@ -10,6 +12,9 @@ interface DeliverParts {
   messenger: Messenger
   render: Renderer
   onUndeliverable: SendReportParts['onUndeliverable']
+  /** Receives each end of a change that was sent, once Slack has its report. `sinceEndMs`: from the end to the report, by Redis' clock. */
+  onReported?: (request: Request, sinceEndMs: number) => void
+  tracing?: Tracing
 }
 
 /** The wait for a request of another version of Lockkeeper. Its messages stay due for that version. */
@@ -22,7 +27,7 @@ const mostRounds = 5
  * Creates the function that sends one message of the outbox. Any process may call it at any time: a lease lets one of them send. A message
  * that may have been sent is searched for first. A card is sent again until Slack shows the latest revision of the record.
  */
-export function createDeliver({ outbox, messenger, render, onUndeliverable }: DeliverParts) {
+export function createDeliver({ outbox, messenger, render, onUndeliverable, onReported = () => {}, tracing = noTracing }: DeliverParts) {
   const sendCard = createSendCard({ messenger, render })
   const sendReport = createSendReport({ messenger, render, onUndeliverable })
 
@@ -38,16 +43,26 @@ export function createDeliver({ outbox, messenger, render, onUndeliverable }: De
         early = true
         continue
       }
-      const { lease, request } = leased
+      const { lease, request, now } = leased
       if (!render.canRender(request)) {
         await outbox.settle(id, name, lease, { status: 'queued', retryInMs: otherVersionRetryMs })
         return { is: 'later' }
       }
-      const { delivered, settlement } = name === 'card' ? await sendCard(request, lease) : await sendReport(request, name, lease)
+      const { delivered, settlement } = await tracing.follow(request, `deliver ${name}`, () =>
+        name === 'card' ? sendCard(request, lease) : sendReport(request, name, lease),
+      )
       const settled = await outbox.settle(id, name, lease, settlement)
+      const endedAt = name === 'ended' ? endOf(request) : undefined
+      if (endedAt !== undefined && delivered.is === 'sent' && settled === 'settled') onReported(request, now() - endedAt)
       if (settled !== 'again') return delivered
     }
     return { is: 'later' }
   }
 }
 export type Deliver = (id: string, name: OutboxName) => Promise<Delivered>
+
+/** Returns the time when a change ended that was sent, in ms since 1970. That of several items is the end of the last one. */
+function endOf({ sentAt, endedAt, items = [] }: Request): number | undefined {
+  if (sentAt === undefined || endedAt === undefined) return undefined
+  return items.length === 0 ? endedAt : Math.max(...items.map((item) => item.endedAt ?? 0))
+}

@@ -1,9 +1,12 @@
 import { randomUUID } from 'node:crypto'
+import type { ErrorCode } from '../../domain/error-code.ts'
 import { claim } from '../../redis/claims.ts'
 import type { Redis } from '../../redis/connect.ts'
 import { guardStore } from '../../redis/connect.ts'
 import type { Keys } from '../../redis/key-names.ts'
 import { createScripts } from '../../redis/scripts.ts'
+import { notice } from '../../slack/blocks/notice.ts'
+import { code as inCode, joinMrkdwn, type Mrkdwn, mrkdwn } from '../../slack/text/text.ts'
 import type { Message, Messenger } from '../../slack/web-api/messenger.ts'
 
 /** The same problem is notified once in this time, over all replicas and requests. */
@@ -20,12 +23,20 @@ const notified = 'notified'
 
 type NoticeLevel = 'warn' | 'error'
 
+interface NoticeOptions {
+  requestId?: string
+  /** What the problem is about: a second notice with the same code and subject is a repeat. By default the request. */
+  about?: string
+  /** The level of the line in the log. */
+  level?: NoticeLevel
+}
+
 interface NotifyOperatorsParts {
   redis: Redis
   keys: Keys
   messenger: Pick<Messenger, 'post'>
   channelId: string | undefined
-  log: Record<NoticeLevel, (text: string) => void>
+  log: Record<NoticeLevel, (fields: { code: ErrorCode; requestId?: string }, text: string) => void>
   /** Receives the failure of the first try, and that of the last. The other tries would flood the log. */
   onError: (error: unknown) => void
   /** In ms; shorter in tests. */
@@ -42,11 +53,13 @@ export function createNotifyOperators({ redis, keys, messenger, channelId, log, 
   const sending = new Map<string, NodeJS.Timeout | undefined>()
   let stopped = false
 
-  /** Resolves after the first try. Never throws. `key` names the problem, `level` is that of its line in the log. */
-  async function notify(key: string, message: Message, level: NoticeLevel = 'error'): Promise<void> {
-    log[level](message.text)
+  /** Resolves after the first try. Never throws. The notice names its code, by which people find out what to do. */
+  async function notify(code: ErrorCode, words: Mrkdwn, { requestId, about = requestId, level = 'error' }: NoticeOptions = {}) {
+    log[level]({ code, ...(requestId === undefined ? {} : { requestId }) }, notice(words).text)
+    const key = about === undefined ? code : `${code}:${about}`
     if (!channelId || sending.has(key)) return
     sending.set(key, undefined)
+    const message = notice(joinMrkdwn([words, mrkdwn`More: ${inCode(code)} in docs/alerts-and-errors.md.`], ' '))
     await tryFrom(0, key, channelId, message)
   }
 

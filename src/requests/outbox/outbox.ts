@@ -39,6 +39,8 @@ export interface Lease {
 export interface Leased {
   lease: Lease
   request: Request
+  /** Returns the present time in ms since 1970, by Redis' clock at the lease and this process' clock since then. */
+  now: () => number
 }
 
 /** `held`: another process sends it. `settled`: it was sent. `missing`: no such request. `cardless`: send the card first. */
@@ -65,7 +67,11 @@ export function createOutbox({ redis, keys }: { redis: Redis; keys: Keys }) {
     const token = randomUUID()
     const startedAt = performance.now()
     const values = [id, name, token, String(leaseMs.fresh), String(leaseMs.unsure), early ? '1' : '0']
-    const [mode, searchedForMs, triedUntilMs, triedCardless, owedBy, ...flat] = await run('lease', [keys.record(id), keys.outbox], values)
+    const [mode, searchedForMs, triedUntilMs, triedCardless, owedBy, leasedAt, ...flat] = await run(
+      'lease',
+      [keys.record(id), keys.outbox],
+      values,
+    )
     if (mode !== 'fresh' && mode !== 'unsure') return mode as NotLeased
     const held: Lease = {
       token,
@@ -76,7 +82,7 @@ export function createOutbox({ redis, keys }: { redis: Redis; keys: Keys }) {
       ...(triedUntilMs ? { triedUntilMs: Number(triedUntilMs) } : {}),
       ...(owedBy ? { owedBy: Number(owedBy) } : {}),
     }
-    return { lease: held, request: decodeRecord(pairsOf(flat)) }
+    return { lease: held, request: decodeRecord(pairsOf(flat)), now: () => Number(leasedAt) + performance.now() - startedAt }
   }
 
   /** Stores the result of a try. `again`: the record changed, so send the card again. `lost`: another process holds the lease now. */

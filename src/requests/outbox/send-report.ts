@@ -1,3 +1,4 @@
+import { isMachine } from '../../domain/origin.ts'
 import type { Request } from '../../domain/request.ts'
 import { type Answerable, sendWithTable } from '../../slack/lists/answerable.ts'
 import { unreachableChannelErrors } from '../../slack/web-api/failure.ts'
@@ -44,6 +45,8 @@ export function createSendReport({ messenger, render, onUndeliverable }: SendRep
     lease: Lease,
   ): Promise<SendResult> {
     if (isOver(lease)) return laterAfter(leaseOver)
+    // A machine has no direct messages.
+    if (isMachine(request.origin)) return giveUp(request, failed.error)
     // The bot has no scope to search direct messages, so a message that may have been sent is marked as a repeat.
     const marked = lease.mode === 'unsure' ? render.asRepeat(message) : message
     const place = { channelId: request.origin.userId, key: failed.key }

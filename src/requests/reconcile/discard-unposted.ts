@@ -1,3 +1,4 @@
+import { isMachine } from '../../domain/origin.ts'
 import type { Request } from '../../domain/request.ts'
 import { notice } from '../../slack/blocks/notice.ts'
 import type { Messenger } from '../../slack/web-api/messenger.ts'
@@ -8,16 +9,26 @@ import type { Store } from '../store/store.ts'
 interface DiscardUnpostedParts {
   store: Pick<Store, 'discard'>
   messenger: Pick<Messenger, 'post'>
+  /** Receives a request of a machine, which has no direct messages, with Slack's error code. */
+  onUndeliverable: (request: Request, error: string) => void
 }
 
 /**
  * Creates the function that discards a request whose card Slack refuses, after a direct message to the requester. `error` is Slack's code.
  */
-export function createDiscardUnposted({ store, messenger }: DiscardUnpostedParts) {
-  return async function discardUnposted(request: Request, error: string): Promise<void> {
+export function createDiscardUnposted({ store, messenger, onUndeliverable }: DiscardUnpostedParts) {
+  async function isTold(request: Request, error: string): Promise<boolean> {
+    if (isMachine(request.origin)) {
+      onUndeliverable(request, error)
+      return true
+    }
     const posted = await messenger.post({ channelId: request.origin.userId }, notice(refusedCard(error)))
+    return posted.is === 'sent' || posted.is === 'refused'
+  }
+
+  return async function discardUnposted(request: Request, error: string): Promise<void> {
     // If the outcome of the message is unknown, keep the request, so that it is reconciled again.
-    if (posted.is === 'sent' || posted.is === 'refused') await store.discard(request, { code: 'not-posted', error } satisfies CommonFinding)
+    if (await isTold(request, error)) await store.discard(request, { code: 'not-posted', error } satisfies CommonFinding)
   }
 }
 export type DiscardUnposted = ReturnType<typeof createDiscardUnposted>

@@ -1,5 +1,6 @@
 import type { Request } from '../../domain/request.ts'
 import { isItemUnderway } from '../../domain/request-item.ts'
+import { noTracing, type Tracing } from '../../domain/tracing.ts'
 import type { Wake } from '../../redis/queues.ts'
 import { unreachableChannelErrors } from '../../slack/web-api/failure.ts'
 import type { Catalog } from '../catalog.ts'
@@ -41,6 +42,9 @@ interface ReconcileParts {
   sendItems: SendItems
   discardUnposted: DiscardUnposted
   wake: Wake
+  /** Receives the id of a request that is due and whose record is gone. */
+  onLostRecord?: (id: string) => void
+  tracing?: Tracing
 }
 
 /**
@@ -58,10 +62,16 @@ export function createReconcile({
   sendItems,
   discardUnposted,
   wake,
+  onLostRecord = () => {},
+  tracing = noTracing,
 }: ReconcileParts) {
   async function reconcile(id: string): Promise<void> {
     const request = await store.find(id)
-    if (!request) return store.clearDueIfUnchanged(id, undefined)
+    return request ? tracing.follow(request, 'reconcile', () => reconcileRequest(request)) : noteLost(id)
+  }
+
+  async function reconcileRequest(request: Request): Promise<void> {
+    const { id } = request
     // Another version of Lockkeeper wrote this record. It stays due for that version.
     if (!catalog.openIfFit(request)) return store.postponeIfUnchanged(request, unknownRetryMs)
     await store.postponeIfUnchanged(request, holdMs)
@@ -79,6 +89,10 @@ export function createReconcile({
       return show(id)
     }
     return store.clearDueIfUnchanged(id, request.revision)
+  }
+
+  async function noteLost(id: string): Promise<void> {
+    if (await store.clearDueWithoutRecord(id)) onLostRecord(id)
   }
 
   /** Sends what is left of a request that has begun. Its card is updated later, because many items change at once. */

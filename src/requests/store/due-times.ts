@@ -34,10 +34,19 @@ export function createDueTimes({ redis, keys }: { redis: Redis; keys: Keys }) {
     await run('postpone-if-unchanged', [keys.due, keys.record(request.id)], values)
   }
 
-  /** Clears the due time of a request, unless its record changed since `revision`. Undefined: there was no record. */
-  async function clearDueIfUnchanged(id: string, revision: number | undefined): Promise<void> {
-    await run('clear-due-if-unchanged', [keys.due, keys.record(id)], [id, String(revision ?? '')])
+  /** Clears the due time of a request, unless its record changed since `revision`. */
+  async function clearDueIfUnchanged(id: string, revision: number): Promise<void> {
+    await run('clear-due-if-unchanged', [keys.due, keys.record(id)], [id, String(revision)])
   }
 
-  return { due, isBusy, postpone, postponeIfUnchanged, clearDueIfUnchanged }
+  /**
+   * Clears the due time of a request without a record. Returns whether it had one. Every step that removes a record removes its due time, too,
+   * so Redis has lost such a record.
+   */
+  async function clearDueWithoutRecord(id: string): Promise<boolean> {
+    const [outcome] = await run('clear-due-if-unchanged', [keys.due, keys.record(id)], [id, ''])
+    return outcome === 'removed'
+  }
+
+  return { due, isBusy, postpone, postponeIfUnchanged, clearDueIfUnchanged, clearDueWithoutRecord }
 }

@@ -3,7 +3,7 @@ import type { ChangeKind } from '../../domain/change-kind.ts'
 import type { Finding } from '../../domain/finding.ts'
 import type { MessageRef } from '../../domain/message-ref.ts'
 import type { Origin } from '../../domain/origin.ts'
-import { openStates, Request, requestVersion, resourcesOf, type Undone } from '../../domain/request.ts'
+import { openStates, Request, requestVersion, resourcesOf, type SourceAlert, type Undone } from '../../domain/request.ts'
 import type { Redis } from '../../redis/connect.ts'
 import type { Keys } from '../../redis/key-names.ts'
 import { createScripts, readScripts } from '../../redis/scripts.ts'
@@ -40,6 +40,7 @@ export interface NewRequest {
   reason?: string
   undoes?: Undone
   fromMessage?: MessageRef
+  alert?: SourceAlert
   approverNames?: string
   personNames?: Record<string, string>
   /** False if the rule needs no approval. The change then starts as soon as its card is posted. */
@@ -67,10 +68,11 @@ interface NewRequestsParts {
   keys: Keys
   audit: Pick<Audit, 'noteWith'>
   onStep: (step: TakenStep) => void
+  currentTrace: () => string | undefined
 }
 
 /** Creates the functions that record a new request and discard it again. They throw StoreUnavailableError if Redis does not answer. */
-export function createNewRequests({ redis, keys, audit, onStep }: NewRequestsParts) {
+export function createNewRequests({ redis, keys, audit, onStep, currentTrace }: NewRequestsParts) {
   const run = createScripts(redis, scripts)
 
   /**
@@ -83,7 +85,7 @@ export function createNewRequests({ redis, keys, audit, onStep }: NewRequestsPar
       id,
       recordPrefix: keys.recordPrefix,
       open: openStates,
-      fields: encodeFields({ ...request, version: requestVersion, state: 'waiting' }),
+      fields: encodeFields({ ...request, version: requestVersion, state: 'waiting', trace: currentTrace() }),
       expiresAt: createdAt + ttlMs,
       dueInMs: request.needsApproval ? Math.floor(ttlMs * firstReminderAt) : 0,
       keepLatestMs,
@@ -97,7 +99,7 @@ export function createNewRequests({ redis, keys, audit, onStep }: NewRequestsPar
       // `exists`: the client may have sent the command again, after the first one wrote the note.
       ([created]) => (created === 'created' ? 'written' : created === 'exists' ? 'unknown' : 'not-written'),
     )
-    if (outcome === 'created') onStep({ step: 'request', kind: request.kind, to: 'waiting' })
+    if (outcome === 'created') onStep({ step: 'request', requestId: id, kind: request.kind, to: 'waiting' })
     const resources = resourcesOf(request)
     const held = pairs.flatMap((by, index) => (index % 2 === 1 ? [{ resource: resources[Number(pairs[index - 1]) - 1] ?? '', by }] : []))
     return { outcome: outcome as Created['outcome'], id, held }

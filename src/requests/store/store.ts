@@ -16,10 +16,12 @@ interface StoreParts {
   audit: Pick<Audit, 'noteWith'>
   /** Receives every step that this process took. */
   onStep?: (step: TakenStep) => void
+  /** Returns the place in the present trace, which the record of a new request keeps. */
+  currentTrace?: () => string | undefined
 }
 
 /** Creates the store of requests over one connection to Redis. Its functions throw StoreUnavailableError if Redis does not answer. */
-export function createStore({ redis, keys, audit, onStep = () => {} }: StoreParts) {
+export function createStore({ redis, keys, audit, onStep = () => {}, currentTrace = () => undefined }: StoreParts) {
   const run = createScripts(redis)
 
   /** Reads Redis' clock in ms since 1970. All times of a record come from it. */
@@ -33,7 +35,7 @@ export function createStore({ redis, keys, audit, onStep = () => {} }: StorePart
   return {
     now,
     ...createRecords({ redis, keys }),
-    ...createNewRequests({ redis, keys, audit, onStep }),
+    ...createNewRequests({ redis, keys, audit, onStep, currentTrace }),
     take,
     takeItem: createTakeItem({ compareAndSet, onStep }),
     ...createDueTimes({ redis, keys }),

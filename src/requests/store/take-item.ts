@@ -4,7 +4,7 @@ import type { ChangeKind } from '../../domain/change-kind.ts'
 import { type Request, unknownState } from '../../domain/request.ts'
 import { type RequestItem, unknownItemState } from '../../domain/request-item.ts'
 import { type ItemStepName, itemStepOf, type ReportName, type Step } from '../steps.ts'
-import type { StepResult, TakenStep, TakeStep } from './take-step.ts'
+import { type StepResult, sinceApproval, type TakenStep, type TakeStep } from './take-step.ts'
 
 /** The card of a request with items is updated at most this often while they change. */
 const cardPaceMs = 5_000
@@ -71,7 +71,8 @@ export function createTakeItem({ compareAndSet, onStep }: TakeItemParts) {
     )
     if (outcome !== 'won') return { outcome, state: found }
     const took = step.stamps?.includes('endedAt') && item.sentAt !== undefined ? { tookMs: at - item.sentAt } : {}
-    onStep({ step: name, kind, to, ...took })
+    const waited = name === 'send-item' ? sinceApproval(request, at) : {}
+    onStep({ step: name, requestId: request.id, item: item.id, kind, requestKind: request.kind, to, ...waited, ...took })
     return { outcome, state: found, request: { ...request, ...set, revision: request.revision + 1 } }
   }
 

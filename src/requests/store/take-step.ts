@@ -63,11 +63,19 @@ export interface StepResult {
   state: RequestState | undefined
 }
 
-/** A step that this process took, for the metrics. */
+/** A step that this process took, for the metrics and the log. */
 export interface TakenStep {
   step: StepName | ItemStepName | 'request'
+  requestId: string
+  /** The id of the item whose step it is. */
+  item?: string
+  /** For a step of an item, the kind of the item. */
   kind: ChangeKind
+  /** The kind of the request, if it is another one. */
+  requestKind?: ChangeKind
   to: RequestState | ItemState
+  /** From the last approval in ms, for a step with which a write is sent. */
+  sinceApprovalMs?: number
   /** From the write to the end in ms, without the time that nobody tracked it, for a step that ends a change. */
   tookMs?: number
 }
@@ -122,7 +130,8 @@ export function createTakeStep({ redis, keys, audit, onStep }: TakeStepParts) {
         stepOf(name).stamps?.includes('endedAt') && request.sentAt !== undefined
           ? { tookMs: at - request.sentAt - (request.untrackedMs ?? 0) }
           : {}
-      onStep({ step: name, kind: request.kind, to, ...took })
+      const waited = name === 'send' ? sinceApproval(request, at) : {}
+      onStep({ step: name, requestId: request.id, kind: request.kind, to, ...waited, ...took })
     }
     return { outcome, state }
   }
@@ -139,6 +148,11 @@ interface Taking {
   cardInMs?: number
   /** The resources that the step reports as changed. */
   changed?: string[]
+}
+
+/** Returns the time since the last approval, for a step with which a write is sent. `at`: the time of the step, in ms since 1970. */
+export function sinceApproval({ decidedAt }: Request, at: number): Pick<TakenStep, 'sinceApprovalMs'> {
+  return decidedAt === undefined ? {} : { sinceApprovalMs: at - decidedAt }
 }
 
 /** The argument of the script, without what depends on the next state and the token. */

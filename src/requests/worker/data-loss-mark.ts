@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import type { NewestHead } from '../../audit/newest-head.ts'
 import type { UnderwayNow } from '../../domain/change.ts'
+import type { ErrorCode } from '../../domain/error-code.ts'
 import { someOf } from '../../domain/some-of.ts'
 import type { Redis } from '../../redis/connect.ts'
 import type { Keys } from '../../redis/key-names.ts'
 import { createScripts, readScripts } from '../../redis/scripts.ts'
-import { notice } from '../../slack/blocks/notice.ts'
 import { joinMrkdwn, type Mrkdwn, mrkdwn } from '../../slack/text/text.ts'
 import type { Catalog } from '../catalog.ts'
 import type { NotifyOperators } from '../outbox/notify-operators.ts'
@@ -23,6 +23,8 @@ interface DataLossMarkParts {
   /** Shared by everything in this process that reads the end of the audit chain. */
   newestHead: NewestHead
   catalog: Pick<Catalog, 'underwayNow'>
+  /** Called when requests were lost: with all data, or with what was newer than the state that Redis went back to. */
+  onLost?: (how: 'all-data' | 'set-back') => void
 }
 
 /**
@@ -30,7 +32,7 @@ interface DataLossMarkParts {
  * empty replica. The audit chain shows whether Redis went back to an older state, for example a restored copy: it then ends earlier than
  * this process has read. Both are reported to the operators, with what is under way on the account.
  */
-export function createDataLossMark({ redis, keys, notifyOperators, newestHead, catalog }: DataLossMarkParts) {
+export function createDataLossMark({ redis, keys, notifyOperators, newestHead, catalog, onLost = () => {} }: DataLossMarkParts) {
   const run = createScripts(redis, scripts)
   let knownMark: string | undefined
 
@@ -45,15 +47,20 @@ export function createDataLossMark({ redis, keys, notifyOperators, newestHead, c
     knownMark = current
     // Always call this. A new data set also has another audit chain, and must not be reported twice.
     const isOlder = newestHead.takeOlderState()
-    if (before !== undefined && before !== current) return report(`state-lost:${current}`, lostWords, notTracked)
+    if (before !== undefined && before !== current) {
+      onLost('all-data')
+      return report('redis-data-lost', current, lostWords, notTracked)
+    }
     // On a first start this is expected, so it is no error.
-    if (current === fresh) return report(`state-new:${current}`, newWords, notTracked, 'warn')
-    if (isOlder) return report(`state-set-back:${current}`, olderStateWords, perhapsNotTracked)
+    if (current === fresh) return report('redis-data-new', current, newWords, notTracked, 'warn')
+    if (!isOlder) return
+    onLost('set-back')
+    await report('redis-set-back', current, olderStateWords, perhapsNotTracked)
   }
 
-  async function report(key: string, words: Mrkdwn, andWhich: string, level?: 'warn'): Promise<void> {
+  async function report(code: ErrorCode, mark: string, words: Mrkdwn, andWhich: string, level: 'warn' | 'error' = 'error'): Promise<void> {
     const underway = await Promise.all(catalog.underwayNow().map((each) => underwayWords(each, andWhich)))
-    await notifyOperators(key, notice(joinMrkdwn([words, ...underway], ' ')), level)
+    await notifyOperators(code, joinMrkdwn([words, ...underway], ' '), { about: mark, level })
   }
 
   return { check }

@@ -106,7 +106,11 @@ export function createWorker({
         lockDuration: 6_000,
         stalledInterval: 3_000,
       }),
-      new Worker('wake-ups', async (job) => reconcile(WakeUp.parse(job.data).id), { ...shared, concurrency: 50 }),
+      new Worker('wake-ups', async (job) => reconcile(WakeUp.parse(job.data).id), {
+        ...shared,
+        concurrency: 50,
+        ...(queues.telemetry ? { telemetry: queues.telemetry } : {}),
+      }),
     )
     for (const worker of workers) worker.on('error', onError).on('failed', (_, error) => onError(error))
     await watchdog.start()

@@ -1,4 +1,5 @@
 import type { KnownBlock } from '@slack/web-api'
+import { isPlainAddress } from '../text/outside-link.ts'
 import { cleanText } from '../text/text.ts'
 
 type RichText = Extract<KnownBlock, { type: 'rich_text' }>
@@ -36,11 +37,4 @@ function withoutPunctuation(found: string): string {
   const url = found.replace(/[.,;:!?'”’…*_~\]}]+$/u, '')
   const isClosedTooOften = url.endsWith(')') && url.split(')').length > url.split('(').length
   return isClosedTooOften ? withoutPunctuation(url.slice(0, -1)) : url
-}
-
-/** Whether an address leads where it seems to. A name before `@` and letters of other scripts can imitate another host. */
-function isPlainAddress(url: string): boolean {
-  if (!/^[\x21-\x7e]+$/.test(url) || !URL.canParse(url)) return false
-  const { hostname, username, password } = new URL(url)
-  return hostname !== '' && username === '' && password === ''
 }

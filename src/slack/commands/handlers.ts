@@ -79,6 +79,8 @@ export interface Submission extends Delivery {
   callbackId: string
   viewId: string
   metadata: string
+  /** The blocks of the form as it was shown, from Slack. */
+  blocks: unknown[]
   values: Values
   chosen: Chosen
   ticked: Ticked

@@ -79,6 +79,7 @@ export function createTakeSubmission({
       callbackId: view.callback_id,
       viewId: view.id,
       metadata: view.private_metadata,
+      blocks: view.blocks,
       values: valuesOf(view.state),
       chosen: chosenOf(view.state),
       ticked: tickedOf(view.state),

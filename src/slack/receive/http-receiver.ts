@@ -28,7 +28,7 @@ const quicklyCheckedBytes = 16_384
 
 /** Receives Slack's requests over HTTP. Bolt checks their signatures. */
 export function httpReceiver({ signingSecret, port, logger, onNull }: HttpSettings): HTTPReceiver {
-  const refusals = createRefusalLog(logger)
+  const refusals = createRefusalLog<RefusalReason>(logger)
   // Bolt has one warning for each request that it refuses. `refusals` has one line for many.
   const quietLogger: Logger = { ...logger, warn: () => {} }
   const receiver = limitServer(new HTTPReceiver({ signingSecret, port, endpoints: endpoint, bodyLimit: maxBodyBytes, logger: quietLogger }))

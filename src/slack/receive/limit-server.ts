@@ -3,9 +3,9 @@ import type { HTTPReceiver } from '@slack/bolt'
 
 /**
  * Slack waits 3 s for an answer, so nobody reads the answer to a request that takes longer than 5 s to arrive. Until then a slow sender holds
- * one of the connections.
+ * one of the connections. Alertmanager sends its payloads as fast.
  */
-const serverLimits = { headersTimeout: 5_000, requestTimeout: 5_000, connectionsCheckingInterval: 1_000 } satisfies ServerOptions
+export const serverLimits = { headersTimeout: 5_000, requestTimeout: 5_000, connectionsCheckingInterval: 1_000 } satisfies ServerOptions
 const maxConnections = 1_000
 
 /** Slack waits this long for an answer. A connection that is still open then must not delay the end of the process. */

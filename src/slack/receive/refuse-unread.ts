@@ -41,7 +41,7 @@ export function refusalOf(request: Pick<IncomingMessage, 'method' | 'url' | 'hea
 }
 
 /** Whether the connection of a refused request has to be ended. A body that is too large is discarded, so that its sender learns the reason. */
-export function mustEnd({ headers }: Pick<IncomingMessage, 'headers'>, { status }: UnreadRefusal): boolean {
+export function mustEnd({ headers }: Pick<IncomingMessage, 'headers'>, { status }: Pick<UnreadRefusal, 'status'>): boolean {
   const length = headers['transfer-encoding'] === undefined ? Number(headers['content-length'] ?? 0) : Number.POSITIVE_INFINITY
   return status !== 413 && length > maxDiscardedBytes
 }

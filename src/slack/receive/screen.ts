@@ -8,6 +8,10 @@ export interface Screening {
   respond: Respond
   /** Is called for every payload that no listener handled, once it is acknowledged. */
   onUnhandled: (unhandled: UnhandledPayload) => void
+  /** Is called for every payload once it is acknowledged. `ms`: since it arrived. `kind` is Slack's name for it. */
+  onAcknowledged?: (kind: string, ms: number) => void
+  /** Begins the trace of a payload. */
+  trace?: (kind: string, work: () => Promise<void>) => Promise<void>
 }
 
 /**
@@ -15,7 +19,10 @@ export interface Screening {
  * listener does. If a member is null, it throws and answers 500. If there is no listener, it answers nothing for 3 s and then 404. So the
  * app gets only payloads that a listener can read. All others are acknowledged here, at once.
  */
-export function screen(receiver: Receiver, { respond, onUnhandled }: Screening): Receiver {
+export function screen(
+  receiver: Receiver,
+  { respond, onUnhandled, onAcknowledged = () => {}, trace = (_, work) => work() }: Screening,
+): Receiver {
   async function acknowledge(unhandled: UnhandledPayload, { body, ack }: ReceiverEvent): Promise<void> {
     await ack(acknowledgementFor(unhandled, body))
     onUnhandled(unhandled)
@@ -23,8 +30,17 @@ export function screen(receiver: Receiver, { respond, onUnhandled }: Screening):
     if (followUp) await respond(followUp.responseUrl, notice(followUp.words))
   }
 
-  async function forward(app: App, event: ReceiverEvent): Promise<void> {
-    const reading = readPayload(event.body)
+  async function forward(app: App, received: ReceiverEvent): Promise<void> {
+    const startedAt = performance.now()
+    const reading = readPayload(received.body)
+    const kind = reading.is === 'read' ? reading.kind : reading.unhandled.kind
+    const event: ReceiverEvent = {
+      ...received,
+      async ack(answer) {
+        await received.ack(answer)
+        onAcknowledged(kind, performance.now() - startedAt)
+      },
+    }
     if (reading.is === 'unhandled') return acknowledge(reading.unhandled, event)
     let acknowledged = false
     const ack: AckFn<unknown> = async (answer) => {
@@ -32,7 +48,7 @@ export function screen(receiver: Receiver, { respond, onUnhandled }: Screening):
       await event.ack(answer)
     }
     try {
-      await app.processEvent({ ...event, body: reading.payload, ack })
+      await trace(kind, () => app.processEvent({ ...event, body: reading.payload, ack }))
     } finally {
       if (!acknowledged) await acknowledge({ kind: reading.kind, why: 'listener-failed' }, event)
     }

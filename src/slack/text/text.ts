@@ -1,4 +1,5 @@
 import { withoutInvisible } from '../../domain/invisible.ts'
+import { isMachine } from '../../domain/origin.ts'
 
 /** Holds the text of `Mrkdwn`. The class is not exported, so that only the functions of this file can create one. */
 class MrkdwnText {
@@ -85,8 +86,9 @@ export function link(address: string | undefined, text: string): Mrkdwn {
     : mrkdwn`${text}`
 }
 
-/** Mentions a person by their Slack id. Anything that is not an id of Slack is shown as code. */
+/** Mentions a person by their Slack id, and names a machine. Anything that is not an id of Slack is shown as code. */
 export function mention(userId: string): Mrkdwn {
+  if (isMachine({ userId })) return new MrkdwnText('Alertmanager')
   return reference('@', userId)
 }
 

@@ -6,8 +6,12 @@ import type { SeenAssignment } from '../../../src/domain/assignment.ts'
 import type { ElasticIp } from '../../../src/domain/elastic-ip.ts'
 import type { Server } from '../../../src/domain/server.ts'
 import { createOfferAddresses, type OfferedAddresses } from '../../../src/features/evacuate-server/addresses.ts'
-import { evacuationModal } from '../../../src/features/evacuate-server/modal.ts'
+import { createEvacuationForm } from '../../../src/features/evacuate-server/form.ts'
+import { evacuationForm, evacuationModal } from '../../../src/features/evacuate-server/modal.ts'
 import { createReadAddresses } from '../../../src/features/evacuate-server/preflight.ts'
+import type { Submission } from '../../../src/slack/commands/handlers.ts'
+import { Refusal } from '../../../src/slack/errors.ts'
+import { mrkdwn } from '../../../src/slack/text/text.ts'
 import { readableBlocks } from '../../requests/readable.ts'
 
 const place = { project: { id: 'proj_1', name: 'Storefront' }, site: { id: undefined, name: undefined, slug: 'ASH' } }
@@ -44,6 +48,8 @@ const seenThere = (index: number, agoMs: number): SeenAssignment => ({
   at: 0,
   agoMs,
 })
+
+const servers12 = { [evacuationForm.server]: 'sv_1', [evacuationForm.target]: 'sv_2' }
 
 /** The addresses that the form offers for `web-1`, where the account has these. */
 function offer(all: ElasticIp[], { seen = [], ticked, targetId }: { seen?: SeenAssignment[]; ticked?: string[]; targetId?: string } = {}) {
@@ -122,5 +128,21 @@ describe('the addresses in the form of an evacuation', () => {
   test('are told to be none if there are none', async () => {
     const addresses = await offer([])
     expect(JSON.stringify(blocksWith(addresses))).toContain('The account shows no Elastic IP on web-1')
+  })
+
+  test('are shown again as they were ticked if the request is refused, with those that were left out', async () => {
+    const addresses = await offer([ip(1), ip(2), ip(3, { status: 'error' })])
+    const blocks = blocksWith(addresses)
+    const group = blocks.find(({ block_id: id }) => id?.endsWith(':0'))?.block_id ?? ''
+    const submission = { metadata: '{}', blocks, values: servers12, chosen: {}, ticked: { [group]: ['eip_2'] } }
+    const submit = () => Promise.reject(new Refusal(mrkdwn`Another request is open.`))
+    const form = createEvacuationForm({ submit, change: {} as never, offerAddresses: () => Promise.reject(new Error('is not read')) })
+
+    const answer = await form.submitForm(submission as unknown as Submission)
+    const shown = answer.is === 'refused' ? (answer.again(answer.problem).blocks as KnownBlock[]) : []
+
+    const boxes = shown.find(({ block_id: id }) => id === group)
+    expect(boxes).toMatchObject({ element: { options: [{ value: 'eip_1' }, { value: 'eip_2' }], initial_options: [{ value: 'eip_2' }] } })
+    expect(readableBlocks(shown.filter(({ type }) => type === 'section'))).toContain('203.0.113.3 has status error.')
   })
 })

@@ -66,7 +66,14 @@ describe('an unhandled Slack payload', () => {
     const could = expect.stringMatching(/could not be read/)
     const handle = expect.stringMatching(/does not handle/)
     expect(lines).toEqual([could, could, could, handle, handle])
-    expect(fields).toEqual([unreadable[0], unreadable[2], unreadable[3], { kind: 'shortcut' }, { kind: 'block_actions' }])
+    const code = { code: 'payload-unreadable' }
+    expect(fields).toEqual([
+      { ...code, ...unreadable[0] },
+      { ...code, ...unreadable[2] },
+      { ...code, ...unreadable[3] },
+      { code: 'payload-not-handled', kind: 'shortcut' },
+      { code: 'payload-not-handled', kind: 'block_actions' },
+    ])
     // A kind without a listener is not counted as an error.
     expect(counted).toEqual(['slack', 'slack', 'slack', 'slack'])
   })

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { createMetrics, places } from '../../../src/ops/pages/metrics.ts'
 import { createMetricsPage, type Snapshot } from '../../../src/ops/pages/metrics-page.ts'
+import { forgeries, losses } from '../../../src/ops/pages/objectives.ts'
 
 const figures: Snapshot = {
   open: [{ state: 'waiting', kind: 'ip.move', count: 2 }],
@@ -32,6 +33,10 @@ describe('the metrics page', () => {
     metrics.moveEnded('done', 43_000)
     metrics.tick(20)
     metrics.error('jobs')
+    metrics.acknowledged('command', 120)
+    metrics.writeSent('ip.move', 700)
+    metrics.reported('ip.evacuate', -3)
+    metrics.requestsLost('set-back')
 
     const lines = await linesOf(metrics)
 
@@ -45,6 +50,10 @@ describe('the metrics page', () => {
         'lockkeeper_move_duration_seconds_bucket{le="30",state="done"} 0',
         'lockkeeper_ticks_total 1',
         'lockkeeper_errors_total{where="jobs"} 1',
+        'lockkeeper_acknowledgement_duration_seconds_bucket{le="0.25",payload="command"} 1',
+        'lockkeeper_write_delay_seconds_bucket{le="1",kind="ip.move"} 1',
+        'lockkeeper_report_delay_seconds_bucket{le="0.5",kind="ip.evacuate"} 1',
+        'lockkeeper_requests_lost_total{how="set-back"} 1',
         'lockkeeper_requests_open{kind="ip.move",state="waiting"} 2',
         'lockkeeper_moves_in_flight 3',
         'lockkeeper_messages_unsent 1',
@@ -77,8 +86,11 @@ describe('the metrics page', () => {
     expect(await shared()).toContain('lockkeeper_moves_in_flight 3')
   })
 
-  test('starts each error counter at 0, so that the first error is an increase', async () => {
+  test('starts each error counter, and each counter of what must never occur, at 0, so that the first one is an increase', async () => {
     const lines = await linesOf(createPaged({ snapshot: async () => figures }))
+    for (const how of losses) expect(lines).toContain(`lockkeeper_requests_lost_total{how="${how}"} 0`)
+    for (const problem of forgeries) expect(lines).toContain(`lockkeeper_records_not_genuine_total{problem="${problem}"} 0`)
+    expect(lines).toContain('lockkeeper_writes_doubled_total 0')
     for (const place of places) expect(lines).toContain(`lockkeeper_errors_total{where="${place}"} 0`)
   })
 

@@ -72,9 +72,9 @@ test('the status page shows since when a problem lasts, and logs its beginning a
     { ok: false, problem: 'Slack does not answer', since: '2026-11-02T03:03:00.000Z' },
   ])
   expect(entries).toEqual([
-    [{ check: 'slack', problem: 'Slack does not answer' }, 'a check fails'],
+    [{ code: 'check-failed', check: 'slack', problem: 'Slack does not answer' }, 'a check fails'],
     [{ check: 'slack', afterMs: 120_000 }, 'a check passes again'],
-    [{ check: 'slack', problem: 'Slack does not answer' }, 'a check fails'],
+    [{ code: 'check-failed', check: 'slack', problem: 'Slack does not answer' }, 'a check fails'],
   ])
 })
 
@@ -128,12 +128,12 @@ test.each<[string, unknown, string]>([
 
 test('the status page shows the worker as unknown while Redis does not answer, and otherwise the problem of the worker', async () => {
   const fine = async () => {}
-  const errors = [new StoreUnavailableError('Redis: Error x'), new Error('No worker has been at work for 30 s')]
+  const errors = [new StoreUnavailableError('Redis: Error x'), new Error('No worker has run for 30 s')]
   const checks = createChecks({ redis: fine, slack: fine, accountApi: fine, worker: () => Promise.reject(errors.shift()) })
   const { read } = arrange(checks)
 
   expect((await read()).body.checks.worker.problem).toBe("Unknown while Redis isn't responding")
-  expect((await read()).body.checks.worker.problem).toBe('No worker has been at work for 30 s')
+  expect((await read()).body.checks.worker.problem).toBe('No worker has run for 30 s')
 })
 
 test('the status page probes Slack and the account API at most every 30 s, however often the page is read', async () => {

@@ -57,6 +57,7 @@ function startButtons() {
     home: { show: async () => expect.fail('the Home tab was shown') },
     details: () => expect.fail('details were shown'),
     onChanged: () => void effects.push('reported as changed'),
+    joinTrace: () => {},
     forms: {},
   })
 

@@ -14,6 +14,9 @@ import { requestFor } from '../request-for-test.ts'
 const message = { text: 'Done.', blocks: [] }
 const withTable: Answerable = { table: { text: 'as a table', blocks: [] }, instead: message }
 
+/** Redis' clock when a message was sent. */
+const nowMs = 50_000
+
 interface Case {
   mode?: Lease['mode']
   request?: Request
@@ -56,6 +59,7 @@ async function deliver(
     lease: async () => ({
       lease: { token: 't', mode, searchedForMs, triedUntilMs, triedCardless, sendBefore: performance.now() + leftMs },
       request,
+      now: () => nowMs,
     }),
     settle: async (_id: string, _name: OutboxName, _held: unknown, settlement: Settlement) => {
       settlements.push(settlement)
@@ -86,8 +90,10 @@ async function deliver(
     asDirect: () => message,
   } as Renderer
   const onUndeliverable = () => {}
-  const delivered = await createDeliver({ outbox, messenger, render, onUndeliverable })(request.id, name)
-  return { delivered, sent, settlements, searches }
+  const reported: number[] = []
+  const onReported = (_: Request, sinceEndMs: number) => void reported.push(sinceEndMs)
+  const delivered = await createDeliver({ outbox, messenger, render, onUndeliverable, onReported })(request.id, name)
+  return { delivered, sent, settlements, searches, reported }
 }
 
 describe('under a lease that holds', () => {
@@ -113,6 +119,28 @@ describe('under a lease that holds', () => {
     expect(sent).toEqual(expected)
     expect(delivered).toEqual({ is: 'sent' })
     expect(settlements).toMatchObject([{ status: 'settled' }])
+  })
+})
+
+describe('the time from the end of a change to its report', () => {
+  const item = { id: 'eip_1', state: 'done' as const, causes: [], endedAt: 20_000 }
+
+  test.each([
+    ['is noted once Slack has the report', { sentAt: 1_000, endedAt: 48_000 }, [2_000]],
+    ['counts from the end of the last item', { sentAt: 1_000, endedAt: 49_500, items: [item, { ...item, endedAt: 49_000 }] }, [1_000]],
+    ['is not noted for a request that was never sent, such as a rejected one', { endedAt: 48_000 }, []],
+  ])('%s', async (_, of, expected) => {
+    expect((await deliver('ended', { request: requestFor({ state: 'done', ...of }) })).reported).toEqual(expected)
+  })
+
+  test.each(['card', 'late'] as const)('is not noted for another message: %s', async (name) => {
+    expect((await deliver(name, { request: requestFor({ state: 'done', sentAt: 1_000, endedAt: 48_000 }) })).reported).toEqual([])
+  })
+
+  test('is not noted while Slack refuses the report', async () => {
+    const request = requestFor({ state: 'done', sentAt: 1_000, endedAt: 48_000 })
+    const posted = { is: 'rate-limited', retryInMs: 1_000 } as const
+    expect((await deliver('ended', { request, posted })).reported).toEqual([])
   })
 })
 

@@ -1,12 +1,14 @@
 import { describe, expect, test } from 'vitest'
+import { alertsRequester } from '../../../src/domain/origin.ts'
 import { createDiscardUnposted } from '../../../src/requests/reconcile/discard-unposted.ts'
 import type { Posted } from '../../../src/slack/web-api/messenger.ts'
 import { requestFor } from '../request-for-test.ts'
 
 /** Discards a request whose card is refused. The direct message to its requester has this outcome. */
-async function discardAfter(posted: Posted) {
+async function discardAfter(posted: Posted, request = requestFor({ id: 'a' })) {
   const discarded: unknown[] = []
   const channels: string[] = []
+  const undeliverable: string[] = []
   const discardUnposted = createDiscardUnposted({
     store: { discard: async ({ id }, cause) => void discarded.push([id, cause]) },
     messenger: {
@@ -15,10 +17,10 @@ async function discardAfter(posted: Posted) {
         return posted
       },
     },
+    onUndeliverable: (_, error) => void undeliverable.push(error),
   })
-  const request = requestFor({ id: 'a' })
   await discardUnposted(request, 'is_archived')
-  return { discarded, channels, requester: request.origin.userId }
+  return { discarded, channels, undeliverable, requester: request.origin.userId }
 }
 
 describe('a request whose card Slack refuses', () => {
@@ -26,6 +28,16 @@ describe('a request whose card Slack refuses', () => {
     const { discarded, channels, requester } = await discardAfter({ is: 'sent', ts: '1.1', channelId: 'D1' })
     expect(channels).toEqual([requester])
     expect(discarded).toEqual([['a', { code: 'not-posted', error: 'is_archived' }]])
+  })
+
+  test('is discarded after a notice to the operators if a machine requested it', async () => {
+    const origin = { ...requestFor({}).origin, userId: alertsRequester }
+    const { discarded, channels, undeliverable } = await discardAfter(
+      { is: 'sent', ts: '1.1', channelId: 'D1' },
+      requestFor({ id: 'a', origin }),
+    )
+    expect({ channels, undeliverable }).toEqual({ channels: [], undeliverable: ['is_archived'] })
+    expect(discarded).toHaveLength(1)
   })
 
   test('is discarded if the requester takes no direct message', async () => {

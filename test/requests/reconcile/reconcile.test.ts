@@ -36,6 +36,7 @@ function startReconcile({ delivered = { is: 'sent' }, meanwhile = [] }: World = 
   const did: string[] = []
   const held: number[] = []
   const wakeUps: number[] = []
+  const lost: string[] = []
 
   async function dueInMs(): Promise<number | undefined> {
     const at = await redis.zscore(keys.due, id)
@@ -69,6 +70,7 @@ function startReconcile({ delivered = { is: 'sent' }, meanwhile = [] }: World = 
     wake: async (_, delayMs = 0) => void wakeUps.push(delayMs),
     toTracked: (request) => [request],
     sendItems: async () => {},
+    onLostRecord: (lostId) => void lost.push(lostId),
     discardUnposted: async (_, error) => void did.push(`report that the card was refused: ${error}`),
   })
 
@@ -83,7 +85,8 @@ function startReconcile({ delivered = { is: 'sent' }, meanwhile = [] }: World = 
 
   const find = () => store.find(id)
   const removeRecord = () => redis.del(keys.record(id))
-  return { reconcile: () => reconcile(id), record, find, removeRecord, dueInMs, did, held, wakeUps }
+  const clearDue = () => redis.zrem(keys.due, id)
+  return { reconcile: () => reconcile(id), record, find, removeRecord, clearDue, dueInMs, did, held, wakeUps, lost }
 }
 
 describe('a waiting request', () => {
@@ -293,14 +296,28 @@ describe('a request that needs no work', () => {
   })
 
   test('because its record is gone is never due again', async () => {
-    const { reconcile, record, dueInMs, removeRecord, did } = startReconcile()
+    const { reconcile, record, dueInMs, removeRecord, did, lost } = startReconcile()
     await record()
     await removeRecord()
 
     await reconcile()
+    await reconcile()
 
     expect(did).toEqual([])
     expect(await dueInMs()).toBeUndefined()
+    expect(lost, 'it is reported as lost, once').toEqual([id])
+  })
+
+  test('because it was discarded is not lost', async () => {
+    const { reconcile, record, dueInMs, removeRecord, clearDue, lost } = startReconcile()
+    await record()
+    await removeRecord()
+    await clearDue()
+
+    await reconcile()
+
+    expect(await dueInMs()).toBeUndefined()
+    expect(lost).toEqual([])
   })
 })
 

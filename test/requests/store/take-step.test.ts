@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import type { Request } from '../../../src/domain/request.ts'
-import type { Store } from '../../../src/requests/store/store.ts'
-import type { StepData } from '../../../src/requests/store/take-step.ts'
+import { createStore, type Store } from '../../../src/requests/store/store.ts'
+import type { StepData, TakenStep } from '../../../src/requests/store/take-step.ts'
+import { connectTestRedis, noAudit } from '../redis-for-test.ts'
+import { recordRequest } from '../request-for-test.ts'
 import { takeSteps } from '../take-steps.ts'
 import { withRequest } from '../with-request.ts'
 
@@ -111,5 +113,55 @@ describe('a step that depends on the content of the record', () => {
     const { store, request } = await withRequest()
     await store.take(request, 'reject')
     expect(await count(store, request, 'UBEN')).toEqual({ outcome: 'lost', state: 'rejected' })
+  })
+})
+
+describe('a step that was taken', () => {
+  async function startNoting() {
+    const { redis, keys } = connectTestRedis()
+    const taken: TakenStep[] = []
+    const store = createStore({ redis, keys, audit: noAudit, onStep: (step) => void taken.push(step) })
+    const { id } = await recordRequest(store)
+    /** Sets the time of the approval back. */
+    async function approvedAgo(ms: number) {
+      const { decidedAt = 0 } = await takeSteps(store, id, 'approve')
+      await redis.hset(keys.record(id), 'decidedAt', String(decidedAt - ms))
+    }
+    return { store, id, taken, approvedAgo }
+  }
+
+  test('is noted with its request, and the write with the time since the last approval', async () => {
+    const { store, id, taken, approvedAgo } = await startNoting()
+    await approvedAgo(7_000)
+
+    await takeSteps(store, id, 'send', 'accept', 'finish')
+
+    expect(taken.map(({ step, requestId }) => [step, requestId])).toEqual(
+      ['request', 'approve', 'send', 'accept', 'finish'].map((step) => [step, id]),
+    )
+    const [, , send, ...others] = taken
+    expect(send?.sinceApprovalMs).toBeGreaterThanOrEqual(7_000)
+    expect(send?.sinceApprovalMs).toBeLessThan(9_000)
+    expect(others.every(({ sinceApprovalMs }) => sinceApprovalMs === undefined)).toBe(true)
+  })
+
+  test('of an item is noted with the kind of the item and that of the request, and each write with the time since the approval', async () => {
+    const { store, id, taken, approvedAgo } = await startNoting()
+    await approvedAgo(7_000)
+    const item = { id: 'eip_1', state: 'waiting' as const, causes: [] }
+    const request = await takeSteps(store, id, ['begin', { set: { items: [item] } }])
+
+    await store.takeItem(request, item, 'send-item', { kind: 'ip.move', at: await store.now(), audit: {} })
+
+    expect(taken.find(({ step }) => step === 'begin')).not.toHaveProperty('sinceApprovalMs')
+    expect(taken.at(-1)).toMatchObject({
+      step: 'send-item',
+      requestId: id,
+      item: 'eip_1',
+      kind: 'ip.move',
+      requestKind: request.kind,
+      to: 'sending',
+    })
+    expect(taken.at(-1)?.sinceApprovalMs).toBeGreaterThanOrEqual(7_000)
   })
 })

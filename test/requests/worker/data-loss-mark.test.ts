@@ -30,12 +30,16 @@ function underwayOn(list: () => Promise<ElasticIp[]>): UnderwayNow {
   return underwayNow
 }
 
+/** The end of every notice. */
+const pointer = / More: `[a-z-]+` in docs\/alerts-and-errors\.md\.$/
+
 /** A process that checks the data set, adds audit notes, and posts to the operators. Its first `failing` posts fail. */
 function startProcess({ redis, keys }: { redis: Redis; keys: Keys }, { failing = 0, underway = [underwayOn(async () => [onWeb1])] } = {}) {
   const posts: string[] = []
+  const losses: string[] = []
   const log: [level: string, text: string][] = []
   const post = async (_: unknown, { text }: { text: string }): Promise<Posted> => {
-    posts.push(text)
+    posts.push(text.replace(pointer, ''))
     return posts.length <= failing ? { is: 'unknown', problem: 'HTTP status 503' } : { is: 'sent', ts: '1.1', channelId: 'C1' }
   }
   const operators = createNotifyOperators({
@@ -44,7 +48,7 @@ function startProcess({ redis, keys }: { redis: Redis; keys: Keys }, { failing =
     messenger: { post },
     channelId: 'C1',
     onError: () => {},
-    log: { warn: (text: string) => log.push(['warn', text]), error: (text: string) => log.push(['error', text]) },
+    log: { warn: (_, text) => log.push(['warn', text]), error: (_, text) => log.push(['error', text]) },
     waitsMs: [20, 20, 20],
   })
   const newestHead = createNewestHead()
@@ -55,6 +59,7 @@ function startProcess({ redis, keys }: { redis: Redis; keys: Keys }, { failing =
     notifyOperators: operators.notify,
     newestHead,
     catalog: { underwayNow: () => underway },
+    onLost: (how) => void losses.push(how),
   })
   onTestFinished(operators.stop)
   /** Adds `count` entries to the audit chain, one after the other. */
@@ -64,7 +69,7 @@ function startProcess({ redis, keys }: { redis: Redis; keys: Keys }, { failing =
       await audit.settle()
     }
   }
-  return { check: dataLossMark.check, posts, log, note }
+  return { check: dataLossMark.check, posts, losses, log, note }
 }
 
 /** Copies the audit. Returns a function that restores the copy. */
@@ -120,6 +125,7 @@ describe('a data set', () => {
         /Redis lost Lockkeeper's data.*not tracked by Lockkeeper: 203\.0\.113\.10 \(eip_1GijF7NsZe3bN\), shown on web-1\.$/,
       ),
     ])
+    expect(one.losses, 'the loss counts').toEqual(['all-data'])
   })
 
   test('that is new names the first 50 changes under way, and counts the others', async () => {
@@ -165,7 +171,7 @@ describe('a data set', () => {
 
     await expect.poll(() => other.posts.length).toBe(3)
     expect(new Set(other.posts)).toEqual(new Set([expect.stringContaining("Redis lost Lockkeeper's data")]))
-    expect(await shared.redis.get(shared.keys.notice('state-lost:another'))).toBe('notified')
+    expect(await shared.redis.get(shared.keys.notice('redis-data-lost:another'))).toBe('notified')
   })
 })
 
@@ -192,6 +198,7 @@ describe('an older state of a data set', () => {
     await restore()
     for (const { check } of [one, other, one, other]) await check()
 
+    expect([one.losses, other.losses], 'each process counts the loss once').toEqual([['set-back'], ['set-back']])
     expect([...one.posts.slice(1), ...other.posts]).toMatchInlineSnapshot(`
       [
         ":rotating_light: *Redis went back to an older state.* Newer decisions may be undone, and newer requests may be gone. Find out what happened to Redis: was an older copy restored, or did a replica take over that lagged behind? Before anyone approves an open request, check on the account whether it was already carried out. Elastic IPs that are moving now, perhaps no longer tracked by Lockkeeper: 203.0.113.10 (eip_1GijF7NsZe3bN), shown on web-1.",

@@ -157,6 +157,12 @@ export function createWorld({ data, moveTakes, movePhases = [{ server: 'target' 
       if (!server) throw new Error(`the stand-in has no server ${id}`)
       Object.assign(server, { status: 'off', dead: true })
     },
+    /** Makes it active again: Elastic IPs that were not moved meanwhile show it again. */
+    reviveServer(id: string): void {
+      const server = serverOf(id)
+      if (!server) throw new Error(`the stand-in has no server ${id}`)
+      Object.assign(server, { status: 'on', dead: false })
+    },
     changeVirtualMachine(id: string, change: Partial<VirtualMachineState>): void {
       const machine = data.virtualMachines.find((one) => one.id === id)
       if (!machine) throw new Error(`the stand-in has no virtual machine ${id}`)

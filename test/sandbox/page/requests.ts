@@ -20,10 +20,15 @@ export function requestsIn(messages: Message[]): ShownRequest[] {
   return messages.filter(isRequest).map((message) => ({
     channel: message.channel,
     ts: message.ts,
-    requester: /<@(\w+)/.exec(message.text)?.[1],
+    requester: requesterOf(message),
     stage: stageOf(message),
     isReported: messages.some((reply) => reply.threadTs === message.ts && isEnd(reply)),
   }))
+}
+
+/** Returns the first person whom it names. The request of an alert has no person as its requester, and names its machine first. */
+function requesterOf({ text }: Message): string | undefined {
+  return /<@(\w+)|\bAlertmanager\b/.exec(text)?.[1]
 }
 
 /** Returns the requests that this person has to decide, or to create a key for. */

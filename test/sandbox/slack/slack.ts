@@ -25,6 +25,8 @@ export interface SlackOptions {
   port?: number
   /** The bot's request URL, such as `http://127.0.0.1:3000/slack/events`. `connectBot` can set it later. */
   botUrl?: string
+  /** The address under which the bot reaches this stand-in, if a proxy is in front of it. Default: its own on loopback. */
+  publicUrl?: string
   signingSecret?: string
   botToken?: string
   appToken?: string

@@ -66,7 +66,7 @@ export async function startSlack(options: SlackOptions = {}): Promise<Slack> {
     if (change.notification) notifications.push(change.notification)
   })
 
-  const baseUrl = () => url
+  const baseUrl = () => options.publicUrl ?? url
   const responseUrls = createResponseUrls({ baseUrl, state, directory, messages, faults, record, notDescribed })
   const socketMode = createSocketMode({ baseUrl, appId: directory.bot.appId, changed: () => state.changed({ visible: false }) })
   const transport = createTransport({
@@ -156,7 +156,7 @@ export async function startSlack(options: SlackOptions = {}): Promise<Slack> {
 
   return {
     url,
-    apiUrl: `${url}/api/`,
+    apiUrl: `${baseUrl()}/api/`,
     signingSecret,
     botToken,
     appToken,

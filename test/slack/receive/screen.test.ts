@@ -18,6 +18,7 @@ async function setUp(listenTo: (app: App, happened: string[]) => void = () => {}
   const happened: string[] = []
   const acks: unknown[] = []
   const unhandled: UnhandledPayload[] = []
+  const acknowledged: [kind: string, ms: number][] = []
   let receive: (event: Event) => Promise<void> = async () => {}
   const receiver = {
     init: (app: App) => {
@@ -35,6 +36,7 @@ async function setUp(listenTo: (app: App, happened: string[]) => void = () => {}
       happened.push('reported')
       unhandled.push(one)
     },
+    onAcknowledged: (kind, ms) => void acknowledged.push([kind, ms]),
   }
   const screened = screen(receiver, screening)
   const authorize = async () => ({ botToken: 'xoxb-1', botId: 'B1', botUserId: 'U1' })
@@ -53,8 +55,26 @@ async function setUp(listenTo: (app: App, happened: string[]) => void = () => {}
     })
   }
 
-  return { app, screened, happened, acks, unhandled, deliver }
+  return { app, screened, happened, acks, unhandled, acknowledged, deliver }
 }
+
+describe('the time to acknowledge', () => {
+  it('is measured from the arrival of a payload, once for each, whoever acknowledges it', async () => {
+    const { acknowledged, deliver } = await setUp((app) =>
+      app.action(/^/, async ({ ack }) => {
+        await new Promise((resolve) => setTimeout(resolve, 40))
+        await ack()
+      }),
+    )
+
+    await deliver(click)
+    await deliver({ type: 'view_closed', user, view: { id: 'V1' } })
+
+    expect(acknowledged.map(([kind]) => kind)).toEqual(['block_actions', 'view_closed'])
+    expect(acknowledged[0]?.[1]).toBeGreaterThan(35)
+    expect(acknowledged[1]?.[1]).toBeLessThan(35)
+  })
+})
 
 describe('a payload without a listener', () => {
   it.each<[string, unknown]>([

@@ -17,6 +17,7 @@ export const subjects = {
   pickers: 'Pickers',
   channels: 'Channels',
   groups: 'User groups',
+  alerts: 'Alerts',
   redis: 'Redis',
   api: 'Account API',
   key: 'API key',

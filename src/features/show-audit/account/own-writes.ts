@@ -17,6 +17,8 @@ const isAboutItsWrite: Record<StepName, boolean> = {
   reject: false,
   withdraw: false,
   'withdraw-handover': false,
+  'withdraw-resolved': false,
+  'note-resolved': false,
   'remind-half': false,
   'remind-last': false,
   'remind-handover-half': false,

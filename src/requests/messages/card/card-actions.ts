@@ -1,4 +1,5 @@
 import type { Button } from '@slack/web-api'
+import { isMachine } from '../../../domain/origin.ts'
 import { restOf } from '../../../domain/request-item.ts'
 import { type ButtonParts, button } from '../../../slack/blocks/blocks.ts'
 import { phraseWords } from '../../../slack/text/phrase-words.ts'
@@ -20,7 +21,8 @@ export function cardActions(view: CardView): Button[] {
         ? [
             make('approve', 'Approve', { style: 'primary', confirm: approveConfirmation(view) }),
             make('reject', 'Reject', { style: 'danger' }),
-            make('withdraw', 'Withdraw'),
+            // Only its requester can withdraw a request, and a machine clicks on nothing.
+            ...(isMachine(request.origin) ? [] : [make('withdraw', 'Withdraw')]),
           ]
         : []
     case 'approved':

@@ -1,4 +1,5 @@
 import type { KnownBlock } from '@slack/web-api'
+import { isMachine } from '../../../domain/origin.ts'
 import type { Request, StoredState } from '../../../domain/request.ts'
 import { context, wholeSection } from '../../../slack/blocks/blocks.ts'
 import { reasonBlocks } from '../../../slack/blocks/reason.ts'
@@ -99,7 +100,6 @@ function consequence({ request, items, ending }: CardView): Mrkdwn {
     case 'expired':
       return why.text === '' ? mrkdwn`Nothing was done.` : mrkdwn`${why} Nothing was done.`
     case 'rejected':
-    case 'withdrawn':
       return mrkdwn``
     default:
       return why
@@ -124,7 +124,7 @@ function whoAndWhen(request: Request): Mrkdwn {
 function who(request: Request): Mrkdwn {
   const { state, decision, decidedAt } = request
   const requester = mention(request.origin.userId)
-  if (state === 'withdrawn') return mrkdwn`Requested and withdrawn by ${requester}`
+  if (state === 'withdrawn') return mrkdwn`Requested${isMachine(request.origin) ? '' : ' and withdrawn'} by ${requester}`
   if (state === 'rejected') return mrkdwn`Requested by ${requester}, rejected by ${decider(request)}`
   if (decision?.breakGlass) return mrkdwn`:rotating_light: *Emergency approval:* requested and approved by ${requester} alone`
   if (decidedAt === undefined) return mrkdwn`Requested by ${requester}`

@@ -6,6 +6,7 @@ import { context, fields, header, headerFits, wholeSection } from '../../../slac
 import { reasonBlocks } from '../../../slack/blocks/reason.ts'
 import { boldPhrase, plainPhrase } from '../../../slack/text/phrase-words.ts'
 import { code, joinMrkdwn, link, type Mrkdwn, mention, mrkdwn } from '../../../slack/text/text.ts'
+import { alertWords } from '../alert-words.ts'
 import { approversNotListed } from '../approvers.ts'
 import { itemBlocks, itemLines } from '../items.ts'
 import { undoesWords } from '../undoes.ts'
@@ -20,13 +21,14 @@ export function openBlocks(view: CardView): KnownBlock[] {
   return [...titleBlocks(view), ...cardBody(view), ...sourceBlocks(view)]
 }
 
-/** Links the message that it was requested from. Only the request message does: the Home tab is outside of the channel. */
-export function sourceBlocks({ fromMessage }: CardView): KnownBlock[] {
-  return fromMessage ? context([sourceWords(fromMessage)]) : []
+/** Links the message or the alert that it was requested from. Only the request message does: the Home tab is outside of the channel. */
+export function sourceBlocks(view: CardView): KnownBlock[] {
+  const words = sourceWords(view)
+  return words.length > 0 ? context(words) : []
 }
 
-function sourceWords(address: string): Mrkdwn {
-  return mrkdwn`Requested from ${link(address, 'a message')}`
+function sourceWords({ fromMessage, request: { alert } }: CardView): Mrkdwn[] {
+  return [...(fromMessage ? [mrkdwn`Requested from ${link(fromMessage, 'a message')}`] : []), ...(alert ? [alertWords(alert)] : [])]
 }
 
 /** Shows the change as a heading. One that is too long for a heading is shown whole below it. */
@@ -90,7 +92,7 @@ export function openText(view: CardView): Mrkdwn[] {
     ...approvalsInWords(view),
     ...contentInWords(view),
     smallPrint(view),
-    ...(view.fromMessage ? [sourceWords(view.fromMessage)] : []),
+    ...sourceWords(view),
   ]
 }
 

@@ -1,3 +1,4 @@
+import { isMachine } from '../../../domain/origin.ts'
 import type { PolicyRule } from '../../../domain/policy.ts'
 import type { Request } from '../../../domain/request.ts'
 import { capitalised } from '../../../slack/text/capitalised.ts'
@@ -39,7 +40,8 @@ function neededApproval(request: Request, rule: PolicyRule | undefined): Mrkdwn 
   const { origin, expiresAt, createdAt } = request
   const requester = mention(origin.userId)
   const approvers = whoIsAsked(request, rule)
-  if (!approvers) return mrkdwn`${requester} needs approval, but nobody can give it. No policy rule covers this anymore. Withdraw it.`
+  if (!approvers)
+    return mrkdwn`${requester} needs approval, but nobody can give it. No policy rule covers this anymore.${isMachine(origin) ? '' : ' Withdraw it.'}`
   return mrkdwn`${requester} needs approval from ${approvers} by ${deadline(expiresAt, createdAt)}.`
 }
 

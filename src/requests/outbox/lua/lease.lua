@@ -1,7 +1,7 @@
 -- Leases one message of the outbox, so that one process at a time sends it.
 -- KEYS: record, outbox.   ARGV: id, message name, token, lease in ms if fresh, if unsure, '1' if a report may go before its card.
 -- Returns { 'fresh' | 'unsure', how many ms it has been searched for, the latest time of an earlier try (ms since 1970, or ''), '1' if that
--- try may have been before the card, the revision that owes it or '', then the record's fields and values }.
+-- try may have been before the card, the revision that owes it or '', now in ms, then the record's fields and values }.
 -- 'fresh': send it. 'unsure': an earlier try may have sent it, so search first.
 -- Without a lease, returns one word: 'held' another process sends it; 'settled' it was sent; 'missing' the request is gone; 'cardless' the
 -- card must be sent first.
@@ -48,4 +48,4 @@ redis.call('HSET', KEYS[1], field, cjson.encode(sending))
 redis.call('ZADD', KEYS[2], lasts, member)
 local function text(number) return number and whole(number) or '' end
 local wasCardless = mode == 'unsure' and item.cardless and '1' or ''
-return { mode, text(now - (since or now)), text(tried), wasCardless, text(item.owedBy), unpack(flat) }
+return { mode, text(now - (since or now)), text(tried), wasCardless, text(item.owedBy), whole(now), unpack(flat) }

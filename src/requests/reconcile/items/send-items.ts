@@ -88,11 +88,11 @@ export function createSendItems(parts: SendItemsParts) {
 
   /** Sends the write of an item that still waits. Returns `full` if it has to wait for others. */
   async function sendItem(request: Request, item: OpenedItem, { until, past }: ItemsAllowed, read: ItemRead): Promise<'full' | undefined> {
-    // The audit has a signed note of its write or of its end, so its state was put back.
     const problem = past.get(item.id)
     if (problem) {
-      onDistrusted(request, problem)
-      await skip(request.id, item.id, [problem])
+      // The audit has a signed note of its write or of its end. If it still waits, its state was put back. Otherwise another process has sent it
+      // since the record was read.
+      if ((await skip(request.id, item.id, [problem])) === 'won') onDistrusted(request, problem)
       return undefined
     }
     if (read.is !== 'unchanged') return leave(request, item, until, read)
@@ -125,8 +125,8 @@ export function createSendItems(parts: SendItemsParts) {
     else await skip(request.id, id, read.is === 'changed' ? read.causes : [read.cause])
   }
 
-  async function skip(requestId: string, itemId: string, causes: Finding[]): Promise<void> {
-    await itemSteps.takeItemStep(requestId, itemId, ({ item: { state } }) =>
+  async function skip(requestId: string, itemId: string, causes: Finding[]) {
+    return itemSteps.takeItemStep(requestId, itemId, ({ item: { state } }) =>
       state === 'waiting' ? { name: 'skip-item', set: { causes } } : undefined,
     )
   }

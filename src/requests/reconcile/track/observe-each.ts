@@ -1,5 +1,6 @@
 import pLimit from 'p-limit'
 import type { Underway } from '../../../domain/request.ts'
+import type { Tracing } from '../../../domain/tracing.ts'
 import type { Surveyed } from '../../catalog.ts'
 import type { Store } from '../../store/store.ts'
 import type { ObserveItem } from '../items/observe-item.ts'
@@ -21,10 +22,11 @@ interface ObserveEachParts {
   store: Pick<Store, 'findMany'>
   observe: Observe
   observeItem: ObserveItem
+  tracing: Tracing
 }
 
 /** Creates the function that observes several requests and items, each with reads of its own. */
-export function createObserveEach({ store, observe, observeItem }: ObserveEachParts) {
+export function createObserveEach({ store, observe, observeItem, tracing }: ObserveEachParts) {
   const limit = pLimit(parallelReads)
 
   /** Observes requests at the time `now`, in ms since 1970. Returns false if the account API did not answer for one of them. */
@@ -37,7 +39,9 @@ export function createObserveEach({ store, observe, observeItem }: ObserveEachPa
       const request = recordOf.get(id)
       if (!request) return 'skipped'
       if (signal.aborted) return 'unread'
-      return item === undefined ? observe(request, now, signal) : observeItem(request, item, now, signal)
+      return tracing.follow(request, 'observe', () =>
+        item === undefined ? observe(request, now, signal) : observeItem(request, item, now, signal),
+      )
     }
     const results = await Promise.all(requests.map((request) => limit(observeInTime, request)))
     return !results.includes('unread')

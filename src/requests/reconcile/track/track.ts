@@ -1,6 +1,7 @@
 import type { Request } from '../../../domain/request.ts'
 import { isItemUnderway, type RequestItem } from '../../../domain/request-item.ts'
 import type { Timings } from '../../../domain/timings.ts'
+import { noTracing, type Tracing } from '../../../domain/tracing.ts'
 import { type Catalog, surveyedOf } from '../../catalog.ts'
 import type { Store } from '../../store/store.ts'
 import type { ItemSteps } from '../items/item-steps.ts'
@@ -31,6 +32,7 @@ export interface TrackParts extends Pick<ObserveParts, 'audit' | 'checkSearch' |
   /** The requests for looking at few changes more often than at every tick. */
   budget: PollBudget
   onApiError: (error: unknown) => void
+  tracing?: Tracing
 }
 
 /**
@@ -38,10 +40,10 @@ export interface TrackParts extends Pick<ObserveParts, 'audit' | 'checkSearch' |
  * does the absence from a list.
  */
 export function createTrack(parts: TrackParts) {
-  const { store, catalog, pollIntervalMs, lateAfterMs, timings, budget, itemSteps, onApiError } = parts
+  const { store, catalog, pollIntervalMs, lateAfterMs, timings, budget, itemSteps, onApiError, tracing = noTracing } = parts
   const pace = createPace({ store, pollIntervalMs })
   const observeItem = createObserveItem({ store, catalog, itemSteps, lateAfterMs, timings, onApiError })
-  const observeEach = createObserveEach({ store, observe: createObserve({ ...parts, pace }), observeItem })
+  const observeEach = createObserveEach({ store, observe: createObserve({ ...parts, pace }), observeItem, tracing })
   const looks = createLook({ now: store.now, budget, pace, observeEach, pollIntervalMs, lateAfterMs, onApiError })
 
   /**

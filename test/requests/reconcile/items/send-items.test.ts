@@ -112,6 +112,25 @@ describe('the items of a request', () => {
     expect(distrusted).toEqual(['already-sent'])
   })
 
+  test('that another process sends after this one has read the record are no reason for an alarm', async () => {
+    const ids = idsOf(2)
+    const account = accountWith(ids)
+    const { id, startProcess, statesOf, store } = await withBegun(ids, account)
+    let isRead = false
+    const find: typeof store.find = async (...args) => {
+      const found = await store.find(...args)
+      if (!isRead) await startProcess().sendItems(id)
+      isRead = true
+      return found
+    }
+
+    const { sendItems, distrusted } = startProcess({ over: { find }, past: new Map(ids.map((each) => [each, { code: 'already-sent' }])) })
+    await sendItems(id)
+
+    expect(await statesOf()).toEqual({ eip_0: 'moving', eip_1: 'moving' })
+    expect(distrusted).toEqual([])
+  })
+
   test('are not read again within 5 s of the reads before the first write', async () => {
     const ids = idsOf(12)
     const account = accountWith(ids)

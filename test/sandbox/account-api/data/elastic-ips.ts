@@ -25,7 +25,8 @@ export const elasticIps: ElasticIpState[] = [
   elasticIp('203.0.113.105', 'internal-tools', 'DAL', null, { status: 'configuring', site: null, provisioning: true }),
 ]
 
-function elasticIp(
+/** Makes an active Elastic IP. */
+export function elasticIp(
   address: string,
   project: string,
   site: string,

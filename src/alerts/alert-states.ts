@@ -1,0 +1,125 @@
+import { randomUUID } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { guardStore, type Redis } from '../redis/connect.ts'
+import type { Keys } from '../redis/key-names.ts'
+import { createScripts, readScripts } from '../redis/scripts.ts'
+
+const stands = readFileSync(new URL('./lua/request-stands.lua', import.meta.url), 'utf8')
+const names = ['alert-claim', 'alert-claim-server', 'alert-settle', 'alert-leave-server', 'alert-free'] as const
+const scripts = new Map([...readScripts(import.meta.url, names)].map(([name, source]) => [name, `${stands}\n${source}`]))
+
+const dayMs = 24 * 3_600_000
+
+/** How long an alert that led to something leads to nothing more, unless it resolves. */
+const standsMs = 7 * dayMs
+
+/** A request can wait for 30 days. After its decision it stands for 7 more. */
+const proposedKeepMs = 37 * dayMs
+
+/** Deliveries that are late, or come from another Alertmanager of a cluster, are recognized for so long after the alert resolved. */
+const resolvedKeepMs = 10 * 60_000
+
+/** Longer than the reads and the post of one alert take. A claim that is older belongs to a process that died. */
+const usualClaimMs = 60_000
+
+/** A storm has one message in its channel. After this time further alerts make another one. */
+export const stormMs = 10 * 60_000
+
+/**
+ * What became of an alert. `proposed`: a request was made, and the value is its id. `told`: the channel was told why there is none. `storm`: the
+ * message of a storm was posted, and the value is its time stamp.
+ */
+export type AlertOutcome = 'proposed' | 'told' | 'resolved' | 'storm'
+
+const keepMs: Record<AlertOutcome, number> = { proposed: proposedKeepMs, told: standsMs, resolved: resolvedKeepMs, storm: stormMs }
+
+/** The right of one process to handle an alert for a while. */
+export interface AlertClaim {
+  key: string
+  token: string
+  /** An earlier try may have done something already. */
+  again: boolean
+}
+
+/** `done`: it was handled before. `unknown`: it resolved, and nothing had come of it. `busy`: another process handles it. */
+export type Claiming = { is: 'claimed'; claim: AlertClaim } | { is: 'done'; value: string } | { is: 'unknown' } | { is: 'busy' }
+
+/**
+ * `claimed`: propose for the server; tries of one `episode` make one request. `joined`: a request for the server stands. `lost`: the claim of
+ * the alert ran out.
+ */
+export type ServerClaiming = { is: 'claimed'; episode: string } | { is: 'joined'; requestId: string } | { is: 'lost' } | { is: 'busy' }
+
+/** `last`: no other alert of the server fires. `others`: some do. `gone`: nothing is known of the server. */
+export type Leaving = { is: 'last'; requestId: string | undefined; episode: string } | { is: 'others' | 'gone' | 'lost' } | { is: 'busy' }
+
+interface AlertStatesParts {
+  redis: Redis
+  keys: Keys
+  claimMs?: number
+}
+
+/**
+ * Creates the record of what became of each alert, for all replicas. An alert is claimed before anything is done about it. A claim whose process
+ * died runs out, and the next delivery goes on. The functions throw StoreUnavailableError if Redis does not answer.
+ */
+export function createAlertStates({ redis, keys, claimMs = usualClaimMs }: AlertStatesParts) {
+  const run = createScripts(redis, scripts)
+  const nameIn = (key: string) => `alert:${key}`
+
+  /** Claims an alert. `startsAt`: when it began, as the alert says. */
+  async function claim(key: string, { isFiring, startsAt = '' }: { isFiring: boolean; startsAt?: string | undefined }): Promise<Claiming> {
+    const token = randomUUID()
+    const values = [token, claimMs, standsMs, keys.recordPrefix, standsMs, startsAt, isFiring ? 'firing' : 'resolved'].map(String)
+    const [is, how = ''] = await run('alert-claim', [keys.alert(key)], values)
+    if (is === 'claimed') return { is, claim: { key, token, again: how === 'again' } }
+    return is === 'done' ? { is, value: how } : { is: is === 'busy' ? is : 'unknown' }
+  }
+
+  /** Claims the server that a claimed alert is about. */
+  async function claimServer({ key, token }: AlertClaim, serverId: string): Promise<ServerClaiming> {
+    const values = [token, claimMs, proposedKeepMs, keys.recordPrefix, standsMs, nameIn(key), serverId, randomUUID()].map(String)
+    const [is, value = ''] = await run('alert-claim-server', [keys.alert(key), keys.alertedServer(serverId)], values)
+    if (is === 'claimed') return { is, episode: value }
+    if (is === 'joined') return { is, requestId: value }
+    return { is: is === 'busy' ? is : 'lost' }
+  }
+
+  /** Records what became of a claimed alert, and ends its claims. */
+  async function settle(
+    { key, token }: AlertClaim,
+    {
+      outcome,
+      value = '',
+      serverId,
+      startsAt = '',
+    }: { outcome: AlertOutcome; value?: string; serverId?: string | undefined; startsAt?: string | undefined },
+  ): Promise<void> {
+    await run('alert-settle', keysOf(key, serverId), [token, outcome, value, String(keepMs[outcome]), startsAt])
+  }
+
+  /** Ends the claims of a try that failed. The next delivery tries again. */
+  async function free({ key, token }: AlertClaim, serverId?: string): Promise<void> {
+    await run('alert-free', keysOf(key, serverId), [token])
+  }
+
+  /** Takes a resolved alert from its server. */
+  async function leaveServer({ key, token }: AlertClaim, serverId: string): Promise<Leaving> {
+    const values = [token, String(claimMs), nameIn(key)]
+    const [is, requestId, episode = ''] = await run('alert-leave-server', [keys.alert(key), keys.alertedServer(serverId)], values)
+    if (is === 'last') return { is, requestId: requestId || undefined, episode }
+    return { is: is as 'others' | 'gone' | 'lost' }
+  }
+
+  /** Returns the server that a claimed alert is about, if it is known. */
+  async function serverOf({ key }: AlertClaim): Promise<string | undefined> {
+    return (await guardStore(() => redis.hget(keys.alert(key), 'serverId'))) ?? undefined
+  }
+
+  function keysOf(key: string, serverId: string | undefined): string[] {
+    return serverId === undefined ? [keys.alert(key)] : [keys.alert(key), keys.alertedServer(serverId)]
+  }
+
+  return { claim, claimServer, settle, free, leaveServer, serverOf }
+}
+export type AlertStates = ReturnType<typeof createAlertStates>

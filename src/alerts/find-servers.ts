@@ -1,0 +1,108 @@
+import type { AccountApi } from '../account-api/client.ts'
+import { type AlertRoute, type Labels, serverNamed, targetIn } from '../domain/alert-route.ts'
+import type { SeenAssignments } from '../domain/assignment.ts'
+import { ListCutError } from '../domain/list-errors.ts'
+import { sameProject, sameSite } from '../domain/place.ts'
+import type { Server } from '../domain/server.ts'
+import { findServers } from '../moves/find-server.ts'
+
+/** One list serves all alerts that arrive within this time. Both servers are read again before a request is made. */
+const listMs = 5_000
+
+/** Why an alert leads to no request, as far as its servers are concerned. `named`: the name as the alert or the policy has it. */
+export type ServerProblem =
+  | { is: 'no-name'; label: string }
+  | { is: 'no-server'; named: string }
+  | { is: 'several-servers'; named: string; ids: string[] }
+  | { is: 'no-target'; server: FoundServer; site: string | undefined }
+  | { is: 'no-target-server'; server: FoundServer; named: string; candidates: number }
+
+/** A server as it is shown. */
+export interface FoundServer {
+  id: string
+  name: string
+}
+
+export type FoundServers = { is: 'found'; server: FoundServer; target: FoundServer } | ServerProblem
+
+interface FindAlertedParts {
+  accountApi: Pick<AccountApi, 'servers'>
+  seen: SeenAssignments
+  now?: () => number
+}
+
+/**
+ * Creates the search for the server that an alert names, and for the one that takes over. Names are compared exactly, with the hostname, the id
+ * and the primary IPv4 address. A server that the account no longer shows is found if Lockkeeper saw it before. Throws as the reads do.
+ */
+export function createFindAlerted({ accountApi, seen, now = Date.now }: FindAlertedParts) {
+  let recent: { at: number; list: Promise<Server[]> } | undefined
+
+  function list(): Promise<Server[]> {
+    if (!recent || now() - recent.at > listMs) recent = { at: now(), list: accountApi.servers.list() }
+    const { list } = recent
+    // A failed list is not kept for the next alert.
+    list.catch(() => {
+      if (recent?.list === list) recent = undefined
+    })
+    return list
+  }
+
+  async function serversNamed(named: string): Promise<Server[]> {
+    try {
+      const all = await list()
+      const byId = all.filter(({ id }) => id === named)
+      if (byId.length > 0) return byId
+      return all.filter(({ hostname, primaryIpv4 }) => hostname?.toLowerCase() === named.toLowerCase() || primaryIpv4 === named)
+    } catch (error) {
+      // The list of a very large account is cut off. A hostname or an id is found without it.
+      if (error instanceof ListCutError) return findServers(accountApi, named)
+      throw error
+    }
+  }
+
+  /** Finds a server that the account no longer shows, by what Lockkeeper saw. */
+  async function seenServers(named: string): Promise<FoundServer[]> {
+    const found = await seen.find(({ serverId, serverName }) => serverId === named || serverName.toLowerCase() === named.toLowerCase())
+    return [...new Map(found.map(({ serverId, serverName }) => [serverId, serverName]))].map(([id, name]) => ({ id, name }))
+  }
+
+  async function findSource(named: string): Promise<{ found: FoundServer; shown: Server | undefined } | ServerProblem> {
+    const shown = await serversNamed(named)
+    const candidates = shown.length > 0 ? shown.map(asFound) : await seenServers(named)
+    const [only, ...others] = candidates
+    if (!only) return { is: 'no-server', named }
+    if (others.length > 0) return { is: 'several-servers', named, ids: candidates.map(({ id }) => id) }
+    return { found: only, shown: shown[0] }
+  }
+
+  return async function findAlerted(route: AlertRoute, labels: Labels): Promise<FoundServers> {
+    const named = withoutPort(serverNamed(route, labels) ?? '')
+    if (named === '') return { is: 'no-name', label: route.server }
+    const source = await findSource(named)
+    if ('is' in source) return source
+    const { found: server, shown } = source
+    const wanted = targetIn(route, shown?.site)
+    if (wanted === undefined) return { is: 'no-target', server, site: shown?.site?.slug }
+    const candidates = (await serversNamed(wanted)).filter((target) => target.id !== server.id && canTakeOver(shown, target))
+    const [target] = candidates
+    if (!target || candidates.length > 1) return { is: 'no-target-server', server, named: wanted, candidates: candidates.length }
+    return { is: 'found', server, target: asFound(target) }
+  }
+}
+export type FindAlerted = ReturnType<typeof createFindAlerted>
+
+/** `web-1:9100` names `web-1`. Prometheus adds the port of what it scrapes. */
+function withoutPort(name: string): string {
+  return name.trim().replace(/:\d{1,5}$/, '')
+}
+
+/** Addresses move within one project and one site. What is not known is left to the preflight check. */
+function canTakeOver(source: Server | undefined, target: Server): boolean {
+  if (sameProject(source?.project, target.project) === false) return false
+  return sameSite({ location: undefined, assigned: source?.site, target: target.site }) !== false
+}
+
+function asFound({ id, hostname, label }: Server): FoundServer {
+  return { id, name: hostname ?? label ?? id }
+}

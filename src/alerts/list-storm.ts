@@ -1,0 +1,54 @@
+import { hash } from 'node:crypto'
+import { type AlertStates, stormMs } from './alert-states.ts'
+import { untilFree } from './claiming.ts'
+import { listedWords, stormWords } from './messages.ts'
+import { sourceOf } from './source-alert.ts'
+import type { Stormy, TakeFiringParts } from './take-firing.ts'
+import type { Told } from './tell.ts'
+
+type ListStormParts = Pick<TakeFiringParts, 'tell' | 'command' | 'onUnposted' | 'waitMs'> & { states: AlertStates }
+
+/**
+ * Creates the function that lists the alerts of one delivery that are too many, in the thread of the storm's one message. Returns false if the
+ * channel takes no message.
+ */
+export function createListStorm({ states, tell, command, onUnposted, waitMs }: ListStormParts) {
+  async function listStorm(channelId: string, stormy: Stormy[], signal: AbortSignal): Promise<boolean> {
+    try {
+      const opened = await openStorm(channelId, signal)
+      const posted = opened.is === 'sent' ? await listIn(opened.ts, channelId, stormy) : opened
+      if (posted.is === 'refused') onUnposted(channelId, posted.error)
+      for (const { claim, server } of stormy)
+        await (posted.is === 'sent' ? states.settle(claim, { outcome: 'told', serverId: server?.id }) : states.free(claim, server?.id))
+      return posted.is === 'sent'
+    } catch (error) {
+      for (const { claim, server } of stormy) await states.free(claim, server?.id).catch(() => undefined)
+      throw error
+    }
+  }
+
+  /** Posts the message of the storm, unless it is there. */
+  async function openStorm(channelId: string, signal: AbortSignal): Promise<Told> {
+    const claimed = await untilFree(() => states.claim(`storm-${channelId}`, { isFiring: true }), { waitMs, signal })
+    if (claimed.is !== 'claimed') return { is: 'sent', ts: claimed.is === 'done' ? claimed.value : '' }
+    const { claim } = claimed
+    try {
+      const where = { channelId, key: `alerts-storm/${channelId}` }
+      const told = await tell(where, stormWords(command), { again: claim.again, sinceMs: stormMs })
+      await (told.is === 'sent' ? states.settle(claim, { outcome: 'storm', value: told.ts }) : states.free(claim))
+      return told
+    } catch (error) {
+      await states.free(claim).catch(() => undefined)
+      throw error
+    }
+  }
+
+  function listIn(threadTs: string, channelId: string, stormy: Stormy[]): Promise<Told> {
+    const key = `alerts-storm/${hash('sha256', stormy.map(({ claim }) => claim.key).join()).slice(0, 32)}`
+    const words = listedWords(stormy.map(({ alert, server }) => ({ alert: sourceOf(alert), server: server?.name })))
+    return tell({ channelId, threadTs, key }, words, { again: stormy.some(({ claim }) => claim.again) })
+  }
+
+  return listStorm
+}
+export type ListStorm = ReturnType<typeof createListStorm>

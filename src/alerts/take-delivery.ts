@@ -1,0 +1,63 @@
+import { StoreUnavailableError } from '../domain/errors.ts'
+import type { ListStorm } from './list-storm.ts'
+import { type AlertCounts, TryLater } from './outcome.ts'
+import type { Alert } from './payload.ts'
+import type { Stormy, TakeFiring } from './take-firing.ts'
+import type { TakeResolved } from './take-resolved.ts'
+
+interface TakeDeliveryParts {
+  takeFiring: TakeFiring
+  takeResolved: TakeResolved
+  listStorm: ListStorm
+  counts: AlertCounts
+  /** Receives errors of the account API, and defects. */
+  onError: (error: unknown) => void
+}
+
+/**
+ * Creates the function that handles the alerts of one delivery. Returns `later` if its sender has to repeat it. What was handled is a duplicate
+ * then.
+ */
+export function createTakeDelivery({ takeFiring, takeResolved, listStorm, counts, onError }: TakeDeliveryParts) {
+  return async function takeDelivery(alerts: Alert[], signal: AbortSignal): Promise<'accepted' | 'later'> {
+    let delayed = 0
+
+    /** Returns false if the work has to be done later. Without Redis nothing more can be done. */
+    async function attempt(work: () => Promise<void>): Promise<void> {
+      try {
+        signal.throwIfAborted()
+        await work()
+      } catch (error) {
+        delayed += 1
+        counts.alert('delayed')
+        if (!signal.aborted && !(error instanceof TryLater)) onError(error)
+        if (error instanceof StoreUnavailableError) throw error
+      }
+    }
+
+    const stormy: Stormy[] = []
+    counts.alert('received', alerts.length)
+    // One after another, so that the first alerts are those that are proposed.
+    for (const alert of alerts.filter(({ isFiring }) => isFiring)) {
+      await attempt(async () => {
+        const taken = await takeFiring(alert, signal)
+        if (taken.is === 'storm') return void stormy.push(taken.stormy)
+        counts.alert(taken.is)
+        if (taken.is === 'refused') counts.refused(taken.reason)
+      })
+    }
+    for (const [channelId, some] of Map.groupBy(stormy, (each) => each.channelId)) {
+      await attempt(async () => {
+        const isListed = await listStorm(channelId, some, signal)
+        counts.alert('refused', some.length)
+        counts.refused(isListed ? 'storm' : 'not-posted', some.length)
+      })
+    }
+    // An alert that fires may keep the request of one that resolves at the same moment.
+    for (const alert of alerts.filter(({ isFiring }) => !isFiring)) {
+      await attempt(async () => counts.alert((await takeResolved(alert, signal)) === 'resolved' ? 'resolved' : 'unmatched'))
+    }
+    return delayed > 0 ? 'later' : 'accepted'
+  }
+}
+export type TakeDelivery = ReturnType<typeof createTakeDelivery>

@@ -1,0 +1,38 @@
+import type { ResolveAlert } from '../requests/lifecycle/resolve-alert.ts'
+import { requestIdFor } from '../requests/lifecycle/submit.ts'
+import type { AlertStates } from './alert-states.ts'
+import { untilFree } from './claiming.ts'
+import { TryLater } from './outcome.ts'
+import type { Alert } from './payload.ts'
+import { deliveryKeyOf } from './take-firing.ts'
+
+interface TakeResolvedParts {
+  states: AlertStates
+  resolveAlert: ResolveAlert
+  waitMs?: number
+}
+
+/**
+ * Creates the function that ends what a resolved alert has requested. A request stays while another alert about the same server fires, because the
+ * server is not well yet. It is safe to repeat. Returns `unknown` if nothing had come of the alert.
+ */
+export function createTakeResolved({ states, resolveAlert, waitMs }: TakeResolvedParts) {
+  return async function takeResolved(alert: Alert, signal: AbortSignal): Promise<'resolved' | 'unknown'> {
+    const claimed = await untilFree(() => states.claim(alert.key, alert), { waitMs, signal })
+    if (claimed.is !== 'claimed') return 'unknown'
+    const { claim } = claimed
+    const settled = { outcome: 'resolved', startsAt: alert.startsAt } as const
+    const serverId = await states.serverOf(claim)
+    try {
+      const left = serverId === undefined ? undefined : await untilFree(() => states.leaveServer(claim, serverId), { waitMs, signal })
+      if (left?.is === 'lost') throw new TryLater('the claim of the alert ran out')
+      if (left?.is === 'last') await resolveAlert(left.requestId ?? requestIdFor(deliveryKeyOf(left.episode)), `resolved:${left.episode}`)
+      await states.settle(claim, { ...settled, serverId })
+      return 'resolved'
+    } catch (error) {
+      await states.free(claim, serverId).catch(() => undefined)
+      throw error
+    }
+  }
+}
+export type TakeResolved = ReturnType<typeof createTakeResolved>

@@ -1,0 +1,106 @@
+import { createAlertStates } from '../alerts/alert-states.ts'
+import { createFindAlerted } from '../alerts/find-servers.ts'
+import { createListStorm } from '../alerts/list-storm.ts'
+import { unposted, unread } from '../alerts/operator-words.ts'
+import { type AlertCounts, alertOutcomes, type RefusalReason, refusalReasons } from '../alerts/outcome.ts'
+import { createAlertReceiver } from '../alerts/receiver.ts'
+import { createSlots } from '../alerts/slots.ts'
+import { createTakeDelivery } from '../alerts/take-delivery.ts'
+import { createTakeFiring } from '../alerts/take-firing.ts'
+import { createTakeResolved } from '../alerts/take-resolved.ts'
+import { createTell } from '../alerts/tell.ts'
+import { ApiContractError, ApiError, ApiUnreachableError } from '../domain/api-errors.ts'
+import type { Change } from '../domain/change.ts'
+import type { Metrics } from '../ops/pages/metrics.ts'
+import { createResolveAlert } from '../requests/lifecycle/resolve-alert.ts'
+import type { Submit } from '../requests/lifecycle/submit.ts'
+import { createRefusalLog } from '../slack/receive/log-refusals.ts'
+import type { Foundation } from './foundation/foundation.ts'
+
+/** The slash command that messages about alerts quote. An alert comes from none. */
+const command = '/infra'
+
+/** Creates the side of alerts: the port that takes them, and the requests that they make. Undefined if it is off. */
+export function createAlertsSide(foundation: Foundation, submit: Submit) {
+  const { config, requests } = foundation
+  const change = requests.catalog.changeOfAlerts()
+  if (!config.alerts || !change) return undefined
+  const { host, port, tokens } = config.alerts
+  const { log, metrics } = foundation.telemetry
+  const { notify } = foundation.operators
+  const refusals = createRefusalLog<RefusalReason>(
+    { warn: (line, which) => log.warn(which, line) },
+    { port: 'the port of alerts', code: 'alerts-port-refused' },
+  )
+  const counts = createCounts(metrics)
+
+  const receiver = createAlertReceiver({
+    host,
+    port,
+    tokens,
+    takeDelivery: createTaking(foundation, { submit, change, counts }),
+    onRefused: (reason, count) => {
+      counts.refused(reason, count)
+      refusals.note(reason)
+      // The sender repeats what is refused with 503 alone.
+      if (reason !== 'too-many') void notify('alerts-unread', unread(reason), { about: reason, level: 'warn' })
+    },
+    onTruncated: (count) => void notify('alerts-unread', unread('truncated', count), { about: 'truncated', level: 'warn' }),
+  })
+
+  async function stop(): Promise<void> {
+    refusals.flush()
+    await receiver.stop()
+  }
+
+  return { start: receiver.start, stop }
+}
+export type AlertsSide = NonNullable<ReturnType<typeof createAlertsSide>>
+
+function createTaking(
+  { config, redis, clients, assignments, requests, operators, telemetry }: Foundation,
+  { submit, change, counts }: { submit: Submit; change: Change; counts: AlertCounts },
+) {
+  const { store, show } = requests.forPeople
+  const { messenger, identity } = clients.slack
+  const { prompt, keys } = redis
+  const states = createAlertStates({ redis: prompt, keys })
+  const onError = telemetry.errorReports.throttled('alerts')
+  const shared = {
+    states,
+    tell: createTell({ messenger }),
+    command,
+    onUnposted: (channelId: string, error: string) =>
+      void operators.notify('alerts-unposted', unposted(channelId, error), { about: channelId }),
+  }
+  return createTakeDelivery({
+    takeFiring: createTakeFiring({
+      ...shared,
+      routes: config.policy.alerts ?? [],
+      change,
+      slots: createSlots({ redis: prompt, keys }),
+      findAlerted: createFindAlerted({ accountApi: clients.accountApi, seen: assignments }),
+      submit,
+      store,
+      teamId: () => identity.current()?.teamId,
+    }),
+    takeResolved: createTakeResolved({ states, resolveAlert: createResolveAlert({ store, show, onError }) }),
+    listStorm: createListStorm(shared),
+    counts,
+    onError: (error) => (isOfAccountApi(error) ? operators.onApiError(error) : onError(error)),
+  })
+}
+
+function isOfAccountApi(error: unknown): boolean {
+  return error instanceof ApiError || error instanceof ApiUnreachableError || error instanceof ApiContractError
+}
+
+/** Counts alerts for the metrics. Every count begins with 0, so that Prometheus sees the first increase. */
+function createCounts(metrics: Metrics): AlertCounts {
+  for (const outcome of alertOutcomes) metrics.alert(outcome, 0)
+  for (const reason of refusalReasons) metrics.alertRefused(reason, 0)
+  return {
+    alert: (outcome, count = 1) => metrics.alert(outcome, count),
+    refused: (reason, count = 1) => metrics.alertRefused(reason, count),
+  }
+}

@@ -1,0 +1,46 @@
+/**
+ * Every error that the log or the operators' channel can show. Lines of the log have it as `code`. docs/alerts-and-errors.md has a paragraph
+ * for each, and a test compares both.
+ */
+export const errorCodes = [
+  // Notices to the operators' channel, which the log has, too.
+  'api-key-rejected',
+  'report-undeliverable',
+  'record-not-genuine',
+  'signing-key-unknown',
+  'policy-changed',
+  'approved-too-long-ago',
+  'request-lost',
+  'redis-data-lost',
+  'redis-data-new',
+  'redis-set-back',
+  'write-doubled',
+  'alerts-unread',
+  'alerts-unposted',
+  // Lines of the log alone.
+  'account-api-error',
+  'alerts-failed',
+  'alerts-port-refused',
+  'answer-failed',
+  'audit-failed',
+  'check-failed',
+  'configuration-warning',
+  'defect',
+  'dependency-away',
+  'error-shown',
+  'job-failed',
+  'list-items-left-out',
+  'operators-not-notified',
+  'page-failed',
+  'payload-not-handled',
+  'payload-unreadable',
+  'public-port-refused',
+  'queue-failed',
+  'redis-not-responding',
+  'redis-unsafe',
+  'slack-library',
+  'slack-listener-failed',
+  'traces-not-sent',
+  'variable-unused',
+] as const
+export type ErrorCode = (typeof errorCodes)[number]

@@ -1,0 +1,37 @@
+/**
+ * Every field that a line of the log can have besides `time`, `level` and `msg`, with its meaning for docs/logs.md. A test compares both.
+ * Each field means one thing in all lines, so that a search by a field finds everything about it.
+ */
+export const logFields = {
+  code: 'which error it is; [its paragraph](alerts-and-errors.md) says what to do. Lines from `warn` on have one',
+  requestId: 'the request, as in the audit and in Redis',
+  step: 'the step of the request or of its item, by its name in [the states of a request](request-states.md), or `request` for its creation',
+  state: 'the state after the step',
+  item: 'the item of the request whose step it is',
+  kind: 'the kind of change, such as `ip.move`; or the kind of a Slack payload',
+  sinceApprovalMs: 'from the last approval to the write, in milliseconds',
+  tookMs: 'from the write to the end, in milliseconds',
+  traceId: 'the trace of the request, if traces are on',
+  error: 'an error: its `name`, `message`, `code`, `operation`, `status`, `codes`, `stack` and `cause`, those that it has',
+  at: 'the command, button or form that a person used',
+  reference: 'the reference that the person was shown with the error',
+  operation: 'a call to the account API, such as `elasticIps.move`',
+  attempt: 'the number of the attempt, from 1',
+  status: 'the HTTP status of an answer, `contract` or `unreachable`',
+  ms: 'how long a call took, in milliseconds',
+  left: 'how many items of a list were left out',
+  check: 'a check of `/status`',
+  problem: 'what is wrong, as a sentence or a code',
+  afterMs: 'how long a check had failed, in milliseconds',
+  nextTryInMs: 'the time to the next attempt, in milliseconds',
+  members: 'the members of a Slack payload that are missing',
+  from: '`slack`: written by a library of Slack',
+  path: 'a page of the operations port',
+  variable: 'a variable of the configuration',
+  role: '`all`, `web` or `worker`',
+  transport: '`http` or `socket mode`',
+  slackPort: 'the port for Slack',
+  opsPort: 'the operations port',
+  signal: 'the signal that stops the process',
+} as const
+export type LogField = keyof typeof logFields

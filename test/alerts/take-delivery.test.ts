@@ -1,0 +1,392 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { describe, expect, test } from 'vitest'
+import { reasonOf } from '../../src/alerts/source-alert.ts'
+import { resolved } from '../journeys/alerts-world.ts'
+import { arrange, channelId, died, down, read, refusal, server } from './scene.ts'
+
+/** A time after which the claim of a process that died has run out. */
+const claims = { claimMs: 150, waitMs: 1_000 }
+
+const servers = (count: number, from = 1) => Array.from({ length: count }, (_, index) => down(`web-${from + index}`))
+
+describe('a firing alert', () => {
+  test('is requested by the machine, in the channel of its entry, with its summary as the reason', async () => {
+    const { take, submitted, counts, posts } = arrange()
+
+    expect(await take([down()])).toBe('accepted')
+
+    expect(submitted).toMatchObject([
+      {
+        origin: { channelId, userId: 'alerts', teamId: 'T0NIMBUS01', command: '/infra' },
+        input: { serverId: 'sv_web-1', targetId: 'sv_standby' },
+        reason: 'web-1 is down',
+        alert: { name: 'NodeDown', link: expect.stringContaining('prometheus.example.com') },
+      },
+    ])
+    expect(posts).toEqual([])
+    expect(counts()).toEqual({ received: 1, proposed: 1 })
+  })
+
+  test('without a text says its name as the reason, and a long text is cut', () => {
+    const [none] = read([{ ...down(), annotations: { summary: ' \u200b ' } }])
+    const [long] = read([{ ...down(), annotations: { summary: 'x'.repeat(2_000) } }])
+
+    expect(none && reasonOf(none)).toBe('Alert NodeDown')
+    expect(long && reasonOf(long)).toHaveLength(500)
+  })
+
+  test('that no entry is for leads to nothing', async () => {
+    const { take, submitted, posts, counts } = arrange()
+
+    expect(await take([down('web-1', { alertname: 'DiskFull' })])).toBe('accepted')
+
+    expect([...submitted, ...posts]).toEqual([])
+    expect(counts()).toEqual({ received: 1, unmatched: 1 })
+  })
+
+  test.each([
+    ['web-1:9100', 'its hostname with a port'],
+    ['WEB-1', 'its hostname in another case'],
+    ['sv_web-1', 'its id'],
+    ['198.51.100.21:9100', 'its primary address'],
+  ])('may name its server as %s: %s', async (instance) => {
+    const { take, submitted } = arrange({ servers: [server('standby'), server('web-1', { primaryIpv4: '198.51.100.21' })] })
+
+    await take([down(instance)])
+
+    expect(submitted).toMatchObject([{ input: { serverId: 'sv_web-1' } }])
+  })
+})
+
+describe('a repeat', () => {
+  test('is a duplicate while the request is open, also with another start', async () => {
+    const { take, submitted, counts } = arrange()
+    await take([down()])
+
+    expect(await take([down(), { ...down(), startsAt: '2027-01-01T00:00:00Z' }])).toBe('accepted')
+
+    expect(submitted).toHaveLength(1)
+    expect(counts()).toEqual({ received: 3, proposed: 1, duplicate: 2 })
+  })
+
+  test.each(['rejected', 'done', 'failed', 'voided', 'untracked'])('is a duplicate after the request was %s', async (state) => {
+    const { take, submitted, setState } = arrange()
+    await take([down()])
+    await setState(0, state, { decidedAt: String(Date.now()) })
+
+    await take([down()])
+
+    expect(submitted).toHaveLength(1)
+  })
+
+  test.each([
+    ['nobody decided the request in time', 'expired', {}],
+    ['the decision is more than 7 days old', 'rejected', { decidedAt: String(Date.now() - 7.1 * 24 * 3_600_000) }],
+  ])('proposes again if %s', async (_, state, more) => {
+    const { take, submitted, setState } = arrange()
+    await take([down()])
+    await setState(0, state, more as Record<string, string>)
+
+    expect(await take([down()])).toBe('accepted')
+
+    expect(submitted).toHaveLength(2)
+    expect(new Set(submitted.map(({ deliveryKey }) => deliveryKey)).size).toBe(2)
+  })
+
+  test('is a duplicate if another alert is about the same server', async () => {
+    const { take, submitted, counts } = arrange()
+
+    await take([down('web-1'), down('web-1:9100', { alertname: 'NodeDown', job: 'ping' })])
+
+    expect(submitted).toHaveLength(1)
+    expect(counts()).toEqual({ received: 2, proposed: 1, duplicate: 1 })
+  })
+
+  test('to two replicas at the same moment is proposed once, and both senders are told that it was accepted', async () => {
+    const scene = arrange({ waitMs: 3_000 })
+    scene.hooks.beforeRecord = async () => void (await pause(200))
+    const [one, other] = [scene.replica(), scene.replica()]
+
+    expect(await Promise.all([one([down()]), other([down()])])).toEqual(['accepted', 'accepted'])
+
+    expect(scene.submitted).toHaveLength(1)
+  })
+
+  test('of two alerts about one server to two replicas at the same moment is proposed once', async () => {
+    const scene = arrange({ waitMs: 3_000 })
+    scene.hooks.beforeRecord = async () => void (await pause(200))
+
+    const taken = await Promise.all([scene.replica()([down()]), scene.replica()([down('web-1', { job: 'ping' })])])
+
+    expect(taken).toEqual(['accepted', 'accepted'])
+    expect(scene.submitted).toHaveLength(1)
+  })
+
+  test('is delayed while another process takes long', async () => {
+    const scene = arrange({ waitMs: 50 })
+    scene.hooks.beforeRecord = died
+    void scene.replica()([down()])
+    await pause(50)
+
+    expect(await scene.take([down()])).toBe('later')
+    expect(scene.submitted).toEqual([])
+  })
+})
+
+describe('a process that dies', () => {
+  test.each([
+    ['after the claim', 'beforeRecord'],
+    ['after the record', 'afterRecord'],
+  ] as const)('%s loses no alert and proposes it once', async (_, point) => {
+    const scene = arrange(claims)
+    scene.hooks[point] = died
+    void scene.replica()([down()])
+    await pause(80)
+    delete scene.hooks[point]
+
+    expect(await scene.take([down()])).toBe('accepted')
+
+    expect(scene.submitted).toHaveLength(1)
+    expect(await scene.take([down()])).toBe('accepted')
+    expect(scene.submitted).toHaveLength(1)
+  })
+
+  test('after the record leaves a request that the resolved alert withdraws', async () => {
+    const scene = arrange(claims)
+    scene.hooks.afterRecord = died
+    void scene.replica()([down()])
+    await pause(80)
+
+    expect(await scene.take([resolved(down())])).toBe('accepted')
+
+    expect(scene.resolvedRequests).toHaveLength(1)
+  })
+
+  test('after it told the channel that nothing is proposed tells it once', async () => {
+    const scene = arrange(claims)
+    scene.hooks.afterPost = died
+    void scene.replica()([down('unknown-1')])
+    await pause(80)
+    delete scene.hooks.afterPost
+
+    expect(await scene.take([down('unknown-1')])).toBe('accepted')
+
+    expect(scene.posts).toHaveLength(1)
+  })
+})
+
+describe('what leads to no request is told in the channel once, with the link and what to do', () => {
+  const standby = server('standby')
+
+  test.each([
+    ['no such server', [standby], down('web-77'), /no server `web-77`/],
+    [
+      'two of that name',
+      [standby, server('web-1', { id: 'sv_1' }), server('web-1', { id: 'sv_2' })],
+      down(),
+      /2 servers are called `web-1`/,
+    ],
+    ['no label', [standby], down('', { instance: undefined }), /no label `instance`/],
+    [
+      'no target for the site',
+      [standby, server('web-1', { site: { id: 's', name: 'Tokyo', slug: 'TYO' } })],
+      down(),
+      /no target for the site `TYO`/,
+    ],
+    [
+      'a target in another site',
+      [server('standby', { site: { id: 'f', name: 'Frankfurt', slug: 'FRA' } }), server('web-1')],
+      down(),
+      /none in the same project and site/,
+    ],
+    ['the target itself', [standby], down('standby'), /No server `standby` can take over from `standby`/],
+  ])('%s', async (_, all, alert, words) => {
+    const { take, submitted, posts, counts } = arrange({ servers: all })
+
+    expect(await take([alert])).toBe('accepted')
+    expect(await take([alert])).toBe('accepted')
+
+    expect(submitted).toEqual([])
+    expect(posts.map(({ text }) => text)).toEqual([expect.stringMatching(words)])
+    expect(posts[0]?.text).toMatch(/`\/infra evacuate.*Alert `NodeDown`, <http:\/\/prometheus/s)
+    expect(counts()).toMatchObject({ received: 2, refused: 1, duplicate: 1 })
+  })
+
+  test('a refusal of the check', async () => {
+    const scene = arrange()
+    scene.hooks.beforeRecord = () => {
+      throw refusal('The account shows no Elastic IP on web-1, so there is nothing to move.')
+    }
+
+    expect(await scene.take([down()])).toBe('accepted')
+
+    expect(scene.posts.map(({ text }) => text)).toMatchInlineSnapshot(`
+      [
+        ":warning: *Nothing proposed* for \`web-1\`. The account shows no Elastic IP on web-1, so there is nothing to move. By hand: \`/infra evacuate web-1\`.
+      Alert \`NodeDown\`, <http://prometheus.example.com:9090/graph?g0.expr=up+%3D%3D+0&amp;g0.tab=1|open it> (\`prometheus.example.com:9090\`)",
+      ]
+    `)
+    // Once it has resolved, the next one is looked at again.
+    await scene.take([resolved(down())])
+    delete scene.hooks.beforeRecord
+    await scene.take([{ ...down(), startsAt: '2026-11-22T05:00:00Z' }])
+    expect(scene.submitted).toHaveLength(1)
+  })
+
+  test('and tells the operators if the channel takes no message, and tries again', async () => {
+    const scene = arrange()
+    scene.hooks.post = () => ({ is: 'refused', error: 'not_in_channel' })
+
+    expect(await scene.take([down('web-77')])).toBe('accepted')
+    expect(scene.operators).toEqual(['not_in_channel'])
+
+    delete scene.hooks.post
+    await scene.take([down('web-77')])
+    expect(scene.posts).toHaveLength(1)
+  })
+
+  test('and is delayed while Slack does not answer', async () => {
+    const scene = arrange()
+    scene.hooks.post = () => ({ is: 'unknown', problem: 'no answer' })
+
+    expect(await scene.take([down('web-77')])).toBe('later')
+    delete scene.hooks.post
+    expect(await scene.take([down('web-77')])).toBe('accepted')
+
+    expect(scene.posts).toHaveLength(1)
+  })
+})
+
+describe('a resolved alert', () => {
+  test('ends its request, and the next alert is a new one', async () => {
+    const { take, submitted, resolvedRequests, counts } = arrange()
+    await take([down()])
+
+    expect(await take([resolved(down())])).toBe('accepted')
+    await take([{ ...down(), startsAt: '2026-11-22T05:00:00Z' }])
+
+    expect(resolvedRequests).toHaveLength(1)
+    expect(submitted).toHaveLength(2)
+    expect(counts()).toEqual({ received: 3, proposed: 2, resolved: 1 })
+  })
+
+  test('of which nothing is known, or a second time, does nothing', async () => {
+    const { take, resolvedRequests, counts } = arrange()
+
+    expect(await take([resolved(down())])).toBe('accepted')
+    await take([down()])
+    await take([resolved(down()), resolved(down())])
+
+    expect(resolvedRequests).toHaveLength(1)
+    expect(counts()).toEqual({ received: 4, proposed: 1, resolved: 1, unmatched: 2 })
+  })
+
+  test('is not proposed again by a delivery that is late', async () => {
+    const { take, submitted } = arrange()
+    await take([down()])
+    await take([resolved(down())])
+
+    await take([down()])
+
+    expect(submitted).toHaveLength(1)
+  })
+
+  test('leaves the request while another alert about the server fires', async () => {
+    const { take, resolvedRequests } = arrange()
+    const other = down('web-1', { job: 'ping' })
+    await take([down(), other])
+
+    await take([resolved(down())])
+    expect(resolvedRequests).toEqual([])
+    await take([resolved(other)])
+
+    expect(resolvedRequests).toHaveLength(1)
+  })
+
+  test('in one delivery with another about the server that begins leaves the request', async () => {
+    const { take, resolvedRequests, submitted } = arrange()
+    await take([down()])
+
+    await take([resolved(down()), down('web-1', { job: 'ping' })])
+
+    expect(resolvedRequests).toEqual([])
+    expect(submitted).toHaveLength(1)
+  })
+
+  test('before the request is made waits for it, and withdraws it', async () => {
+    const scene = arrange({ waitMs: 3_000 })
+    scene.hooks.beforeRecord = async () => void (await pause(200))
+    const firing = scene.take([down()])
+    await pause(50)
+
+    expect(await scene.replica()([resolved(down())])).toBe('accepted')
+
+    expect(await firing).toBe('accepted')
+    expect(scene.resolvedRequests).toHaveLength(1)
+  })
+})
+
+describe('a storm', () => {
+  test('proposes three, and lists the rest in the thread of one message', async () => {
+    const { take, submitted, posts, counts } = arrange()
+
+    expect(await take(servers(5))).toBe('accepted')
+    expect(await take(servers(4, 6))).toBe('accepted')
+
+    expect(submitted).toHaveLength(3)
+    const [root, ...replies] = posts
+    expect(posts.filter(({ threadTs }) => threadTs === undefined)).toEqual([root])
+    expect(replies.map(({ threadTs }) => threadTs)).toEqual([root?.ts, root?.ts])
+    expect(posts.map(({ text }) => text.replaceAll(/<http[^>]*>/g, 'LINK')).join('\n\n')).toMatchInlineSnapshot(`
+      ":rotating_light: *Many alerts.* In 10 minutes Lockkeeper posts at most 3 proposals and 3 notices here. Other alerts are listed in this thread, and nothing was proposed for them. By hand: \`/infra evacuate\`.
+
+      *2 more alerts.* Nothing was proposed.
+      •  \`web-4\`: Alert \`NodeDown\`, LINK (\`prometheus.example.com:9090\`)
+      •  \`web-5\`: Alert \`NodeDown\`, LINK (\`prometheus.example.com:9090\`)
+
+      *4 more alerts.* Nothing was proposed.
+      •  \`web-6\`: Alert \`NodeDown\`, LINK (\`prometheus.example.com:9090\`)
+      •  \`web-7\`: Alert \`NodeDown\`, LINK (\`prometheus.example.com:9090\`)
+      •  \`web-8\`: Alert \`NodeDown\`, LINK (\`prometheus.example.com:9090\`)
+      •  \`web-9\`: Alert \`NodeDown\`, LINK (\`prometheus.example.com:9090\`)"
+    `)
+    expect(counts()).toMatchObject({ proposed: 3, 'refused: storm': 6 })
+  })
+
+  test('posts nothing for repeats', async () => {
+    const { take, posts } = arrange()
+    await take(servers(6))
+    const before = posts.length
+
+    expect(await take(servers(6))).toBe('accepted')
+
+    expect(posts).toHaveLength(before)
+  })
+
+  test('of alerts that lead to no request makes three notices', async () => {
+    const { take, posts } = arrange()
+
+    await take(Array.from({ length: 50 }, (_, index) => down(`unknown-${index}`)))
+
+    const inChannel = posts.filter(({ threadTs }) => threadTs === undefined)
+    expect(inChannel).toHaveLength(4)
+    expect(posts.find(({ threadTs }) => threadTs !== undefined)?.text).toMatch(/\*47 more alerts.*And 27 more\./s)
+  })
+
+  test('on two replicas at once has three proposals and one message', async () => {
+    const scene = arrange({ waitMs: 3_000 })
+
+    await Promise.all([scene.replica()(servers(5)), scene.replica()(servers(4, 6))])
+
+    expect(scene.submitted).toHaveLength(3)
+    expect(scene.posts.filter(({ threadTs }) => threadTs === undefined)).toHaveLength(1)
+  })
+})
+
+test('a stop delays what is not begun', async () => {
+  const { take, submitted } = arrange()
+
+  expect(await take(servers(3), AbortSignal.abort())).toBe('later')
+
+  expect(submitted).toEqual([])
+})

@@ -1,0 +1,97 @@
+import { describe, expect, test } from 'vitest'
+import { type AlertWorld, alert, delivery, policy, post, resolved, startAlertWorld, untilProposed } from '../journeys/alerts-world.ts'
+import { general, ops } from '../journeys/world.ts'
+
+const botMessages = ({ slack }: AlertWorld, channel = ops) => slack.messages(channel).filter(({ isBot }) => isBot)
+
+/** Everything that Slack reads as mrkdwn. In rich text nothing is markup. */
+const markupIn = (world: AlertWorld) =>
+  JSON.stringify(botMessages(world).map(({ text, blocks = [] }) => [text, blocks.filter(({ type }) => type !== 'rich_text')]))
+
+describe('what an alert says', () => {
+  test('names no target, channel, rule, requester or approval', async () => {
+    const world = await startAlertWorld()
+    world.slack.invite(general)
+    const chosen = {
+      to: 'web-3',
+      target: 'web-3',
+      channel: general,
+      channelId: general,
+      rule: 'moves',
+      userId: 'U0BEN00001',
+      approvals: '1',
+      approved: 'true',
+      elasticIpIds: 'eip_x',
+    }
+
+    await post(world.bots[0] ?? {}, JSON.stringify({ ...delivery([{ ...alert(chosen), ...chosen }]), ...chosen }))
+
+    const card = await untilProposed(world)
+    expect(card.text).toMatch(/Evacuate web-1 → web-2: 1 Elastic IP\n.*Alertmanager needs approval from <!subteam\^S0ONCALL01>/)
+    expect(botMessages(world, general)).toEqual([])
+    const [request] = await world.records.all()
+    expect(request).toMatchObject({ state: 'waiting', needsApproval: true, approvals: [], origin: { userId: 'alerts', channelId: ops } })
+    expect(world.accountApi.journal.writes()).toEqual([])
+  })
+
+  test('mentions nobody, is no markup, and links nowhere without its host', async () => {
+    const world = await startAlertWorld()
+    const hostile = '<!channel> <@U0BEN00001> @here *Approved by Ben* `x` \n:white_check_mark: <https://evil.example|Open the request>'
+    const alerts = [
+      alert(
+        { alertname: 'NodeDown', note: hostile },
+        { annotations: { summary: hostile }, generatorURL: `https://x@evil.example/${hostile}` },
+      ),
+      alert({ instance: `${hostile}:9100` }, { generatorURL: 'javascript:alert(1)' }),
+    ]
+
+    expect(await world.send(alerts)).toBe(200)
+
+    const card = await untilProposed(world)
+    expect(card.text).not.toMatch(/<!channel>|<@U0BEN00001> @here|<https:\/\/(?:x@)?evil/)
+    expect(markupIn(world)).not.toMatch(/<!channel>|<!here>|javascript:|<https:\/\/(?:x@)?evil/)
+    const reason = JSON.stringify(card.blocks)
+    expect(reason).toContain('"type":"rich_text"')
+    expect(reason).not.toMatch(/"type":"(?:broadcast|user|emoji)"/)
+  })
+
+  test.each(['constructor', '__proto__', 'toString', 'hasOwnProperty'])('as the label %s reaches no entry', async (name) => {
+    const world = await startAlertWorld({}, policy.replace('server: instance', `server: "${name}"`))
+
+    const body = `{"alerts":[{"status":"firing","labels":{"alertname":"NodeDown","__proto__":{"${name}":"web-1"}},"annotations":{"${name}":"x"}}]}`
+    expect(await post(world.bots[0] ?? {}, body)).toBe(200)
+
+    expect(await world.records.all()).toEqual([])
+    expect(botMessages(world).map(({ text }) => text)).toEqual([expect.stringMatching(/The alert has no label/)])
+    expect(world.log.filter((line) => /"level":"(?:error|fatal)"/.test(line))).toEqual([])
+  })
+})
+
+test('a wrong token reads, posts and says nothing, and resolves nothing', async () => {
+  const world = await startAlertWorld()
+  await world.send([alert()])
+  await untilProposed(world)
+
+  const wrong = { authorization: 'Bearer token-of-alertmanager-with-32-characterS' }
+  const statuses = await Promise.all(
+    [alert({ instance: 'web-2' }), resolved(alert())].map((each) => post(world.bots[0] ?? {}, JSON.stringify(delivery([each])), wrong)),
+  )
+
+  expect(statuses).toEqual([401, 401])
+  expect(await world.records.all()).toMatchObject([{ state: 'waiting' }])
+  expect(world.log.join('\n')).not.toMatch(/characterS|token-of-alertmanager/)
+})
+
+test('a thousand servers that go down at once make three requests, three notices and one message', async () => {
+  const world = await startAlertWorld()
+  const names = ['web-1', 'edge-fra-1', 'web-3', 'edge-ash-1', ...Array.from({ length: 900 }, (_, index) => `unknown-${index}`)]
+  const alerts = names.map((instance) => alert({ instance }, { annotations: {}, generatorURL: '' }))
+
+  expect(await world.send(alerts)).toBe(200)
+  expect(await world.send(alerts)).toBe(200)
+
+  expect((await world.records.all()).length).toBeLessThanOrEqual(3)
+  expect(botMessages(world).length).toBeLessThanOrEqual(7)
+  const reads = world.accountApi.journal.filter(({ path }) => path.startsWith('/servers'))
+  expect(reads.length).toBeLessThan(40)
+}, 60_000)

@@ -1,0 +1,65 @@
+import { spawn } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { request } from 'node:https'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { expect, onTestFinished, test } from 'vitest'
+import { people, startWorld } from '../journeys/world.ts'
+import { freePort } from '../sandbox/free-port.ts'
+import { signatureOf } from '../sandbox/slack/signature.ts'
+import { unpackPackage } from './debian-package.ts'
+
+const caddyfile = resolve(import.meta.dirname, '../../deploy/compose/Caddyfile')
+
+/** Starts Caddy with the Caddyfile, in front of a bot. Its certificate comes from an authority of its own, which no system trusts. */
+async function startCaddy(upstream: string) {
+  const program = join(await unpackPackage('caddy'), 'usr/bin/caddy')
+  const folder = await mkdtemp(join(tmpdir(), 'lockkeeper-caddy-'))
+  const port = await freePort()
+  const config = join(folder, 'Caddyfile')
+  await writeFile(config, `{\n\tadmin off\n\tskip_install_trust\n\tauto_https disable_redirects\n}\nimport ${caddyfile}\n`)
+  const child = spawn(program, ['run', '--config', config, '--adapter', 'caddyfile'], {
+    env: { HOME: folder, XDG_DATA_HOME: folder, LOCKKEEPER_HOST: `localhost:${port}`, LOCKKEEPER_UPSTREAM: upstream },
+    stdio: 'ignore',
+  })
+  onTestFinished(async () => {
+    child.kill('SIGKILL')
+    await rm(folder, { recursive: true, force: true })
+  })
+  const authority = join(folder, 'caddy/pki/authorities/local/root.crt')
+  await expect.poll(() => existsSync(authority), { timeout: 20_000 }).toBe(true)
+  const ca = await readFile(authority)
+
+  return async function send(path: string, { method = 'POST', headers = {}, body = '' } = {}) {
+    const { promise, resolve, reject } = Promise.withResolvers<{ status: number | undefined; body: string }>()
+    request({ host: 'localhost', port, path, method, headers, ca, agent: false }, async (response) =>
+      resolve({ status: response.statusCode, body: await text(response) }),
+    )
+      .on('error', reject)
+      .end(body)
+    return promise
+  }
+}
+
+test('Caddy passes on what Slack signed, over TLS, and nothing else', async () => {
+  const world = await startWorld()
+  const send = await startCaddy(`127.0.0.1:${world.bots[0]?.slackPort}`)
+  await expect.poll(() => send('/').catch(() => undefined), { timeout: 20_000 }).toMatchObject({ status: 404 })
+  const timestamp = Math.floor(Date.now() / 1000)
+  const command = { command: '/infra', text: 'help', user_id: people.ada, trigger_id: '1.2', response_url: `${world.slack.url}/response/x` }
+  const body = new URLSearchParams({ ...command, team_id: 'T0NIMBUS01', channel_id: 'C0OPS00001' }).toString()
+  const headers = {
+    'content-type': 'application/x-www-form-urlencoded',
+    'x-slack-request-timestamp': String(timestamp),
+    'x-slack-signature': signatureOf(world.slack.signingSecret, timestamp, body),
+  }
+
+  expect(await send('/slack/events', { headers, body })).toMatchObject({ status: 200 })
+  expect(await send('/slack/events', { headers, body: `${body}&text=keys` })).toMatchObject({ status: 401 })
+  expect(await send('/slack/events', { method: 'GET' })).toEqual({ status: 404, body: '' })
+  expect(await send('/metrics')).toEqual({ status: 404, body: '' })
+  // Older versions of Caddy answer 502 when they stop reading.
+  expect((await send('/slack/events', { headers, body: 'a'.repeat(1_100_000) })).status).toBeOneOf([413, 502])
+}, 300_000)

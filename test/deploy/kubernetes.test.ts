@@ -1,0 +1,196 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { basename, join, resolve } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { parse } from 'yaml'
+import { variableNames } from '../../src/config/given.ts'
+import { endpoint } from '../../src/slack/receive/refuse-unread.ts'
+import { startWorld } from '../journeys/world.ts'
+import { type ApiObject, containerOf, named, ofKind, openedBy, portNumber, selected, targetsOf } from './api-objects.ts'
+import { problemsOf } from './api-schemas.ts'
+import { type Folder, folders, renderAll } from './kubectl.ts'
+import { configOf, secrets, variablesOf } from './pod-config.ts'
+
+const root = resolve(import.meta.dirname, '../..')
+const rendered = await renderAll()
+const everything = rendered.everythingHttp
+const web = named(everything, 'Deployment', 'lockkeeper-web')
+const worker = named(everything, 'Deployment', 'lockkeeper-worker')
+/** What every person has to set. */
+const own = { INFRA_API_URL: 'https://api.example.com/v1', APPROVERS: 'S0ONCALL01' }
+
+describe('the API', () => {
+  test.each(Object.keys(folders) as Folder[])('accepts %s, and knows all of its fields', (folder) => {
+    const problems = rendered[folder].flatMap((object) => problemsOf(object).map((problem) => `${object.metadata.name}: ${problem}`))
+
+    expect(rendered[folder].length).toBeGreaterThan(5)
+    expect(problems).toEqual([])
+  })
+
+  test('refuses a misspelled field, a wrong type and an old version', () => {
+    const withSpec = (more: object): ApiObject => ({ ...web, ...{ spec: { ...web.spec, ...more } } })
+
+    expect(problemsOf(withSpec({ replica: 2 }))).toEqual(['unknown field Deployment.spec.replica'])
+    expect(problemsOf(withSpec({ replicas: 'two' }))).toEqual(['data/spec/replicas must be integer'])
+    expect(problemsOf({ ...web, apiVersion: 'apps/v1beta1' })).toEqual(['no schema for apps/v1beta1 Deployment'])
+  })
+
+  test('gets what kubectl 1.20 renders, too', () => {
+    const known = ['apiVersion', 'kind', 'namespace', 'bases', 'resources', 'images', 'configMapGenerator']
+    const below = join(root, 'deploy/kubernetes')
+    const files = readdirSync(below, { recursive: true, encoding: 'utf8' }).filter((file) => basename(file) === 'kustomization.yaml')
+    const fields = files.flatMap((file) => Object.keys(parse(readFileSync(join(below, file), 'utf8'))))
+
+    expect(files).toHaveLength(6)
+    expect([...new Set(fields)].filter((field) => !known.includes(field))).toEqual([])
+  })
+})
+
+describe.each([
+  ['HTTP', 'everythingHttp', 'http'],
+  ['Socket Mode', 'everythingSocketMode', 'socketMode'],
+] as const)('the pods with %s', (mode, whole, bare) => {
+  const deployments = ofKind(rendered[whole], 'Deployment')
+
+  test('have a configuration that the bot accepts, one for each role', () => {
+    for (const folder of [whole, bare]) {
+      const configs = ofKind(rendered[folder], 'Deployment').map((deployment) => configOf(deployment, rendered[folder], own))
+
+      expect(configs.map(({ role }) => role)).toEqual(['web', 'worker'])
+      for (const { slack, opsHost, signsWithApiKey } of configs) {
+        expect({ http: slack.signingSecret !== undefined, socketMode: slack.appToken !== undefined }).toEqual({
+          http: mode === 'HTTP',
+          socketMode: mode === 'Socket Mode',
+        })
+        expect({ opsHost, signsWithApiKey }).toEqual({ opsHost: '0.0.0.0', signsWithApiKey: false })
+      }
+    }
+  })
+
+  test('set only variables of the bot, and read each secret from the key of its name', () => {
+    for (const deployment of deployments) {
+      const names = Object.entries(variablesOf(deployment, rendered[whole]))
+      const files = names.filter(([name]) => name.endsWith('_FILE'))
+
+      expect(names.map(([name]) => name).filter((name) => !variableNames.includes(name))).toEqual([])
+      expect(files).toEqual(files.map(([name]) => [name, `/run/secrets/lockkeeper/${name.replace(/_FILE$/, '').toLowerCase()}`]))
+      expect(Object.keys(secrets)).toEqual(expect.arrayContaining(files.map(([, path]) => basename(path))))
+    }
+  })
+})
+
+describe('the example', () => {
+  const deployments = ofKind(rendered.example, 'Deployment')
+
+  test('is a whole configuration, with a policy from a file', () => {
+    for (const deployment of deployments) {
+      const { policyFile, warnings, unusedVariables } = configOf(deployment, rendered.example)
+      expect({ policyFile, warnings, unusedVariables }).toEqual({
+        policyFile: '/etc/lockkeeper/policy.yml',
+        warnings: [],
+        unusedVariables: [],
+      })
+    }
+  })
+
+  test('runs this version', () => {
+    const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+    const images = new Set(deployments.map((deployment) => containerOf(deployment).image))
+
+    expect(images).toEqual(new Set([`registry.example.com/lockkeeper:${version}`]))
+  })
+})
+
+describe('the ports and paths', () => {
+  const both = ['lockkeeper-web', 'lockkeeper-worker']
+
+  test('are those that the bot listens at, and each policy opens exactly those of its Service', () => {
+    const { slack, alerts, opsPort } = configOf(web, everything, own)
+    const http = { pods: ['lockkeeper-web'], ports: [slack.port] }
+    const operations = { pods: both, ports: [opsPort] }
+    const taken = { pods: ['lockkeeper-web'], ports: [alerts?.port] }
+
+    expect(targetsOf(everything, 'lockkeeper')).toEqual(http)
+    expect(openedBy(everything, 'lockkeeper-http')).toEqual(http)
+    expect(targetsOf(everything, 'lockkeeper-ops')).toEqual(operations)
+    expect(openedBy(everything, 'lockkeeper-ops')).toEqual(operations)
+    expect(targetsOf(everything, 'lockkeeper-alerts')).toEqual(taken)
+    expect(openedBy(everything, 'lockkeeper-alerts')).toEqual(taken)
+    expect(alerts?.host).toBe('0.0.0.0')
+    expect(configOf(worker, everything, own).alerts).toBeUndefined()
+    expect(openedBy(everything, 'lockkeeper')).toEqual({ pods: both, ports: [] })
+  })
+
+  test('of the probes and of the monitor are pages of the bot', async () => {
+    const world = await startWorld()
+    const statusOf = async (path: string) => (await fetch(`http://127.0.0.1:${world.bots[0]?.opsPort}${path}`)).status
+    const probes = [web, worker].flatMap((deployment) => {
+      const { startupProbe, livenessProbe, readinessProbe } = containerOf(deployment)
+      return [startupProbe.httpGet, livenessProbe.httpGet, readinessProbe.httpGet]
+    })
+    const endpoints = ofKind(everything, 'ServiceMonitor').flatMap(({ spec }) => spec.endpoints)
+
+    expect(probes.map(({ path }) => path)).toEqual(['/healthz', '/healthz', '/readyz', '/healthz', '/healthz', '/readyz'])
+    expect(probes.map(({ port }) => portNumber(everything, port))).toEqual(probes.map(() => configOf(web, everything, own).opsPort))
+    for (const { path } of [...probes, ...endpoints]) expect(await statusOf(path)).toBe(200)
+    expect(endpoints).toHaveLength(1)
+  })
+
+  test('belong to Services that the Ingress and the monitor find', () => {
+    const [ingress] = ofKind(rendered.example, 'Ingress').flatMap(({ spec }) => spec.rules.flatMap(({ http }) => http.paths))
+    const [monitor] = ofKind(everything, 'ServiceMonitor')
+    const operations = named(everything, 'Service', 'lockkeeper-ops')
+    const portNames = (service: string) => named(everything, 'Service', service).spec.ports.map(({ name }) => name)
+
+    expect(ingress?.path).toBe(endpoint)
+    expect(portNames(ingress?.backend.service.name ?? '')).toEqual([ingress?.backend.service.port.name])
+    expect(monitor?.spec.endpoints.map(({ port }) => port)).toEqual(portNames('lockkeeper-ops'))
+    expect(monitor?.spec.selector.matchLabels).toEqual(operations.metadata.labels)
+  })
+})
+
+describe('the Deployments', () => {
+  test('keep the strictest of the Pod Security Standards', () => {
+    for (const { spec } of [web, worker]) {
+      const { securityContext, volumes, containers } = spec.template.spec
+      expect(securityContext).toMatchObject({ runAsNonRoot: true, runAsUser: 1000, seccompProfile: { type: 'RuntimeDefault' } })
+      expect(containers.map((container) => container.securityContext)).toEqual([
+        { allowPrivilegeEscalation: false, readOnlyRootFilesystem: true, capabilities: { drop: ['ALL'] } },
+      ])
+      expect(volumes.map((volume) => Object.keys(volume).filter((key) => key !== 'name'))).toEqual([
+        ['secret'],
+        ['configMap'],
+        ['emptyDir'],
+      ])
+      expect(JSON.stringify(spec.template.spec)).not.toMatch(/hostNetwork|hostPID|hostIPC|hostPort|procMount|sysctls/)
+    }
+  })
+
+  test('differ in the role alone, in the alerts, and in the pause in which nodes learn that a web pod is gone', () => {
+    const workerAsWeb = JSON.parse(JSON.stringify(worker).replaceAll('worker', 'web'))
+    Object.assign(workerAsWeb.spec.template.spec, { terminationGracePeriodSeconds: 20 })
+    Object.assign(workerAsWeb.spec.template.spec.containers[0], { lifecycle: { preStop: { exec: { command: ['sleep', '5'] } } } })
+    // Workers take no alerts.
+    workerAsWeb.spec.template.spec.containers[0].envFrom.push(containerOf(web).envFrom[1])
+
+    expect(workerAsWeb).toEqual(web)
+    // The bot ends within 10 s.
+    expect(worker.spec.template.spec.terminationGracePeriodSeconds).toBe(15)
+  })
+
+  test('select their own pods, and a budget of each keeps all replicas but one', () => {
+    for (const { metadata, spec } of [web, worker]) {
+      const budget = named(everything, 'PodDisruptionBudget', metadata.name)
+
+      expect(selected(everything, spec.selector.matchLabels)).toEqual([metadata.name])
+      expect(selected(everything, budget.spec.selector.matchLabels)).toEqual([metadata.name])
+      expect({ replicas: spec.replicas, maxUnavailable: budget.spec.maxUnavailable }).toEqual({ replicas: 2, maxUnavailable: 1 })
+    }
+  })
+
+  test('get every secret by reference, and no manifest contains one', () => {
+    expect(JSON.stringify(rendered)).not.toMatch(/"kind":"Secret"|xoxb-|xapp-|secretKeyRef/)
+    for (const { spec } of [web, worker]) {
+      expect(spec.template.spec.volumes[0]).toEqual({ name: 'secrets', secret: { secretName: 'lockkeeper', defaultMode: 0o440 } })
+    }
+  })
+})

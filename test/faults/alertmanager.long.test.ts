@@ -1,0 +1,230 @@
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { text } from 'node:stream/consumers'
+import { setTimeout as delay } from 'node:timers/promises'
+import { expect, onTestFinished, test } from 'vitest'
+import { type Alertmanager, startAlertmanager } from '../sandbox/alertmanager/start-alertmanager.ts'
+import { nodeDown, nodeUp, startAlertScene } from './alert-scene.ts'
+import { documented, replaced } from './documented-alerts.ts'
+
+const patience = 90_000
+
+/** Resolves once it has tried to send so many more notifications. */
+async function untilSent(alertmanager: Alertmanager, more: number): Promise<void> {
+  const { tried } = await alertmanager.notifications()
+  await expect.poll(async () => (await alertmanager.notifications()).tried, { timeout: 30_000 }).toBeGreaterThanOrEqual(tried + more)
+}
+
+/**
+ * Resolves once so many notifications were accepted. Alertmanager does not send that an alert resolved if none that it fired was accepted.
+ */
+async function untilAccepted(alertmanager: Alertmanager, count = 1): Promise<void> {
+  const accepted = async () => {
+    const { tried, failed } = await alertmanager.notifications()
+    return tried - failed
+  }
+  await expect.poll(accepted, { timeout: 30_000 }).toBeGreaterThanOrEqual(count)
+}
+
+async function untilRefused(alertmanager: Alertmanager): Promise<void> {
+  await expect.poll(async () => (await alertmanager.notifications()).failed, { timeout: 30_000 }).toBeGreaterThan(0)
+}
+
+test(
+  'an alert leads to one request: its repeats and a killed bot add none, and when it resolves, the request is withdrawn',
+  async () => {
+    const { alertmanagerFor, untilRequest, requests, bots, writes } = await startAlertScene()
+    const alertmanager = await alertmanagerFor()
+
+    await alertmanager.send(nodeDown('web-1'))
+    const card = await untilRequest(/needs approval from/)
+    await untilSent(alertmanager, 2)
+    expect(requests()).toHaveLength(1)
+    await bots.kill(0)
+    await bots.start(0)
+    await untilSent(alertmanager, 3)
+    expect(requests().map(({ ts }) => ts)).toEqual([card.ts])
+    expect((await untilRequest(/./)).text).toMatch(/needs approval from/)
+
+    await alertmanager.send(nodeUp('web-1'))
+
+    await untilRequest(/alert resolved/i)
+    expect(requests()).toHaveLength(1)
+    expect(writes()).toEqual([])
+  },
+  patience,
+)
+
+test(
+  'a bot that was away when an alert fired or resolved learns it once it is back',
+  async () => {
+    const { alertmanagerFor, untilRequest, requests, bots } = await startAlertScene()
+    const alertmanager = await alertmanagerFor()
+
+    await bots.kill(0)
+    await alertmanager.send(nodeDown('web-1'))
+    await untilRefused(alertmanager)
+    await bots.start(0)
+    await untilRequest(/needs approval from/)
+    await untilAccepted(alertmanager)
+
+    await bots.kill(0)
+    await alertmanager.send(nodeUp('web-1'))
+    await untilSent(alertmanager, 2)
+    await bots.start(0)
+    await untilRequest(/alert resolved/i)
+    expect(requests()).toHaveLength(1)
+  },
+  patience,
+)
+
+test(
+  'two Alertmanagers that send the same alert to two bots at once lead to one request',
+  async () => {
+    const { alertmanagerFor, untilRequest, requests, reports } = await startAlertScene({ bots: 2 })
+    const both = await Promise.all([alertmanagerFor(0), alertmanagerFor(1)])
+
+    await Promise.all(both.map((each) => each.send(nodeDown('web-1'))))
+    const card = await untilRequest(/needs approval from/)
+    await Promise.all(both.map((each) => untilSent(each, 1)))
+    expect(requests()).toHaveLength(1)
+
+    await Promise.all(both.map((each) => each.send(nodeUp('web-1'))))
+    await untilRequest(/alert resolved/i)
+    await delay(2_000)
+    expect(requests()).toHaveLength(1)
+    expect(reports(card, /resolved/i).length).toBeLessThanOrEqual(1)
+  },
+  patience,
+)
+
+test(
+  'while Redis is away alerts are refused, and afterwards Alertmanager brings them again',
+  async () => {
+    const { alertmanagerFor, untilRequest, requests, proxy } = await startAlertScene()
+    const alertmanager = await alertmanagerFor()
+
+    proxy.refuse()
+    await alertmanager.send(nodeDown('web-1'))
+    await untilRefused(alertmanager)
+    proxy.heal()
+
+    await untilRequest(/needs approval from/, 30_000)
+    await untilSent(alertmanager, 1)
+    expect(requests()).toHaveLength(1)
+  },
+  patience,
+)
+
+test(
+  'an alert that resolves before its request could be posted leaves nothing to approve',
+  async () => {
+    const { alertmanagerFor, untilRequest, requests, slack } = await startAlertScene()
+    const alertmanager = await alertmanagerFor()
+
+    const away = slack.faults.add({ method: 'chat.postMessage', kind: 'status', status: 503, times: Number.POSITIVE_INFINITY })
+    await alertmanager.send(nodeDown('web-1'))
+    await expect.poll(() => away.fired, { timeout: 15_000 }).toBeGreaterThan(0)
+    await untilAccepted(alertmanager)
+    await alertmanager.send(nodeUp('web-1'))
+    await untilAccepted(alertmanager, 2)
+    slack.faults.clear()
+
+    const { text } = await untilRequest(/alert resolved/i, 30_000)
+    expect(text).toContain('*Withdrawn*')
+    expect(requests()).toHaveLength(1)
+    const posted = slack.journal.filter(({ method }) => method === 'chat.postMessage')
+    expect(JSON.stringify(posted.at(-1)?.args)).not.toContain('request-approve')
+  },
+  patience,
+)
+
+test(
+  'an alert that resolves after the approval stops nothing, and the thread says so',
+  async () => {
+    const { alertmanagerFor, untilRequest, untilReport, ben, account, to, writes } = await startAlertScene({
+      elasticIps: 4,
+      moveTakesMs: 6_000,
+    })
+    const alertmanager = await alertmanagerFor()
+    await alertmanager.send(nodeDown('web-1'))
+    const card = await untilRequest(/needs approval from/)
+
+    await ben.click(card, 'Approve')
+    await expect.poll(() => writes().length, { timeout: 15_000 }).toBe(4)
+    await alertmanager.send(nodeUp('web-1'))
+
+    await untilReport(card, /alert resolved/i)
+    await untilReport(card, /Done/, 30_000)
+    expect(account.world.elasticIps().map(({ serverId }) => serverId)).toEqual([to, to, to, to])
+    expect(writes()).toHaveLength(4)
+  },
+  patience,
+)
+
+test(
+  'a wrong token is refused, and leads to nothing',
+  async () => {
+    const { alertmanagerFor, requests, bots } = await startAlertScene()
+    const alertmanager = await alertmanagerFor(0, 'another-token-of-more-than-32-characters')
+
+    await alertmanager.send(nodeDown('web-1'))
+    await untilRefused(alertmanager)
+
+    expect(alertmanager.log.filter((line) => line.includes('unexpected status code 401'))).not.toEqual([])
+    const answer = await fetch(bots.alertsUrl(0), { method: 'POST', body: '{}' })
+    expect(answer.status).toBe(401)
+    expect(requests()).toEqual([])
+  },
+  patience,
+)
+
+test('Alertmanager accepts the configuration of the documentation as it is', async () => {
+  const alertmanager = await startAlertmanager({ config: documented('alertmanager.yml') })
+  await alertmanager.stop()
+})
+
+test('what Alertmanager sends has the shape of what was recorded', async () => {
+  const received: unknown[] = []
+  const server = createServer(async (request, response) => {
+    received.push(JSON.parse(await text(request)))
+    response.end()
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  onTestFinished(() => void server.close())
+  const config = replaced(documented('alertmanager.yml'), [
+    ['127.0.0.1:9465', `127.0.0.1:${(server.address() as AddressInfo).port}`],
+    ['/etc/prometheus/lockkeeper-token', 'token'],
+    ['group_interval: 1m', 'group_interval: 1s'],
+  ])
+  const alertmanager = await startAlertmanager({ config, files: { token: 'token' } })
+  onTestFinished(alertmanager.stop)
+
+  await alertmanager.send(nodeDown('web-1'))
+  await expect.poll(() => received.length, { timeout: 10_000 }).toBe(1)
+  await alertmanager.send(nodeUp('web-1'))
+  await expect.poll(() => received.length, { timeout: 10_000 }).toBe(2)
+
+  const shapes = (bodies: unknown[]) => bodies.map(shapeOf)
+  expect(shapes(received)).toEqual(shapes([recorded('firing'), recorded('resolved')]))
+  expect(fingerprint(received[0])).toBe(fingerprint(recorded('firing')))
+}, 30_000)
+
+function recorded(name: string): unknown {
+  return JSON.parse(readFileSync(new URL(`../alerts/payloads/alertmanager/${name}.json`, import.meta.url), 'utf8'))
+}
+
+/** Replaces values by their types, leaves out what differs between alerts, and keeps the first element of a list. */
+function shapeOf(value: unknown): unknown {
+  if (Array.isArray(value)) return value.slice(0, 1).map(shapeOf)
+  if (typeof value !== 'object' || value === null) return typeof value
+  const free = /Labels$|Annotations$|^labels$|^annotations$/
+  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, free.test(name) ? 'texts by name' : shapeOf(each)]))
+}
+
+function fingerprint(body: unknown): string {
+  return (body as { alerts: { fingerprint: string }[] }).alerts[0]?.fingerprint ?? ''
+}

@@ -1,0 +1,135 @@
+import { spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { rm } from 'node:fs/promises'
+import { afterAll, beforeAll, expect, inject, onTestFinished, test } from 'vitest'
+import { ops, people, untilCard, untilReport } from '../journeys/world.ts'
+import { startAccountApi } from '../sandbox/account-api/start-account-api.ts'
+import { botVariables } from '../sandbox/bot-variables.ts'
+import { freePort } from '../sandbox/free-port.ts'
+import type { Slack } from '../sandbox/slack/slack.ts'
+import { startSlack } from '../sandbox/slack/start-slack.ts'
+import { prepareCompose } from './compose.ts'
+import { type Engine, startEngine } from './engine.ts'
+import { canary, copyProject, versionOf } from './image-context.ts'
+
+type AccountApi = Awaited<ReturnType<typeof startAccountApi>>
+
+const image = 'lockkeeper:test'
+const locked = ['--read-only', '--cap-drop', 'ALL', '--security-opt', 'no-new-privileges:true', '--tmpfs', '/tmp']
+let engine: Engine
+let project: string
+
+beforeAll(async () => {
+  engine = await startEngine()
+  project = await copyProject()
+  const labels = ['--build-arg', `VERSION=${await versionOf()}`, '--build-arg', 'REVISION=0123abc']
+  await engine.docker('build', '--network', 'host', '--tag', image, ...labels, project)
+}, 900_000)
+
+afterAll(async () => {
+  await rm(project, { recursive: true, force: true })
+  await engine?.stop()
+}, 60_000)
+
+/** Starts the stand-ins, closed with the test. */
+async function startStandIns() {
+  const slack = await startSlack()
+  const accountApi = await startAccountApi({ moveTakes: { min: 300, max: 300 } })
+  onTestFinished(async () => void (await Promise.all([slack.close(), accountApi.close()])))
+  return { slack, accountApi }
+}
+
+/** Has the movable Elastic IP moved, from the command to the report. */
+async function move({ slack, accountApi }: { slack: Slack; accountApi: AccountApi }): Promise<void> {
+  const { elasticIp, target } = accountApi.world.movable()
+  await slack.as(people.ada).command(`/infra ip move ${elasticIp.address} ${target.hostname}`, { channel: ops })
+  const card = await untilCard(slack, /needs approval from/)
+  await slack.as(people.ben).click(card, 'Approve')
+  await untilReport(slack, card.ts, /Done/)
+}
+
+const inspect = async (name: string, format: string) => engine.docker('inspect', '--format', format, name)
+
+test('the image makes a move, read-only and without capabilities, is healthy, and ends with 0 on SIGTERM', async () => {
+  const standIns = await startStandIns()
+  const [port, opsPort] = [await freePort(), await freePort()]
+  const variables = {
+    ...botVariables({ ...standIns, redisUrl: inject('redisUrl') }),
+    ALLOW_VOLATILE_REDIS: 'true',
+    MOVE_POLL_INTERVAL: '200ms',
+    PORT: String(port),
+    OPS_PORT: String(opsPort),
+    OPS_HOST: '127.0.0.1',
+  }
+  const name = `lockkeeper-${randomBytes(4).toString('hex')}`
+  const env = Object.entries(variables).flatMap(([variable, value]) => ['--env', `${variable}=${value}`])
+  await engine.docker('run', '--detach', '--name', name, '--network', 'host', ...locked, ...env, image)
+  onTestFinished(async () => void (await engine.docker('rm', '--force', name)))
+  const page = (path: string) =>
+    fetch(`http://127.0.0.1:${opsPort}${path}`).then(
+      ({ status }) => status,
+      () => 0,
+    )
+  await expect.poll(() => page('/readyz'), { timeout: 30_000 }).toBe(200)
+  standIns.slack.connectBot(`http://127.0.0.1:${port}/slack/events`)
+
+  await move(standIns)
+  await expect.poll(() => inspect(name, '{{.State.Health.Status}}'), { timeout: 40_000 }).toBe('healthy')
+  await engine.docker('stop', '--time', '15', name)
+
+  expect(await inspect(name, '{{.State.ExitCode}}')).toBe('0')
+}, 180_000)
+
+test('the image runs as a user without rights, has no package manager, and says what it is', async () => {
+  const inside = (script: string) => engine.docker('run', '--rm', ...locked, '--entrypoint', 'sh', image, '-c', script)
+
+  expect(
+    await inside(
+      'id -u; id -g; ulimit -c >/dev/null; for p in npm npx yarn corepack; do command -v $p; done; ls /usr/local/lib/node_modules; true',
+    ),
+  ).toBe('1000\n1000')
+  expect(await inside('find /app -not -path "*/.compile-cache*" -writable | head -3')).toBe('')
+  expect(JSON.parse(await inspect(image, '{{json .Config.Labels}}'))).toMatchObject({
+    'org.opencontainers.image.title': 'Lockkeeper',
+    'org.opencontainers.image.version': await versionOf(),
+    'org.opencontainers.image.revision': '0123abc',
+  })
+}, 60_000)
+
+test('no secret that is beside the code is in the history or the layers', async () => {
+  expect(await engine.docker('history', '--no-trunc', image)).not.toContain(canary)
+  expect(await engine.docker('run', '--rm', '--entrypoint', 'sh', image, '-c', `ls -A /app`)).toBe(
+    '.compile-cache\nnode_modules\npackage.json\nsrc',
+  )
+
+  const saved = spawn('docker', ['save', image], { env: engine.environment, stdio: ['ignore', 'pipe', 'inherit'] })
+  let [rest, found, seen] = ['', 0, 0]
+  for await (const chunk of saved.stdout) {
+    const text = rest + (chunk as Buffer).toString('latin1')
+    if (text.includes(canary)) found += 1
+    if (text.includes('src/main.ts')) seen += 1
+    rest = text.slice(-200)
+  }
+  if (saved.exitCode === null) await once(saved, 'close')
+  // That the layers were readable is shown by the source in them.
+  expect({ found, sourceSeen: seen > 0 }).toEqual({ found: 0, sourceSeen: true })
+}, 180_000)
+
+test('docker-compose.yml brings up the bot and its Redis, and a move is made between stand-ins with TLS', async () => {
+  const { compose, slack, accountApi, slackUrl } = await prepareCompose(engine, { image, project })
+  await compose('up', '--detach', '--no-build')
+  slack.connectBot(slackUrl)
+  const [bot = '', redis = ''] = await Promise.all(['bot', 'redis'].map((service) => compose('ps', '--quiet', service)))
+  for (const container of [redis, bot]) {
+    await expect.poll(() => inspect(container, '{{.State.Health.Status}}'), { timeout: 40_000 }).toBe('healthy')
+  }
+  const readStatus = "fetch('http://127.0.0.1:9464/status').then((answer) => answer.text()).then(console.log)"
+  await expect.poll(() => engine.docker('exec', bot, 'node', '--eval', readStatus), { timeout: 60_000 }).toMatch(/^{"ok":true/)
+
+  await move({ slack, accountApi })
+  await compose('stop')
+
+  expect(await inspect(bot, '{{.State.ExitCode}}')).toBe('0')
+  expect(await inspect(redis, '{{.State.ExitCode}}')).toBe('0')
+}, 240_000)

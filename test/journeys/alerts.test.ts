@@ -1,0 +1,192 @@
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { elasticIps } from '../sandbox/account-api/data/elastic-ips.ts'
+import { startRedis } from '../sandbox/redis/start-redis.ts'
+import { type AlertWorld, alert, resolved, startAlertWorld, untilProposed } from './alerts-world.ts'
+import { steady } from './policy-world.ts'
+import { general, ops, people, untilCard, untilReport, untilShown } from './world.ts'
+
+const botMessages = ({ slack }: AlertWorld, channel = ops) => slack.messages(channel).filter(({ isBot }) => isBot)
+
+const moves = ({ accountApi }: AlertWorld) => accountApi.journal.writes().filter(({ method }) => method === 'PATCH')
+
+describe('a firing alert', () => {
+  test('proposes to evacuate its server, and people approve it', async () => {
+    const world = await startAlertWorld()
+
+    expect(await world.send([alert()])).toBe(200)
+    const card = await untilProposed(world)
+
+    expect(steady(card.text)).toMatchInlineSnapshot(`
+      "Evacuate web-1 → web-2: 1 Elastic IP
+      Alertmanager needs approval from <!subteam^S0ONCALL01> by TIME.
+      Reason: \`web-1:9100 is down\`
+      Project: Storefront
+      Site: ASH
+      •  \`203.0.113.10\`  eip_2BJYBkPZR5x1t
+      From \`sv_TU8nZb2v5QZal\`  ·  To \`sv_3yuLZoyuzy2cj\`, \`198.51.100.22\`  ·  Request \`ID\`
+      Alert \`NodeDown\`, <http://prometheus.example.com:9090/graph?g0.expr=up+%3D%3D+0&amp;g0.tab=1|open it> (\`prometheus.example.com:9090\`)"
+    `)
+    await world.ben.click(card, 'Approve')
+    const report = await untilReport(world.slack, card.ts, /Done/)
+    expect(report.text).toMatchInlineSnapshot(`
+      "<@U0BEN00001> :large_green_circle: *Done.* 1 Elastic IP is assigned to \`web-2\`.
+      :large_green_circle: \`203.0.113.10\`  moved"
+    `)
+    const done = await untilCard(world.slack, /\*Done\*/)
+    expect(steady(done.text)).toMatchInlineSnapshot(`
+      ":large_green_circle: *Done*  ·  Evacuate \`web-1\` → \`web-2\`: 1 Elastic IP. 1 of 1 moved.
+      Requested by Alertmanager, approved by <@U0BEN00001>  ·  TIME  ·  Request \`ID\`"
+    `)
+    // The alert still fires, and nothing more follows.
+    expect(await world.send([alert({}, { startsAt: '2026-11-22T04:00:00.000Z' })])).toBe(200)
+    expect(botMessages(world)).toHaveLength(1)
+    expect(moves(world)).toHaveLength(1)
+  })
+
+  test('shows what cannot move under *Check first*', async () => {
+    const [first] = elasticIps
+    if (!first) throw new Error('the stand-in has no Elastic IPs')
+    const stuck = { ...structuredClone(first), id: 'eip_stuck', address: '203.0.113.250', status: 'error' as const }
+    const world = await startAlertWorld({ account: { data: { elasticIps: [...structuredClone(elasticIps), stuck] } } })
+
+    await world.send([alert()])
+
+    const card = await untilProposed(world)
+    expect(card.text).toMatch(/Evacuate web-1 → web-2: 1 Elastic IP/)
+    expect(steady(card.text)).toMatch(/Check first: 1 address is left out\. `203\.0\.113\.250` has status/)
+  })
+
+  test('is shown as a machine everywhere, and only people decide', async () => {
+    const world = await startAlertWorld()
+    await world.send([alert()])
+    const card = await untilProposed(world)
+
+    expect(JSON.stringify(card.blocks)).not.toContain('Withdraw')
+    await world.ben.command('/infra pending', { channel: ops })
+    const pending = await untilShown(world.slack, people.ben, /Alertmanager/)
+    expect(pending.text).not.toMatch(/`alerts`|@alerts/)
+    await world.ben.click(card, 'Reject')
+    await world.slack.until(() => world.ben.openViews()[0], { what: 'the form' })
+    await world.ben.fill(undefined, { reason: 'Maintenance' })
+    await world.ben.submit()
+    const report = await untilReport(world.slack, card.ts, /Rejected/)
+
+    expect(report.text).toMatch(/^:no_entry: \*Rejected\* by <@U0BEN00001>/)
+    await world.ben.command('/infra audit', { channel: ops })
+    const audit = await untilShown(world.slack, people.ben, /Rejected/)
+    expect(audit.text).toContain('Alertmanager')
+    // Decided, so a repeat is a duplicate.
+    expect(await world.send([alert()])).toBe(200)
+    expect(botMessages(world)).toHaveLength(1)
+  })
+
+  test('sent to two bots by two Alertmanagers at once is one request', async () => {
+    const world = await startAlertWorld({ replicas: 2 })
+
+    expect(await Promise.all([world.send([alert()], 0), world.send([alert()], 1)])).toEqual([200, 200])
+
+    await untilProposed(world)
+    expect(await world.records.all()).toHaveLength(1)
+    expect(botMessages(world)).toHaveLength(1)
+  })
+
+  test('of a server without addresses is told in the channel', async () => {
+    const world = await startAlertWorld()
+
+    expect(await world.send([alert({ instance: 'bastion-1' })])).toBe(200)
+    expect(await world.send([alert({ instance: '198.51.100.49:9100' })])).toBe(200)
+
+    expect(botMessages(world).map(({ text }) => text.split('\n')[0])).toMatchInlineSnapshot(`
+      [
+        ":warning: *Nothing proposed*. 2 servers are called \`bastion-1\`: \`sv_EaM5oYZ6l5IkE\`, \`sv_TdUHSrpSUuqyT\`. Find the server with \`/infra servers\`, then run \`/infra evacuate\`.",
+        ":warning: *Nothing proposed* for \`legacy-cart-1\`. The account shows no Elastic IP on legacy-cart-1, so there is nothing to move. By hand: \`/infra evacuate legacy-cart-1\`.",
+      ]
+    `)
+    expect(await world.records.all()).toEqual([])
+  })
+
+  test('is counted, and shown by the doctor', async () => {
+    const world = await startAlertWorld()
+    await world.send([alert(), alert({ alertname: 'DiskFull' })])
+    await world.send([alert()])
+
+    const metrics = await (await fetch(`http://127.0.0.1:${world.bots[0]?.opsPort}/metrics`)).text()
+    expect(metrics.match(/^lockkeeper_alerts\w*\{.*\} [1-9].*$/gm)).toMatchInlineSnapshot(`
+      [
+        "lockkeeper_alerts_total{outcome="received"} 3",
+        "lockkeeper_alerts_total{outcome="proposed"} 1",
+        "lockkeeper_alerts_total{outcome="duplicate"} 1",
+        "lockkeeper_alerts_total{outcome="unmatched"} 1",
+      ]
+    `)
+    await world.ben.command('/infra doctor', { channel: ops })
+    const doctor = await untilShown(world.slack, people.ben, /checks? (?:passed|failed)|No check failed/i)
+    expect(doctor.text).toContain('*Alerts:* Received. They can request evacuations: “node down” in <#C0OPS00001>.')
+  })
+
+  test('is not lost while Redis is away', async () => {
+    const redis = await startRedis({ appendonly: true })
+    onTestFinished(() => redis.stop())
+    const world = await startAlertWorld({ env: { REDIS_URL: redis.url } })
+
+    await redis.kill()
+    expect(await world.send([alert()])).toBe(503)
+    await redis.restart()
+
+    await expect.poll(() => world.send([alert()]), { timeout: 15_000, interval: 300 }).toBe(200)
+    await untilProposed(world)
+    expect(botMessages(world)).toHaveLength(1)
+  }, 60_000)
+
+  test('for a channel without Lockkeeper is told to the operators', async () => {
+    const world = await startAlertWorld({ env: { OPS_CHANNEL: general } })
+    world.slack.invite(general)
+    world.slack.kickBot(ops)
+
+    expect(await world.send([alert()])).toBe(200)
+
+    await untilCard(world.slack, /Alerts can't be posted in <#C0OPS00001> \(not_in_channel\)/, general)
+    world.slack.invite(ops)
+    expect(await world.send([alert()])).toBe(200)
+    await untilProposed(world)
+  })
+})
+
+describe('a resolved alert', () => {
+  test('withdraws the request that nobody has decided', async () => {
+    const world = await startAlertWorld()
+    await world.send([alert()])
+    const proposed = await untilProposed(world)
+
+    expect(await world.send([resolved(alert())])).toBe(200)
+
+    const card = await untilCard(world.slack, /\*Withdrawn\*/)
+    expect(steady(card.text)).toMatchInlineSnapshot(`
+      ":leftwards_arrow_with_hook: *Withdrawn*  ·  Evacuate \`web-1\` → \`web-2\`: 1 Elastic IP. The alert resolved. Nothing was done.
+      Requested by Alertmanager  ·  TIME  ·  Request \`ID\`"
+    `)
+    expect(world.slack.thread(ops, card.ts)).toHaveLength(1)
+    await world.ben.click(proposed, 'Approve')
+    const late = await untilShown(world.slack, people.ben, /resolved/)
+    expect(late.text).toMatchInlineSnapshot(`"The alert that requested this has resolved. No change made."`)
+    expect(moves(world)).toEqual([])
+  })
+
+  test('is told in the thread of an evacuation that is under way, which goes on', async () => {
+    const world = await startAlertWorld({ account: { moveTakes: { min: 2_000, max: 2_000 } } })
+    await world.send([alert()])
+    const card = await untilProposed(world)
+    await world.ben.click(card, 'Approve')
+    await untilCard(world.slack, /\*Moving\*/)
+
+    expect(await world.send([resolved(alert())])).toBe(200)
+    expect(await world.send([resolved(alert())])).toBe(200)
+
+    const told = await untilReport(world.slack, card.ts, /resolved/)
+    expect(told.text).toMatchInlineSnapshot(
+      `"<@U0BEN00001> :information_source: The alert resolved. “Move 1 Elastic IP from web-1 to web-2” was approved before, so it goes on."`,
+    )
+    await untilReport(world.slack, card.ts, /Done/)
+    expect(world.slack.thread(ops, card.ts).filter(({ text }) => text.includes('resolved'))).toHaveLength(1)
+  })
+})

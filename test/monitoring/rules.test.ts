@@ -1,0 +1,43 @@
+import { describe, expect, test } from 'vitest'
+import { unknownIn } from './known-metrics.ts'
+import { alertNames, readRules, readRuleTests } from './rules.ts'
+
+const rules = readRules()
+const recorded = rules.flatMap(({ record }) => record ?? [])
+
+describe('the alert rules', () => {
+  test('use only metrics and labels that the metrics page has, and that rules record', () => {
+    const unknown = rules.flatMap(({ alert, record, expr }) => unknownIn(expr, recorded).map((name) => `${alert ?? record}: ${name}`))
+    expect(rules.length).toBeGreaterThan(20)
+    expect(unknown).toEqual([])
+  })
+
+  test('are read strictly: a wrong metric, a wrong label and a wrong group are found', () => {
+    expect(unknownIn('sum(rate(lockkeeper_errors[5m]))')).toEqual(['lockkeeper_errors'])
+    expect(unknownIn('lockkeeper_errors_total{place="jobs"}')).toEqual(['lockkeeper_errors_total{place}'])
+    expect(unknownIn('sum by (kind, instance) (lockkeeper_errors_total)')).toEqual(['by (kind)'])
+    expect(unknownIn('lockkeeper_write_delay_seconds_bucket{kind="ip.move", le=~"30"}')).toEqual([])
+  })
+
+  test('have a severity, a summary and the paragraph that says what to do', () => {
+    for (const { alert, labels, annotations } of rules.filter((rule) => rule.alert)) {
+      expect(['critical', 'warning'], alert).toContain(labels?.severity)
+      expect(annotations?.summary, alert).toMatch(/^[A-Z{].*[^.]$/)
+      expect(annotations?.runbook, alert).toBe(`docs/alerts-and-errors.md#${alert?.toLowerCase()}`)
+    }
+  })
+
+  test('are tested: each fires in a test of its own, and none fires in a normal night', () => {
+    const tests = readRuleTests()
+    const [night, ...troubles] = tests
+    const fired = troubles.flatMap((one) =>
+      one.alert_rule_test.filter((alert) => alert.exp_alerts.length > 0).map(({ alertname }) => alertname),
+    )
+    const silent = night?.alert_rule_test.filter((alert) => alert.exp_alerts.length === 0).map(({ alertname }) => alertname)
+
+    expect([...new Set(fired)].toSorted()).toEqual(alertNames().toSorted())
+    expect(night?.name).toBe('a normal night')
+    expect([...new Set(silent)].toSorted()).toEqual(alertNames().toSorted())
+    expect(night?.alert_rule_test).toHaveLength(silent?.length ?? 0)
+  })
+})

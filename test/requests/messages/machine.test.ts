@@ -1,0 +1,61 @@
+import { describe, expect, test } from 'vitest'
+import { alertsRequester } from '../../../src/domain/origin.ts'
+import { type RequestState, requestStates } from '../../../src/domain/request.ts'
+import { approvalCard } from '../../../src/requests/messages/card/card.ts'
+import { cardActions } from '../../../src/requests/messages/card/card-actions.ts'
+import { denialWords } from '../../../src/requests/messages/denials.ts'
+import { tooLate } from '../../../src/requests/messages/refusals.ts'
+import { otherIsOpen } from '../../../src/requests/messages/submitted.ts'
+import { warningWords } from '../../../src/requests/messages/warnings.ts'
+import { requestFor } from '../request-for-test.ts'
+import { cardViewFor } from './card-view-for-test.ts'
+
+const origin = { ...requestFor().origin, userId: alertsRequester }
+const requested = (state: RequestState) => requestFor({ origin, state, reason: 'web-1 is down', alert: { name: 'NodeDown' } })
+
+describe("a machine's request", () => {
+  test.each(requestStates)('is shown as one of Alertmanager: %s', (state) => {
+    const { text, blocks } = approvalCard(cardViewFor({ request: requested(state) }))
+
+    expect(text).not.toMatch(/<@alerts>|`alerts`|@alerts/)
+    expect(JSON.stringify(blocks)).not.toMatch(/<@alerts>|`alerts`/)
+  })
+
+  test('has no button for its requester, who clicks on nothing', () => {
+    const labels = cardActions(cardViewFor({ request: requested('waiting') })).map((button) => button.text.text)
+
+    expect(labels).toEqual(['Approve', 'Reject'])
+  })
+
+  test('is not offered to be withdrawn where no rule is left', () => {
+    const { text } = approvalCard(cardViewFor({ request: requested('waiting'), rule: undefined }))
+
+    expect(text).toContain('Alertmanager needs approval, but nobody can give it. No policy rule covers this anymore.\n')
+  })
+
+  test('is told in the words of alerts', () => {
+    const labelOf = (kind: string) => kind
+    const words = [
+      tooLate(requested('withdrawn'), 'U0BEN00001'),
+      otherIsOpen(requested('waiting'), { viewerId: 'U0BEN00001', link: undefined }),
+      denialWords({ code: 'too-few-approvers', rule: 'failover', needed: 2, requester: alertsRequester }, labelOf),
+      denialWords({ code: 'only-requester-may-withdraw', requester: alertsRequester }, labelOf),
+      denialWords({ code: 'only-requester-may-break-glass', requester: alertsRequester }, labelOf),
+    ]
+
+    expect(words.map(({ text }) => text).join('\n')).toMatchInlineSnapshot(`
+      "The alert that requested this has resolved. No change made.
+      Alertmanager has an open request for this (waiting for approval) in <#C0OPS00001>. Wait until it ends, or have it rejected. Nothing was requested.
+      Not enough approvers: rule “failover” needs 2. Nothing was requested. The people who run Lockkeeper can add active members to the rule.
+      An alert requested this, so nobody can withdraw it. It ends when the alert resolves, or an approver can reject it.
+      An alert requested this, so nobody can approve it alone."
+    `)
+  })
+
+  test('is named as one of Alertmanager in a later warning, also where the rule mentions other people', () => {
+    const finding = { code: 'last-change', agoMs: 60_000, by: alertsRequester, requestId: 'a', kind: 'ip.move', resource: 'x', facts: {} }
+    const { checks } = warningWords({ warnings: [finding], personNames: {} }, undefined, () => ['a change'])
+
+    expect(checks.map(({ text }) => text)).toEqual([expect.stringContaining('by Alertmanager')])
+  })
+})
