@@ -101,3 +101,17 @@ describe.each([
     expect([...own, ...others].filter((name) => !tags.some((tag) => name.startsWith(`${tag}:`)))).toEqual([])
   })
 })
+
+test('a bot answers with the command of its own manifest', async () => {
+  const { world } = await startSide('/infra-staging', { env: { ENVIRONMENT: 'staging' } })
+
+  await world.ada.command('/infra-staging help', { channel: ops })
+  const help = await untilShown(world.slack, people.ada, /infra-staging/)
+  await world.ada.command('/infra-staging ip mvoe', { channel: ops })
+  const refusal = await untilShown(world.slack, people.ada, /isn't a command/)
+
+  for (const { text } of [help, refusal]) {
+    expect(text).toContain('/infra-staging ')
+    expect(text).not.toMatch(/\/infra(?!-staging)/)
+  }
+})
