@@ -6,6 +6,8 @@ import { createBot } from '../src/bot/bot.ts'
 import { readConfig } from '../src/config/config.ts'
 import { bundles, changeKinds } from '../src/features/index.ts'
 import { createLog } from '../src/ops/log/log.ts'
+import { slackManifest } from './slack-manifest-schema.ts'
+import { scopesOf } from './slack-scopes.ts'
 
 const root = join(import.meta.dirname, '..')
 
@@ -21,7 +23,12 @@ interface Manifest {
   }
 }
 
-const manifest = parse(readFileSync(join(root, 'manifest.yml'), 'utf8')) as Manifest
+const text = readFileSync(join(root, 'manifest.yml'), 'utf8')
+const manifest = parse(text) as Manifest
+
+/** Changes the manifest as its first comment says. */
+const forSocketMode = (http: string) =>
+  http.replace('socket_mode_enabled: false', 'socket_mode_enabled: true').replace(/^.*\burl: .*\n|^.*_url: .*\n/gm, '')
 
 /** Creates the bot without starting it. */
 function build() {
@@ -36,24 +43,6 @@ function build() {
   const bot = createBot(readConfig(env, { kinds: changeKinds, bundles }), { log: createLog({ level: 'fatal' }) })
   onTestFinished(() => bot.stop())
   return bot
-}
-
-/** The scope that each method of the Web API needs, by its page on docs.slack.dev. */
-const scopeOf: Record<string, string | undefined> = {
-  'auth.test': undefined,
-  'chat.postMessage': 'chat:write',
-  'chat.postEphemeral': 'chat:write',
-  'chat.update': 'chat:write',
-  'conversations.info': 'channels:read',
-  'conversations.members': 'channels:read',
-  'conversations.history': 'channels:history',
-  'conversations.replies': 'channels:history',
-  'usergroups.list': 'usergroups:read',
-  'usergroups.users.list': 'usergroups:read',
-  'users.info': 'users:read',
-  'views.open': undefined,
-  'views.publish': undefined,
-  'views.update': undefined,
 }
 
 describe('the manifest', () => {
@@ -81,17 +70,37 @@ describe('the manifest', () => {
     expect(is_enabled).toBe(true)
   })
 
-  test('requests exactly the scopes of the methods that the bot calls', () => {
-    const slack = join(root, 'src/slack')
-    const files = readdirSync(slack, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'))
-    const source = files.map((file) => readFileSync(join(slack, file), 'utf8')).join('\n')
-    const called = [...source.matchAll(/client\.((?:\w+\.)+\w+)\(/g)].map((match) => match[1] ?? '')
-    expect(called.length).toBeGreaterThan(5)
-    expect(called.filter((method) => !(method in scopeOf))).toEqual([])
+  test.each([
+    ['HTTP', text],
+    ['Socket Mode', forSocketMode(text)],
+  ])('for %s is one that Slack takes', (_, yaml) => {
+    expect(slackManifest.safeParse(parse(yaml)).error?.issues ?? []).toEqual([])
+  })
 
-    const needed = new Set(called.map((method) => scopeOf[method]).filter((scope) => scope !== undefined))
+  test.each([
+    ['a property that Slack does not know', 'usage_hint:', 'usage:', /unrecognized_keys/i],
+    ['a name that is too long', 'name: Look up in Lockkeeper', 'name: Look something up in Lockkeeper', /24/],
+    ['a command without its slash', 'command: /infra', 'command: infra', /command/],
+    ['no address for the pickers', /^.*message_menu_options_url:.*$/m, '', /message_menu_options_url is missing/],
+    ['addresses in Socket Mode', 'socket_mode_enabled: false', 'socket_mode_enabled: true', /has no effect in Socket Mode/],
+    ['version 1', 'major_version: 2', 'major_version: 1', /major_version/],
+  ])('with %s would be refused', (_, from, to, problem) => {
+    const changed = text.replace(from, to)
+    expect(changed).not.toBe(text)
+    expect(JSON.stringify(slackManifest.safeParse(parse(changed)).error?.issues)).toMatch(problem)
+  })
+
+  test('requests exactly the scopes of the methods that the bot calls', () => {
+    const files = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'))
+    const source = files.map((file) => readFileSync(join(root, 'src', file), 'utf8')).join('\n')
+    const called = new Set([...source.matchAll(/\bclient\.((?:\w+\.)+\w+)\(/g)].map(([, method = '']) => method))
+    // A call by another name would escape the table.
+    expect(source).not.toMatch(/\.apiCall\(['"`]/)
+    expect([...called].toSorted()).toEqual(Object.keys(scopesOf).toSorted())
+
+    const needed = Object.values(scopesOf).flat()
     const requested = manifest.oauth_config.scopes
-    expect(new Set([...needed, 'commands', 'groups:read', 'groups:history'])).toEqual(new Set(requested.bot))
+    expect(new Set([...needed, 'commands'])).toEqual(new Set(requested.bot))
     expect(requested.bot_optional).toEqual(['channels:history', 'groups:history'])
   })
 

@@ -35,11 +35,11 @@ export function createVerifier() {
       return before ? `The entry after number ${before.seq} cannot be read.` : 'The first entry cannot be read.'
     }
     last = { seq: parsed.seq, hash }
-    if (hashOf(entry) !== hash) return `Entry ${parsed.seq} was changed: its hash is not the one of its text.`
+    if (hashOf(entry) !== hash) return `Entry ${parsed.seq} was changed: its hash doesn't match its text.`
     if (before && parsed.seq !== before.seq + 1)
-      return `Between entries ${before.seq} and ${parsed.seq} something is missing or was put in.`
-    if (before && parsed.prev !== before.hash) return `Entry ${parsed.seq} does not follow entry ${before.seq}: one of them was exchanged.`
-    if (parsed.seq === 1 && parsed.prev !== '') return 'Entry 1 says that there was one before it.'
+      return `Between entries ${before.seq} and ${parsed.seq} an entry is missing or was inserted.`
+    if (before && parsed.prev !== before.hash) return `Entry ${parsed.seq} does not follow entry ${before.seq}: one of them was replaced.`
+    if (parsed.seq === 1 && parsed.prev !== '') return 'Entry 1 names an entry before it.'
     return undefined
   }
 

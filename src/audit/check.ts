@@ -17,11 +17,11 @@ const notChecked = 'Signatures were not checked: that needs STATE_KEY, or INFRA_
 
 /** Says that the chain has no fault. `compared` is the number of entries in the log. */
 function wholeSentence({ first, last, count }: Walk, compared: number, signatures: SignatureCheck | undefined): string {
-  if (!first || !last) return 'The chain is empty: nothing has been noted yet.'
+  if (!first || !last) return 'The chain is empty: it has no entries yet.'
   const entries = `${count.toLocaleString('en-US')} ${count === 1 ? 'entry' : 'entries'}`
   const removed = first.seq - 1
   const older = removed > 0 ? ` (${removed.toLocaleString('en-US')} older ones were removed because of their age)` : ''
-  const same = compared > 0 ? ` The log says the same (${compared.toLocaleString('en-US')} entries).` : ''
+  const same = compared > 0 ? ` The log matches (${compared.toLocaleString('en-US')} entries).` : ''
   const signed = signatures ? signedSentence(signatures.uncertain()) : notChecked
   return `The chain is whole: ${entries}${older}, from ${utc(first.at)} to ${utc(last.at)} (UTC), last hash ${last.hash.slice(0, 16)}….${same} ${signed}`
 }

@@ -33,7 +33,7 @@ function readLine(line: string, { hashes, breaks }: PrintedLog): void {
   const printed = readPrintedLine(line)
   if (!printed) return
   const { seq, entry, hash } = printed
-  if (hashOf(entry) !== hash) breaks.push(`The log's line of entry ${seq} was changed: its hash is not the one of its text.`)
+  if (hashOf(entry) !== hash) breaks.push(`The log's line of entry ${seq} was changed: its hash doesn't match its text.`)
   // A log can contain a line twice: if a process ends while it prints, another process prints all lines again.
   if ((hashes.get(seq) ?? hash) !== hash) breaks.push(`The log has two different lines for entry ${seq}.`)
   hashes.set(seq, hash)
@@ -56,9 +56,7 @@ export function createComparison({ hashes }: PrintedLog, readAt: number) {
     const notInChain = [...unmatched].filter((seq) => seq >= (first?.seq ?? 0)).toSorted((a, b) => a - b)
     return [
       ...ranges(different).map((range) => `${range} not the same in the chain and in the log.`),
-      ...ranges(notInLog).map(
-        (range) => `${range} in the chain and not in the log. (The log is needed whole: of every replica, from the beginning.)`,
-      ),
+      ...ranges(notInLog).map((range) => `${range} in the chain and not in the log. Give it the complete log of every replica.`),
       ...ranges(notInChain).map((range) => `${range} in the log and not in the chain.`),
     ]
   }

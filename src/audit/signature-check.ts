@@ -65,7 +65,7 @@ export function createSignatureCheck(keyring: Pick<Keyring, 'verify'>) {
   function breaks(): string[] {
     return [
       ...ranges(notGenuine.unsigned).map((range) => `${range} not signed: Lockkeeper did not write it.`),
-      ...ranges(notGenuine.forged).map((range) => `${range} not genuine: the signature does not fit.`),
+      ...ranges(notGenuine.forged).map((range) => `${range} not genuine: its signature doesn't match.`),
       ...ranges(notGenuine['unknown-key']).map(
         (range) => `${range} signed with a key that STATE_KEY does not have. Add the keys that were used before, separated by commas.`,
       ),

@@ -83,7 +83,7 @@ export async function walkAudit({ redis, keys, runCommand, onLink }: WalkParts):
     const since = oldest && timeOf(oldest[0])
     if (since === undefined || Number(seconds) * 1_000 - since <= chainedWithinMs) return []
     const notes = waiting === 1 ? '1 note waits' : `${waiting} notes wait`
-    return [`${notes} to join the chain, the first since ${utc(since)} (UTC): nobody chains them. Is a bot running?`]
+    return [`${notes} to join the chain, the first since ${utc(since)} (UTC): no process chains them. Is a bot running?`]
   }
 }
 
@@ -92,7 +92,7 @@ function faultsAtEnd({ last }: Walk, head: { seq: number; hash: string }): strin
   if (head.hash === '' && last) return ['The head of the chain is missing: it should name the last entry.']
   if (head.seq > end) return [`The chain ends with entry ${end}, and its head names entry ${head.seq}: the last entries are missing.`]
   if (head.seq < end) {
-    return [`The chain ends with entry ${end}, and its head names entry ${head.seq}: the head was set back, or entries were put in.`]
+    return [`The chain ends with entry ${end}, and its head names entry ${head.seq}: the head was set back, or entries were inserted.`]
   }
   if (last && head.hash !== last.hash) return [`The head of the chain has another hash than its last entry (${end}).`]
   return []

@@ -82,7 +82,7 @@ test('an approved request that was signed with an unknown key waits, and the ope
 
   const notice = await untilCard(slack, /was signed with a key/, general)
   expect(notice.text.replace(request?.id ?? '', 'ID')).toMatchInlineSnapshot(
-    `":warning: Request ID was signed with a key that Lockkeeper doesn't have. Lockkeeper won't act on it. Set \`STATE_KEY\` to the new and the old key, separated by a comma, or have it requested again."`,
+    `":warning: Request ID was signed with a key that Lockkeeper doesn't have. Lockkeeper won't act on it. Set \`STATE_KEY\` to the new and the old key, separated by a comma, or have it requested again. More: \`signing-key-unknown\` in docs/alerts-and-errors.md."`,
   )
   expect(await records.find(request?.id ?? '')).toMatchObject({ state: 'approved' })
   expect(accountApi.journal.writes()).toEqual([])

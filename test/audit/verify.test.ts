@@ -98,7 +98,7 @@ test('the program prints the result, and exits with its code', async () => {
 })
 
 test('an empty chain has no fault', async () => {
-  expect(await verify(envOf(connectTestRedis()))).toEqual({ exitCode: 0, output: 'The chain is empty: nothing has been noted yet.\n' })
+  expect(await verify(envOf(connectTestRedis()))).toEqual({ exitCode: 0, output: 'The chain is empty: it has no entries yet.\n' })
 })
 
 test('a chain whose old entries were removed is whole', async () => {
@@ -185,7 +185,7 @@ test('a copy of a note, a forged one and one with an unknown key are found', asy
   expect(await verify(six.env)).toEqual({
     exitCode: 1,
     output: [
-      'Entry 8 is not genuine: the signature does not fit.',
+      "Entry 8 is not genuine: its signature doesn't match.",
       'Entry 9 is signed with a key that STATE_KEY does not have. Add the keys that were used before, separated by commas.',
       'Entry 7 is a copy of entry 1.',
       '',
@@ -203,7 +203,7 @@ test('without a key only the chain is verified, and the result says so', async (
 
   const unchecked = 'Signatures were not checked: that needs STATE_KEY, or INFRA_API_KEY if the bot has no STATE_KEY.'
   expect(whole).toEqual({ exitCode: 0, output: expect.stringMatching(/^The chain is whole: .*Signatures were not checked/) })
-  expect(broken).toEqual({ exitCode: 1, output: `Between entries 2 and 4 something is missing or was put in.\n${unchecked}\n` })
+  expect(broken).toEqual({ exitCode: 1, output: `Between entries 2 and 4 an entry is missing or was inserted.\n${unchecked}\n` })
 })
 
 test('entries that were signed with a key derived from INFRA_API_KEY are verified with it', async () => {
@@ -220,7 +220,7 @@ test.each<[name: string, tamper: (six: Six) => Promise<unknown>, faults: string[
   [
     'an entry whose text was changed',
     (six) => rewrite(six, (links) => links.map(({ entry, hash }) => ({ entry: entry.replace('"accept"', '"reject"'), hash }))),
-    ['Entry 4 was changed: its hash is not the one of its text.', 'Entry 4 is not genuine: the signature does not fit.', missing(4)],
+    ["Entry 4 was changed: its hash doesn't match its text.", "Entry 4 is not genuine: its signature doesn't match.", missing(4)],
   ],
   [
     'an entry that was changed with its hash',
@@ -231,7 +231,7 @@ test.each<[name: string, tamper: (six: Six) => Promise<unknown>, faults: string[
           return seq === 4 ? chain({ ...fields, by: 'U0BEN00001' }, seq, prev) : link
         }),
       ),
-    ['Entry 5 does not follow entry 4: one of them was exchanged.', 'Entry 4 is not genuine: the signature does not fit.', missing(4)],
+    ['Entry 5 does not follow entry 4: one of them was replaced.', "Entry 4 is not genuine: its signature doesn't match.", missing(4)],
   ],
   [
     'an entry that cannot be read',
@@ -241,20 +241,20 @@ test.each<[name: string, tamper: (six: Six) => Promise<unknown>, faults: string[
   [
     'an entry that was removed',
     (six) => rewrite(six, (links) => links.toSpliced(2, 1)),
-    ['Between entries 2 and 4 something is missing or was put in.', missing(3)],
+    ['Between entries 2 and 4 an entry is missing or was inserted.', missing(3)],
   ],
   [
     'an entry that was put in',
     (six) => rewrite(six, (links) => links.toSpliced(2, 0, chain({ version: 1, act: 'approve', at: 1 }, 3, links[1]?.hash ?? ''))),
-    ['Between entries 3 and 3 something is missing or was put in.', 'Entry 3 is not signed: Lockkeeper did not write it.'],
+    ['Between entries 3 and 3 an entry is missing or was inserted.', 'Entry 3 is not signed: Lockkeeper did not write it.'],
   ],
   [
     'entries that were exchanged',
     (six) => rewrite(six, swap),
     [
-      'Between entries 1 and 3 something is missing or was put in.',
-      'Between entries 3 and 2 something is missing or was put in.',
-      'Between entries 2 and 4 something is missing or was put in.',
+      'Between entries 1 and 3 an entry is missing or was inserted.',
+      'Between entries 3 and 2 an entry is missing or was inserted.',
+      'Between entries 2 and 4 an entry is missing or was inserted.',
     ],
   ],
   [
@@ -275,7 +275,7 @@ test.each<[name: string, tamper: (six: Six) => Promise<unknown>, faults: string[
   [
     'a head that was set back',
     (six) => six.redis.hset(six.keys.auditHead, 'seq', '4'),
-    ['The chain ends with entry 6, and its head names entry 4: the head was set back, or entries were put in.'],
+    ['The chain ends with entry 6, and its head names entry 4: the head was set back, or entries were inserted.'],
   ],
   [
     'a head with another hash',
@@ -301,7 +301,7 @@ test('notes that nobody chains are reported', async () => {
 
   expect(await verify(six.env)).toEqual({
     exitCode: 1,
-    output: '1 note waits to join the chain, the first since 2026-01-02 03:04 (UTC): nobody chains them. Is a bot running?\n',
+    output: '1 note waits to join the chain, the first since 2026-01-02 03:04 (UTC): no process chains them. Is a bot running?\n',
   })
 })
 
@@ -313,7 +313,7 @@ test('a chain that matches the log is reported as the same', async () => {
   const { exitCode, output } = await verify(six.env, [log])
 
   expect(exitCode).toBe(0)
-  expect(output).toMatch(/The log says the same \(6 entries\)\. All signatures/)
+  expect(output).toMatch(/The log matches \(6 entries\)\. All signatures/)
 })
 
 test('the logs of several replicas are read as one log', async () => {
@@ -349,7 +349,7 @@ test('a chain that was rewritten with correct hashes is found with the key, or w
   })
   expect(await verify(six.env)).toEqual({
     exitCode: 1,
-    output: `Entry 3 is not genuine: the signature does not fit.\n${missing(3)}\n`,
+    output: `Entry 3 is not genuine: its signature doesn't match.\n${missing(3)}\n`,
   })
 })
 
@@ -364,8 +364,8 @@ test('entries that only the chain or only the log has are found, and so is a cha
   expect(await verify(six.env, [log])).toEqual({
     exitCode: 1,
     output: [
-      "The log's line of entry 1 was changed: its hash is not the one of its text.",
-      'Entries 2 to 3 are in the chain and not in the log. (The log is needed whole: of every replica, from the beginning.)',
+      "The log's line of entry 1 was changed: its hash doesn't match its text.",
+      'Entries 2 to 3 are in the chain and not in the log. Give it the complete log of every replica.',
       'Entry 6 is in the log and not in the chain.',
       '',
     ].join('\n'),

@@ -113,7 +113,7 @@ describe('a start', () => {
 
 describe('readiness', () => {
   test('depends on the worker only with ROLE=worker', async () => {
-    const workerProblem = 'No worker has been at work for 30 s'
+    const workerProblem = 'No worker has run for 30 s'
     const [worker, all] = [arrange({ role: 'worker', workerProblem }), arrange({ workerProblem })]
     await Promise.all([worker.start(), all.start()])
 

@@ -7,6 +7,7 @@ import { chooseServer } from '../../src/moves/find-server.ts'
 import { createMoveChange } from '../../src/moves/move-change.ts'
 import { isChoice } from '../../src/slack/blocks/picker.ts'
 import type { Choices } from '../../src/slack/commands/handlers.ts'
+import { optionsAnswer } from '../../src/slack/listen/take-options.ts'
 import { problemsWithOptions } from '../sandbox/slack/validate-blocks.ts'
 import { accountOf } from './account.ts'
 import { elasticIps } from './documented/elastic-ips.ts'
@@ -45,7 +46,7 @@ async function expectAgreement(elasticIp: Wire, all: Wire[]): Promise<void> {
     if (!(outcome instanceof UserError)) passing.push(serverId)
   }
   expect(new Set(offered(choices).filter((id) => id !== on))).toEqual(new Set(passing))
-  expect(problemsWithOptions(choices)).toEqual([])
+  expect(problemsWithOptions(optionsAnswer(choices))).toEqual([])
 }
 
 describe('the picker of servers', patience, () => {
@@ -70,7 +71,7 @@ describe('the picker of servers', patience, () => {
       fc.asyncProperty(fc.option(anElasticIp, { nil: undefined }), fc.oneof(someServers, many), typed, async (elasticIp, all, text) => {
         const account = accountOf({ elasticIps: elasticIp ? [elasticIp] : [], servers: all })
         const choices = serverChoices(await account.servers.list(), text, (await account.elasticIps.list())[0])
-        expect(problemsWithOptions(choices)).toEqual([])
+        expect(problemsWithOptions(optionsAnswer(choices))).toEqual([])
       }),
       { numRuns: Math.ceil(runs.numRuns / 4) },
     )
@@ -81,7 +82,7 @@ describe('the picker of Elastic IPs', patience, () => {
   test('offers all Elastic IPs within the limits of Slack', async () => {
     const check = async (all: Wire[]) => {
       const choices = elasticIpChoices(await accountOf({ elasticIps: all }).elasticIps.list(), '')
-      expect(problemsWithOptions(choices)).toEqual([])
+      expect(problemsWithOptions(optionsAnswer(choices))).toEqual([])
       expect(new Set(offered(choices))).toEqual(new Set(all.map(({ id }) => String(id)).filter((id) => id.length <= longestValue)))
     }
     for (const elasticIp of documentedElasticIps) await check([elasticIp])

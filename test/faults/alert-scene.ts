@@ -2,7 +2,6 @@ import { onTestFinished } from 'vitest'
 import { policyInFile } from '../journeys/policy-in-file.ts'
 import { ops } from '../journeys/world.ts'
 import { type SentAlert, startAlertmanager } from '../sandbox/alertmanager/start-alertmanager.ts'
-import { freePort } from '../sandbox/free-port.ts'
 import type { Message } from '../sandbox/slack/slack.ts'
 import { documented, replaced } from './documented-alerts.ts'
 import { type SceneOptions, startScene } from './scene.ts'
@@ -13,20 +12,18 @@ const token = 'a-token-for-alerts-of-more-than-32-characters'
  * Starts bots with the policy of docs/alerts.md, and a function that starts real Alertmanagers with its configuration. The channel and the
  * groups of the page are those of the stand-in Slack. The times are shorter: a group is looked at every second, and an alert repeated after two.
  */
-export async function startAlertScene({ bots = 1, own = () => ({}), env = {}, ...options }: SceneOptions = {}) {
-  const ports = await Promise.all(Array.from({ length: bots }, () => freePort()))
+export async function startAlertScene({ env = {}, ...options }: SceneOptions = {}) {
   const policy = replaced(documented('policy.yml'), [['{ASH: standby-ash, FRA: standby-fra}', '{ASH: web-2}']])
   const scene = await startScene({
     ...options,
-    bots,
-    env: { POLICY_FILE: policyInFile(policy), ALERTS_TOKEN: token, ...env },
-    own: (index) => ({ ALERTS_PORT: String(ports[index]), ...own(index) }),
+    // The system chooses the port, because a free one may be taken a moment later.
+    env: { POLICY_FILE: policyInFile(policy), ALERTS_PORT: '0', ALERTS_TOKEN: token, ...env },
   })
 
   /** Starts an Alertmanager that sends to this bot, with this token. */
   async function alertmanagerFor(bot = 0, sent = token) {
     const config = replaced(documented('alertmanager.yml'), [
-      ['http://127.0.0.1:9465/', `http://127.0.0.1:${ports[bot]}/`],
+      ['http://127.0.0.1:9465/alerts/alertmanager', scene.bots.alertsUrl(bot)],
       ['/etc/prometheus/lockkeeper-token', 'lockkeeper-token'],
       ['group_interval: 1m', 'group_interval: 1s'],
       ['repeat_interval: 1h', 'repeat_interval: 2s'],
@@ -46,7 +43,7 @@ export async function startAlertScene({ bots = 1, own = () => ({}), env = {}, ..
     return scene.slack.until(() => requests().find(({ text }) => fits.test(text)), { what: `a request like ${fits}`, timeoutMs })
   }
 
-  return { ...scene, ports, token, alertmanagerFor, requests, untilRequest }
+  return { ...scene, alertmanagerFor, requests, untilRequest }
 }
 
 /** The alert that a server is down, as the rule of Prometheus in test/alerts/payloads makes it. */

@@ -167,14 +167,14 @@ test(
 test(
   'a wrong token is refused, and leads to nothing',
   async () => {
-    const { alertmanagerFor, requests, ports } = await startAlertScene()
+    const { alertmanagerFor, requests, bots } = await startAlertScene()
     const alertmanager = await alertmanagerFor(0, 'another-token-of-more-than-32-characters')
 
     await alertmanager.send(nodeDown('web-1'))
     await untilRefused(alertmanager)
 
     expect(alertmanager.log.filter((line) => line.includes('unexpected status code 401'))).not.toEqual([])
-    const answer = await fetch(`http://127.0.0.1:${ports[0]}/alerts/alertmanager`, { method: 'POST', body: '{}' })
+    const answer = await fetch(bots.alertsUrl(0), { method: 'POST', body: '{}' })
     expect(answer.status).toBe(401)
     expect(requests()).toEqual([])
   },

@@ -26,7 +26,7 @@ export async function startBots(
   /** Exits that no test caused. */
   const crashes: string[] = []
   // The system chooses the port at the first start, because a free port may be taken a moment later. The bot keeps that port.
-  const bots = Array.from({ length: count }, () => ({ port: 0, opsPort: 0, child: undefined as ChildProcess | undefined }))
+  const bots = Array.from({ length: count }, () => ({ port: 0, alertsPort: 0, opsPort: 0, child: undefined as ChildProcess | undefined }))
   // The bots end with this process, however it ends.
   const watchdog = startWatchdog()
   let kills = 0
@@ -37,11 +37,16 @@ export async function startBots(
     return bot
   }
 
+  /** A bot that takes alerts keeps the port of its first start, too. */
+  function alertsPortOf({ alertsPort }: { alertsPort: number }): Record<string, string> {
+    return 'ALERTS_PORT' in env ? { ALERTS_PORT: String(alertsPort) } : {}
+  }
+
   function start(index: number): Promise<void> {
     const bot = botOf(index)
     const started = Promise.withResolvers<void>()
     const child = spawn(process.execPath, [...nodeOptions, program], {
-      env: { ...systemEnvironment(), ...env, ...own(index), PORT: String(bot.port), OPS_PORT: '0' },
+      env: { ...systemEnvironment(), ...env, ...own(index), PORT: String(bot.port), OPS_PORT: '0', ...alertsPortOf(bot) },
       stdio: ['ignore', 'pipe', 'pipe'],
     })
     bot.child = child
@@ -62,6 +67,7 @@ export async function startBots(
       if (!ready) return
       // A worker has none.
       bot.port = Number(/"slackPort":(\d+)/.exec(ready)?.[1] ?? 0)
+      bot.alertsPort = Number(/"alertsPort":(\d+)/.exec(ready)?.[1] ?? 0)
       started.resolve()
     }
     child.stdout.on('data', read)
@@ -106,6 +112,8 @@ export async function startBots(
 
   return {
     url: (index: number) => `http://127.0.0.1:${botOf(index).port}/slack/events`,
+    /** The address to which this bot's alerts are sent. */
+    alertsUrl: (index: number) => `http://127.0.0.1:${botOf(index).alertsPort}/alerts/alertmanager`,
     /** Fetches a page from the operations port of a bot. */
     page: (index: number, path: string) => fetch(`http://127.0.0.1:${botOf(index).opsPort}${path}`),
     pid: (index: number) => botOf(index).child?.pid,

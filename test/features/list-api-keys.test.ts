@@ -15,7 +15,7 @@ test('a name with line breaks adds no line to the list of API keys', () => {
     [
       ":warning: *x :large_green_circle: *Done.",
       "access unknown  ·  from any IP  ·  last ",
-      "Worth a look: never used",
+      "Needs attention: never used",
     ]
   `)
 })
@@ -69,14 +69,14 @@ describe('the remarks on a key', () => {
   test('stand next to the name, where a phone shows them, and *For* is there only if a key is for somebody', () => {
     const headersOf = (key: ApiKey) => apiKeyListing([key], [], { now, ownLastSlice: '2daaa' }).table?.headers
 
-    expect(headersOf(madeAgo(day))?.slice(0, 3)).toEqual(['Name', 'Worth a look', 'Ends in'])
-    expect(headersOf(madeAgo(day, { name: 'ci [U0ADA00001 0123456789ab]' }))?.slice(0, 3)).toEqual(['Name', 'Worth a look', 'For'])
+    expect(headersOf(madeAgo(day))?.slice(0, 3)).toEqual(['Name', 'Needs attention', 'Ends in'])
+    expect(headersOf(madeAgo(day, { name: 'ci [U0ADA00001 0123456789ab]' }))?.slice(0, 3)).toEqual(['Name', 'Needs attention', 'For'])
   })
 
   test('do not call a key never used that is minutes old', () => {
     expect(listed(madeAgo(5 * minute))).not.toContain('never used')
     expect(listed(madeAgo(day - minute))).not.toContain('never used')
-    expect(listed(madeAgo(day))).toContain('Worth a look: never used')
+    expect(listed(madeAgo(day))).toContain('Needs attention: never used')
     expect(listed(madeAgo(0, { createdAt: undefined }))).toContain('never used')
   })
 
@@ -93,6 +93,6 @@ describe('the remarks on a key', () => {
 
   test('still tell other risks of the key that Lockkeeper itself uses', () => {
     const own = madeAgo(800 * day, { tokenLastSlice: '2daaa', readOnly: false, allowedIps: [] })
-    expect(listed(own)).toContain('Worth a look: 2 years old, full access from any IP')
+    expect(listed(own)).toContain('Needs attention: 2 years old, full access from any IP')
   })
 })

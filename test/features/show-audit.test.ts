@@ -227,7 +227,7 @@ describe('a row', () => {
     expect(textOf(entries)).toMatchInlineSnapshot(`
       ":grey_question: *Unreadable entry*  ·  <!date^1795176005^{date_short_pretty} {time}|2026-11-20 12:00 UTC>
       :wastebasket: *Removed old entries of the audit, up to number 1,234*  ·  <!date^1795176004^{date_short_pretty} {time}|2026-11-20 12:00 UTC>
-      :no_entry: *Somebody tried to use Lockkeeper (\`command ip move\`)*  ·  Refused  ·  <!date^1795176003^{date_short_pretty} {time}|2026-11-20 12:00 UTC>
+      :no_entry: *Someone tried to use Lockkeeper (\`command ip move\`)*  ·  Refused  ·  <!date^1795176003^{date_short_pretty} {time}|2026-11-20 12:00 UTC>
       by <@U0DOV00001>
       Guests can't use Lockkeeper. Ask a full member of this workspace.
       :no_entry_sign: *Move 203.0.113.10 from web-1 to web-2*  ·  Rejected  ·  <!date^1795176002^{date_short_pretty} {time}|2026-11-20 12:00 UTC>
@@ -253,7 +253,7 @@ describe('a row', () => {
           "Done",
         ],
         [
-          ":warning: *Unverified (1 of 7 entries: its signature doesn't fit): “Move 203.0.113.10 from web-1 to web-2”*",
+          ":warning: *Unverified (1 of 7 entries: its signature doesn't match): “Move 203.0.113.10 from web-1 to web-2”*",
           "Done",
         ],
         [
@@ -278,7 +278,7 @@ describe('a row', () => {
       its beginning wasn't found"
     `)
     expect(textOf([{ ...done, requestId: undefined, verdict: 'forged' }])).toMatchInlineSnapshot(
-      `":warning: *Unverified (its signature doesn't fit): Done: “Move 203.0.113.10 from web-1 to web-2”*  ·  Unverified  ·  <!date^1795176005^{date_short_pretty} {time}|2026-11-20 12:00 UTC>"`,
+      `":warning: *Unverified (its signature doesn't match): Done: “Move 203.0.113.10 from web-1 to web-2”*  ·  Unverified  ·  <!date^1795176005^{date_short_pretty} {time}|2026-11-20 12:00 UTC>"`,
     )
   })
 
@@ -306,7 +306,7 @@ describe('a row', () => {
     )
     expect(textOf(wholeMove, matched)).toMatchInlineSnapshot(`
       ":warning: *Event of the account: unknown action of \`eip_1GijF7NsZe3bN\`*  ·  Made outside Lockkeeper  ·  <!date^1795176723^{date_short_pretty} {time}|2026-11-20 12:12 UTC>
-      by somebody unknown
+      by someone unknown
       :white_small_square: *Event of the account: \`show.elastic_ip\` of \`203.0.113.10\`*  ·  Changed nothing  ·  <!date^1795176663^{date_short_pretty} {time}|2026-11-20 12:11 UTC>
       by ops (ops@nimbus.example)
       :warning: *Event of the account: \`delete.elastic_ip\` of \`203.0.113.10\`*  ·  Made outside Lockkeeper  ·  <!date^1795176603^{date_short_pretty} {time}|2026-11-20 12:10 UTC>
@@ -348,7 +348,7 @@ describe('a step', () => {
     expect(verdicts.map((verdict) => stepText({ ...done, verdict }).replace(/, <!date.*/, ''))).toMatchInlineSnapshot(`
       [
         ":warning: *Unverified* (it isn't signed): Done: <!date^1795176005^{date_short_pretty} {time}|2026-11-20 12:00 UTC>",
-        ":warning: *Unverified* (its signature doesn't fit): Done: <!date^1795176005^{date_short_pretty} {time}|2026-11-20 12:00 UTC>",
+        ":warning: *Unverified* (its signature doesn't match): Done: <!date^1795176005^{date_short_pretty} {time}|2026-11-20 12:00 UTC>",
         ":warning: *Unverified* (it was signed with a key that Lockkeeper doesn't have): Done: <!date^1795176005^{date_short_pretty} {time}|2026-11-20 12:00 UTC>",
         ":warning: *Unverified* (it is a copy of an older entry): Done: <!date^1795176005^{date_short_pretty} {time}|2026-11-20 12:00 UTC>",
       ]

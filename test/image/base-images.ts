@@ -8,8 +8,9 @@ import { findProgram } from '../sandbox/find-program.ts'
 
 const run = promisify(execFile)
 
-/** The names under which the Dockerfile and docker-compose.yml want their bases. */
-const names = ['node:24-slim', 'redis:8.2']
+/** The names under which the Dockerfile and docker-compose.yml want their bases, and what the real ones set. */
+const bases: Record<string, string> = { 'node:24-slim': 'CMD ["node"]', 'redis:8.2': 'WORKDIR /data' }
+const names = Object.keys(bases)
 
 /**
  * Makes images with the names of the bases from Debian's packages, for an engine that cannot pull: a minimal Debian with this Node, this
@@ -55,7 +56,10 @@ async function addNode(base: string): Promise<void> {
 
 async function importImage(base: string, name: string, environment: NodeJS.ProcessEnv): Promise<void> {
   const archive = spawn('tar', ['--create', '--directory', base, '.'], { stdio: ['ignore', 'pipe', 'inherit'] })
-  const load = spawn('docker', ['import', '-', name], { env: environment, stdio: ['pipe', 'ignore', 'inherit'] })
+  const load = spawn('docker', ['import', '--change', bases[name] ?? '', '-', name], {
+    env: environment,
+    stdio: ['pipe', 'ignore', 'inherit'],
+  })
   archive.stdout.pipe(load.stdin)
   const [code] = await once(load, 'close')
   if (code !== 0) throw new Error(`docker import ${name} ended with ${code}`)

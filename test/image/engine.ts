@@ -35,6 +35,7 @@ async function startOwnEngine() {
   const socket = `unix://${join(folder, 'docker.sock')}`
   const environment = { ...process.env, DOCKER_HOST: socket, DOCKER_BUILDKIT: '0' }
   process.stderr.write(`Starting a container engine of its own in ${folder}. It is removed in the end.\n`)
+  const hadBridge = await hasBridge()
   const log = openSync(join(folder, 'log'), 'w')
   const args = ['--data-root', join(folder, 'data'), '--exec-root', join(folder, 'exec'), '-H', socket, '--pidfile', join(folder, 'pid')]
   const child = spawn(daemon, args, { stdio: ['ignore', log, log], detached: true })
@@ -45,6 +46,7 @@ async function startOwnEngine() {
     child.kill('SIGTERM')
     await ended
     await unmountBelow(folder)
+    if (!hadBridge) await run('ip', ['link', 'delete', 'docker0'])
     await rm(folder, { recursive: true, force: true })
   }
 
@@ -58,6 +60,13 @@ async function startOwnEngine() {
   }
   return { environment, isOwn: true, docker, stop }
 }
+
+/** Whether there is the network that engines share. The own engine removes it if it made it. */
+const hasBridge = () =>
+  run('ip', ['link', 'show', 'docker0']).then(
+    () => true,
+    () => false,
+  )
 
 /** Unmounts what the engine leaves behind: the network namespace of the host. */
 async function unmountBelow(folder: string): Promise<void> {

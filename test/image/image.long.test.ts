@@ -9,6 +9,7 @@ import { botVariables } from '../sandbox/bot-variables.ts'
 import { freePort } from '../sandbox/free-port.ts'
 import type { Slack } from '../sandbox/slack/slack.ts'
 import { startSlack } from '../sandbox/slack/start-slack.ts'
+import { prepareCompose } from './compose.ts'
 import { type Engine, startEngine } from './engine.ts'
 import { canary, copyProject, versionOf } from './image-context.ts'
 
@@ -114,3 +115,21 @@ test('no secret that is beside the code is in the history or the layers', async 
   // That the layers were readable is shown by the source in them.
   expect({ found, sourceSeen: seen > 0 }).toEqual({ found: 0, sourceSeen: true })
 }, 180_000)
+
+test('docker-compose.yml brings up the bot and its Redis, and a move is made between stand-ins with TLS', async () => {
+  const { compose, slack, accountApi, slackUrl } = await prepareCompose(engine, { image, project })
+  await compose('up', '--detach', '--no-build')
+  slack.connectBot(slackUrl)
+  const [bot = '', redis = ''] = await Promise.all(['bot', 'redis'].map((service) => compose('ps', '--quiet', service)))
+  for (const container of [redis, bot]) {
+    await expect.poll(() => inspect(container, '{{.State.Health.Status}}'), { timeout: 40_000 }).toBe('healthy')
+  }
+  const readStatus = "fetch('http://127.0.0.1:9464/status').then((answer) => answer.text()).then(console.log)"
+  await expect.poll(() => engine.docker('exec', bot, 'node', '--eval', readStatus), { timeout: 60_000 }).toMatch(/^{"ok":true/)
+
+  await move({ slack, accountApi })
+  await compose('stop')
+
+  expect(await inspect(bot, '{{.State.ExitCode}}')).toBe('0')
+  expect(await inspect(redis, '{{.State.ExitCode}}')).toBe('0')
+}, 240_000)

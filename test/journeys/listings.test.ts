@@ -13,7 +13,7 @@ describe('the listings', () => {
       \`/infra evacuate [&lt;server&gt; [&lt;target&gt;]]\` Move all Elastic IPs of a server to another one
       \`/infra vm rename [&lt;vm&gt; &lt;new name&gt;]\` Rename a virtual machine
 
-      *Look*
+      *View*
       \`/infra ip list [word…]\` Elastic IPs with status, server, project and site
       \`/infra moves\` Moves in progress, and the latest that ended
       \`/infra servers [word…]\` Servers with status, site, project and their Elastic IPs

@@ -141,6 +141,8 @@ test('/metrics shows the figures of a day by the conventions of Prometheus, and 
       "histogram lockkeeper_account_api_call_duration_seconds",
       "histogram lockkeeper_slack_call_duration_seconds",
       "histogram lockkeeper_move_duration_seconds",
+      "counter lockkeeper_alerts_total",
+      "counter lockkeeper_alerts_refused_total",
       "counter lockkeeper_ticks_total",
       "histogram lockkeeper_tick_duration_seconds",
       "counter lockkeeper_errors_total",

@@ -141,7 +141,7 @@ describe('a list', () => {
 describe('the doctor', () => {
   test.each([
     ['Yes, I see it', /Tables work/],
-    ['No', /Your Slack app doesn't draw tables/],
+    ['No', /Your Slack app can't show tables/],
   ])('shows a table and asks whether the person sees it (%s)', async (answer, expected) => {
     const world = await startWorld()
     await world.ada.command('/infra doctor', { channel: ops })

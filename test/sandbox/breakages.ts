@@ -29,7 +29,7 @@ export function createBreakages({ slack, accountApi, requests, sendAlert }: Brea
     }),
     {
       id: 'moved-meanwhile',
-      name: 'Somebody moves the address meanwhile',
+      name: 'Someone else moves the address',
       effect: 'Assigns the Elastic IP of the newest open request to a third server, without Lockkeeper.',
       kind: 'act',
       verb: 'Move it',

@@ -16,7 +16,7 @@ const names = [
 ]
 
 const advice = [
-  "There is no Chromium on this machine, and the page's test drives one. Do one of these and run the command again:",
+  "There is no Chromium on this machine, and the page's tests need one. Do one of these and run the command again:",
   '  Debian:  sudo apt-get install chromium fonts-noto-color-emoji',
   '  macOS:   brew install --cask google-chrome',
   'Or set CHROMIUM_PATH to the program of a Chromium or a Chrome that you have.',

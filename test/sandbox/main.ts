@@ -65,7 +65,7 @@ try {
     botOutput: (line) => sandbox && say(`bot │ ${readableLine(line)}`),
     botEnded: (how) => {
       if (sandbox && !ending)
-        say(`\nThe bot ${how}. The page stays, but nobody answers there any more: press Ctrl+C and start the sandbox again.\n`)
+        say(`\nThe bot ${how}. The page stays open, but nothing answers there: press Ctrl+C and start the sandbox again.\n`)
     },
   })
 } catch (error) {
@@ -78,8 +78,8 @@ Lockkeeper's sandbox is ready. Open it in a browser:
     ${sandbox.url}
 
 You are Ada, who may request changes. The page says what to do next, beginning with a move.
-It is all invented and stays on this machine (Slack by ${transport === 'socket' ? 'Socket Mode' : 'HTTP'}).
-Ctrl+C ends everything.
+Everything is invented and stays on this machine (Slack by ${transport === 'socket' ? 'Socket Mode' : 'HTTP'}).
+Ctrl+C stops everything.
 `)
 if (inspectPort !== undefined) {
   say(`Debugger of the bot: 127.0.0.1:${inspectPort}. Its Redis: ${sandbox.redis.url}, keys {${sandbox.redisPrefix}}:*\n`)

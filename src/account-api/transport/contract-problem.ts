@@ -22,6 +22,6 @@ export function headProblem(
   hasNoBody: boolean,
 ): string | undefined {
   if (status >= 300) return 'a redirect, which is not followed'
-  if (String(headers['content-encoding'] ?? 'identity').toLowerCase() !== 'identity') return 'an encoded body, which was not asked for'
+  if (String(headers['content-encoding'] ?? 'identity').toLowerCase() !== 'identity') return 'an encoded body, which was not requested'
   if (!hasNoBody && !json.test(String(headers['content-type'] ?? ''))) return 'not JSON'
 }

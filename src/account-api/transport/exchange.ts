@@ -81,7 +81,7 @@ async function readBody(answer: Dispatcher.ResponseData, most = maxResponseBytes
   const told = Number(answer.headers['content-length'] ?? Number.NaN)
   if (told > most) {
     abandon(answer)
-    throw new RangeError('longer than asked for')
+    throw new RangeError('longer than requested')
   }
   // The pool ends bodies of more than 8 MB, and none is longer than its content-length.
   if (told <= most || most >= maxResponseBytes) return answer.body.text().catch(asTooLong)
@@ -89,7 +89,7 @@ async function readBody(answer: Dispatcher.ResponseData, most = maxResponseBytes
   let size = 0
   for await (const part of answer.body as AsyncIterable<Buffer>) {
     size += part.length
-    if (size > most) throw new RangeError('longer than asked for')
+    if (size > most) throw new RangeError('longer than requested')
     parts.push(part)
   }
   return Buffer.concat(parts).toString()

@@ -102,5 +102,5 @@ function openPool({ origin }: URL, { connectMs, headersMs, bodyMs }: HttpTimings
 
 /** Builds the error of a call that was not sent, because the pacing allowed none before its deadline. */
 function sendingPaused(operation: string) {
-  return new ApiUnreachableError({ operation, requestSent: 'no', problem: 'held back, because the account API asks to slow down' })
+  return new ApiUnreachableError({ operation, requestSent: 'no', problem: 'not sent, because the account API limits requests' })
 }

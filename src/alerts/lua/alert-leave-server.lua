@@ -8,8 +8,9 @@ local value, token, claimedUntil, episode = unpack(redis.call('HMGET', KEYS[2], 
 if token and token ~= ARGV[1] and tonumber(claimedUntil) > now then return { 'busy' } end
 if not episode then return { 'gone' } end
 redis.call('HDEL', KEYS[2], ARGV[3])
-for _, field in ipairs(redis.call('HKEYS', KEYS[2])) do
-  if string.sub(field, 1, 6) == 'alert:' then return { 'others' } end
+local fields = redis.call('HGETALL', KEYS[2])
+for i = 1, #fields, 2 do
+  if string.sub(fields[i], 1, 6) == 'alert:' then return { 'others' } end
 end
 redis.call('HSET', KEYS[2], 'token', ARGV[1], 'until', whole(now + tonumber(ARGV[2])))
 return { 'last', value or '', episode }

@@ -35,7 +35,7 @@ function create(parts: GatherParts): Feature {
       {
         words: 'doctor',
         usage: '',
-        group: 'Look',
+        group: 'View',
         summary: 'Check the setup: Slack, Redis, the account API, the workers',
         details: mrkdwn`Failed checks come first, with a fix. Then come checks without a result, and checks that passed.`,
         examples: [],

@@ -23,7 +23,7 @@ interface ListedKey {
 /** A narrow screen shows the first columns only. */
 const columns: Columns<ListedKey> = [
   { header: 'Name', cell: ({ key }) => labelOfKey(key) },
-  { header: 'Worth a look', cell: ({ remarks }) => remarks.join(', '), before: 'Worth a look: ', line: 3 },
+  { header: 'Needs attention', cell: ({ remarks }) => remarks.join(', '), before: 'Needs attention: ', line: 3 },
   { header: 'For', cell: ({ key }) => requester(key), before: 'for ', ifAny: true },
   { header: 'Ends in', cell: ({ key }) => key.tokenLastSlice && code(key.tokenLastSlice), before: 'ends in ' },
   { header: 'Access', cell: ({ key }) => access(key), absent: 'access unknown', line: 2 },

@@ -26,7 +26,7 @@ function create({ accountApi }: { accountApi: Pick<AccountApi, 'baselines'> }): 
       {
         words: 'baselines',
         usage: '[word…]',
-        group: 'Look',
+        group: 'View',
         summary: 'Expected configuration of delivered servers',
         details: mrkdwn`Shows plans, operating system, SSH keys, user data, disks and BIOS. All words must match. A preview: the team needs the feature flag ${code('baselines_api')}.`,
         examples: ['kafka', 'raid-1'],
@@ -41,4 +41,4 @@ function create({ accountApi }: { accountApi: Pick<AccountApi, 'baselines'> }): 
 }
 
 const noBaselines =
-  "Baselines are a preview and aren't enabled for this team (feature flag baselines_api). Ask the account owner to have the provider’s support enable them."
+  "Baselines are a preview and aren't enabled for this team (feature flag baselines_api). Ask the provider's support to enable them."

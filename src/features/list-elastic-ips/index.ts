@@ -14,7 +14,7 @@ function create({ accountApi: { elasticIps } }: { accountApi: Pick<AccountApi, '
       {
         words: 'ip list',
         usage: '[word…]',
-        group: 'Look',
+        group: 'View',
         summary: 'Elastic IPs with status, server, project and site',
         details: mrkdwn`Words filter by address, id, status, server, project or site. All of them must match.`,
         examples: ['fra', 'storefront active'],

@@ -33,7 +33,7 @@ function create({ store, catalog, linkTo }: ListMovesParts): Feature {
       {
         words: 'moves',
         usage: '',
-        group: 'Look',
+        group: 'View',
         summary: 'Moves in progress, and the latest that ended',
         examples: [],
         need: 'read',

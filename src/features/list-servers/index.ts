@@ -28,7 +28,7 @@ function create({ accountApi: { servers, elasticIps } }: { accountApi: Pick<Acco
       {
         words: 'servers',
         usage: '[word…]',
-        group: 'Look',
+        group: 'View',
         summary: 'Servers with status, site, project and their Elastic IPs',
         details: mrkdwn`Words filter by hostname, label, address, Elastic IP, id, status, project or site. All of them must match.`,
         examples: ['fra', 'storefront ash'],

@@ -14,7 +14,7 @@ function create({ accountApi: { virtualMachines } }: { accountApi: Pick<AccountA
       {
         words: 'vms',
         usage: '[word…]',
-        group: 'Look',
+        group: 'View',
         summary: 'Virtual machines with status, site, project, plan and address',
         details: mrkdwn`Words filter by name, address, id, status, project, site, plan or operating system. All of them must match.`,
         examples: ['fra'],

@@ -64,7 +64,7 @@ function nextAfter({ code }: KeyFinding): string | undefined {
     case 'no-key':
       return 'There is nothing left to do.'
     case 'own-key':
-      return 'The people who run this bot can do that.'
+      return 'The people who run Lockkeeper can do that.'
     default:
       return undefined
   }

@@ -109,7 +109,7 @@ function create({ audit, accountApi, inventory, store, catalog, linkTo, onDouble
       {
         words: 'audit',
         usage: '[word…]',
-        group: 'Look',
+        group: 'View',
         summary: 'Each request with its requester, decision and outcome',
         details: mrkdwn`Newest first, with the steps of each request on demand. Words filter by person (a mention, or ${code('me')}), channel, kind of change, action (${code('approve')}), address, name or id. All of them must match one entry of a request. For at most three resources, the account's own events are shown too.`,
         examples: ['203.0.113.10', 'me'],

@@ -3,7 +3,7 @@ import type { FoundEntry } from '../../audit/find-entries.ts'
 /** Why an entry cannot be taken for one that Lockkeeper wrote. */
 const reasons = {
   unsigned: "it isn't signed",
-  forged: "its signature doesn't fit",
+  forged: "its signature doesn't match",
   'unknown-key': "it was signed with a key that Lockkeeper doesn't have",
   copied: 'it is a copy of an older entry',
 } satisfies Record<Exclude<FoundEntry['verdict'], 'genuine'>, string>

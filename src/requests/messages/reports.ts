@@ -84,7 +84,7 @@ function stoppedSentence({ request, description, items }: ReportView): Mrkdwn | 
 
 function lateSentence({ request, description, items, lateAfter, now }: ReportView): Mrkdwn | undefined {
   if (request.state === 'tracking' && items.length > 0) {
-    return mrkdwn`:warning: *Late:* “${description.sentence}”. ${movedCount(items)} after ${timeTaken(request, now)} (expected within ${lateAfter} each). Still under way: ${underwayNames(items)}. Still tracking. If it matters now, ask the provider's support.`
+    return mrkdwn`:warning: *Late:* “${description.sentence}”. ${movedCount(items)} after ${timeTaken(request, now)} (expected within ${lateAfter} each). Still under way: ${underwayNames(items)}. Still tracking. If it's urgent, contact the provider's support.`
   }
   if (request.state === 'tracking') {
     return mrkdwn`:warning: *Late:* “${description.sentence}” is still ${description.underway} after ${timeTaken(request, now)} (expected within ${lateAfter}). ${lastSeenWords(request)} Still tracking. The result will appear here. If it's urgent, contact the provider's support.`

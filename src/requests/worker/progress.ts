@@ -27,7 +27,7 @@ export function createProgress({ store, queues, counts, catalog }: ProgressParts
       store.sinceLastTickMs(),
       store.workersSeen(workerSilenceMs),
     ])
-    if (workers === 0) throw new Error(`No worker has been at work for ${workerSilenceMs / 1_000} s`)
+    if (workers === 0) throw new Error(`No worker has run for ${workerSilenceMs / 1_000} s`)
     if (!isOverdue || silentMs <= overdueMs) return
     const lastTick = Number.isFinite(silentMs) ? `the last tick was ${Math.round(silentMs / 1_000)} s ago` : 'there has been no tick yet'
     throw new Error(`Something is due, and ${lastTick}`)

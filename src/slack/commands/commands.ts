@@ -9,7 +9,7 @@ import type { SlashCommand } from './handlers.ts'
 export type Need = 'read' | ChangeKind
 
 /** The headings of the help, in their order. */
-export const groups = ['Change', 'Look', 'Keys', 'You'] as const
+export const groups = ['Change', 'View', 'Keys', 'You'] as const
 export type Group = (typeof groups)[number]
 
 export interface Command {

@@ -39,14 +39,14 @@ export function createTakeOptions({ handlers, authorize, explain, onError }: Tak
         authorize(origin, `options ${payload.action_id}`).then(() => load(query)),
       )
       if (found.is === 'late') found.work.catch((error) => onError(error, { at: `options ${payload.action_id}` }))
-      await ack(answerOf(found.is === 'ready' ? found.value : noticeOptions('The account API is slow. Type again in a moment.')))
+      await ack(optionsAnswer(found.is === 'ready' ? found.value : noticeOptions('The account API is slow. Type again in a moment.')))
     } catch (error) {
-      await ack(answerOf(noticeOptions(toPlainText(explain(error, `options ${payload.action_id}`)))))
+      await ack(optionsAnswer(noticeOptions(toPlainText(explain(error, `options ${payload.action_id}`)))))
     }
   }
 }
 
 /** Shows the note as the label of a group, because people can choose every option of a picker, but no label. */
-function answerOf({ options, note }: Choices): OptionsAnswer {
+export function optionsAnswer({ options, note }: Choices): OptionsAnswer {
   return note === undefined ? { options } : { option_groups: [{ label: plain(note, longestNote), options }] }
 }

@@ -128,12 +128,12 @@ test.each<[string, unknown, string]>([
 
 test('the status page shows the worker as unknown while Redis does not answer, and otherwise the problem of the worker', async () => {
   const fine = async () => {}
-  const errors = [new StoreUnavailableError('Redis: Error x'), new Error('No worker has been at work for 30 s')]
+  const errors = [new StoreUnavailableError('Redis: Error x'), new Error('No worker has run for 30 s')]
   const checks = createChecks({ redis: fine, slack: fine, accountApi: fine, worker: () => Promise.reject(errors.shift()) })
   const { read } = arrange(checks)
 
   expect((await read()).body.checks.worker.problem).toBe("Unknown while Redis isn't responding")
-  expect((await read()).body.checks.worker.problem).toBe('No worker has been at work for 30 s')
+  expect((await read()).body.checks.worker.problem).toBe('No worker has run for 30 s')
 })
 
 test('the status page probes Slack and the account API at most every 30 s, however often the page is read', async () => {

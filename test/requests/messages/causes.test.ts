@@ -187,7 +187,7 @@ describe('findings in words', () => {
     ]
     expect(wordsOf(schemaOfKeys, examples, keyWords)).toMatchInlineSnapshot(`
       "No API key tok_1 on the account. → There is nothing left to do.
-      Lockkeeper uses this key, so it can't rotate it. Rotate it in the dashboard and update INFRA_API_KEY. → The people who run this bot can do that.
+      Lockkeeper uses this key, so it can't rotate it. Rotate it in the dashboard and update INFRA_API_KEY. → The people who run Lockkeeper can do that.
       whether ci-deploy is Lockkeeper's own key (the account API doesn't show the end of its token)
       whether API key tok_1 exists and isn't Lockkeeper's own (the account API didn't answer)
       The old token stops working at once.

@@ -192,7 +192,7 @@ describe('the report of a request of several', () => {
   test('names those that are late', () => {
     const items = [item(1, { state: 'done' }), item(2, { state: 'moving', lateAt: sentAt })]
     expect(reportOf(items, 'tracking', 'late')).toMatchInlineSnapshot(
-      `"<@U0ADA00001> :warning: *Late:* “Move 203.0.113.10 from web-1 to web-2”. 1 of 2 moved after 16 min (expected within 15 min each). Still under way: \`203.0.113.2\`. Still tracking. If it matters now, ask the provider's support."`,
+      `"<@U0ADA00001> :warning: *Late:* “Move 203.0.113.10 from web-1 to web-2”. 1 of 2 moved after 16 min (expected within 15 min each). Still under way: \`203.0.113.2\`. Still tracking. If it's urgent, contact the provider's support."`,
     )
   })
 })

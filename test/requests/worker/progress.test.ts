@@ -48,7 +48,7 @@ describe('the check of the work', () => {
   })
 
   test('fails if no worker is running', async () => {
-    await expect(progressOf({ workers: 0 }).check()).rejects.toThrow('No worker has been at work for 30 s')
+    await expect(progressOf({ workers: 0 }).check()).rejects.toThrow('No worker has run for 30 s')
   })
 })
 

@@ -1,7 +1,7 @@
 import { findOrInstall } from '../find-or-install.ts'
 
 const advice = [
-  'There is no Redis on this machine, and Lockkeeper keeps its requests in one. Do one of these and run the command again:',
+  'There is no Redis on this machine, and Lockkeeper stores its requests in one. Do one of these and run the command again:',
   '  Debian, Ubuntu:  sudo apt-get install redis-server',
   '  macOS:           brew install redis',
   '  Docker:          docker run --detach --publish 6379:6379 redis:7 redis-server --appendonly yes',

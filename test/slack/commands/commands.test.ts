@@ -18,7 +18,7 @@ import type { Message } from '../../../src/slack/web-api/messenger.ts'
 const origin = { teamId: 'T0NIMBUS01', channelId: 'C0OPS00001', userId: 'U0ADA00001', command: '/infra' }
 
 function command(words: string, more: Partial<Command> = {}): Command {
-  return { words, group: 'Look', usage: '[word…]', summary: `Does ${words}`, examples: [], need: 'read', run: async () => {}, ...more }
+  return { words, group: 'View', usage: '[word…]', summary: `Does ${words}`, examples: [], need: 'read', run: async () => {}, ...more }
 }
 
 const commands = [

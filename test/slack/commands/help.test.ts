@@ -10,7 +10,7 @@ import type { Message } from '../../../src/slack/web-api/messenger.ts'
 import { charactersIn } from '../../sandbox/slack/characters-in.ts'
 
 function command(words: string, more: Partial<Command> = {}): Command {
-  return { words, group: 'Look', usage: '', summary: `Shows ${words}`, examples: [], need: 'read', run: async () => {}, ...more }
+  return { words, group: 'View', usage: '', summary: `Shows ${words}`, examples: [], need: 'read', run: async () => {}, ...more }
 }
 
 const form = (metadata: string) => modal({ title: 'A form', blocks: [], metadata })
@@ -83,7 +83,7 @@ describe('help', () => {
       \`/infra ip move [&lt;elastic ip&gt; &lt;server&gt;]\` Move an Elastic IP to another server
       \`/infra vm rename [&lt;vm&gt; &lt;new name&gt;]\` Rename a virtual machine
 
-      *Look*
+      *View*
       \`/infra ip list [word…]\` Elastic IPs
       \`/infra moves\` Shows moves
 
@@ -108,7 +108,7 @@ describe('help', () => {
       *Change*
       \`/infra vm rename [&lt;vm&gt; &lt;new name&gt;]\` Rename a virtual machine
 
-      *Look*
+      *View*
       \`/infra ip list [word…]\` Elastic IPs
       \`/infra moves\` Shows moves
 

@@ -37,6 +37,6 @@ function whatHappened({ event: { action, target } }: MatchedEvent): Mrkdwn {
 
 function authorWords(author: MatchedEvent['event']['author']): Mrkdwn {
   const name = author?.name ?? author?.id
-  if (author?.email === undefined) return name === undefined ? mrkdwn`somebody unknown` : mrkdwn`${name}`
+  if (author?.email === undefined) return name === undefined ? mrkdwn`someone unknown` : mrkdwn`${name}`
   return name === undefined ? mrkdwn`${author.email}` : mrkdwn`${name} (${author.email})`
 }

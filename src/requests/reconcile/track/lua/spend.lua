@@ -13,6 +13,6 @@ end
 local granted = math.max(0, math.min(tonumber(ARGV[1]), tonumber(ARGV[2]) - spent))
 if granted > 0 then
   redis.call('HINCRBY', KEYS[1], whole(second), granted)
-  redis.call('EXPIRE', KEYS[1], 120)
+  redis.call('PEXPIRE', KEYS[1], 120000)
 end
 return whole(granted)

@@ -1,0 +1,35 @@
+import { apiKeys } from '../sandbox/account-api/data/api-keys.ts'
+import { elasticIps } from '../sandbox/account-api/data/elastic-ips.ts'
+import { idOf } from '../sandbox/account-api/data/ids.ts'
+import type { ElasticIpState } from '../sandbox/account-api/data/model.ts'
+import { serverId } from '../sandbox/account-api/data/servers.ts'
+
+/** The prefix and the key of the bot that wrote the stored data. Signatures depend on both. */
+export const storedBy = { REDIS_PREFIX: 'upgrades-0.1', STATE_KEY: 'the-key-that-signed-the-fixtures-of-0.1' }
+
+export const server = (hostname: string) => serverId('storefront', hostname)
+
+/** Addresses that can be moved to `web-2`: single ones on `web-1`, and those of two servers that are evacuated. */
+export const single = elasticIpsOn('web-1', 20, 15)
+export const waitingEvacuation = elasticIpsOn('edge-ash-2', 40, 2)
+export const evacuation = elasticIpsOn('web-3', 50, 7)
+
+const botKey = 'b'.repeat(36)
+
+/** The keys of the account. Their tokens are always the same, because the end of a token is a fact that approvers see. */
+export const accountKeys = {
+  key: botKey,
+  apiKeys: apiKeys(botKey).map((key, index) => (index === 0 ? key : { ...key, token: `${index}`.repeat(36) })),
+}
+
+/** The Elastic IPs of the account in which the data was written. */
+export const accountElasticIps = [...single, ...waitingEvacuation, ...evacuation]
+
+function elasticIpsOn(hostname: string, from: number, count: number): ElasticIpState[] {
+  const [first] = elasticIps
+  if (!first) throw new Error('the stand-in has no Elastic IPs')
+  return Array.from({ length: count }, (_, index) => {
+    const address = `203.0.113.${from + index}`
+    return { ...structuredClone(first), id: idOf('eip', address), address, serverId: server(hostname) }
+  })
+}

