@@ -1,7 +1,7 @@
 import type { Missing } from '../../domain/missing.ts'
 import type { Plan } from '../../domain/plan.ts'
 import { cutNotes } from '../../slack/blocks/cut-note.ts'
-import { filteredTitle, mostRows, noneFits, unlisted } from '../../slack/blocks/filtered-listing.ts'
+import { filteredTitle, mostRows, noneFits, otherWords, unlisted } from '../../slack/blocks/filtered-listing.ts'
 import type { Listing } from '../../slack/blocks/listing.ts'
 import { itemRows } from '../../slack/lists/columns.ts'
 import { type Details, detailsOf, idFact } from '../../slack/lists/details.ts'
@@ -38,11 +38,14 @@ const plansOnly = { one: 'plan', many: 'plans' }
 const inStock = { one: 'plan in stock', many: 'plans in stock' }
 
 /** Says what to change. Only what was typed is named. */
-function noneMatch(count: number, { unknownCurrency, currencies, inStockOnly }: PlanQuery): Mrkdwn {
+function noneMatch(count: number, { words, unknownCurrency, currencies, inStockOnly }: PlanQuery): Mrkdwn {
   const none = noneFits(count, 'plans')
   if (unknownCurrency !== undefined)
     return mrkdwn`${none} No plan has a price in ${code(unknownCurrency)}. Prices are in ${currencies.join(', ')}.`
-  return inStockOnly ? mrkdwn`${none} Use fewer words, or leave out ${code('in-stock')}.` : mrkdwn`${none} Use fewer words.`
+  if (!inStockOnly) return mrkdwn`${none} ${otherWords(words)}`
+  return words.length > 0
+    ? mrkdwn`${none} Use other words, or leave out ${code('in-stock')}.`
+    : mrkdwn`${none} Leave out ${code('in-stock')}.`
 }
 
 /** Shows a plan with its stock and its prices in each region. */

@@ -42,8 +42,13 @@ export function filteredListing<T>({
     title: filteredTitle(sorted.length, { one, many, words }),
     ...('row' in body ? { rows: listed.map(body.row) } : itemRows(listed, body)),
     notes: [...notes, ...unlisted(sorted.length)],
-    empty: words.length > 0 ? mrkdwn`${noneFits(all.length, many)} Use fewer words.` : none,
+    empty: words.length > 0 ? mrkdwn`${noneFits(all.length, many)} ${otherWords(words)}` : none,
   }
+}
+
+/** Says what to search for instead of words that nothing matches. */
+export function otherWords(words: string[]): string {
+  return words.length > 1 ? 'Use fewer or other words.' : 'Use another word.'
 }
 
 /** Says that the rows are not everything that was found. */
