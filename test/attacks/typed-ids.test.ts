@@ -48,6 +48,7 @@ function setUp() {
     mostUndecided: 10,
     findUndone: async () => undefined,
     linkTo: () => undefined,
+    sentenceOf: () => '',
     fitsOnCard: () => true,
   })
   let deliveries = 0

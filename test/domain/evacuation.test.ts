@@ -63,6 +63,13 @@ describe('the check of an evacuation', () => {
     expect([unchecked, warnings]).toEqual([[], []])
   })
 
+  test('refuses a target that is the server itself, by its name', () => {
+    const same = { serverId: 'sv_1', targetId: 'sv_1' }
+    expect(refusal(() => check({ target: server('sv_1', 'web-1') }, same))).toBe(
+      "web-1 can't be evacuated to itself. Choose another server.",
+    )
+  })
+
   test.each([
     [
       'one that is not active',

@@ -8,7 +8,8 @@ import type { ElasticIp } from '../../domain/elastic-ip.ts'
 import { refuseMove } from '../../domain/elastic-ip-move-check.ts'
 import type { EvacuationReads } from '../../domain/evacuated-addresses.ts'
 import { type EvacuationFacts, type EvacuationInput, mostEvacuated } from '../../domain/evacuation.ts'
-import { checkEvacuation, refuseEvacuation } from '../../domain/evacuation-check.ts'
+import { checkEvacuation } from '../../domain/evacuation-check.ts'
+import { inNaturalOrder } from '../../domain/natural-order.ts'
 import { noNamesakes, readNamesakes } from '../../moves/namesakes.ts'
 
 /** Reads of single addresses that run at the same time. They are needed only where the list does not show the addresses. */
@@ -41,8 +42,10 @@ export function createReadAddresses({ accountApi, seen }: EvacuationReadsParts) 
     const isListed = listed.some(({ server }) => server === undefined || server.id === serverId)
     // Before the writes the approved addresses are known, and new ones are not moved.
     const seenThere = isListed || !isStrict ? [] : await seen.find((each) => each.serverId === serverId)
+    // They are kept in no order.
+    const inOrder = seenThere.toSorted((one, other) => inNaturalOrder(one.address, other.address))
     const shown = new Set(listed.map(({ id }) => id))
-    const missing = [...new Set([...elasticIpIds, ...seenThere.map(({ elasticIpId }) => elasticIpId)])].filter((id) => !shown.has(id))
+    const missing = [...new Set([...elasticIpIds, ...inOrder.map(({ elasticIpId }) => elasticIpId)])].filter((id) => !shown.has(id))
     return { listed, single: await readEach(missing), seen: seenThere }
 
     async function readEach(ids: string[]): Promise<EvacuationReads['single']> {
@@ -72,7 +75,6 @@ export function createPreflight({
     { signal, forRequest = false }: PreflightOptions,
   ): Promise<Preflight<EvacuationFacts, EvacuationInput>> {
     const { serverId, targetId, elasticIpIds } = input
-    if (serverId === targetId) refuseEvacuation({ code: 'same-server', server: serverId })
     const [addresses, target, source] = await Promise.all([
       readAddresses(serverId, { elasticIpIds, isStrict: forRequest, signal }),
       readOrRefuse(

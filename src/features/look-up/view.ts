@@ -49,11 +49,16 @@ const nothingFound = wholeSection(
 )
 
 function thingBlocks({ now, requests, offers, serverId }: FoundThing, index: number): KnownBlock[] {
-  const [offer] = now.is === 'gone' ? [] : offers
+  const [offer] = now.is === 'gone' || isEmptyServer(now) ? [] : offers
   const value = JSON.stringify({ version: 1, id: now.id, ...(serverId ? { serverId } : {}) } satisfies OfferedThing)
   const line = thingLine(now)
   const shown = offer ? [sectionWithButton(line, button({ text: offer.label, actionId: offer.actionId, value }))] : wholeSection(line)
   return [...(index > 0 ? [divider()] : []), ...shown, ...requests.flatMap((each) => context([requestLine(each)]))]
+}
+
+/** Whether nothing can be moved away from it. The account can show no addresses of a server that is off, and they can still be there. */
+function isEmptyServer(now: ThingNow): boolean {
+  return now.is === 'server' && now.server.status === 'on' && now.elasticIps?.length === 0
 }
 
 function requestLine({ request, sentence, link: address }: FoundThing['requests'][number]): Mrkdwn {

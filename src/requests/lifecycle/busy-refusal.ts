@@ -1,6 +1,7 @@
 import type { Change } from '../../domain/change.ts'
 import type { LinkTo } from '../../domain/request.ts'
 import { Refusal } from '../../slack/errors.ts'
+import type { Catalog } from '../catalog.ts'
 import { otherIsOpen, othersAreOpen, otherWasOpen } from '../messages/submitted.ts'
 import type { Created } from '../store/new-requests.ts'
 import type { Store } from '../store/store.ts'
@@ -9,6 +10,8 @@ interface BusyRefusalParts {
   store: Pick<Store, 'findMany'>
   /** Returns the address of a request's message. */
   linkTo: LinkTo
+  /** Returns what a request changes, in words. */
+  sentenceOf: Catalog['sentenceOf']
 }
 
 interface Busy {
@@ -22,7 +25,7 @@ interface Busy {
 }
 
 /** Creates the refusal of a request that names the requests that hold what it needs, each with a link. */
-export function createBusyRefusal({ store, linkTo }: BusyRefusalParts) {
+export function createBusyRefusal({ store, linkTo, sentenceOf }: BusyRefusalParts) {
   return async function busyRefusal({ held, resource, names, viewerId }: Busy): Promise<Refusal> {
     const heldBy = Map.groupBy(held, ({ by }) => by)
     const holders = await store.findMany([...heldBy.keys()])
@@ -30,7 +33,10 @@ export function createBusyRefusal({ store, linkTo }: BusyRefusalParts) {
     if (!first) return new Refusal(otherWasOpen)
     const own = held.find((each) => each.resource === resource)
     const holder = holders.find(({ id }) => id === own?.by)
-    if (names.size === 0 || holder) return new Refusal(otherIsOpen(holder ?? first, { viewerId, link: linkTo(holder ?? first) }))
+    if (names.size === 0 || holder) {
+      const one = holder ?? first
+      return new Refusal(otherIsOpen(one, { viewerId, link: linkTo(one), sentence: sentenceOf(one) }))
+    }
     const nameOf = (one: { resource: string }) => names.get(one.resource) ?? one.resource
     return new Refusal(
       othersAreOpen(

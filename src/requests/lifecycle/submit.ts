@@ -15,6 +15,7 @@ import { Refusal } from '../../slack/errors.ts'
 import { mrkdwn } from '../../slack/text/text.ts'
 import type { Access } from '../access/access.ts'
 import { ReasonRequired } from '../access/reason-required.ts'
+import type { Catalog } from '../catalog.ts'
 import { namesOfApprovers } from '../messages/approvers.ts'
 import type { CommonFinding } from '../messages/causes.ts'
 import { peopleIn } from '../messages/last-change.ts'
@@ -60,6 +61,8 @@ interface SubmitParts {
   findUndone: FindUndone
   /** Returns the address of a request's message. */
   linkTo: LinkTo
+  /** Returns what a request changes, in words. */
+  sentenceOf: Catalog['sentenceOf']
   /** Returns whether a card can show the whole request. */
   fitsOnCard: (request: NewRequest) => boolean
 }
@@ -71,7 +74,7 @@ interface SubmitParts {
 export function createSubmit({ signatures, store, access, deliver, wake, names, mostUndecided, fitsOnCard, ...parts }: SubmitParts) {
   const { findUndone } = parts
   const lastChangesBefore = createLastChanges({ signatures, store })
-  const busyRefusal = createBusyRefusal({ store, linkTo: parts.linkTo })
+  const busyRefusal = createBusyRefusal({ store, linkTo: parts.linkTo, sentenceOf: parts.sentenceOf })
 
   return async function submit<Input, Facts>(submitted: RequestedChange<Input, Facts>): Promise<SubmitOutcome> {
     const { change, input, origin, fromMessage, alert, deliveryKey } = submitted

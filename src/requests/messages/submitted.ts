@@ -26,15 +26,22 @@ export function tooManyUndecided(most: number): Mrkdwn {
   return mrkdwn`Nothing was requested. You already have ${many} waiting for approval, which is the limit. Withdraw one, or wait for a decision. Your Home tab shows them.`
 }
 
-/** Says that another request for the same resource is open. The viewer can be its requester. */
-export function otherIsOpen(holder: Request, { viewerId, link: address }: { viewerId: string; link: string | undefined }): Mrkdwn {
+interface OpenRequest {
+  viewerId: string
+  link: string | undefined
+  /** What the open request changes. */
+  sentence: string
+}
+
+/** Says that another request for the same resource is open. It can be one for another change. The viewer can be its requester. */
+export function otherIsOpen(holder: Request, { viewerId, link: address, sentence }: OpenRequest): Mrkdwn {
   const { userId, channelId } = holder.origin
   const isOwn = userId === viewerId
   const who = isOwn ? mrkdwn`You have` : mrkdwn`${mention(userId)} has`
   const where = address === undefined ? [] : [mrkdwn`${link(address, 'Open it')}.`]
   const end = isMachine(holder.origin) ? 'rejected' : 'withdrawn or rejected'
   const then = isOwn ? 'Wait until it ends, or withdraw it.' : `Wait until it ends, or have it ${end}.`
-  const what = mrkdwn`${who} an open request for this (${stateWords(holder)}) in ${channelMention(channelId)}.`
+  const what = mrkdwn`${who} an open request for this in ${channelMention(channelId)}: “${sentence}” (${stateWords(holder)}).`
   return joinMrkdwn([what, ...where, mrkdwn`${then} Nothing was requested.`], ' ')
 }
 

@@ -92,6 +92,13 @@ describe('the addresses in the form of an evacuation', () => {
     expect(JSON.stringify(blocksWith(addresses))).toContain('No server shown. Seen here 1 h 1 min ago.')
   })
 
+  test('of a dead server are in the order of their numbers, as those of any other', async () => {
+    const all = [1, 2, 10].map((index) => ip(index, { server: undefined }))
+    const { offered } = await offer(all, { seen: [10, 1, 2].map((index) => seenThere(index, minutes)) })
+
+    expect(offered.map(({ address }) => address)).toEqual(['203.0.113.1', '203.0.113.2', '203.0.113.10'])
+  })
+
   test('of a dead server are not those that the account shows on another server, nor those that are gone', async () => {
     const all = [ip(1, { server: undefined }), ip(2, { server: { id: 'sv_9', hostname: 'web-9' } })]
     const { offered, cannotMove } = await offer(all, { seen: [1, 2, 3].map((index) => seenThere(index, minutes)) })

@@ -80,6 +80,7 @@ function setUp({ mayRequest = true, unchecked = [], holder, undone }: Setup = {}
     names: async () => new Map(),
     findUndone: async (id) => (id === undefined ? undefined : undone),
     linkTo: () => 'https://nimbus.slack.com/archives/C0OPS00001/p1',
+    sentenceOf: () => 'Rotate API key ci-deploy',
     mostUndecided: 10,
     fitsOnCard: () => true,
   })
@@ -178,13 +179,13 @@ describe('a request for what has an open request', () => {
 
   test('by yourself is refused without your name, with a link to it', async () => {
     expect(await refusalFor('U0ADA00001')).toMatchInlineSnapshot(
-      `"You have an open request for this (waiting for approval) in <#C0OPS00001>. <https://nimbus.slack.com/archives/C0OPS00001/p1|Open it>. Wait until it ends, or withdraw it. Nothing was requested."`,
+      `"You have an open request for this in <#C0OPS00001>: “Rotate API key ci-deploy” (waiting for approval). <https://nimbus.slack.com/archives/C0OPS00001/p1|Open it>. Wait until it ends, or withdraw it. Nothing was requested."`,
     )
   })
 
   test('by another person is refused with their name, with a link to it', async () => {
     expect(await refusalFor('U0BEN00001')).toMatchInlineSnapshot(
-      `"<@U0BEN00001> has an open request for this (waiting for approval) in <#C0OPS00001>. <https://nimbus.slack.com/archives/C0OPS00001/p1|Open it>. Wait until it ends, or have it withdrawn or rejected. Nothing was requested."`,
+      `"<@U0BEN00001> has an open request for this in <#C0OPS00001>: “Rotate API key ci-deploy” (waiting for approval). <https://nimbus.slack.com/archives/C0OPS00001/p1|Open it>. Wait until it ends, or have it withdrawn or rejected. Nothing was requested."`,
     )
   })
 })
