@@ -184,7 +184,7 @@ describe('the addresses of an evacuation', () => {
     expect(refusal.text.replace(/p\d{16}/, 'p1')).toMatchInlineSnapshot(`
       "Other requests are open for some of these. Nothing was requested.
       •  \`203.0.113.10\`: a request of <@U0ADA00001> (waiting for approval), <https://nimbus-works.slack.com/archives/C0OPS00001/p1|open it>
-      Wait until they end, or have them withdrawn or rejected."
+      Leave these out, or wait until the requests end, or have them withdrawn or rejected."
     `)
     await world.ada.click(move, 'Withdraw')
     await untilCard(world.slack, /\*Withdrawn\*/)

@@ -12,7 +12,7 @@ import { toUserWords } from '../../slack/errors.ts'
 import { readMetadata, writeMetadata } from '../../slack/receive/payloads.ts'
 import { type Mrkdwn, mrkdwn } from '../../slack/text/text.ts'
 import { type OfferAddresses, type OfferedAddresses, requestedAddresses, type Wanted } from './addresses.ts'
-import { type EvacuationFormView, evacuationForm, evacuationModal, keptAddresses, tickedAddresses } from './modal.ts'
+import { addressGroupIds, type EvacuationFormView, evacuationForm, evacuationModal, keptAddresses, tickedAddresses } from './modal.ts'
 
 /** A form opens or changes within this time, also if the account API is slow. */
 const readMs = 1_200
@@ -89,6 +89,8 @@ export function createEvacuationForm({ submit, change, offerAddresses }: FormPar
     if (!isChoice(serverId)) return refused(evacuationForm.server, mrkdwn`Choose a server.`)
     if (!isChoice(targetId)) return refused(evacuationForm.target, mrkdwn`Choose a server.`)
     const elasticIpIds = tickedAddresses(ticked)
+    const [firstGroup] = addressGroupIds(ticked)
+    if (firstGroup !== undefined && elasticIpIds?.length === 0) return refused(firstGroup, mrkdwn`Choose at least one address.`)
     const input = { serverId, targetId, ...(elasticIpIds ? { elasticIpIds } : {}) }
     return submitFromForm(submit, submission, { change, input, reason, blockId: evacuationForm.target, again })
   }

@@ -124,8 +124,13 @@ function cannotMoveWords(cannotMove: OfferedAddresses['cannotMove']): Mrkdwn {
   return joinMrkdwn([mrkdwn`*Left out, because they can't be moved:*`, ...lines], '\n')
 }
 
+/** Returns the ids of the blocks with addresses to tick. */
+export function addressGroupIds(ticked: Ticked): string[] {
+  return Object.keys(ticked).filter((blockId) => blockId.startsWith(addressPrefix))
+}
+
 /** Returns the ticked addresses. Undefined if the form showed none to tick. */
 export function tickedAddresses(ticked: Ticked): string[] | undefined {
-  const groups = Object.entries(ticked).filter(([blockId]) => blockId.startsWith(addressPrefix))
-  return groups.length === 0 ? undefined : groups.flatMap(([, values]) => values)
+  const groups = addressGroupIds(ticked)
+  return groups.length === 0 ? undefined : groups.flatMap((blockId) => ticked[blockId] ?? [])
 }

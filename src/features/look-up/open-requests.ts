@@ -20,14 +20,15 @@ export async function findOpenRequests(store: Pick<Store, 'open' | 'findMany'>, 
   return { about: new Map(about), unread: Math.max(0, open.length - mostRead) }
 }
 
-/** Collects the strings of a request's content: every kind of change names its things by their ids there. */
+/** Collects the strings of a request's content: every kind of change names its things by their ids there. What it leaves out is not its thing. */
 function stringsIn(content: unknown[]): Set<string> {
   const found = new Set<string>()
   const left = [...content]
   while (left.length > 0) {
     const value = left.pop()
     if (typeof value === 'string') found.add(value)
-    else if (typeof value === 'object' && value !== null) left.push(...Object.values(value))
+    else if (typeof value === 'object' && value !== null)
+      left.push(...Object.entries(value).flatMap(([name, member]) => (name === 'leftOut' ? [] : [member])))
   }
   return found
 }

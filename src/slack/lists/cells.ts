@@ -11,6 +11,9 @@ type TableCell = DataTableBlock['rows'][number][number]
 /** Text that Slack might read as markup, an entity or an emoji in a plain cell, of which nothing is documented. */
 const ambiguous = /[<>&]|:[^\s:]+:/
 
+/** What is between the parts of a list. */
+const separator = /^[\s,]*$/
+
 /** Returns the words of a cell for a line of text. Undefined if it is empty. */
 export function cellWords(cell: Cell): Mrkdwn | undefined {
   if (cell === undefined) return undefined
@@ -24,9 +27,10 @@ export function tableCell(cell: Cell): TableCell {
   if (words === undefined) return { type: 'raw_text', text: emptyText }
   if (typeof cell === 'object' && 'value' in cell) return { type: 'raw_number', value: cell.value, text: cell.words }
   const elements = richTextElements(words)
-  const [only, ...others] = elements
-  // A cell that is code alone needs no frame within the frame of the cell.
-  if (only?.type === 'text' && others.length === 0) return textCell(only.text)
+  // A cell that is only text, or lists only code, needs no frames within the frame of the cell.
+  const texts = elements.flatMap((element) => (element.type === 'text' ? [element] : []))
+  const isListOfCode = texts.every(({ text, style }) => style?.code || separator.test(text))
+  if (texts.length === elements.length && (texts.length === 1 || isListOfCode)) return textCell(texts.map(({ text }) => text).join(''))
   return { type: 'rich_text', elements: [{ type: 'rich_text_section', elements }] }
 }
 

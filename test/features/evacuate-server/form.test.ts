@@ -137,6 +137,18 @@ describe('the addresses in the form of an evacuation', () => {
     expect(JSON.stringify(blocksWith(addresses))).toContain('The account shows no Elastic IP on web-1')
   })
 
+  test('are asked for at the addresses if none is ticked', async () => {
+    const blocks = blocksWith(await offer([ip(1)]))
+    const group = blocks.find(({ block_id: id }) => id?.endsWith(':0'))?.block_id ?? ''
+    const submission = { metadata: '{}', blocks, values: servers12, chosen: {}, ticked: { [group]: [] } }
+    const submit = () => Promise.reject(new Error('is not requested'))
+    const form = createEvacuationForm({ submit, change: {} as never, offerAddresses: () => Promise.reject(new Error('is not read')) })
+
+    const answer = await form.submitForm(submission as unknown as Submission)
+
+    expect(answer).toMatchObject({ is: 'refused', blockId: group, problem: { text: 'Choose at least one address.' } })
+  })
+
   test('are shown again as they were ticked if the request is refused, with those that were left out', async () => {
     const addresses = await offer([ip(1), ip(2), ip(3, { status: 'error' })])
     const blocks = blocksWith(addresses)

@@ -115,6 +115,7 @@ describe('a cell', () => {
   it.each<[string, Cell, unknown]>([
     ['text', 'web-1', { type: 'raw_text', text: 'web-1' }],
     ['code alone', code('web-1'), { type: 'raw_text', text: 'web-1' }],
+    ['a list of code', mrkdwn`${code('203.0.113.12')}, ${code('203.0.113.13')}`, { type: 'raw_text', text: '203.0.113.12, 203.0.113.13' }],
     ['nothing', undefined, { type: 'raw_text', text: '–' }],
     ['white space', ' \n ', { type: 'raw_text', text: '–' }],
     ['a number', { value: 0.007, words: '$0.007/h' }, { type: 'raw_number', value: 0.007, text: '$0.007/h' }],
