@@ -39,8 +39,35 @@ describe.each(pages)('%s', (page) => {
 
   test('links to pages that exist', () => {
     const links = [...read(page).matchAll(/\]\((?!https?:|#)([^)#\s]+)/g)].map(([, link = '']) => link)
-    expect(links.filter((link) => !exists(join(dirname(page), link)))).toEqual([])
+    expect(links.filter((link) => !exists(join(dirname(page), link.split('#')[0] ?? '')))).toEqual([])
   })
+
+  test('links to headings that exist', () => {
+    const links = [...read(page).matchAll(/\]\((?!https?:)([^)#\s]*)#([^)\s]+)\)/g)]
+    const broken = links.filter(([, to = '', heading = '']) => !headingsOf(to === '' ? page : join(dirname(page), to)).includes(heading))
+    expect(broken.map(([link]) => link)).toEqual([])
+  })
+})
+
+/** Returns the anchors of a page's headings, as GitHub and GitLab make them. */
+function headingsOf(page: string): string[] {
+  const headings = [...read(page).matchAll(/^#+ (.*)$/gm)].map(([, words = '']) => words.toLowerCase())
+  return headings.map((words) => words.replace(/[^\p{L}\p{N} _-]/gu, '').replaceAll(' ', '-'))
+}
+
+test.each([
+  ['README.md', 100],
+  ['docs/using.md', 120],
+])('%s has less than %i lines', (page, most) => {
+  expect(read(page).trimEnd().split('\n').length).toBeLessThan(most)
+})
+
+test('README shows a request message and a table, for light and dark pages', () => {
+  const shown = [...read('README.md').matchAll(/(?:src|srcset)="([^"]+)"/g)].map(([, path = '']) => path)
+  expect(shown.filter((path) => !exists(path))).toEqual([])
+  expect(shown.toSorted()).toEqual(
+    ['request-message', 'table'].flatMap((name) => ['dark', 'light'].map((scheme) => `docs/pictures/${name}-${scheme}.webp`)),
+  )
 })
 
 test.each([

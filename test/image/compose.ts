@@ -22,7 +22,7 @@ const run = promisify(execFile)
 const hosts = { slack: 'slack.test', account: 'account.test' }
 
 /**
- * Prepares a folder for docker-compose.yml as docs/operating.md says, with stand-ins that the containers reach over TLS. Returns a function
+ * Prepares a folder for docker-compose.yml as docs/install.md says, with stand-ins that the containers reach over TLS. Returns a function
  * that runs compose there. Everything ends with the test.
  */
 export async function prepareCompose(engine: Engine, { image, project }: { image: string; project: string }) {
@@ -73,7 +73,7 @@ export async function prepareCompose(engine: Engine, { image, project }: { image
   return { compose, slack, accountApi, slackUrl: `http://127.0.0.1:${port}/slack/events` }
 }
 
-/** Writes the secrets as docs/operating.md says: readable files in a folder that only the owner may enter. */
+/** Writes the secrets as docs/install.md says: readable files in a folder that only the owner may enter. */
 async function writeSecrets(project: string, given: Record<string, string>): Promise<void> {
   const password = randomBytes(32).toString('hex')
   const made = { redis_password: password, redis_url: `redis://:${password}@redis:6379`, state_key: randomBytes(32).toString('hex') }

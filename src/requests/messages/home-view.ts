@@ -117,7 +117,8 @@ function stateLine({ request, description, handoverLabel, rule }: CardView, now:
       ? mrkdwn`${state}: press *${handoverLabel}* on the request by ${dateTime(request.expiresAt)}`
       : mrkdwn`${state} ${timeApproved(request, now)} ago`
   }
-  if (request.state === 'starting' || request.state === 'tracking') return mrkdwn`${state} for ${timeTaken(request, now)}`
+  if (request.state === 'starting' || request.state === 'tracking')
+    return mrkdwn`${stateWithCount(request, description.underway, timeTaken(request, now))}`
   return request.endedAt === undefined ? mrkdwn`${state}` : mrkdwn`${state}, ${dateTime(request.endedAt)}`
 }
 

@@ -33,10 +33,21 @@ export function movedCount(items: Pick<ItemView, 'state'>[]): string {
   return `${items.filter(({ state }) => state === 'done').length} of ${items.length} moved`
 }
 
-/** Says the state of a request, and how many items are done where others are not: `moving, 12 of 14 moved`. */
-export function stateWithCount({ state, items = [] }: WithItems, underway?: string): string {
-  const words = state === 'failed' && isPartlyDone(items) ? 'partly done' : stateWords({ state }, underway)
+/**
+ * Says the state of a request, since when, and how many items are done where others are not: `moving, 12 of 14 moved`, or
+ * `moving for 6 s, 12 of 14 moved`.
+ */
+export function stateWithCount({ state, items = [] }: WithItems, underway?: string, forTime?: string): string {
+  const name = state === 'failed' && isPartlyDone(items) ? 'partly done' : stateWords({ state }, underway)
+  const words = forTime === undefined ? name : `${name} for ${forTime}`
   return items.length === 0 || state === 'done' ? words : `${words}, ${movedCount(items)}`
+}
+
+/** Says how many items were not sent when the tracking was stopped: `7 of 12 were not sent`. Undefined if all were. */
+export function unsentWords(items: Pick<ItemView, 'state'>[]): string | undefined {
+  const unsent = items.filter(({ state }) => state === 'waiting').length
+  if (unsent === 0) return undefined
+  return `${unsent} of ${items.length} ${unsent === 1 ? "wasn't" : "weren't"} sent`
 }
 
 /** Whether some items are done, and others are not. */

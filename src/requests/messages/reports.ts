@@ -12,7 +12,7 @@ import { approversReminder, emergencyCall, handoverCall, handoverReminder } from
 import { endSentence } from './end-report.ts'
 import { outcomeBlocks, outcomeLines, outcomeTable } from './item-outcomes.ts'
 import type { ItemView } from './item-view.ts'
-import { movedCount, underwayNames } from './items.ts'
+import { movedCount, underwayNames, unsentWords } from './items.ts'
 import type { ReportView } from './report-view.ts'
 import { timeTaken } from './words.ts'
 
@@ -71,10 +71,15 @@ function sentenceForRequester(view: ReportView, name: ForRequester): Mrkdwn | un
   }
 }
 
-function stoppedSentence({ request, description }: ReportView): Mrkdwn | undefined {
+function stoppedSentence({ request, description, items }: ReportView): Mrkdwn | undefined {
   if (request.state !== 'untracked') return undefined
   const who = request.stoppedBy ? mention(request.stoppedBy) : mrkdwn`Someone`
-  return mrkdwn`:large_orange_circle: *No longer tracked:* “${description.sentence}”. ${who} stopped tracking after ${timeTaken(request)}. It may still finish. Press *Track again* above to resume.`
+  const unsent = unsentWords(items)
+  const rest =
+    unsent === undefined
+      ? mrkdwn`It may still finish. Press *Track again* above to resume.`
+      : mrkdwn`${unsent}. The others may still finish. Press *Track again* above to send the rest.`
+  return mrkdwn`:large_orange_circle: *No longer tracked:* “${description.sentence}”. ${who} stopped tracking after ${timeTaken(request)}. ${rest}`
 }
 
 function lateSentence({ request, description, items, lateAfter, now }: ReportView): Mrkdwn | undefined {

@@ -5,6 +5,7 @@ import { approvalCard } from '../../../src/requests/messages/card/card.ts'
 import { cardActions } from '../../../src/requests/messages/card/card-actions.ts'
 import type { CardView } from '../../../src/requests/messages/card/card-view.ts'
 import type { ItemView } from '../../../src/requests/messages/item-view.ts'
+import { stateWithCount } from '../../../src/requests/messages/items.ts'
 import { report } from '../../../src/requests/messages/reports.ts'
 import { hasTable } from '../../../src/slack/lists/answerable.ts'
 import { readableBlocks } from '../readable.ts'
@@ -36,7 +37,7 @@ const mixed = [
 ]
 
 /** A view of the request with these items, after the first was sent. */
-function viewOf(items: ItemView[], state: 'tracking' | 'failed' | 'done') {
+function viewOf(items: ItemView[], state: 'tracking' | 'untracked' | 'failed' | 'done') {
   const stored = items.map(({ id, state: of }) => RequestItem.parse({ id, state: of }))
   const ended = state === 'tracking' ? {} : { endedAt: sentAt + 60_000 }
   const request = requestFor({ kind: 'ip.evacuate', state, decidedAt: sentAt, sentAt, items: stored, ...ended })
@@ -46,7 +47,7 @@ function viewOf(items: ItemView[], state: 'tracking' | 'failed' | 'done') {
 const labels = (view: CardView) => cardActions(view).map(({ text }) => text.text)
 
 /** The report as text, and its table. */
-function layoutsOf(items: ItemView[], state: 'tracking' | 'failed' | 'done', name: 'ended' | 'late') {
+function layoutsOf(items: ItemView[], state: 'tracking' | 'untracked' | 'failed' | 'done', name: 'ended' | 'late' | 'stopped') {
   const view = viewOf(items, state)
   const words = { done: phrase`${['3 Elastic IPs']} are assigned to ${'web-2'}.`, remark: undefined, handover: undefined }
   const message = report({ ...view, ...words, rule: ruleFor(), lateAfter: '15 min', now: sentAt + 16 * minutes }, name)
@@ -95,6 +96,38 @@ describe('the card of a request of several', () => {
     expect(labels(superseded)).toEqual(['Move back', 'Details'])
     expect(labels(none)).toEqual(['Request again', 'Details'])
   })
+})
+
+describe('a request of several whose tracking is stopped', () => {
+  const items = [item(1, { state: 'moving' }), item(2), item(3)]
+  const dialogs = (view: CardView) => cardActions(view).flatMap(({ confirm }) => (confirm ? [confirm.text.text] : []))
+
+  test('says before the stop what that means for those that were not sent', () => {
+    expect(dialogs(viewOf(items, 'tracking'))).toEqual([
+      "What was sent can't be canceled and may still finish. What wasn't sent yet won't be sent. No result will be posted.",
+    ])
+  })
+
+  test('says how many were not sent, and asks before it sends them after all', () => {
+    const view = viewOf(items, 'untracked')
+
+    expect(approvalCard(view).text).toContain("2 of 3 weren't sent. The others may still finish. *Track again* sends the rest.")
+    expect(reportOf(items, 'untracked', 'stopped')).toContain(
+      "2 of 3 weren't sent. The others may still finish. Press *Track again* above to send the rest.",
+    )
+    expect(dialogs(view)).toEqual(["2 of 3 weren't sent. Tracking again sends the rest to the account API now."])
+  })
+
+  test('has no such words if all were sent', () => {
+    const view = viewOf([item(1, { state: 'moving' })], 'untracked')
+
+    expect(approvalCard(view).text).toContain('The account API had accepted it. It may still finish.')
+    expect(dialogs(view)).toEqual([])
+  })
+})
+
+test('the state of a request of several has its duration before its count', () => {
+  expect(stateWithCount({ state: 'tracking', items: [item(1)] }, 'moving', '6 s')).toBe('moving for 6 s, 0 of 1 moved')
 })
 
 describe('the report of a request of several', () => {

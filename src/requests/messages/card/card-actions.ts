@@ -5,6 +5,7 @@ import { type ButtonParts, button } from '../../../slack/blocks/blocks.ts'
 import { phraseWords } from '../../../slack/text/phrase-words.ts'
 import { mrkdwn } from '../../../slack/text/text.ts'
 import { buttonValue, type CardButton, cardButtons } from '../buttons.ts'
+import { unsentWords } from '../items.ts'
 import type { CardView } from './card-view.ts'
 import { approveConfirmation } from './check-first.ts'
 
@@ -30,9 +31,9 @@ export function cardActions(view: CardView): Button[] {
         ? [make('handOver', handoverLabel, { style: 'primary', confirm: handoverConfirmation(view) }), make('withdraw', 'Withdraw')]
         : []
     case 'tracking':
-      return [make('stopTracking', 'Stop tracking', { confirm: stopConfirm })]
+      return [make('stopTracking', 'Stop tracking', { confirm: stopConfirmation(view) })]
     case 'untracked':
-      return [make('trackAgain', 'Track again'), make('details', 'Details')]
+      return [make('trackAgain', 'Track again', { confirm: trackAgainConfirmation(view) }), make('details', 'Details')]
     case 'done':
       return [...(reverseLabel ? [make('reverse', reverseLabel)] : []), make('details', 'Details')]
     case 'failed':
@@ -65,9 +66,18 @@ function handoverConfirmation({ description, handoverLabel = '', handoverWarning
   return { title: `${handoverLabel}?`, text, confirm: handoverLabel, deny: 'Cancel' }
 }
 
-const stopConfirm = {
-  title: 'Stop tracking?',
-  text: mrkdwn`The change was accepted and can't be canceled. It may still finish, but no result will be posted.`,
-  confirm: 'Stop tracking',
-  deny: 'Keep tracking',
+function stopConfirmation({ items }: CardView) {
+  const text =
+    unsentWords(items) === undefined
+      ? mrkdwn`The change was accepted and can't be canceled. It may still finish, but no result will be posted.`
+      : mrkdwn`What was sent can't be canceled and may still finish. What wasn't sent yet won't be sent. No result will be posted.`
+  return { title: 'Stop tracking?', text, confirm: 'Stop tracking', deny: 'Keep tracking' }
+}
+
+/** The dialog before the tracking of an evacuation goes on, if that changes more on the account. */
+function trackAgainConfirmation({ items }: CardView) {
+  const unsent = unsentWords(items)
+  if (unsent === undefined) return undefined
+  const text = mrkdwn`${unsent}. Tracking again sends the rest to the account API now.`
+  return { title: 'Send the rest?', text, confirm: 'Track again', deny: 'Cancel' }
 }

@@ -8,7 +8,7 @@ import { code, dateTime, joinMrkdwn, type Mrkdwn, mention, mrkdwn } from '../../
 import { endingWords } from '../causes.ts'
 import { notesOnDone } from '../item-outcomes.ts'
 import type { ItemView } from '../item-view.ts'
-import { isPartlyDone, itemBlocks, itemLines, movedCount } from '../items.ts'
+import { isPartlyDone, itemBlocks, itemLines, movedCount, unsentWords } from '../items.ts'
 import { shortId, timeTakenWords } from '../words.ts'
 import { approversOfRequest, decider } from './approvals.ts'
 import type { CardView } from './card-view.ts'
@@ -96,7 +96,7 @@ function consequence({ request, items, ending }: CardView): Mrkdwn {
     case 'voided':
       return mrkdwn`The account changed since the request. Nothing was done. ${why}`
     case 'untracked':
-      return mrkdwn`The account API had accepted it. It may still finish.`
+      return untrackedWords(items)
     case 'expired':
       return why.text === '' ? mrkdwn`Nothing was done.` : mrkdwn`${why} Nothing was done.`
     case 'rejected':
@@ -104,6 +104,13 @@ function consequence({ request, items, ending }: CardView): Mrkdwn {
     default:
       return why
   }
+}
+
+function untrackedWords(items: CardView['items']): Mrkdwn {
+  const unsent = unsentWords(items)
+  return unsent === undefined
+    ? mrkdwn`The account API had accepted it. It may still finish.`
+    : mrkdwn`${unsent}. The others may still finish. *Track again* sends the rest.`
 }
 
 /** Details show the requester's reason as well, so this one has another name. */

@@ -1,0 +1,60 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, inject, onTestFinished, test } from 'vitest'
+import { parse } from 'yaml'
+import { startAccountApi } from '../sandbox/account-api/start-account-api.ts'
+import { botVariables } from '../sandbox/bot-variables.ts'
+import { startSlack } from '../sandbox/slack/start-slack.ts'
+import { cleanCopy } from './clean-copy.ts'
+import { type CommandBlock, commandBlocks, pages } from './command-blocks.ts'
+
+const runnable = pages.flatMap((page) => commandBlocks(page)).filter(({ notRun }) => notRun === undefined)
+const sections = Object.entries(Object.groupBy(runnable, ({ page, section }) => `${page}, ${section}`))
+
+/** Stands in for what a person writes into `.env`: stand-ins for Slack and the account, and the ports that the pages name. */
+async function settings({ socketMode }: { socketMode: boolean }): Promise<Record<string, string>> {
+  const slack = await startSlack()
+  onTestFinished(() => slack.close())
+  const accountApi = await startAccountApi()
+  onTestFinished(() => accountApi.close())
+  return {
+    ...botVariables({ slack, accountApi, redisUrl: inject('redisUrl'), socketMode }),
+    ALLOW_VOLATILE_REDIS: 'true',
+    PORT: '3000',
+    OPS_PORT: '9464',
+  }
+}
+
+async function variablesFor(section: string | undefined): Promise<Record<string, string>> {
+  if (section === 'HTTP') return settings({ socketMode: false })
+  return section === 'Socket Mode' ? settings({ socketMode: true }) : {}
+}
+
+// One after the other, because the pages name fixed ports.
+test.each(sections)('the commands of %s work as they are written', { timeout: 900_000 }, async (_, blocks: CommandBlock[] = []) => {
+  const copy = cleanCopy(await variablesFor(blocks[0]?.section))
+  onTestFinished(() => copy.close())
+
+  for (const block of blocks) {
+    const output = await copy.run(block)
+    if (block.prints !== undefined) expect(output).toContain(block.prints)
+  }
+})
+
+test.each([
+  ['HTTP', { socket_mode_enabled: false }],
+  ['Socket Mode', { socket_mode_enabled: true }],
+])('the manifest that a command of docs/install.md writes is one for %s', async (section, expected) => {
+  const [first] = commandBlocks('docs/install.md').filter((block) => block.section === section)
+  const copy = cleanCopy({})
+  onTestFinished(() => copy.close())
+
+  await copy.run(first ?? { commands: 'false', runsUntil: undefined })
+
+  const text = readFileSync(join(copy.folder, 'app.yml'), 'utf8')
+  const { settings, features } = parse(text)
+  expect(settings).toMatchObject(expected)
+  const addresses = [settings.interactivity.request_url, settings.event_subscriptions.request_url, features.slash_commands[0].url]
+  const address = expected.socket_mode_enabled ? undefined : 'https://lockkeeper.your-company.com/slack/events'
+  expect(addresses).toEqual([address, address, address])
+})
