@@ -20,12 +20,12 @@ export async function run(env: NodeJS.ProcessEnv, outlets: Pick<Outlets, 'timing
     const config = takeConfig(env, { kinds: changeKinds, bundles })
     const log: Log = createLog({ level: config.logLevel })
     for (const name of config.unusedVariables)
-      log.warn({ code: 'variable-unused', variable: name }, 'not used: POLICY_FILE is the whole policy')
+      log.warn({ code: 'variable-unused', variable: name }, 'The variable has no effect: POLICY_FILE is the whole policy')
     for (const warning of config.warnings) log.warn({ code: 'configuration-warning' }, warning)
     if (config.signsWithApiKey) {
       log.info(
         {},
-        'STATE_KEY is not set, so a key derived from INFRA_API_KEY signs: when that is rotated, open requests must be requested again',
+        'STATE_KEY is not set, so a key derived from INFRA_API_KEY signs. When that key is rotated, open requests must be requested again',
       )
     }
     const tracing = await startTracing(config, log)
@@ -44,7 +44,7 @@ export async function run(env: NodeJS.ProcessEnv, outlets: Pick<Outlets, 'timing
     // An unexpected error ends the process, and an orchestrator restarts it. Nothing is lost, because all state is in Redis. A process that
     // keeps running without a working part, such as a Socket Mode client that gave up, would be worse. The log removes secrets from the error.
     const endBadly = (error: unknown) => {
-      log.fatal({ code: 'defect', error }, 'a defect ended the process')
+      log.fatal({ code: 'defect', error }, 'A defect ended the process')
       process.exit(1)
     }
     process.on('uncaughtException', endBadly)

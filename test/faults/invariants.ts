@@ -109,7 +109,7 @@ function everyKeyWasSeen({ keys, records, log, audit }: Evidence): string[] {
 }
 
 function noCrash({ crashes, log }: Evidence): string[] {
-  return [...crashes, ...log.filter((line) => line.includes('a defect ended the process'))].map((line) => `I8: ${line.slice(0, 300)}`)
+  return [...crashes, ...log.filter((line) => line.includes('A defect ended the process'))].map((line) => `I8: ${line.slice(0, 300)}`)
 }
 
 /** Checks the number of warnings and errors a second, over all bots: a long outage must not fill disks. */

@@ -55,6 +55,6 @@ test('/status names what the bot lacks until it is back, and no replica is taken
   slack.revoke(null)
   await expect.poll(() => statusOf(scene), { timeout: 40_000, interval: 1_000 }).toEqual(allWell)
   // The output of a process is read with a short delay. There is one line for each of the four.
-  await expect.poll(() => bots.log.filter((line) => line.includes('"a check passes again"'))).toHaveLength(4)
-  expect(bots.log.filter((line) => line.includes('"a check fails"'))).toHaveLength(4)
+  await expect.poll(() => bots.log.filter((line) => line.includes('"A check passes again"'))).toHaveLength(4)
+  expect(bots.log.filter((line) => line.includes('"A check failed"'))).toHaveLength(4)
 }, 120_000)

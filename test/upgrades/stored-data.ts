@@ -15,10 +15,10 @@ export interface StoredData {
   keys: Record<string, Stored>
 }
 
-/** Reads everything that the bot with this prefix keeps. */
+/** Reads everything that the bot with this prefix keeps, except for locks of jobs, which expire within seconds. */
 export async function readStoredData(redis: Redis, prefix: string): Promise<StoredData> {
   const tag = `{${prefix}}`
-  const names = (await redis.keys(`${tag}:*`)).toSorted()
+  const names = (await redis.keys(`${tag}:*`)).filter((name) => !name.endsWith(':lock')).toSorted()
   const values = await Promise.all(names.map(async (name) => [name.slice(tag.length), await readKey(redis, name)] as const))
   return { writtenAt: Date.now(), keys: Object.fromEntries(values.flatMap(([name, value]) => (value ? [[name, value]] : []))) }
 }

@@ -186,7 +186,11 @@ await untilState(unread.id, 'approved')
 accountApi.faults.add({ method: 'PATCH', kind: 'hang' })
 await ben.click(unanswered.card, 'Approve')
 await untilState(unanswered.id, 'starting')
-const data = await readStoredData(redis, storedBy.REDIS_PREFIX)
+// A tick that was under way would be repeated only half a minute after the start of the next bot.
+const data = await until(async () => {
+  const read = await readStoredData(redis, storedBy.REDIS_PREFIX)
+  return ':ticks:active' in read.keys ? undefined : read
+}, 'a moment between two ticks')
 // One key in a line, so that a difference shows which keys changed.
 const lines = Object.entries(data.keys).map(([name, value]) => `${JSON.stringify(name)}: ${JSON.stringify(value)}`)
 await writeFile(file, `{\n"writtenAt": ${data.writtenAt},\n"keys": {\n${lines.join(',\n')}\n}\n}\n`)

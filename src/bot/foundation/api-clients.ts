@@ -56,7 +56,7 @@ function createMeasuredAccountApi(
       metrics.apiCall(operation, status, ms)
       const attributes = { 'lockkeeper.operation': operation, 'lockkeeper.attempt': attempt, 'lockkeeper.status': String(status) }
       tracing.note(`account-api ${operation}`, attributes, ms)
-      log.debug(call, 'account API')
+      log.debug(call, 'Called the account API')
     },
     onSkipped: ({ operation, count }) =>
       log.warn({ code: 'list-items-left-out', operation, left: count }, "Left out list items that don't match the schema"),

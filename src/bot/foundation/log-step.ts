@@ -17,7 +17,7 @@ export function createLogStep({ log, tracing }: Pick<Telemetry, 'log' | 'tracing
         ...(tookMs === undefined ? {} : { tookMs }),
         ...(traceId === undefined ? {} : { traceId }),
       },
-      'step of a request',
+      'Took a step of a request',
     )
   }
 }

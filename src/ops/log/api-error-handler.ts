@@ -12,7 +12,7 @@ interface ApiErrorHandlerParts {
 
 /** Creates the handler that counts and logs errors of the account API. A refusal, such as 404 or 422, is logged but not counted. */
 export function createApiErrorHandler({ log, count, onRefusedKey }: ApiErrorHandlerParts) {
-  const warn = throttled((error: unknown) => log.warn({ code: 'account-api-error', error }, 'account API'))
+  const warn = throttled((error: unknown) => log.warn({ code: 'account-api-error', error }, 'A call to the account API failed'))
   // While the key is rejected, every read of every tracked move reports it.
   const reportRefusedKey = throttled(onRefusedKey)
 

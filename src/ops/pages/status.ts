@@ -33,10 +33,10 @@ export function createStatus<Name extends string>({ checks, log, now = Date.now 
     const before = wrongSince.get(name)
     if (problem === undefined) {
       wrongSince.delete(name)
-      if (before !== undefined) log.info({ check: name, afterMs: now() - before }, 'a check passes again')
+      if (before !== undefined) log.info({ check: name, afterMs: now() - before }, 'A check passes again')
       return { ok: true }
     }
-    if (before === undefined) log.warn({ code: 'check-failed', check: name, problem }, 'a check fails')
+    if (before === undefined) log.warn({ code: 'check-failed', check: name, problem }, 'A check failed')
     const since = before ?? now()
     wrongSince.set(name, since)
     return { ok: false, problem, since: new Date(since).toISOString() }

@@ -103,7 +103,7 @@ describe('an error of the account API', () => {
     expect([count, rejected]).toEqual([0, []])
     for (const error of [apiError(401), apiError(401), apiError(403), apiError(429), apiError(503), away]) onApiError(error)
     expect(count).toBe(6)
-    expect(lines).toEqual(['account API'])
+    expect(lines).toEqual(['A call to the account API failed'])
     expect(rejected).toEqual([401])
   })
 })

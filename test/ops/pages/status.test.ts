@@ -72,9 +72,9 @@ test('the status page shows since when a problem lasts, and logs its beginning a
     { ok: false, problem: 'Slack does not answer', since: '2026-11-02T03:03:00.000Z' },
   ])
   expect(entries).toEqual([
-    [{ code: 'check-failed', check: 'slack', problem: 'Slack does not answer' }, 'a check fails'],
-    [{ check: 'slack', afterMs: 120_000 }, 'a check passes again'],
-    [{ code: 'check-failed', check: 'slack', problem: 'Slack does not answer' }, 'a check fails'],
+    [{ code: 'check-failed', check: 'slack', problem: 'Slack does not answer' }, 'A check failed'],
+    [{ check: 'slack', afterMs: 120_000 }, 'A check passes again'],
+    [{ code: 'check-failed', check: 'slack', problem: 'Slack does not answer' }, 'A check failed'],
   ])
 })
 
