@@ -45,7 +45,7 @@ interface Answer {
 
 /**
  * Creates the server that takes alerts. The token is checked before the body is read. 200 means that every alert is recorded, or was before. The
- * sender repeats a delivery that was answered with 503, and no other.
+ * sender soon repeats a delivery that was answered with 503. What was answered with 4xx comes again only after its group interval.
  */
 export function createAlertReceiver({ host, port, tokens, takeDelivery, onRefused, onTruncated }: AlertReceiverParts) {
   const isAuthorized = createCheckBearer(tokens)

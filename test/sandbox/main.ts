@@ -81,6 +81,11 @@ You are Ada, who may request changes. The page says what to do next, beginning w
 Everything is invented and stays on this machine (Slack by ${transport === 'socket' ? 'Socket Mode' : 'HTTP'}).
 Ctrl+C stops everything.
 `)
-if (inspectPort !== undefined) {
-  say(`Debugger of the bot: 127.0.0.1:${inspectPort}. Its Redis: ${sandbox.redis.url}, keys {${sandbox.redisPrefix}}:*\n`)
-}
+say(`Another bot of yours can use the same stand-ins. Their tokens are invented:
+
+    SLACK_API_URL=${sandbox.slack.apiUrl} SLACK_BOT_TOKEN=${sandbox.slack.botToken}
+    SLACK_SIGNING_SECRET=${sandbox.slack.signingSecret} SLACK_APP_TOKEN=${sandbox.slack.appToken}
+    INFRA_API_URL=${sandbox.accountApi.url} INFRA_API_KEY=${sandbox.accountApi.key}
+    REDIS_URL=${sandbox.redis.url} (this bot's keys: {${sandbox.redisPrefix}}:*)
+`)
+if (inspectPort !== undefined) say(`Debugger of the bot: 127.0.0.1:${inspectPort}\n`)
