@@ -75,7 +75,7 @@ describe('a bot that is killed', () => {
   }, 40_000)
 
   test.each<[string, FaultOrder, RegExp]>([
-    ['that is carried out', { kind: 'delay', delayMs: 500 }, /Not started.*not created, or it is already deleted/],
+    ['that is carried out', { kind: 'delay', delayMs: 500 }, /Not started.*wasn't created, or it's already deleted/],
     ['that is not', { kind: 'drop-before' }, /Failed.*Nobody saw the token.*deleted it/],
   ])(
     'at the deletion of a key that Slack did not show, %s, leaves no key',
