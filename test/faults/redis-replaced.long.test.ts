@@ -71,7 +71,7 @@ test('after a Redis comes back without its data, operators are notified with wha
   )
   expect(notice.text).toContain(`${address} (${id}), `)
   // A read may show either server while the Elastic IP moves.
-  expect(notice.text).toMatch(/\(eip_\w+\), shown on web-[12]\.$/)
+  expect(notice.text).toMatch(/\(eip_\w+\), shown on web-[12]\. More: /)
   scene.account.world.nextMove({ takesMs: 500 })
   const next = await scene.requestMove(1)
   await scene.ben.click(next, 'Approve')
@@ -102,7 +102,7 @@ test('after a Redis comes back with an older state, operators are notified once 
   const notice = await scene.slack.until(() => scene.slack.messages(general).find(isNotice), { timeoutMs: 20_000 })
   const { address, id } = scene.elasticIp(0)
   expect(notice.text).toContain(`perhaps no longer tracked by Lockkeeper: ${address} (${id}), `)
-  expect(notice.text).toMatch(/\(eip_\w+\), shown on web-[12]\.$/)
+  expect(notice.text).toMatch(/\(eip_\w+\), shown on web-[12]\. More: /)
   scene.account.world.nextMove({ takesMs: 500 })
   const next = await scene.requestMove(1)
   await scene.ben.click(next, 'Approve')
