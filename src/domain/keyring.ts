@@ -1,4 +1,4 @@
-import { createHmac, hash, hkdfSync, timingSafeEqual } from 'node:crypto'
+import { createHmac, createSecretKey, hash, hkdfSync, type KeyObject, timingSafeEqual } from 'node:crypto'
 import { canonicalJson } from './canonical-json.ts'
 import type { Secret } from './secret.ts'
 
@@ -10,7 +10,8 @@ export type Verdict = 'genuine' | 'forged' | 'unknown-key' | 'unsigned'
 
 interface Subkey {
   id: string
-  key: Buffer
+  /** Made once, because Node needs three times as long for an HMAC if it has to convert the bytes of a key each time. */
+  key: KeyObject
 }
 
 /**
@@ -42,7 +43,7 @@ export type Keyring = ReturnType<typeof createKeyring>
 function subkeyOf(secret: Secret, info: string): Subkey {
   const key = Buffer.from(hkdfSync('sha256', secret.reveal(), '', info, 32))
   // The id tells keys apart and tells nothing of the key.
-  return { key, id: hash('sha256', Buffer.concat([Buffer.from('id of '), key])).slice(0, 8) }
+  return { key: createSecretKey(key), id: hash('sha256', Buffer.concat([Buffer.from('id of '), key])).slice(0, 8) }
 }
 
 function isMacOf(subkey: Subkey, content: unknown, mac: Buffer): boolean {
