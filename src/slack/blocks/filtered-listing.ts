@@ -64,5 +64,5 @@ export function filteredTitle(count: number, { one, many, words }: { one: string
 }
 
 export function noneFits(count: number, many: string): string {
-  return `None of the ${count} ${many} match.`
+  return count === 1 ? "The only one doesn't match." : `None of the ${count} ${many} match.`
 }
