@@ -10,7 +10,7 @@ interface Surroundings {
   socketMode?: boolean
 }
 
-/** Returns the variables of a bot between these stand-ins: with its own prefix in Redis, free ports on loopback, and the group on call as approvers. */
+/** Returns the variables of a bot between these stand-ins: with its own prefix in Redis, free ports, and the group on call as approvers. */
 export function botVariables({ slack, accountApi, redisUrl, socketMode = false }: Surroundings) {
   return {
     SLACK_BOT_TOKEN: slack.botToken,
@@ -21,7 +21,6 @@ export function botVariables({ slack, accountApi, redisUrl, socketMode = false }
     REDIS_URL: redisUrl,
     REDIS_PREFIX: `test-${randomBytes(6).toString('hex')}`,
     APPROVERS: 'S0ONCALL01',
-    HOST: '127.0.0.1',
     PORT: '0',
     OPS_PORT: '0',
   }

@@ -71,6 +71,7 @@ export async function startSandbox(options: SandboxOptions = {}) {
     slack.connectBot(`http://127.0.0.1:${port}/slack/events`)
     const env = {
       ...botVariables({ slack, accountApi, redisUrl: redis.url, socketMode: transport === 'socket' }),
+      HOST: '127.0.0.1',
       REDIS_PREFIX: redisPrefix,
       PORT: String(port),
       OPS_PORT: String(opsPort),
