@@ -26,7 +26,8 @@ export function createTakeResolved({ states, resolveAlert, waitMs }: TakeResolve
     try {
       const left = serverId === undefined ? undefined : await untilFree(() => states.leaveServer(claim, serverId), { waitMs, signal })
       if (left?.is === 'lost') throw new TryLater('the claim of the alert ran out')
-      if (left?.is === 'last') await resolveAlert(left.requestId ?? requestIdFor(deliveryKeyOf(left.episode)), `resolved:${left.episode}`)
+      // The id that is stored may have been changed to that of a person's request. This one can only be an alert's.
+      if (left?.is === 'last') await resolveAlert(requestIdFor(deliveryKeyOf(left.episode)), `resolved:${left.episode}`)
       await states.settle(claim, { ...settled, serverId })
       return 'resolved'
     } catch (error) {
