@@ -87,7 +87,7 @@ export function createExecute({
     })
     if (claimed.outcome === 'outdated') return store.postpone([request.id], 0)
     if (claimed.outcome !== 'won') return
-    if (items) return sendItems(request.id)
+    if (items) return sendItems(request.id, await store.now())
     // This process may have been suspended after Redis took the step. Then a tick may already have ended the request, so do not write.
     if (performance.now() - startedAt > preflightValidMs) return end(request, 'not-start', { code: 'suspended' })
     await sendWrite(opened, facts, outcomesOf(request), onApiError)

@@ -1,4 +1,3 @@
-import type { Request } from '../../../domain/request.ts'
 import type { Opened, OpenedItem } from '../../catalog.ts'
 import { type PreflightResult, readAgain, repeatPreflight } from '../execute/repeat-preflight.ts'
 
@@ -20,7 +19,8 @@ interface Reading {
 }
 
 interface ItemReadsParts {
-  request: Pick<Request, 'sentAt'>
+  /** When this process read the items before it began the request. Undefined if another process or an earlier pass did: all are read again. */
+  beganAt: number | undefined
   opened: Opened
   /** The items that are not sent yet. */
   waiting: ReadonlySet<string>
@@ -32,8 +32,8 @@ interface ItemReadsParts {
  * Creates the reads of one pass over the items of a request. All items that wait are read together, and the reads right before the first write
  * count. If they get too old, the next reads begin while writes are being answered, so that hardly any write waits for them.
  */
-export function createItemReads({ request, opened, waiting, now, onApiError }: ItemReadsParts) {
-  let last = readBefore(request, opened)
+export function createItemReads({ beganAt, opened, waiting, now, onApiError }: ItemReadsParts) {
+  let last = readBefore(beganAt, opened)
   let next: Promise<Reading> | undefined
 
   async function read(item: OpenedItem): Promise<ItemRead> {
@@ -68,8 +68,8 @@ export function createItemReads({ request, opened, waiting, now, onApiError }: I
 }
 
 /** The reads before the first write, which the record keeps. */
-function readBefore({ sentAt = 0 }: Pick<Request, 'sentAt'>, opened: Opened): Reading {
-  return { startedAt: sentAt, endedAt: sentAt, of: comparing(opened) }
+function readBefore(beganAt = 0, opened: Opened): Reading {
+  return { startedAt: beganAt, endedAt: beganAt, of: comparing(opened) }
 }
 
 /** Compares each item with what was approved. */

@@ -44,14 +44,17 @@ export function createSendItems(parts: SendItemsParts) {
 
   const running = new Map<string, Promise<void>>()
 
-  /** In this process, all calls for one request share one pass over its items. */
-  function sendItems(id: string): Promise<void> {
-    const pass = running.get(id) ?? sendAll(id).finally(() => running.delete(id))
+  /**
+   * In this process, all calls for one request share one pass over its items. `beganAt`: when this process read the items and took the step that
+   * begins the request, in ms by Redis' clock. It is not taken from the record, where somebody could make old reads look fresh.
+   */
+  function sendItems(id: string, beganAt?: number): Promise<void> {
+    const pass = running.get(id) ?? sendAll(id, beganAt).finally(() => running.delete(id))
     running.set(id, pass)
     return pass
   }
 
-  async function sendAll(id: string): Promise<void> {
+  async function sendAll(id: string, beganAt: number | undefined): Promise<void> {
     const request = await store.find(id)
     const opened = request && catalog.openIfFit(request)
     if (!request || !opened) return
@@ -61,7 +64,7 @@ export function createSendItems(parts: SendItemsParts) {
     if ('code' in allowed) return refuse(request, waiting, allowed)
     const limit = pLimit(parallelWrites)
     const items = catalog.itemsOf(opened).filter((item) => waiting.has(item.id))
-    const read = createItemReads({ request, opened, waiting, now: store.now, onApiError })
+    const read = createItemReads({ beganAt, opened, waiting, now: store.now, onApiError })
     const sendNext = async (item: OpenedItem) => {
       for (let attempt = 0; attempt < fullRetry.times; attempt += 1) {
         const result = await read(item)

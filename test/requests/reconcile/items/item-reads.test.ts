@@ -16,7 +16,7 @@ async function withReads({ readMs = 0 } = {}) {
   const catalog = createCatalog([change])
   const request = requestFor({ kind: change.kind, input, facts, seen: facts, sentAt: 0 })
   const opened = catalog.open(request)
-  const read = createItemReads({ request, opened, waiting: new Set(ids), now: async () => clock.ms, onApiError: () => {} })
+  const read = createItemReads({ beganAt: 0, opened, waiting: new Set(ids), now: async () => clock.ms, onApiError: () => {} })
   const list = account.api.elasticIps.list
   account.api.elasticIps.list = async (...options) => {
     const found = await list(...options)

@@ -136,10 +136,22 @@ describe('the items of a request', () => {
     const account = accountWith(ids)
     const { id, startProcess, store } = await withBegun(ids, account)
 
-    await startProcess({ over: { now: async () => (await store.now()) + 3_000 } }).sendItems(id)
+    await startProcess({ over: { now: async () => (await store.now()) + 3_000 } }).sendItems(id, await store.now())
 
     expect(account.writes.toSorted()).toEqual(ids.toSorted())
     expect([account.reads, account.lists]).toEqual([[], 0])
+  })
+
+  test('are read again by a process that did not begin the request, whatever time the record has', async () => {
+    const ids = idsOf(12)
+    const account = accountWith(ids)
+    const { id, startProcess } = await withBegun(ids, account)
+    account.serverOf.set('eip_0', 'sv_3')
+
+    await startProcess().sendItems(id)
+
+    expect(account.lists).toBe(1)
+    expect(account.writes.toSorted()).toEqual(ids.slice(1).toSorted())
   })
 
   test('are all read again with one list later, and one that moved meanwhile is left out', async () => {
