@@ -190,7 +190,7 @@ describe('the people whom a card mentions', () => {
 
   test('are only those of the rule, and those who may approve are shown by name', async () => {
     const world = await startWorldUnder(
-      `rules:\n  - { name: addresses, approve: [S0ONCALL01, ${finn}], mention: [S0PAGED001], expires: 1s }`,
+      `rules:\n  - { name: addresses, approve: [S0ONCALL01, ${finn}], mention: [S0PAGED001], expires: 4s }`,
     )
     await requestMove(world)
     const card = await untilCard(world.slack, /needs approval from/)
@@ -205,7 +205,7 @@ describe('the people whom a card mentions', () => {
   })
 
   test('are none if the rule mentions nobody', async () => {
-    const world = await startWorldUnder('rules:\n  - { name: addresses, approve: [S0ONCALL01], mention: [], expires: 1s }')
+    const world = await startWorldUnder('rules:\n  - { name: addresses, approve: [S0ONCALL01], mention: [], expires: 4s }')
     await requestMove(world)
     const card = await untilCard(world.slack, /needs approval from/)
     const reminder = await untilReport(world.slack, card.ts, /still needs/)
