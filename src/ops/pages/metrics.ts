@@ -1,4 +1,4 @@
-import { Counter, collectDefaultMetrics, Histogram, Registry } from 'prom-client'
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import { createObjectiveMetrics } from './objectives.ts'
 
 /** Where an error can occur: the values of the label `where`. */
@@ -81,6 +81,11 @@ export function createMetrics() {
     labelNames: ['where'],
     registers,
   })
+  const redisFaults = new Gauge({
+    name: 'lockkeeper_redis_faults',
+    help: 'Settings with which Redis could lose requests, as a worker last found them. 0 in processes without a worker.',
+    registers,
+  })
   // Start at 0. Otherwise Prometheus sees no increase when the first error occurs.
   for (const where of places) errors.inc({ where }, 0)
 
@@ -98,6 +103,7 @@ export function createMetrics() {
       ticks.inc()
       tickSeconds.observe(ms / 1_000)
     },
+    redisFaults: (count: number) => redisFaults.set(count),
     error: (where: Place) => errors.inc({ where }),
     ...createObjectiveMetrics(registers),
   }

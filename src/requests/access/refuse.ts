@@ -25,8 +25,8 @@ interface RefuseParts {
 export class Denied extends Refusal {
   readonly denial: Denial
 
-  constructor(denial: Denial, labelOf: LabelOf) {
-    super(denialWords(denial, labelOf))
+  constructor(denial: Denial, labelOf: LabelOf, command: string) {
+    super(denialWords(denial, labelOf, command))
     this.denial = denial
   }
 }
@@ -35,7 +35,7 @@ export class Denied extends Refusal {
 export function createRefuse({ noteRefusal, labelOf }: RefuseParts) {
   return async function refuse(origin: Origin, attempt: Attempt, denial: Denial): Promise<Refusal> {
     await noteRefusal({ ...subjectOf(origin, attempt), by: origin.userId, attempted: attempt.to, causes: [denial] })
-    return new Denied(denial, labelOf)
+    return new Denied(denial, labelOf, origin.command)
   }
 }
 export type Refuse = ReturnType<typeof createRefuse>

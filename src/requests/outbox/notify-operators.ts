@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { ErrorCode } from '../../domain/error-code.ts'
+import { createRepeats } from '../../domain/repeats.ts'
 import { claim } from '../../redis/claims.ts'
 import type { Redis } from '../../redis/connect.ts'
 import { guardStore } from '../../redis/connect.ts'
@@ -21,7 +22,8 @@ const usualWaitsMs = [5_000, 30_000, ...Array<number>(59).fill(60_000)]
 /** The mark of a problem once the operators are notified. Before, it holds the token of the process that notifies them. */
 const notified = 'notified'
 
-type NoticeLevel = 'warn' | 'error'
+/** `info`: a problem has ended. */
+type NoticeLevel = 'info' | 'warn' | 'error'
 
 interface NoticeOptions {
   requestId?: string
@@ -36,7 +38,7 @@ interface NotifyOperatorsParts {
   keys: Keys
   messenger: Pick<Messenger, 'post'>
   channelId: string | undefined
-  log: Record<NoticeLevel, (fields: { code: ErrorCode; requestId?: string }, text: string) => void>
+  log: Record<NoticeLevel, (fields: { code: ErrorCode; requestId?: string; repeats?: number }, text: string) => void>
   /** Receives the failure of the first try, and that of the last. The other tries would flood the log. */
   onError: (error: unknown) => void
   /** In ms; shorter in tests. */
@@ -49,14 +51,16 @@ interface NotifyOperatorsParts {
  */
 export function createNotifyOperators({ redis, keys, messenger, channelId, log, onError, waitsMs = usualWaitsMs }: NotifyOperatorsParts) {
   const run = createScripts(redis)
+  const repeats = createRepeats()
   /** The notices that this process is sending, by key, each with the timer of its next try. */
   const sending = new Map<string, NodeJS.Timeout | undefined>()
   let stopped = false
 
   /** Resolves after the first try. Never throws. The notice names its code, by which people find out what to do. */
   async function notify(code: ErrorCode, words: Mrkdwn, { requestId, about = requestId, level = 'error' }: NoticeOptions = {}) {
-    log[level]({ code, ...(requestId === undefined ? {} : { requestId }) }, notice(words).text)
     const key = about === undefined ? code : `${code}:${about}`
+    const fields = { code, ...(requestId === undefined ? {} : { requestId }) }
+    repeats.note(key, { tell: (count) => log[level]({ ...fields, ...(count > 0 ? { repeats: count } : {}) }, notice(words).text) })
     if (!channelId || sending.has(key)) return
     sending.set(key, undefined)
     const message = notice(joinMrkdwn([words, mrkdwn`More: ${inCode(code)} in docs/alerts-and-errors.md.`], ' '))
@@ -97,6 +101,7 @@ export function createNotifyOperators({ redis, keys, messenger, channelId, log, 
     stopped = true
     for (const timer of sending.values()) clearTimeout(timer)
     sending.clear()
+    repeats.flush()
   }
 
   return { notify, stop }

@@ -39,7 +39,7 @@ const denials: Record<DenialCode, Denial> = {
   'other-version': { code: 'other-version' },
 }
 
-const wordsOf = (denial: Denial) => denialWords(denial, labelOf).text
+const wordsOf = (denial: Denial) => denialWords(denial, labelOf, '/infra').text
 
 describe('a denial in words', () => {
   test('says why and what to do, for each code', () => {

@@ -33,6 +33,7 @@ function notifier(
     messenger,
     channelId: 'C1',
     log: {
+      info: (_, text) => void log.push(`info: ${text}`),
       warn: (_, text) => void log.push(`warn: ${text}`),
       error: (of, text) => {
         fields.push(of)

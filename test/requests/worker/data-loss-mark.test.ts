@@ -48,7 +48,7 @@ function startProcess({ redis, keys }: { redis: Redis; keys: Keys }, { failing =
     messenger: { post },
     channelId: 'C1',
     onError: () => {},
-    log: { warn: (_, text) => log.push(['warn', text]), error: (_, text) => log.push(['error', text]) },
+    log: { info: () => {}, warn: (_, text) => log.push(['warn', text]), error: (_, text) => log.push(['error', text]) },
     waitsMs: [20, 20, 20],
   })
   const newestHead = createNewestHead()
