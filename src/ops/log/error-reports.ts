@@ -66,7 +66,7 @@ const codes: Record<Place, ErrorCode> = {
 
 const words: Record<Place, string> = {
   jobs: 'Work in the background failed. It is tried again',
-  queue: 'A job could not be added to the queue. A tick does its work',
+  queue: 'The queue of jobs failed. A tick does the work instead',
   audit: 'A note of the audit could not be written yet. It is tried again',
   people: 'Something for a person failed after they had an answer',
   slack: 'A command, click or form failed before its listener answered',

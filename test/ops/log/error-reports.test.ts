@@ -30,7 +30,7 @@ describe('an error', () => {
     const report = reports.of('queue')
     for (let time = 0; time < 3; time += 1) report(new Error('away'))
     expect(counted).toEqual(['queue', 'queue', 'queue'])
-    expect(lines).toEqual(['A job could not be added to the queue. A tick does its work'])
+    expect(lines).toEqual(['The queue of jobs failed. A tick does the work instead'])
   })
 
   it('is counted by place, with a log line for each', () => {
