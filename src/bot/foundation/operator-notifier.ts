@@ -42,7 +42,7 @@ export function createOperatorNotifier({
   })
 
   function onUndeliverable(request: Request, error: string): void {
-    void notify('report-undeliverable', undeliverable(request, error), { requestId: request.id })
+    void notify('report-undeliverable', undeliverable(request, error, command), { requestId: request.id })
   }
 
   /** Handles a request whose record, approvals or history cannot be trusted. */

@@ -3,8 +3,8 @@ import type { Request } from '../../domain/request.ts'
 import { code, type Mrkdwn, mrkdwn } from '../../slack/text/text.ts'
 
 /** Says that neither the channel nor the requester gets a message. `error`: Slack's code. */
-export function undeliverable({ id, state }: Request, error: string): Mrkdwn {
-  return mrkdwn`:warning: Couldn't deliver a message about request ${id} (${state}) to its channel or the requester: ${error}.`
+export function undeliverable({ id, state }: Request, error: string, command: string): Mrkdwn {
+  return mrkdwn`:warning: Couldn't deliver a message about request ${id} (${state}) to its channel or the requester: ${error}. Tell the requester what ${code(`${command} audit ${id}`)} shows. Then invite Lockkeeper to the channel, or unarchive it.`
 }
 
 /** Says that the record of an open request is gone. */
