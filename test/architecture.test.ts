@@ -36,6 +36,7 @@ const roomsOfRequests = [
   ['messages'],
   ['store'],
   ['catalog.ts', 'steps.ts'],
+  ['steps'],
 ]
 
 /** Packages that only some folders may import. */

@@ -17,7 +17,7 @@ import { report } from '../messages/reports.ts'
 import { asDirect, asRepeat } from '../messages/resent.ts'
 import { unverifiedDescription, unverifiedDone, withoutContent } from '../messages/unverified.ts'
 import { warningWords } from '../messages/warnings.ts'
-import type { ReportName } from '../steps.ts'
+import type { ReportName } from '../steps/step.ts'
 
 /** Renders the messages of the outbox. */
 export interface Renderer {
