@@ -1,4 +1,4 @@
-import type { Description } from '../../domain/change.ts'
+import type { Description } from '../../domain/description.ts'
 import { formatDuration } from '../../domain/duration.ts'
 import type { MessageRef } from '../../domain/message-ref.ts'
 import type { PolicyRule } from '../../domain/policy.ts'
