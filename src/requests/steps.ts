@@ -334,6 +334,15 @@ export const steps = {
     stamps: ['endedAt'],
     reports: ['stopped'],
   },
+  distrust: {
+    what: 'Its record can no longer be verified, so the tracking ends; the change may still take effect',
+    from: ['starting', 'tracking'],
+    to: 'untracked',
+    takers: ['worker'],
+    stamps: ['endedAt'],
+    reports: ['stopped'],
+    ifUnchanged: true,
+  },
   'track-again': {
     what: 'Somebody starts the tracking again',
     from: ['untracked'],
