@@ -17,7 +17,7 @@ describe('of many requests,', () => {
 
   test('the outlines of all open ones are read, except those that do not fit', async () => {
     const { redis, keys, store, ids } = await withMany(1_001)
-    await redis.hset(keys.record('r7'), 'id', '7')
+    await redis.hset(keys.record('r7'), 'kind', '7')
     await redis.set(keys.record('r8'), 'not a record')
 
     const open = await store.open()
