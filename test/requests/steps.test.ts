@@ -99,7 +99,9 @@ describe('a life of a request', () => {
         for (const stamp of stepOf(name).stamps ?? []) stamped.add(stamp)
         const wanted = stampOf[after]
         if (wanted) expect(stamped, `${name} from ${before}`).toContain(wanted)
-        if (after === 'tracking') expect(stamped, `${name} from ${before}`).toContain('acceptedAt')
+        // The tracking of a write whose answer is not known can end, and go on, if its record could not be verified for a while.
+        if (after === 'tracking' && before !== 'tracking' && name !== 'track-again')
+          expect(stamped, `${name} from ${before}`).toContain('acceptedAt')
         if (before !== after && !isOpen(after)) expect(stepOf(name).stamps, `${name} from ${before}`).toContain('endedAt')
       }
     })

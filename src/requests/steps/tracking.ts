@@ -108,6 +108,15 @@ export const trackingSteps = {
     stamps: ['endedAt'],
     reports: ['stopped'],
   },
+  distrust: {
+    what: 'Its record can no longer be verified, so the tracking ends; the change may still take effect',
+    from: ['starting', 'tracking'],
+    to: 'untracked',
+    takers: ['worker'],
+    stamps: ['endedAt'],
+    reports: ['stopped'],
+    ifUnchanged: true,
+  },
   'track-again': {
     what: 'Somebody starts the tracking again',
     from: ['untracked'],
