@@ -17,6 +17,7 @@ import type { Alert } from './payload.ts'
 import type { Slots } from './slots.ts'
 import { reasonOf, sourceOf } from './source-alert.ts'
 import type { Tell } from './tell.ts'
+import { type Unevaluated, unevaluatedRule } from './unevaluated.ts'
 
 /** What became of a firing alert. `storm`: it is still claimed, and the storm's thread has to list it. */
 export type TakenFiring =
@@ -72,7 +73,7 @@ export function createTakeFiring(parts: TakeFiringParts) {
     if (claimed.is !== 'claimed') return { is: 'duplicate' }
     const taking = { alert, route, claim: claimed.claim }
     try {
-      const found = await findAlerted(route, alert.labels)
+      const found = unevaluatedRule(route, alert.labels) ?? (await findAlerted(route, alert.labels))
       if (found.is !== 'found') return await refuse(taking, problemWords(found), { ...problemOf(found) })
       return await proposeFor(taking, found, signal)
     } catch (error) {
@@ -163,7 +164,10 @@ export function deliveryKeyOf(episode: string): string {
   return `alert:${episode}`
 }
 
-function problemOf(problem: Exclude<FoundServers, { is: 'found' }>): { server: FoundServer | undefined; reason: RefusalReason } {
+function problemOf(problem: Unevaluated | Exclude<FoundServers, { is: 'found' }>): {
+  server: FoundServer | undefined
+  reason: RefusalReason
+} {
   return 'server' in problem ? { server: problem.server, reason: 'target' } : { server: undefined, reason: 'server' }
 }
 
