@@ -46,7 +46,16 @@ test('every alert that people have published of Grafana is read, whichever versi
   expect(all.map(({ unreadable, truncated }) => unreadable + truncated)).toEqual(files.map(() => 0))
   expect(
     all.map(({ file, alerts }) => `${file.slice(10)}: ${alerts.map(({ isFiring, labels }) => (isFiring ? '+' : '-') + labels.alertname)}`),
-  ).toMatchInlineSnapshot()
+  ).toMatchInlineSnapshot(`
+    [
+      "by-alertmanager.json: -NodeDown",
+      "error.json: +DatasourceError,+DatasourceError,+DatasourceError",
+      "image.json: +NodeDown",
+      "no-data.json: +DatasourceNoData",
+      "resolved.json: -NodeDown",
+      "test-button.json: +TestAlert",
+    ]
+  `)
 })
 
 /** Returns the alerts of a file as they were sent. */
