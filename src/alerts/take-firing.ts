@@ -3,6 +3,7 @@ import type { Change } from '../domain/change.ts'
 import { isForLackOfAnswer } from '../domain/denial.ts'
 import { CheckFailed, UserError } from '../domain/errors.ts'
 import { alertsRequester } from '../domain/origin.ts'
+import { unlessAborted } from '../domain/within.ts'
 import { Denied } from '../requests/access/refuse.ts'
 import { requestIdFor, type Submit } from '../requests/lifecycle/submit.ts'
 import type { Store } from '../requests/store/store.ts'
@@ -73,7 +74,8 @@ export function createTakeFiring(parts: TakeFiringParts) {
     if (claimed.is !== 'claimed') return { is: 'duplicate' }
     const taking = { alert, route, claim: claimed.claim }
     try {
-      const found = unevaluatedRule(route, alert.labels) ?? (await findAlerted(route, alert.labels))
+      // A stop does not wait for the account API: the claims end, and the next process goes on at once. Tries of one episode make one request.
+      const found = unevaluatedRule(route, alert.labels) ?? (await unlessAborted(signal, findAlerted(route, alert.labels)))
       if (found.is !== 'found') return await refuse(taking, problemWords(found), { ...problemOf(found) })
       return await proposeFor(taking, found, signal)
     } catch (error) {
@@ -94,7 +96,7 @@ export function createTakeFiring(parts: TakeFiringParts) {
       // An earlier try may have died after it made the request. The account may have changed since.
       if (!(await store.find(requestId))) {
         if (!(await slots.take('proposals', route.channelId, episode))) return storm(taking, server)
-        const refused = await requestEvacuation(taking, servers, episode)
+        const refused = await requestEvacuation(taking, servers, episode, signal)
         if (refused) {
           await slots.giveBack('proposals', route.channelId, episode)
           return await refuse(taking, refused.words, { server, reason: refused.reason, serverId: server.id })
@@ -113,10 +115,11 @@ export function createTakeFiring(parts: TakeFiringParts) {
     { alert, route: { channelId } }: Taking,
     { server, target }: { server: FoundServer; target: FoundServer },
     episode: string,
+    signal: AbortSignal,
   ): Promise<{ words: Mrkdwn; reason: RefusalReason } | undefined> {
     const team = teamId()
     try {
-      await submit({
+      const submitted = submit({
         change,
         input: change.inputOfAlert?.({ serverId: server.id, targetId: target.id }),
         origin: { channelId, userId: alertsRequester, command, ...(team === undefined ? {} : { teamId: team }) },
@@ -124,6 +127,7 @@ export function createTakeFiring(parts: TakeFiringParts) {
         alert: sourceOf(alert),
         deliveryKey: deliveryKeyOf(episode),
       })
+      await unlessAborted(signal, submitted)
       return undefined
     } catch (error) {
       if (!(error instanceof UserError)) throw error

@@ -72,7 +72,13 @@ export function arrange({ servers = defaultServers, routes = [route], claimMs = 
   const count = (name: string, by: number) => counted.set(name, (counted.get(name) ?? 0) + by)
   const resolvedRequests: string[] = []
   const find = async (id: string) => ((await redis.exists(keys.record(id))) ? ({ id } as never) : undefined)
-  const hooks: { beforeRecord?: SubmitHook; afterRecord?: SubmitHook; post?: () => unknown; afterPost?: () => Promise<void> | void } = {}
+  const hooks: {
+    beforeList?: () => Promise<void>
+    beforeRecord?: SubmitHook
+    afterRecord?: SubmitHook
+    post?: () => unknown
+    afterPost?: () => Promise<void> | void
+  } = {}
 
   async function submit(request: Parameters<Submit>[0]): ReturnType<Submit> {
     await hooks.beforeRecord?.(request)
@@ -80,6 +86,11 @@ export function arrange({ servers = defaultServers, routes = [route], claimMs = 
     if ((await redis.hsetnx(keys.record(requestId), 'state', '"waiting"')) === 1) submitted.push(request)
     await hooks.afterRecord?.(request)
     return { is: 'posted', requestId, needsApproval: true, handoverLabel: undefined }
+  }
+
+  async function list() {
+    await hooks.beforeList?.()
+    return servers
   }
 
   async function post(where: Where, { text }: Message) {
@@ -116,7 +127,7 @@ export function arrange({ servers = defaultServers, routes = [route], claimMs = 
         change: { kind: 'ip.evacuate', inputOfAlert: (both: object) => both } as unknown as Change,
         slots: createSlots({ redis: redis as never, keys }),
         findAlerted: createFindAlerted({
-          accountApi: { servers: { list: async () => servers, get: vi.fn() } } as never,
+          accountApi: { servers: { list, get: vi.fn() } } as never,
           seen: { find: async () => [] },
         }),
         submit: submit as Submit,

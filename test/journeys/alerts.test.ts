@@ -32,7 +32,8 @@ describe('a firing alert', () => {
     `)
     await world.ben.click(card, 'Approve')
     const report = await untilReport(world.slack, card.ts, /Done/)
-    expect(report.text).toMatchInlineSnapshot(`
+    // On a busy machine it takes seconds, which the report says.
+    expect(report.text.replaceAll(/ It took \d+ s\.| in \d+ s/g, '')).toMatchInlineSnapshot(`
       "<@U0BEN00001> :large_green_circle: *Done.* 1 Elastic IP is assigned to \`web-2\`.
       :large_green_circle: \`203.0.113.10\`  moved"
     `)
