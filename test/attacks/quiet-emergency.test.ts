@@ -49,6 +49,18 @@ describe('an approver who approves alone in an emergency, and wants nobody to re
     expect(await onlyRequest(world.records)).toMatchObject({ state: 'waiting' })
   })
 
+  test('takes the name of somebody else, and is mentioned', async () => {
+    const world = await startEmergency()
+    world.slack.setPerson(people.ben, { name: 'Chiara Conti', handle: 'chiara' })
+    await world.ben.click(world.card, 'Approve')
+
+    await submitReason(world.slack, people.ben, 'no reason')
+
+    const report = await untilReport(world.slack, world.card.ts, /Emergency approval/)
+    expect(report.text).toContain(`<@${people.ben}> approved their own request alone`)
+    expect(report.text).not.toMatch(/chiara/i)
+  })
+
   test('archives the channel before, and the operators read it', async () => {
     const world = await startEmergency()
     world.slack.archive('ops')
