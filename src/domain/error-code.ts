@@ -15,6 +15,7 @@ export const errorCodes = [
   'redis-data-new',
   'redis-set-back',
   'redis-unsafe',
+  'assignments-refused',
   'write-doubled',
   'alerts-unread',
   'alerts-unposted',

@@ -1,11 +1,15 @@
 import { Redis } from 'ioredis'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { createKeyring } from '../../../src/domain/keyring.ts'
+import { Secret } from '../../../src/domain/secret.ts'
 import { findRedisFaults, type RedisFault, readInfos } from '../../../src/redis/check.ts'
 import { createKeys, type Keys } from '../../../src/redis/key-names.ts'
 import { createNotifyOperators } from '../../../src/requests/outbox/notify-operators.ts'
 import { createRedisWatch } from '../../../src/requests/worker/redis-watch.ts'
 import { startRedis } from '../../sandbox/redis/start-redis.ts'
 import { connectLossyRedis, connectTestRedis } from '../redis-for-test.ts'
+
+const keyring = createKeyring([new Secret('a-secret-of-at-least-32-characters!!')], { purpose: 'notices', prefix: 'lockkeeper' })
 
 const evicts: RedisFault = {
   code: 'evicts',
@@ -30,6 +34,7 @@ function startProcess({ redis, keys }: { redis: Redis; keys: Keys }, findFaults?
       },
     },
     channelId: 'C1',
+    keyring,
     onError: () => {},
     log: { info: write('info'), warn: write('warn'), error: write('error') },
   })
@@ -38,7 +43,9 @@ function startProcess({ redis, keys }: { redis: Redis; keys: Keys }, findFaults?
     redis,
     keys,
     findFaults: findFaults ?? (async () => [...faults]),
+    keyring,
     notifyOperators: operators.notify,
+    log: { warn: write('warn') },
     onFaults: (count) => counts.push(count),
   })
   return { check, faults, posts, log, counts }
@@ -95,6 +102,19 @@ describe('the operators', () => {
     await checkAll()
 
     expect(processes.flatMap(({ posts }) => posts)).toEqual([begins(evicts), ends])
+    expect(processes[1]?.log).toEqual([`warn {"code":"redis-unsafe"} ${begins(evicts)}`])
+  })
+
+  test('are notified although somebody wrote into Redis that they were', async () => {
+    const shared = connectTestRedis()
+    const one = startProcess(shared)
+    await one.check()
+    await shared.redis.set(shared.keys.redisFaults, 'evicts 1b4e28ba-2fa1-11d2-883f-0016d3cca427 v1.forged')
+
+    one.faults.push(evicts)
+    await one.check()
+
+    expect(one.posts).toEqual([begins(evicts)])
   })
 
   test('are notified of the end by a process that started after the fault was mended', async () => {
