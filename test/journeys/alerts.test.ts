@@ -40,7 +40,7 @@ describe('a firing alert', () => {
     const done = await untilCard(world.slack, /\*Done\*/)
     expect(steady(done.text)).toMatchInlineSnapshot(`
       ":large_green_circle: *Done*  ·  Evacuate \`web-1\` → \`web-2\`: 1 Elastic IP. 1 of 1 moved.
-      Requested by Alertmanager, approved by <@U0BEN00001>  ·  TIME  ·  Request \`ID\`"
+      Requested by Alertmanager, approved by <@U0BEN00001>  ·  TIME  ·  took 1 s  ·  Request \`ID\`"
     `)
     // The alert still fires, and nothing more follows.
     expect(await world.send([alert({}, { startsAt: '2026-11-22T04:00:00.000Z' })])).toBe(200)
