@@ -42,7 +42,7 @@ export type Keyring = ReturnType<typeof createKeyring>
 
 function subkeyOf(secret: Secret, info: string): Subkey {
   const key = Buffer.from(hkdfSync('sha256', secret.reveal(), '', info, 32))
-  // The id tells keys apart and tells nothing of the key.
+  // The id distinguishes keys and reveals nothing about the key.
   return { key: createSecretKey(key), id: hash('sha256', Buffer.concat([Buffer.from('id of '), key])).slice(0, 8) }
 }
 
@@ -50,7 +50,7 @@ function isMacOf(subkey: Subkey, content: unknown, mac: Buffer): boolean {
   try {
     return timingSafeEqual(macOf(subkey, content), mac)
   } catch (error) {
-    // Nested deeper than the stack: then it cannot have been signed either.
+    // A value that is nested too deeply for the stack cannot have been signed either.
     if (error instanceof RangeError) return false
     throw error
   }

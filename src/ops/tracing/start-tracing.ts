@@ -20,7 +20,7 @@ const quietMs = 60_000
 
 export interface StartedTracing extends Tracing {
   queueTelemetry: QueueTelemetry
-  /** Sends what is left. Waits at most a second. */
+  /** Sends the remaining spans. Waits at most a second. */
   stop(): Promise<void>
 }
 

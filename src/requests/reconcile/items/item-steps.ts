@@ -65,7 +65,7 @@ export function createItemSteps({ store, catalog, show, afterEndMs }: ItemStepsP
       const found = known && itemIn(known, itemId)
       const step = found && decide(found)
       if (!found || !step) return undefined
-      // Somebody stopped the tracking: nothing more is sent, and nothing is reported.
+      // Somebody stopped the tracking, so no more writes are sent and nothing is reported.
       if (found.request.state === 'untracked') return 'lost'
       const { name, answer, ...data } = step
       const { resource, facts, change } = found.opened
@@ -116,7 +116,7 @@ export function createItemSteps({ store, catalog, show, afterEndMs }: ItemStepsP
     await show(request.id)
   }
 
-  /** Runs `work` after everything that was begun before for the same request. */
+  /** Runs `work` after all work that was begun before for the same request. */
   async function inTurn<Result>(requestId: string, work: (turn: Turn) => Promise<Result>): Promise<Result> {
     const turn: Turn = turns.get(requestId) ?? { last: Promise.resolve() }
     turns.set(requestId, turn)
