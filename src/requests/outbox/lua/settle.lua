@@ -1,6 +1,8 @@
--- Stores the result of an attempt to send a leased message. KEYS: record, outbox. ARGV: id, message name, token, status ('settled' |
--- 'queued' | 'unsure'), retry in ms, cardTs or '', shown revision or '0'. Returns 'settled', 'again' (the record has a newer revision, so
--- the card must be sent again now), 'later', or 'lost' (another process holds the lease now).
+-- Stores the result of an attempt to send a leased message.
+-- KEYS: record, outbox.
+-- ARGV: id, message name, token, status ('settled' | 'queued' | 'unsure'), retry in ms, cardTs or '', shown revision or '0'.
+-- Returns 'settled', 'again' (the record has a newer revision, so the card must be sent again now), 'later', or 'lost' (another process holds
+-- the lease now).
 local id, name, token, status, retry, cardTs, shown = ARGV[1], ARGV[2], ARGV[3], ARGV[4], tonumber(ARGV[5]), ARGV[6], tonumber(ARGV[7])
 local member, field = id .. '/' .. name, 'outbox:' .. name
 local known = redis.call('HMGET', KEYS[1], field, 'revision', 'pace:card')
