@@ -15,9 +15,9 @@ interface Subkey {
 }
 
 /**
- * Signs and verifies what is stored in Redis, with HMAC-SHA-256. The first secret signs; all of them verify, so that a secret can be replaced
- * while two releases run side by side. Subkeys come from HKDF-SHA-256 (RFC 5869), and differ by purpose and by Redis prefix. A signature is
- * `<id of the key>.<base64url>`, by which an unknown key is told from a forgery.
+ * Signs and verifies what is stored in Redis, with HMAC-SHA-256. The first secret signs; all of them verify, so that a secret can be
+ * replaced while two releases run side by side. Subkeys come from HKDF-SHA-256 (RFC 5869), and differ by purpose and by Redis prefix. A
+ * signature is `<id of the key>.<base64url>`, so that an unknown key can be distinguished from a forgery.
  */
 export function createKeyring(secrets: readonly [Secret, ...Secret[]], { purpose, prefix }: { purpose: Purpose; prefix: string }) {
   const subkeys = secrets.map((secret) => subkeyOf(secret, `lockkeeper/1/${prefix}/${purpose}`))

@@ -5,7 +5,7 @@ import type { Request } from '../domain/request.ts'
 import type { Keys } from './key-names.ts'
 import { createTicking } from './ticking.ts'
 
-/** Ticks run while any request or message is due within this time. A request that is due later gets a delayed job of its own. */
+/** Ticks run while any request or message is due within this time. A request that is due later gets a separate delayed job. */
 export const horizonMs = 60_000
 
 /**

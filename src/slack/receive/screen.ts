@@ -55,7 +55,7 @@ export function screen(
   }
 
   return {
-    // Receivers use nothing of the app but `processEvent`.
+    // Receivers only use the app's `processEvent`.
     init: (app) => receiver.init({ processEvent: (event) => forward(app, event) } as App),
     start: (...args) => receiver.start(...args),
     stop: (...args) => receiver.stop(...args),
