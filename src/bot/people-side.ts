@@ -58,7 +58,6 @@ export function createPeopleSide(foundation: Foundation) {
     home,
     details: render.details,
     openForm,
-    names: directory.names,
     linkTo: identity.linkTo,
     showSecret: createShowSecret({ respond, messenger }),
     timings,

@@ -55,7 +55,7 @@ export const Decision = Grant.extend({
   reason: z.string().optional(),
   /** True if the requester approved it alone in an emergency. */
   breakGlass: z.boolean().optional(),
-  /** The name of the requester who did, for messages that must not mention them. */
+  /** Older records have the name of the requester who did, and their signature covers it. */
   name: z.string().optional(),
   /** When the last approval was given, in ms since 1970. */
   at: z.number().optional(),

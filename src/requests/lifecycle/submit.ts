@@ -35,7 +35,7 @@ export interface RequestedChange<Input, Facts> {
   change: Change<Input, Facts>
   input: Input
   origin: Origin
-  /** What `access.gate` returned for the command. If absent, `submit` calls it. */
+  /** What `access.gate` returned for the command. If absent, a form was sent, or an alert, and `submit` checks it. */
   requester?: Requester | undefined
   reason: string | undefined
   /** The id of the request that the form was opened to undo. */
@@ -79,7 +79,7 @@ export function createSubmit({ signatures, store, access, deliver, wake, names, 
   return async function submit<Input, Facts>(submitted: RequestedChange<Input, Facts>): Promise<SubmitOutcome> {
     const { change, input, origin, fromMessage, alert, deliveryKey } = submitted
     const reason = readReason(submitted.reason)
-    const requester = submitted.requester ?? (await access.gate(origin, change.kind))
+    const requester = submitted.requester ?? (await access.gateSent(origin, change.kind))
     const preflight = await change.preflight(input, { signal: AbortSignal.timeout(preflightMs), forRequest: true })
     const { facts } = preflight
     const asRead = preflight.input ?? input
@@ -180,6 +180,7 @@ export function requestIdFor(deliveryKey: string): string {
 /** Throws a Refusal if the reason is longer than a form takes. */
 function readReason(text: string | undefined): string | undefined {
   const reason = visibleReason(text)
-  if (reason !== undefined && reason.length > longestReason) throw new Refusal(tooLongReason(reason.length))
+  if (reason !== undefined && reason.length > longestReason)
+    throw new Refusal(mrkdwn`${tooLongReason(reason.length)} Nothing was requested.`)
   return reason
 }

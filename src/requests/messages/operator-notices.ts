@@ -1,11 +1,16 @@
 import type { AuthorityProblem } from '../../domain/authority-problem.ts'
 import type { Request } from '../../domain/request.ts'
 import type { ListProblem } from '../../redis/assignments.ts'
-import { code, type Mrkdwn, mrkdwn } from '../../slack/text/text.ts'
+import { code, type Mrkdwn, mention, mrkdwn } from '../../slack/text/text.ts'
 
 /** Says that neither the channel nor the requester gets a message. `error`: Slack's code. */
 export function undeliverable({ id, state }: Request, error: string): Mrkdwn {
   return mrkdwn`:warning: Couldn't deliver a message about request ${id} (${state}) to its channel or the requester: ${error}.`
+}
+
+/** Says that a channel does not get the message about an emergency approval. `error`: Slack's code. */
+export function unannounced({ id, origin }: Request, error: string): Mrkdwn {
+  return mrkdwn`:rotating_light: *Emergency approval* that its channel doesn't get: ${mention(origin.userId)} approved their own request ${id} alone, and Slack refused the message (${error}). Check it now with ${code(`/infra audit ${id}`)}.`
 }
 
 /** Says that the record of an open request is gone. */

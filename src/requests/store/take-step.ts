@@ -49,6 +49,8 @@ export interface StepData {
   reports?: readonly ReportName[]
   /** The latest time for the step, in ms since 1970 by Redis' clock. Set it if the step rests on a read that can become outdated. */
   notAfter?: number
+  /** Takes the step only if no other request holds a resource of this one. */
+  unlessHeld?: true
   /** Moves the deadline to this many ms from now. */
   extendMs?: number
   /** When the request is due again, in ms from now. Absent: never, unless the step keeps the due time. */
@@ -57,7 +59,7 @@ export interface StepData {
 
 export interface StepResult {
   /**
-   * `lost`: the state does not allow the step. `changed`: the record changed since it was read. `expired`: the deadline has passed.
+   * `lost`: the state does not allow the step, or another request holds a resource. `changed`: the record changed since it was read. `expired`: the deadline has passed.
    * `outdated`: `notAfter` has passed. `missing`: there is no record.
    */
   outcome: 'won' | 'lost' | 'changed' | 'expired' | 'outdated' | 'missing'
@@ -169,6 +171,7 @@ function argumentOf(request: Request, name: string, step: Step, data: StepData) 
     stamp: step.stamps ?? [],
     unexpired: step.beforeDeadline ?? false,
     notAfter: data.notAfter ?? false,
+    unlessHeld: data.unlessHeld ?? false,
     revision: step.ifUnchanged ? request.revision : false,
     extendMs: data.extendMs ?? false,
     dueInMs: data.dueInMs ?? false,

@@ -45,7 +45,7 @@ export function createTakeClick({ handlers, messenger, answerTo, serve, onError 
     const click: Click & { answer: TrackedAnswer } = {
       deliveryKey: deliveryKey('click', payload.user.id, action.action_id, action.block_id, action.action_ts || triggerId || randomUUID()),
       origin,
-      answer: answerTo({ origin, responseUrl, triggerId, isClick: true }),
+      answer: answerTo({ origin, responseUrl, triggerId, isClick: true, isShared: payload.container?.is_ephemeral === false }),
       actionId: action.action_id,
       responseUrl,
       value: action.selected_option?.value ?? action.value ?? '',

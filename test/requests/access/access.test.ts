@@ -150,6 +150,16 @@ describe('a decision', () => {
     expect(await access.tally(requestFor(), ['U0BEN00001', 'U0CHI00001'])).toEqual({ enough: false, missing: 1, needed: 2 })
   })
 
+  test('counts no approval of somebody who was deactivated since, also if Slack said otherwise a moment ago', async () => {
+    const { access, reads } = setUp({
+      rules: [ruleFor({ approve: approveBy(['U0BEN00001', 'U0CHI00001'], 2) })],
+      standings: { U0BEN00001: 'deleted' },
+    })
+
+    expect(await access.tally(requestFor(), ['U0BEN00001', 'U0CHI00001'])).toMatchObject({ enough: false, missing: 1 })
+    expect(reads).toContain('fresh U0BEN00001')
+  })
+
   test('is never enough if no rule is left', async () => {
     const { access } = setUp({ rules: [] })
 

@@ -64,7 +64,6 @@ function startDecide(rule: Partial<PolicyRule> = {}) {
     catalog,
     show: async (id) => void shown.push((await store.find(id))?.state ?? 'missing'),
     wake: async (_, delayMs = 0) => void wakeUps.push(delayMs),
-    names: async () => new Map([['U0ADA00001', '@ada']]),
   })
 
   /** Ada's request, after these steps. */

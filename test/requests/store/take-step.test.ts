@@ -44,6 +44,19 @@ describe('a step', () => {
     expect(await store.take(request, 'approve', { notAfter: now + 60_000 })).toEqual({ outcome: 'won', state: 'approved' })
   })
 
+  test('is refused if another request holds a resource that it must not share', async () => {
+    const { redis, keys, store, request } = await withRequest()
+    await takeSteps(store, request.id, 'approve', 'send', 'accept', 'stop-tracking')
+    const stopped = await store.find(request.id)
+    if (!stopped) throw new Error('the request is gone')
+
+    await redis.set(keys.resource(request.resource), 'another request')
+    expect(await store.take(stopped, 'track-again', { unlessHeld: true })).toEqual({ outcome: 'lost', state: 'untracked' })
+    await redis.del(keys.resource(request.resource))
+    expect(await store.take(stopped, 'track-again', { unlessHeld: true })).toEqual({ outcome: 'won', state: 'tracking' })
+    expect(await redis.get(keys.resource(request.resource))).toBe(request.id)
+  })
+
   test('is refused if the record is gone', async () => {
     const { redis, keys, store, request } = await withRequest()
     await redis.del(keys.record(request.id))
