@@ -19,7 +19,7 @@ export const errorCodes = [
   'write-doubled',
   'alerts-unread',
   'alerts-unposted',
-  // Lines of the log alone.
+  // Only in lines of the log.
   'account-api-error',
   'alerts-failed',
   'alerts-port-refused',
