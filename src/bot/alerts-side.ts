@@ -44,7 +44,7 @@ export function createAlertsSide(foundation: Foundation, submit: Submit) {
     onRefused: (reason, count) => {
       counts.refused(reason, count)
       refusals.note(reason)
-      // The sender repeats what is refused with 503 alone.
+      // The sender soon repeats what is refused with 503. All else is refused again at each group interval, until a person mends it.
       if (reason !== 'too-many') tellOperators(reason)
     },
     onTruncated: (count) => tellOperators('truncated', count),

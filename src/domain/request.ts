@@ -13,7 +13,7 @@ import { TraceParent } from './tracing.ts'
  * - `starting`: the write may have been sent, and its answer is not known yet.
  * - `tracking`: the account API accepted the write, and the change takes effect.
  * - `voided`: approved, but the account had changed since the request, so nothing was done.
- * - `untracked`: accepted, and a person stopped the tracking, so the result is unknown.
+ * - `untracked`: sent, and a person stopped the tracking, or the record could no longer be verified, so the result is unknown.
  */
 export const requestStates = [
   'waiting',

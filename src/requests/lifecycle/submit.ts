@@ -22,7 +22,7 @@ import { peopleIn } from '../messages/last-change.ts'
 import { type SubmitOutcome, tooLongReason, tooManyUndecided } from '../messages/submitted.ts'
 import { refusedCard } from '../messages/words.ts'
 import type { Deliver } from '../outbox/deliver.ts'
-import { firstReminderAt, type NewRequest } from '../store/new-requests.ts'
+import { asDraft, firstReminderAt, type NewRequest } from '../store/new-requests.ts'
 import type { Store } from '../store/store.ts'
 import { createBusyRefusal, itemNamesOf } from './busy-refusal.ts'
 import type { FindUndone } from './find-undone.ts'
@@ -121,9 +121,10 @@ export function createSubmit({ signatures, store, access, deliver, wake, names, 
       approvalsNeeded: rule.approve ? approvalsNeeded(rule.approve) : 0,
       ttlMs: rule.expiresMs,
       createdAt: now,
+      ...(await namesFor(rule, warnings)),
     }
     const signature = signatures.signRequest({ version: requestVersion, reason: undefined, ...underRule })
-    const request: NewRequest = { ...underRule, signature, ...(await namesFor(rule, warnings)) }
+    const request: NewRequest = { ...underRule, signature }
     if (!fitsOnCard(request))
       throw new Refusal(
         mrkdwn`This request doesn't fit in one message, and approvers must see all of it. Nothing was requested. Request less at once.`,
@@ -135,7 +136,7 @@ export function createSubmit({ signatures, store, access, deliver, wake, names, 
 
     const shown = await deliver(request.id, 'card')
     if (shown.is === 'refused') {
-      await store.discard(request, { code: 'not-posted', error: shown.error } satisfies CommonFinding)
+      await store.discard(asDraft(request), { code: 'not-posted', error: shown.error } satisfies CommonFinding)
       throw new Refusal(refusedCard(shown.error))
     }
     await wake(request, request.needsApproval ? Math.floor(request.ttlMs * firstReminderAt) : 0)

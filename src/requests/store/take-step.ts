@@ -7,9 +7,10 @@ import type { ItemState } from '../../domain/request-item.ts'
 import type { Redis } from '../../redis/connect.ts'
 import type { Keys } from '../../redis/key-names.ts'
 import { createScripts, readScripts } from '../../redis/scripts.ts'
-import { type ItemStepName, type ReportName, type Step, type StepName, stateAfter, stepOf } from '../steps.ts'
+import type { ReportName, Step } from '../steps/step.ts'
+import { type ItemStepName, type StepName, stateAfter, stepOf } from '../steps.ts'
 import { encodeFields } from './record.ts'
-import { noteOf } from './request-note.ts'
+import type { NoteOf } from './request-note.ts'
 
 const scripts = readScripts(import.meta.url, ['take-step'])
 
@@ -86,6 +87,7 @@ interface TakeStepParts {
   redis: Redis
   keys: Keys
   audit: Pick<Audit, 'noteWith'>
+  noteOf: NoteOf
   onStep: (step: TakenStep) => void
 }
 
@@ -93,7 +95,7 @@ interface TakeStepParts {
  * Creates the function that takes a step of a request as one compare-and-set, and the one that it rests on. They throw StoreUnavailableError
  * if Redis does not answer.
  */
-export function createTakeStep({ redis, keys, audit, onStep }: TakeStepParts) {
+export function createTakeStep({ redis, keys, audit, noteOf, onStep }: TakeStepParts) {
   const run = createScripts(redis, scripts)
 
   /** Runs the script. `name` is what the audit calls the step. */

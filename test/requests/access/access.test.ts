@@ -5,6 +5,7 @@ import { type Bundles, type PolicyRule, type Project, toGroup } from '../../../s
 import { type Access, createAccess } from '../../../src/requests/access/access.ts'
 import { ReasonRequired } from '../../../src/requests/access/reason-required.ts'
 import type { People } from '../../../src/requests/access/standings.ts'
+import { noteOf } from '../audit-for-test.ts'
 import { requestFor, ruleFor } from '../request-for-test.ts'
 
 const ada = { teamId: 'T0NIMBUS01', channelId: 'C0OPS00001', userId: 'U0ADA00001', command: '/infra' }
@@ -59,6 +60,7 @@ function setUp({
     homeTeamId: () => 'T0NIMBUS01',
     catalog: { projectOf: () => projectNow, labelOf: (kind) => kind, kinds: () => ['ip.move'], hasProject: () => true },
     noteRefusal: async (note) => void noted.push(note),
+    noteOf,
   })
   return { access, noted, reads }
 }

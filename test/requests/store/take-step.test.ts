@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { Request } from '../../../src/domain/request.ts'
 import { createStore, type Store } from '../../../src/requests/store/store.ts'
 import type { StepData, TakenStep } from '../../../src/requests/store/take-step.ts'
+import { noteOf } from '../audit-for-test.ts'
 import { connectTestRedis, noAudit } from '../redis-for-test.ts'
 import { recordRequest } from '../request-for-test.ts'
 import { takeSteps } from '../take-steps.ts'
@@ -133,7 +134,7 @@ describe('a step that was taken', () => {
   async function startNoting() {
     const { redis, keys } = connectTestRedis()
     const taken: TakenStep[] = []
-    const store = createStore({ redis, keys, audit: noAudit, onStep: (step) => void taken.push(step) })
+    const store = createStore({ redis, keys, audit: noAudit, noteOf, onStep: (step) => void taken.push(step) })
     const { id } = await recordRequest(store)
     /** Sets the time of the approval back. */
     async function approvedAgo(ms: number) {
