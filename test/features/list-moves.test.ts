@@ -71,10 +71,10 @@ describe('/infra moves', () => {
 
     expect(rows.map((row) => row.split('\n')[1])).toMatchInlineSnapshot(`
       [
-        "moving, late  ·  for 2 min  ·  requested by <@U0ADA00001>  ·  in <#C0OPS00001>  ·  <https://nimbus-works.slack.com/archives/C0OPS00001/p1795010400000100|Open>",
-        "starting  ·  for 3 s  ·  requested by <@U0ADA00001>  ·  in <#C0OPS00001>  ·  <https://nimbus-works.slack.com/archives/C0OPS00001/p1795010400000100|Open>",
-        "approved, not sent yet  ·  for 1 min  ·  requested by <@U0ADA00001>  ·  in <#C0OPS00001>  ·  <https://nimbus-works.slack.com/archives/C0OPS00001/p1795010400000100|Open>",
-        "waiting for approval  ·  until <!date^1795024800^{date_short_pretty} {time}|2026-11-18 18:00 UTC>  ·  requested by <@U0ADA00001>  ·  in <#C0OPS00001>  ·  <https://nimbus-works.slack.com/archives/C0OPS00001/p1795010400000100|Open>",
+        "moving, late  ·  for 2 min  ·  requested by <@U0ADA00001>  ·  in <#C0OPS00001>",
+        "starting  ·  for 3 s  ·  requested by <@U0ADA00001>  ·  in <#C0OPS00001>",
+        "approved, not sent yet  ·  for 1 min  ·  requested by <@U0ADA00001>  ·  in <#C0OPS00001>",
+        "waiting for approval  ·  until <!date^1795024800^{date_short_pretty} {time}|2026-11-18 18:00 UTC>  ·  requested by <@U0ADA00001>  ·  in <#C0OPS00001>",
       ]
     `)
   })

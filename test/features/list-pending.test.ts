@@ -36,12 +36,12 @@ describe('the list of waiting requests', () => {
     expect(wordsOf(listing)).toMatchInlineSnapshot(`
       "3 waiting for approval, 1 of them for you
 
-      :point_right: *Move 203.0.113.10 from web-1 to web-2*
-      until <!date^1795024800^{date_short_pretty} {time}|2026-11-18 18:00 UTC>  ·  <https://nimbus-works.slack.com/archives/C0OPS00001/p1795010400000100|Open>  ·  you can approve it  ·  requested by <@U0ADA00001>  ·  in <#C0OPS00001>  ·  2 of 3 approvals
+      :point_right: *<https://nimbus-works.slack.com/archives/C0OPS00001/p1795010400000100|Move 203.0.113.10 from web-1 to web-2>*
+      until <!date^1795024800^{date_short_pretty} {time}|2026-11-18 18:00 UTC>  ·  you can approve it  ·  requested by <@U0ADA00001>  ·  in <#C0OPS00001>  ·  2 of 3 approvals
       Reason: \`web-1 is &lt;being&gt; replaced\`
 
-      :hourglass_flowing_sand: *Move 203.0.113.10 from web-1 to web-2*
-      until <!date^1795024800^{date_short_pretty} {time}|2026-11-18 18:00 UTC>  ·  <https://nimbus-works.slack.com/archives/C0OPS00001/p1795010400000100|Open>  ·  requested by you  ·  in <#C0OPS00001>
+      :hourglass_flowing_sand: *<https://nimbus-works.slack.com/archives/C0OPS00001/p1795010400000100|Move 203.0.113.10 from web-1 to web-2>*
+      until <!date^1795024800^{date_short_pretty} {time}|2026-11-18 18:00 UTC>  ·  requested by you  ·  in <#C0OPS00001>
 
       :hourglass_flowing_sand: *Move 203.0.113.10 from web-1 to web-2*
       until <!date^1795024800^{date_short_pretty} {time}|2026-11-18 18:00 UTC>  ·  requested by <@U0ADA00001>  ·  in <#C0OPS00001>
@@ -50,8 +50,13 @@ describe('the list of waiting requests', () => {
     `)
   })
 
-  test('starts with the columns to decide by, because a phone shows no more', () => {
-    expect(pendingListing([pending()]).table?.headers.slice(0, 3)).toEqual(['Request', 'Expires', 'Message'])
+  test('starts with the request, which links its message, because a phone shows no more', () => {
+    const { table } = pendingListing([pending()])
+
+    expect(table?.headers.slice(0, 2)).toEqual(['Request', 'Expires'])
+    expect(String(table?.rows[0]?.[0])).toBe(
+      '<https://nimbus-works.slack.com/archives/C0OPS00001/p1795010400000100|Move 203.0.113.10 from web-1 to web-2>',
+    )
   })
 
   test('is sorted by deadline, with the requests that the viewer can decide first', () => {
@@ -139,5 +144,14 @@ describe('/infra pending', () => {
     const { rows, listing } = await run([])
 
     expect([rows, listing.empty.text]).toEqual([[], 'No requests need approval.'])
+  })
+
+  test('does not say that none waits if another version wrote all that do', async () => {
+    const { listing } = await run([requestFor({ version: 99 })])
+
+    expect([listing.empty, ...(listing.notes ?? [])].map(({ text }) => text)).toEqual([
+      'No requests can be shown.',
+      ":warning: 1 request isn't listed: written by another version of Lockkeeper.",
+    ])
   })
 })

@@ -124,8 +124,8 @@ describe('a row', () => {
       }),
     )
     expect(texts(rows)).toMatchInlineSnapshot(`
-      ":large_green_circle: *Move 203.0.113.10 from web-1 to web-2*  ·  Done  ·  <!date^1795176005^{date_short_pretty} {time}|2026-11-20 12:00 UTC>
-      by <@U0ADA00001>  ·  approved by <@U0BEN00001>  ·  <https://nimbus.slack.com/archives/C0OPS00001/p1|Open>"
+      ":large_green_circle: *<https://nimbus.slack.com/archives/C0OPS00001/p1|Move 203.0.113.10 from web-1 to web-2>*  ·  Done  ·  <!date^1795176005^{date_short_pretty} {time}|2026-11-20 12:00 UTC>
+      by <@U0ADA00001>  ·  approved by <@U0BEN00001>"
     `)
     expect(table?.headers).toMatchInlineSnapshot(`
       [
@@ -134,19 +134,17 @@ describe('a row', () => {
         "When",
         "By",
         "Decision",
-        "Message",
         "Notes",
       ]
     `)
     expect(table?.rows.map((row) => row.map(String))).toMatchInlineSnapshot(`
       [
         [
-          "Move 203.0.113.10 from web-1 to web-2",
+          "<https://nimbus.slack.com/archives/C0OPS00001/p1|Move 203.0.113.10 from web-1 to web-2>",
           "Done",
           "<!date^1795176005^{date_short_pretty} {time}|2026-11-20 12:00 UTC>",
           "<@U0ADA00001>",
           "approved by <@U0BEN00001>",
-          "<https://nimbus.slack.com/archives/C0OPS00001/p1|Open>",
           "undefined",
         ],
       ]
@@ -751,9 +749,9 @@ describe('the list', () => {
     `)
   })
 
-  test('links each request to its message', async () => {
-    const { rows } = await list(['203.0.113.10'])
-    expect(texts(rows)).toContain(`<https://nimbus.slack.com/archives/${move.requestId}|Open>`)
+  test('links each request to its message in the first column, which a phone shows whole', async () => {
+    const { table } = await list(['203.0.113.10'])
+    expect(String(table?.rows[0]?.[0])).toBe(`<https://nimbus.slack.com/archives/${move.requestId}|Move 203.0.113.10 from web-1 to web-2>`)
   })
 
   test('tells the whole request although the words match only one of its entries', async () => {
@@ -787,8 +785,8 @@ describe('the list', () => {
     const kept = [...wholeMove, ...others.map((entry) => ({ ...entry, resource: 'elastic_ip:eip_1GijF7NsZe3bN' }))]
     const listing = await list(['00000000'], { events: [event('update.elastic_ip', (wholeMove[3]?.at ?? 0) + second)] }, kept)
     expect(texts(listing.rows)).toMatchInlineSnapshot(`
-      ":speech_balloon: *Move eip_2VszvKL6sK72c*  ·  Waiting for approval  ·  <!date^1795176060^{date_short_pretty} {time}|2026-11-20 12:01 UTC>
-      by <@U0ADA00001>  ·  <https://nimbus.slack.com/archives/00000000000000000000000000000000|Open>
+      ":speech_balloon: *<https://nimbus.slack.com/archives/00000000000000000000000000000000|Move eip_2VszvKL6sK72c>*  ·  Waiting for approval  ·  <!date^1795176060^{date_short_pretty} {time}|2026-11-20 12:01 UTC>
+      by <@U0ADA00001>
       :ballot_box_with_check: *Event of the account: \`update.elastic_ip\` of \`203.0.113.10\`*  ·  Made by Lockkeeper  ·  <!date^1795176004^{date_short_pretty} {time}|2026-11-20 12:00 UTC>
       by ops (ops@nimbus.example)
       for request 1a2b3c4d"

@@ -29,7 +29,7 @@ async function moveOutside({ url, key }: AccountApi, elasticIpId: string, server
 function steady(text: string): string {
   return text
     .replace(/<!date\^[^>]*>/g, '(time)')
-    .replace(/<https:[^|]*\|Open>/g, '(link)')
+    .replace(/<https:[^|]*\|([^>]*)>/g, '[$1]')
     .replace(/`[0-9a-f]{32}`/g, '(request)')
     .replace(/for request [0-9a-f]{8}$/gm, 'for request (id)')
 }

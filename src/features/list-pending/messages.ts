@@ -20,11 +20,10 @@ export interface Pending {
   link: string | undefined
 }
 
-/** A narrow screen shows the first columns only. */
+/** A narrow screen shows the first columns only. What is requested links the request message, so that the link is always in sight. */
 const columns: Columns<Pending> = [
-  { header: 'Request', cell: ({ sentence }) => sentence },
+  { header: 'Request', cell: ({ sentence, link: address }) => link(address, sentence) },
   { header: 'Expires', cell: ({ request }) => dateTime(request.expiresAt), before: 'until ', line: 2 },
-  { header: 'Message', cell: ({ link: address }) => address && link(address, 'Open'), line: 2 },
   { header: 'For you', cell: ({ canDecide }) => (canDecide ? 'you can approve it' : undefined), line: 2 },
   { header: 'Requested by', cell: requesterOf, before: 'requested by ', line: 2 },
   { header: 'Channel', cell: ({ request }) => channelMention(request.origin.channelId), before: 'in ', line: 2 },
@@ -39,7 +38,7 @@ export function pendingListing(pending: Pending[], { more = 0, unreadable = 0 } 
   return {
     title: mrkdwn`${pending.length + more + unreadable} waiting for approval, ${more > 0 ? 'at least ' : ''}${forYou} of them for you`,
     ...itemRows(sorted, { columns, mark: ({ canDecide }) => (canDecide ? mrkdwn`:point_right:` : mrkdwn`:hourglass_flowing_sand:`) }),
-    empty: mrkdwn`No requests need approval.`,
+    empty: unreadable > 0 ? mrkdwn`No requests can be shown.` : mrkdwn`No requests need approval.`,
     notes: [
       ...(more > 0 ? [mrkdwn`Only the ${pending.length} oldest are shown. The other ${more} follow as these are decided.`] : []),
       ...unreadableRequests(unreadable),
