@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { canonicalJson } from './canonical-json.ts'
-import { formatDuration } from './duration.ts'
+import { formatAge, formatAgo } from './duration.ts'
 import { MoveFinding } from './elastic-ip-move-findings.ts'
 import { moveWords } from './elastic-ip-move-words.ts'
 import { Finding, type Words, wordsFrom } from './finding.ts'
@@ -46,7 +46,13 @@ export function explainEvacuation(finding: Finding): Words | undefined {
 
 export function evacuationWords(finding: EvacuationFinding): Words {
   const words = wordsFrom(sentenceOf(finding))
-  return finding.code === 'nothing-on-server' ? { ...words, next: 'Check the account.' } : words
+  if (finding.code === 'nothing-on-server') return { ...words, next: 'Check the account.' }
+  return finding.code === 'left-out' && finding.causes.every(isHarmless) ? { ...words, isNote: true } : words
+}
+
+/** Whether an address is left out as somebody wants it, or is not on the server anyway. Any other stays on the server against expectation. */
+function isHarmless({ finding: { code } }: z.infer<typeof Cause>): boolean {
+  return code === 'not-chosen' || code === 'not-on-server' || code === 'no-elastic-ip'
 }
 
 function sentenceOf(finding: EvacuationFinding): Phrase {
@@ -66,17 +72,19 @@ function sentenceOf(finding: EvacuationFinding): Phrase {
     case 'left-out':
       return phrase`${[finding.causes.length === 1 ? '1 address is' : `${finding.causes.length} addresses are`]} left out. ${listed(finding.causes)}`
     case 'last-seen':
-      return phrase`The account shows no server for ${finding.count} of these addresses. Lockkeeper saw them on ${finding.server} ${[span(finding.oldestMs)]} before this request or later. Each is read again before it is moved.`
+      return finding.count === 1
+        ? phrase`The account shows no server for 1 address. Lockkeeper saw it on ${finding.server} ${[formatAge(finding.oldestMs)]} before this request, and reads it again before the move.`
+        : phrase`The account shows no server for ${finding.count} addresses. Lockkeeper saw them on ${finding.server} ${[formatAge(finding.oldestMs)]} before this request or later, and reads each again before its move.`
     case 'not-chosen':
       return phrase`${finding.address} was left out by the requester.`
     case 'seen-long-ago':
-      return phrase`The account shows no server for ${finding.address}. Lockkeeper saw it on ${finding.server} ${[span(finding.agoMs)]} ago.`
+      return phrase`The account shows no server for ${finding.address}. Lockkeeper saw it on ${finding.server} ${[formatAgo(finding.agoMs)]}.`
     case 'not-on-server':
       return phrase`${finding.address} is on ${finding.now}, not on ${finding.server}.`
     case 'project-of-others':
       return phrase`${finding.address} is in project ${finding.project}. One evacuation is within one project.`
     case 'not-seen-there':
-      return phrase`The account shows no server for ${finding.address}, and Lockkeeper did not see it on ${finding.server} in the last 24 h.`
+      return phrase`The account shows no server for ${finding.address}, and Lockkeeper didn't see it on ${finding.server} in the last 24 h.`
     case 'came-later':
       return phrase`${finding.address} came to ${finding.server} after the request, so it was not moved.`
     case 'server-id-changed':
@@ -84,7 +92,7 @@ function sentenceOf(finding: EvacuationFinding): Phrase {
     case 'target-project-changed':
       return phrase`${finding.server} was in project ${finding.before} when this was requested, and is in ${finding.now} now.`
     case 'nothing-left':
-      return phrase`None of the addresses can be moved from ${finding.server} any more. ${whys(finding.causes)}`
+      return phrase`None of the addresses can be moved from ${finding.server} anymore. ${whys(finding.causes)}`
   }
 }
 
@@ -119,8 +127,4 @@ function addressesOf(findings: Finding[]): Phrase {
 /** Returns what is the same for all addresses with one reason. A reason that names no address stands alone. */
 function withoutAddress({ address, ...reason }: Finding, index: number): string {
   return address === undefined ? `${index}` : canonicalJson(reason)
-}
-
-function span(ms: number): string {
-  return ms < 1_000 ? 'less than a second' : formatDuration(ms)
 }

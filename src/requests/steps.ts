@@ -50,6 +50,9 @@ export interface Step<State extends string = RequestState> {
   keepsDue?: true
 }
 
+/** The ends of a request that was approved. Its thread still says that the alert behind it has resolved, because people may go on by hand. */
+const afterApproval = ['done', 'failed', 'not-started', 'superseded', 'untracked', 'voided'] as const satisfies readonly RequestState[]
+
 /**
  * Lists every step of a request once. Nothing else changes a state or raises the revision of an existing record: `store.take` finds a step
  * here, and the Lua script `take-step` takes it as one compare-and-set. The outbox writes its own fields beside it.
@@ -122,8 +125,8 @@ export const steps = {
     stamps: ['endedAt'],
   },
   'note-resolved': {
-    what: 'The alert that requested it has resolved; the change goes on',
-    from: ['approved', 'starting', 'tracking'],
+    what: 'The alert that requested it has resolved; the change goes on, or stays as it ended',
+    from: ['approved', 'starting', 'tracking', ...afterApproval],
     to: 'same',
     takers: ['alert'],
     reports: ['resolved'],

@@ -92,7 +92,7 @@ describe('the check of an evacuation', () => {
     [
       'one that was seen long ago',
       { listed: [], seen: [seen(1, 2 * hour)], single: new Map([['eip_1', ip(1, { server: undefined })]]) },
-      /saw it on web-1 2 h ago/,
+      /saw it on web-1 2 hours ago/,
     ],
   ])('refuses %s', (_, more, words) => {
     const said = refusal(() => check(more))
@@ -152,14 +152,14 @@ describe('the check of an evacuation', () => {
 
     expect(facts.items).toMatchObject([{ elasticIpId: 'eip_1', from: { id: 'sv_1', name: 'web-1' }, seenAgoMs: 12 * 60_000 }])
     expect(explainEvacuation(warnings[0] ?? { code: '' })?.why).toBe(
-      'The account shows no server for 1 of these addresses. Lockkeeper saw them on web-1 12 min before this request or later. Each is read again before it is moved.',
+      'The account shows no server for 1 address. Lockkeeper saw it on web-1 12 minutes before this request, and reads it again before the move.',
     )
   })
 
   test('takes what was seen longer ago only if it was chosen, and nothing that was not seen there', () => {
     const single = new Map([['eip_1', ip(1, { server: undefined })]])
     expect(check({ listed: [], single, seen: [seen(1, 2 * hour)] }, some(1)).facts.items).toHaveLength(1)
-    expect(refusal(() => check({ listed: [], single }, some(1)))).toContain('did not see it on web-1 in the last 24 h')
+    expect(refusal(() => check({ listed: [], single }, some(1)))).toContain("didn't see it on web-1 in the last 24 h")
   })
 
   test('tells the state of the target once', () => {

@@ -100,7 +100,7 @@ describe('an evacuation, like every other request,', () => {
     await world.ben.click(card, 'Approve')
     const report = await untilReport(world.slack, card.ts, /Canceled/)
 
-    expect(report.text).toContain('Nothing was done. None of the addresses can be moved from `web-1` any more. `203.0.113.10` is on')
+    expect(report.text).toContain('Nothing was done. None of the addresses can be moved from `web-1` anymore. `203.0.113.10` is on')
     expect(patched(world)).toEqual([])
   })
 

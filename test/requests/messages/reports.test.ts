@@ -38,6 +38,22 @@ test('a report has the same words in its blocks and in its text', () => {
   expect(readableBlocks(blocks)).toBe(text)
 })
 
+describe('a resolved alert', () => {
+  const resolvedIn = (state: RequestState) => report(view({ request: requestFor({ state }) }), 'resolved')?.text
+
+  test('calls those who approved the request while it goes on', () => {
+    expect(resolvedIn('tracking')).toBe(
+      '<@U0ADA00001> :information_source: The alert resolved. “Move 203.0.113.10 from web-1 to web-2” was approved before, so it goes on.',
+    )
+  })
+
+  test('calls nobody once the request has ended', () => {
+    expect(resolvedIn('done')).toBe(
+      ':information_source: The alert resolved. “Move 203.0.113.10 from web-1 to web-2” had already ended: done. No change made.',
+    )
+  })
+})
+
 describe('a reminder', () => {
   test('at half of the time calls those who may approve', () => {
     expect(report(view(), 'reminder-half')?.text).toMatchInlineSnapshot(
