@@ -46,7 +46,7 @@ describe('/infra moves', () => {
   test('counts every move, and says which ones are listed if there are too many', async () => {
     const { title, rows, notes } = await run([...many(612, { state: 'tracking', sentAt: requestedAt }), ...many(501, { state: 'waiting' })])
 
-    expect(title).toBe('612 in progress, 501 waiting for approval, 0 ended in the last 30 days')
+    expect(title).toBe('Moves: 612 in progress, 501 waiting for approval, 0 ended in the last 30 days')
     expect(rows).toHaveLength(1_000)
     expect(notes).toEqual([
       '112 more are in progress. Only the longest are shown.',
@@ -105,7 +105,7 @@ describe('/infra moves', () => {
 
     const { title, rows, notes } = await run([], [...renames, ...moves])
 
-    expect(title).toBe('0 in progress, 0 waiting for approval, 12 ended in the last 30 days')
+    expect(title).toBe('Moves: 0 in progress, 0 waiting for approval, 12 ended in the last 30 days')
     expect(rows).toHaveLength(10)
     expect(notes).toEqual(['2 more ended earlier. See `audit`.'])
   })

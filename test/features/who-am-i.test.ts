@@ -103,7 +103,7 @@ describe('the rights of a person', () => {
       :no_entry: *Revoking an API key*  ·  \`key.revoke\`
       Request: no. No policy rule allows revoking an API key in this channel. The people who run Lockkeeper can add one.
 
-      You are <@U0BEN00001> (\`U0BEN00001\`), a full member of this workspace, so you can see everything. The rights are those in <#C0OPS00001>."
+      You are <@U0BEN00001> (\`U0BEN00001\`). As a full member of this workspace, you can use every list. These are your rights in <#C0OPS00001>."
     `)
   })
 

@@ -30,7 +30,7 @@ describe('the list of sentences', () => {
       'a refusal',
       'src/requests/lifecycle/submit.ts',
       'error',
-      "This request doesn't fit in one message, and approvers must see all of it. Nothing was requested. Request less at once.",
+      "This request doesn't fit in one message, and approvers must see all of it. Nothing was requested. Request fewer changes at once.",
     ],
     ['an error of the configuration', 'src/config/variables.ts', 'error', 'is missing: it must be {expected}'],
     ['a line of the log', 'src/bot/lifecycle.ts', 'log', 'Lockkeeper is ready'],

@@ -32,7 +32,7 @@ export function moveListing(moves: ListedMove[], unlisted: Unlisted, now: number
   const ended = moves.filter(({ request }) => !isOpen(request.state))
   const counts = { inFlight: inFlight.length + unlisted.inFlight, waiting: waiting.length + unlisted.waiting }
   return {
-    title: mrkdwn`${counts.inFlight} in progress, ${counts.waiting} waiting for approval, ${ended.length + unlisted.ended} ended in the last 30 days`,
+    title: mrkdwn`Moves: ${counts.inFlight} in progress, ${counts.waiting} waiting for approval, ${ended.length + unlisted.ended} ended in the last 30 days`,
     ...itemRows([...inFlight, ...waiting, ...ended], { columns: columnsAt(now), mark: ({ request }) => markOf(request) }),
     empty: unlisted.unreadable > 0 ? mrkdwn`No moves can be shown.` : mrkdwn`No moves in progress, and none in the last 30 days.`,
     notes: [

@@ -10,7 +10,7 @@ export interface Pending {
   sentence: string
   /** Whether the viewer requested it. */
   isMine: boolean
-  /** Whether the viewer can decide it. */
+  /** Whether the viewer can approve or reject it. */
   canDecide: boolean
   /** How many approvals are missing. */
   missing: number
@@ -34,16 +34,22 @@ const columns: Columns<Pending> = [
 /** Lists the requests that the viewer can decide first, then the others, each by when they expire. `more` and `unreadable` requests are left out. */
 export function pendingListing(pending: Pending[], { more = 0, unreadable = 0 } = {}): Listing {
   const sorted = pending.toSorted((a, b) => Number(b.canDecide) - Number(a.canDecide) || a.request.expiresAt - b.request.expiresAt)
+  const count = pending.length + more + unreadable
   const forYou = pending.filter(({ canDecide }) => canDecide).length
   return {
-    title: mrkdwn`${pending.length + more + unreadable} waiting for approval, ${more > 0 ? 'at least ' : ''}${forYou} of them for you`,
+    title: mrkdwn`${count === 1 ? '1 request needs' : `${count} requests need`} approval, and you can approve ${howMany(forYou, more)}`,
     ...itemRows(sorted, { columns, mark: ({ canDecide }) => (canDecide ? mrkdwn`:point_right:` : mrkdwn`:hourglass_flowing_sand:`) }),
     empty: unreadable > 0 ? mrkdwn`No requests can be shown.` : mrkdwn`No requests need approval.`,
     notes: [
-      ...(more > 0 ? [mrkdwn`Only the ${pending.length} oldest are shown. The other ${more} follow as these are decided.`] : []),
+      ...(more > 0 ? [mrkdwn`Only the ${pending.length} oldest are shown. The other ${more} follow as these end.`] : []),
       ...unreadableRequests(unreadable),
     ],
   }
+}
+
+function howMany(forYou: number, more: number): string {
+  if (forYou === 0) return more > 0 ? 'none of those shown' : 'none'
+  return more > 0 ? `at least ${forYou}` : `${forYou}`
 }
 
 function requesterOf({ request, isMine }: Pending): Mrkdwn {

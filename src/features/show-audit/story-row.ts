@@ -93,7 +93,7 @@ function notesOn({ requestId }: Story, entries: FoundEntry[], confirmedBy: Match
           ...(entries.some(({ act }) => act === 'distrust') ? [mrkdwn`its record can't be trusted`] : []),
           ...(refused.length > 0 ? [mrkdwn`${refused.length === 1 ? '1 refused attempt' : `${refused.length} refused attempts`}`] : []),
           ...(confirmedBy.length > 0 ? [mrkdwn`confirmed by the account`] : []),
-          ...(entries.some(({ act }) => act === 'request') ? [] : [mrkdwn`its beginning wasn't found`]),
+          ...(entries.some(({ act }) => act === 'request') ? [] : [mrkdwn`its first entry wasn't found`]),
         ]
   return notes.length > 0 ? joinMrkdwn(notes, '  ·  ') : undefined
 }

@@ -37,7 +37,7 @@ export function rightsListing({ person, kinds }: Rights, { channelId }: Origin, 
     rows: kinds.flatMap((rights) => rightsIn(rights, labelOf)).map(rightRow),
     empty: mrkdwn`Nothing can be requested here.`,
     notes: [
-      mrkdwn`You are ${mention(person.userId)} (${code(person.userId)}), a full member of this workspace, so you can see everything. The rights are those in ${channelMention(channelId)}.`,
+      mrkdwn`You are ${mention(person.userId)} (${code(person.userId)}). As a full member of this workspace, you can use every list. These are your rights in ${channelMention(channelId)}.`,
     ],
   }
 }
