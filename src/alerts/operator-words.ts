@@ -7,7 +7,7 @@ export function unposted(channelId: string, error: string): Mrkdwn {
   return mrkdwn`:warning: Alerts can't be posted in ${channelMention(channelId)} (${error}), so they propose nothing there. Invite Lockkeeper to the channel, or name another one in the policy.`
 }
 
-/** Says to the operators why alerts were not read. Their sender does not repeat them. */
+/** Says to the operators why alerts were not read. Their sender repeats what was refused, but nothing that it left out. */
 export function unread(reason: RefusalReason | 'truncated', count = 0): Mrkdwn {
   switch (reason) {
     case 'wrong-token':

@@ -18,7 +18,10 @@ const Texts = z
     (all): Labels => Object.fromEntries(Object.entries(all).filter((each): each is [string, string] => typeof each[1] === 'string')),
   )
 
-const textOrAbsent = z.string().min(1).optional().catch(undefined)
+/** Redis keeps the start of an alert and its address. No message shows a longer one. */
+const longestText = 2_000
+
+const textOrAbsent = z.string().min(1).max(longestText).optional().catch(undefined)
 
 /**
  * One alert, with the members that Lockkeeper uses (prometheus.io/docs, "webhook_config"; grafana.com/docs, "Configure webhook notifications").

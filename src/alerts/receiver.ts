@@ -6,6 +6,7 @@ import { serverLimits } from '../slack/receive/limit-server.ts'
 import { createBodyReader } from '../slack/receive/read-body.ts'
 import { maxBodyBytes, mustEnd } from '../slack/receive/refuse-unread.ts'
 import { createCheckBearer } from './bearer.ts'
+import { limitStrangers } from './limit-strangers.ts'
 import { type RefusalReason, TryLater } from './outcome.ts'
 import { readPayload } from './payload.ts'
 import { createRate } from './rate.ts'
@@ -13,7 +14,7 @@ import type { TakeDelivery } from './take-delivery.ts'
 
 export const alertsPath = '/alerts/alertmanager'
 
-/** Alertmanager has one connection for each group that it sends. */
+/** Alertmanager has one connection for each group that it sends. Those without a valid token have as much room of their own. */
 const maxConnections = 100
 
 /** All unfinished bodies together may hold this much. */
@@ -57,7 +58,8 @@ export function createAlertReceiver({ host, port, tokens, takeDelivery, onRefuse
     const work = handle(request, response).finally(() => running.delete(work))
     running.add(work)
   })
-  server.maxConnections = maxConnections
+  server.maxConnections = 2 * maxConnections
+  const trust = limitStrangers(server, maxConnections)
 
   async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const refusal = refusalOf(request)
@@ -71,9 +73,10 @@ export function createAlertReceiver({ host, port, tokens, takeDelivery, onRefuse
   }
 
   /** Refuses by the request line and the headers. */
-  function refusalOf({ method, url = '', headers }: IncomingMessage): (Answer & { status: 401 | 404 | 413 }) | undefined {
+  function refusalOf({ method, url = '', headers, socket }: IncomingMessage): (Answer & { status: 401 | 404 | 413 }) | undefined {
     if (method !== 'POST' || URL.parse(url, 'http://localhost')?.pathname !== alertsPath) return { status: 404 }
     if (!isAuthorized(headers.authorization)) return { status: 401, reason: 'wrong-token' }
+    trust(socket)
     return Number(headers['content-length'] ?? 0) > maxBodyBytes ? { status: 413, reason: 'too-large' } : undefined
   }
 

@@ -3,6 +3,7 @@ import type { Change } from '../domain/change.ts'
 import { isForLackOfAnswer } from '../domain/denial.ts'
 import { CheckFailed, UserError } from '../domain/errors.ts'
 import { alertsRequester } from '../domain/origin.ts'
+import { unlessAborted } from '../domain/within.ts'
 import { Denied } from '../requests/access/refuse.ts'
 import { requestIdFor, type Submit } from '../requests/lifecycle/submit.ts'
 import type { Store } from '../requests/store/store.ts'
@@ -17,6 +18,7 @@ import type { Alert } from './payload.ts'
 import type { Slots } from './slots.ts'
 import { reasonOf, sourceOf } from './source-alert.ts'
 import type { Tell } from './tell.ts'
+import { type Unevaluated, unevaluatedRule } from './unevaluated.ts'
 
 /** What became of a firing alert. `storm`: it is still claimed, and the storm's thread has to list it. */
 export type TakenFiring =
@@ -72,7 +74,8 @@ export function createTakeFiring(parts: TakeFiringParts) {
     if (claimed.is !== 'claimed') return { is: 'duplicate' }
     const taking = { alert, route, claim: claimed.claim }
     try {
-      const found = await findAlerted(route, alert.labels)
+      // A stop does not wait for the account API: the claims end, and the next process goes on at once. Tries of one episode make one request.
+      const found = unevaluatedRule(route, alert.labels) ?? (await unlessAborted(signal, findAlerted(route, alert.labels)))
       if (found.is !== 'found') return await refuse(taking, problemWords(found), { ...problemOf(found) })
       return await proposeFor(taking, found, signal)
     } catch (error) {
@@ -93,7 +96,7 @@ export function createTakeFiring(parts: TakeFiringParts) {
       // An earlier try may have died after it made the request. The account may have changed since.
       if (!(await store.find(requestId))) {
         if (!(await slots.take('proposals', route.channelId, episode))) return storm(taking, server)
-        const refused = await requestEvacuation(taking, servers, episode)
+        const refused = await requestEvacuation(taking, servers, episode, signal)
         if (refused) {
           await slots.giveBack('proposals', route.channelId, episode)
           return await refuse(taking, refused.words, { server, reason: refused.reason, serverId: server.id })
@@ -112,10 +115,11 @@ export function createTakeFiring(parts: TakeFiringParts) {
     { alert, route: { channelId } }: Taking,
     { server, target }: { server: FoundServer; target: FoundServer },
     episode: string,
+    signal: AbortSignal,
   ): Promise<{ words: Mrkdwn; reason: RefusalReason } | undefined> {
     const team = teamId()
     try {
-      await submit({
+      const submitted = submit({
         change,
         input: change.inputOfAlert?.({ serverId: server.id, targetId: target.id }),
         origin: { channelId, userId: alertsRequester, command, ...(team === undefined ? {} : { teamId: team }) },
@@ -123,6 +127,7 @@ export function createTakeFiring(parts: TakeFiringParts) {
         alert: sourceOf(alert),
         deliveryKey: deliveryKeyOf(episode),
       })
+      await unlessAborted(signal, submitted)
       return undefined
     } catch (error) {
       if (!(error instanceof UserError)) throw error
@@ -163,7 +168,10 @@ export function deliveryKeyOf(episode: string): string {
   return `alert:${episode}`
 }
 
-function problemOf(problem: Exclude<FoundServers, { is: 'found' }>): { server: FoundServer | undefined; reason: RefusalReason } {
+function problemOf(problem: Unevaluated | Exclude<FoundServers, { is: 'found' }>): {
+  server: FoundServer | undefined
+  reason: RefusalReason
+} {
   return 'server' in problem ? { server: problem.server, reason: 'target' } : { server: undefined, reason: 'server' }
 }
 

@@ -1,5 +1,6 @@
 import type { Feature } from '../features/feature.ts'
 import { createDiscardUnposted } from '../requests/reconcile/discard-unposted.ts'
+import { createDistrust } from '../requests/reconcile/distrust.ts'
 import { createExecute } from '../requests/reconcile/execute/execute.ts'
 import { createItemSteps } from '../requests/reconcile/items/item-steps.ts'
 import { createSendItems } from '../requests/reconcile/items/send-items.ts'
@@ -69,14 +70,38 @@ function together(...all: Started[]): Started {
 function createJobs({ config, timings, telemetry: { tracing }, clients, redis: { keys }, operators, requests }: Foundation) {
   const { onApiError, onDistrusted, onLostRecord, onUndeliverable } = operators
   const { movePollIntervalMs: pollIntervalMs, moveTimeoutMs: lateAfterMs } = config
-  const { catalog, signatures, checkAuthority, checkItems, checkSearch, forJobs } = requests
+  const { catalog, signatures, noteOf, checkRecord, checkAuthority, checkItems, checkSearch, forJobs } = requests
   const { redis, store, audit, deliver, show, wake, queues } = forJobs
   const budget = createPollBudget({ redis, keys, perMinute: config.movePollBudget })
 
-  const itemSteps = createItemSteps({ store, catalog, show, afterEndMs: pollIntervalMs * 3 })
+  const distrust = createDistrust({ store, audit, noteOf, show, onDistrusted })
+  const itemSteps = createItemSteps({ store, catalog, checkRecord, distrust, show, afterEndMs: pollIntervalMs * 3 })
   const { planLook } = queues
-  const sendItems = createSendItems({ store, audit, catalog, checkItems, itemSteps, planLook, onApiError, onDistrusted })
-  const execute = createExecute({ store, audit, catalog, onApiError, planLook, sendItems, signatures, checkAuthority, onDistrusted })
+  const sendItems = createSendItems({
+    store,
+    audit,
+    noteOf,
+    catalog,
+    checkRecord,
+    distrust,
+    checkItems,
+    itemSteps,
+    planLook,
+    onApiError,
+    onDistrusted,
+  })
+  const execute = createExecute({
+    store,
+    audit,
+    noteOf,
+    catalog,
+    onApiError,
+    planLook,
+    sendItems,
+    signatures,
+    checkAuthority,
+    onDistrusted,
+  })
   const tracking = createTrack({
     store,
     catalog,
@@ -86,9 +111,9 @@ function createJobs({ config, timings, telemetry: { tracing }, clients, redis: {
     itemSteps,
     budget,
     onApiError,
-    audit,
+    checkRecord,
     checkSearch,
-    onDistrusted,
+    distrust,
     tracing,
   })
   const discardUnposted = createDiscardUnposted({ store, messenger: clients.slack.messenger, onUndeliverable })

@@ -14,6 +14,7 @@ export const errorCodes = [
   'redis-data-lost',
   'redis-data-new',
   'redis-set-back',
+  'assignments-refused',
   'write-doubled',
   'alerts-unread',
   'alerts-unposted',

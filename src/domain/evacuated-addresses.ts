@@ -63,7 +63,12 @@ function judgeAll(input: EvacuationInput, reads: EvacuationReads, from: { id: st
       return [{ elasticIpId: id, address, finding: { code: 'not-seen-there', address, server: from.name } satisfies EvacuationFinding }]
     return [judge(read, seen?.agoMs)]
   })
-  return [...onServer.map((elasticIp) => judge(elasticIp)), ...single]
+  // Another id of an address, as somebody can send it, reads as the same address.
+  return eachOnce([...onServer.map((elasticIp) => judge(elasticIp)), ...single])
+}
+
+function eachOnce(judged: Judged[]): Judged[] {
+  return [...Map.groupBy(judged, ({ elasticIpId }) => elasticIpId).values()].flatMap((same) => same.slice(0, 1))
 }
 
 interface Judging {

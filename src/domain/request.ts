@@ -13,7 +13,7 @@ import { TraceParent } from './tracing.ts'
  * - `starting`: the write may have been sent, and its answer is not known yet.
  * - `tracking`: the account API accepted the write, and the change takes effect.
  * - `voided`: approved, but the account had changed since the request, so nothing was done.
- * - `untracked`: accepted, and a person stopped the tracking, so the result is unknown.
+ * - `untracked`: sent, and a person stopped the tracking, or the record could no longer be verified, so the result is unknown.
  */
 export const requestStates = [
   'waiting',
@@ -55,7 +55,7 @@ export const Decision = Grant.extend({
   reason: z.string().optional(),
   /** True if the requester approved it alone in an emergency. */
   breakGlass: z.boolean().optional(),
-  /** The name of the requester who did, for messages that must not mention them. */
+  /** Older records have the name of the requester who did, and their signature covers it. */
   name: z.string().optional(),
   /** When the last approval was given, in ms since 1970. */
   at: z.number().optional(),

@@ -28,3 +28,17 @@ export async function withinOr<T, Late>(ms: number, work: Promise<T>, late: Late
 export async function settleWithin(ms: number, works: Promise<unknown>[]): Promise<void> {
   await within(ms, Promise.allSettled(works))
 }
+
+/** Waits for `work` until the signal aborts. Then it throws the signal's reason, and ignores what becomes of the work. */
+export async function unlessAborted<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
+  work.catch(() => {})
+  signal.throwIfAborted()
+  const aborted = Promise.withResolvers<never>()
+  const abort = () => aborted.reject(signal.reason)
+  signal.addEventListener('abort', abort, { once: true })
+  try {
+    return await Promise.race([work, aborted.promise])
+  } finally {
+    signal.removeEventListener('abort', abort)
+  }
+}

@@ -32,7 +32,7 @@ export function createKeys(prefix: string) {
     auditSent: (token: string) => `${tag}:audit:sent:${token}`,
     /** A sorted set of workers by the time they last worked. */
     workers: `${tag}:workers`,
-    /** A hash: the server that each Elastic IP was last seen on, by its id. */
+    /** A hash: the signed list of the servers that Elastic IPs were last seen on, in parts. */
     assignments: `${tag}:assignments`,
     /** A hash: what became of an alert until it resolves, or which process handles it. */
     alert: (key: string) => `${tag}:alert:${key}`,

@@ -8,6 +8,7 @@ import { createAccess } from '../../src/requests/access/access.ts'
 import type { People } from '../../src/requests/access/standings.ts'
 import type { Listing } from '../../src/slack/blocks/listing.ts'
 import { evacuationKinds } from '../config/evacuation-kinds.ts'
+import { noteOf } from '../requests/audit-for-test.ts'
 import { minutes, ruleFor } from '../requests/request-for-test.ts'
 import { listingOf } from './listing-of.ts'
 
@@ -52,6 +53,7 @@ async function rightsUnder(rules: PolicyRule[], people: Partial<People> = {}, ki
     homeTeamId: () => 'T0NIMBUS01',
     catalog: { ...catalog, kinds: () => kinds, projectOf: () => 'none' },
     noteRefusal: async () => {},
+    noteOf,
   })
   const listing = rightsListing(await access.rights(origin), origin, catalog.labelOf)
   return { access, listing, words: wordsOf(listing) }

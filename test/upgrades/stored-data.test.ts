@@ -8,6 +8,7 @@ import { changeKinds } from '../../src/features/index.ts'
 import { createKeys } from '../../src/redis/key-names.ts'
 import { createStore } from '../../src/requests/store/store.ts'
 import { ops, people, startWorld, untilShown, type World } from '../journeys/world.ts'
+import { noteOf } from '../requests/audit-for-test.ts'
 import { noAudit } from '../requests/redis-for-test.ts'
 import { signaturesOfBot } from '../requests/signatures-for-test.ts'
 import { asIfNow } from './as-if-now.ts'
@@ -26,7 +27,7 @@ describe.each(releases.map(({ name }) => name))('what release %s stored', (relea
   /** Loads the data. It is removed when the test ends. */
   async function load() {
     const redis = new Redis(inject('redisUrl'), { maxRetriesPerRequest: null })
-    const store = createStore({ redis, keys, audit: noAudit })
+    const store = createStore({ redis, keys, audit: noAudit, noteOf })
     await removeStoredData(redis, prefix)
     await writeStoredData(redis, prefix, data)
     onTestFinished(async () => {

@@ -6,7 +6,7 @@ import type { Request } from '../../src/domain/request.ts'
 import { createKeys } from '../../src/redis/key-names.ts'
 import { createStore } from '../../src/requests/store/store.ts'
 import { openWorld } from '../journeys/open-world.ts'
-import { auditWriting } from '../requests/audit-for-test.ts'
+import { auditWriting, noteOf } from '../requests/audit-for-test.ts'
 import { startRedis } from '../sandbox/redis/start-redis.ts'
 import { openStoredRequests } from '../sandbox/stored-requests.ts'
 import { accountElasticIps, accountKeys, evacuation, server, single, storedBy } from './scene.ts'
@@ -30,7 +30,7 @@ const world = await openWorld(database.url, {
 })
 const { slack, accountApi, ada, ben } = world
 const redis = new Redis(database.url)
-const store = createStore({ redis, keys: createKeys(storedBy.REDIS_PREFIX), audit: auditWriting(() => '{}') })
+const store = createStore({ redis, keys: createKeys(storedBy.REDIS_PREFIX), audit: auditWriting(() => '{}'), noteOf })
 const stored = openStoredRequests({ REDIS_URL: database.url, INFRA_API_KEY: accountApi.key, ...storedBy })
 const seen = new Set<string>()
 

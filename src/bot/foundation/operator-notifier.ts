@@ -1,12 +1,14 @@
 import type { Config } from '../../config/config.ts'
 import type { AuthorityProblem } from '../../domain/authority-problem.ts'
 import type { ErrorCode } from '../../domain/error-code.ts'
+import { createKeyring } from '../../domain/keyring.ts'
 import type { Request } from '../../domain/request.ts'
 import { createApiErrorHandler } from '../../ops/log/api-error-handler.ts'
 import { type Forgery, forgeries } from '../../ops/pages/objectives.ts'
-import { distrusted, doubledWrite, lostRecord, undeliverable } from '../../requests/messages/operator-notices.ts'
+import { distrusted, doubledWrite, lostRecord, unannounced, undeliverable } from '../../requests/messages/operator-notices.ts'
 import { refusedKey } from '../../requests/messages/words.ts'
 import { createNotifyOperators } from '../../requests/outbox/notify-operators.ts'
+import type { ReportName } from '../../requests/steps/step.ts'
 import type { ApiClients } from './api-clients.ts'
 import type { RedisConnections } from './redis-connections.ts'
 import type { Telemetry } from './telemetry.ts'
@@ -25,6 +27,7 @@ export function createOperatorNotifier({ config, telemetry: { log, metrics, erro
     keys: redis.keys,
     messenger: clients.slack.messenger,
     channelId: config.opsChannel,
+    keyring: createKeyring(config.signingSecrets, { purpose: 'notices', prefix: config.redis.prefix }),
     log,
     onError: errorReports.each('operators'),
   })
@@ -35,8 +38,10 @@ export function createOperatorNotifier({ config, telemetry: { log, metrics, erro
     onRefusedKey: (error) => void notify('api-key-rejected', refusedKey(error), { about: String(error.status) }),
   })
 
-  function onUndeliverable(request: Request, error: string): void {
-    void notify('report-undeliverable', undeliverable(request, error), { requestId: request.id })
+  function onUndeliverable(request: Request, error: string, report?: ReportName): void {
+    const [words, about] =
+      report === 'break-glass' ? [unannounced(request, error), `${report}:${request.id}`] : [undeliverable(request, error), request.id]
+    void notify('report-undeliverable', words, { requestId: request.id, about })
   }
 
   /** Handles a request whose record, approvals or history cannot be trusted. */

@@ -1,4 +1,4 @@
-import type { EvacuationFacts } from '../../domain/evacuation.ts'
+import { type EvacuationFacts, mostEvacuated } from '../../domain/evacuation.ts'
 import { notUnderstood } from '../../slack/commands/help.ts'
 import { code, joinMrkdwn, type Mrkdwn, mrkdwn } from '../../slack/text/text.ts'
 
@@ -11,6 +11,11 @@ export function addressCount(count: number): string {
 export function usage(name: string, rest: string[]): Mrkdwn {
   const words = mrkdwn`Usage: ${code(`${name} evacuate <server> <target>`)}, or leave the target out for a form. Put names with spaces in quotes.`
   return joinMrkdwn([...notUnderstood(rest), words], ' ')
+}
+
+/** Refuses a form with more addresses than one request moves. */
+export function tooManyTicked(count: number): Mrkdwn {
+  return mrkdwn`One request moves up to ${mostEvacuated} addresses. You chose ${count}.`
 }
 
 /** Names in the thread what came to the server after the request, and is not moved. */

@@ -129,8 +129,8 @@ export function addressGroupIds(ticked: Ticked): string[] {
   return Object.keys(ticked).filter((blockId) => blockId.startsWith(addressPrefix))
 }
 
-/** Returns the ticked addresses. Undefined if the form showed none to tick. */
+/** Returns the ticked addresses, each once. Undefined if the form showed none to tick. */
 export function tickedAddresses(ticked: Ticked): string[] | undefined {
   const groups = addressGroupIds(ticked)
-  return groups.length === 0 ? undefined : groups.flatMap((blockId) => ticked[blockId] ?? [])
+  return groups.length === 0 ? undefined : [...new Set(groups.flatMap((blockId) => ticked[blockId] ?? []))]
 }

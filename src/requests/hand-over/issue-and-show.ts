@@ -14,13 +14,14 @@ import type { ShowSecret } from '../../slack/web-api/show-secret.ts'
 import { explain, unappliedCause } from '../messages/causes.ts'
 import { notConfirmed, nothingMade, notRecorded, tookTooLong } from '../messages/handover.ts'
 import { answerOf, createAnswerRecorder } from '../reconcile/execute/api-answer.ts'
-import { noteOf } from '../store/request-note.ts'
+import type { NoteOf } from '../store/request-note.ts'
 import type { Store } from '../store/store.ts'
 import { type RecordDeadline, recordShown, type ShownResult } from './record-shown.ts'
 
 export interface IssueAndShowParts {
   store: Store
   audit: Pick<Audit, 'note'>
+  noteOf: NoteOf
   showSecret: ShowSecret
   onApiError: (error: unknown) => void
   onError: (error: unknown) => void
@@ -44,7 +45,7 @@ export interface Claimed {
  * Creates the function that sends the write and shows the secret once. If the requester may not have seen the secret, it is made worthless:
  * here, or by the worker that next observes the request.
  */
-export function createIssueAndShow({ store, audit, showSecret, onApiError, onError, timings }: IssueAndShowParts) {
+export function createIssueAndShow({ store, audit, noteOf, showSecret, onApiError, onError, timings }: IssueAndShowParts) {
   return async function issueAndShow(claimed: Claimed, click: Click): Promise<void> {
     const { request, handover, input, facts, startedAt } = claimed
     const recorder = createAnswerRecorder()

@@ -19,14 +19,16 @@ export function approversReminder({ request, description, rule, now }: ReportVie
   return mrkdwn`:hourglass_flowing_sand: ${joinMrkdwn([...called, words], ' ')}`
 }
 
-/** Tells the approvers of an emergency approval, in every later state, too. The requester knows of it, so a name stands for a mention. */
+/**
+ * Tells the approvers of an emergency approval, in every later state, too. The requester is mentioned, because people choose their names, and one who
+ * does this could take that of another.
+ */
 export function emergencyCall({ request, description, rule }: ReportView): Mrkdwn | undefined {
   const { decision, origin } = request
   if (!decision?.breakGlass) return undefined
   const called = rule ? peopleToCall(rule, [origin.userId]) : []
   const callees = called.map((each) => mrkdwn`${each}: `)
-  const who = decision.name ?? 'The requester'
-  const words = mrkdwn`${who} approved their own request alone: “${description.sentence}”. Check it now.`
+  const words = mrkdwn`${mention(origin.userId)} approved their own request alone: “${description.sentence}”. Check it now.`
   return mrkdwn`:rotating_light: *Emergency approval.* ${joinMrkdwn([...callees, words], '')}`
 }
 

@@ -25,6 +25,7 @@ export const CommonFinding = z.discriminatedUnion('code', [
   z.object({ code: z.literal('account-unread'), refusal: z.object(refusal).optional() }),
   z.object({ code: z.literal('approved-too-long-ago') }),
   z.object({ code: z.literal('record-changed') }),
+  z.object({ code: z.literal('record-unverified') }),
   z.object({
     code: z.literal(['unknown-key', 'approvals-not-genuine', 'already-sent', 'already-ended', 'approval-needed-now', 'rule-gone']),
   }),
@@ -96,6 +97,8 @@ function commonWords(finding: CommonFinding): Words {
       return {
         why: 'Its record in Redis no longer matches what was approved. Nothing was sent or changed. Someone may have changed Redis.',
       }
+    case 'record-unverified':
+      return { why: "Its record in Redis doesn't match what was requested. Someone may have changed Redis." }
     case 'unknown-key':
       return { why: "The request was signed with a key that Lockkeeper doesn't have. Nothing was sent or changed." }
     case 'approvals-not-genuine':

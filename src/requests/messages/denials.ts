@@ -41,7 +41,7 @@ export function denialWords(denial: Denial, labelOf: LabelOf): Mrkdwn {
     case 'not-in-channel':
       return notInChannel
     case 'foreign-channel':
-      return mrkdwn`Slack doesn't list you as a member of this channel. Choose another one.`
+      return mrkdwn`Slack doesn't list you as a member of this channel. Use another one.`
     case 'no-rule':
       return mrkdwn`No policy rule allows ${labelOf(denial.kind)} in this channel. ${whereElse(denial.channels)}`
     case 'project-unknown':

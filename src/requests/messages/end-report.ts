@@ -1,4 +1,4 @@
-import type { Description } from '../../domain/change.ts'
+import type { Description } from '../../domain/description.ts'
 import type { Words } from '../../domain/finding.ts'
 import type { Phrase } from '../../domain/phrase.ts'
 import type { Request } from '../../domain/request.ts'
@@ -86,7 +86,7 @@ function doneSentence(request: Request, done: Phrase, note: Mrkdwn): Mrkdwn {
   return parts.filter(({ text }) => text !== '').reduce((all, part) => mrkdwn`${all} ${part}`)
 }
 
-function afterFailure({ acceptedAt }: Request): Mrkdwn {
+function afterFailure({ acceptedAt, untrackedMs }: Request): Mrkdwn {
   // A change that was never accepted or seen has left nothing behind on the account.
-  return acceptedAt === undefined ? stillWanted : mrkdwn`${checkFirst}`
+  return acceptedAt === undefined && untrackedMs === undefined ? stillWanted : mrkdwn`${checkFirst}`
 }

@@ -1,10 +1,16 @@
 import type { AuthorityProblem } from '../../domain/authority-problem.ts'
 import type { Request } from '../../domain/request.ts'
-import { code, type Mrkdwn, mrkdwn } from '../../slack/text/text.ts'
+import type { ListProblem } from '../../redis/assignments.ts'
+import { code, type Mrkdwn, mention, mrkdwn } from '../../slack/text/text.ts'
 
 /** Says that neither the channel nor the requester gets a message. `error`: Slack's code. */
 export function undeliverable({ id, state }: Request, error: string): Mrkdwn {
   return mrkdwn`:warning: Couldn't deliver a message about request ${id} (${state}) to its channel or the requester: ${error}.`
+}
+
+/** Says that a channel does not get the message about an emergency approval. `error`: Slack's code. */
+export function unannounced({ id, origin }: Request, error: string): Mrkdwn {
+  return mrkdwn`:rotating_light: *Emergency approval* that its channel doesn't get: ${mention(origin.userId)} approved their own request ${id} alone, and Slack refused the message (${error}). Check it now with ${code(`/infra audit ${id}`)}.`
 }
 
 /** Says that the record of an open request is gone. */
@@ -15,6 +21,17 @@ export function lostRecord(id: string): Mrkdwn {
 /** Says that the account shows a change twice that was sent once. */
 export function doubledWrite(id: string): Mrkdwn {
   return mrkdwn`:rotating_light: The account's own events show the change of request ${id} twice. Lockkeeper sent it once. Find both with ${code(`/infra audit ${id}`)}, and find out who else uses Lockkeeper's API key.`
+}
+
+const listProblems: Record<ListProblem, string> = {
+  forged: "has entries that Lockkeeper didn't write",
+  older: 'is older than one that was read before',
+  missing: 'is gone',
+}
+
+/** Says that the list of which server each Elastic IP was seen on is not used. */
+export function assignmentsRefused(problem: ListProblem): Mrkdwn {
+  return mrkdwn`:rotating_light: The list in Redis of which server each Elastic IP was last seen on ${listProblems[problem]}. Lockkeeper doesn't use it, and writes a new one. Until then, check evacuations of servers that are down by hand. Find out whether Redis went back to an older state, or who can write to it.`
 }
 
 /** Says that a request cannot be trusted, and what to do. */

@@ -7,13 +7,15 @@ import { reasonBlocks } from '../../slack/blocks/reason.ts'
 import type { Answerable } from '../../slack/lists/answerable.ts'
 import { charactersIn, mostCharacters } from '../../slack/text/characters.ts'
 import { code, joinMrkdwn, type Mrkdwn, mention, mrkdwn } from '../../slack/text/text.ts'
-import type { ReportName } from '../steps.ts'
+import type { ReportName } from '../steps/step.ts'
 import { approversReminder, emergencyCall, handoverCall, handoverReminder } from './calls.ts'
+import { whyWords } from './causes.ts'
 import { endSentence } from './end-report.ts'
 import { outcomeBlocks, outcomeLines, outcomeTable } from './item-outcomes.ts'
 import type { ItemView } from './item-view.ts'
 import { isOne, movedCount, othersMayFinish, stateWithCount, underwayNames, unsentOf, unsentWords } from './items.ts'
 import type { ReportView } from './report-view.ts'
+import { isDistrusted } from './unverified.ts'
 import { timeTaken } from './words.ts'
 
 /** Renders a report for the thread. Undefined if it no longer applies, for example a reminder after the decision. */
@@ -79,8 +81,10 @@ function resolvedSentence({ request, description }: ReportView): Mrkdwn {
     : mrkdwn`${what} had already ended: ${stateWithCount(request)}. No change made.`
 }
 
-function stoppedSentence({ request, description, items }: ReportView): Mrkdwn | undefined {
+function stoppedSentence({ request, description, ending, items }: ReportView): Mrkdwn | undefined {
   if (request.state !== 'untracked') return undefined
+  if (isDistrusted(request))
+    return mrkdwn`:rotating_light: *No longer tracked:* “${description.sentence}”. ${whyWords(ending)} It may still finish. Check the account.`
   const who = request.stoppedBy ? mention(request.stoppedBy) : mrkdwn`Someone`
   const unsent = unsentWords(items)
   const rest =

@@ -60,7 +60,7 @@ export function othersAreOpen(held: { holder: Request; link: string | undefined;
 export const otherWasOpen: Mrkdwn = mrkdwn`Another request for this was open until now. Nothing was requested. Try again.`
 
 export function tooLongReason(length: number): Mrkdwn {
-  return mrkdwn`A reason can have up to ${longestReason} characters. This one has ${length}. Nothing was requested.`
+  return mrkdwn`A reason can have up to ${longestReason} characters. This one has ${length}.`
 }
 
 function whatFollows({ needsApproval, handoverLabel }: SubmitOutcome): Mrkdwn {

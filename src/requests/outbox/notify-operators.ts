@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { ErrorCode } from '../../domain/error-code.ts'
+import type { Keyring } from '../../domain/keyring.ts'
 import { claim } from '../../redis/claims.ts'
 import type { Redis } from '../../redis/connect.ts'
 import { guardStore } from '../../redis/connect.ts'
@@ -18,8 +19,8 @@ const claimMs = 10_000
 /** The waits between the tries. After about an hour only the log has the problem. */
 const usualWaitsMs = [5_000, 30_000, ...Array<number>(59).fill(60_000)]
 
-/** The mark of a problem once the operators are notified. Before, it holds the token of the process that notifies them. */
-const notified = 'notified'
+/** From this try on, what holds the mark is no process: its claim would have run out. */
+const triesOfClaim = 2
 
 type NoticeLevel = 'warn' | 'error'
 
@@ -36,6 +37,8 @@ interface NotifyOperatorsParts {
   keys: Keys
   messenger: Pick<Messenger, 'post'>
   channelId: string | undefined
+  /** Signs the marks of problems that the operators were notified of. Somebody who can write to Redis would set them, to hide what they change. */
+  keyring: Keyring
   log: Record<NoticeLevel, (fields: { code: ErrorCode; requestId?: string }, text: string) => void>
   /** Receives the failure of the first try, and that of the last. The other tries would flood the log. */
   onError: (error: unknown) => void
@@ -47,7 +50,16 @@ interface NotifyOperatorsParts {
  * Creates the notices to the channel of operators. Each is logged, and posted again and again until Slack has it. A process that finds
  * another one at work tries again later, too, because the other one may die before Slack has the notice.
  */
-export function createNotifyOperators({ redis, keys, messenger, channelId, log, onError, waitsMs = usualWaitsMs }: NotifyOperatorsParts) {
+export function createNotifyOperators({
+  redis,
+  keys,
+  messenger,
+  channelId,
+  keyring,
+  log,
+  onError,
+  waitsMs = usualWaitsMs,
+}: NotifyOperatorsParts) {
   const run = createScripts(redis)
   /** The notices that this process is sending, by key, each with the timer of its next try. */
   const sending = new Map<string, NodeJS.Timeout | undefined>()
@@ -64,7 +76,7 @@ export function createNotifyOperators({ redis, keys, messenger, channelId, log, 
   }
 
   async function tryFrom(tries: number, key: string, channel: string, message: Message): Promise<void> {
-    const failed = await notifyOnce(key, channel, message)
+    const failed = await notifyOnce(key, channel, message, tries)
     const waitMs = waitsMs[tries]
     if (failed?.problem && waitMs === undefined)
       onError(new Error(`could not notify the operators' channel, and stopped trying: ${failed.problem}`))
@@ -75,21 +87,36 @@ export function createNotifyOperators({ redis, keys, messenger, channelId, log, 
   }
 
   /** Returns undefined once the operators are notified. Without a `problem`, another process is notifying them. */
-  async function notifyOnce(key: string, channel: string, message: Message): Promise<{ problem?: string; retryInMs: number } | undefined> {
+  async function notifyOnce(
+    key: string,
+    channel: string,
+    message: Message,
+    tries: number,
+  ): Promise<{ problem?: string; retryInMs: number } | undefined> {
     const mark = keys.notice(key)
     const token = randomUUID()
     // While Redis is away, every process notifies.
     const holder = await claim(redis, mark, { token, lastsMs: claimMs }).catch(() => undefined)
-    if (holder === notified) return undefined
-    if (holder !== undefined) return { retryInMs: 0 }
+    if (holder !== undefined && isMark(key, holder)) return undefined
+    if (holder !== undefined && tries < triesOfClaim) return { retryInMs: 0 }
     const posted = await messenger.post({ channelId: channel }, message)
     if (posted.is === 'sent') {
-      await guardStore(() => redis.set(mark, notified, 'PX', quietMs)).catch(() => undefined)
+      await guardStore(() => redis.set(mark, markOf(key), 'PX', quietMs)).catch(() => undefined)
       return undefined
     }
     await run('release', [mark], [token]).catch(() => undefined)
     // Try again also after a lost answer: a repeated alarm is better than a missing one.
     return { problem: JSON.stringify(posted), retryInMs: posted.is === 'rate-limited' ? posted.retryInMs : 0 }
+  }
+
+  /** Makes the mark of a problem that the operators were notified of now. Before, the token of the process that notifies them is in its place. */
+  function markOf(key: string, at = Date.now()): string {
+    return `${at} ${keyring.sign({ signed: 'notice', key, at })}`
+  }
+
+  function isMark(key: string, text: string): boolean {
+    const [at = '', signature] = text.split(' ')
+    return Date.now() - Number(at) < quietMs && keyring.verify({ signed: 'notice', key, at: Number(at) }, signature) === 'genuine'
   }
 
   /** Ends all tries. */

@@ -7,9 +7,10 @@ import type { ItemState } from '../../domain/request-item.ts'
 import type { Redis } from '../../redis/connect.ts'
 import type { Keys } from '../../redis/key-names.ts'
 import { createScripts, readScripts } from '../../redis/scripts.ts'
-import { type ItemStepName, type ReportName, type Step, type StepName, stateAfter, stepOf } from '../steps.ts'
+import type { ReportName, Step } from '../steps/step.ts'
+import { type ItemStepName, type StepName, stateAfter, stepOf } from '../steps.ts'
 import { encodeFields } from './record.ts'
-import { noteOf } from './request-note.ts'
+import type { NoteOf } from './request-note.ts'
 
 const scripts = readScripts(import.meta.url, ['take-step'])
 
@@ -48,6 +49,8 @@ export interface StepData {
   reports?: readonly ReportName[]
   /** The latest time for the step, in ms since 1970 by Redis' clock. Set it if the step rests on a read that can become outdated. */
   notAfter?: number
+  /** Takes the step only if no other request holds a resource of this one. */
+  unlessHeld?: true
   /** Moves the deadline to this many ms from now. */
   extendMs?: number
   /** When the request is due again, in ms from now. Absent: never, unless the step keeps the due time. */
@@ -56,7 +59,7 @@ export interface StepData {
 
 export interface StepResult {
   /**
-   * `lost`: the state does not allow the step. `changed`: the record changed since it was read. `expired`: the deadline has passed.
+   * `lost`: the state does not allow the step, or another request holds a resource. `changed`: the record changed since it was read. `expired`: the deadline has passed.
    * `outdated`: `notAfter` has passed. `missing`: there is no record.
    */
   outcome: 'won' | 'lost' | 'changed' | 'expired' | 'outdated' | 'missing'
@@ -84,6 +87,7 @@ interface TakeStepParts {
   redis: Redis
   keys: Keys
   audit: Pick<Audit, 'noteWith'>
+  noteOf: NoteOf
   onStep: (step: TakenStep) => void
 }
 
@@ -91,7 +95,7 @@ interface TakeStepParts {
  * Creates the function that takes a step of a request as one compare-and-set, and the one that it rests on. They throw StoreUnavailableError
  * if Redis does not answer.
  */
-export function createTakeStep({ redis, keys, audit, onStep }: TakeStepParts) {
+export function createTakeStep({ redis, keys, audit, noteOf, onStep }: TakeStepParts) {
   const run = createScripts(redis, scripts)
 
   /** Runs the script. `name` is what the audit calls the step. */
@@ -167,6 +171,7 @@ function argumentOf(request: Request, name: string, step: Step, data: StepData) 
     stamp: step.stamps ?? [],
     unexpired: step.beforeDeadline ?? false,
     notAfter: data.notAfter ?? false,
+    unlessHeld: data.unlessHeld ?? false,
     revision: step.ifUnchanged ? request.revision : false,
     extendMs: data.extendMs ?? false,
     dueInMs: data.dueInMs ?? false,

@@ -3,7 +3,8 @@ import type { z } from 'zod'
 import { commandOf } from '../blocks/blocks.ts'
 import { type Click, type ClickedView, handlerOf, type InteractionHandlers } from '../commands/handlers.ts'
 import { outdatedButton, Refusal } from '../errors.ts'
-import { type ClickPayload, chosenOf, deliveryKey, readMetadata, readOrigin, tickedOf, type View, valuesOf } from '../receive/payloads.ts'
+import { readMetadata } from '../receive/metadata.ts'
+import { type ClickPayload, chosenOf, deliveryKey, readOrigin, tickedOf, type View, valuesOf } from '../receive/payloads.ts'
 import type { Messenger } from '../web-api/messenger.ts'
 import type { AnswerTo, TrackedAnswer } from './answering.ts'
 import type { OnError } from './explain.ts'
@@ -44,7 +45,7 @@ export function createTakeClick({ handlers, messenger, answerTo, serve, onError 
     const click: Click & { answer: TrackedAnswer } = {
       deliveryKey: deliveryKey('click', payload.user.id, action.action_id, action.block_id, action.action_ts || triggerId || randomUUID()),
       origin,
-      answer: answerTo({ origin, responseUrl, triggerId, isClick: true }),
+      answer: answerTo({ origin, responseUrl, triggerId, isClick: true, isShared: payload.container?.is_ephemeral === false }),
       actionId: action.action_id,
       responseUrl,
       value: action.selected_option?.value ?? action.value ?? '',

@@ -55,7 +55,7 @@ describe('a denial in words', () => {
       channel-unknown: Slack didn't confirm whether this channel is shared with another organization. Until then, nobody can use Lockkeeper here. Nothing was done. Try again in a minute.
       direct-message: You can't request changes in a direct message, because nobody else could approve them. Use a channel.
       not-in-channel: I'm not in this channel. Run \`/invite @Lockkeeper\`, then try again.
-      foreign-channel: Slack doesn't list you as a member of this channel. Choose another one.
+      foreign-channel: Slack doesn't list you as a member of this channel. Use another one.
       no-rule: No policy rule allows moving an Elastic IP in this channel. Request it in <#C0OPS00001> or <#C0GENERAL1>.
       project-unknown: Couldn't read the project from the account API, and the rule “production” depends on it. Nothing was requested. Try again in a minute.
       not-a-requester: You can't request this here. These requesters can: <@U0ADA00001> and <!subteam^S0ONCALL01>. Ask one of them, or the people who run Lockkeeper.

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { Request } from '../../../src/domain/request.ts'
 import { createStore, type Store } from '../../../src/requests/store/store.ts'
 import type { StepData, TakenStep } from '../../../src/requests/store/take-step.ts'
+import { noteOf } from '../audit-for-test.ts'
 import { connectTestRedis, noAudit } from '../redis-for-test.ts'
 import { recordRequest } from '../request-for-test.ts'
 import { takeSteps } from '../take-steps.ts'
@@ -41,6 +42,19 @@ describe('a step', () => {
     const now = await store.now()
     expect(await store.take(request, 'approve', { notAfter: now - 1 })).toEqual({ outcome: 'outdated', state: 'waiting' })
     expect(await store.take(request, 'approve', { notAfter: now + 60_000 })).toEqual({ outcome: 'won', state: 'approved' })
+  })
+
+  test('is refused if another request holds a resource that it must not share', async () => {
+    const { redis, keys, store, request } = await withRequest()
+    await takeSteps(store, request.id, 'approve', 'send', 'accept', 'stop-tracking')
+    const stopped = await store.find(request.id)
+    if (!stopped) throw new Error('the request is gone')
+
+    await redis.set(keys.resource(request.resource), 'another request')
+    expect(await store.take(stopped, 'track-again', { unlessHeld: true })).toEqual({ outcome: 'lost', state: 'untracked' })
+    await redis.del(keys.resource(request.resource))
+    expect(await store.take(stopped, 'track-again', { unlessHeld: true })).toEqual({ outcome: 'won', state: 'tracking' })
+    expect(await redis.get(keys.resource(request.resource))).toBe(request.id)
   })
 
   test('is refused if the record is gone', async () => {
@@ -134,7 +148,7 @@ describe('a step that was taken', () => {
   async function startNoting() {
     const { redis, keys } = connectTestRedis()
     const taken: TakenStep[] = []
-    const store = createStore({ redis, keys, audit: noAudit, onStep: (step) => void taken.push(step) })
+    const store = createStore({ redis, keys, audit: noAudit, noteOf, onStep: (step) => void taken.push(step) })
     const { id } = await recordRequest(store)
     /** Sets the time of the approval back. */
     async function approvedAgo(ms: number) {

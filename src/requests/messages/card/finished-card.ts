@@ -9,6 +9,7 @@ import { endingWords } from '../causes.ts'
 import { notesOnDone } from '../item-outcomes.ts'
 import type { ItemView } from '../item-view.ts'
 import { isOne, isPartlyDone, itemBlocks, itemLines, movedCount, othersMayFinish, unsentOf, unsentWords } from '../items.ts'
+import { isDistrusted } from '../unverified.ts'
 import { shortId, timeTakenWords } from '../words.ts'
 import { approversOfRequest, decider } from './approvals.ts'
 import type { CardView } from './card-view.ts'
@@ -92,7 +93,7 @@ function consequence({ request, items, ending }: CardView): Mrkdwn {
     case 'voided':
       return mrkdwn`The account changed since the request. Nothing was done. ${why}`
     case 'untracked':
-      return untrackedWords(items)
+      return isDistrusted(request) ? mrkdwn`${why} It may still finish. Check the account.` : untrackedWords(items)
     case 'expired':
       return why.text === '' ? mrkdwn`Nothing was done.` : mrkdwn`${why} Nothing was done.`
     case 'rejected':

@@ -9,6 +9,7 @@ import type { CheckAuthority } from '../../access/authority.ts'
 import type { Catalog, Opened } from '../../catalog.ts'
 import type { CommonFinding } from '../../messages/causes.ts'
 import type { StepName } from '../../steps.ts'
+import type { NoteOf } from '../../store/request-note.ts'
 import type { Store } from '../../store/store.ts'
 import type { SendItems } from '../items/send-items.ts'
 import { repeatPreflight } from './repeat-preflight.ts'
@@ -31,6 +32,7 @@ const preflightValidMs = 20_000
 interface ExecuteParts {
   store: Store
   audit: Pick<Audit, 'note'>
+  noteOf: NoteOf
   catalog: Catalog
   onApiError: (error: unknown) => void
   planLook: Queues['planLook']
@@ -49,6 +51,7 @@ interface ExecuteParts {
 export function createExecute({
   store,
   audit,
+  noteOf,
   catalog,
   onApiError,
   planLook,
@@ -57,7 +60,7 @@ export function createExecute({
   checkAuthority,
   onDistrusted,
 }: ExecuteParts) {
-  const outcomesOf = createRequestOutcomes({ store, audit, planLook })
+  const outcomesOf = createRequestOutcomes({ store, audit, noteOf, planLook })
 
   return async function execute(request: Request): Promise<void> {
     const opened = catalog.open(request)
