@@ -1,6 +1,6 @@
 import type { KnownBlock, ModalView, PlainTextOption } from '@slack/web-api'
 import { z } from 'zod'
-import { formatDuration } from '../../domain/duration.ts'
+import { formatAgo } from '../../domain/duration.ts'
 import { mostEvacuated } from '../../domain/evacuation.ts'
 import { explainEvacuation } from '../../domain/evacuation-findings.ts'
 import { reasonField } from '../../requests/messages/reason-field.ts'
@@ -108,7 +108,7 @@ function addressGroup(group: OfferedAddresses['offered'], blockId: string, index
     option({
       text: address,
       value: elasticIpId,
-      ...(seenAgoMs === undefined ? {} : { description: `No server shown. Seen here ${formatDuration(seenAgoMs)} ago.` }),
+      ...(seenAgoMs === undefined ? {} : { description: `No server shown. Seen here ${formatAgo(seenAgoMs)}.` }),
     }),
   )
   return input({

@@ -18,7 +18,7 @@ export function searchNote({ searched, unreadable, since, older, more }: Omit<Fo
 /** Says which words filter the list. The first kind of change is the example. */
 export function filterNote([kind]: ChangeKind[]): Mrkdwn {
   const example = kind === undefined ? mrkdwn`` : mrkdwn` (${code(kind)})`
-  return mrkdwn`Words filter, and all of them must match one entry: a person (a mention, or ${code('me')}), a channel, a kind${example}, an action (${code('approve')}, ${code('refused')}), a request by its first 8 characters, an address, a name, an id. If they match at most three resources, the account's own events for those are shown too.`
+  return mrkdwn`Filter by a person (a mention, or ${code('me')}), a channel, a kind${example}, an action (${code('approve')}, ${code('refused')}), the first 8 characters of a request's id, an address, a name or an id. All words must match one entry. If they match at most three resources, the account's own events for those are shown too.`
 }
 
 /** Says whose events of the account are shown, and whose are not. */

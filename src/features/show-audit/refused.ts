@@ -42,7 +42,7 @@ export function attemptWords(entry: AuditEntry, catalog: WordsOfChanges): Mrkdwn
   if (attempted === 'read') return mrkdwn`tried to use Lockkeeper${text === undefined ? '' : mrkdwn` (${code(text)})`}`
   const what = subjectOf(entry, catalog)
   const words = wordsOfAttempt(asRequester(entry) ?? attempted)
-  if (words === undefined) return mrkdwn`tried something${what === undefined ? '' : mrkdwn` with ${quotation(what)}`}`
+  if (words === undefined) return mrkdwn`tried an unknown action${what === undefined ? '' : mrkdwn` on ${quotation(what)}`}`
   return mrkdwn`${words} ${what === undefined ? 'a request' : quotation(what)}`
 }
 

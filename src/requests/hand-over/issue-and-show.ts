@@ -73,8 +73,8 @@ export function createIssueAndShow({ store, audit, noteOf, showSecret, onApiErro
         return undefined
       }
       await endFailed(request, unappliedCause(error, 'not-made'))
-      const words = toUserWords(error)
-      if (words) await click.answer.ephemeral(notice(nothingMade(words)))
+      const words = toUserWords(error, nothingMade)
+      if (words) await click.answer.ephemeral(notice(words))
       return undefined
     }
   }

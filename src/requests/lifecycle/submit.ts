@@ -127,7 +127,7 @@ export function createSubmit({ signatures, store, access, deliver, wake, names, 
     const request: NewRequest = { ...underRule, signature }
     if (!fitsOnCard(request))
       throw new Refusal(
-        mrkdwn`This request doesn't fit in one message, and approvers must see all of it. Nothing was requested. Request less at once.`,
+        mrkdwn`This request doesn't fit in one message, and approvers must see all of it. Nothing was requested. Request fewer changes at once.`,
       )
     const created = await store.create(request, isMachine(origin) ? {} : { mostUndecided })
     if (created.outcome === 'busy')

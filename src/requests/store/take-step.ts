@@ -127,7 +127,7 @@ export function createTakeStep({ redis, keys, audit, noteOf, onStep }: TakeStepP
     const { outcome, state, at } = await compareAndSet(request, name, stepOf(name), data, {
       to,
       token,
-      changed: to === 'done' ? resourcesOf(request) : [],
+      changed: to === 'done' && request.state !== 'done' ? resourcesOf(request) : [],
     })
     if (outcome === 'won') {
       const took =

@@ -11,7 +11,8 @@ import type { Messenger } from '../web-api/messenger.ts'
 export function createFormOpener(messenger: Pick<Messenger, 'openView' | 'updateView'>) {
   return async function openForm(triggerId: string, view: ModalView, allow: () => Promise<ModalView | undefined>): Promise<void> {
     const opened = await messenger.openView(triggerId, view)
-    if (opened.is !== 'opened') throw new Refusal(mrkdwn`Slack didn't open the form in time. Try again, or give the command its arguments.`)
+    if (opened.is !== 'opened')
+      throw new Refusal(mrkdwn`Slack didn't open the form in time. Nothing was done. Try again, or add the arguments to the command.`)
     try {
       const filled = await allow()
       if (filled) await messenger.updateView(opened.viewId, filled)

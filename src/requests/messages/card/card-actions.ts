@@ -5,7 +5,7 @@ import { type ButtonParts, button } from '../../../slack/blocks/blocks.ts'
 import { phraseWords } from '../../../slack/text/phrase-words.ts'
 import { mrkdwn } from '../../../slack/text/text.ts'
 import { buttonValue, type CardButton, cardButtons } from '../buttons.ts'
-import { unsentWords } from '../items.ts'
+import { unsentOf, unsentWords } from '../items.ts'
 import type { CardView } from './card-view.ts'
 import { approveConfirmation } from './check-first.ts'
 
@@ -78,6 +78,6 @@ function stopConfirmation({ items }: CardView) {
 function trackAgainConfirmation({ items }: CardView) {
   const unsent = unsentWords(items)
   if (unsent === undefined) return undefined
-  const text = mrkdwn`${unsent}. Tracking again sends the rest to the account API now.`
-  return { title: 'Send the rest?', text, confirm: 'Track again', deny: 'Cancel' }
+  const text = mrkdwn`${unsent} Tracking again sends ${unsentOf(items)} to the account API now.`
+  return { title: `Send ${unsentOf(items)}?`, text, confirm: 'Track again', deny: 'Cancel' }
 }

@@ -25,7 +25,7 @@ export function statusLine({ request, description, items, rule, handoverLabel, i
       return mrkdwn`:arrow_forward: *Sent.* Waiting for the account API.`
     case 'tracking': {
       const late = request.lateAt === undefined ? '' : ' Slower than usual. Still tracking.'
-      const count = items.length === 0 ? mrkdwn`` : mrkdwn` *${movedCount(items)}.*`
+      const count = items.length < 2 ? mrkdwn`` : mrkdwn` *${movedCount(items)}.*`
       return mrkdwn`:arrows_counterclockwise: *${capitalised(stateWords(request, description.underway))}* since ${dateTime(request.sentAt ?? request.createdAt)}.${count}${late}`
     }
     default:
