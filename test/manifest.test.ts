@@ -106,6 +106,21 @@ describe('the manifest', () => {
     expect(requested.bot_optional).toEqual(['channels:history', 'groups:history'])
   })
 
+  test('has a row for each scope in docs/install.md, with a link to its page and the methods that need it', () => {
+    const page = readFileSync(join(root, 'docs/install.md'), 'utf8')
+    const rows = [...page.matchAll(/^\| \[`([a-z:]+)`\]\((\S+)\)( \(optional\))? \| .* \| (.*) \|$/gm)]
+    const { bot, bot_optional: optional } = manifest.oauth_config.scopes
+    expect(rows.map(([, scope]) => scope)).toEqual(bot)
+    for (const [, scope = '', link, mark, methods = ''] of rows) {
+      expect(link).toBe(`https://docs.slack.dev/reference/scopes/${scope.replaceAll(':', '.')}`)
+      expect(mark !== undefined).toBe(optional.includes(scope))
+      for (const [, method = ''] of methods.matchAll(/`([^`]+)`/g)) expect(scopesOf[method]).toContain(scope)
+    }
+    const explained = rows.map(([row]) => row).join('\n')
+    const methodsWithScope = Object.keys(scopesOf).filter((method) => (scopesOf[method] ?? []).length > 0)
+    expect(methodsWithScope.filter((method) => !explained.includes(`\`${method}\``))).toEqual([])
+  })
+
   test('subscribes to exactly the events that the bot listens to', () => {
     const listened = [...readFileSync(join(root, 'src/slack/listen/listen.ts'), 'utf8').matchAll(/app\.event\('(\w+)'/g)].map(
       (match) => match[1],

@@ -14,12 +14,12 @@ export const errorCodes = [
   'redis-data-lost',
   'redis-data-new',
   'redis-set-back',
-  'redis-unsafe',
   'assignments-refused',
+  'redis-unsafe',
   'write-doubled',
   'alerts-unread',
   'alerts-unposted',
-  // Lines of the log alone.
+  // Only in lines of the log.
   'account-api-error',
   'alerts-failed',
   'alerts-port-refused',

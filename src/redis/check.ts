@@ -6,7 +6,7 @@ import { guardStore } from './connect.ts'
 /** How long one attempt waits for an answer. */
 const defaultAttemptMs = 2_000
 
-/** Errors that do not pass by waiting: the user, the password or the rights of the user are wrong. */
+/** Errors that waiting does not fix: the user, the password or the rights of the user are wrong. */
 const refusal = /\b(WRONGPASS|NOAUTH|NOPERM)\b/
 
 interface CheckParts {

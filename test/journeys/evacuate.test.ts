@@ -114,7 +114,7 @@ describe('an evacuation', () => {
     account.moveBehindOurBack(cameId, source)
 
     await world.ben.click(card, 'Approve')
-    const remark = await untilReport(world.slack, card.ts, /came to web-1 after the request/)
+    const remark = await untilReport(world.slack, card.ts, /was assigned to web-1 after the request/)
     const report = await untilReport(world.slack, card.ts, /Partly done/)
 
     expect(remark.text).toContain("so it isn't moved")
@@ -187,7 +187,7 @@ describe('the addresses of an evacuation', () => {
     await world.ada.command('/infra evacuate web-1 web-2', { channel: ops })
     const refusal = await untilShown(world.slack, people.ada, /can't be moved/)
     expect(refusal.text).toMatchInlineSnapshot(
-      `"1 of 3 addresses of web-1 can't be moved to web-2, so nothing was requested. 203.0.113.11 has status error. Only active Elastic IPs can be moved. To move the others, leave out the target: a form opens."`,
+      `"1 of 3 addresses of web-1 can't be moved to web-2, so nothing was requested. 203.0.113.11 has status error. Only active Elastic IPs can be moved. To move the others, leave out the target and choose them in the form."`,
     )
     expect(world.slack.messages(ops)).toEqual([])
 
@@ -202,7 +202,7 @@ describe('the addresses of an evacuation', () => {
 
     expect(card.text).toContain('disk errors')
     expect(card.text).toContain(
-      '2 addresses are left out. `203.0.113.11` has status `error`. Only active Elastic IPs can be moved. By the requester: `203.0.113.12`.',
+      '2 addresses are left out. `203.0.113.11` has status `error`. Only active Elastic IPs can be moved. The requester left out `203.0.113.12`.',
     )
     await world.ben.click(card, 'Approve')
     await untilReport(world.slack, card.ts, /Done/)
@@ -286,8 +286,8 @@ describe('the addresses of a dead server', () => {
     dead(world)
 
     const card = await requestEvacuation(world)
-    expect(card.text).toContain('The account shows no server for 3 of these addresses. Lockkeeper saw them on')
-    expect(card.text).toMatch(/`203\.0\.113\.10` {2}eip_evac000 {2}· {2}last seen on `web-1`/)
+    expect(card.text).toContain('The account shows no server for 3 addresses. Lockkeeper saw them on')
+    expect(card.text).not.toContain('last seen on')
     world.accountApi.world.moveBehindOurBack(own[2]?.id ?? '', third)
     await world.ben.click(card, 'Approve')
     const report = await untilReport(world.slack, card.ts, /Partly done/)

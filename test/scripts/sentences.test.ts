@@ -18,7 +18,7 @@ describe('the list of sentences', () => {
         'src/features/rename-virtual-machine/modal.ts message: Also its hostname: letters, digits, hyphens and dots.',
         'src/requests/messages/words.ts message: withdrawn',
         'src/features/list-elastic-ips/messages.ts message: Project',
-        "src/requests/lifecycle/submit.ts error: This request doesn't fit in one message, and approvers must see all of it. Nothing was requested. Request less at once.",
+        "src/requests/lifecycle/submit.ts error: This request doesn't fit in one message, and approvers must see all of it. Nothing was requested. Request fewer changes at once.",
         'src/config/variables.ts error: is missing: it must be {expected}',
         'src/bot/lifecycle.ts log: Lockkeeper is ready',
         'src/ops/log/api-error-handler.ts log: A call to the account API failed',

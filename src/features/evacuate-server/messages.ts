@@ -21,7 +21,7 @@ export function tooManyTicked(count: number): Mrkdwn {
 /** Names in the thread what came to the server after the request, and is not moved. */
 export function remarkWords({ from, came = [] }: EvacuationFacts): string | undefined {
   if (came.length === 0) return undefined
-  const one = came.length === 1
   const listed = came.map(({ address }) => address).join(', ')
-  return `${listed} came to ${from.name} after the request, so ${one ? "it isn't" : "they aren't"} moved.`
+  const [were, areNot] = came.length === 1 ? ['was', "it isn't"] : ['were', "they aren't"]
+  return `${listed} ${were} assigned to ${from.name} after the request, so ${areNot} moved.`
 }

@@ -11,7 +11,7 @@ export interface Page {
 }
 
 interface HealthParts {
-  /** Default: the loopback address, because the pages ask nobody who they are. */
+  /** Default: the loopback address, because the pages have no authentication. */
   host?: string
   /** 0 selects any free port. */
   port: number

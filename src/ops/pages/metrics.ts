@@ -12,8 +12,8 @@ const moveBuckets = [1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 900, 1800, 3600]
 const callBuckets = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20]
 
 /**
- * Gauges of prom-client whose names end like those of counters, which `promtool check metrics` reports. They are only sums of gauges that
- * stay, such as `nodejs_active_handles`.
+ * Gauges of prom-client whose names end like those of counters, which `promtool check metrics` reports. They only repeat the sums of other
+ * gauges, such as `nodejs_active_handles`.
  */
 const misnamedGauges = ['nodejs_active_handles_total', 'nodejs_active_requests_total', 'nodejs_active_resources_total']
 

@@ -18,7 +18,7 @@ const usualExportMs = 5_000
 
 export interface StartedTracing extends Tracing {
   queueTelemetry: QueueTelemetry
-  /** Sends what is left. Waits at most a second. */
+  /** Sends the remaining spans. Waits at most a second. */
   stop(): Promise<void>
 }
 

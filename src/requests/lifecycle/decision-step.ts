@@ -60,7 +60,7 @@ export function refuseUnlessWaiting(request: Request, userId: string): void {
   if (request.state !== 'waiting') throw new Refusal(tooLate(request, userId))
 }
 
-/** Throws a Refusal if the requester clicks on a decided request: they are shown the outcome, not that they may not decide it. */
+/** Throws a Refusal if the requester clicks on a decided request: the answer is the outcome, and not that they may not decide it. */
 export function refuseRequesterOfDecided(request: Request, { userId }: Origin): void {
   if (userId === request.origin.userId) refuseUnlessWaiting(request, userId)
 }

@@ -95,7 +95,7 @@ export function createSubmit({ signatures, store, access, deliver, wake, names, 
       reason,
       draft,
     })
-    // The person ended a command with *because*, and meant to say why.
+    // The command ended with *because*, so the person wanted to give a reason.
     if (submitted.reason === '') throw new ReasonRequired(undefined, draft)
     const undoes = await findUndone(submitted.undoes, change.kind, asRead)
     const requested = {
@@ -127,7 +127,7 @@ export function createSubmit({ signatures, store, access, deliver, wake, names, 
     const request: NewRequest = { ...underRule, signature }
     if (!fitsOnCard(request))
       throw new Refusal(
-        mrkdwn`This request doesn't fit in one message, and approvers must see all of it. Nothing was requested. Request less at once.`,
+        mrkdwn`This request doesn't fit in one message, and approvers must see all of it. Nothing was requested. Request fewer changes at once.`,
       )
     const created = await store.create(request, isMachine(origin) ? {} : { mostUndecided })
     if (created.outcome === 'busy')
@@ -166,7 +166,7 @@ export function createSubmit({ signatures, store, access, deliver, wake, names, 
 }
 export type Submit = ReturnType<typeof createSubmit>
 
-/** What a change of several resources locks besides its own. */
+/** Returns the resources that a change of several locks in addition to its own. */
 function lockedBesides<Input, Facts>(change: Change<Input, Facts>, input: Input, facts: Facts): Pick<NewRequest, 'moreResources'> {
   const moreResources = change.moreResources?.(input, facts)
   return moreResources ? { moreResources } : {}

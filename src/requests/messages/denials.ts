@@ -11,7 +11,11 @@ import { notInChannel } from './words.ts'
 /** Returns the words for a kind of change that follow *allows*: `moving an Elastic IP`. */
 export type LabelOf = (kind: string) => string
 
-const actionWords: Record<DeniedAction, string> = { read: 'use Lockkeeper', request: 'request changes', decide: 'decide requests' }
+const actionWords: Record<DeniedAction, string> = {
+  read: 'use Lockkeeper',
+  request: 'request changes',
+  decide: 'approve or reject requests',
+}
 
 const tryAgain = 'Nothing was done. Try again in a minute.'
 
@@ -50,15 +54,15 @@ export function denialWords(denial: Denial, labelOf: LabelOf, command = ''): Mrk
       if (isEmpty(denial.requesters)) return mrkdwn`Only alerts can request this here. Ask the people who run Lockkeeper.`
       return mrkdwn`You can't request this here. These requesters can: ${whoIsIn(denial.requesters)}. Ask one of them, or the people who run Lockkeeper.`
     case 'not-an-approver':
-      return mrkdwn`You aren't an approver of this request. ${whoApproves(denial.approvers)} can decide it.`
+      return mrkdwn`You aren't an approver of this request. ${whoApproves(denial.approvers)} can approve or reject it.`
     case 'too-few-approvers':
       return mrkdwn`Not enough approvers: ${ruleWords(denial.rule)} needs ${denial.needed}${denial.requester === undefined ? ' besides you' : ''}. Nothing was requested. The people who run Lockkeeper can add active members to the rule.`
     case 'group-unknown':
       return mrkdwn`Slack didn't return the members of the user group, so this couldn't be checked. ${tryAgain}`
     case 'own-request':
-      return mrkdwn`You requested this, so someone else must decide it. You can withdraw it.`
+      return mrkdwn`You requested this, so someone else must approve it. You can withdraw it.`
     case 'rule-gone':
-      return mrkdwn`No policy rule covers this request anymore, so nobody can decide it. The requester can withdraw it and request it again.`
+      return mrkdwn`No policy rule covers this request anymore, so nobody can approve it. The requester can withdraw it and request it again.`
     case 'only-requester-may-issue':
       return mrkdwn`Only ${mention(denial.requester)}, who requested this token, can create it.`
     case 'only-requester-may-withdraw':

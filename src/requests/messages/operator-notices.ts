@@ -23,14 +23,6 @@ export function doubledWrite(id: string, command: string): Mrkdwn {
   return mrkdwn`:rotating_light: The account's own events show the change of request ${id} twice. Lockkeeper sent it once. Find both with ${code(`${command} audit ${id}`)}, and find out who else uses Lockkeeper's API key.`
 }
 
-/** Says that Redis was changed and could lose requests. `faults`: what is wrong and what to do, in sentences. */
-export function unsafeRedis(faults: string[]): Mrkdwn {
-  return mrkdwn`:rotating_light: *Redis could lose requests and approvals.* ${faults.join(' ')} Another notice follows when it is safe again.`
-}
-
-/** Says that Redis keeps requests safe again. */
-export const safeRedis = mrkdwn`:white_check_mark: *Redis keeps requests safe again.* Its settings are correct.`
-
 const listProblems: Record<ListProblem, string> = {
   forged: "has entries that Lockkeeper didn't write",
   older: 'is older than one that was read before',
@@ -41,6 +33,14 @@ const listProblems: Record<ListProblem, string> = {
 export function assignmentsRefused(problem: ListProblem): Mrkdwn {
   return mrkdwn`:rotating_light: The list in Redis of which server each Elastic IP was last seen on ${listProblems[problem]}. Lockkeeper doesn't use it, and writes a new one. Until then, check evacuations of servers that are down by hand. Find out whether Redis went back to an older state, or who can write to it.`
 }
+
+/** Says that Redis was changed and could lose requests. `faults`: what is wrong and what to do, in sentences. */
+export function unsafeRedis(faults: string[]): Mrkdwn {
+  return mrkdwn`:rotating_light: *Redis could lose requests and approvals.* ${faults.join(' ')} Another notice follows when it is safe again.`
+}
+
+/** Says that Redis keeps requests safe again. */
+export const safeRedis = mrkdwn`:white_check_mark: *Redis keeps requests safe again.* Its settings are correct.`
 
 /** Says that a request cannot be trusted, and what to do. */
 export function distrusted({ id }: Request, problem: AuthorityProblem): Mrkdwn {

@@ -17,11 +17,11 @@ export function tooLate(request: Request, clickerId: string): Mrkdwn {
       if (isMachine(request.origin)) return mrkdwn`The alert that requested this has resolved. ${changedNothing}`
       return mrkdwn`${mention(request.origin.userId)} already withdrew this. ${changedNothing}`
     case 'expired':
-      return mrkdwn`${request.causes.length > 0 ? `This expired. ${explainAll(undefined, request.causes).why}` : 'This expired before it was decided.'} Nothing was done.`
+      return mrkdwn`${request.causes.length > 0 ? `This expired. ${explainAll(undefined, request.causes).why}` : 'This expired before it was approved.'} Nothing was done.`
     case 'voided':
       return mrkdwn`Canceled: the account changed since the request. Nothing was done.`
     case 'waiting':
-      return mrkdwn`This request hasn't been decided yet. ${changedNothing}`
+      return mrkdwn`This request still needs approval. ${changedNothing}`
     default:
       return mrkdwn`Already approved${who}.${request.state === 'approved' ? '' : ` Status: ${stateWords(request)}.`} ${changedNothing}`
   }

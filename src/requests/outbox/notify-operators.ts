@@ -14,7 +14,7 @@ import type { Message, Messenger } from '../../slack/web-api/messenger.ts'
 /** The same problem is notified once in this time, over all replicas and requests. */
 const quietMs = 3_600_000
 
-/** Twice as long as a request to Slack can take. A claim that ran out therefore means that its process died. */
+/** Twice as long as a request to Slack can take. So if a claim has expired, its process has died. */
 const claimMs = 10_000
 
 /** The waits between the tries. After about an hour only the log has the problem. */
@@ -30,7 +30,7 @@ interface NoticeOptions {
   requestId?: string
   /** What the problem is about: a second notice with the same code and subject is a repeat. By default the request. */
   about?: string
-  /** The level of the line in the log. */
+  /** The level of the log line. */
   level?: NoticeLevel
 }
 

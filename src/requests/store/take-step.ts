@@ -127,7 +127,7 @@ export function createTakeStep({ redis, keys, audit, noteOf, onStep }: TakeStepP
     const { outcome, state, at } = await compareAndSet(request, name, stepOf(name), data, {
       to,
       token,
-      changed: to === 'done' ? resourcesOf(request) : [],
+      changed: to === 'done' && request.state !== 'done' ? resourcesOf(request) : [],
     })
     if (outcome === 'won') {
       const took =
@@ -163,7 +163,7 @@ export function sinceApproval({ decidedAt }: Request, at: number): Pick<TakenSte
 function argumentOf(request: Request, name: string, step: Step, data: StepData) {
   return {
     id: request.id,
-    // Each person has a token of their own for a step. Otherwise another person's approval would hide that a command is a repeat.
+    // Each person has a separate token for a step. Otherwise another person's approval would hide that a command is a repeat.
     tokenName: data.audit?.by === undefined ? name : `${name}:${data.audit.by}`,
     // A step that keeps the state leads from the state that was read.
     from: step.to === 'same' ? step.from.filter((state) => state === request.state) : step.from,

@@ -14,7 +14,7 @@ import { createOutboxSweep } from './sweep-outbox.ts'
 import { createRequestSweep } from './sweep-requests.ts'
 import { createWatchdog } from './watchdog.ts'
 
-/** The largest number of requests, and of messages, that one tick takes. The next tick takes the rest. */
+/** The most requests, and the most messages, that one tick takes. The next tick takes the rest. */
 const sweepSize = 20_000
 
 /** A tick takes up to 25 s while the account API hangs. After this time, a tick no longer counts as work. */

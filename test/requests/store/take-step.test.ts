@@ -74,6 +74,20 @@ describe('a step', () => {
     expect(await store.due(10)).toEqual([])
   })
 
+  test('that keeps an ended request as it is owes a report, and changes neither its place among the ended ones nor a newer last change', async () => {
+    const { redis, keys, store, outbox, request } = await withRequest()
+    await takeSteps(store, request.id, 'approve', ['send', { dueInMs: 0 }], 'finish')
+    await redis.set(keys.lastChange(request.resource), 'newer')
+    await redis.zadd(keys.ended, 1, request.id)
+
+    await takeSteps(store, request.id, 'note-resolved')
+
+    expect(await store.find(request.id)).toMatchObject({ state: 'done' })
+    expect(await outbox.owed(request.id)).toContain('resolved')
+    expect(await redis.get(keys.lastChange(request.resource))).toBe('newer')
+    expect(await redis.zscore(keys.ended, request.id)).toBe('1')
+  })
+
   test('that restarts an ended request keeps its record and holds its resource again', async () => {
     const { redis, keys, store, request } = await withRequest()
     await takeSteps(store, request.id, 'approve', 'send', ['not-start', { dueInMs: 0 }])

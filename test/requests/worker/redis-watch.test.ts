@@ -17,6 +17,8 @@ const evicts: RedisFault = {
 }
 const volatile: RedisFault = { code: 'not-on-disk', words: "Redis doesn't write changes to disk (appendonly no). Set appendonly yes." }
 
+const keyring = createKeyring([new Secret('a-secret-of-at-least-32-characters!!')], { purpose: 'notices', prefix: 'lockkeeper' })
+
 /** A process that watches Redis and posts to the operators. `faults` are what it finds, unless it reads them itself. */
 function startProcess({ redis, keys }: { redis: Redis; keys: Keys }, findFaults?: () => Promise<RedisFault[]>) {
   const faults: RedisFault[] = []

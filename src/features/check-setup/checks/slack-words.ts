@@ -30,7 +30,7 @@ export const scopes = {
   unknown: mrkdwn`Couldn't check: Slack doesn't show which are granted.`,
 }
 
-/** The fix for everything that a newer manifest brings. */
+/** The fix for an outdated manifest. */
 const pasteManifest = mrkdwn`Paste the current ${code('manifest.yml')}, with your own address, into *App Manifest* at api.slack.com/apps. Save it and reinstall the app.`
 
 export const manifest = {

@@ -57,7 +57,7 @@ export function pickers({ lastReceivedMs, usesSockets }: SetupFacts): CheckResul
   return arrival(subjects.pickers, isUnavailable(lastReceivedMs) ? lastReceivedMs : lastReceivedMs.options, say.pickers, usesSockets)
 }
 
-/** Clicks and option loads arrive at addresses of their own, so each is checked by when one last arrived. */
+/** Clicks and option loads arrive at different addresses, so each is checked by the time at which one last arrived. */
 function arrival(
   what: string,
   agoMs: number | undefined | Unavailable,

@@ -66,7 +66,7 @@ if arg.open then
   redis.call('PERSIST', KEYS[1])
   redis.call('ZADD', KEYS[2], now, arg.id)
   redis.call('ZREM', KEYS[3], arg.id)
-else
+elseif state ~= cjson.encode(arg.to) then
   for i = 7, #KEYS, 2 do
     if redis.call('GET', KEYS[i]) == arg.id then redis.call('DEL', KEYS[i]) end
   end
