@@ -87,7 +87,7 @@ describe.each(releases.map(({ name }) => name))('what release %s stored', (relea
     const waiting = inState('waiting').filter(({ origin }) => !isMachine(origin))
     expect(others).toEqual([])
     await ben.command('/infra pending', { channel: ops })
-    const listed = await untilShown(slack, people.ben, /waiting for approval/)
+    const listed = await untilShown(slack, people.ben, /requests need approval/)
     for (const each of listedAs) expect(listed.text).toContain(each)
 
     // The same alert again is a duplicate, and its end withdraws what it requested before the upgrade.
@@ -136,7 +136,7 @@ const quick = { timeout: 10_000, interval: 20 }
 
 /** What the list of waiting requests says about each. */
 const listedAs = [
-  '8 waiting for approval',
+  '8 requests need approval',
   'Move 203.0.113.20 from web-1 to web-2',
   'Move 203.0.113.33 from web-1 to web-2',
   'Move 2 Elastic IPs from edge-ash-2 to web-2',
