@@ -132,6 +132,7 @@ function nameParts(v: Variables) {
       botToken: v.SLACK_BOT_TOKEN,
       signingSecret: v.SLACK_SIGNING_SECRET,
       appToken: v.SLACK_APP_TOKEN,
+      command: v.SLACK_COMMAND,
       apiUrl: v.SLACK_API_URL,
       host: v.HOST,
       port: v.PORT,

@@ -49,6 +49,8 @@ export function createKeys(prefix: string) {
     /** A hash: the requests that looks have spent, by second. */
     pollBudget: `${tag}:poll-budget`,
     lastTick: `${tag}:last-tick`,
+    /** The settings with which Redis could lose requests, as the operators were notified of them. */
+    redisFaults: `${tag}:redis-faults`,
     /** The process that searches for the secret that a request has issued. */
     search: (id: string) => `${tag}:search:${id}`,
     delivery: (key: string) => `${tag}:delivery:${key}`,

@@ -76,6 +76,7 @@ export function createGather({ setup, access, store, accountApi, ownLastSlice }:
     return {
       bot: describeBot(setup),
       usesSockets,
+      command: { used: viewer.command, configured: setup.command },
       slack,
       home,
       lastReceivedMs,

@@ -58,7 +58,7 @@ export function createHandOver({ signatures, checkAuthority, onDistrusted, acces
     if (claimed.outcome === 'expired') return expire(request, click)
     if (claimed.outcome !== 'won') {
       const now = await store.find(request.id)
-      throw new Refusal(now ? tooLate(now, click.origin.userId) : unknownRequest)
+      throw new Refusal(now ? tooLate(now, click.origin.userId) : unknownRequest(click.origin.command))
     }
     // If this process dies before it shows the secret, a worker makes it worthless.
     await wake(request, timings.handoverMs)

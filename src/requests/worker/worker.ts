@@ -9,6 +9,7 @@ import type { Reconcile } from '../reconcile/reconcile.ts'
 import type { Track } from '../reconcile/track/track.ts'
 import type { Store } from '../store/store.ts'
 import type { DataLossMark } from './data-loss-mark.ts'
+import type { RedisWatch } from './redis-watch.ts'
 import { createOutboxSweep } from './sweep-outbox.ts'
 import { createRequestSweep } from './sweep-requests.ts'
 import { createWatchdog } from './watchdog.ts'
@@ -27,6 +28,7 @@ interface WorkerParts {
   queues: Queues
   audit: Pick<Audit, 'tidy'>
   dataLossMark: DataLossMark
+  redisWatch: RedisWatch
   store: Store
   outbox: Outbox
   reconcile: Reconcile
@@ -49,6 +51,7 @@ export function createWorker({
   queues,
   audit,
   dataLossMark,
+  redisWatch,
   store,
   outbox,
   reconcile,
@@ -61,7 +64,7 @@ export function createWorker({
 }: WorkerParts) {
   const requestSweep = createRequestSweep({ store, reconcile, tracking, sweepSize, onError })
   const outboxSweep = createOutboxSweep({ outbox, deliver, sweepSize, onRefusedCard: requestSweep.reconcileInBackground, onError })
-  const watchdog = createWatchdog({ queues, audit, dataLossMark, store, onError, intervalMs: watchdogMs })
+  const watchdog = createWatchdog({ queues, audit, dataLossMark, redisWatch, store, onError, intervalMs: watchdogMs })
   const workers: Worker[] = []
   let whileSweeping: NodeJS.Timeout | undefined
 

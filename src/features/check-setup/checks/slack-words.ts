@@ -43,6 +43,11 @@ export const manifest = {
   fix: pasteManifest,
 }
 
+export const command = {
+  other: (used: string, configured: string) => mrkdwn`This is ${code(used)}. Notices, alerts and the Home tab name ${code(configured)}.`,
+  fix: (used: string, configured: string) => mrkdwn`Unless the app has ${code(configured)} too, set ${code(`SLACK_COMMAND=${used}`)}.`,
+}
+
 export const buttons = {
   worked: (agoMs: number) => mrkdwn`Last worked ${ago(agoMs)}.`,
   neverReceived: mrkdwn`No click received yet. Press *Test the buttons* below.`,

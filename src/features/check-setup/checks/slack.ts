@@ -44,6 +44,11 @@ export function manifest(facts: SetupFacts): CheckResult {
   return granted ? ok(what, say.manifest.present) : unknown(what, say.scopes.unknown)
 }
 
+/** An app can have several commands, so another one than the configured one need not be a mistake. */
+export function command({ command: { used, configured } }: SetupFacts): CheckResult[] {
+  return used === configured ? [] : [unknown(subjects.command, say.command.other(used, configured), say.command.fix(used, configured))]
+}
+
 export function buttons({ lastReceivedMs, usesSockets }: SetupFacts): CheckResult {
   return arrival(subjects.buttons, isUnavailable(lastReceivedMs) ? lastReceivedMs : lastReceivedMs.click, say.buttons, usesSockets)
 }
