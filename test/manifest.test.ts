@@ -4,6 +4,7 @@ import { describe, expect, inject, onTestFinished, test } from 'vitest'
 import { parse } from 'yaml'
 import { createBot } from '../src/bot/bot.ts'
 import { readConfig } from '../src/config/config.ts'
+import { Variables } from '../src/config/variables.ts'
 import { bundles, changeKinds } from '../src/features/index.ts'
 import { createLog } from '../src/ops/log/log.ts'
 import { slackManifest } from './slack-manifest-schema.ts'
@@ -50,6 +51,7 @@ describe('the manifest', () => {
     const [command, ...others] = manifest.features.slash_commands
     expect(command).toMatchObject({ command: '/infra', should_escape: true })
     expect(others).toEqual([])
+    expect(Variables.shape.SLACK_COMMAND.parse(undefined)).toBe(command?.command)
 
     const [first, ...hinted] = (command?.usage_hint ?? '').split(', ')
     expect(first).toBe('help')

@@ -48,7 +48,7 @@ export function createOperatorNotifier({
     const [words, about] =
       report === 'break-glass'
         ? [unannounced(request, error, command), `${report}:${request.id}`]
-        : [undeliverable(request, error), request.id]
+        : [undeliverable(request, error, command), request.id]
     void notify('report-undeliverable', words, { requestId: request.id, about })
   }
 

@@ -1,6 +1,6 @@
 import type { Instruments } from './instruments.ts'
 
-/** What of Slack is acknowledged: the values of the label `payload`. */
+/** The kinds of payload that are acknowledged: the values of the label `payload`. */
 export const acknowledgedPayloads = ['command', 'click', 'form', 'shortcut', 'options', 'home', 'other'] as const
 export type AcknowledgedPayload = (typeof acknowledgedPayloads)[number]
 
@@ -17,7 +17,10 @@ const acknowledgementBuckets = [0.05, 0.1, 0.25, 0.5, 1, 2, 3, 5]
 /** In seconds. The objectives are 30 s. */
 const delayBuckets = [0.5, 1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1800, 3600]
 
-/** Creates the metrics of the service level objectives, and the counters of what must never occur. docs/alerts-and-errors.md explains both. */
+/**
+ * Creates the metrics of the service level objectives, and the counters of events that must never occur. docs/alerts-and-errors.md explains
+ * both.
+ */
 export function createObjectiveMetrics({ counter, histogram }: Pick<Instruments, 'counter' | 'histogram'>) {
   const acknowledgements = histogram(
     'lockkeeper_acknowledgement_duration_seconds',
@@ -53,7 +56,7 @@ export function createObjectiveMetrics({ counter, histogram }: Pick<Instruments,
   }
 }
 
-/** Creates the counters of what must never occur. They start at 0. Otherwise Prometheus sees no increase when it occurs for the first time. */
+/** Creates the counters of events that must never occur. They start at 0. Otherwise Prometheus sees no increase at the first event. */
 function createNeverCounters(counter: Instruments['counter']) {
   const doubled = counter(
     'lockkeeper_writes_doubled_total',

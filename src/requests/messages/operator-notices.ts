@@ -4,8 +4,8 @@ import type { ListProblem } from '../../redis/assignments.ts'
 import { code, type Mrkdwn, mention, mrkdwn } from '../../slack/text/text.ts'
 
 /** Says that neither the channel nor the requester gets a message. `error`: Slack's code. */
-export function undeliverable({ id, state }: Request, error: string): Mrkdwn {
-  return mrkdwn`:warning: Couldn't deliver a message about request ${id} (${state}) to its channel or the requester: ${error}.`
+export function undeliverable({ id, state }: Request, error: string, command: string): Mrkdwn {
+  return mrkdwn`:warning: Couldn't deliver a message about request ${id} (${state}) to its channel or the requester: ${error}. Tell the requester what ${code(`${command} audit ${id}`)} shows. Then invite Lockkeeper to the channel, or unarchive it.`
 }
 
 /** Says that a channel does not get the message about an emergency approval. `error`: Slack's code. */
