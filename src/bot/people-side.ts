@@ -17,9 +17,9 @@ export function createPeopleSide(foundation: Foundation) {
   const { config, timings, telemetry, redis, clients, operators, requests } = foundation
   const { keys, prompt } = redis
   const { identity, messenger, respond } = clients.slack
-  const { directory, catalog, access, signatures, checkAuthority, render, forPeople } = requests
+  const { directory, catalog, access, signatures, noteOf, checkAuthority, render, forPeople } = requests
   const { store, deliver, wake } = forPeople
-  const onError = telemetry.errorReports.each('people')
+  const onError = telemetry.errorReports.of('people')
 
   const commands = () => features.flatMap((feature) => feature.commands)
   const home = createHome({
@@ -58,11 +58,11 @@ export function createPeopleSide(foundation: Foundation) {
     home,
     details: render.details,
     openForm,
-    names: directory.names,
     linkTo: identity.linkTo,
     showSecret: createShowSecret({ respond, messenger }),
     timings,
     signatures,
+    noteOf,
     checkAuthority,
     onDistrusted: operators.onDistrusted,
     onApiError: operators.onApiError,

@@ -1,5 +1,6 @@
 import type { Feature } from '../features/feature.ts'
 import { createDiscardUnposted } from '../requests/reconcile/discard-unposted.ts'
+import { createDistrust } from '../requests/reconcile/distrust.ts'
 import { createExecute } from '../requests/reconcile/execute/execute.ts'
 import { createItemSteps } from '../requests/reconcile/items/item-steps.ts'
 import { createSendItems } from '../requests/reconcile/items/send-items.ts'
@@ -9,6 +10,7 @@ import { createTrack } from '../requests/reconcile/track/track.ts'
 import { createCounts } from '../requests/worker/counts.ts'
 import { createDataLossMark } from '../requests/worker/data-loss-mark.ts'
 import { createProgress } from '../requests/worker/progress.ts'
+import { createRedisWatch } from '../requests/worker/redis-watch.ts'
 import { createRepeatedWork } from '../requests/worker/repeated-work.ts'
 import { createWorker } from '../requests/worker/worker.ts'
 import type { Foundation } from './foundation/foundation.ts'
@@ -27,12 +29,21 @@ export function createWorkerSide(foundation: Foundation, features: Feature[]) {
     catalog: requests.catalog,
     onLost: telemetry.metrics.requestsLost,
   })
+  const redisWatch = createRedisWatch({
+    redis: patient,
+    keys,
+    // Whoever sets ALLOW_VOLATILE_REDIS knows, and the log has said so at the start.
+    findFaults: foundation.config.redis.allowVolatile ? async () => [] : redis.faults,
+    notifyOperators: operators.notify,
+    onFaults: telemetry.metrics.redisFaults,
+  })
   const worker = createWorker({
     ...requests.forJobs,
     ...createJobs(foundation),
     keys,
     dataLossMark,
-    onError: telemetry.errorReports.each('jobs'),
+    redisWatch,
+    onError: telemetry.errorReports.of('jobs'),
     onTick: telemetry.metrics.tick,
   })
 
@@ -43,7 +54,7 @@ export function createWorkerSide(foundation: Foundation, features: Feature[]) {
     redis: patient,
     keys,
     works: repeatedOf(features, foundation.config.policy),
-    onError: telemetry.errorReports.throttled('jobs'),
+    onError: telemetry.errorReports.of('jobs'),
   })
 
   return { worker: together(worker, repeatedWork), dataLossMark, progress }
@@ -69,14 +80,38 @@ function together(...all: Started[]): Started {
 function createJobs({ config, timings, telemetry: { tracing }, clients, redis: { keys }, operators, requests }: Foundation) {
   const { onApiError, onDistrusted, onLostRecord, onUndeliverable } = operators
   const { movePollIntervalMs: pollIntervalMs, moveTimeoutMs: lateAfterMs } = config
-  const { catalog, signatures, checkAuthority, checkItems, checkSearch, forJobs } = requests
+  const { catalog, signatures, noteOf, checkRecord, checkAuthority, checkItems, checkSearch, forJobs } = requests
   const { redis, store, audit, deliver, show, wake, queues } = forJobs
   const budget = createPollBudget({ redis, keys, perMinute: config.movePollBudget })
 
-  const itemSteps = createItemSteps({ store, catalog, show, afterEndMs: pollIntervalMs * 3 })
+  const distrust = createDistrust({ store, audit, noteOf, show, onDistrusted })
+  const itemSteps = createItemSteps({ store, catalog, checkRecord, distrust, show, afterEndMs: pollIntervalMs * 3 })
   const { planLook } = queues
-  const sendItems = createSendItems({ store, audit, catalog, checkItems, itemSteps, planLook, onApiError, onDistrusted })
-  const execute = createExecute({ store, audit, catalog, onApiError, planLook, sendItems, signatures, checkAuthority, onDistrusted })
+  const sendItems = createSendItems({
+    store,
+    audit,
+    noteOf,
+    catalog,
+    checkRecord,
+    distrust,
+    checkItems,
+    itemSteps,
+    planLook,
+    onApiError,
+    onDistrusted,
+  })
+  const execute = createExecute({
+    store,
+    audit,
+    noteOf,
+    catalog,
+    onApiError,
+    planLook,
+    sendItems,
+    signatures,
+    checkAuthority,
+    onDistrusted,
+  })
   const tracking = createTrack({
     store,
     catalog,
@@ -86,9 +121,9 @@ function createJobs({ config, timings, telemetry: { tracing }, clients, redis: {
     itemSteps,
     budget,
     onApiError,
-    audit,
+    checkRecord,
     checkSearch,
-    onDistrusted,
+    distrust,
     tracing,
   })
   const discardUnposted = createDiscardUnposted({ store, messenger: clients.slack.messenger, onUndeliverable })

@@ -1,7 +1,7 @@
 import type { Finding } from './finding.ts'
 import type { Verdict } from './keyring.ts'
 
-/** Why a write must not be sent. `unknown-key`: nobody can say now whether it is genuine, so the request does not end. */
+/** Why a write must not be sent. `unknown-key`: this process cannot verify the request, so the request does not end. */
 export type AuthorityProblem = Finding & {
   code:
     | 'record-changed'
@@ -13,6 +13,9 @@ export type AuthorityProblem = Finding & {
     | 'approval-needed-now'
     | 'rule-gone'
 }
+
+/** The reason why the audit, or the end of a tracking, says nothing of what a record contains. */
+export const unverifiedRecord = { code: 'record-unverified' } as const satisfies Finding
 
 /** Returns what is wrong with a request whose signatures have these verdicts. */
 export function problemOf(...verdicts: Verdict[]): AuthorityProblem | undefined {

@@ -21,9 +21,12 @@ type AsRequested = Pick<
   | 'reason'
   | 'undoes'
 > &
-  Pick<Partial<Request>, 'fromMessage' | 'alert' | 'moreResources'>
+  Pick<Partial<Request>, 'fromMessage' | 'alert' | 'moreResources' | 'approverNames' | 'personNames'>
 
-/** What the signature of a request covers: all that was requested, under which rule, with how many approvals, and until when. */
+/**
+ * What the signature of a request covers: all that was requested, under which rule, with how many approvals and until when, and the names of people
+ * that its message shows.
+ */
 function requestContent({ origin, fromMessage, alert, moreResources = [], ...request }: AsRequested) {
   const {
     version,
@@ -41,12 +44,15 @@ function requestContent({ origin, fromMessage, alert, moreResources = [], ...req
     createdAt,
     reason,
     undoes,
+    approverNames,
+    personNames,
   } = request
   const { userId, channelId, teamId } = origin
   const requested = { version, id, kind, input, facts, resource, hash, unchecked, userId, channelId, teamId, reason, undoes }
   const from = { ...(fromMessage ? { fromMessage } : {}), ...(alert ? { alert } : {}) }
   const locks = moreResources.length > 0 ? { moreResources } : {}
-  return { signed: 'request', ...requested, ...from, ...locks, rule, needsApproval, approvalsNeeded, ttlMs, createdAt }
+  const names = { ...(approverNames === undefined ? {} : { approverNames }), ...(personNames ? { personNames } : {}) }
+  return { signed: 'request', ...requested, ...from, ...locks, ...names, rule, needsApproval, approvalsNeeded, ttlMs, createdAt }
 }
 
 /** What the signature of an approval covers. `via` is the party that it stands for, by which the rule allowed it. */
@@ -63,7 +69,10 @@ function breakGlassContent({ id, hash }: Pick<Request, 'id' | 'hash'>, { by, nam
   return { signed: 'break-glass', requestId: id, hash, by, name, rule, via, at, reason }
 }
 
-/** What was read of the account just before the one write. Later reads are compared with it, and may lead to another write. */
+/**
+ * Returns what the signature of the last read before the write covers. Later reads are compared with that read, and may lead to another
+ * write.
+ */
 function seenContent({ id, hash }: Pick<Request, 'id' | 'hash'>, seen: unknown) {
   return { signed: 'seen', requestId: id, hash, seen }
 }
@@ -73,8 +82,15 @@ export function createRequestSignatures(keyring: Keyring) {
   const verifyRequest = (request: Request): Verdict => keyring.verify(requestContent(request), request.signature)
   const verifySeen = (request: Request): Verdict => keyring.verify(seenContent(request, request.seen), request.seenSignature)
 
+  const isKnown = createKnown()
+
   /** Verifies everything that people are shown of a change: what was requested, its hash, and what was read before the write. */
   function verifyRecord(request: Request): Verdict {
+    const { warnings, signature, seen, seenSignature } = request
+    return isKnown([requestContent(request), warnings, signature, seen, seenSignature], () => verifyParts(request))
+  }
+
+  function verifyParts(request: Request): Verdict {
     const verdicts = [verifyRequest(request), ...(request.seen === undefined ? [] : [verifySeen(request)])]
     const found = verdicts.find((verdict) => verdict === 'unknown-key') ?? verdicts.find((verdict) => verdict !== 'genuine') ?? 'genuine'
     return found === 'genuine' && !isGenuine(request) ? 'forged' : found
@@ -108,3 +124,33 @@ export function createRequestSignatures(keyring: Keyring) {
   }
 }
 export type RequestSignatures = ReturnType<typeof createRequestSignatures>
+
+/** How much text of genuine records is remembered, in characters. A record with one change has about 2,000. */
+const rememberedCharacters = 4_000_000
+
+/**
+ * Remembers what was genuine. A record is verified at each step and for each message, and its signed part never changes. Only the same text again
+ * is taken as known.
+ */
+function createKnown() {
+  const known = new Set<string>()
+  let characters = 0
+
+  function remember(text: string): void {
+    known.add(text)
+    characters += text.length
+    for (const oldest of known) {
+      if (characters <= rememberedCharacters) return
+      known.delete(oldest)
+      characters -= oldest.length
+    }
+  }
+
+  return function isKnown(content: unknown[], verify: () => Verdict): Verdict {
+    const text = JSON.stringify(content)
+    if (known.has(text)) return 'genuine'
+    const verdict = verify()
+    if (verdict === 'genuine') remember(text)
+    return verdict
+  }
+}

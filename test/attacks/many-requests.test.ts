@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { createStore } from '../../src/requests/store/store.ts'
 import { ops, people, startWorld, untilCard, untilShown, type World } from '../journeys/world.ts'
+import { noteOf } from '../requests/audit-for-test.ts'
 import { connectTestRedis, noAudit } from '../requests/redis-for-test.ts'
 import { newRequestFor } from '../requests/request-for-test.ts'
 
@@ -8,7 +9,7 @@ const notPosted = { code: 'not-posted', error: 'is_archived' }
 
 function setUp() {
   const { redis, keys } = connectTestRedis()
-  const store = createStore({ redis, keys, audit: noAudit })
+  const store = createStore({ redis, keys, audit: noAudit, noteOf })
   let count = 0
   const ask = (more: Parameters<typeof newRequestFor>[0] = {}) => {
     count += 1

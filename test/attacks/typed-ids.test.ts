@@ -7,6 +7,7 @@ import { createRotateChange } from '../../src/features/rotate-revoke-api-key/rot
 import { createMoveChange } from '../../src/moves/move-change.ts'
 import { createSubmit } from '../../src/requests/lifecycle/submit.ts'
 import { createStore } from '../../src/requests/store/store.ts'
+import { noteOf } from '../requests/audit-for-test.ts'
 import { connectTestRedis, noAudit } from '../requests/redis-for-test.ts'
 import { ruleFor } from '../requests/request-for-test.ts'
 import { signatures } from '../requests/signatures-for-test.ts'
@@ -37,11 +38,11 @@ const origin = { teamId: 'T0NIMBUS01', channelId: 'C0OPS00001', userId: 'U0ADA00
 
 function setUp() {
   const { redis, keys } = connectTestRedis()
-  const store = createStore({ redis, keys, audit: noAudit })
+  const store = createStore({ redis, keys, audit: noAudit, noteOf })
   const submit = createSubmit({
     signatures,
     store,
-    access: { gate: async () => ({}), admit: async () => ({ rule: ruleFor(), unchecked: [] }) } as never,
+    access: { gateSent: async () => ({}), admit: async () => ({ rule: ruleFor(), unchecked: [] }) } as never,
     deliver: async () => ({ is: 'sent' }) as never,
     wake: async () => {},
     names: async () => new Map(),

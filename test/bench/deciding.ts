@@ -1,7 +1,7 @@
 import { Redis } from 'ioredis'
 import { createKeys } from '../../src/redis/key-names.ts'
 import { createStore } from '../../src/requests/store/store.ts'
-import { auditWriting } from '../requests/audit-for-test.ts'
+import { auditWriting, noteOf } from '../requests/audit-for-test.ts'
 import { startRedis } from '../sandbox/redis/start-redis.ts'
 import type { Effort } from './effort.ts'
 import { moveOf } from './record-moves.ts'
@@ -22,7 +22,7 @@ export async function benchDeciding({ quick, rounds }: Effort): Promise<string> 
   const redis = new Redis(server.url)
   const keys = createKeys('bench')
   const audit = auditWriting(() => '{"act":"bench"}')
-  const store = createStore({ redis, keys, audit })
+  const store = createStore({ redis, keys, audit, noteOf })
   let next = 0
 
   const steps: Record<Variant, () => Promise<() => Promise<unknown>>> = {

@@ -3,7 +3,7 @@ import { payloadHash } from '../../src/domain/payload.ts'
 import { createKeys } from '../../src/redis/key-names.ts'
 import type { NewRequest } from '../../src/requests/store/new-requests.ts'
 import { createStore } from '../../src/requests/store/store.ts'
-import { auditWriting } from '../requests/audit-for-test.ts'
+import { auditWriting, noteOf } from '../requests/audit-for-test.ts'
 import { signaturesOfBot, signedBy } from '../requests/signatures-for-test.ts'
 import { takeSteps } from '../requests/take-steps.ts'
 
@@ -36,7 +36,7 @@ export function moveOf(index: number): NewRequest {
 export async function recordMoves(redis: Redis, variables: Parameters<typeof signaturesOfBot>[0], count: number): Promise<void> {
   const keys = createKeys(variables.REDIS_PREFIX)
   const signatures = signaturesOfBot(variables)
-  const store = createStore({ redis, keys, audit: auditWriting(() => '{"act":"bench"}') })
+  const store = createStore({ redis, keys, audit: auditWriting(() => '{"act":"bench"}'), noteOf })
   const one = async (index: number) => {
     const move = signedBy(signatures, moveOf(index))
     const { id } = move

@@ -9,6 +9,7 @@ import { createMoveChange } from '../../src/moves/move-change.ts'
 import { createScripts, readScripts } from '../../src/redis/scripts.ts'
 import { createStore } from '../../src/requests/store/store.ts'
 import { createMessenger } from '../../src/slack/web-api/messenger.ts'
+import { noteOf } from '../requests/audit-for-test.ts'
 import { connectTestRedis, noAudit } from '../requests/redis-for-test.ts'
 import { recordRequest } from '../requests/request-for-test.ts'
 import { takeSteps } from '../requests/take-steps.ts'
@@ -38,7 +39,7 @@ const effects: Record<AblationName, () => Promise<void>> = {
   },
   'plain SET NX': async () => {
     const { redis, keys } = connectTestRedis()
-    const store = createStore({ redis, keys, audit: noAudit })
+    const store = createStore({ redis, keys, audit: noAudit, noteOf })
     const request = await recordRequest(store)
     const read = ablated('plain SET NX', { readScripts }) as typeof readScripts
     // Scripts belong to a connection. The definition that comes last counts.
@@ -48,7 +49,7 @@ const effects: Record<AblationName, () => Promise<void>> = {
   },
   'item steps uncompared': async () => {
     const { redis, keys } = connectTestRedis()
-    const store = createStore({ redis, keys, audit: noAudit })
+    const store = createStore({ redis, keys, audit: noAudit, noteOf })
     const { id } = await recordRequest(store, { kind: 'ip.evacuate' })
     await takeSteps(store, id, 'approve', ['begin', { set: { items: [RequestItem.parse({ id: 'eip_1', state: 'waiting' })] } }])
     const request = (await store.find(id)) as Request

@@ -9,7 +9,7 @@ import { createKeys } from '../../src/redis/key-names.ts'
 import { createCatalog } from '../../src/requests/catalog.ts'
 import { createDecide } from '../../src/requests/lifecycle/decide.ts'
 import { createStore } from '../../src/requests/store/store.ts'
-import { auditWriting } from '../requests/audit-for-test.ts'
+import { auditWriting, noteOf } from '../requests/audit-for-test.ts'
 import { minutes, recordRequest } from '../requests/request-for-test.ts'
 import { signatures } from '../requests/signatures-for-test.ts'
 import { startRedis } from '../sandbox/redis/start-redis.ts'
@@ -30,7 +30,7 @@ const noMoves = {} as Parameters<typeof createMoveChange>[0]
 const catalog = createCatalog([createMoveChange(noMoves)] as never)
 const audit = auditWriting((note) => JSON.stringify(note))
 const direct = connectRedis(new Secret(server.url), 'patient', () => {})
-const truth = createStore({ redis: direct, keys, audit })
+const truth = createStore({ redis: direct, keys, audit, noteOf })
 const counts = { none: 0, one: 0, more: 0, toldBoth: 0, toldWrong: 0, unavailable: 0 }
 let begun = 0
 const proxies: Awaited<ReturnType<typeof startTcpProxy>>[] = []
@@ -47,7 +47,7 @@ async function startReplica() {
     authorize: async () => ({ rule: 'r', via: 'member' }),
     tally: async (_: unknown, by: string[]) => ({ enough: by.length > 0, missing: 0, needed: 1 }),
   }
-  const store = createStore({ redis, keys, audit })
+  const store = createStore({ redis, keys, audit, noteOf })
   return createDecide({
     signatures,
     store,
@@ -55,7 +55,6 @@ async function startReplica() {
     catalog,
     show: async () => undefined,
     wake: async () => undefined,
-    names: async () => new Map(),
   })
 }
 type Replica = Awaited<ReturnType<typeof startReplica>>

@@ -43,8 +43,7 @@ export function createEvidence(admin: Redis, prefix: string) {
 
   async function records(): Promise<Request[]> {
     const ids = [...(await admin.zrange(keys.open, '0', '-1')), ...(await admin.zrange(keys.ended, '0', '-1'))]
-    const hashes = await Promise.all([...new Set(ids)].map((id) => admin.hgetall(keys.record(id))))
-    return hashes.map(decodeRecord)
+    return Promise.all([...new Set(ids)].map(async (id) => decodeRecord(id, await admin.hgetall(keys.record(id)))))
   }
 
   async function audit(): Promise<Evidence['audit']> {

@@ -8,7 +8,7 @@ import type { Request } from '../../src/domain/request.ts'
 import { createKeys } from '../../src/redis/key-names.ts'
 import { buttonValue, type CardButton, cardButtons } from '../../src/requests/messages/buttons.ts'
 import { createStore } from '../../src/requests/store/store.ts'
-import { auditSigning } from '../requests/audit-for-test.ts'
+import { auditSigning, noteOf } from '../requests/audit-for-test.ts'
 import { newRequestFor } from '../requests/request-for-test.ts'
 import { signedBy } from '../requests/signatures-for-test.ts'
 import { createShiftTimes } from '../sandbox/shift-times.ts'
@@ -28,7 +28,7 @@ export function openRecords({ prefix, slack, signatures, auditKeys }: Pick<World
     onError: () => {},
     ...auditSigning({ keys: auditKeys, prefix }),
   })
-  const store = createStore({ redis, keys, audit: chained })
+  const store = createStore({ redis, keys, audit: chained, noteOf })
   const shift = createShiftTimes({ redis, keys, signatures })
 
   async function find(id: string): Promise<Request> {

@@ -15,6 +15,7 @@ import { notice } from '../../src/slack/blocks/notice.ts'
 import { createDirectory } from '../../src/slack/people/directory.ts'
 import { openRecords } from '../journeys/records.ts'
 import type { World } from '../journeys/world.ts'
+import { noteOf } from '../requests/audit-for-test.ts'
 import { type Command, change, press, requestChange } from './commands.ts'
 import { arrive } from './happenings.ts'
 import type { Mutate } from './session.ts'
@@ -78,6 +79,7 @@ function replaceApprove(wrong: (access: Access) => Access = (access) => access, 
       homeTeamId: () => 'T0NIMBUS01',
       catalog,
       noteRefusal: note,
+      noteOf,
     })
     const decide = createDecide({
       signatures: world.signatures,
@@ -86,7 +88,6 @@ function replaceApprove(wrong: (access: Access) => Access = (access) => access, 
       catalog,
       show: async () => {},
       wake: async () => {},
-      names: async () => new Map(),
     })
     const real = bot.interactions.clicks[cardButtons.approve]
     bot.interactions.clicks[cardButtons.approve] = async (click) => {

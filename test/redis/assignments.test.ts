@@ -1,16 +1,38 @@
 import { describe, expect, test } from 'vitest'
+import type { Assignment } from '../../src/domain/assignment.ts'
 import type { ElasticIp } from '../../src/domain/elastic-ip.ts'
 import { createKeyring } from '../../src/domain/keyring.ts'
+import { createAssignmentList } from '../../src/redis/assignment-list.ts'
 import { createAssignments } from '../../src/redis/assignments.ts'
 import { connectTestRedis } from '../requests/redis-for-test.ts'
 import { secretsOf } from '../requests/signatures-for-test.ts'
 
+const ownKey = 'a-key-for-tests-of-32-characters'
+const hours = 3_600_000
+
 function setUp() {
   const { redis, keys, prefix } = connectTestRedis()
   const keyringOf = (secret: string) => createKeyring(secretsOf(secret), { purpose: 'assignments', prefix })
-  const over = (secret: string) => createAssignments({ redis, keys, keyring: keyringOf(secret) })
-  const own = 'a-key-for-tests-of-32-characters'
-  return { redis, keys, over, keyring: keyringOf(own), ...over(own) }
+
+  /** Starts a process with this key, and returns what it refused. */
+  function start(secret = ownKey) {
+    const refused: string[] = []
+    const process = createAssignments({ redis, keys, keyring: keyringOf(secret), onRefused: (problem) => void refused.push(problem) })
+    return { ...process, refused }
+  }
+
+  /** Writes a genuine list with these entries. */
+  async function write(entries: Assignment[], at = Date.now()): Promise<void> {
+    const { head, parts } = await createAssignmentList(keyringOf(ownKey)).encode(entries, at)
+    await redis.hset(keys.assignments, { head, ...Object.fromEntries(parts.map((part, index) => [index, part])) })
+  }
+
+  const stored = () => redis.hgetall(keys.assignments)
+  async function putBack(list: Record<string, string>): Promise<void> {
+    await redis.del(keys.assignments)
+    await redis.hset(keys.assignments, list)
+  }
+  return { redis, keys, start, write, stored, putBack, ...start() }
 }
 
 function ip(id: string, serverId: string | undefined): ElasticIp {
@@ -18,7 +40,13 @@ function ip(id: string, serverId: string | undefined): ElasticIp {
   return { id, address: `address-${id}`, status: 'active', server, project: undefined, site: undefined }
 }
 
+function entry(elasticIpId: string, agoMs: number): Assignment {
+  return { elasticIpId, address: `address-${elasticIpId}`, serverId: 'sv_1', serverName: 'host-sv_1', at: Date.now() - agoMs }
+}
+
+const any = () => true
 const on = (serverId: string) => (seen: { serverId: string }) => seen.serverId === serverId
+const idsOf = (all: Assignment[]) => all.map(({ elasticIpId }) => elasticIpId)
 
 describe('the servers that Elastic IPs were seen on', () => {
   test('are found by server, with the name and the time', async () => {
@@ -36,42 +64,116 @@ describe('the servers that Elastic IPs were seen on', () => {
     await note([ip('eip_1', 'sv_1'), ip('eip_2', 'sv_1')])
     await note([ip('eip_1', undefined), ip('eip_2', 'sv_2')])
 
-    expect((await find(on('sv_1'))).map(({ elasticIpId }) => elasticIpId)).toEqual(['eip_1'])
-    expect((await find(on('sv_2'))).map(({ elasticIpId }) => elasticIpId)).toEqual(['eip_2'])
-  })
-
-  test('are not believed without a genuine signature, nor in the place of another address', async () => {
-    const { note, find, redis, keys, over } = setUp()
-    await note([ip('eip_1', 'sv_1')])
-    const entry = (await redis.hget(keys.assignments, 'eip_1')) ?? ''
-    await redis.hset(keys.assignments, 'eip_2', entry, 'eip_3', entry.replaceAll('eip_1', 'eip_3'), 'eip_4', 'not json')
-
-    expect((await find(() => true)).map(({ elasticIpId }) => elasticIpId)).toEqual(['eip_1'])
-    expect(await over('another-key-for-tests-of-32-chars').find(() => true)).toEqual([])
+    expect(idsOf(await find(on('sv_1')))).toEqual(['eip_1'])
+    expect(idsOf(await find(on('sv_2')))).toEqual(['eip_2'])
   })
 
   test('are offered for 24 hours, and then removed', async () => {
-    const { note, find, redis, keys, keyring } = setUp()
-    await note([ip('eip_1', 'sv_1'), ip('eip_2', 'sv_1')])
-    const seenHoursAgo = async (id: string, hours: number) => {
-      const { signature: _, ...entry } = JSON.parse((await redis.hget(keys.assignments, id)) ?? '{}')
-      const older = { ...entry, at: entry.at - hours * 3_600_000 }
-      await redis.hset(keys.assignments, id, JSON.stringify({ ...older, signature: keyring.sign({ signed: 'assignment', ...older }) }))
-    }
-    await seenHoursAgo('eip_1', 23.9)
-    await seenHoursAgo('eip_2', 24.1)
+    const { note, find, write, start } = setUp()
+    await write([entry('eip_1', 23.9 * hours), entry('eip_2', 24.1 * hours)])
 
-    expect((await find(() => true)).map(({ elasticIpId }) => elasticIpId)).toEqual(['eip_1'])
-    await note([])
-    expect(await redis.hkeys(keys.assignments)).toEqual(['eip_1'])
+    expect(idsOf(await find(any))).toEqual(['eip_1'])
+    await note([ip('eip_3', 'sv_1')])
+    expect(idsOf(await start().find(any))).toEqual(['eip_1', 'eip_3'])
   })
 
-  test('carry a time that nobody can change', async () => {
-    const { note, find, redis, keys } = setUp()
+  test('are kept in one list of any length', async () => {
+    const { note, find } = setUp()
+    await note(Array.from({ length: 1_201 }, (_, index) => ip(`eip_${index}`, 'sv_1')))
+    await note([ip('eip_1200', 'sv_2')])
+
+    expect(await find(on('sv_1'))).toHaveLength(1_200)
+    expect(idsOf(await find(on('sv_2')))).toEqual(['eip_1200'])
+  })
+
+  test('are not written again within two minutes if nothing is new', async () => {
+    const { note, stored } = setUp()
     await note([ip('eip_1', 'sv_1')])
-    const entry = JSON.parse((await redis.hget(keys.assignments, 'eip_1')) ?? '{}')
-    await redis.hset(keys.assignments, 'eip_1', JSON.stringify({ ...entry, at: entry.at + 1 }))
+    const before = await stored()
+    await note([ip('eip_1', undefined)])
+    await note([ip('eip_1', 'sv_1')])
 
-    expect(await find(() => true)).toEqual([])
+    expect(await stored()).toEqual(before)
   })
+
+  test('of two replicas that note at the same moment are all kept', async () => {
+    const { start, find } = setUp()
+    const replicas = Array.from({ length: 6 }, () => start())
+    await Promise.all(replicas.map(({ note }, index) => note([ip(`eip_${index}`, 'sv_1')])))
+
+    expect(idsOf(await find(any)).toSorted()).toEqual(replicas.map((_, index) => `eip_${index}`))
+    expect(replicas.flatMap(({ refused }) => refused)).toEqual([])
+  })
+
+  test('are kept for 24 hours in Redis', async () => {
+    const { note, redis, keys } = setUp()
+    await note([ip('eip_1', 'sv_1')])
+
+    expect(await redis.pttl(keys.assignments)).toBeGreaterThan(23.9 * hours)
+  })
+})
+
+describe('somebody with write access to Redis', () => {
+  test.each<[how: string, change: (first: Record<string, string>, second: Record<string, string>) => Record<string, string>]>([
+    ['cannot put entries of another list into a list', (first, second) => ({ ...second, '0': first['0'] ?? '' })],
+    ['cannot put the time of another list on a list', (first, second) => ({ ...first, head: second.head ?? '' })],
+    ['cannot leave entries out', ({ head = '' }) => ({ head })],
+    ['cannot change an entry', (first) => ({ ...first, '0': (first['0'] ?? '').replace('sv_1', 'sv_9') })],
+    ['cannot add a part', (first) => ({ ...first, '1': '[]' })],
+    ['cannot write a list of their own', (first) => ({ ...first, head: 'not json' })],
+  ])('%s', async (_, change) => {
+    const { note, stored, putBack, start } = setUp()
+    await note([ip('eip_1', 'sv_1'), ip('eip_2', 'sv_1')])
+    const first = await stored()
+    await note([ip('eip_1', 'sv_2')])
+    await putBack(change(first, await stored()))
+
+    const { find, refused } = start()
+    expect(await find(any)).toEqual([])
+    expect(refused).toEqual(['forged'])
+  })
+
+  test('cannot put an older list back that a running process takes, and the next list replaces it', async () => {
+    const { note, find, refused, stored, putBack } = setUp()
+    await note([ip('eip_1', 'sv_1')])
+    const yesterday = await stored()
+    await note([ip('eip_1', 'sv_2')])
+    await putBack(yesterday)
+
+    expect(await find(any)).toEqual([])
+    expect(refused).toEqual(['older'])
+    await note([ip('eip_1', undefined), ip('eip_2', 'sv_2')])
+    expect(idsOf(await find(any))).toEqual(['eip_2'])
+  })
+
+  test('cannot put an older list back after a process has read the newer one', async () => {
+    const { note, start, stored, putBack } = setUp()
+    await note([ip('eip_1', 'sv_1')])
+    const yesterday = await stored()
+    await note([ip('eip_1', 'sv_2')])
+    const { find, refused } = start()
+    await find(any)
+    await putBack(yesterday)
+
+    expect(await find(any)).toEqual([])
+    expect(refused).toEqual(['older'])
+  })
+
+  test('cannot remove the list unnoticed', async () => {
+    const { note, find, refused, redis, keys } = setUp()
+    await note([ip('eip_1', 'sv_1')])
+    await redis.del(keys.assignments)
+
+    expect(await find(any)).toEqual([])
+    expect(refused).toEqual(['missing'])
+  })
+})
+
+test('a list that was signed with an unknown key is not used, and is no reason for an alarm', async () => {
+  const { note, start } = setUp()
+  await note([ip('eip_1', 'sv_1')])
+
+  const other = start('another-key-for-tests-of-32-chars')
+  expect(await other.find(any)).toEqual([])
+  expect(other.refused).toEqual([])
 })

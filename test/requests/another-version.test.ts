@@ -8,7 +8,7 @@ import { createOutbox } from '../../src/requests/outbox/outbox.ts'
 import { createRenderer } from '../../src/requests/outbox/render.ts'
 import { createStore } from '../../src/requests/store/store.ts'
 import type { Messenger } from '../../src/slack/web-api/messenger.ts'
-import { auditWriting } from './audit-for-test.ts'
+import { auditWriting, noteOf } from './audit-for-test.ts'
 import { connectTestRedis } from './redis-for-test.ts'
 import { newRequestFor, requestFor } from './request-for-test.ts'
 
@@ -27,7 +27,7 @@ const render = createRenderer({
 /** Records a request, and sets a field as another version of Lockkeeper would. */
 async function withRecord(field: string, value: string) {
   const { redis, keys } = connectTestRedis()
-  const store = createStore({ redis, keys, audit: auditWriting(() => '{}') })
+  const store = createStore({ redis, keys, audit: auditWriting(() => '{}'), noteOf })
   const { id, facts } = requestFor()
   await store.create(newRequestFor({ id, facts }))
   await redis.hset(keys.record(id), field, value)

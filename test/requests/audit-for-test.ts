@@ -2,6 +2,7 @@ import type { AuditNote } from '../../src/audit/entry.ts'
 import type { Audit } from '../../src/audit/intake.ts'
 import { createNoteSigner, type NoteOutcome } from '../../src/audit/note-signer.ts'
 import { createKeyring } from '../../src/domain/keyring.ts'
+import { type NoteOf, noteOfVerified } from '../../src/requests/store/request-note.ts'
 import { secretsOf } from './signatures-for-test.ts'
 
 /** An audit for tests of other parts. Its notes have the text that `textOf` returns, and are neither signed nor chained. */
@@ -17,6 +18,9 @@ export function auditWriting(
     },
   }
 }
+
+/** Builds audit notes of records that a test trusts. */
+export const noteOf: NoteOf = noteOfVerified
 
 /** What an audit needs to sign as a process with these keys does. */
 export function auditSigning({ keys = 'a-key-for-tests-of-32-characters', prefix = 'lockkeeper', process }: Signing = {}) {

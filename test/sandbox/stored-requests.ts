@@ -2,7 +2,7 @@ import { Redis } from 'ioredis'
 import { isOpen, type Request } from '../../src/domain/request.ts'
 import { createKeys } from '../../src/redis/key-names.ts'
 import { createStore } from '../../src/requests/store/store.ts'
-import { auditWriting } from '../requests/audit-for-test.ts'
+import { auditWriting, noteOf } from '../requests/audit-for-test.ts'
 import { signaturesOfBot } from '../requests/signatures-for-test.ts'
 import { createShiftTimes } from './shift-times.ts'
 
@@ -17,7 +17,7 @@ interface BotVariables {
 export function openStoredRequests(variables: BotVariables) {
   const redis = new Redis(variables.REDIS_URL, { maxRetriesPerRequest: null })
   const keys = createKeys(variables.REDIS_PREFIX)
-  const store = createStore({ redis, keys, audit: auditWriting(() => '') })
+  const store = createStore({ redis, keys, audit: auditWriting(() => ''), noteOf })
 
   return {
     /** Returns the open requests, the newest first. */

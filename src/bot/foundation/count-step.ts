@@ -41,6 +41,7 @@ const decisions: Record<StepName, Decision | undefined> = {
   'correct-to-superseded': undefined,
   'correct-to-not-started': undefined,
   'stop-tracking': undefined,
+  distrust: undefined,
   'track-again': undefined,
 }
 

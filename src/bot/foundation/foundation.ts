@@ -5,6 +5,7 @@ import { settleWithin } from '../../domain/within.ts'
 import { createAuditLog } from '../../ops/log/audit-log.ts'
 import type { Log } from '../../ops/log/log.ts'
 import { createAssignments } from '../../redis/assignments.ts'
+import { assignmentsRefused } from '../../requests/messages/operator-notices.ts'
 import { createApiClients } from './api-clients.ts'
 import { createOperatorNotifier } from './operator-notifier.ts'
 import { createRedisConnections } from './redis-connections.ts'
@@ -23,12 +24,17 @@ export interface Outlets {
 /** Creates what the people side, the worker side and the operations side share. */
 export function createFoundation(config: Config, { log, printAudit = createAuditLog(), timings = usualTimings, tracing }: Outlets) {
   const telemetry = createTelemetry(log, tracing)
-  const redis = createRedisConnections(config, log)
+  const redis = createRedisConnections(config, telemetry)
   const keyring = createKeyring(config.signingSecrets, { purpose: 'assignments', prefix: config.redis.prefix })
-  const assignments = createAssignments({ redis: redis.prompt, keys: redis.keys, keyring })
-  const onAssignmentsLost = telemetry.errorReports.throttled('jobs')
+  const onAssignmentsLost = telemetry.errorReports.of('jobs')
   const clients = createApiClients(config, telemetry, (all) => void assignments.note(all).catch(onAssignmentsLost))
   const operators = createOperatorNotifier({ config, telemetry, redis, clients })
+  const assignments = createAssignments({
+    redis: redis.prompt,
+    keys: redis.keys,
+    keyring,
+    onRefused: (problem) => void operators.notify('assignments-refused', assignmentsRefused(problem), { about: problem }),
+  })
   const requests = createRequests({ config, printAudit, telemetry, redis, clients, operators })
 
   /** Closes every connection after the work on it has ended. Waits at most two seconds for that work. */

@@ -12,6 +12,7 @@ import type { Redis } from '../../redis/connect.ts'
 import { createQueues } from '../../redis/queues.ts'
 import { createAccess } from '../../requests/access/access.ts'
 import { createCheckAuthority } from '../../requests/access/authority.ts'
+import { createCheckRecord } from '../../requests/access/check-record.ts'
 import { createCheckSearch } from '../../requests/access/search-authority.ts'
 import { createCatalog } from '../../requests/catalog.ts'
 import { createDeliver } from '../../requests/outbox/deliver.ts'
@@ -19,6 +20,7 @@ import { createOutbox } from '../../requests/outbox/outbox.ts'
 import { createRenderer } from '../../requests/outbox/render.ts'
 import { createShow } from '../../requests/outbox/show.ts'
 import { sendsOrEnds, stateOfAct } from '../../requests/steps.ts'
+import { createNoteOf, type NoteOf } from '../../requests/store/request-note.ts'
 import { createStore } from '../../requests/store/store.ts'
 import type { TakenStep } from '../../requests/store/take-step.ts'
 import { createDirectory } from '../../slack/people/directory.ts'
@@ -58,7 +60,7 @@ export function createRequests({ config, printAudit, telemetry, redis, clients, 
       clean: scrub,
       signer,
       keyring: auditKeyring,
-      onError: errorReports.throttled('audit'),
+      onError: errorReports.of('audit'),
       newestHead,
       onNotGenuine: () => metrics.notGenuine('audit-note'),
     })
@@ -67,9 +69,11 @@ export function createRequests({ config, printAudit, telemetry, redis, clients, 
   /** Counts and records a refusal. The person is refused even if it cannot be recorded. */
   function noteRefusal(note: AuditNote): Promise<void> {
     metrics.decision(note.kind ?? 'none', 'refused')
-    return audits.people.note(note).catch(errorReports.each('audit'))
+    return audits.people.note(note).catch(errorReports.of('audit'))
   }
 
+  const signatures = createRequestSignatures(createKeyring(config.signingSecrets, { purpose: 'requests', prefix }))
+  const noteOf = createNoteOf(signatures)
   const directory = createDirectory({ client })
   const catalog = createCatalog()
   const access = createAccess({
@@ -78,8 +82,9 @@ export function createRequests({ config, printAudit, telemetry, redis, clients, 
     homeTeamId: () => identity.current()?.teamId,
     catalog,
     noteRefusal,
+    noteOf,
   })
-  const signatures = createRequestSignatures(createKeyring(config.signingSecrets, { purpose: 'requests', prefix }))
+  const checkRecord = createCheckRecord({ signatures, catalog })
   const { checkAuthority, checkItems } = createCheckAuthority({
     signatures,
     ruleOf: access.ruleOf,
@@ -106,29 +111,44 @@ export function createRequests({ config, printAudit, telemetry, redis, clients, 
     logStep(step)
     noteStep(step)
   }
-  const requestsOver = createRequestsOver({ config, telemetry, redis, clients, operators, render, onStep })
+  const requestsOver = createRequestsOver({ config, telemetry, redis, clients, operators, noteOf, render, onStep })
   const forPeople = requestsOver(prompt, audits.people)
   const forJobs = requestsOver(patient, audits.jobs)
 
-  return { directory, catalog, access, signatures, checkAuthority, checkItems, checkSearch, render, newestHead, forPeople, forJobs }
+  return {
+    directory,
+    catalog,
+    access,
+    signatures,
+    noteOf,
+    checkRecord,
+    checkAuthority,
+    checkItems,
+    checkSearch,
+    render,
+    newestHead,
+    forPeople,
+    forJobs,
+  }
 }
 export type Requests = ReturnType<typeof createRequests>
 
 interface RequestsOverParts extends Omit<RequestsParts, 'printAudit'> {
+  noteOf: NoteOf
   render: ReturnType<typeof createRenderer>
   onStep: (step: TakenStep) => void
 }
 
 /** Returns a function that creates the records of requests and their messages over one connection to Redis. */
-function createRequestsOver({ config, telemetry, redis: { keys }, clients, operators, render, onStep }: RequestsOverParts) {
+function createRequestsOver({ config, telemetry, redis: { keys }, clients, operators, noteOf, render, onStep }: RequestsOverParts) {
   const { messenger } = clients.slack
   const { tracing } = telemetry
   const { queueTelemetry } = tracing
-  const onQueueError = telemetry.errorReports.throttled('queue')
+  const onQueueError = telemetry.errorReports.of('queue')
   const onReported = ({ kind }: Request, sinceEndMs: number) => telemetry.metrics.reported(kind, sinceEndMs)
 
   return function requestsOver(redis: Redis, audit: Audit) {
-    const store = createStore({ redis, keys, audit, onStep, currentTrace: tracing.current })
+    const store = createStore({ redis, keys, audit, noteOf, onStep, currentTrace: tracing.current })
     const outbox = createOutbox({ redis, keys })
     const queues = createQueues({
       redis,

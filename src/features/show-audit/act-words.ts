@@ -44,6 +44,7 @@ const stepWords: Record<StepName, ActWords> = {
   'correct-to-superseded': { word: 'correct', mark: ':warning:', words: 'Corrected: superseded by another change' },
   'correct-to-not-started': { word: 'correct', mark: ':warning:', words: 'Corrected: not started' },
   'stop-tracking': { word: 'stop-tracking', mark: ':see_no_evil:', words: 'Tracking stopped' },
+  distrust: { word: 'distrust', mark: ':rotating_light:', words: "Its record can't be trusted" },
   'track-again': { word: 'track-again', mark: ':eyes:', words: 'Tracking resumed' },
 }
 
@@ -66,7 +67,6 @@ export const acts: Record<string, ActWords> = {
   discard: { word: 'discard', mark: ':wastebasket:', words: 'Discarded, because its message could not be posted' },
   answer: { word: 'answer', mark: ':arrow_backward:', words: 'The account answered' },
   refused: { word: 'refused', mark: ':no_entry:', words: 'Refused' },
-  distrust: { word: 'distrust', mark: ':rotating_light:', words: "Its record can't be trusted" },
   trim: { word: 'trim', mark: ':wastebasket:', words: 'Removed old entries of the audit' },
   unreadable: { word: 'unreadable', mark: ':grey_question:', words: 'Unreadable entry' },
   ...stepWords,

@@ -9,6 +9,7 @@ import type { Grant } from '../../domain/ruling.ts'
 import { tallyApprovals } from '../../domain/tally.ts'
 import type { Need } from '../../slack/commands/commands.ts'
 import type { Catalog } from '../catalog.ts'
+import type { NoteOf } from '../store/request-note.ts'
 import { createAdmit } from './admit.ts'
 import { createFormGate } from './form-gate.ts'
 import { type Act, createJudge } from './judge.ts'
@@ -24,16 +25,17 @@ interface AccessParts {
   catalog: Pick<Catalog, 'projectOf' | 'labelOf' | 'kinds' | 'hasProject'>
   /** Notes a refusal in the audit. Never throws. */
   noteRefusal: (note: AuditNote) => Promise<void>
+  noteOf: NoteOf
 }
 
 /**
  * Creates the checks of who may do what. No other code decides that. Everybody is checked for `read` first, then for what they request or
  * decide. A decision is checked by what Slack says at the click.
  */
-export function createAccess({ people, policy, homeTeamId, catalog, noteRefusal }: AccessParts) {
+export function createAccess({ people, policy, homeTeamId, catalog, noteRefusal, noteOf }: AccessParts) {
   const standings = createStandings({ people, homeTeamId })
   const { judge, judgeRequesting } = createJudge({ standings, policy, hasProject: catalog.hasProject, ruleOf })
-  const refuse = createRefuse({ noteRefusal, labelOf: catalog.labelOf })
+  const refuse = createRefuse({ noteRefusal, noteOf, labelOf: catalog.labelOf })
 
   /** Returns what allows an act. Throws a Refusal and notes it if the person may not. */
   async function authorize(origin: Origin, act: Act): Promise<Grant> {
@@ -76,7 +78,7 @@ export function createAccess({ people, policy, homeTeamId, catalog, noteRefusal 
   async function tally(request: Request, userIds: string[]): Promise<{ enough: boolean; missing: number; needed: number }> {
     const terms = ruleOf(request)?.approve
     if (!terms) return { enough: false, missing: 1, needed: 1 }
-    const found = await Promise.all(userIds.map((id) => standings.person(id)))
+    const found = await Promise.all(userIds.map((id) => standings.person(id, { fresh: true })))
     const members = found.filter((person) => person.standing === 'member').map(({ userId }) => userId)
     return { ...tallyApprovals(terms, members, await standings.members(approversOf(terms).userGroups)), needed: approvalsNeeded(terms) }
   }

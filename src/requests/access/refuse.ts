@@ -4,7 +4,7 @@ import type { Origin } from '../../domain/origin.ts'
 import type { Request } from '../../domain/request.ts'
 import { Refusal } from '../../slack/errors.ts'
 import { denialWords, type LabelOf } from '../messages/denials.ts'
-import { noteOf } from '../store/request-note.ts'
+import type { NoteOf } from '../store/request-note.ts'
 
 /** What a person tried: an act, or the id of a button. */
 export interface Attempt {
@@ -18,6 +18,7 @@ export interface Attempt {
 interface RefuseParts {
   /** Notes a refusal in the audit. Never throws. */
   noteRefusal: (note: AuditNote) => Promise<void>
+  noteOf: NoteOf
   labelOf: LabelOf
 }
 
@@ -25,21 +26,23 @@ interface RefuseParts {
 export class Denied extends Refusal {
   readonly denial: Denial
 
-  constructor(denial: Denial, labelOf: LabelOf) {
-    super(denialWords(denial, labelOf))
+  constructor(denial: Denial, labelOf: LabelOf, command: string) {
+    super(denialWords(denial, labelOf, command))
     this.denial = denial
   }
 }
 
 /** Creates the function that notes a denial in the audit and returns the Refusal for the person. */
-export function createRefuse({ noteRefusal, labelOf }: RefuseParts) {
-  return async function refuse(origin: Origin, attempt: Attempt, denial: Denial): Promise<Refusal> {
-    await noteRefusal({ ...subjectOf(origin, attempt), by: origin.userId, attempted: attempt.to, causes: [denial] })
-    return new Denied(denial, labelOf)
+export function createRefuse({ noteRefusal, noteOf, labelOf }: RefuseParts) {
+  async function refuse(origin: Origin, attempt: Attempt, denial: Denial): Promise<Refusal> {
+    await noteRefusal(noteFor(origin, attempt, { by: origin.userId, attempted: attempt.to, causes: [denial] }))
+    return new Denied(denial, labelOf, origin.command)
   }
+
+  function noteFor({ channelId, teamId }: Origin, { request, kind, what }: Attempt, more: Partial<AuditNote>): AuditNote {
+    return request ? noteOf(request, 'refused', more) : { act: 'refused', kind, text: what, channelId, teamId, ...more }
+  }
+
+  return refuse
 }
 export type Refuse = ReturnType<typeof createRefuse>
-
-function subjectOf({ channelId, teamId }: Origin, { request, kind, what }: Attempt): AuditNote {
-  return request ? noteOf(request, 'refused', {}) : { act: 'refused', kind, text: what, channelId, teamId }
-}

@@ -14,13 +14,14 @@ import type { ShowSecret } from '../../slack/web-api/show-secret.ts'
 import { explain, unappliedCause } from '../messages/causes.ts'
 import { notConfirmed, nothingMade, notRecorded, tookTooLong } from '../messages/handover.ts'
 import { answerOf, createAnswerRecorder } from '../reconcile/execute/api-answer.ts'
-import { noteOf } from '../store/request-note.ts'
+import type { NoteOf } from '../store/request-note.ts'
 import type { Store } from '../store/store.ts'
 import { type RecordDeadline, recordShown, type ShownResult } from './record-shown.ts'
 
 export interface IssueAndShowParts {
   store: Store
   audit: Pick<Audit, 'note'>
+  noteOf: NoteOf
   showSecret: ShowSecret
   onApiError: (error: unknown) => void
   onError: (error: unknown) => void
@@ -44,7 +45,7 @@ export interface Claimed {
  * Creates the function that sends the write and shows the secret once. If the requester may not have seen the secret, it is made worthless:
  * here, or by the worker that next observes the request.
  */
-export function createIssueAndShow({ store, audit, showSecret, onApiError, onError, timings }: IssueAndShowParts) {
+export function createIssueAndShow({ store, audit, noteOf, showSecret, onApiError, onError, timings }: IssueAndShowParts) {
   return async function issueAndShow(claimed: Claimed, click: Click): Promise<void> {
     const { request, handover, input, facts, startedAt } = claimed
     const recorder = createAnswerRecorder()
@@ -59,7 +60,7 @@ export function createIssueAndShow({ store, audit, showSecret, onApiError, onErr
     await endShown(claimed, { resourceId: issued.id, ...(answer ? { answer } : {}) }, click)
   }
 
-  /** Sends the write. Returns undefined if there is nothing to show. The requester then got an explanation. */
+  /** Sends the write. Returns undefined if there is nothing to show; the requester has then got an explanation. */
   async function issue(request: Request, write: () => Promise<Issued>, click: Click): Promise<Issued | undefined> {
     try {
       return await write()
@@ -72,8 +73,8 @@ export function createIssueAndShow({ store, audit, showSecret, onApiError, onErr
         return undefined
       }
       await endFailed(request, unappliedCause(error, 'not-made'))
-      const words = toUserWords(error)
-      if (words) await click.answer.ephemeral(notice(nothingMade(words)))
+      const words = toUserWords(error, nothingMade)
+      if (words) await click.answer.ephemeral(notice(words))
       return undefined
     }
   }

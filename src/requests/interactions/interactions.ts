@@ -17,6 +17,7 @@ import type { Catalog } from '../catalog.ts'
 import { createHandOver } from '../hand-over/hand-over.ts'
 import { createDecide } from '../lifecycle/decide.ts'
 import type { Show } from '../outbox/show.ts'
+import type { NoteOf } from '../store/request-note.ts'
 import type { Store } from '../store/store.ts'
 import { type CardButtonsParts, createCardButtons } from './card-buttons.ts'
 import type { FilledForm } from './filled-form.ts'
@@ -42,6 +43,7 @@ interface InteractionsParts {
   features: FeatureHandlers[]
   store: Store
   audit: Pick<Audit, 'note'>
+  noteOf: NoteOf
   wake: Wake
   show: Show
   catalog: Catalog
@@ -50,8 +52,6 @@ interface InteractionsParts {
   details: CardButtonsParts['details']
   openForm: OpenForm
   showSecret: ShowSecret
-  /** Returns the names of people and groups, by id. */
-  names: (ids: string[]) => Promise<Map<string, string>>
   /** Returns the address of a request's message. */
   linkTo: LinkTo
   timings: Timings
@@ -67,13 +67,13 @@ interface InteractionsParts {
 
 /** Creates the handlers of everything that people can do: commands, the buttons and forms of requests, and what each feature adds. */
 export function createInteractions({ features, catalog, access, home, onError, ...parts }: InteractionsParts): InteractionHandlers {
-  const { store, audit, wake, names, linkTo, openForm, showSecret, timings, signatures, checkAuthority, onDistrusted, onApiError } = parts
+  const { store, audit, noteOf, wake, linkTo, openForm, showSecret, timings, signatures, checkAuthority, onDistrusted, onApiError } = parts
   const commands = features.flatMap((feature) => feature.commands)
   const router = createCommandRouter({ commands, ...access })
   const formOpeners = createFormOpeners({ commands, ...access })
   // A decision stays taken if it cannot be shown at once. The outbox shows it later.
   const show = (id: string) => parts.show(id).catch(onError)
-  const decide = createDecide({ signatures, store, access, catalog, show, wake, names })
+  const decide = createDecide({ signatures, store, access, catalog, show, wake })
   const handOver = createHandOver({
     signatures,
     checkAuthority,
@@ -81,6 +81,7 @@ export function createInteractions({ features, catalog, access, home, onError, .
     store,
     access,
     audit,
+    noteOf,
     catalog,
     showSecret,
     show,

@@ -17,7 +17,7 @@ type Effect = keyof typeof effects
 
 const refusal = { operation: z.string(), status: z.number(), codes: z.array(z.string()), detail: z.string().optional() }
 
-/** What can end a request of any kind, or stay unchecked. Each kind of change has further findings of its own. */
+/** Everything that can end a request of any kind, or remain unchecked before it. Each kind of change has further findings. */
 export const CommonFinding = z.discriminatedUnion('code', [
   z.object({ code: z.literal('api-refused'), ...refusal, effect: z.enum(['not-sent', 'not-changed', 'not-made']) }),
   z.object({ code: z.literal('api-unreachable'), effect: z.enum(['not-sent', 'not-changed', 'not-made']) }),
@@ -25,6 +25,7 @@ export const CommonFinding = z.discriminatedUnion('code', [
   z.object({ code: z.literal('account-unread'), refusal: z.object(refusal).optional() }),
   z.object({ code: z.literal('approved-too-long-ago') }),
   z.object({ code: z.literal('record-changed') }),
+  z.object({ code: z.literal('record-unverified') }),
   z.object({
     code: z.literal(['unknown-key', 'approvals-not-genuine', 'already-sent', 'already-ended', 'approval-needed-now', 'rule-gone']),
   }),
@@ -96,6 +97,8 @@ function commonWords(finding: CommonFinding): Words {
       return {
         why: 'Its record in Redis no longer matches what was approved. Nothing was sent or changed. Someone may have changed Redis.',
       }
+    case 'record-unverified':
+      return { why: "Its record in Redis doesn't match what was requested. Someone may have changed Redis." }
     case 'unknown-key':
       return { why: "The request was signed with a key that Lockkeeper doesn't have. Nothing was sent or changed." }
     case 'approvals-not-genuine':

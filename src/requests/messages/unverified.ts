@@ -1,3 +1,4 @@
+import { unverifiedRecord } from '../../domain/authority-problem.ts'
 import type { Description } from '../../domain/description.ts'
 import type { Phrase } from '../../domain/phrase.ts'
 import type { Request } from '../../domain/request.ts'
@@ -18,6 +19,11 @@ export function unverifiedDescription(request: Pick<Request, 'id'>): Description
 }
 
 export const unverifiedDone: Phrase = ["Its record can't be verified. Check the account."]
+
+/** Whether the tracking of a request ended because its record could not be verified. */
+export function isDistrusted({ state, causes }: Pick<Request, 'state' | 'causes'>): boolean {
+  return state === 'untracked' && causes.some(({ code }) => code === unverifiedRecord.code)
+}
 
 /** Takes out of a record what people wrote, and who decided. */
 export function withoutContent(request: Request): Request {

@@ -80,7 +80,7 @@ export function createOutbox({ redis, keys }: { redis: Redis; keys: Keys }) {
       ...(triedUntilMs ? { triedUntilMs: Number(triedUntilMs) } : {}),
       ...(owedBy ? { owedBy: Number(owedBy) } : {}),
     }
-    return { lease: held, request: decodeRecord(pairsOf(flat)), now: () => Number(leasedAt) + performance.now() - startedAt }
+    return { lease: held, request: decodeRecord(id, pairsOf(flat)), now: () => Number(leasedAt) + performance.now() - startedAt }
   }
 
   /** Stores the result of a try. `again`: the record changed, so send the card again. `lost`: another process holds the lease now. */

@@ -8,7 +8,7 @@ import type { Redis } from '../../redis/connect.ts'
 import type { Keys } from '../../redis/key-names.ts'
 import { createScripts, readScripts } from '../../redis/scripts.ts'
 import { encodeFields } from './record.ts'
-import { type Noted, noteOf } from './request-note.ts'
+import { type NoteOf, noteOfVerified } from './request-note.ts'
 import type { TakenStep } from './take-step.ts'
 
 const scripts = readScripts(import.meta.url, ['create', 'discard'])
@@ -67,12 +67,13 @@ interface NewRequestsParts {
   redis: Redis
   keys: Keys
   audit: Pick<Audit, 'noteWith'>
+  noteOf: NoteOf
   onStep: (step: TakenStep) => void
   currentTrace: () => string | undefined
 }
 
 /** Creates the functions that record a new request and discard it again. They throw StoreUnavailableError if Redis does not answer. */
-export function createNewRequests({ redis, keys, audit, onStep, currentTrace }: NewRequestsParts) {
+export function createNewRequests({ redis, keys, audit, noteOf, onStep, currentTrace }: NewRequestsParts) {
   const run = createScripts(redis, scripts)
 
   /**
@@ -94,7 +95,7 @@ export function createNewRequests({ redis, keys, audit, onStep, currentTrace }: 
       keepUndecidedMs,
     }
     const [outcome, ...pairs] = await audit.noteWith(
-      noteOf(request, 'request', { by: origin.userId, rule, reason }),
+      noteOfVerified(request, 'request', { by: origin.userId, rule, reason }),
       (note) => run('create', keysOf(request), [JSON.stringify(argument), note]),
       // `exists`: the client may have sent the command again, after the first one wrote the note.
       ([created]) => (created === 'created' ? 'written' : created === 'exists' ? 'unknown' : 'not-written'),
@@ -106,7 +107,7 @@ export function createNewRequests({ redis, keys, audit, onStep, currentTrace }: 
   }
 
   /** Discards a request whose card could not be posted. Keeps it if its card was posted or a step was taken. */
-  async function discard(request: Noted, cause: Finding): Promise<void> {
+  async function discard(request: Request, cause: Finding): Promise<void> {
     await audit.noteWith(
       noteOf(request, 'discard', { causes: [cause] }),
       (note) => run('discard', keysOf(request), [request.id, note]),

@@ -9,17 +9,20 @@ export function encodeFields(fields: Record<string, unknown>): RecordHash {
   return Object.fromEntries(present.map(([name, value]) => [name, JSON.stringify(value)]))
 }
 
-/** Decodes a request. Throws if the record does not fit this version. */
-export function decodeRecord(hash: RecordHash): Request {
+/**
+ * Decodes a request. Its id is that of its key, so that a copy of another request's record is not taken for that request. Throws if the record does
+ * not fit this version.
+ */
+export function decodeRecord(id: string, hash: RecordHash): Request {
   const fields: Record<string, unknown> = {}
   for (const [name, value] of Object.entries(hash)) if (!name.includes(':')) fields[name] = JSON.parse(value)
-  return Request.parse(fields)
+  return Request.parse({ ...fields, id })
 }
 
 /** Decodes a request, or returns undefined if the record does not fit this version. */
-export function decodeIfFit(hash: RecordHash): Request | undefined {
+export function decodeIfFit(id: string, hash: RecordHash): Request | undefined {
   try {
-    return decodeRecord(hash)
+    return decodeRecord(id, hash)
   } catch {
     return undefined
   }

@@ -14,7 +14,7 @@ export function createRecords({ redis, keys }: { redis: Redis; keys: Keys }) {
   /** Reads a request by its id. Throws if its record does not fit this version. */
   async function find(id: string): Promise<Request | undefined> {
     const hash = await guardStore(() => redis.hgetall(keys.record(id)))
-    return hash.state ? decodeRecord(hash) : undefined
+    return hash.state ? decodeRecord(id, hash) : undefined
   }
 
   async function findMany(ids: string[]): Promise<Request[]> {
@@ -68,30 +68,37 @@ export function createRecords({ redis, keys }: { redis: Redis; keys: Keys }) {
   return { find, findEach, findMany, open, ended, countEnded, holderOf, isLatest, lastChangesOf }
 }
 
+interface RecordAnswer {
+  id: string
+  answer: unknown
+}
+
 /** Creates the reads of many records in few exchanges. */
 function createBulkReads({ redis, keys }: { redis: Redis; keys: Keys }) {
   /** Reads requests by their ids, 500 at a time. Skips records that do not fit this version, so that they cannot hide the others. */
   async function* findEach(ids: string[]): AsyncGenerator<Request> {
     const hashes = readEach(ids, (pipeline, record) => pipeline.hgetall(record))
-    for await (const hash of hashes) {
-      const request = decodeIfFit((hash ?? {}) as RecordHash)
+    for await (const { id, answer } of hashes) {
+      const request = decodeIfFit(id, (answer ?? {}) as RecordHash)
       if (request) yield request
     }
   }
 
   async function* outlineEach(ids: string[]): AsyncGenerator<Outline> {
     const answers = readEach(ids, (pipeline, record) => pipeline.hmget(record, ...outlineFields))
-    for await (const values of answers) {
-      const outline = decodeOutlineIfFit((values ?? []) as (string | null)[])
-      if (outline) yield outline
+    for await (const { id, answer } of answers) {
+      const outline = decodeOutlineIfFit((answer ?? []) as (string | null)[])
+      if (outline) yield { ...outline, id }
     }
   }
 
-  async function* readEach(ids: string[], queueRead: (pipeline: ChainableCommander, record: string) => void): AsyncGenerator<unknown> {
+  async function* readEach(ids: string[], queueRead: (pipeline: ChainableCommander, record: string) => void): AsyncGenerator<RecordAnswer> {
     for (let at = 0; at < ids.length; at += readAtOnce) {
       const pipeline = redis.pipeline()
-      for (const id of ids.slice(at, at + readAtOnce)) queueRead(pipeline, keys.record(id))
-      yield* await guardStore(async () => ((await pipeline.exec()) ?? []).map(readAnswer))
+      const some = ids.slice(at, at + readAtOnce)
+      for (const id of some) queueRead(pipeline, keys.record(id))
+      const answers = await guardStore(async () => ((await pipeline.exec()) ?? []).map(readAnswer))
+      yield* some.map((id, index) => ({ id, answer: answers[index] }))
     }
   }
 

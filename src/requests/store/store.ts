@@ -6,6 +6,7 @@ import { createDueTimes } from './due-times.ts'
 import { createHeartbeats } from './heartbeats.ts'
 import { createNewRequests } from './new-requests.ts'
 import { createRecords } from './records.ts'
+import type { NoteOf } from './request-note.ts'
 import { createSearchClaims } from './search-claims.ts'
 import { createTakeItem } from './take-item.ts'
 import { createTakeStep, type TakenStep } from './take-step.ts'
@@ -14,6 +15,8 @@ interface StoreParts {
   redis: Redis
   keys: Keys
   audit: Pick<Audit, 'noteWith'>
+  /** Builds the audit note of an act on a request. */
+  noteOf: NoteOf
   /** Receives every step that this process took. */
   onStep?: (step: TakenStep) => void
   /** Returns the place in the present trace, which the record of a new request keeps. */
@@ -21,7 +24,7 @@ interface StoreParts {
 }
 
 /** Creates the store of requests over one connection to Redis. Its functions throw StoreUnavailableError if Redis does not answer. */
-export function createStore({ redis, keys, audit, onStep = () => {}, currentTrace = () => undefined }: StoreParts) {
+export function createStore({ redis, keys, audit, noteOf, onStep = () => {}, currentTrace = () => undefined }: StoreParts) {
   const run = createScripts(redis)
 
   /** Reads Redis' clock in ms since 1970. All times of a record come from it. */
@@ -30,12 +33,12 @@ export function createStore({ redis, keys, audit, onStep = () => {}, currentTrac
     return Number(ms)
   }
 
-  const { take, compareAndSet } = createTakeStep({ redis, keys, audit, onStep })
+  const { take, compareAndSet } = createTakeStep({ redis, keys, audit, noteOf, onStep })
 
   return {
     now,
     ...createRecords({ redis, keys }),
-    ...createNewRequests({ redis, keys, audit, onStep, currentTrace }),
+    ...createNewRequests({ redis, keys, audit, noteOf, onStep, currentTrace }),
     take,
     takeItem: createTakeItem({ compareAndSet, onStep }),
     ...createDueTimes({ redis, keys }),

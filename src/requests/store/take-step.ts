@@ -10,7 +10,7 @@ import { createScripts, readScripts } from '../../redis/scripts.ts'
 import type { ReportName, Step } from '../steps/step.ts'
 import { type ItemStepName, type StepName, stateAfter, stepOf } from '../steps.ts'
 import { encodeFields } from './record.ts'
-import { noteOf } from './request-note.ts'
+import type { NoteOf } from './request-note.ts'
 
 const scripts = readScripts(import.meta.url, ['take-step'])
 
@@ -49,6 +49,8 @@ export interface StepData {
   reports?: readonly ReportName[]
   /** The latest time for the step, in ms since 1970 by Redis' clock. Set it if the step rests on a read that can become outdated. */
   notAfter?: number
+  /** Takes the step only if no other request holds a resource of this one. */
+  unlessHeld?: true
   /** Moves the deadline to this many ms from now. */
   extendMs?: number
   /** When the request is due again, in ms from now. Absent: never, unless the step keeps the due time. */
@@ -57,7 +59,7 @@ export interface StepData {
 
 export interface StepResult {
   /**
-   * `lost`: the state does not allow the step. `changed`: the record changed since it was read. `expired`: the deadline has passed.
+   * `lost`: the state does not allow the step, or another request holds a resource. `changed`: the record changed since it was read. `expired`: the deadline has passed.
    * `outdated`: `notAfter` has passed. `missing`: there is no record.
    */
   outcome: 'won' | 'lost' | 'changed' | 'expired' | 'outdated' | 'missing'
@@ -85,6 +87,7 @@ interface TakeStepParts {
   redis: Redis
   keys: Keys
   audit: Pick<Audit, 'noteWith'>
+  noteOf: NoteOf
   onStep: (step: TakenStep) => void
 }
 
@@ -92,7 +95,7 @@ interface TakeStepParts {
  * Creates the function that takes a step of a request as one compare-and-set, and the one that it rests on. They throw StoreUnavailableError
  * if Redis does not answer.
  */
-export function createTakeStep({ redis, keys, audit, onStep }: TakeStepParts) {
+export function createTakeStep({ redis, keys, audit, noteOf, onStep }: TakeStepParts) {
   const run = createScripts(redis, scripts)
 
   /** Runs the script. `name` is what the audit calls the step. */
@@ -124,7 +127,7 @@ export function createTakeStep({ redis, keys, audit, onStep }: TakeStepParts) {
     const { outcome, state, at } = await compareAndSet(request, name, stepOf(name), data, {
       to,
       token,
-      changed: to === 'done' ? resourcesOf(request) : [],
+      changed: to === 'done' && request.state !== 'done' ? resourcesOf(request) : [],
     })
     if (outcome === 'won') {
       const took =
@@ -160,7 +163,7 @@ export function sinceApproval({ decidedAt }: Request, at: number): Pick<TakenSte
 function argumentOf(request: Request, name: string, step: Step, data: StepData) {
   return {
     id: request.id,
-    // Each person has a token of their own for a step. Otherwise another person's approval would hide that a command is a repeat.
+    // Each person has a separate token for a step. Otherwise another person's approval would hide that a command is a repeat.
     tokenName: data.audit?.by === undefined ? name : `${name}:${data.audit.by}`,
     // A step that keeps the state leads from the state that was read.
     from: step.to === 'same' ? step.from.filter((state) => state === request.state) : step.from,
@@ -168,6 +171,7 @@ function argumentOf(request: Request, name: string, step: Step, data: StepData) 
     stamp: step.stamps ?? [],
     unexpired: step.beforeDeadline ?? false,
     notAfter: data.notAfter ?? false,
+    unlessHeld: data.unlessHeld ?? false,
     revision: step.ifUnchanged ? request.revision : false,
     extendMs: data.extendMs ?? false,
     dueInMs: data.dueInMs ?? false,

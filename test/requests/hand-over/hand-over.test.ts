@@ -12,6 +12,7 @@ import type { StepName } from '../../../src/requests/steps.ts'
 import type { Store } from '../../../src/requests/store/store.ts'
 import type { StepData, StepResult } from '../../../src/requests/store/take-step.ts'
 import type { Click } from '../../../src/slack/commands/handlers.ts'
+import { noteOf } from '../audit-for-test.ts'
 import { requestFor } from '../request-for-test.ts'
 import { signatures } from '../signatures-for-test.ts'
 import { afterStep } from '../take-steps.ts'
@@ -77,6 +78,7 @@ function approvedKey({ steps = {}, creationMs = 100, unansweredMs = 1_000, refus
     store,
     access: { authorize: async () => ({ via: 'requester' }) } as unknown as Parameters<typeof createHandOver>[0]['access'],
     audit: { note: async () => {} },
+    noteOf,
     catalog: createCatalog([createNewKeyChange({ apiKeys })]),
     showSecret: async (_, { heading }) => {
       shown.push(heading.text)
@@ -175,7 +177,7 @@ test('a key that the account API refuses for good ends with what to do instead o
     causes: [{ code: 'api-refused', operation: 'apiKeys.create', status: 403, codes: ['FEATURE_NOT_ENABLED'], effect: 'not-made' }],
   })
   expect(ephemerals).toEqual([
-    "This needs a feature that is not enabled for the team. Ask the provider's support to enable it. Nothing was created.",
+    "This needs a feature that isn't enabled for the team. Nothing was created. Ask the provider's support to enable it.",
   ])
 })
 

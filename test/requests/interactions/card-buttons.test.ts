@@ -11,6 +11,7 @@ import type { NewRequest } from '../../../src/requests/store/new-requests.ts'
 import { createStore } from '../../../src/requests/store/store.ts'
 import type { Click, Submission } from '../../../src/slack/commands/handlers.ts'
 import { writeMetadata } from '../../../src/slack/receive/metadata.ts'
+import { noteOf } from '../audit-for-test.ts'
 import { connectTestRedis, noAudit } from '../redis-for-test.ts'
 import { newRequestFor, recordRequest, ruleFor } from '../request-for-test.ts'
 import { signatures, signedBy } from '../signatures-for-test.ts'
@@ -20,7 +21,7 @@ const ben = { ...newRequestFor().origin, userId: 'U0BEN00001' }
 /** The buttons of cards over a real Redis, for a bot whose only kind of change is the move. Ben may approve everything. */
 function startButtons() {
   const { redis, keys } = connectTestRedis()
-  const store = createStore({ redis, keys, audit: noAudit })
+  const store = createStore({ redis, keys, audit: noAudit, noteOf })
   const catalog = createCatalog([createMoveChange({} as Parameters<typeof createMoveChange>[0])])
   const noted: AuditNote[] = []
   const effects: string[] = []
@@ -37,6 +38,7 @@ function startButtons() {
     homeTeamId: () => 'T0NIMBUS01',
     catalog,
     noteRefusal: async (note) => void noted.push(note),
+    noteOf,
   })
   const buttons = createCardButtons({
     decide: createDecide({
@@ -46,7 +48,6 @@ function startButtons() {
       catalog,
       show: effect('shown'),
       wake: effect('woken up'),
-      names: async () => new Map(),
     }),
     signatures,
     handOver: effect('handed over'),

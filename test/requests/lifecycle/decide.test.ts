@@ -11,6 +11,7 @@ import { approvedByYou, takenOver, tooLate, unknownRequest } from '../../../src/
 import { createOutbox } from '../../../src/requests/outbox/outbox.ts'
 import type { NewRequest } from '../../../src/requests/store/new-requests.ts'
 import { createStore } from '../../../src/requests/store/store.ts'
+import { noteOf } from '../audit-for-test.ts'
 import { connectTestRedis, noAudit } from '../redis-for-test.ts'
 import { minutes, newRequestFor, recordRequest, ruleFor } from '../request-for-test.ts'
 import { signatures, signedBy } from '../signatures-for-test.ts'
@@ -34,7 +35,7 @@ const newKey = { kind: 'key.create', input: key, facts: key, resource: 'api_key_
  */
 function startDecide(rule: Partial<PolicyRule> = {}) {
   const { redis, keys } = connectTestRedis()
-  const store = createStore({ redis, keys, audit: noAudit })
+  const store = createStore({ redis, keys, audit: noAudit, noteOf })
   const outbox = createOutbox({ redis, keys })
   const shown: string[] = []
   const wakeUps: number[] = []
@@ -54,6 +55,7 @@ function startDecide(rule: Partial<PolicyRule> = {}) {
     homeTeamId: () => 'T0NIMBUS01',
     catalog,
     noteRefusal: async () => {},
+    noteOf,
   })
   const decide = createDecide({
     signatures,
@@ -62,7 +64,6 @@ function startDecide(rule: Partial<PolicyRule> = {}) {
     catalog,
     show: async (id) => void shown.push((await store.find(id))?.state ?? 'missing'),
     wake: async (_, delayMs = 0) => void wakeUps.push(delayMs),
-    names: async () => new Map([['U0ADA00001', '@ada']]),
   })
 
   /** Ada's request, after these steps. */
@@ -123,7 +124,7 @@ describe('an approval', () => {
     const request = await record()
     await remove(request)
 
-    await expect(decide.approve(request, ben)).rejects.toThrow(unknownRequest.text)
+    await expect(decide.approve(request, ben)).rejects.toThrow(unknownRequest('/infra').text)
   })
 
   test('by the requester is refused, with the outcome if the request is decided', async () => {
@@ -131,7 +132,7 @@ describe('an approval', () => {
     const waiting = await record()
     const rejected = await record({ resource: 'elastic_ip:eip_2' }, 'reject')
 
-    await expect(decide.approve(waiting, ada)).rejects.toThrow('someone else must decide it')
+    await expect(decide.approve(waiting, ada)).rejects.toThrow('someone else must approve it')
     await expect(decide.approve(rejected, ada)).rejects.toThrow(tooLate(rejected, ada.userId).text)
   })
 })
@@ -253,8 +254,8 @@ describe('an emergency approval', () => {
     const { decide, record, now, wakeUps } = startDecide({ ...rule, breakGlass: false })
     const request = await record()
 
-    await expect(decide.mayBreakGlass(request, ada)).rejects.toThrow('someone else must decide it')
-    await expect(decide.breakGlass(request, ada, 'web-1 is down')).rejects.toThrow('someone else must decide it')
+    await expect(decide.mayBreakGlass(request, ada)).rejects.toThrow('someone else must approve it')
+    await expect(decide.breakGlass(request, ada, 'web-1 is down')).rejects.toThrow('someone else must approve it')
 
     expect((await now(request)).state).toBe('waiting')
     expect(wakeUps).toEqual([])

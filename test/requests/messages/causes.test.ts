@@ -219,6 +219,7 @@ describe('findings in words', () => {
       { code: 'account-unread', refusal: { operation: 'elasticIps.get', status: 401, codes: [] } },
       { code: 'approved-too-long-ago' },
       { code: 'record-changed' },
+      { code: 'record-unverified' },
       { code: 'unknown-key' },
       { code: 'approvals-not-genuine' },
       { code: 'already-sent' },
@@ -241,6 +242,7 @@ describe('findings in words', () => {
       Couldn't read the account for 10 minutes after the approval. Nothing was sent or changed. The account API rejects Lockkeeper's API key (401). The people who run Lockkeeper must set a valid INFRA_API_KEY.
       Approved, but not sent before the deadline. Nothing was changed.
       Its record in Redis no longer matches what was approved. Nothing was sent or changed. Someone may have changed Redis.
+      Its record in Redis doesn't match what was requested. Someone may have changed Redis.
       The request was signed with a key that Lockkeeper doesn't have. Nothing was sent or changed.
       Its approvals in Redis aren't genuine. Nothing was sent or changed. Someone may have changed Redis.
       The audit shows that it was sent before. Nothing was sent again. Someone may have changed Redis.

@@ -8,6 +8,7 @@ import { createShow } from '../../../src/requests/outbox/show.ts'
 import { createReconcile } from '../../../src/requests/reconcile/reconcile.ts'
 import type { NewRequest } from '../../../src/requests/store/new-requests.ts'
 import { createStore } from '../../../src/requests/store/store.ts'
+import { noteOf } from '../audit-for-test.ts'
 import { connectTestRedis, noAudit } from '../redis-for-test.ts'
 import { minutes, recordRequest } from '../request-for-test.ts'
 import { type PlannedStep, takeSteps, untilTracking } from '../take-steps.ts'
@@ -32,7 +33,7 @@ type Recorded = Partial<NewRequest> & {
 /** Reconciles requests over a real Redis. `did` records the calls of other parts: send, execute, track and report. */
 function startReconcile({ delivered = { is: 'sent' }, meanwhile = [] }: World = {}) {
   const { redis, keys } = connectTestRedis()
-  const store = createStore({ redis, keys, audit: noAudit })
+  const store = createStore({ redis, keys, audit: noAudit, noteOf })
   const did: string[] = []
   const held: number[] = []
   const wakeUps: number[] = []

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { NoteOutcome } from '../../../src/audit/note-signer.ts'
 import type { NewRequest } from '../../../src/requests/store/new-requests.ts'
 import { createStore } from '../../../src/requests/store/store.ts'
-import { auditWriting } from '../audit-for-test.ts'
+import { auditWriting, noteOf } from '../audit-for-test.ts'
 import { connectTestRedis } from '../redis-for-test.ts'
 import { moveFacts, newRequestFor, recordRequest } from '../request-for-test.ts'
 import { takeSteps } from '../take-steps.ts'
@@ -19,7 +19,7 @@ describe('the audit', () => {
       (note) => JSON.stringify(note),
       (outcome) => void outcomes.push(outcome),
     )
-    const store = createStore({ redis, keys, audit })
+    const store = createStore({ redis, keys, audit, noteOf })
     const request = await recordRequest(store, { reason: 'web-1 is being replaced', hash: 'f'.repeat(64), ...more })
     const noted = async () => {
       const items = await redis.xrange(keys.auditIntake, '-', '+')

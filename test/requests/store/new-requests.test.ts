@@ -5,6 +5,7 @@ import { trackEndedMs } from '../../../src/requests/reconcile/track/next-step.ts
 import { keepLatestMs } from '../../../src/requests/store/new-requests.ts'
 import { createStore } from '../../../src/requests/store/store.ts'
 import { startRedis } from '../../sandbox/redis/start-redis.ts'
+import { noteOf } from '../audit-for-test.ts'
 import { noAudit } from '../redis-for-test.ts'
 import { moveFacts, newRequestFor, recordRequest } from '../request-for-test.ts'
 import { withRequest } from '../with-request.ts'
@@ -52,7 +53,7 @@ describe('a new request', () => {
       redis.disconnect()
       await server.stop()
     })
-    const store = createStore({ redis, keys: createKeys('full'), audit: noAudit })
+    const store = createStore({ redis, keys: createKeys('full'), audit: noAudit, noteOf })
     const earlier = await recordRequest(store)
     await store.take(earlier, 'reject')
 

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { StoreUnavailableError } from '../../../src/domain/errors.ts'
 import { createStore, type Store } from '../../../src/requests/store/store.ts'
+import { noteOf } from '../audit-for-test.ts'
 import { connectLossyRedis, connectTestRedis, noAudit } from '../redis-for-test.ts'
 import { newRequestFor } from '../request-for-test.ts'
 import { takeSteps, untilTracking } from '../take-steps.ts'
@@ -8,7 +9,7 @@ import { takeSteps, untilTracking } from '../take-steps.ts'
 describe('of many requests,', () => {
   async function withMany(count: number) {
     const { redis, keys } = connectTestRedis()
-    const store = createStore({ redis, keys, audit: noAudit })
+    const store = createStore({ redis, keys, audit: noAudit, noteOf })
     const ids = Array.from({ length: count }, (_, index) => `r${index}`)
     await Promise.all(ids.map((id) => store.create(newRequestFor({ id, resource: `elastic_ip:${id}` }))))
     return { redis, keys, store, ids }
@@ -16,7 +17,7 @@ describe('of many requests,', () => {
 
   test('the outlines of all open ones are read, except those that do not fit', async () => {
     const { redis, keys, store, ids } = await withMany(1_001)
-    await redis.hset(keys.record('r7'), 'id', '7')
+    await redis.hset(keys.record('r7'), 'kind', '7')
     await redis.set(keys.record('r8'), 'not a record')
 
     const open = await store.open()
@@ -38,7 +39,7 @@ describe('of many requests,', () => {
   ])("none counts as gone because Redis isn't responding: %s", async (_, command, read) => {
     const { keys } = await withMany(1)
     const { redis, proxy } = await connectLossyRedis('prompt')
-    const store = createStore({ redis, keys, audit: noAudit })
+    const store = createStore({ redis, keys, audit: noAudit, noteOf })
     const { promise: end, resolve } = Promise.withResolvers<void>()
     proxy.holdSent((sent) => sent.includes(command), end)
 
@@ -61,7 +62,7 @@ describe('of many requests,', () => {
 describe('the last change of a resource', () => {
   test('is the request that was done last, whatever was requested since', async () => {
     const { redis, keys } = connectTestRedis()
-    const store = createStore({ redis, keys, audit: noAudit })
+    const store = createStore({ redis, keys, audit: noAudit, noteOf })
     const resource = 'elastic_ip:eip_9'
     for (const id of ['first', 'second']) {
       await store.create(newRequestFor({ id, resource }))
@@ -76,7 +77,7 @@ describe('the last change of a resource', () => {
 
   test('of several resources is each request once', async () => {
     const { redis, keys } = connectTestRedis()
-    const store = createStore({ redis, keys, audit: noAudit })
+    const store = createStore({ redis, keys, audit: noAudit, noteOf })
     await store.create(newRequestFor({ id: 'both', resource: 'server:sv_1', moreResources: ['elastic_ip:eip_1', 'elastic_ip:eip_2'] }))
     await takeSteps(store, 'both', ...untilTracking, 'finish')
 
@@ -88,7 +89,7 @@ describe('the last change of a resource', () => {
 
   test('is unknown if its record is gone or does not fit', async () => {
     const { redis, keys } = connectTestRedis()
-    const store = createStore({ redis, keys, audit: noAudit })
+    const store = createStore({ redis, keys, audit: noAudit, noteOf })
     await redis.set(keys.lastChange('elastic_ip:eip_9'), 'gone')
     expect(await store.lastChangesOf(['elastic_ip:eip_9'])).toEqual([])
 

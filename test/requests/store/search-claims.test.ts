@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { createStore } from '../../../src/requests/store/store.ts'
+import { noteOf } from '../audit-for-test.ts'
 import { connectLossyRedis, noAudit } from '../redis-for-test.ts'
 import { withRequest } from '../with-request.ts'
 
@@ -28,7 +29,7 @@ describe('the search for the key that a request has issued', () => {
   test('is claimed and ended also if the answers of Redis are lost', async () => {
     const { redis, keys, request } = await withRequest()
     const lossy = await connectLossyRedis('patient')
-    const store = createStore({ redis: lossy.redis, keys, audit: noAudit })
+    const store = createStore({ redis: lossy.redis, keys, audit: noAudit, noteOf })
 
     lossy.proxy.loseNextReply()
     const token = await store.claimSearch(request.id)

@@ -5,6 +5,7 @@ import { createOutbox } from '../../../src/requests/outbox/outbox.ts'
 import type { Track } from '../../../src/requests/reconcile/track/track.ts'
 import { createStore } from '../../../src/requests/store/store.ts'
 import { createWorker } from '../../../src/requests/worker/worker.ts'
+import { noteOf } from '../audit-for-test.ts'
 import { connectTestRedis, noAudit } from '../redis-for-test.ts'
 import { recordRequest } from '../request-for-test.ts'
 import { takeSteps } from '../take-steps.ts'
@@ -30,7 +31,7 @@ async function startWorker({
   untilSlackAnswers?: Promise<void>
 } = {}) {
   const { redis, keys } = connectTestRedis()
-  const store = createStore({ redis, keys, audit: noAudit })
+  const store = createStore({ redis, keys, audit: noAudit, noteOf })
   const outbox = createOutbox({ redis, keys })
   const reconciled: string[] = []
   const sent: string[] = []
@@ -42,6 +43,7 @@ async function startWorker({
     keys,
     queues,
     dataLossMark: { check: checkDataLossMark },
+    redisWatch: { check: async () => {} },
     audit: { tidy: async () => void tidied.push('tidied') },
     store,
     outbox,

@@ -44,6 +44,7 @@ const isAboutItsWrite: Record<StepName, boolean> = {
   'correct-to-superseded': true,
   'correct-to-not-started': true,
   'stop-tracking': false,
+  distrust: false,
   'track-again': false,
 }
 

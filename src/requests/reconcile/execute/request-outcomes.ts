@@ -2,7 +2,7 @@ import type { ApiAnswer } from '../../../audit/entry.ts'
 import type { Audit } from '../../../audit/intake.ts'
 import type { Request } from '../../../domain/request.ts'
 import type { Queues } from '../../../redis/queues.ts'
-import { noteOf } from '../../store/request-note.ts'
+import type { NoteOf } from '../../store/request-note.ts'
 import type { Store } from '../../store/store.ts'
 import type { WriteOutcomes } from './send-write.ts'
 
@@ -18,12 +18,13 @@ export const firstLookMs = 1_000
 interface RequestOutcomesParts {
   store: Pick<Store, 'take' | 'postpone'>
   audit: Pick<Audit, 'note'>
+  noteOf: NoteOf
   /** Plans the first look at what was sent. */
   planLook: Queues['planLook']
 }
 
 /** Creates the function that returns how the outcomes of a request's one write are recorded. */
-export function createRequestOutcomes({ store, audit, planLook }: RequestOutcomesParts) {
+export function createRequestOutcomes({ store, audit, noteOf, planLook }: RequestOutcomesParts) {
   return function outcomesOf(request: Request): WriteOutcomes {
     return {
       finish: (answer) => store.take(request, 'finish', { audit: withAnswer(answer) }),

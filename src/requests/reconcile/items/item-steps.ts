@@ -1,10 +1,12 @@
 import type { Request } from '../../../domain/request.ts'
 import { isItemOpen, type RequestItem } from '../../../domain/request-item.ts'
+import type { CheckRecord } from '../../access/check-record.ts'
 import type { Catalog, OpenedItem } from '../../catalog.ts'
 import type { ItemStepName } from '../../steps.ts'
 import type { Store } from '../../store/store.ts'
 import type { ItemStepData } from '../../store/take-item.ts'
 import type { StepResult } from '../../store/take-step.ts'
+import type { Distrust } from '../distrust.ts'
 
 /** A step of an item that follows from its present state. */
 export interface ItemStep extends Omit<ItemStepData, 'audit'> {
@@ -25,6 +27,8 @@ const mostTries = 30
 interface ItemStepsParts {
   store: Pick<Store, 'find' | 'take' | 'takeItem' | 'now'>
   catalog: Catalog
+  checkRecord: CheckRecord
+  distrust: Distrust
   /** Shows that a request has ended. */
   show: (id: string) => Promise<void>
   /** How long a request is tracked on whose items were reported as not started or failed, in ms between two observations. */
@@ -35,7 +39,7 @@ interface ItemStepsParts {
  * Creates the function that takes steps of items. The steps of one request wait for one another in this process, because each compares and
  * sets the whole record. The last one ends the request.
  */
-export function createItemSteps({ store, catalog, show, afterEndMs }: ItemStepsParts) {
+export function createItemSteps({ store, catalog, checkRecord, distrust, show, afterEndMs }: ItemStepsParts) {
   const turns = new Map<string, Turn>()
 
   /**
@@ -48,7 +52,7 @@ export function createItemSteps({ store, catalog, show, afterEndMs }: ItemStepsP
   /** Ends a request whose items have all ended. Safe to repeat. */
   function endIfOver(requestId: string): Promise<void> {
     return inTurn(requestId, async () => {
-      const request = await store.find(requestId)
+      const request = await findChecked(requestId)
       if (request) await end(request)
     })
   }
@@ -65,7 +69,7 @@ export function createItemSteps({ store, catalog, show, afterEndMs }: ItemStepsP
       const found = known && itemIn(known, itemId)
       const step = found && decide(found)
       if (!found || !step) return undefined
-      // Somebody stopped the tracking: nothing more is sent, and nothing is reported.
+      // Somebody stopped the tracking, so no more writes are sent and nothing is reported.
       if (found.request.state === 'untracked') return 'lost'
       const { name, answer, ...data } = step
       const { resource, facts, change } = found.opened
@@ -84,9 +88,17 @@ export function createItemSteps({ store, catalog, show, afterEndMs }: ItemStepsP
   }
 
   async function readRecord(requestId: string): Promise<Known | undefined> {
-    const request = await store.find(requestId)
+    const request = await findChecked(requestId)
     const whole = request && catalog.openIfFit(request)
     return whole && { request, opened: new Map(catalog.itemsOf(whole).map((item) => [item.id, item])) }
+  }
+
+  /** Reads a record whose steps may be taken. What the audit notes of them comes from it, with a signature. */
+  async function findChecked(requestId: string): Promise<Request | undefined> {
+    const request = await store.find(requestId)
+    const problem = request && checkRecord(request)
+    if (problem) await distrust(request, problem)
+    return problem ? undefined : request
   }
 
   /** Returns what is still known after a step and what it leads to. */
@@ -99,7 +111,7 @@ export function createItemSteps({ store, catalog, show, afterEndMs }: ItemStepsP
     // An item started after the end was reported. If this process ends here, the next step of the item does it.
     await store.take(request, 'correct-to-tracking', { dueInMs: 0 })
     await show(request.id)
-    const again = await store.find(request.id)
+    const again = await findChecked(request.id)
     if (again) await end(again)
     return undefined
   }
@@ -116,7 +128,7 @@ export function createItemSteps({ store, catalog, show, afterEndMs }: ItemStepsP
     await show(request.id)
   }
 
-  /** Runs `work` after everything that was begun before for the same request. */
+  /** Runs `work` after all work that was begun before for the same request. */
   async function inTurn<Result>(requestId: string, work: (turn: Turn) => Promise<Result>): Promise<Result> {
     const turn: Turn = turns.get(requestId) ?? { last: Promise.resolve() }
     turns.set(requestId, turn)

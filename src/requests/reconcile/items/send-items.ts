@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import pLimit from 'p-limit'
+import type { ApiAnswer } from '../../../audit/entry.ts'
 import type { Audit } from '../../../audit/intake.ts'
 import type { AuthorityProblem } from '../../../domain/authority-problem.ts'
 import type { Finding } from '../../../domain/finding.ts'
@@ -7,13 +8,15 @@ import type { Request } from '../../../domain/request.ts'
 import type { RequestItem } from '../../../domain/request-item.ts'
 import type { Queues } from '../../../redis/queues.ts'
 import type { CheckItems, ItemsAllowed } from '../../access/authority.ts'
+import type { CheckRecord } from '../../access/check-record.ts'
 import type { Catalog, OpenedItem } from '../../catalog.ts'
-import { noteOf } from '../../store/request-note.ts'
+import type { NoteOf } from '../../store/request-note.ts'
 import type { Store } from '../../store/store.ts'
+import type { Distrust } from '../distrust.ts'
 import { firstLookMs, withAnswer } from '../execute/request-outcomes.ts'
 import { sendWrite, type WriteOutcomes } from '../execute/send-write.ts'
 import { createItemReads, type ItemRead, readValidMs } from './item-reads.ts'
-import type { ItemSteps } from './item-steps.ts'
+import type { ItemStep, ItemSteps } from './item-steps.ts'
 
 /** The writes of one request that are under way at once. */
 const parallelWrites = 5
@@ -27,7 +30,10 @@ const retryMs = 10_000
 interface SendItemsParts {
   store: Store
   audit: Pick<Audit, 'note'>
+  noteOf: NoteOf
   catalog: Catalog
+  checkRecord: CheckRecord
+  distrust: Distrust
   checkItems: CheckItems
   itemSteps: ItemSteps
   planLook: Queues['planLook']
@@ -40,7 +46,7 @@ interface SendItemsParts {
  * a crash: only the process that takes the step of an item sends its write.
  */
 export function createSendItems(parts: SendItemsParts) {
-  const { store, audit, catalog, checkItems, itemSteps, planLook, onApiError, onDistrusted } = parts
+  const { store, audit, noteOf, catalog, checkRecord, distrust, checkItems, itemSteps, planLook, onApiError, onDistrusted } = parts
 
   const running = new Map<string, Promise<void>>()
 
@@ -58,6 +64,8 @@ export function createSendItems(parts: SendItemsParts) {
     const request = await store.find(id)
     const opened = request && catalog.openIfFit(request)
     if (!request || !opened) return
+    const doubt = checkRecord(request)
+    if (doubt) return distrust(request, doubt)
     const waiting = new Set(request.items?.filter(({ state }) => state === 'waiting').map((item) => item.id))
     if (waiting.size === 0) return itemSteps.endIfOver(id)
     const allowed = await checkItems(request, await store.now())
@@ -80,7 +88,9 @@ export function createSendItems(parts: SendItemsParts) {
     await planLook(firstLookMs)
   }
 
-  /** Nobody allowed what the record says now. What was signed with an unknown key waits for a deployment that brings the key. */
+  /**
+   * Ends items whose present content nobody allowed. Items that were signed with an unknown key wait for a deployment that brings the key.
+   */
   async function refuse(request: Request, waiting: Set<string>, problem: AuthorityProblem): Promise<void> {
     const current = await store.find(request.id)
     if (current?.revision !== request.revision) return
@@ -135,14 +145,19 @@ export function createSendItems(parts: SendItemsParts) {
   }
 
   function outcomesOf(request: Request, { id, resource, facts }: OpenedItem): WriteOutcomes {
-    const take: ItemSteps['takeItemStep'] = (...step) => itemSteps.takeItemStep(...step)
+    const note = (answer: ApiAnswer | undefined) =>
+      audit.note(noteOf(request, 'answer', { item: id, resource, facts, ...withAnswer(answer) }))
+    async function take(step: ItemStep, answer: ApiAnswer | undefined): Promise<void> {
+      const taken = await itemSteps.takeItemStep(request.id, id, () => ({ ...step, ...withAnswer(answer) }))
+      // No step follows from a record that was changed meanwhile. The write was sent all the same.
+      if (taken === undefined) await note(answer)
+    }
     return {
-      finish: (answer) => take(request.id, id, () => ({ name: 'finish-item', ...withAnswer(answer) })),
-      accept: (answer) => take(request.id, id, () => ({ name: 'accept-item', ...withAnswer(answer) })),
-      fail: (cause, answer) => take(request.id, id, () => ({ name: 'fail-item', set: { causes: [cause] }, ...withAnswer(answer) })),
-      notStart: (cause, answer) =>
-        take(request.id, id, () => ({ name: 'not-start-item', set: { causes: [cause] }, ...withAnswer(answer) })),
-      unclear: (answer) => audit.note(noteOf(request, 'answer', { item: id, resource, facts, ...withAnswer(answer) })),
+      finish: (answer) => take({ name: 'finish-item' }, answer),
+      accept: (answer) => take({ name: 'accept-item' }, answer),
+      fail: (cause, answer) => take({ name: 'fail-item', set: { causes: [cause] } }, answer),
+      notStart: (cause, answer) => take({ name: 'not-start-item', set: { causes: [cause] } }, answer),
+      unclear: note,
     }
   }
 

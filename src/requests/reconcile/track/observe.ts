@@ -1,21 +1,17 @@
-import type { Audit } from '../../../audit/intake.ts'
-import type { AuthorityProblem } from '../../../domain/authority-problem.ts'
 import type { Observation } from '../../../domain/observation.ts'
 import { isOpen, type Request } from '../../../domain/request.ts'
 import type { Timings } from '../../../domain/timings.ts'
+import type { CheckRecord } from '../../access/check-record.ts'
 import type { CheckSearch } from '../../access/search-authority.ts'
 import type { Catalog, Opened } from '../../catalog.ts'
-import { noteOf } from '../../store/request-note.ts'
 import type { Store } from '../../store/store.ts'
+import type { Distrust } from '../distrust.ts'
 import { momentOf } from './moment.ts'
 import { nextStep } from './next-step.ts'
 import type { Pace } from './pace.ts'
 
 /** When a request is observed again whose record does not fit this version of Lockkeeper. */
 const unfitMs = 10 * 60_000
-
-/** When a request is observed again that cannot be trusted. A deployment may bring the key that it was signed with. */
-const distrustedMs = 10 * 60_000
 
 /** `unread`: the account API did not answer. `skipped`: the request is not, or not now, to be observed. */
 export type Observed = 'read' | 'unread' | 'skipped'
@@ -28,16 +24,15 @@ export interface ObserveParts {
   lateAfterMs: number
   timings: Timings
   onApiError: (error: unknown) => void
-  audit: Pick<Audit, 'note'>
+  checkRecord: CheckRecord
   /** Checks that an observation that may delete something is allowed. */
   checkSearch: CheckSearch
-  /** Receives a request that is not observed, and why. */
-  onDistrusted: (request: Request, problem: AuthorityProblem) => void
+  distrust: Distrust
 }
 
 /** Creates the function that reads the outcome of one request from the account, and takes the step that follows from it. */
 export function createObserve(parts: ObserveParts) {
-  const { store, catalog, pace, lateAfterMs, timings, onApiError, audit, checkSearch, onDistrusted } = parts
+  const { store, catalog, pace, lateAfterMs, timings, onApiError, checkRecord, checkSearch, distrust } = parts
   const { paceMs } = pace
 
   return async function observe(request: Request, now: number, signal: AbortSignal): Promise<Observed> {
@@ -47,7 +42,8 @@ export function createObserve(parts: ObserveParts) {
     if (!opened) return skip(store.postpone([request.id], unfitMs))
     const isSearch = opened.change.handover !== undefined
     const problem = isSearch ? await checkSearch(request, now) : undefined
-    if (problem) return skip(distrust(request, problem))
+    // What was put back to an earlier state must not lead to a search once somebody tracks it again.
+    if (problem) return skip(distrust(request, problem, { keepOpen: true }))
     const claim = isSearch ? await store.claimSearch(request.id) : undefined
     if (isSearch && claim === undefined) return skip(store.postpone([request.id], paceMs(request)))
     try {
@@ -62,15 +58,6 @@ export function createObserve(parts: ObserveParts) {
     }
   }
 
-  async function distrust(request: Request, problem: AuthorityProblem): Promise<void> {
-    // Another process may have taken a step since the request was read, so that the audit shows a newer state.
-    const current = await store.find(request.id)
-    if (current?.revision !== request.revision) return store.postpone([request.id], paceMs(request))
-    onDistrusted(request, problem)
-    await audit.note(noteOf(request, 'distrust', { causes: [problem] }))
-    await store.postpone([request.id], distrustedMs)
-  }
-
   async function readOutcome(request: Request, { change, input, latest }: Opened, now: number, signal: AbortSignal): Promise<Observation> {
     const moment = momentOf(request, now, timings)
     // The process that issued the secret may still be showing it.
@@ -82,6 +69,8 @@ export function createObserve(parts: ObserveParts) {
     if (!isOpen(request.state) && !(await isCorrectable(request, now))) return store.clearDueIfUnchanged(request.id, request.revision)
     const step = nextStep(request, observation, now, lateAfterMs)
     if (!step) return store.postpone([request.id], paceMs(request))
+    const problem = checkRecord(request)
+    if (problem) return distrust(request, problem)
     const { name, set, isDueAgain } = step
     await store.take(request, name, { ...(set ? { set } : {}), ...(isDueAgain ? { dueInMs: paceMs(request) } : {}) })
   }

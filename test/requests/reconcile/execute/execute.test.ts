@@ -10,6 +10,7 @@ import { createExecute } from '../../../../src/requests/reconcile/execute/execut
 import type { StepName } from '../../../../src/requests/steps.ts'
 import type { Store } from '../../../../src/requests/store/store.ts'
 import type { StepData } from '../../../../src/requests/store/take-step.ts'
+import { noteOf } from '../../audit-for-test.ts'
 import { requestFor } from '../../request-for-test.ts'
 import { signatures } from '../../signatures-for-test.ts'
 import { afterStep } from '../../take-steps.ts'
@@ -74,6 +75,7 @@ function approvedMove(
   const execute = createExecute({
     store,
     audit: { note: async () => {} },
+    noteOf,
     catalog: createCatalog([createMoveChange(accountApi)]),
     onApiError: () => {},
     planLook: async (ms) => void looks.push(ms),

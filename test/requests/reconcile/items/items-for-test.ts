@@ -1,18 +1,25 @@
+import { expect } from 'vitest'
 import type { AccountApi } from '../../../../src/account-api/client.ts'
+import type { AuditNote } from '../../../../src/audit/entry.ts'
 import { ApiError } from '../../../../src/domain/api-errors.ts'
+import type { AuthorityProblem } from '../../../../src/domain/authority-problem.ts'
 import type { ElasticIp } from '../../../../src/domain/elastic-ip.ts'
 import type { Request } from '../../../../src/domain/request.ts'
 import { usualTimings } from '../../../../src/domain/timings.ts'
 import { createEvacuation } from '../../../../src/features/evacuate-server/change.ts'
 import type { ItemsAllowed } from '../../../../src/requests/access/authority.ts'
+import { createCheckRecord } from '../../../../src/requests/access/check-record.ts'
 import { createCatalog } from '../../../../src/requests/catalog.ts'
+import { createDistrust } from '../../../../src/requests/reconcile/distrust.ts'
 import { createItemSteps } from '../../../../src/requests/reconcile/items/item-steps.ts'
 import { createObserveItem } from '../../../../src/requests/reconcile/items/observe-item.ts'
 import { createSendItems } from '../../../../src/requests/reconcile/items/send-items.ts'
 import { createStore, type Store } from '../../../../src/requests/store/store.ts'
 import type { TakenStep } from '../../../../src/requests/store/take-step.ts'
+import { noteOf } from '../../audit-for-test.ts'
 import { connectTestRedis, noAudit } from '../../redis-for-test.ts'
-import { recordRequest } from '../../request-for-test.ts'
+import { newRequestFor } from '../../request-for-test.ts'
+import { signatures, signedBy } from '../../signatures-for-test.ts'
 import { takeSteps } from '../../take-steps.ts'
 
 export const from = { id: 'sv_1', name: 'web-1' }
@@ -77,8 +84,9 @@ export type TestAccount = ReturnType<typeof accountWith>
 /** Records an evacuation of these addresses that has begun. Returns what creates processes that work on it. */
 export async function withBegun(ids: string[], account: TestAccount) {
   const { redis, keys } = connectTestRedis()
+  const notes: AuditNote[] = []
   const steps: TakenStep[] = []
-  const store = createStore({ redis, keys, audit: noAudit, onStep: (step) => void steps.push(step) })
+  const store = createStore({ redis, keys, audit: noAudit, noteOf, onStep: (step) => void steps.push(step) })
   const change = createEvacuation({ accountApi: account.api, seen: { find: async () => [] } })
   const catalog = createCatalog([change])
   const { facts, input = { serverId: from.id, targetId: to.id } } = await change.preflight(
@@ -86,9 +94,12 @@ export async function withBegun(ids: string[], account: TestAccount) {
     {},
   )
   const moreResources = change.moreResources?.(input, facts) ?? []
-  const recorded = await recordRequest(store, { kind: change.kind, input, facts, resource: change.resource(input), moreResources })
+  const wanted = newRequestFor({ kind: change.kind, input, facts, resource: change.resource(input), moreResources })
+  await store.create(signedBy(signatures, wanted))
+  const requested = (await store.find(wanted.id)) ?? expect.fail('nothing was requested')
   const items = ids.map((id) => ({ id, state: 'waiting' as const, causes: [] }))
-  const begun = await takeSteps(store, recorded.id, 'approve', ['begin', { set: { items, seen: facts }, dueInMs: 0 }])
+  const seenSignature = signatures.signSeen(requested, facts)
+  const begun = await takeSteps(store, requested.id, 'approve', ['begin', { set: { items, seen: facts, seenSignature }, dueInMs: 0 }])
   account.reads.splice(0)
   account.lists = 0
 
@@ -96,17 +107,25 @@ export async function withBegun(ids: string[], account: TestAccount) {
   function startProcess({ over = {}, past = new Map() }: { over?: Partial<Store>; past?: ItemsAllowed['past'] } = {}) {
     const own = { ...store, ...over }
     const distrusted: string[] = []
-    const itemSteps = createItemSteps({ store: own, catalog, show: async () => {}, afterEndMs: 1_000 })
+    const note = async (noted: AuditNote) => void notes.push(noted)
+    const show = async () => {}
+    const onDistrusted = (_: Request, { code }: AuthorityProblem) => void distrusted.push(code)
+    const checkRecord = createCheckRecord({ signatures, catalog })
+    const distrust = createDistrust({ store: own, audit: { note }, noteOf, show, onDistrusted })
+    const itemSteps = createItemSteps({ store: own, catalog, checkRecord, distrust, show, afterEndMs: 1_000 })
     const onApiError = () => {}
     const sendItems = createSendItems({
       store: own,
-      audit: { note: async () => {} },
+      audit: { note },
+      noteOf,
       catalog,
+      checkRecord,
+      distrust,
       checkItems: async () => ({ until: (await store.now()) + 600_000, past }),
       itemSteps,
       planLook: async () => {},
       onApiError,
-      onDistrusted: (_, { code }) => void distrusted.push(code),
+      onDistrusted,
     })
     const observe = createObserveItem({ store: own, catalog, itemSteps, lateAfterMs: 60_000, timings: usualTimings, onApiError })
     return { sendItems, itemSteps, observe, distrusted }
@@ -127,5 +146,5 @@ export async function withBegun(ids: string[], account: TestAccount) {
   }
 
   const statesOf = async () => Object.fromEntries(((await read()).items ?? []).map(({ id, state }) => [id, state]))
-  return { store, redis, keys, steps, id: begun.id, startProcess, read, observeAll, statesOf }
+  return { store, redis, keys, steps, notes, id: begun.id, startProcess, read, observeAll, statesOf }
 }

@@ -5,8 +5,10 @@ import type { AuthorityProblem } from '../../../../src/domain/authority-problem.
 import type { Request } from '../../../../src/domain/request.ts'
 import { createNewKeyChange } from '../../../../src/features/create-api-key/change.ts'
 import { type Catalog, createCatalog } from '../../../../src/requests/catalog.ts'
+import { createDistrust } from '../../../../src/requests/reconcile/distrust.ts'
 import { createTrack } from '../../../../src/requests/reconcile/track/track.ts'
 import { createStore, type Store } from '../../../../src/requests/store/store.ts'
+import { noteOf } from '../../audit-for-test.ts'
 import { connectTestRedis, noAudit } from '../../redis-for-test.ts'
 import { recordRequest, requestFor } from '../../request-for-test.ts'
 import { type PlannedStep, takeSteps } from '../../take-steps.ts'
@@ -19,7 +21,7 @@ function startTrack(checkSearch: (request: Request, store: Store) => Promise<Aut
   const distrusted: string[] = []
   const noted: AuditNote[] = []
   const { redis, keys } = connectTestRedis()
-  const store = createStore({ redis, keys, audit: noAudit })
+  const store = createStore({ redis, keys, audit: noAudit, noteOf })
   const live = [{ id: 'tok_1deLnN7QD0r6I', name: input.name }] as ApiKey[]
   const apiKeys = {
     list: async () => [...live],
@@ -36,9 +38,15 @@ function startTrack(checkSearch: (request: Request, store: Store) => Promise<Aut
     onApiError: (error) => {
       throw error
     },
-    audit: { note: async (note) => void noted.push(note) },
+    checkRecord: () => undefined,
     checkSearch: (request) => checkSearch(request, store),
-    onDistrusted: (_, found) => void distrusted.push(found.code),
+    distrust: createDistrust({
+      store,
+      audit: { note: async (note) => void noted.push(note) },
+      noteOf,
+      show: async () => {},
+      onDistrusted: (_, found) => void distrusted.push(found.code),
+    }),
   })
 
   async function find(id: string): Promise<Request> {
@@ -161,9 +169,9 @@ test('thousands of requests are compared with one survey and postponed in chunks
     budget: { spend: async () => 0 },
     itemSteps: { takeItemStep: async () => undefined, endIfOver: async () => {} },
     onApiError: () => {},
-    audit: { note: async () => {} },
+    checkRecord: () => undefined,
     checkSearch: async () => undefined,
-    onDistrusted: () => expect.fail('a request is not trusted'),
+    distrust: () => expect.fail('a request is not trusted'),
   })
   const moves = everyMove.map((index) => ({
     ...requestFor({ id: String(index), state: 'tracking', createdAt: 999_000, sentAt: 999_000 }),

@@ -1,0 +1,71 @@
+import { hash } from 'node:crypto'
+import { setImmediate as letOthersGoFirst } from 'node:timers/promises'
+import { z } from 'zod'
+import { Assignment } from '../domain/assignment.ts'
+import type { Keyring } from '../domain/keyring.ts'
+
+/** A list is encoded and decoded in parts of this many, so that clicks are served in between. */
+const partSize = 500
+
+const Head = z.object({ at: z.number(), parts: z.array(z.string()), signature: z.string() })
+const Part = z.array(Assignment)
+
+/** A list as Redis holds it: its time and the hash of each part, signed together, and the parts. */
+export interface StoredList {
+  head: string
+  parts: string[]
+}
+
+/** `none`: there is no list. `unreadable`: it was signed with a key that this process does not have, or written by another version of Lockkeeper. */
+export type ReadList = { is: 'genuine'; at: number; entries: Assignment[] } | { is: 'none' | 'unreadable' | 'forged' }
+
+/**
+ * Creates the functions that encode and decode a complete list of assignments. One signature covers the list and its time. So nobody can mix the
+ * entries of several lists, change one or leave one out.
+ */
+export function createAssignmentList(keyring: Keyring) {
+  async function encode(entries: Assignment[], at: number): Promise<StoredList> {
+    const parts: string[] = []
+    for (let from = 0; from < entries.length; from += partSize) {
+      parts.push(JSON.stringify(entries.slice(from, from + partSize)))
+      await letOthersGoFirst()
+    }
+    const signed = { at, parts: parts.map(digestOf) }
+    return { head: JSON.stringify({ ...signed, signature: keyring.sign(contentOf(signed)) }), parts }
+  }
+
+  async function decode({ head, parts }: StoredList): Promise<ReadList> {
+    if (head === '') return { is: 'none' }
+    const read = parseHead(head)
+    const verdict = read ? keyring.verify(contentOf(read), read.signature) : 'forged'
+    if (verdict === 'unknown-key') return { is: 'unreadable' }
+    if (!read || verdict !== 'genuine' || parts.length !== read.parts.length) return { is: 'forged' }
+    const entries: Assignment[] = []
+    for (const [index, part] of parts.entries()) {
+      if (digestOf(part) !== read.parts[index]) return { is: 'forged' }
+      const decoded = Part.safeParse(JSON.parse(part))
+      if (!decoded.success) return { is: 'unreadable' }
+      entries.push(...decoded.data)
+      await letOthersGoFirst()
+    }
+    return { is: 'genuine', at: read.at, entries }
+  }
+
+  return { encode, decode }
+}
+
+function contentOf({ at, parts }: { at: number; parts: string[] }) {
+  return { signed: 'assignments', at, parts }
+}
+
+function parseHead(text: string): z.infer<typeof Head> | undefined {
+  try {
+    return Head.parse(JSON.parse(text))
+  } catch {
+    return undefined
+  }
+}
+
+function digestOf(part: string): string {
+  return hash('sha256', part)
+}

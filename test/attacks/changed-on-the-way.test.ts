@@ -1,0 +1,102 @@
+import { describe, expect, test } from 'vitest'
+import type { AuditEntry } from '../../src/audit/entry.ts'
+import { addresses, requestEvacuation, withAddresses } from '../journeys/evacuations.ts'
+import { general, ops, untilCard, untilReport } from '../journeys/world.ts'
+import { type Attack, startAttack } from './start-attack.ts'
+
+const harmless = 'harmless-server'
+
+/** Starts an evacuation of three addresses that is under way. */
+async function startEvacuation() {
+  const own = addresses(3)
+  const attack = await startAttack(withAddresses(own, { account: { moveTakes: { min: 1_500, max: 1_500 } } }))
+  const card = await requestEvacuation(attack)
+  await attack.ben.click(card, 'Approve')
+  const request = (await attack.records.all())[0] ?? expect.fail('nothing was requested')
+  await expect.poll(async () => (await attack.records.find(request.id)).items?.map(({ state }) => state)).toEqual(Array(3).fill('moving'))
+  return { attack, card, request: await attack.records.find(request.id), ids: own.map(({ id }) => id) }
+}
+
+/** Makes facts name another target. */
+const disguised = (facts: unknown) => ({ ...(facts as object), to: { id: 'sv_harmless', name: harmless } })
+
+/** Expects that the tracking ends, and that the thread, the operators and the audit say so, without what the record says now. */
+async function expectDistrusted({ records, slack }: Attack, id: string, cardTs: string): Promise<AuditEntry[]> {
+  const report = await untilReport(slack, cardTs, /No longer tracked/)
+  expect(report.text).toContain("Its record in Redis doesn't match what was requested.")
+  expect((await untilCard(slack, /no longer matches what was requested/, general)).text).toContain(id)
+  expect((await records.find(id)).state).toBe('untracked')
+  const entries = (await records.audit()).filter(({ requestId }) => requestId === id)
+  expect(entries.at(-1)).toMatchObject({ act: 'distrust', causes: [{ code: 'record-unverified' }] })
+  expect(JSON.stringify([entries, slack.messages(ops)])).not.toContain(harmless)
+  return entries
+}
+
+describe('somebody with write access to Redis cannot have the bot sign', () => {
+  test('facts of an evacuation that were changed while it is under way', async () => {
+    const { attack, card, request } = await startEvacuation()
+    await attack.write(request, { facts: disguised(request.facts), seen: disguised(request.seen) })
+
+    const entries = await expectDistrusted(attack, request.id, card.ts)
+    expect(entries.filter(({ act }) => act === 'finish-item' || act === 'finish')).toEqual([])
+  })
+
+  test('facts of a move that were changed while it is under way', async () => {
+    const attack = await startAttack({ account: { moveTakes: { min: 1_500, max: 1_500 } } })
+    const { request, card } = await attack.requestMove()
+    await attack.ben.click(card, 'Approve')
+    await expect.poll(async () => (await attack.records.find(request.id)).state).toBe('tracking')
+    await attack.write(request, { facts: disguised(request.facts) })
+
+    const entries = await expectDistrusted(attack, request.id, card.ts)
+    expect(entries.at(-1)?.facts).toBeUndefined()
+  })
+
+  test('facts of a request that waits, with its end', async () => {
+    const { records, requestMove, write } = await startAttack()
+    const { request } = await requestMove()
+    await write(request, { facts: disguised(request.facts), expiresAt: Date.now() - 1 })
+
+    await expect.poll(async () => (await records.find(request.id)).state).toBe('expired')
+    const last = (await records.audit()).findLast(({ requestId }) => requestId === request.id)
+    expect(last).toMatchObject({ act: 'expire', causes: [{ code: 'record-unverified' }] })
+    expect(JSON.stringify(last)).not.toContain(harmless)
+  })
+
+  test('facts of a request, with the refusal of a click on it', async () => {
+    const { ben, records, requestMove } = await startAttack()
+    const { request, card } = await requestMove()
+    await records.redis.hset(records.keys.record(request.id), 'facts', JSON.stringify(disguised(request.facts)))
+    await ben.click(card, 'Approve')
+
+    const refused = async () => (await records.audit()).find(({ act }) => act === 'refused')
+    await expect.poll(refused).toMatchObject({ requestId: request.id, attempted: 'request-approve', causes: [{ code: 'changed-record' }] })
+    expect(JSON.stringify(await refused())).not.toContain(harmless)
+  })
+})
+
+describe('somebody with write access to Redis cannot keep an evacuation open', () => {
+  test.each<[how: string, change: (ids: string[]) => string[]]>([
+    ['with an item that nobody requested', (ids) => [...ids, 'eip_foreign']],
+    ['with an item that is in it twice', (ids) => [...ids, ids[0] ?? '']],
+    ['without one of its items', (ids) => ids.slice(1)],
+  ])('%s', async (_, change) => {
+    const { attack, card, request, ids } = await startEvacuation()
+    const items = change(ids).map((id) => ({ id, state: 'moving' as const, causes: [] }))
+    await attack.write(request, { items })
+
+    await expectDistrusted(attack, request.id, card.ts)
+  })
+})
+
+test('somebody with write access to Redis cannot pass the record of one request off as another one', async () => {
+  const { records, requestMove, write } = await startAttack()
+  const { request } = await requestMove()
+  const { redis, keys } = records
+  const copy = 'c'.repeat(32)
+  await redis.hset(keys.record(copy), await redis.hgetall(keys.record(request.id)))
+  await write({ ...request, id: copy }, { expiresAt: Date.now() - 1 })
+
+  await expect.poll(async () => (await records.find(copy)).state).toBe('expired')
+  expect((await records.find(request.id)).state).toBe('waiting')
+})
