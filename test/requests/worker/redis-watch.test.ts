@@ -9,8 +9,6 @@ import { createRedisWatch } from '../../../src/requests/worker/redis-watch.ts'
 import { startRedis } from '../../sandbox/redis/start-redis.ts'
 import { connectLossyRedis, connectTestRedis } from '../redis-for-test.ts'
 
-const keyring = createKeyring([new Secret('a-secret-of-at-least-32-characters!!')], { purpose: 'notices', prefix: 'lockkeeper' })
-
 const evicts: RedisFault = {
   code: 'evicts',
   words: 'Redis evicts keys when its memory is full (maxmemory-policy allkeys-lru). Set it to noeviction.',
