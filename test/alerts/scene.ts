@@ -71,7 +71,13 @@ export function arrange({ servers = defaultServers, claimMs = 60_000, waitMs = 5
   const count = (name: string, by: number) => counted.set(name, (counted.get(name) ?? 0) + by)
   const resolvedRequests: string[] = []
   const find = async (id: string) => ((await redis.exists(keys.record(id))) ? ({ id } as never) : undefined)
-  const hooks: { beforeRecord?: SubmitHook; afterRecord?: SubmitHook; post?: () => unknown; afterPost?: () => Promise<void> | void } = {}
+  const hooks: {
+    forged?: (serverId: string) => boolean
+    beforeRecord?: SubmitHook
+    afterRecord?: SubmitHook
+    post?: () => unknown
+    afterPost?: () => Promise<void> | void
+  } = {}
 
   async function submit(request: Parameters<Submit>[0]): ReturnType<Submit> {
     await hooks.beforeRecord?.(request)
@@ -120,6 +126,8 @@ export function arrange({ servers = defaultServers, claimMs = 60_000, waitMs = 5
         }),
         submit: submit as Submit,
         store: { find },
+        isProposal: async (_, serverId) => !hooks.forged?.(serverId),
+        onForged: ({ requestId }) => void operators.push(`forged: ${requestId}`),
         teamId: () => 'T0NIMBUS01',
       }),
       takeResolved: createTakeResolved({
