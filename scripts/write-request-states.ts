@@ -2,18 +2,9 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { isOpen, type RequestState, requestStates } from '../src/domain/request.ts'
 import { type ItemState, itemStates } from '../src/domain/request-item.ts'
-import {
-  type ItemStepName,
-  itemStepOf,
-  itemSteps,
-  type ReportName,
-  type Step,
-  type StepName,
-  stateAfter,
-  stepOf,
-  steps,
-  type Taker,
-} from '../src/requests/steps.ts'
+import { itemSteps } from '../src/requests/steps/items.ts'
+import type { ReportName, Step, Taker } from '../src/requests/steps/step.ts'
+import { type ItemStepName, itemStepOf, type StepName, stateAfter, stepOf, steps } from '../src/requests/steps.ts'
 
 export const requestStatesPath = join(import.meta.dirname, '../docs/request-states.md')
 

@@ -36,11 +36,12 @@ const roomsOfRequests = [
   ['messages'],
   ['store'],
   ['catalog.ts', 'steps.ts'],
+  ['steps'],
 ]
 
 /** Packages that only some folders may import. */
 const owners: [name: RegExp, files: RegExp][] = [
-  [/^undici$/, /^(account-api|bot)\//],
+  [/^undici$/, /^(account-api|bot|slack\/web-api)\//],
   [/^bullmq$/, /^(requests\/worker|redis)\//],
   [/^ioredis$/, /^redis\//],
   [/^@slack\//, /^(slack|features|requests|bot)\//],

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { itemSteps } from '../../src/requests/steps.ts'
+import { itemSteps } from '../../src/requests/steps/items.ts'
 import type { Message } from '../sandbox/slack/slack.ts'
 import { onRack, requestEvacuation, untilEvacuation, untilItem } from './evacuations.ts'
 import { brokenPromises } from './invariants.ts'

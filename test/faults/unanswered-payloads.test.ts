@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { moveForm } from '../../src/features/move-elastic-ip/modal.ts'
 import { cardButtons } from '../../src/requests/messages/buttons.ts'
-import { writeMetadata } from '../../src/slack/receive/payloads.ts'
+import { writeMetadata } from '../../src/slack/receive/metadata.ts'
 import { ops, people, startWorld, untilShown, type World } from '../journeys/world.ts'
 import type { RawRequest } from '../sandbox/slack/slack.ts'
 import { problemsWithView } from '../sandbox/slack/validate-blocks.ts'

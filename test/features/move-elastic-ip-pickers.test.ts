@@ -5,7 +5,7 @@ import type { Server } from '../../src/domain/server.ts'
 import { elasticIpChoices, serverChoices } from '../../src/features/move-elastic-ip/pickers.ts'
 import { createServerPicker } from '../../src/features/move-elastic-ip/server-picker.ts'
 import type { Choices } from '../../src/slack/commands/handlers.ts'
-import { writeMetadata } from '../../src/slack/receive/payloads.ts'
+import { writeMetadata } from '../../src/slack/receive/metadata.ts'
 import { ashburn, billing, elasticIpFor, frankfurt, ids as knownIds, serverFor } from '../domain/account-objects.ts'
 
 const elasticIp = elasticIpFor()

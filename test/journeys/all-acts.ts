@@ -2,7 +2,7 @@ import type { Bot } from '../../src/bot/bot.ts'
 import type { Request } from '../../src/domain/request.ts'
 import { buttonValue } from '../../src/requests/messages/buttons.ts'
 import { pageActionIds } from '../../src/slack/blocks/listing.ts'
-import { writeMetadata } from '../../src/slack/receive/payloads.ts'
+import { writeMetadata } from '../../src/slack/receive/metadata.ts'
 import type { RawRequest } from '../sandbox/slack/slack.ts'
 import { people } from './world.ts'
 

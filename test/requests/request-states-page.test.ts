@@ -3,7 +3,8 @@ import { expect, test } from 'vitest'
 import { requestStatesPage, requestStatesPath } from '../../scripts/write-request-states.ts'
 import { requestStates } from '../../src/domain/request.ts'
 import { itemStates } from '../../src/domain/request-item.ts'
-import { itemSteps, steps } from '../../src/requests/steps.ts'
+import { itemSteps } from '../../src/requests/steps/items.ts'
+import { steps } from '../../src/requests/steps.ts'
 
 const page = requestStatesPage()
 

@@ -7,7 +7,12 @@ import { type CardButton, cardButtons } from '../../src/requests/messages/button
 import { approvalCard } from '../../src/requests/messages/card/card.ts'
 import { cardActions } from '../../src/requests/messages/card/card-actions.ts'
 import { stateWords } from '../../src/requests/messages/words.ts'
-import { itemSteps, type ReportName, reportNames, type Stamp, type StepName, stateAfter, stepOf, steps } from '../../src/requests/steps.ts'
+import { decidingSteps } from '../../src/requests/steps/deciding.ts'
+import { itemSteps } from '../../src/requests/steps/items.ts'
+import { sendingSteps } from '../../src/requests/steps/sending.ts'
+import { type ReportName, reportNames, type Stamp } from '../../src/requests/steps/step.ts'
+import { trackingSteps } from '../../src/requests/steps/tracking.ts'
+import { type StepName, stateAfter, stepOf, steps } from '../../src/requests/steps.ts'
 import { cardViewFor } from './messages/card-view-for-test.ts'
 import { requestFor } from './request-for-test.ts'
 
@@ -204,6 +209,12 @@ describe('every step', () => {
     for (const name of decides) expect(stepOf(name).beforeDeadline, name).toBe(true)
   })
 
+  test('stands in one table only', () => {
+    const tables = [decidingSteps, sendingSteps, trackingSteps, itemSteps].map((table) => Object.keys(table))
+    expect(new Set(tables.flat()).size).toBe(stepNames.length + Object.keys(itemSteps).length)
+    expect(tables.flat()).toHaveLength(stepNames.length + Object.keys(itemSteps).length)
+  })
+
   test('that keeps the state is possible only while the record is unchanged', () => {
     for (const name of stepNames) if (stepOf(name).to === 'same') expect(stepOf(name).ifUnchanged, name).toBe(true)
   })
@@ -216,9 +227,11 @@ describe('every step', () => {
 
 describe('the code', () => {
   const source = resolve(import.meta.dirname, '../../src')
-  const files = readdirSync(source, { recursive: true, encoding: 'utf8' })
-    .filter((file) => file.endsWith('.ts') && file !== join('requests', 'steps.ts'))
+  const all = readdirSync(source, { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.ts'))
     .map((file) => ({ file, text: readFileSync(join(source, file), 'utf8') }))
+  const tables = all.filter(({ file }) => file.startsWith(join('requests', 'steps')))
+  const files = all.filter((one) => !tables.includes(one))
   const anyState = `'(?:${requestStates.join('|')})'`
 
   /** Lists the matches in the source files. */
@@ -226,19 +239,18 @@ describe('the code', () => {
     return among.flatMap(({ file, text }) => [...text.matchAll(pattern)].map(([match]) => `${file}: ${match}`))
   }
 
-  test('is read, and the patterns match the table of steps', () => {
-    const table = { file: 'steps.ts', text: readFileSync(join(source, 'requests/steps.ts'), 'utf8') }
+  test('is read, and the patterns match the tables of steps', () => {
     expect(files.length).toBeGreaterThan(100)
     // The states of items overlap with those of requests.
     const ofItems = Object.values(itemSteps).filter(({ from: [first] }) => requestStates.some((state) => state === first))
-    expect(found(writesFrom, [table]).length).toBe(stepNames.length + ofItems.length)
-    expect(found(writesTo, [table]).length).toBeGreaterThan(stepNames.length / 2)
+    expect(found(writesFrom, tables).length).toBe(stepNames.length + ofItems.length)
+    expect(found(writesTo, tables).length).toBeGreaterThan(stepNames.length / 2)
   })
 
   const writesFrom = new RegExp(`\\bfrom: \\[\\s*${anyState}`, 'g')
   const writesTo = new RegExp(`\\bto: ${anyState}`, 'g')
 
-  test('has no states of a step outside of the table', () => {
+  test('has no states of a step outside of the tables', () => {
     expect(found(writesFrom)).toEqual([])
     // `onStep` also receives new requests, which have no state before.
     expect(found(writesTo)).toEqual([`${join('requests', 'store', 'new-requests.ts')}: to: 'waiting'`])
@@ -254,7 +266,7 @@ describe('the code', () => {
     expect(writers.map(({ file }) => file)).toEqual([join('requests', 'store', 'lua', 'take-step.lua')])
   })
 
-  test('takes every step of the table, and no other', () => {
+  test('takes every step of the tables, and no other', () => {
     const taken = files.flatMap(({ text }) => [...text.matchAll(/\bstore\.take\(\s*[\w.]+,\s*'([^']*)'/g)].map(([, name = '']) => name))
     expect(taken.length).toBeGreaterThan(10)
     expect(taken.filter((name) => !stepNames.some((known) => known === name))).toEqual([])

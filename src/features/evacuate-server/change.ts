@@ -1,6 +1,7 @@
 import type { AccountApi } from '../../account-api/client.ts'
 import type { SeenAssignments } from '../../domain/assignment.ts'
-import type { Change, Description } from '../../domain/change.ts'
+import type { Change } from '../../domain/change.ts'
+import type { Description } from '../../domain/description.ts'
 import {
   addressesLeftOut,
   completeEvacuation,

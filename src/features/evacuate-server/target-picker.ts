@@ -4,7 +4,7 @@ import { sameProject, sameSite } from '../../domain/place.ts'
 import { isChoice, offer } from '../../slack/blocks/picker.ts'
 import { serverCandidates } from '../../slack/blocks/server-candidates.ts'
 import type { Choices, OptionsQuery } from '../../slack/commands/handlers.ts'
-import { readMetadata } from '../../slack/receive/payloads.ts'
+import { readMetadata } from '../../slack/receive/metadata.ts'
 
 /** Creates the options of the form: every server to evacuate, and as its target the servers of its project and site. */
 export function createServerOptions(inventory: Pick<Inventory, 'servers'>) {

@@ -1,10 +1,10 @@
 import { asFarAsRead } from '../../account-api/cut-list.ts'
 import type { Inventory } from '../../account-api/inventory.ts'
 import { within } from '../../domain/within.ts'
-import { reasonIn } from '../../slack/blocks/inputs.ts'
 import { isChoice, keepChoice } from '../../slack/blocks/picker.ts'
+import { reasonIn } from '../../slack/blocks/reason-input.ts'
 import type { Choices, Click, OptionsQuery } from '../../slack/commands/handlers.ts'
-import { readMetadata, writeMetadata } from '../../slack/receive/payloads.ts'
+import { readMetadata, writeMetadata } from '../../slack/receive/metadata.ts'
 import { moveForm, moveModal, serverBlockFor, serverBlockIn } from './modal.ts'
 import { canMoveTo, serverChoices, serverOf } from './pickers.ts'
 

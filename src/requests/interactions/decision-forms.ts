@@ -1,6 +1,6 @@
-import { reasonIn } from '../../slack/blocks/inputs.ts'
+import { reasonIn } from '../../slack/blocks/reason-input.ts'
 import type { Click, FormHandler, Submission, SubmissionAnswer } from '../../slack/commands/handlers.ts'
-import { readMetadata } from '../../slack/receive/payloads.ts'
+import { readMetadata } from '../../slack/receive/metadata.ts'
 import { type Mrkdwn, mrkdwn } from '../../slack/text/text.ts'
 import type { Catalog } from '../catalog.ts'
 import type { Decide } from '../lifecycle/decide.ts'

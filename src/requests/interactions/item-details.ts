@@ -8,7 +8,7 @@ import type { Click, FormHandler, Handler, InteractionHandlers } from '../../sla
 import { outdatedButton, Refusal } from '../../slack/errors.ts'
 import { type Details, detailsMessage } from '../../slack/lists/details.ts'
 import { detailsActionId } from '../../slack/lists/item-choices.ts'
-import { readJson } from '../../slack/receive/payloads.ts'
+import { readJson } from '../../slack/receive/metadata.ts'
 import { mrkdwn } from '../../slack/text/text.ts'
 import type { Access } from '../access/access.ts'
 

@@ -4,7 +4,7 @@ import { OfferedThing } from '../../domain/offer.ts'
 import { noticeView } from '../../slack/blocks/notice.ts'
 import type { Click } from '../../slack/commands/handlers.ts'
 import { toUserWords } from '../../slack/errors.ts'
-import { readJson } from '../../slack/receive/payloads.ts'
+import { readJson } from '../../slack/receive/metadata.ts'
 import { mrkdwn } from '../../slack/text/text.ts'
 import type { Access } from '../access/access.ts'
 

@@ -1,4 +1,4 @@
-import type { Description } from '../../domain/change.ts'
+import type { Description } from '../../domain/description.ts'
 import type { Words } from '../../domain/finding.ts'
 import type { Phrase } from '../../domain/phrase.ts'
 import type { Request } from '../../domain/request.ts'

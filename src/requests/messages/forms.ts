@@ -1,8 +1,9 @@
 import type { ModalView } from '@slack/web-api'
 import { problemBlocks, wholeSection } from '../../slack/blocks/blocks.ts'
-import { input, option, radioButtons, reasonInput } from '../../slack/blocks/inputs.ts'
+import { input, option, radioButtons } from '../../slack/blocks/inputs.ts'
 import { modal } from '../../slack/blocks/modal.ts'
-import { type Metadata, writeMetadata } from '../../slack/receive/payloads.ts'
+import { reasonInput } from '../../slack/blocks/reason-input.ts'
+import { type Metadata, writeMetadata } from '../../slack/receive/metadata.ts'
 import { type Mrkdwn, mrkdwn } from '../../slack/text/text.ts'
 import { breakGlassCallbackId, rejectCallbackId } from './buttons.ts'
 

@@ -1,7 +1,7 @@
 import type { KnownBlock } from '@slack/web-api'
 import { context } from '../../slack/blocks/blocks.ts'
-import { reasonInput } from '../../slack/blocks/inputs.ts'
-import { readMetadata } from '../../slack/receive/payloads.ts'
+import { reasonInput } from '../../slack/blocks/reason-input.ts'
+import { readMetadata } from '../../slack/receive/metadata.ts'
 import { type Mrkdwn, mrkdwn, toPlainText } from '../../slack/text/text.ts'
 import { undoesWords } from './undoes.ts'
 

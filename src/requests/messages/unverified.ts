@@ -1,5 +1,5 @@
 import { unverifiedRecord } from '../../domain/authority-problem.ts'
-import type { Description } from '../../domain/change.ts'
+import type { Description } from '../../domain/description.ts'
 import type { Phrase } from '../../domain/phrase.ts'
 import type { Request } from '../../domain/request.ts'
 import { shortId } from './words.ts'

@@ -4,16 +4,14 @@ import type { Redis } from '../../redis/connect.ts'
 import { guardStore } from '../../redis/connect.ts'
 import type { Keys } from '../../redis/key-names.ts'
 import { createScripts, readScripts } from '../../redis/scripts.ts'
-import { type ReportName, reportNames } from '../steps.ts'
+import { longestCallMs } from '../../slack/web-api/post-form.ts'
+import { type ReportName, reportNames } from '../steps/step.ts'
 import { decodeRecord } from '../store/record.ts'
 
 const scripts = readScripts(import.meta.url, ['lease', 'settle'])
 
 /** How long a lease lasts, in ms. A search takes several requests to Slack, so it gets more time. */
 const leaseMs = { fresh: 10_000, unsure: 20_000 }
-
-/** The longest time that one request to Slack takes (`timeout` of the Web API client). */
-const requestMs = 5_000
 
 /** A message that a request can owe. */
 export type OutboxName = 'card' | ReportName
@@ -78,7 +76,7 @@ export function createOutbox({ redis, keys }: { redis: Redis; keys: Keys }) {
       mode,
       searchedForMs: Number(searchedForMs),
       triedCardless: triedCardless === '1',
-      sendBefore: startedAt + leaseMs[mode] - requestMs,
+      sendBefore: startedAt + leaseMs[mode] - longestCallMs,
       ...(triedUntilMs ? { triedUntilMs: Number(triedUntilMs) } : {}),
       ...(owedBy ? { owedBy: Number(owedBy) } : {}),
     }

@@ -1,4 +1,4 @@
-import type { Description } from '../../domain/change.ts'
+import type { Description } from '../../domain/description.ts'
 import { formatDuration } from '../../domain/duration.ts'
 import type { MessageRef } from '../../domain/message-ref.ts'
 import type { PolicyRule } from '../../domain/policy.ts'
@@ -17,7 +17,7 @@ import { report } from '../messages/reports.ts'
 import { asDirect, asRepeat } from '../messages/resent.ts'
 import { unverifiedDescription, unverifiedDone, withoutContent } from '../messages/unverified.ts'
 import { warningWords } from '../messages/warnings.ts'
-import type { ReportName } from '../steps.ts'
+import type { ReportName } from '../steps/step.ts'
 
 /** Renders the messages of the outbox. */
 export interface Renderer {

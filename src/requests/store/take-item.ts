@@ -3,7 +3,8 @@ import type { AuditNote } from '../../audit/entry.ts'
 import type { ChangeKind } from '../../domain/change-kind.ts'
 import { type Request, unknownState } from '../../domain/request.ts'
 import { type RequestItem, unknownItemState } from '../../domain/request-item.ts'
-import { type ItemStepName, itemStepOf, type ReportName, type Step } from '../steps.ts'
+import type { ReportName, Step } from '../steps/step.ts'
+import { type ItemStepName, itemStepOf } from '../steps.ts'
 import { type StepResult, sinceApproval, type TakenStep, type TakeStep } from './take-step.ts'
 
 /** The card of a request with items is updated at most this often while they change. */

@@ -9,8 +9,7 @@ import type {
   RadioButtons,
   StaticSelect,
 } from '@slack/web-api'
-import { longestReason } from '../../domain/reason.ts'
-import { notAChoice, type Values } from '../commands/handlers.ts'
+import { notAChoice } from '../commands/handlers.ts'
 import { truncate } from '../text/cut-text.ts'
 import { exact, plain } from '../text/text-objects.ts'
 
@@ -72,26 +71,6 @@ export function plainTextInput({ actionId, multiline = false, maxLength, initial
     ...(initialValue ? { initial_value: truncate(initialValue.toWellFormed(), length, 'plain') } : {}),
     ...placeholderOf(placeholder),
   }
-}
-
-interface ReasonParts {
-  entered: string | undefined
-  hint: string
-  optional?: boolean
-  multiline?: boolean
-}
-
-export const reasonBlockId = 'reason'
-
-/** Makes the field for a reason. */
-export function reasonInput({ entered, hint, optional = true, multiline = false }: ReasonParts) {
-  const element = plainTextInput({ actionId: reasonBlockId, multiline, maxLength: longestReason, initialValue: entered })
-  return input({ blockId: reasonBlockId, label: 'Reason', hint, optional, element })
-}
-
-/** Returns the reason that was entered, or undefined if there is none. */
-export function reasonIn(values: Values): string | undefined {
-  return values[reasonBlockId]?.trim() || undefined
 }
 
 interface ExternalSelectParts {

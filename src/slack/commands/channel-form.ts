@@ -2,7 +2,7 @@ import type { ModalView } from '@slack/web-api'
 import { problemBlocks } from '../blocks/blocks.ts'
 import { conversationsSelect, input } from '../blocks/inputs.ts'
 import { modal } from '../blocks/modal.ts'
-import { type Metadata, writeMetadata } from '../receive/payloads.ts'
+import { type Metadata, writeMetadata } from '../receive/metadata.ts'
 import type { Mrkdwn } from '../text/text.ts'
 import type { Values } from './handlers.ts'
 

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { readJson } from '../receive/payloads.ts'
+import { readJson } from '../receive/metadata.ts'
 
 /** The value of a button that opens a form: the slash command's name, which Slack does not send with a click. */
 const FormButton = z.object({ version: z.literal(1), command: z.string().regex(/^\/\S{1,32}$/) })

@@ -1,4 +1,4 @@
-import { type Metadata, writeMetadata } from '../receive/payloads.ts'
+import { type Metadata, writeMetadata } from '../receive/metadata.ts'
 import type { SlashCommand } from './handlers.ts'
 
 /**

@@ -1,6 +1,6 @@
 import { type Mrkdwn, mrkdwn } from '../text/text.ts'
 import { keepForm } from './keep-form.ts'
-import { readMetadata } from './payloads.ts'
+import { readMetadata } from './metadata.ts'
 import { membersOf, type UnhandledPayload } from './read-payload.ts'
 
 /**

@@ -5,6 +5,7 @@ import { StartError } from '../../domain/errors.ts'
 import { whyNotListening } from '../../domain/listening.ts'
 import type { Secret } from '../../domain/secret.ts'
 import { measuredFetch, type OnSlackCall } from '../web-api/measured-fetch.ts'
+import { createPostForm } from '../web-api/post-form.ts'
 import { httpReceiver } from './http-receiver.ts'
 import { type Screening, screen } from './screen.ts'
 import { readEveryEnvelope } from './socket-envelopes.ts'
@@ -21,17 +22,16 @@ export interface SlackSettings {
 }
 
 /**
- * Returns the options of every Web API client: one attempt, with a timeout of 5 s. The client's own retries would post a message twice if an
- * answer is lost, and one 429 would hold up all other calls.
+ * Returns the options of every Web API client: one attempt, which takes at most `longestCallMs`. The client's own retries would post a
+ * message twice if an answer is lost, and one 429 would hold up all other calls.
  */
 export function webClientOptions(apiUrl: URL, logger: Logger, onCall: OnSlackCall = () => {}): WebClientOptions {
   return {
     slackApiUrl: apiUrl.href.endsWith('/') ? apiUrl.href : `${apiUrl.href}/`,
     retryConfig: { retries: 0 },
     rejectRateLimitedCalls: true,
-    timeout: 5_000,
     allowAbsoluteUrls: false,
-    fetch: measuredFetch(onCall),
+    fetch: measuredFetch(onCall, createPostForm()),
     logger,
   }
 }

@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto'
 import { z } from 'zod'
-import { MessageRef } from '../../domain/message-ref.ts'
-import { Origin } from '../../domain/origin.ts'
+import type { Origin } from '../../domain/origin.ts'
 import type { Chosen, Ticked, Values } from '../commands/handlers.ts'
+import { readMetadata } from './metadata.ts'
 
 /**
  * Schemas of Slack's payloads (docs.slack.dev, "Interaction payloads"), with the members that Lockkeeper uses. All others are dropped. A
@@ -124,41 +124,6 @@ export const HomeOpenedPayload = z.object({
   event_id: textOrEmpty,
   event: z.object({ type: z.literal('app_home_opened'), user: requiredId, tab: z.string().catch('home') }),
 })
-
-/** Stored in a modal, because Slack sends no channel and no response URL with what people do in it. CONTRIBUTING.md says how it may change. */
-const Metadata = z.object({
-  origin: Origin,
-  responseUrl: z.string().optional(),
-  /** The message that the form was opened from. */
-  message: MessageRef.optional(),
-  extra: z.string().optional(),
-  /** The reason that was typed before the form opened. */
-  reason: z.string().optional(),
-  /** The rule that requires a reason, by its name. */
-  ruleWithReason: z.string().optional(),
-  /** The request that the form undoes: its id, and the address of its message. */
-  undoes: z.object({ id: z.string(), link: z.string().optional() }).optional(),
-})
-export type Metadata = z.infer<typeof Metadata>
-const StoredMetadata = Metadata.extend({ version: z.literal(1) })
-
-export function writeMetadata(metadata: Metadata): string {
-  return JSON.stringify({ version: 1, ...metadata } satisfies z.infer<typeof StoredMetadata>)
-}
-
-/** Reads a modal's metadata. Undefined if it has none, or another version of Lockkeeper wrote it. */
-export function readMetadata(text: string): Metadata | undefined {
-  return readJson(StoredMetadata, text)
-}
-
-/** Parses the JSON of a button or a modal. Undefined if it is missing, damaged or from another version of Lockkeeper. */
-export function readJson<T>(schema: z.ZodType<T>, text: string): T | undefined {
-  try {
-    return schema.parse(JSON.parse(text))
-  } catch {
-    return undefined
-  }
-}
 
 /** Reads where a click or an option load came from. For a modal, that is where it was opened. */
 export function readOrigin(payload: Pick<z.infer<typeof OptionsPayload>, 'team' | 'user' | 'channel' | 'view'>): Origin {

@@ -16,7 +16,7 @@ export function classifySlackFailure(thrown: unknown): SlackFailure {
   if (error.code === ErrorCode.PlatformError) return classifyRefusal(error.data?.error)
   if (error.code === ErrorCode.HTTPError) return { is: 'unknown', problem: `HTTP status ${Number(error.statusCode) || 'unknown'}` }
   if (error.code === ErrorCode.RequestError) return { is: 'unknown', problem: 'no answer' }
-  // A timeout while the body is read surfaces as a bare DOMException, without a code of the client.
+  // Any other error says nothing about the result.
   return { is: 'unknown', problem: typeof error.name === 'string' ? error.name : 'no answer' }
 }
 

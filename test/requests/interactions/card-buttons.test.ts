@@ -10,7 +10,7 @@ import { buttonValue, cardButtons, rejectCallbackId } from '../../../src/request
 import type { NewRequest } from '../../../src/requests/store/new-requests.ts'
 import { createStore } from '../../../src/requests/store/store.ts'
 import type { Click, Submission } from '../../../src/slack/commands/handlers.ts'
-import { writeMetadata } from '../../../src/slack/receive/payloads.ts'
+import { writeMetadata } from '../../../src/slack/receive/metadata.ts'
 import { noteOf } from '../audit-for-test.ts'
 import { connectTestRedis, noAudit } from '../redis-for-test.ts'
 import { newRequestFor, recordRequest, ruleFor } from '../request-for-test.ts'

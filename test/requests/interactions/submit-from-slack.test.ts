@@ -9,7 +9,7 @@ import { modal } from '../../../src/slack/blocks/modal.ts'
 import type { CommandCall } from '../../../src/slack/commands/commands.ts'
 import type { Submission } from '../../../src/slack/commands/handlers.ts'
 import { Refusal } from '../../../src/slack/errors.ts'
-import { readMetadata, writeMetadata } from '../../../src/slack/receive/payloads.ts'
+import { readMetadata, writeMetadata } from '../../../src/slack/receive/metadata.ts'
 import { type Mrkdwn, mrkdwn } from '../../../src/slack/text/text.ts'
 
 const origin = { teamId: 'T0NIMBUS01', channelId: 'C0OPS00001', userId: 'U0ADA00001', command: '/infra' }

@@ -11,7 +11,7 @@ import type { Gate } from '../../../src/slack/commands/rights.ts'
 import { createCommandRouter } from '../../../src/slack/commands/router.ts'
 import { unknownCommand } from '../../../src/slack/commands/unknown-command.ts'
 import { Refusal } from '../../../src/slack/errors.ts'
-import { readMetadata } from '../../../src/slack/receive/payloads.ts'
+import { readMetadata } from '../../../src/slack/receive/metadata.ts'
 import { mrkdwn } from '../../../src/slack/text/text.ts'
 import type { Message } from '../../../src/slack/web-api/messenger.ts'
 

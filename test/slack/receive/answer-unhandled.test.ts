@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { acknowledgementFor, followUpFor } from '../../../src/slack/receive/answer-unhandled.ts'
-import { writeMetadata } from '../../../src/slack/receive/payloads.ts'
+import { writeMetadata } from '../../../src/slack/receive/metadata.ts'
 import type { UnhandledPayload } from '../../../src/slack/receive/read-payload.ts'
 
 const responseUrl = 'https://hooks.slack.com/actions/T0/1/x'

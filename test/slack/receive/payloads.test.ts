@@ -7,11 +7,9 @@ import {
   deliveryKey,
   HomeOpenedPayload,
   OptionsPayload,
-  readMetadata,
   SubmissionPayload,
   View,
   valuesOf,
-  writeMetadata,
 } from '../../../src/slack/receive/payloads.ts'
 
 const user = { id: 'U0ADA00001', team_id: 'T0NIMBUS01' }
@@ -125,20 +123,6 @@ describe('the state of a form', () => {
 
     expect(valuesOf(entered)).toEqual({ server: 'sv_22mUQSvUfeqdv' })
     expect(chosenOf(entered)).toEqual({ server: { text: { type: 'plain_text', text: 'sv_22mUQSvUfeqdv' }, value: 'sv_22mUQSvUfeqdv' } })
-  })
-})
-
-describe("a modal's metadata", () => {
-  const origin = { teamId: 'T0NIMBUS01', channelId: 'C0OPS00001', userId: 'U0ADA00001', command: '/infra' }
-
-  it('is read as it was written', () => {
-    const metadata = { origin, responseUrl: 'https://hooks.slack.example/commands/1', extra: 'r1' }
-
-    expect(readMetadata(writeMetadata(metadata))).toEqual({ version: 1, ...metadata })
-  })
-
-  it.each(['', 'null', '{', '{"origin":{}}', '[]'])('is undefined if another version wrote it: %j', (text) => {
-    expect(readMetadata(text)).toBeUndefined()
   })
 })
 

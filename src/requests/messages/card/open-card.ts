@@ -1,5 +1,5 @@
 import type { KnownBlock } from '@slack/web-api'
-import type { Fact } from '../../../domain/change.ts'
+import type { Fact } from '../../../domain/description.ts'
 import { phraseText } from '../../../domain/phrase.ts'
 import type { Request } from '../../../domain/request.ts'
 import { context, fields, header, headerFits, wholeSection } from '../../../slack/blocks/blocks.ts'

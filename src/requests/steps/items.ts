@@ -1,0 +1,73 @@
+import type { ItemState } from '../../domain/request-item.ts'
+import type { Step } from './step.ts'
+
+/**
+ * Lists every step of an item of a request with several. The request stays `tracking` until all its items have ended; then `finish` or `fail`
+ * ends it. Each step of an item is one compare-and-set of the whole record.
+ */
+export const itemSteps = {
+  'send-item': {
+    what: 'The one write of the item is sent',
+    from: ['waiting'],
+    to: 'sending',
+    takers: ['worker'],
+    stamps: ['sentAt'],
+  },
+  'skip-item': {
+    what: 'The write is not sent: the account changed, or it is certain to be refused',
+    from: ['waiting'],
+    to: 'not-started',
+    takers: ['worker'],
+    stamps: ['endedAt'],
+  },
+  'accept-item': {
+    what: 'The account API confirmed the write, or shows it under way',
+    from: ['sending'],
+    to: 'moving',
+    takers: ['worker'],
+    stamps: ['acceptedAt'],
+  },
+  'late-item': {
+    what: 'It takes longer than expected',
+    from: ['sending', 'moving'],
+    to: 'same',
+    takers: ['worker'],
+    stamps: ['lateAt'],
+    mayReport: ['late'],
+  },
+  'finish-item': {
+    what: 'The account shows it as done',
+    from: ['sending', 'moving'],
+    to: 'done',
+    takers: ['worker'],
+    stamps: ['endedAt'],
+  },
+  'fail-item': {
+    what: 'The account API refused it, or it failed',
+    from: ['sending', 'moving'],
+    to: 'failed',
+    takers: ['worker'],
+    stamps: ['endedAt'],
+  },
+  'supersede-item': {
+    what: 'Another change overtook it',
+    from: ['sending', 'moving'],
+    to: 'superseded',
+    takers: ['worker'],
+    stamps: ['endedAt'],
+  },
+  'not-start-item': {
+    what: 'The write had no effect',
+    from: ['sending', 'moving'],
+    to: 'not-started',
+    takers: ['worker'],
+    stamps: ['endedAt'],
+  },
+  'restart-item': {
+    what: 'It starts after it was reported as not started or failed',
+    from: ['not-started', 'failed'],
+    to: 'moving',
+    takers: ['worker'],
+    stamps: ['acceptedAt'],
+  },
+} as const satisfies Record<string, Step<ItemState>>
