@@ -5,6 +5,7 @@ import { truncate } from '../slack/text/cut-text.ts'
 import { code, joinMrkdwn, type Mrkdwn, mrkdwn, ownWords } from '../slack/text/text.ts'
 import type { ServerProblem } from './find-servers.ts'
 import { mostInChannel } from './slots.ts'
+import type { Unevaluated } from './unevaluated.ts'
 
 /** A storm lists this many alerts of a delivery, and counts the others. */
 const mostListed = 20
@@ -12,7 +13,7 @@ const mostListed = 20
 /** No server has a longer name. */
 const longestName = 253
 
-/** Says why an alert leads to no request, and what to do by hand. `command`: the slash command. `server`: its name, if it is known. */
+/** Says why an alert leads to no request, and which command to run. `command`: the slash command. `server`: its name, if it is known. */
 export function nothingProposed(
   alert: SourceAlert,
   why: Mrkdwn,
@@ -22,9 +23,13 @@ export function nothingProposed(
   return joinMrkdwn([mrkdwn`:warning: *Nothing proposed*${subject}. ${why} ${byHandWords(command, server)}`, alertWords(alert)], '\n')
 }
 
-/** Says why no server, or no target, was found. */
-export function problemWords(problem: ServerProblem): Mrkdwn {
+/** Says why an alert is about no server, or why no server or no target was found. */
+export function problemWords(problem: ServerProblem | Unevaluated): Mrkdwn {
   switch (problem.is) {
+    case 'unevaluated':
+      return problem.why === 'no-data'
+        ? mrkdwn`Grafana has no data for the rule ${ruleOf(problem)}, so it doesn't know whether a server is down.`
+        : mrkdwn`Grafana couldn't evaluate the rule ${ruleOf(problem)}, so it doesn't know whether a server is down.`
     case 'no-name':
       return mrkdwn`The alert has no label ${code(problem.label)}, which names the server.`
     case 'no-server':
@@ -40,6 +45,10 @@ export function problemWords(problem: ServerProblem): Mrkdwn {
         ? mrkdwn`No server ${code(problem.named)} can take over from ${code(problem.server.name)}: there is none in the same project and site.`
         : mrkdwn`${problem.candidates} servers are called ${code(problem.named)}, so it isn't clear which one takes over.`
   }
+}
+
+function ruleOf({ rule }: Unevaluated): Mrkdwn {
+  return code(truncate(rule, longestName, 'plain'))
 }
 
 /** Says what a person can do. */

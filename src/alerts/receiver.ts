@@ -6,6 +6,7 @@ import { serverLimits } from '../slack/receive/limit-server.ts'
 import { createBodyReader } from '../slack/receive/read-body.ts'
 import { maxBodyBytes, mustEnd } from '../slack/receive/refuse-unread.ts'
 import { createCheckBearer } from './bearer.ts'
+import { limitStrangers } from './limit-strangers.ts'
 import { type RefusalReason, TryLater } from './outcome.ts'
 import { readPayload } from './payload.ts'
 import { createRate } from './rate.ts'
@@ -13,16 +14,16 @@ import type { TakeDelivery } from './take-delivery.ts'
 
 export const alertsPath = '/alerts/alertmanager'
 
-/** Alertmanager has one connection for each group that it sends. */
+/** Alertmanager has one connection for each group that it sends. Those without a valid token have as much room of their own. */
 const maxConnections = 100
 
 /** All unfinished bodies together may hold this much. */
 const maxOpenBytes = 8 * 1_048_576
 
-/** How many seconds a sender should wait after 503. Alertmanager has pauses of its own. */
+/** How many seconds a sender should wait after 503. Alertmanager ignores it and uses its own pauses. */
 const retryAfterSeconds = 5
 
-/** How long a stop waits for deliveries. A delivery that is cut off was not accepted, so its sender repeats it. */
+/** How long a stop waits for running deliveries. A delivery that is cut off got no 200, so its sender repeats it. */
 const stopWithinMs = 5_000
 
 interface AlertReceiverParts {
@@ -44,8 +45,8 @@ interface Answer {
 }
 
 /**
- * Creates the server that takes alerts. The token is checked before the body is read. 200 means that every alert is recorded, or was before. The
- * sender soon repeats a delivery that was answered with 503. What was answered with 4xx comes again only after its group interval.
+ * Creates the server that takes alerts. The token is checked before the body is read. 200 means that every alert is recorded. The sender
+ * soon repeats a delivery that got 503. After a 4xx it sends the group again only after its group interval.
  */
 export function createAlertReceiver({ host, port, tokens, takeDelivery, onRefused, onTruncated }: AlertReceiverParts) {
   const isAuthorized = createCheckBearer(tokens)
@@ -57,7 +58,8 @@ export function createAlertReceiver({ host, port, tokens, takeDelivery, onRefuse
     const work = handle(request, response).finally(() => running.delete(work))
     running.add(work)
   })
-  server.maxConnections = maxConnections
+  server.maxConnections = 2 * maxConnections
+  const trust = limitStrangers(server, maxConnections)
 
   async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const refusal = refusalOf(request)
@@ -71,13 +73,14 @@ export function createAlertReceiver({ host, port, tokens, takeDelivery, onRefuse
   }
 
   /** Refuses by the request line and the headers. */
-  function refusalOf({ method, url = '', headers }: IncomingMessage): (Answer & { status: 401 | 404 | 413 }) | undefined {
+  function refusalOf({ method, url = '', headers, socket }: IncomingMessage): (Answer & { status: 401 | 404 | 413 }) | undefined {
     if (method !== 'POST' || URL.parse(url, 'http://localhost')?.pathname !== alertsPath) return { status: 404 }
     if (!isAuthorized(headers.authorization)) return { status: 401, reason: 'wrong-token' }
+    trust(socket)
     return Number(headers['content-length'] ?? 0) > maxBodyBytes ? { status: 413, reason: 'too-large' } : undefined
   }
 
-  /** Undefined if the sender has gone. */
+  /** Returns undefined if the sender closed the connection. */
   async function take(request: IncomingMessage): Promise<Answer | undefined> {
     const leave = rate.enter()
     if (!leave || stopping.signal.aborted) {
@@ -100,7 +103,7 @@ export function createAlertReceiver({ host, port, tokens, takeDelivery, onRefuse
     if (read.is === 'unreadable') return { status: 400, reason: 'unreadable' }
     if (read.unreadable > 0) onRefused('unreadable', read.unreadable)
     if (read.truncated > 0) onTruncated(read.truncated)
-    // Every error was reported where it occurred.
+    // The code that failed has already reported its error.
     const taken = await takeDelivery(read.alerts, stopping.signal).catch(() => 'later' as const)
     return { status: taken === 'accepted' ? 200 : 503 }
   }
@@ -116,7 +119,7 @@ export function createAlertReceiver({ host, port, tokens, takeDelivery, onRefuse
     return (server.address() as { port: number }).port
   }
 
-  /** Takes no more deliveries, and lets those end that were begun. What is not begun is answered with 503. */
+  /** Stops taking deliveries: new ones get 503. Waits for the running ones. */
   async function stop(): Promise<void> {
     stopping.abort(new TryLater('Lockkeeper stops'))
     const closed = new Promise((resolve) => server.close(resolve))

@@ -3,6 +3,7 @@ import type { Change } from '../domain/change.ts'
 import { isForLackOfAnswer } from '../domain/denial.ts'
 import { CheckFailed, UserError } from '../domain/errors.ts'
 import { alertsRequester } from '../domain/origin.ts'
+import { unlessAborted } from '../domain/within.ts'
 import { Denied } from '../requests/access/refuse.ts'
 import { requestIdFor, type Submit } from '../requests/lifecycle/submit.ts'
 import type { Store } from '../requests/store/store.ts'
@@ -18,6 +19,7 @@ import type { Alert } from './payload.ts'
 import type { Slots } from './slots.ts'
 import { reasonOf, sourceOf } from './source-alert.ts'
 import type { Tell } from './tell.ts'
+import { type Unevaluated, unevaluatedRule } from './unevaluated.ts'
 
 /** What became of a firing alert. `storm`: it is still claimed, and the storm's thread has to list it. */
 export type TakenFiring =
@@ -34,7 +36,7 @@ interface ForgedProposal {
   proposed: Proposed
 }
 
-/** A claimed alert that has no message of its own, because there are too many. */
+/** A claimed alert without a separate message, because there are too many. */
 export interface Stormy {
   alert: Alert
   channelId: string
@@ -59,7 +61,7 @@ export interface TakeFiringParts {
   command: string
   /** The workspace of the bot. */
   teamId: () => string | undefined
-  /** Receives what a channel does not take, with Slack's error code. */
+  /** Receives a channel that takes no message, with Slack's error code. */
   onUnposted: (channelId: string, error: string) => void
   waitMs?: number
 }
@@ -97,7 +99,8 @@ export function createTakeFiring(parts: TakeFiringParts) {
     if (claimed.is !== 'claimed') return { is: 'duplicate' }
     const taking = { alert, route, claim: claimed.claim }
     try {
-      const found = await findAlerted(route, alert.labels)
+      // A stop does not wait for the account API: the claims end, and the next process goes on at once. Tries of one episode make one request.
+      const found = unevaluatedRule(route, alert.labels) ?? (await unlessAborted(signal, findAlerted(route, alert.labels)))
       if (found.is !== 'found') return await refuse(taking, problemWords(found), { ...problemOf(found) })
       return await proposeFor(taking, found, signal)
     } catch (error) {
@@ -122,7 +125,7 @@ export function createTakeFiring(parts: TakeFiringParts) {
       // An earlier try may have died after it made the request. The account may have changed since.
       if (!(await store.find(requestId))) {
         if (!(await slots.take('proposals', route.channelId, episode))) return storm(taking, server)
-        const refused = await requestEvacuation(taking, servers, episode)
+        const refused = await requestEvacuation(taking, servers, episode, signal)
         if (refused) {
           await slots.giveBack('proposals', route.channelId, episode)
           return await refuse(taking, refused.words, { server, reason: refused.reason, serverId: server.id })
@@ -146,10 +149,11 @@ export function createTakeFiring(parts: TakeFiringParts) {
     { alert, route: { channelId } }: Taking,
     { server, target }: { server: FoundServer; target: FoundServer },
     episode: string,
+    signal: AbortSignal,
   ): Promise<{ words: Mrkdwn; reason: RefusalReason } | undefined> {
     const team = teamId()
     try {
-      await submit({
+      const submitted = submit({
         change,
         input: change.inputOfAlert?.({ serverId: server.id, targetId: target.id }),
         origin: { channelId, userId: alertsRequester, command, ...(team === undefined ? {} : { teamId: team }) },
@@ -157,6 +161,7 @@ export function createTakeFiring(parts: TakeFiringParts) {
         alert: sourceOf(alert),
         deliveryKey: deliveryKeyOf(episode),
       })
+      await unlessAborted(signal, submitted)
       return undefined
     } catch (error) {
       if (!(error instanceof UserError)) throw error
@@ -166,7 +171,7 @@ export function createTakeFiring(parts: TakeFiringParts) {
     }
   }
 
-  /** Says in the channel why nothing was proposed, once until the alert resolves. */
+  /** Says in the channel why nothing was requested, once until the alert resolves. */
   async function refuse(
     taking: Taking,
     why: Mrkdwn,
@@ -194,12 +199,15 @@ export function createTakeFiring(parts: TakeFiringParts) {
 }
 export type TakeFiring = ReturnType<typeof createTakeFiring>
 
-/** Tries of one episode make one request. */
+/** All attempts of one episode make the same request. */
 export function deliveryKeyOf(episode: string): string {
   return `alert:${episode}`
 }
 
-function problemOf(problem: Exclude<FoundServers, { is: 'found' }>): { server: FoundServer | undefined; reason: RefusalReason } {
+function problemOf(problem: Unevaluated | Exclude<FoundServers, { is: 'found' }>): {
+  server: FoundServer | undefined
+  reason: RefusalReason
+} {
   return 'server' in problem ? { server: problem.server, reason: 'target' } : { server: undefined, reason: 'server' }
 }
 

@@ -15,11 +15,9 @@ import type { Change } from '../domain/change.ts'
 import type { Metrics } from '../ops/pages/metrics.ts'
 import { createResolveAlert } from '../requests/lifecycle/resolve-alert.ts'
 import type { Submit } from '../requests/lifecycle/submit.ts'
+import type { NotifyOperators } from '../requests/outbox/notify-operators.ts'
 import { createRefusalLog } from '../slack/receive/log-refusals.ts'
 import type { Foundation } from './foundation/foundation.ts'
-
-/** The slash command that messages about alerts quote. An alert comes from none. */
-const command = '/infra'
 
 /** Creates the side of alerts: the port that takes them, and the requests that they make. Undefined if it is off. */
 export function createAlertsSide(foundation: Foundation, submit: Submit) {
@@ -34,6 +32,7 @@ export function createAlertsSide(foundation: Foundation, submit: Submit) {
     { port: 'the port of alerts', code: 'alerts-port-refused' },
   )
   const counts = createCounts(metrics)
+  const tellOperators = createUnreadNotices(notify)
 
   const receiver = createAlertReceiver({
     host,
@@ -43,10 +42,10 @@ export function createAlertsSide(foundation: Foundation, submit: Submit) {
     onRefused: (reason, count) => {
       counts.refused(reason, count)
       refusals.note(reason)
-      // The sender repeats what is refused with 503 alone.
-      if (reason !== 'too-many') void notify('alerts-unread', unread(reason), { about: reason, level: 'warn' })
+      // The sender soon repeats what is refused with 503. All else is refused again at each group interval, until a person mends it.
+      if (reason !== 'too-many') tellOperators(reason)
     },
-    onTruncated: (count) => void notify('alerts-unread', unread('truncated', count), { about: 'truncated', level: 'warn' }),
+    onTruncated: (count) => tellOperators('truncated', count),
   })
 
   async function stop(): Promise<void> {
@@ -58,6 +57,20 @@ export function createAlertsSide(foundation: Foundation, submit: Submit) {
 }
 export type AlertsSide = NonNullable<ReturnType<typeof createAlertsSide>>
 
+/** Anybody who reaches the port can be refused without end, and each notice has a line in the log. So a reason has one a minute, in ms. */
+const quietMs = 60_000
+
+/** Creates the notices to the operators about alerts that were not read. */
+function createUnreadNotices(notify: NotifyOperators) {
+  const noticedAt = new Map<Unread, number>()
+  return function tellOperators(about: Unread, count?: number): void {
+    if (Date.now() - (noticedAt.get(about) ?? 0) < quietMs) return
+    noticedAt.set(about, Date.now())
+    void notify('alerts-unread', unread(about, count), { about, level: 'warn' })
+  }
+}
+type Unread = Parameters<typeof unread>[0]
+
 function createTaking(
   { config, redis, clients, assignments, requests, operators, telemetry }: Foundation,
   { submit, change, counts }: { submit: Submit; change: Change; counts: AlertCounts },
@@ -66,11 +79,11 @@ function createTaking(
   const { messenger, identity } = clients.slack
   const { prompt, keys } = redis
   const states = createAlertStates({ redis: prompt, keys })
-  const onError = telemetry.errorReports.throttled('alerts')
+  const onError = telemetry.errorReports.of('alerts')
   const shared = {
     states,
     tell: createTell({ messenger }),
-    command,
+    command: config.slack.command,
     onUnposted: (channelId: string, error: string) =>
       void operators.notify('alerts-unposted', unposted(channelId, error), { about: channelId }),
   }

@@ -20,15 +20,20 @@ export function formatDuration(ms: number): string {
 
 /** Says in whole units how long ago something was: `2 days ago`, `1 hour ago`, `less than a minute ago`. */
 export function formatAgo(ms: number): string {
+  return `${formatAge(ms)} ago`
+}
+
+/** Says an age in whole units: `2 days`, `1 hour`, `less than a minute`. */
+export function formatAge(ms: number): string {
   const minutes = Math.floor(Math.max(0, ms) / 60_000)
-  if (minutes < 1) return 'less than a minute ago'
+  if (minutes < 1) return 'less than a minute'
   if (minutes < 60) return counted(minutes, 'minute')
   if (minutes < 1_440) return counted(Math.floor(minutes / 60), 'hour')
   return counted(Math.floor(minutes / 1_440), 'day')
 }
 
 function counted(number: number, unit: string): string {
-  return `${number} ${unit}${number === 1 ? '' : 's'} ago`
+  return `${number} ${unit}${number === 1 ? '' : 's'}`
 }
 
 function twoParts(large: number, largeUnit: string, small: number, smallUnit: string): string {

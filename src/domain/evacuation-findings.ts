@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { canonicalJson } from './canonical-json.ts'
-import { formatDuration } from './duration.ts'
+import { formatAge, formatAgo } from './duration.ts'
 import { MoveFinding } from './elastic-ip-move-findings.ts'
 import { moveWords } from './elastic-ip-move-words.ts'
 import { Finding, type Words, wordsFrom } from './finding.ts'
@@ -26,7 +26,7 @@ export const EvacuationFinding = z.discriminatedUnion('code', [
   z.object({ code: z.literal('seen-long-ago'), address, server, agoMs: z.number() }),
   z.object({ code: z.literal('not-on-server'), address, server, now: server }),
   z.object({ code: z.literal('project-of-others'), address, project: z.string() }),
-  /** Neither the account nor what Lockkeeper saw before shows it on the server. */
+  /** Neither the account nor Lockkeeper's own list of seen addresses has it on the server. */
   z.object({ code: z.literal('not-seen-there'), address, server }),
   z.object({ code: z.literal('came-later'), address, server }),
 
@@ -46,7 +46,13 @@ export function explainEvacuation(finding: Finding): Words | undefined {
 
 export function evacuationWords(finding: EvacuationFinding): Words {
   const words = wordsFrom(sentenceOf(finding))
-  return finding.code === 'nothing-on-server' ? { ...words, next: 'Check the account.' } : words
+  if (finding.code === 'nothing-on-server') return { ...words, next: 'Check the account.' }
+  return finding.code === 'left-out' && finding.causes.every(isHarmless) ? { ...words, isNote: true } : words
+}
+
+/** Whether an address is left out as somebody wants it, or is not on the server anyway. Any other stays on the server against expectation. */
+function isHarmless({ finding: { code } }: z.infer<typeof Cause>): boolean {
+  return code === 'not-chosen' || code === 'not-on-server' || code === 'no-elastic-ip'
 }
 
 function sentenceOf(finding: EvacuationFinding): Phrase {
@@ -61,34 +67,36 @@ function sentenceOf(finding: EvacuationFinding): Phrase {
       return phrase`${finding.server} has ${finding.count} addresses, and one request moves up to ${finding.most}. Leave the target out to choose some of them in the form.`
     case 'addresses-cannot-move': {
       const all = finding.moves + finding.causes.length
-      return phrase`${finding.causes.length} of ${all} addresses of ${finding.server} can't be moved to ${finding.target}, so nothing was requested. ${listed(finding.causes)}${[finding.moves > 0 ? ' To move the others, leave out the target: a form opens.' : '']}`
+      return phrase`${finding.causes.length} of ${all} addresses of ${finding.server} can't be moved to ${finding.target}, so nothing was requested. ${listed(finding.causes)}${[finding.moves > 0 ? ' To move the others, leave out the target and choose them in the form.' : '']}`
     }
     case 'left-out':
       return phrase`${[finding.causes.length === 1 ? '1 address is' : `${finding.causes.length} addresses are`]} left out. ${listed(finding.causes)}`
     case 'last-seen':
-      return phrase`The account shows no server for ${finding.count} of these addresses. Lockkeeper saw them on ${finding.server} ${[span(finding.oldestMs)]} before this request or later. Each is read again before it is moved.`
+      return finding.count === 1
+        ? phrase`The account shows no server for 1 address. Lockkeeper saw it on ${finding.server} ${[formatAge(finding.oldestMs)]} before this request, and reads it again before the move.`
+        : phrase`The account shows no server for ${finding.count} addresses. Lockkeeper saw them on ${finding.server} ${[formatAge(finding.oldestMs)]} before this request or later, and reads each again before its move.`
     case 'not-chosen':
-      return phrase`${finding.address} was left out by the requester.`
+      return phrase`The requester left out ${finding.address}.`
     case 'seen-long-ago':
-      return phrase`The account shows no server for ${finding.address}. Lockkeeper saw it on ${finding.server} ${[span(finding.agoMs)]} ago.`
+      return phrase`The account shows no server for ${finding.address}. Lockkeeper saw it on ${finding.server} ${[formatAgo(finding.agoMs)]}.`
     case 'not-on-server':
       return phrase`${finding.address} is on ${finding.now}, not on ${finding.server}.`
     case 'project-of-others':
-      return phrase`${finding.address} is in project ${finding.project}. One evacuation is within one project.`
+      return phrase`${finding.address} is in project ${finding.project}. An evacuation moves addresses of one project only.`
     case 'not-seen-there':
-      return phrase`The account shows no server for ${finding.address}, and Lockkeeper did not see it on ${finding.server} in the last 24 h.`
+      return phrase`The account shows no server for ${finding.address}, and Lockkeeper didn't see it on ${finding.server} in the last 24 h.`
     case 'came-later':
-      return phrase`${finding.address} came to ${finding.server} after the request, so it was not moved.`
+      return phrase`${finding.address} was assigned to ${finding.server} after the request, so it wasn't moved.`
     case 'server-id-changed':
-      return phrase`This was requested as ${finding.before}, and the account API calls it ${finding.now}. Request it with that id.`
+      return phrase`This was requested as ${finding.before}, but the account API shows it as ${finding.now}. Request it again with that id.`
     case 'target-project-changed':
       return phrase`${finding.server} was in project ${finding.before} when this was requested, and is in ${finding.now} now.`
     case 'nothing-left':
-      return phrase`None of the addresses can be moved from ${finding.server} any more. ${whys(finding.causes)}`
+      return phrase`None of the addresses can be moved from ${finding.server} anymore. ${whys(finding.causes)}`
   }
 }
 
-/** A refusal with more reasons than these counts the others. */
+/** A refusal lists at most this many reasons, and counts the others. */
 const mostListed = 10
 
 function listed(causes: z.infer<typeof Cause>[]): Phrase {
@@ -106,7 +114,7 @@ function whys(causes: Finding[]): Phrase {
 
 function whyOfSome(some: Finding[]): Phrase {
   const [finding = { code: 'unknown' }, ...others] = some
-  if (finding.code === 'not-chosen') return phrase`By the requester: ${addressesOf(some)}.`
+  if (finding.code === 'not-chosen') return phrase`The requester left out ${addressesOf(some)}.`
   const words = explainEvacuation(finding)
   const why = words?.phrase ?? [words?.why ?? `${finding.code}.`]
   return others.length === 0 ? why : phrase`${why} The same for ${addressesOf(others)}.`
@@ -119,8 +127,4 @@ function addressesOf(findings: Finding[]): Phrase {
 /** Returns what is the same for all addresses with one reason. A reason that names no address stands alone. */
 function withoutAddress({ address, ...reason }: Finding, index: number): string {
   return address === undefined ? `${index}` : canonicalJson(reason)
-}
-
-function span(ms: number): string {
-  return ms < 1_000 ? 'less than a second' : formatDuration(ms)
 }

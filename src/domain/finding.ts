@@ -14,6 +14,8 @@ export interface Words {
   why: string
   /** A sentence that says what to do. Present only if requesting the same change again is of no use. */
   next?: string
+  /** Set for a warning of which approvers have nothing to confirm. It is small print. */
+  isNote?: true
   /** The same as `why`, with names and people marked. Absent where they are not. */
   phrase?: Phrase
 }

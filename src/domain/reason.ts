@@ -4,10 +4,12 @@ import type { PolicyRule } from './policy.ts'
 /** The most characters of a reason. Slack's forms take no more. */
 export const longestReason = 500
 
+/** Matches what people can read. Control characters, for example, are removed wherever a reason is shown. */
+const readable = /[\p{L}\p{N}\p{P}\p{S}]/u
+
 /** Returns a reason without the white space around it. Undefined if it shows nothing: a requirement is not met by invisible characters. */
 export function visibleReason(text: string | undefined): string | undefined {
-  const shown = withoutInvisible(text ?? '').trim()
-  return shown === '' ? undefined : text?.trim()
+  return readable.test(withoutInvisible(text ?? '')) ? text?.trim() : undefined
 }
 
 /** Whether the rule requires a reason, and there is none. */

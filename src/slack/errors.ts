@@ -19,46 +19,75 @@ export class Refusal extends UserError {
 /** Answers a button that this version does not know, or whose value it cannot read. */
 export const outdatedButton = mrkdwn`This button is out of date. Run the command again.`
 
+/**
+ * An error of the account API that kept a change from being requested. The person reads that nothing was requested. `cause` is the error for
+ * the log and the operators.
+ */
+export class NothingRequested extends Error {
+  override name = 'NothingRequested'
+}
+
+/** Marks an error of a change that was not requested. Other errors than those of the account API say so themselves, or do not know it. */
+export function nothingRequested(error: unknown): unknown {
+  return accountWords(error) ? new NothingRequested('nothing was requested', { cause: error }) : error
+}
+
 /** Explains an error in mrkdwn for a message. Undefined for an unexpected error. */
-export function toUserWords(error: unknown): Mrkdwn | undefined {
+export function toUserWords(error: unknown, effect?: string): Mrkdwn | undefined {
   if (error instanceof Refusal) return error.words
-  const sentence = toUserMessage(error)
+  const sentence = toUserMessage(error, effect)
   return sentence === undefined ? undefined : escapeMrkdwn(sentence)
 }
 
 /**
- * Explains an error in plain text: what happened and what to do. Text from outside in it is not escaped yet. Undefined for an unexpected
- * error: the caller logs it under a reference, and gives the person that reference.
+ * Explains an error in plain text: what happened and what to do. `effect`: what it means for a write, as a sentence. Text from outside in it is
+ * not escaped yet. Undefined for an unexpected error: the caller logs it under a reference, and gives the person that reference.
  */
-export function toUserMessage(error: unknown): string | undefined {
+export function toUserMessage(error: unknown, effect?: string): string | undefined {
   if (error instanceof UserError) return error.message
+  if (error instanceof NothingRequested) return toUserMessage(error.cause, 'Nothing was requested.')
   if (error instanceof StoreUnavailableError) {
     return "Lockkeeper's database (Redis) isn't responding. Try again in a minute; nothing runs twice. If it lasts, tell the people who run Lockkeeper."
   }
+  const words = accountWords(error)
+  return words && [words.why, effect, words.next].filter((part) => part !== undefined).join(' ')
+}
+
+/** Explains an error of the account API. Undefined for any other. */
+function accountWords(error: unknown): Words | undefined {
   if (error instanceof ApiUnreachableError) {
     return error.requestSent === 'no'
-      ? "Couldn't reach the account API. Nothing was changed. Try again in a minute."
-      : "The account API didn't answer in time. Try again in a minute. If it lasts, check its status page."
+      ? { why: "Couldn't reach the account API.", next: 'Try again in a minute.' }
+      : { why: "The account API didn't answer in time.", next: 'Try again in a minute. If it lasts, check its status page.' }
   }
-  if (error instanceof ListCutError) {
-    return "The account's list is too long to read to its end. Nothing was changed. Use an id instead of a name or an address."
-  }
-  if (error instanceof ApiContractError) {
-    return 'The account API returned an unexpected answer. Tell the people who run Lockkeeper. The log has the details.'
-  }
-  if (error instanceof ApiError) return apiErrorSentence(error)
-  return undefined
+  if (error instanceof ListCutError)
+    return { why: "The account's list is too long to read to its end.", next: 'Use an id instead of a name or an address.' }
+  if (error instanceof ApiContractError)
+    return { why: 'The account API returned an unexpected answer.', next: 'Tell the people who run Lockkeeper. The log has the details.' }
+  return error instanceof ApiError ? answerWords(error) : undefined
 }
 
 /** Explains a refusal of the account API: why, and what to do next. */
 export function apiErrorSentence(error: ApiError): string {
-  const { why, next } = explainRefusal(error)
-  return next === undefined ? why : `${why} ${next}`
+  return sentencesOf(answerWords(error))
 }
 
 /** Explains a refusal in two parts, for the card of a refused request. A card with a `next` offers no second try. */
 export function explainRefusal(error: ApiError): Words {
-  return documentedRefusal(error) ?? (isFeatureMissing(error) ? featureMissing(error) : { why: statusSentence(error) })
+  return lastingRefusal(error) ?? { why: sentencesOf(statusWords(error)) }
+}
+
+/** Explains an answer of the account API that is an error. `next`: what to do, also if a second try may succeed. */
+function answerWords(error: ApiError): Words {
+  return lastingRefusal(error) ?? statusWords(error)
+}
+
+function lastingRefusal(error: ApiError): Words | undefined {
+  return documentedRefusal(error) ?? (isFeatureMissing(error) ? featureMissing(error) : undefined)
+}
+
+function sentencesOf({ why, next }: Words): string {
+  return next === undefined ? why : `${why} ${next}`
 }
 
 /**
@@ -72,22 +101,32 @@ export function refusedWrite(error: ApiError, nothing: string): Words {
 
 function featureMissing(error: ApiError): Words {
   return {
-    why: `This needs a feature that is not enabled for the team.${said(error)}`,
+    why: `This needs a feature that isn't enabled for the team.${said(error)}`,
     next: "Ask the provider's support to enable it.",
   }
 }
 
-function statusSentence(error: ApiError): string {
-  if (error.status === 401)
-    return "The account API rejects Lockkeeper's API key (401). The people who run Lockkeeper must set a valid INFRA_API_KEY."
-  if (error.status === 403)
-    return `Lockkeeper's API key isn't allowed to do this (403). It may be read-only, or limited to other addresses.${said(error)} Tell the people who run Lockkeeper.`
-  if (error.status === 429) return 'The account API is limiting requests (429). Try again in a minute.'
-  if (error.status >= 500) return `The account API returned an error (${error.status}). Try again in a minute.`
-  if (error.status === 409)
-    return `The account API is busy with another change of this resource (409).${said(error)} Try again when that change has ended.`
-  if (error.status === 404) return `The account API couldn't find this (404).${said(error)}`
-  return `The account API refused this (${error.status}${error.codes.length > 0 ? `, ${error.codes.join(', ')}` : ''}).${said(error)}`
+function statusWords(error: ApiError): Words {
+  const { status, codes } = error
+  if (status === 401)
+    return {
+      why: "The account API rejects Lockkeeper's API key (401).",
+      next: 'The people who run Lockkeeper must set a valid INFRA_API_KEY.',
+    }
+  if (status === 403)
+    return {
+      why: `Lockkeeper's API key isn't allowed to do this (403). It may be read-only, or limited to other addresses.${said(error)}`,
+      next: 'Tell the people who run Lockkeeper.',
+    }
+  if (status === 429) return { why: 'The account API is limiting requests (429).', next: 'Try again in a minute.' }
+  if (status >= 500) return { why: `The account API returned an error (${status}).`, next: 'Try again in a minute.' }
+  if (status === 409)
+    return {
+      why: `The account API is busy with another change of this resource (409).${said(error)}`,
+      next: 'Try again when that change has ended.',
+    }
+  if (status === 404) return { why: `The account API couldn't find this (404).${said(error)}` }
+  return { why: `The account API refused this (${[status, ...codes].join(', ')}).${said(error)}` }
 }
 
 function said(error: ApiError): string {

@@ -2,9 +2,12 @@ import { expect, test } from 'vitest'
 import type { ServerProblem } from '../../src/alerts/find-servers.ts'
 import { nothingProposed, problemWords } from '../../src/alerts/messages.ts'
 import { unposted, unread } from '../../src/alerts/operator-words.ts'
+import type { Unevaluated } from '../../src/alerts/unevaluated.ts'
 
 const server = { id: 'sv_1', name: 'web-1' }
-const problems: ServerProblem[] = [
+const problems: (ServerProblem | Unevaluated)[] = [
+  { is: 'unevaluated', why: 'no-data', rule: 'Node down' },
+  { is: 'unevaluated', why: 'error', rule: 'Node down' },
   { is: 'no-name', label: 'instance' },
   { is: 'no-server', named: 'web-77' },
   { is: 'several-servers', named: 'web-1', ids: ['sv_1', 'sv_2'] },
@@ -16,7 +19,9 @@ const problems: ServerProblem[] = [
 
 test('every reason to propose nothing is a sentence', () => {
   expect(problems.map((problem) => problemWords(problem).text).join('\n')).toMatchInlineSnapshot(`
-    "The alert has no label \`instance\`, which names the server.
+    "Grafana has no data for the rule \`Node down\`, so it doesn't know whether a server is down.
+    Grafana couldn't evaluate the rule \`Node down\`, so it doesn't know whether a server is down.
+    The alert has no label \`instance\`, which names the server.
     The account shows no server \`web-77\`.
     2 servers are called \`web-1\`: \`sv_1\`, \`sv_2\`.
     The policy names no target for the site \`TYO\` of \`web-1\`.

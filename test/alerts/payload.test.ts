@@ -57,6 +57,14 @@ describe('a payload', () => {
 })
 
 describe('an alert', () => {
+  test('keeps no start and no address that fill Redis', () => {
+    const long = `https://g.example/${'x'.repeat(100_000)}`
+
+    const [one] = alertsOf([alert({}, { startsAt: long, generatorURL: long, panelURL: 'https://g.example/p' })])
+
+    expect(one).toMatchObject({ startsAt: undefined, link: 'https://g.example/p' })
+  })
+
   test('is the same with another start, and without a fingerprint by its labels in any order', () => {
     const keys = alertsOf([
       alert(),

@@ -1,3 +1,4 @@
+import { connect } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import type { RefusalReason } from '../../src/alerts/outcome.ts'
@@ -133,6 +134,23 @@ test('a body that announces too much is not waited for', async () => {
 
   expect(await statusOn(socket, 2_000)).toBe(413)
   socket.destroy()
+})
+
+test('a delivery is taken while somebody without a token holds more connections than the port takes', async () => {
+  const { alertsPort, taken } = await open()
+  const headers = { authorization: `Bearer ${token}`, connection: 'close' }
+  const hold = () =>
+    connect(alertsPort, '127.0.0.1')
+      .on('error', () => {})
+      .on('data', () => {})
+  const sockets = Array.from({ length: 300 }, hold)
+  onTestFinished(() => void sockets.map((socket) => socket.destroy()))
+  await pause(300)
+
+  expect(await post({ alertsPort }, JSON.stringify(delivery([alert()])), headers)).toBe(200)
+
+  expect(taken).toHaveLength(1)
+  expect(sockets.filter(({ destroyed }) => !destroyed)).toHaveLength(99)
 })
 
 test('a stop lets the delivery end that was begun, and takes no other', async () => {

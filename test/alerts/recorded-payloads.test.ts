@@ -1,8 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs'
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { readPayload } from '../../src/alerts/payload.ts'
 import { reasonOf, sourceOf } from '../../src/alerts/source-alert.ts'
 import { alertWords } from '../../src/requests/messages/alert-words.ts'
+import type { WireAlert } from '../journeys/alerts-world.ts'
+import { arrange, down, route, server } from './scene.ts'
 
 const folder = new URL('./payloads/', import.meta.url)
 
@@ -35,6 +37,90 @@ test.each(['alertmanager', 'grafana'])(
     expect(files.map((file) => read(file).unreadable)).toEqual(files.map(() => 0))
   },
 )
+
+test('every alert that people have published of Grafana is read, whichever version sent it', () => {
+  const files = readdirSync(new URL('published', folder)).map((name) => `published/${name}`)
+
+  const all = files.map((file) => ({ file, ...read(file) }))
+
+  expect(all.map(({ unreadable, truncated }) => unreadable + truncated)).toEqual(files.map(() => 0))
+  expect(
+    all.map(({ file, alerts }) => `${file.slice(10)}: ${alerts.map(({ isFiring, labels }) => (isFiring ? '+' : '-') + labels.alertname)}`),
+  ).toMatchInlineSnapshot(`
+    [
+      "by-alertmanager.json: -NodeDown",
+      "error.json: +DatasourceError,+DatasourceError,+DatasourceError",
+      "image.json: +NodeDown",
+      "no-data.json: +DatasourceNoData",
+      "resolved.json: -NodeDown",
+      "test-button.json: +TestAlert",
+    ]
+  `)
+})
+
+/** Returns the alerts of a file as they were sent. */
+const sentIn = (file: string): WireAlert[] => JSON.parse(readFileSync(new URL(file, folder), 'utf8')).alerts
+
+describe('what Grafana really sent', () => {
+  const source = server('web-1', { primaryIpv4: '10.108.0.2' })
+
+  test('is proposed for the server whose address it names, and ends with its resolved alert', async () => {
+    const { take, submitted, resolvedRequests } = arrange({ servers: [server('standby'), source] })
+    const ended = sentIn('published/resolved.json')
+
+    await take(ended.map((each) => ({ ...each, status: 'firing', endsAt: '0001-01-01T00:00:00Z' })))
+    await take(ended)
+
+    expect(submitted).toMatchObject([{ input: { serverId: 'sv_web-1' }, reason: 'Node down', alert: { name: 'NodeDown' } }])
+    expect(resolvedRequests).toHaveLength(1)
+  })
+
+  test.each([
+    ['without the label of the server', 'image', 'The alert has no label `instance`, which names the server.'],
+    ['about a rule without data', 'no-data', "Grafana has no data for the rule `Node down`, so it doesn't know whether a server is down."],
+    [
+      'about a rule that cannot be evaluated',
+      'error',
+      "Grafana couldn't evaluate the rule `web_1_down`, so it doesn't know whether a server is down.",
+    ],
+  ])('%s is told once, and proposes nothing', async (_, file, words) => {
+    const folderOf = { image: 'device', 'no-data': 'GrafanaCloud', error: 'nodes' }[file] ?? ''
+    const { take, submitted, posts } = arrange({ servers: [server('standby'), source], routes: [{ ...route, match: inFolder(folderOf) }] })
+    const sent = sentIn(`published/${file}.json`)
+
+    await take(sent)
+    await take(sent)
+
+    expect(submitted).toEqual([])
+    expect(posts).toHaveLength(sent.length)
+    expect(posts.map(({ text }) => text).join('\n')).toContain(`:warning: *Nothing proposed*. ${words}`)
+  })
+
+  test('about a rule that has no data proposes nothing although it has the label, unless the policy names this alert', async () => {
+    const labels = { alertname: 'DatasourceNoData', rulename: 'NodeDown', severity: 'critical' }
+    const bySeverity = arrange({ routes: [{ ...route, match: new Map([['severity', 'critical']]) }] })
+    const byName = arrange({ routes: [{ ...route, match: new Map([['alertname', 'DatasourceNoData']]) }] })
+
+    for (const { take } of [bySeverity, byName]) expect(await take([down('web-1', labels)])).toBe('accepted')
+
+    expect(bySeverity.submitted).toEqual([])
+    expect(bySeverity.posts.map(({ text }) => text)).toEqual([expect.stringContaining('Grafana has no data for the rule `NodeDown`')])
+    expect(byName.submitted).toMatchObject([{ input: { serverId: 'sv_web-1' } }])
+  })
+
+  test('of an entry for other alerts, such as the button *Test*, leads to nothing', async () => {
+    const { take, submitted, posts } = arrange()
+
+    for (const file of ['published/test-button.json', 'grafana/test-button.json', 'published/error.json', 'published/no-data.json'])
+      expect(await take(sentIn(file))).toBe('accepted')
+
+    expect([...submitted, ...posts]).toEqual([])
+  })
+})
+
+function inFolder(name: string): Map<string, string> {
+  return new Map([['grafana_folder', name]])
+}
 
 test('an alert keeps its key from its first delivery to its end', () => {
   for (const sender of ['alertmanager', 'grafana']) {

@@ -20,7 +20,7 @@ import { connectTestRedis } from '../requests/redis-for-test.ts'
 
 export const channelId = 'C0OPS00001'
 
-const route: AlertRoute = {
+export const route: AlertRoute = {
   name: 'node down',
   match: new Map([['alertname', 'NodeDown']]),
   server: 'instance',
@@ -55,6 +55,7 @@ type SubmitHook = (submitted: Parameters<Submit>[0]) => Promise<void> | void
 
 interface SceneOptions {
   servers?: Server[]
+  routes?: AlertRoute[]
   claimMs?: number
   waitMs?: number
 }
@@ -62,7 +63,7 @@ interface SceneOptions {
 /**
  * The handling of alerts over a real Redis, with records of requests that have nothing but their states.
  */
-export function arrange({ servers = defaultServers, claimMs = 60_000, waitMs = 50 }: SceneOptions = {}) {
+export function arrange({ servers = defaultServers, routes = [route], claimMs = 60_000, waitMs = 50 }: SceneOptions = {}) {
   const { redis, keys } = connectTestRedis()
   const submitted: Parameters<Submit>[0][] = []
   const posts: (Where & { text: string; ts: string })[] = []
@@ -73,6 +74,7 @@ export function arrange({ servers = defaultServers, claimMs = 60_000, waitMs = 5
   const find = async (id: string) => ((await redis.exists(keys.record(id))) ? ({ id } as never) : undefined)
   const hooks: {
     forged?: (serverId: string) => boolean
+    beforeList?: () => Promise<void>
     beforeRecord?: SubmitHook
     afterRecord?: SubmitHook
     post?: () => unknown
@@ -85,6 +87,11 @@ export function arrange({ servers = defaultServers, claimMs = 60_000, waitMs = 5
     if ((await redis.hsetnx(keys.record(requestId), 'state', '"waiting"')) === 1) submitted.push(request)
     await hooks.afterRecord?.(request)
     return { is: 'posted', requestId, needsApproval: true, handoverLabel: undefined }
+  }
+
+  async function list() {
+    await hooks.beforeList?.()
+    return servers
   }
 
   async function post(where: Where, { text }: Message) {
@@ -117,11 +124,11 @@ export function arrange({ servers = defaultServers, claimMs = 60_000, waitMs = 5
     const take = createTakeDelivery({
       takeFiring: createTakeFiring({
         ...shared,
-        routes: [route],
+        routes,
         change: { kind: 'ip.evacuate', inputOfAlert: (both: object) => both } as unknown as Change,
         slots: createSlots({ redis: redis as never, keys }),
         findAlerted: createFindAlerted({
-          accountApi: { servers: { list: async () => servers, get: vi.fn() } } as never,
+          accountApi: { servers: { list, get: vi.fn() } } as never,
           seen: { find: async () => [] },
         }),
         submit: submit as Submit,

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
+import { TryLater } from '../../src/alerts/outcome.ts'
 import { reasonOf } from '../../src/alerts/source-alert.ts'
 import { resolved } from '../journeys/alerts-world.ts'
 import { arrange, channelId, died, down, read, refusal, server } from './scene.ts'
@@ -390,3 +391,21 @@ test('a stop delays what is not begun', async () => {
 
   expect(submitted).toEqual([])
 })
+
+test.each(['beforeList', 'beforeRecord'] as const)(
+  'a stop ends the wait for the account, and the next process goes on at once: %s',
+  async (hook) => {
+    const scene = arrange({ waitMs: 50 })
+    scene.hooks[hook] = died
+    const stopping = new AbortController()
+    const taken = scene.take([down()], stopping.signal)
+    await pause(50)
+
+    stopping.abort(new TryLater('Lockkeeper stops'))
+
+    expect(await taken).toBe('later')
+    delete scene.hooks[hook]
+    expect(await scene.replica()([down()])).toBe('accepted')
+    expect(scene.submitted).toHaveLength(1)
+  },
+)

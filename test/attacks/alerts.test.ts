@@ -1,3 +1,4 @@
+import pLimit from 'p-limit'
 import { describe, expect, test } from 'vitest'
 import { type AlertWorld, alert, delivery, policy, post, resolved, startAlertWorld, untilProposed } from '../journeys/alerts-world.ts'
 import { general, ops } from '../journeys/world.ts'
@@ -80,6 +81,25 @@ test('a wrong token reads, posts and says nothing, and resolves nothing', async 
   expect(statuses).toEqual([401, 401])
   expect(await world.records.all()).toMatchObject([{ state: 'waiting' }])
   expect(world.log.join('\n')).not.toMatch(/characterS|token-of-alertmanager/)
+})
+
+test('500 deliveries with a wrong token fill no log, and cost Redis nothing: three lines count them all', async () => {
+  const world = await startAlertWorld({ env: { OPS_CHANNEL: general } })
+  world.slack.invite(general)
+  const bot = await world.startBot()
+  const before = world.log.length
+  const forged = { authorization: 'Bearer token-of-alertmanager-with-32-characterS' }
+
+  const statuses = await pLimit(50).map(Array.from({ length: 500 }), () => post(bot, '{}', forged))
+  await bot.stop()
+
+  expect(new Set(statuses)).toEqual(new Set([401]))
+  const lines = world.log.slice(before).filter((line) => /"level":"(warn|error)"/.test(line))
+  expect(lines.map((line) => JSON.parse(line).msg)).toEqual([
+    'Refused 1 request to the port of alerts: wrong-token (1).',
+    expect.stringContaining("Somebody sent alerts with a token that isn't in `ALERTS_TOKEN`."),
+    'Refused 499 requests to the port of alerts: wrong-token (499).',
+  ])
 })
 
 test('a thousand servers that go down at once make three requests, three notices and one message', async () => {

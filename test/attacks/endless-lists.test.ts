@@ -187,7 +187,7 @@ test('what is not in a list that was cut off is never taken for gone', async () 
   for (const { blocks } of forms) expect(JSON.stringify(blocks[0])).toContain('too long to read to its end')
   expect(await createMoveChange(accountApi).survey?.({})).toBeDefined()
   expect(toUserMessage(cut)).toMatchInlineSnapshot(
-    `"The account's list is too long to read to its end. Nothing was changed. Use an id instead of a name or an address."`,
+    `"The account's list is too long to read to its end. Use an id instead of a name or an address."`,
   )
 })
 

@@ -42,7 +42,7 @@ function setUp() {
   const submit = createSubmit({
     signatures,
     store,
-    access: { gate: async () => ({}), admit: async () => ({ rule: ruleFor(), unchecked: [] }) } as never,
+    access: { gateSent: async () => ({}), admit: async () => ({ rule: ruleFor(), unchecked: [] }) } as never,
     deliver: async () => ({ is: 'sent' }) as never,
     wake: async () => {},
     names: async () => new Map(),

@@ -74,7 +74,7 @@ describe('the check of an evacuation', () => {
     [
       'one that is not active',
       { listed: [ip(1), ip(2, { status: 'error' })] },
-      "1 of 2 addresses of web-1 can't be moved to web-2, so nothing was requested. 203.0.113.2 has status error. Only active Elastic IPs can be moved. To move the others, leave out the target: a form opens.",
+      "1 of 2 addresses of web-1 can't be moved to web-2, so nothing was requested. 203.0.113.2 has status error. Only active Elastic IPs can be moved. To move the others, leave out the target and choose them in the form.",
     ],
     [
       'one in another site',
@@ -92,7 +92,7 @@ describe('the check of an evacuation', () => {
     [
       'one that was seen long ago',
       { listed: [], seen: [seen(1, 2 * hour)], single: new Map([['eip_1', ip(1, { server: undefined })]]) },
-      /saw it on web-1 2 h ago/,
+      /saw it on web-1 2 hours ago/,
     ],
   ])('refuses %s', (_, more, words) => {
     const said = refusal(() => check(more))
@@ -103,7 +103,7 @@ describe('the check of an evacuation', () => {
   test('is within one project also if the target shows none', () => {
     const target = server('sv_2', 'web-2', { project: undefined })
     expect(refusal(() => check({ target, listed: [ip(1), ip(2, { project: { id: 'proj_9', name: 'Data' } })] }))).toContain(
-      '203.0.113.2 is in project Data. One evacuation is within one project.',
+      '203.0.113.2 is in project Data. An evacuation moves addresses of one project only.',
     )
   })
 
@@ -117,7 +117,7 @@ describe('the check of an evacuation', () => {
       ['203.0.113.4', 'not-chosen'],
     ])
     expect(explainEvacuation(warnings[0] ?? { code: '' })?.why).toBe(
-      '3 addresses are left out. 203.0.113.2 has status error. Only active Elastic IPs can be moved. By the requester: 203.0.113.3, 203.0.113.4.',
+      '3 addresses are left out. 203.0.113.2 has status error. Only active Elastic IPs can be moved. The requester left out 203.0.113.3, 203.0.113.4.',
     )
   })
 
@@ -126,7 +126,7 @@ describe('the check of an evacuation', () => {
     const off = server('sv_2', 'web-2', { site: { id: undefined, name: undefined, slug: 'FRA' } })
 
     expect(refusal(() => check({ listed }))).toBe(
-      "4 of 5 addresses of web-1 can't be moved to web-2, so nothing was requested. 203.0.113.2 has status error. Only active Elastic IPs can be moved. The same for 203.0.113.3, 203.0.113.4. 203.0.113.5 is already moving to web-1. Wait until that move has ended, then request again. To move the others, leave out the target: a form opens.",
+      "4 of 5 addresses of web-1 can't be moved to web-2, so nothing was requested. 203.0.113.2 has status error. Only active Elastic IPs can be moved. The same for 203.0.113.3, 203.0.113.4. 203.0.113.5 is already moving to web-1. Wait until that move has ended, then request again. To move the others, leave out the target and choose them in the form.",
     )
     expect(refusal(() => check({ listed: [ip(1), ip(2)], target: off }))).not.toContain('To move the others')
   })
@@ -152,14 +152,14 @@ describe('the check of an evacuation', () => {
 
     expect(facts.items).toMatchObject([{ elasticIpId: 'eip_1', from: { id: 'sv_1', name: 'web-1' }, seenAgoMs: 12 * 60_000 }])
     expect(explainEvacuation(warnings[0] ?? { code: '' })?.why).toBe(
-      'The account shows no server for 1 of these addresses. Lockkeeper saw them on web-1 12 min before this request or later. Each is read again before it is moved.',
+      'The account shows no server for 1 address. Lockkeeper saw it on web-1 12 minutes before this request, and reads it again before the move.',
     )
   })
 
   test('takes what was seen longer ago only if it was chosen, and nothing that was not seen there', () => {
     const single = new Map([['eip_1', ip(1, { server: undefined })]])
     expect(check({ listed: [], single, seen: [seen(1, 2 * hour)] }, some(1)).facts.items).toHaveLength(1)
-    expect(refusal(() => check({ listed: [], single }, some(1)))).toContain('did not see it on web-1 in the last 24 h')
+    expect(refusal(() => check({ listed: [], single }, some(1)))).toContain("didn't see it on web-1 in the last 24 h")
   })
 
   test('tells the state of the target once', () => {

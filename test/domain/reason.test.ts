@@ -6,10 +6,13 @@ test('a reason has no white space around it', () => {
   expect(visibleReason('  OPS-123\n')).toBe('OPS-123')
 })
 
-test.each([undefined, '', '  \n', '\u200b', '\u2800 \u00ad'])('a reason that shows nothing is none: %j', (reason) => {
-  expect(visibleReason(reason)).toBeUndefined()
-  expect(lacksReason(ruleFor({ needsReason: true }), reason)).toBe(true)
-})
+test.each([undefined, '', '  \n', '\u200b', '\u2800 \u00ad', '\u0001\u0007', '\ufff9\u0301'])(
+  'a reason that shows nothing is none: %j',
+  (reason) => {
+    expect(visibleReason(reason)).toBeUndefined()
+    expect(lacksReason(ruleFor({ needsReason: true }), reason)).toBe(true)
+  },
+)
 
 test('a reason lacks only where the rule requires one', () => {
   expect(lacksReason(ruleFor({ needsReason: true }), 'OPS-123')).toBe(false)

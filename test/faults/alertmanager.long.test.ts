@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { setTimeout as delay } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
+import { general } from '../journeys/world.ts'
 import { type Alertmanager, startAlertmanager } from '../sandbox/alertmanager/start-alertmanager.ts'
 import { nodeDown, nodeUp, startAlertScene } from './alert-scene.ts'
 import { documented, replaced } from './documented-alerts.ts'
@@ -165,18 +166,49 @@ test(
 )
 
 test(
-  'a wrong token is refused, and leads to nothing',
+  'a wrong token is refused again at each group interval and leads to nothing, and the operators are told once',
   async () => {
-    const { alertmanagerFor, requests, bots } = await startAlertScene()
+    const { alertmanagerFor, requests, bots, slack } = await startAlertScene({ env: { OPS_CHANNEL: general } })
+    slack.invite(general)
     const alertmanager = await alertmanagerFor(0, 'another-token-of-more-than-32-characters')
 
     await alertmanager.send(nodeDown('web-1'))
     await untilRefused(alertmanager)
+    const refusedAt = performance.now()
+    await untilSent(alertmanager, 4)
 
+    // The group interval is a second, and nothing is repeated before.
+    expect(performance.now() - refusedAt).toBeGreaterThan(3_000)
+    await delay(500)
+    expect(slack.messages(general).filter(({ isBot, text }) => isBot && text.includes('ALERTS_TOKEN'))).toHaveLength(1)
     expect(alertmanager.log.filter((line) => line.includes('unexpected status code 401'))).not.toEqual([])
     const answer = await fetch(bots.alertsUrl(0), { method: 'POST', body: '{}' })
     expect(answer.status).toBe(401)
     expect(requests()).toEqual([])
+  },
+  patience,
+)
+
+test(
+  'a bot that is ended while it handles an alert accepts only what it has recorded, and the next one makes the request',
+  async () => {
+    const { alertmanagerFor, untilRequest, requests, bots, account } = await startAlertScene()
+    const alertmanager = await alertmanagerFor()
+    const slow = account.faults.add({ method: 'GET', kind: 'delay', delayMs: 8_000, times: 2 })
+
+    await alertmanager.send(nodeDown('web-1'))
+    await expect.poll(() => slow.fired, { timeout: 15_000 }).toBeGreaterThan(0)
+    const ended = await bots.end(0, 'SIGTERM')
+    const { tried, failed } = await alertmanager.notifications()
+    account.faults.clear()
+    await bots.start(0)
+    await untilRequest(/needs approval from/)
+    await untilSent(alertmanager, 2)
+
+    expect(ended?.code).toBe(0)
+    expect(ended?.ms).toBeLessThan(10_000)
+    expect(tried - failed).toBe(0)
+    expect(requests()).toHaveLength(1)
   },
   patience,
 )

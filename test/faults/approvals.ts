@@ -55,7 +55,6 @@ async function startReplica() {
     catalog,
     show: async () => undefined,
     wake: async () => undefined,
-    names: async () => new Map(),
   })
 }
 type Replica = Awaited<ReturnType<typeof startReplica>>

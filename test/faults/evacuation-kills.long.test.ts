@@ -1,9 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { itemSteps } from '../../src/requests/steps/items.ts'
-import type { Message } from '../sandbox/slack/slack.ts'
 import { onRack, requestEvacuation, untilEvacuation, untilItem } from './evacuations.ts'
 import { brokenPromises } from './invariants.ts'
-import { aroundEach, killAtEach, type Moment } from './kills.ts'
+import { approveWhileKilled, aroundEach, endMoves, killAtEach, type Moment } from './kills.ts'
 import { type Scene, type SceneOptions, startScene } from './scene.ts'
 
 /** Longer than half of the time for which the reads before the first write allow it. */
@@ -95,7 +94,7 @@ describe('a bot that is killed around every step of an evacuation writes no addr
     const card = await requestEvacuation(scene, 0)
     arrange?.(scene, id)
 
-    await Promise.all([killAtEach(scene, moments), approve(scene, card), meanwhile?.(scene, id)])
+    await Promise.all([killAtEach(scene, moments), approveWhileKilled(scene, card), meanwhile?.(scene, id)])
     const evidence = await scene.gather(1, 40_000)
 
     expect(brokenPromises(evidence)).toEqual([])
@@ -110,15 +109,3 @@ describe('a bot that is killed around every step of an evacuation writes no addr
     expect(Object.keys(itemSteps).filter((step) => !killedAt.has(step as Moment['at']))).toEqual([])
   })
 })
-
-/** Ben presses until the card shows his approval. A click that a dying bot acknowledged may be lost. */
-async function approve(scene: Scene, card: Message): Promise<void> {
-  while (/needs approval from/.test((await untilEvacuation(scene, 0, /./)).text)) {
-    await scene.ben.click(card, 'Approve').catch(() => undefined)
-    await scene.slack.until(() => false, { timeoutMs: 700 }).catch(() => undefined)
-  }
-}
-
-function endMoves({ account: { world } }: Scene): void {
-  for (const { id, status } of world.elasticIps()) if (status === 'moving') world.endMove(id)
-}

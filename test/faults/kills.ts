@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { ItemStepName, StepName } from '../../src/requests/steps.ts'
+import type { Message } from '../sandbox/slack/slack.ts'
 import type { Scene } from './scene.ts'
 
 /** A moment at which the bot is killed: before what it sent takes effect, or after that and before it learns of it. */
@@ -70,6 +71,20 @@ export async function killAtEach(scene: Scene, moments: Moment[], timeoutMs = 40
     await delay(awayMs)
   }
   await startNext(scene)
+}
+
+/** Ben presses until the card shows his approval. A click that a dying bot acknowledged may be lost. */
+export async function approveWhileKilled({ slack, ben }: Scene, card: Message): Promise<void> {
+  const isWaiting = () => slack.messages(card.channel).some(({ ts, text }) => ts === card.ts && /needs approval from/.test(text))
+  while (isWaiting()) {
+    await ben.click(card, 'Approve').catch(() => undefined)
+    await delay(700)
+  }
+}
+
+/** Ends all moves of the account. */
+export function endMoves({ account: { world } }: Scene): void {
+  for (const { id, status } of world.elasticIps()) if (status === 'moving') world.endMove(id)
 }
 
 /** Starts the next bot. What the dead one held for 15 s is due at once, as if that time had passed. */

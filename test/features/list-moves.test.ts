@@ -46,7 +46,7 @@ describe('/infra moves', () => {
   test('counts every move, and says which ones are listed if there are too many', async () => {
     const { title, rows, notes } = await run([...many(612, { state: 'tracking', sentAt: requestedAt }), ...many(501, { state: 'waiting' })])
 
-    expect(title).toBe('612 in progress, 501 waiting for approval, 0 ended in the last 30 days')
+    expect(title).toBe('Moves: 612 in progress, 501 waiting for approval, 0 ended in the last 30 days')
     expect(rows).toHaveLength(1_000)
     expect(notes).toEqual([
       '112 more are in progress. Only the longest are shown.',
@@ -71,10 +71,10 @@ describe('/infra moves', () => {
 
     expect(rows.map((row) => row.split('\n')[1])).toMatchInlineSnapshot(`
       [
-        "moving, late  ·  for 2 min  ·  requested by <@U0ADA00001>  ·  in <#C0OPS00001>  ·  <https://nimbus-works.slack.com/archives/C0OPS00001/p1795010400000100|Open>",
-        "starting  ·  for 3 s  ·  requested by <@U0ADA00001>  ·  in <#C0OPS00001>  ·  <https://nimbus-works.slack.com/archives/C0OPS00001/p1795010400000100|Open>",
-        "approved, not sent yet  ·  for 1 min  ·  requested by <@U0ADA00001>  ·  in <#C0OPS00001>  ·  <https://nimbus-works.slack.com/archives/C0OPS00001/p1795010400000100|Open>",
-        "waiting for approval  ·  until <!date^1795024800^{date_short_pretty} {time}|2026-11-18 18:00 UTC>  ·  requested by <@U0ADA00001>  ·  in <#C0OPS00001>  ·  <https://nimbus-works.slack.com/archives/C0OPS00001/p1795010400000100|Open>",
+        "moving, late  ·  for 2 min  ·  requested by <@U0ADA00001>  ·  in <#C0OPS00001>",
+        "starting  ·  for 3 s  ·  requested by <@U0ADA00001>  ·  in <#C0OPS00001>",
+        "approved, not sent yet  ·  for 1 min  ·  requested by <@U0ADA00001>  ·  in <#C0OPS00001>",
+        "waiting for approval  ·  until <!date^1795024800^{date_short_pretty} {time}|2026-11-18 18:00 UTC>  ·  requested by <@U0ADA00001>  ·  in <#C0OPS00001>",
       ]
     `)
   })
@@ -105,7 +105,7 @@ describe('/infra moves', () => {
 
     const { title, rows, notes } = await run([], [...renames, ...moves])
 
-    expect(title).toBe('0 in progress, 0 waiting for approval, 12 ended in the last 30 days')
+    expect(title).toBe('Moves: 0 in progress, 0 waiting for approval, 12 ended in the last 30 days')
     expect(rows).toHaveLength(10)
     expect(notes).toEqual(['2 more ended earlier. See `audit`.'])
   })

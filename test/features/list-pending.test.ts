@@ -34,14 +34,14 @@ describe('the list of waiting requests', () => {
     ])
 
     expect(wordsOf(listing)).toMatchInlineSnapshot(`
-      "3 waiting for approval, 1 of them for you
+      "3 requests need approval, and you can approve 1
 
-      :point_right: *Move 203.0.113.10 from web-1 to web-2*
-      until <!date^1795024800^{date_short_pretty} {time}|2026-11-18 18:00 UTC>  ·  <https://nimbus-works.slack.com/archives/C0OPS00001/p1795010400000100|Open>  ·  you can approve it  ·  requested by <@U0ADA00001>  ·  in <#C0OPS00001>  ·  2 of 3 approvals
+      :point_right: *<https://nimbus-works.slack.com/archives/C0OPS00001/p1795010400000100|Move 203.0.113.10 from web-1 to web-2>*
+      until <!date^1795024800^{date_short_pretty} {time}|2026-11-18 18:00 UTC>  ·  you can approve it  ·  requested by <@U0ADA00001>  ·  in <#C0OPS00001>  ·  2 of 3 approvals
       Reason: \`web-1 is &lt;being&gt; replaced\`
 
-      :hourglass_flowing_sand: *Move 203.0.113.10 from web-1 to web-2*
-      until <!date^1795024800^{date_short_pretty} {time}|2026-11-18 18:00 UTC>  ·  <https://nimbus-works.slack.com/archives/C0OPS00001/p1795010400000100|Open>  ·  requested by you  ·  in <#C0OPS00001>
+      :hourglass_flowing_sand: *<https://nimbus-works.slack.com/archives/C0OPS00001/p1795010400000100|Move 203.0.113.10 from web-1 to web-2>*
+      until <!date^1795024800^{date_short_pretty} {time}|2026-11-18 18:00 UTC>  ·  requested by you  ·  in <#C0OPS00001>
 
       :hourglass_flowing_sand: *Move 203.0.113.10 from web-1 to web-2*
       until <!date^1795024800^{date_short_pretty} {time}|2026-11-18 18:00 UTC>  ·  requested by <@U0ADA00001>  ·  in <#C0OPS00001>
@@ -50,8 +50,13 @@ describe('the list of waiting requests', () => {
     `)
   })
 
-  test('starts with the columns to decide by, because a phone shows no more', () => {
-    expect(pendingListing([pending()]).table?.headers.slice(0, 3)).toEqual(['Request', 'Expires', 'Message'])
+  test('starts with the request, which links its message, because a phone shows no more', () => {
+    const { table } = pendingListing([pending()])
+
+    expect(table?.headers.slice(0, 2)).toEqual(['Request', 'Expires'])
+    expect(String(table?.rows[0]?.[0])).toBe(
+      '<https://nimbus-works.slack.com/archives/C0OPS00001/p1795010400000100|Move 203.0.113.10 from web-1 to web-2>',
+    )
   })
 
   test('is sorted by deadline, with the requests that the viewer can decide first', () => {
@@ -61,7 +66,7 @@ describe('the list of waiting requests', () => {
     const { rows, title } = pendingListing([until(30, false), until(20, true), until(10, false), until(40, true)])
 
     expect(rows.map(({ text }) => /until \d+/.exec(text)?.[0])).toEqual(['until 20', 'until 40', 'until 10', 'until 30'])
-    expect(title.text).toBe('4 waiting for approval, 2 of them for you')
+    expect(title.text).toBe('4 requests need approval, and you can approve 2')
   })
 })
 
@@ -103,7 +108,7 @@ describe('/infra pending', () => {
     const { rows, judged } = await run([requestFor()], denied)
 
     expect(judged).toEqual([['U0BEN00001', 'decide']])
-    expect(rows[0]).not.toContain('you can decide it')
+    expect(rows[0]).not.toContain('you can approve it')
   })
 
   test('does not mark a request that the viewer has already approved', async () => {
@@ -111,7 +116,7 @@ describe('/infra pending', () => {
       requestFor({ approvals: [{ by: 'U0BEN00001', rule: 'APPROVERS', via: 'S0ONCALL01', at: requestedAt }] }),
     ])
 
-    expect(listing.title.text).toBe('1 waiting for approval, 0 of them for you')
+    expect(listing.title.text).toBe('1 request needs approval, and you can approve none')
     expect(rows[0]).toContain('1 of 3 approvals')
   })
 
@@ -120,8 +125,8 @@ describe('/infra pending', () => {
 
     expect(rows).toHaveLength(500)
     expect([listing.title, ...(listing.notes ?? [])].map(({ text }) => text)).toEqual([
-      '612 waiting for approval, at least 500 of them for you',
-      'Only the 500 oldest are shown. The other 112 follow as these are decided.',
+      '612 requests need approval, and you can approve at least 500',
+      'Only the 500 oldest are shown. The other 112 follow as these end.',
     ])
   })
 
@@ -130,7 +135,7 @@ describe('/infra pending', () => {
 
     expect(rows).toHaveLength(1)
     expect([listing.title, ...(listing.notes ?? [])].map(({ text }) => text)).toEqual([
-      '3 waiting for approval, 1 of them for you',
+      '3 requests need approval, and you can approve 1',
       ":warning: 2 requests aren't listed: written by another version of Lockkeeper.",
     ])
   })
@@ -139,5 +144,14 @@ describe('/infra pending', () => {
     const { rows, listing } = await run([])
 
     expect([rows, listing.empty.text]).toEqual([[], 'No requests need approval.'])
+  })
+
+  test('does not say that none waits if another version wrote all that do', async () => {
+    const { listing } = await run([requestFor({ version: 99 })])
+
+    expect([listing.empty, ...(listing.notes ?? [])].map(({ text }) => text)).toEqual([
+      'No requests can be shown.',
+      ":warning: 1 request isn't listed: written by another version of Lockkeeper.",
+    ])
   })
 })

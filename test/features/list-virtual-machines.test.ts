@@ -143,6 +143,6 @@ describe('the list of virtual machines', () => {
 
   test('says that there are none, or that none fits', async () => {
     expect(String((await list([], [])).empty)).toBe('The account has no virtual machines.')
-    expect(String((await list(['tyo'], [cache])).empty)).toBe("The only one doesn't match. Use another word.")
+    expect(String((await list(['tyo'], [cache])).empty)).toBe("The only virtual machine doesn't match `tyo`. Use another word.")
   })
 })

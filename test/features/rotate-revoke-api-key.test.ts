@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import type { ApiKey } from '../../src/domain/api-key.ts'
 import { chooseKey } from '../../src/features/rotate-revoke-api-key/choose-key.ts'
+import { keyChoiceModal } from '../../src/features/rotate-revoke-api-key/modal.ts'
 
 const keyCalled = (name: string, id: string) => ({ id, name, tokenLastSlice: 'a1b2c' }) as ApiKey
 
@@ -11,4 +12,11 @@ test('a name that several keys have is refused with the ids of the first ten, an
     /^12 API keys are called ci-deploy: tok_0 .*tok_9 \(ci-deploy, ends in a1b2c\) and 2 more\./,
   )
   expect(() => chooseKey(keys.slice(0, 2), 'ci-deploy')).toThrow(/tok_1 \(ci-deploy, ends in a1b2c\)\. Use the id/)
+})
+
+test('the forms say when the token stops working', () => {
+  const hintOf = (verb: 'rotate' | 'revoke') => JSON.stringify(keyChoiceModal(verb, { metadata: '' }))
+
+  expect(hintOf('rotate')).toContain('After the approval, you press “Rotate key”. The old token stops working then')
+  expect(hintOf('revoke')).toContain('Its token stops working as soon as the request is approved.')
 })

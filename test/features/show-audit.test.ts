@@ -124,8 +124,8 @@ describe('a row', () => {
       }),
     )
     expect(texts(rows)).toMatchInlineSnapshot(`
-      ":large_green_circle: *Move 203.0.113.10 from web-1 to web-2*  ·  Done  ·  <!date^1795176005^{date_short_pretty} {time}|2026-11-20 12:00 UTC>
-      by <@U0ADA00001>  ·  approved by <@U0BEN00001>  ·  <https://nimbus.slack.com/archives/C0OPS00001/p1|Open>"
+      ":large_green_circle: *<https://nimbus.slack.com/archives/C0OPS00001/p1|Move 203.0.113.10 from web-1 to web-2>*  ·  Done  ·  <!date^1795176005^{date_short_pretty} {time}|2026-11-20 12:00 UTC>
+      by <@U0ADA00001>  ·  approved by <@U0BEN00001>"
     `)
     expect(table?.headers).toMatchInlineSnapshot(`
       [
@@ -134,19 +134,17 @@ describe('a row', () => {
         "When",
         "By",
         "Decision",
-        "Message",
         "Notes",
       ]
     `)
     expect(table?.rows.map((row) => row.map(String))).toMatchInlineSnapshot(`
       [
         [
-          "Move 203.0.113.10 from web-1 to web-2",
+          "<https://nimbus.slack.com/archives/C0OPS00001/p1|Move 203.0.113.10 from web-1 to web-2>",
           "Done",
           "<!date^1795176005^{date_short_pretty} {time}|2026-11-20 12:00 UTC>",
           "<@U0ADA00001>",
           "approved by <@U0BEN00001>",
-          "<https://nimbus.slack.com/archives/C0OPS00001/p1|Open>",
           "undefined",
         ],
       ]
@@ -212,7 +210,7 @@ describe('a row', () => {
   })
 
   test('says that the beginning of a request was not found', () => {
-    expect(textOf(wholeMove.slice(-1))).toMatch(/Done.*its beginning wasn't found$/s)
+    expect(textOf(wholeMove.slice(-1))).toMatch(/Done.*its first entry wasn't found$/s)
   })
 
   test('has one for each request, in the order of their newest entries', () => {
@@ -275,7 +273,7 @@ describe('a row', () => {
     const sentence = '*Done* ” by Lockkeeper'
     expect(textOf([{ ...done, verdict: 'unsigned', facts: { sentence } }])).toMatchInlineSnapshot(`
       ":warning: *Unverified (it isn't signed): “*Done* " by Lockkeeper”*  ·  Unverified  ·  <!date^1795176005^{date_short_pretty} {time}|2026-11-20 12:00 UTC>
-      its beginning wasn't found"
+      its first entry wasn't found"
     `)
     expect(textOf([{ ...done, requestId: undefined, verdict: 'forged' }])).toMatchInlineSnapshot(
       `":warning: *Unverified (its signature doesn't match): Done: “Move 203.0.113.10 from web-1 to web-2”*  ·  Unverified  ·  <!date^1795176005^{date_short_pretty} {time}|2026-11-20 12:00 UTC>"`,
@@ -389,15 +387,15 @@ describe('a step', () => {
       { act: 'refused', by: ben },
     )
     expect(entries.map((entry) => stepText(entry)).join('\n')).toMatchInlineSnapshot(`
-      "Refused: <@U0DOV00001> tried to approve or reject “Move 203.0.113.10 from web-1 to web-2”, <!date^1795176000^{date_short_pretty} {time}|2026-11-20 12:00 UTC>: You aren't an approver of this request. <!subteam^S0ONCALL01> can decide it.
+      "Refused: <@U0DOV00001> tried to approve or reject “Move 203.0.113.10 from web-1 to web-2”, <!date^1795176000^{date_short_pretty} {time}|2026-11-20 12:00 UTC>: You aren't an approver of this request. <!subteam^S0ONCALL01> can approve or reject it.
       Refused: <@U0DOV00001> tried to use Lockkeeper (\`command ip move\`), <!date^1795176001^{date_short_pretty} {time}|2026-11-20 12:00 UTC>: Guests can't use Lockkeeper. Ask a full member of this workspace.
       Refused: <@U0ADA00001> tried to request a new API key, <!date^1795176002^{date_short_pretty} {time}|2026-11-20 12:00 UTC>: You can't request this here. These requesters can: <@U0BEN00001>. Ask one of them, or the people who run Lockkeeper.
       Refused: <@U0ADA00001> tried to withdraw “Move 203.0.113.10 from web-1 to web-2”, <!date^1795176003^{date_short_pretty} {time}|2026-11-20 12:00 UTC>: Only <@U0BEN00001>, who requested this, can withdraw it. An approver can reject it.
       Refused: <@U0BEN00001> pressed Approve on “Move 203.0.113.10 from web-1 to web-2”, <!date^1795176004^{date_short_pretty} {time}|2026-11-20 12:00 UTC>: This button isn't on the request message. Nothing was done. Use the request message.
       Refused: <@U0BEN00001> pressed the button that creates the token of a request, <!date^1795176005^{date_short_pretty} {time}|2026-11-20 12:00 UTC>: This button was made for another request, or it was changed. Nothing was done. Use the request message.
-      Refused: <@U0DOV00001> tried to stop or resume the tracking of “Move 203.0.113.10 from web-1 to web-2”, <!date^1795176006^{date_short_pretty} {time}|2026-11-20 12:00 UTC>: You aren't an approver of this request. <!subteam^S0ONCALL01> can decide it.
-      Refused: <@U0BEN00001> tried something with “Move 203.0.113.10 from web-1 to web-2”, <!date^1795176007^{date_short_pretty} {time}|2026-11-20 12:00 UTC>: request-reject-form: The record of this request no longer matches what was requested. Nothing was done. The people who run Lockkeeper were notified. Run the command again.
-      Refused: <@U0BEN00001> tried something, <!date^1795176008^{date_short_pretty} {time}|2026-11-20 12:00 UTC>"
+      Refused: <@U0DOV00001> tried to stop or resume the tracking of “Move 203.0.113.10 from web-1 to web-2”, <!date^1795176006^{date_short_pretty} {time}|2026-11-20 12:00 UTC>: You aren't an approver of this request. <!subteam^S0ONCALL01> can approve or reject it.
+      Refused: <@U0BEN00001> tried an unknown action on “Move 203.0.113.10 from web-1 to web-2”, <!date^1795176007^{date_short_pretty} {time}|2026-11-20 12:00 UTC>: request-reject-form: The record of this request no longer matches what was requested. Nothing was done. The people who run Lockkeeper were notified. Run the command again.
+      Refused: <@U0BEN00001> tried an unknown action, <!date^1795176008^{date_short_pretty} {time}|2026-11-20 12:00 UTC>"
     `)
   })
 
@@ -746,14 +744,14 @@ describe('the list', () => {
     expect(queries).toEqual([])
     expect(around(listing)).toMatchInlineSnapshot(`
       "Audit: 4 requests, newest first
-      Words filter, and all of them must match one entry: a person (a mention, or \`me\`), a channel, a kind (\`ip.move\`), an action (\`approve\`, \`refused\`), a request by its first 8 characters, an address, a name, an id. If they match at most three resources, the account's own events for those are shown too.
+      Filter by a person (a mention, or \`me\`), a channel, a kind (\`ip.move\`), an action (\`approve\`, \`refused\`), the first 8 characters of a request's id, an address, a name or an id. All words must match one entry. If they match at most three resources, the account's own events for those are shown too.
       Searched all 9 entries, back to <!date^1795176000^{date_short_pretty} {time}|2026-11-20 12:00 UTC>. \`npm run audit:verify\` checks that none was changed, removed or added."
     `)
   })
 
-  test('links each request to its message', async () => {
-    const { rows } = await list(['203.0.113.10'])
-    expect(texts(rows)).toContain(`<https://nimbus.slack.com/archives/${move.requestId}|Open>`)
+  test('links each request to its message in the first column, which a phone shows whole', async () => {
+    const { table } = await list(['203.0.113.10'])
+    expect(String(table?.rows[0]?.[0])).toBe(`<https://nimbus.slack.com/archives/${move.requestId}|Move 203.0.113.10 from web-1 to web-2>`)
   })
 
   test('tells the whole request although the words match only one of its entries', async () => {
@@ -787,8 +785,8 @@ describe('the list', () => {
     const kept = [...wholeMove, ...others.map((entry) => ({ ...entry, resource: 'elastic_ip:eip_1GijF7NsZe3bN' }))]
     const listing = await list(['00000000'], { events: [event('update.elastic_ip', (wholeMove[3]?.at ?? 0) + second)] }, kept)
     expect(texts(listing.rows)).toMatchInlineSnapshot(`
-      ":speech_balloon: *Move eip_2VszvKL6sK72c*  ·  Waiting for approval  ·  <!date^1795176060^{date_short_pretty} {time}|2026-11-20 12:01 UTC>
-      by <@U0ADA00001>  ·  <https://nimbus.slack.com/archives/00000000000000000000000000000000|Open>
+      ":speech_balloon: *<https://nimbus.slack.com/archives/00000000000000000000000000000000|Move eip_2VszvKL6sK72c>*  ·  Waiting for approval  ·  <!date^1795176060^{date_short_pretty} {time}|2026-11-20 12:01 UTC>
+      by <@U0ADA00001>
       :ballot_box_with_check: *Event of the account: \`update.elastic_ip\` of \`203.0.113.10\`*  ·  Made by Lockkeeper  ·  <!date^1795176004^{date_short_pretty} {time}|2026-11-20 12:00 UTC>
       by ops (ops@nimbus.example)
       for request 1a2b3c4d"

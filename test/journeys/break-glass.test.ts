@@ -36,7 +36,7 @@ rules:
     expect(sure.errors).toBeUndefined()
     const report = await untilReport(world.slack, card.ts, /Emergency approval/)
     expect(report.text).toMatchInlineSnapshot(
-      `":rotating_light: *Emergency approval.* <!subteam^S0ONCALL01>: @ben approved their own request alone: “Move 203.0.113.10 from web-1 to web-2”. Check it now. Reason: \`The site is down\`"`,
+      `":rotating_light: *Emergency approval.* <!subteam^S0ONCALL01>: <@U0BEN00001> approved their own request alone: “Move 203.0.113.10 from web-1 to web-2”. Check it now. Reason: \`The site is down\`"`,
     )
     const [post] = world.slack.calls('chat.postMessage').filter(({ args }) => /Emergency approval/.test(String(args.text)))
     expect(String(post?.args.reply_broadcast)).toBe('true')
@@ -57,7 +57,9 @@ rules:
     await world.ada.click(card, 'Approve')
 
     const said = await untilShown(world.slack, people.ada, /approver/)
-    expect(said.text).toMatchInlineSnapshot(`"You aren't an approver of this request. 2 of <!subteam^S0ONCALL01> can decide it."`)
+    expect(said.text).toMatchInlineSnapshot(
+      `"You aren't an approver of this request. 2 of <!subteam^S0ONCALL01> can approve or reject it."`,
+    )
     expect(world.ada.openViews()).toEqual([])
     expect(await onlyRequest(world.records)).toMatchObject({ state: 'waiting' })
   })
@@ -71,7 +73,7 @@ rules:
     await world.ben.click(card, 'Approve')
 
     expect((await untilShown(world.slack, people.ben, /You requested this/)).text).toMatchInlineSnapshot(
-      `"You requested this, so someone else must decide it. You can withdraw it."`,
+      `"You requested this, so someone else must approve it. You can withdraw it."`,
     )
     expect((await world.records.audit()).at(-1)).toMatchObject({ act: 'refused', by: people.ben })
   })

@@ -31,7 +31,7 @@ describe('an evacuation, like every other request,', () => {
     const card = await requestEvacuation(world)
 
     await ben.command('/infra pending', { channel: ops })
-    expect((await untilShown(slack, people.ben, /waiting for approval/)).text).toContain('Move 3 Elastic IPs from web-1 to web-2')
+    expect((await untilShown(slack, people.ben, /1 request needs approval/)).text).toContain('Move 3 Elastic IPs from web-1 to web-2')
     expect(await openHome(world, people.chiara)).toMatch(/Needs your approval \(1\).*203\.0\.113\.12/)
     await ben.click(card, 'Approve')
     await untilCard(slack, /1 of 2/)
@@ -100,7 +100,7 @@ describe('an evacuation, like every other request,', () => {
     await world.ben.click(card, 'Approve')
     const report = await untilReport(world.slack, card.ts, /Canceled/)
 
-    expect(report.text).toContain('Nothing was done. None of the addresses can be moved from `web-1` any more. `203.0.113.10` is on')
+    expect(report.text).toContain('Nothing was done. None of the addresses can be moved from `web-1` anymore. `203.0.113.10` is on')
     expect(patched(world)).toEqual([])
   })
 
@@ -122,7 +122,7 @@ describe('an evacuation, like every other request,', () => {
     ])
     await ada.command('/infra audit 203.0.113.12', { channel: ops })
     const audit = await untilShown(slack, people.ada, /Audit:/)
-    expect(audit.text).toContain('*Move 3 Elastic IPs from web-1 to web-2*  ·  Partly done, 1 of 3 moved')
+    expect(audit.text).toContain('|Move 3 Elastic IPs from web-1 to web-2>*  ·  Partly done, 1 of 3 moved')
     expect(audit.text).toContain('confirmed by the account')
     await ada.click(audit, 'Steps of a request', { choose: (await records.all())[0]?.id ?? '' })
 

@@ -140,7 +140,9 @@ describe('a service that the bot needs is away', () => {
     world.accountApi.faults.add({ method: 'GET', path: /./, times: 1_000, kind: 'status', status: 503 })
 
     await world.ada.command('/infra ip list', { channel: ops })
-    await untilShown(world.slack, people.ada, /returned an error \(503\)/)
+    await untilShown(world.slack, people.ada, /returned an error \(503\)\. Try again in a minute\./)
+    await world.ada.command(`/infra ip move ${elasticIp.address} ${target.hostname}`, { channel: ops })
+    await untilShown(world.slack, people.ada, /returned an error \(503\)\. Nothing was requested\. Try again in a minute\./)
     await world.ada.command(`/infra ip move ${elasticIp.id} ${target.id}`, { channel: ops })
 
     const card = await untilCard(world.slack, /needs approval from/)

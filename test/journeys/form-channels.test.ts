@@ -159,7 +159,7 @@ describe('a form from where there is no channel', () => {
 
     expect(await choose(world, people.ada, secret)).toEqual({
       response_action: 'errors',
-      errors: { channel: "Slack doesn't list you as a member of this channel. Choose another one." },
+      errors: { channel: "Slack doesn't list you as a member of this channel. Use another one." },
     })
     expect(await choose(world, people.ben, secret)).toMatchObject({ response_action: 'update', view: { callback_id: 'move-elastic-ip' } })
   })

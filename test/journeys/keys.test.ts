@@ -127,7 +127,7 @@ describe('a new key', () => {
     await world.ada.fill(view, { Name: 'ci-deploy', Access: 'Full access', 'Allowed addresses': '203.0.113.0/24, 203.0.113.300' })
     const refused = await world.ada.submit()
     expect(refused.errors).toEqual({
-      'key-addresses': 'Not an IP address or range: 203.0.113.300. Use 203.0.113.7 or 203.0.113.0/24.',
+      'key-addresses': 'Not an IP address, or too large a range: 203.0.113.300. Use 203.0.113.7 or 203.0.113.0/24.',
     })
 
     await world.ada.fill(view, { 'Allowed addresses': '203.0.113.0/24 2001:db8::/32' })

@@ -24,7 +24,7 @@ describe('the listings', () => {
       \`/infra doctor\` Check the setup: Slack, Redis, the account API, the workers
 
       *Keys*
-      \`/infra keys [word…]\` API keys, and which of them deserve attention
+      \`/infra keys [word…]\` API keys, those that need attention first
       \`/infra keys create [&lt;name&gt;]\` Request a new API key
       \`/infra keys rotate [&lt;key&gt;]\` Request a new token for an API key
       \`/infra keys revoke [&lt;key&gt;]\` Request to revoke an API key

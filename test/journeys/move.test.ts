@@ -107,7 +107,7 @@ describe('a decision', () => {
     await world.dov.click(card, 'Approve')
 
     expect((await untilShown(world.slack, people.ada, /You requested this/)).text).toMatchInlineSnapshot(
-      `"You requested this, so someone else must decide it. You can withdraw it."`,
+      `"You requested this, so someone else must approve it. You can withdraw it."`,
     )
     expect((await untilShown(world.slack, people.dov, /Guests/)).text).toMatchInlineSnapshot(
       `"Guests can't use Lockkeeper. Ask a full member of this workspace."`,
@@ -165,7 +165,7 @@ describe('a decision', () => {
     await world.ada.click(card, 'Reject')
     await world.slack.until(() => world.ada.topView().title === 'Not possible')
 
-    expect(JSON.stringify(world.ada.topView().view)).toContain('someone else must decide it')
+    expect(JSON.stringify(world.ada.topView().view)).toContain('someone else must approve it')
   })
 
   test('to withdraw is up to the requester', async () => {
@@ -191,7 +191,7 @@ describe('a decision', () => {
     await world.ben.click(card, 'Approve')
 
     expect(report.text).toContain('Nothing was done')
-    await untilShown(world.slack, people.ben, /expired before it was decided/)
+    await untilShown(world.slack, people.ben, /expired before it was approved/)
     expect(patches(world)).toEqual([])
   })
 

@@ -26,7 +26,7 @@ describe('Stop tracking', () => {
     await world.ada.click(stopped, 'Track again')
     const report = await untilReport(world.slack, moving.ts, /Done/)
 
-    expect(denied.text).toMatchInlineSnapshot(`"You aren't an approver of this request. <!subteam^S0ONCALL01> can decide it."`)
+    expect(denied.text).toMatchInlineSnapshot(`"You aren't an approver of this request. <!subteam^S0ONCALL01> can approve or reject it."`)
     expect(changedTheirMind.outcome).toBe('not-sent')
     expect(stopReport.text.replace(/after .*?\./, 'after TIME.')).toMatchInlineSnapshot(
       `"<@U0ADA00001> :large_orange_circle: *No longer tracked:* “Move 203.0.113.10 from web-1 to web-2”. <@U0CHI00001> stopped tracking after TIME. It may still finish. Press *Track again* above to resume."`,

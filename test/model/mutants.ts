@@ -88,7 +88,6 @@ function replaceApprove(wrong: (access: Access) => Access = (access) => access, 
       catalog,
       show: async () => {},
       wake: async () => {},
-      names: async () => new Map(),
     })
     const real = bot.interactions.clicks[cardButtons.approve]
     bot.interactions.clicks[cardButtons.approve] = async (click) => {

@@ -56,6 +56,9 @@ const approvals = ['approve', 'exempt', 'break-glass'] as const satisfies StepNa
 const writes = ['send', 'issue'] as const satisfies StepName[]
 
 describe('a life of a request', () => {
+  /** What leads from one state to another. */
+  const moves = (life: Moment[]) => life.filter(({ name }) => stepOf(name).to !== 'same')
+
   /** Checks 2,000 random lives. */
   function always(holds: (life: Moment[]) => void) {
     fc.assert(fc.property(aLife, holds), { numRuns: 2_000 })
@@ -68,9 +71,12 @@ describe('a life of a request', () => {
       untracked: ['track-again'],
     }
     always((life) => {
-      for (const { name, before } of life) if (!isOpen(before)) expect(exceptions[before] ?? [], `${name} from ${before}`).toContain(name)
+      for (const { name, before } of moves(life))
+        if (!isOpen(before)) expect(exceptions[before] ?? [], `${name} from ${before}`).toContain(name)
     })
-    for (const [state, names] of Object.entries(exceptions)) expect(stepsFrom(state as RequestState)).toEqual(names)
+    for (const [state, names] of Object.entries(exceptions)) {
+      expect(stepsFrom(state as RequestState).filter((name) => stepOf(name).to !== 'same')).toEqual(names)
+    }
   })
 
   test('has at most one approval, and after it at most one write', () => {
@@ -110,7 +116,7 @@ describe('a life of a request', () => {
   test('reports every end, and changes a reported end only by a correction', () => {
     const reports = (name: StepName, ...wanted: ReportName[]) => stepOf(name).reports?.some((report) => wanted.includes(report)) === true
     always((life) => {
-      for (const { name, before, after } of life) {
+      for (const { name, before, after } of moves(life)) {
         // A withdrawal has no report, because its requester made it. Only the card shows it.
         if (before !== after && !isOpen(after) && after !== 'withdrawn')
           expect(reports(name, 'ended', 'corrected', 'stopped'), `${name} from ${before}`).toBe(true)

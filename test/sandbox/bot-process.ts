@@ -29,7 +29,7 @@ export function createBotProcess({ env, opsPort, watchdog, onLine, onEnd }: BotP
 
   /** Resolves when the bot reports that it is ready. If it ends instead, rejects with its output. */
   async function start(): Promise<void> {
-    if (isRunning(bot)) throw new Error('The bot runs already.')
+    if (isRunning(bot)) throw new Error('The bot is already running.')
     const from = lines.length
     const child = spawn(process.execPath, ['src/main.ts'], {
       cwd: root,

@@ -44,7 +44,7 @@ async function end(code: number): Promise<void> {
   // A second signal ends this process at once. The watchdogs end the rest.
   if (ending) process.exit(code)
   ending = true
-  say('\nEnding the bot, Redis and the stand-ins …')
+  say('\nStopping the bot, Redis and the stand-ins …')
   await sandbox?.close()
   process.exit(code)
 }

@@ -39,8 +39,8 @@ describe('a refusal of the account API', () => {
         "Elastic IPs aren't enabled for this team (feature flag elastic_ips). Ask the provider's support to enable them.",
         "Elastic IPs aren't enabled for this team (feature flag elastic_ips). Ask the provider's support to enable them.",
         "Baselines aren't enabled for this team (feature flag baselines_api). Ask the provider's support to enable them.",
-        "This needs a feature that is not enabled for the team. Ask the provider's support to enable it.",
-        "This needs a feature that is not enabled for the team. Ask the provider's support to enable it.",
+        "This needs a feature that isn't enabled for the team. Ask the provider's support to enable it.",
+        "This needs a feature that isn't enabled for the team. Ask the provider's support to enable it.",
       ]
     `)
   })

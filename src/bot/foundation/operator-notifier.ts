@@ -1,12 +1,14 @@
 import type { Config } from '../../config/config.ts'
 import type { AuthorityProblem } from '../../domain/authority-problem.ts'
 import type { ErrorCode } from '../../domain/error-code.ts'
+import { createKeyring } from '../../domain/keyring.ts'
 import type { Request } from '../../domain/request.ts'
 import { createApiErrorHandler } from '../../ops/log/api-error-handler.ts'
 import { type Forgery, forgeries } from '../../ops/pages/objectives.ts'
-import { distrusted, doubledWrite, lostRecord, undeliverable } from '../../requests/messages/operator-notices.ts'
+import { distrusted, doubledWrite, lostRecord, unannounced, undeliverable } from '../../requests/messages/operator-notices.ts'
 import { refusedKey } from '../../requests/messages/words.ts'
 import { createNotifyOperators } from '../../requests/outbox/notify-operators.ts'
+import type { ReportName } from '../../requests/steps/step.ts'
 import type { ApiClients } from './api-clients.ts'
 import type { RedisConnections } from './redis-connections.ts'
 import type { Telemetry } from './telemetry.ts'
@@ -19,24 +21,35 @@ interface OperatorNotifierParts {
 }
 
 /** Creates the handlers that notify the channel of the operators. */
-export function createOperatorNotifier({ config, telemetry: { log, metrics, errorReports }, redis, clients }: OperatorNotifierParts) {
+export function createOperatorNotifier({
+  config,
+  telemetry: { log, lines, metrics, errorReports },
+  redis,
+  clients,
+}: OperatorNotifierParts) {
+  const { command } = config.slack
   const { notify, stop } = createNotifyOperators({
     redis: redis.prompt,
     keys: redis.keys,
     messenger: clients.slack.messenger,
     channelId: config.opsChannel,
+    keyring: createKeyring(config.signingSecrets, { purpose: 'notices', prefix: config.redis.prefix }),
     log,
-    onError: errorReports.each('operators'),
+    onError: errorReports.of('operators'),
   })
 
   const onApiError = createApiErrorHandler({
-    log,
+    lines,
     count: () => metrics.error('account-api'),
     onRefusedKey: (error) => void notify('api-key-rejected', refusedKey(error), { about: String(error.status) }),
   })
 
-  function onUndeliverable(request: Request, error: string): void {
-    void notify('report-undeliverable', undeliverable(request, error), { requestId: request.id })
+  function onUndeliverable(request: Request, error: string, report?: ReportName): void {
+    const [words, about] =
+      report === 'break-glass'
+        ? [unannounced(request, error, command), `${report}:${request.id}`]
+        : [undeliverable(request, error, command), request.id]
+    void notify('report-undeliverable', words, { requestId: request.id, about })
   }
 
   /** Handles a request whose record, approvals or history cannot be trusted. */
@@ -49,12 +62,12 @@ export function createOperatorNotifier({ config, telemetry: { log, metrics, erro
   /** Handles a request that is due and whose record is gone. */
   function onLostRecord(requestId: string): void {
     metrics.requestsLost('one-record')
-    void notify('request-lost', lostRecord(requestId), { requestId })
+    void notify('request-lost', lostRecord(requestId, command), { requestId })
   }
 
   function onDoubledWrite(requestId: string): void {
     metrics.writeDoubled()
-    void notify('write-doubled', doubledWrite(requestId), { requestId })
+    void notify('write-doubled', doubledWrite(requestId, command), { requestId })
   }
 
   return { notify, onApiError, onUndeliverable, onDistrusted, onLostRecord, onDoubledWrite, stop }

@@ -8,6 +8,7 @@ import { requestIdFor } from '../../requests/lifecycle/submit.ts'
 import { reasonIn } from '../../slack/blocks/reason-input.ts'
 import type { CommandCall } from '../../slack/commands/commands.ts'
 import type { Submission, SubmissionAnswer } from '../../slack/commands/handlers.ts'
+import { truncate } from '../../slack/text/cut-text.ts'
 import { type Mrkdwn, mrkdwn } from '../../slack/text/text.ts'
 import type { Feature, FeatureDefinition } from '../feature.ts'
 import { parseAllowedAddresses } from './allowed-addresses.ts'
@@ -51,7 +52,7 @@ function create({ accountApi, submit, openForm }: CreateApiKeyParts): Feature {
       })
     if (!isKeyLabel(label)) return { is: 'refused', blockId: keyForm.name, problem: mrkdwn`${nameRule}`, again }
     if (wrong.length > 0) {
-      const problem = mrkdwn`Not an IP address or range: ${wrong.join(', ')}. Use 203.0.113.7 or 203.0.113.0/24.`
+      const problem = mrkdwn`Not an IP address, or too large a range: ${truncate(wrong.join(', '), 200, 'plain')}. Use 203.0.113.7 or 203.0.113.0/24.`
       return { is: 'refused', blockId: keyForm.addresses, problem, again }
     }
     const input = { name: uniqueKeyName(label, origin.userId, requestIdFor(deliveryKey)), readOnly: !fullAccess, allowedIps: addresses }

@@ -2,6 +2,7 @@ import type { AccountApi } from '../../account-api/client.ts'
 import type { SeenAssignments } from '../../domain/assignment.ts'
 import type { Change } from '../../domain/change.ts'
 import type { Description } from '../../domain/description.ts'
+import { addressOf } from '../../domain/elastic-ip-move.ts'
 import {
   addressesLeftOut,
   completeEvacuation,
@@ -11,7 +12,7 @@ import {
   movesOf,
 } from '../../domain/evacuation.ts'
 import { explainEvacuation } from '../../domain/evacuation-findings.ts'
-import { phrase } from '../../domain/phrase.ts'
+import { type Phrase, phrase } from '../../domain/phrase.ts'
 import { projectName } from '../../domain/place.ts'
 import { createMoveChange } from '../../moves/move-change.ts'
 import { addressCount, remarkWords } from './messages.ts'
@@ -54,7 +55,7 @@ export function createEvacuation({ accountApi, seen }: EvacuationParts): Change<
     },
     // The outcome is read item by item.
     observe: async () => ({ is: 'unclear' }),
-    doneSentence: ({ items, to }) => phrase`${[addressCount(items.length)]} ${[items.length === 1 ? 'is' : 'are']} assigned to ${to.name}.`,
+    doneSentence,
     reverse: ({ elasticIpIds = [] }, { from, to, project, site, items }) => ({
       input: { serverId: to.id, targetId: from.id, elasticIpIds },
       facts: {
@@ -68,6 +69,13 @@ export function createEvacuation({ accountApi, seen }: EvacuationParts): Change<
       label: 'Move back',
     }),
   }
+}
+
+function doneSentence({ items, to }: EvacuationFacts): Phrase {
+  const [only, ...others] = items
+  return only && others.length === 0
+    ? phrase`${addressOf(only)} is assigned to ${to.name}.`
+    : phrase`${[addressCount(items.length)]} are assigned to ${to.name}.`
 }
 
 export function describeEvacuation({ from, to, toAddress, project, site, items }: EvacuationFacts): Description {

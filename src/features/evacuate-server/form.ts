@@ -1,6 +1,6 @@
 import type { ModalView, PlainTextOption } from '@slack/web-api'
 import type { Change } from '../../domain/change.ts'
-import { EvacuationFacts, EvacuationInput } from '../../domain/evacuation.ts'
+import { EvacuationFacts, EvacuationInput, mostEvacuated } from '../../domain/evacuation.ts'
 import { withinOr } from '../../domain/within.ts'
 import type { Filling } from '../../requests/interactions/filled-form.ts'
 import { submitFromForm } from '../../requests/interactions/submit-from-slack.ts'
@@ -12,6 +12,7 @@ import { toUserWords } from '../../slack/errors.ts'
 import { readMetadata, writeMetadata } from '../../slack/receive/metadata.ts'
 import { type Mrkdwn, mrkdwn } from '../../slack/text/text.ts'
 import { type OfferAddresses, type OfferedAddresses, requestedAddresses, type Wanted } from './addresses.ts'
+import { tooManyTicked } from './messages.ts'
 import { addressGroupIds, type EvacuationFormView, evacuationForm, evacuationModal, keptAddresses, tickedAddresses } from './modal.ts'
 
 /** A form opens or changes within this time, also if the account API is slow. */
@@ -89,8 +90,10 @@ export function createEvacuationForm({ submit, change, offerAddresses }: FormPar
     if (!isChoice(serverId)) return refused(evacuationForm.server, mrkdwn`Choose a server.`)
     if (!isChoice(targetId)) return refused(evacuationForm.target, mrkdwn`Choose a server.`)
     const elasticIpIds = tickedAddresses(ticked)
-    const [firstGroup] = addressGroupIds(ticked)
-    if (firstGroup !== undefined && elasticIpIds?.length === 0) return refused(firstGroup, mrkdwn`Choose at least one address.`)
+    const [firstGroup = ''] = addressGroupIds(ticked)
+    if (elasticIpIds?.length === 0) return refused(firstGroup, mrkdwn`Choose at least one address.`)
+    // Each one that the account does not list for the server is read by itself.
+    if (elasticIpIds && elasticIpIds.length > mostEvacuated) return refused(firstGroup, tooManyTicked(elasticIpIds.length))
     const input = { serverId, targetId, ...(elasticIpIds ? { elasticIpIds } : {}) }
     return submitFromForm(submit, submission, { change, input, reason, blockId: evacuationForm.target, again })
   }

@@ -1,4 +1,4 @@
-import type { EvacuationFacts } from '../../domain/evacuation.ts'
+import { type EvacuationFacts, mostEvacuated } from '../../domain/evacuation.ts'
 import { notUnderstood } from '../../slack/commands/help.ts'
 import { code, joinMrkdwn, type Mrkdwn, mrkdwn } from '../../slack/text/text.ts'
 
@@ -13,10 +13,15 @@ export function usage(name: string, rest: string[]): Mrkdwn {
   return joinMrkdwn([...notUnderstood(rest), words], ' ')
 }
 
+/** Refuses a form with more addresses than one request moves. */
+export function tooManyTicked(count: number): Mrkdwn {
+  return mrkdwn`One request moves up to ${mostEvacuated} addresses. You chose ${count}.`
+}
+
 /** Names in the thread what came to the server after the request, and is not moved. */
 export function remarkWords({ from, came = [] }: EvacuationFacts): string | undefined {
   if (came.length === 0) return undefined
-  const one = came.length === 1
   const listed = came.map(({ address }) => address).join(', ')
-  return `${listed} came to ${from.name} after the request, so ${one ? "it isn't" : "they aren't"} moved.`
+  const [were, areNot] = came.length === 1 ? ['was', "it isn't"] : ['were', "they aren't"]
+  return `${listed} ${were} assigned to ${from.name} after the request, so ${areNot} moved.`
 }

@@ -1,6 +1,6 @@
 import type { KnownBlock, ModalView, PlainTextOption } from '@slack/web-api'
 import { z } from 'zod'
-import { formatDuration } from '../../domain/duration.ts'
+import { formatAgo } from '../../domain/duration.ts'
 import { mostEvacuated } from '../../domain/evacuation.ts'
 import { explainEvacuation } from '../../domain/evacuation-findings.ts'
 import { reasonField } from '../../requests/messages/reason-field.ts'
@@ -48,7 +48,7 @@ export function evacuationModal({ metadata, server, target, addresses, reason, p
   })
 }
 
-/** Slack sends each choice, because the addresses depend on both servers. */
+/** Slack sends each choice as a click, because the offered addresses depend on both servers. */
 function serverSelect(id: string, label: string, hint: string, initialOption: PlainTextOption | undefined): KnownBlock {
   const placeholder = 'Choose a server'
   return input({
@@ -62,7 +62,7 @@ function serverSelect(id: string, label: string, hint: string, initialOption: Pl
 
 const addressPrefix = `${evacuationForm.addresses}:`
 
-/** A form has room for these. The others are moved with another request. */
+/** The most groups that fit into a form. The other addresses need another request. */
 const mostGroups = 10
 
 function addressBlocks({ serverId, serverName, offered, cannotMove }: OfferedAddresses): KnownBlock[] {
@@ -87,8 +87,8 @@ const KeptBlock = z.looseObject({ type: z.string(), block_id: z.string().startsW
 const KeptOptions = z.array(z.looseObject({ value: z.string() }))
 
 /**
- * Returns the blocks with the addresses of a form that was sent, as they were ticked. Read again, they could be others than the person saw,
- * and left out, all addresses of the server would be moved.
+ * Returns the blocks with the addresses of a form that was sent, as they were ticked. They are not read again, because the person may not
+ * have seen new ones. They are not left out, because a form without addresses moves all of them.
  */
 export function keptAddresses(blocks: unknown[], ticked: Ticked): KnownBlock[] {
   return blocks.flatMap((block) => {
@@ -108,7 +108,7 @@ function addressGroup(group: OfferedAddresses['offered'], blockId: string, index
     option({
       text: address,
       value: elasticIpId,
-      ...(seenAgoMs === undefined ? {} : { description: `No server shown. Seen here ${formatDuration(seenAgoMs)} ago.` }),
+      ...(seenAgoMs === undefined ? {} : { description: `No server shown. Seen here ${formatAgo(seenAgoMs)}.` }),
     }),
   )
   return input({
@@ -129,8 +129,8 @@ export function addressGroupIds(ticked: Ticked): string[] {
   return Object.keys(ticked).filter((blockId) => blockId.startsWith(addressPrefix))
 }
 
-/** Returns the ticked addresses. Undefined if the form showed none to tick. */
+/** Returns the ticked addresses, each once. Undefined if the form showed none to tick. */
 export function tickedAddresses(ticked: Ticked): string[] | undefined {
   const groups = addressGroupIds(ticked)
-  return groups.length === 0 ? undefined : groups.flatMap((blockId) => ticked[blockId] ?? [])
+  return groups.length === 0 ? undefined : [...new Set(groups.flatMap((blockId) => ticked[blockId] ?? []))]
 }

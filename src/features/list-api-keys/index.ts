@@ -21,8 +21,8 @@ function create({ accountApi: { apiKeys }, ownLastSlice }: ListApiKeysParts): Fe
         words: 'keys',
         usage: '[word…]',
         group: 'Keys',
-        summary: 'API keys, and which of them deserve attention',
-        details: mrkdwn`Shows access, allowed addresses, last use and owner. All words must match. Keys that deserve attention come first: never used, unused for 90 days, over a year old, full access from any IP.`,
+        summary: 'API keys, those that need attention first',
+        details: mrkdwn`Shows access, allowed addresses, last use and owner. All words must match. Keys that need attention come first: never used, unused for 90 days, over a year old, full access from any IP.`,
         examples: ['terraform', 'read-only'],
         need: 'read',
         run: async (call) => {

@@ -16,7 +16,7 @@ export interface ListedMove {
   link: string | undefined
 }
 
-/** How many moves are left out of the list. */
+/** The number of moves that are left out of the list. */
 interface Unlisted {
   inFlight: number
   waiting: number
@@ -32,9 +32,9 @@ export function moveListing(moves: ListedMove[], unlisted: Unlisted, now: number
   const ended = moves.filter(({ request }) => !isOpen(request.state))
   const counts = { inFlight: inFlight.length + unlisted.inFlight, waiting: waiting.length + unlisted.waiting }
   return {
-    title: mrkdwn`${counts.inFlight} in progress, ${counts.waiting} waiting for approval, ${ended.length + unlisted.ended} ended in the last 30 days`,
+    title: mrkdwn`Moves: ${counts.inFlight} in progress, ${counts.waiting} waiting for approval, ${ended.length + unlisted.ended} ended in the last 30 days`,
     ...itemRows([...inFlight, ...waiting, ...ended], { columns: columnsAt(now), mark: ({ request }) => markOf(request) }),
-    empty: mrkdwn`No moves: none in progress, and none in the last 30 days.`,
+    empty: unlisted.unreadable > 0 ? mrkdwn`No moves can be shown.` : mrkdwn`No moves in progress, and none in the last 30 days.`,
     notes: [
       ...(unlisted.inFlight > 0
         ? [mrkdwn`${unlisted.inFlight} more ${unlisted.inFlight === 1 ? 'is' : 'are'} in progress. Only the longest are shown.`]
@@ -50,13 +50,13 @@ export function moveListing(moves: ListedMove[], unlisted: Unlisted, now: number
 
 function columnsAt(now: number): Columns<ListedMove> {
   return [
-    { header: 'Move', cell: ({ sentence }) => sentence },
+    // A narrow screen shows the first columns only.
+    { header: 'Move', cell: ({ sentence, link: address }) => link(address, sentence) },
     { header: 'State', cell: stateOf, line: 2 },
     { header: 'Time', cell: ({ request }) => timeOf(request, now), line: 2 },
     { header: 'Ended', cell: ({ request }) => endOf(request), line: 2 },
     { header: 'Requested by', cell: ({ request }) => mention(request.origin.userId), before: 'requested by ', line: 2 },
     { header: 'Channel', cell: ({ request }) => channelMention(request.origin.channelId), before: 'in ', line: 2 },
-    { header: 'Message', cell: ({ link: address }) => address && link(address, 'Open'), line: 2 },
   ]
 }
 

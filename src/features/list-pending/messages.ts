@@ -10,7 +10,7 @@ export interface Pending {
   sentence: string
   /** Whether the viewer requested it. */
   isMine: boolean
-  /** Whether the viewer can decide it. */
+  /** Whether the viewer can approve or reject it. */
   canDecide: boolean
   /** How many approvals are missing. */
   missing: number
@@ -20,11 +20,10 @@ export interface Pending {
   link: string | undefined
 }
 
-/** A narrow screen shows the first columns only. */
+/** A narrow screen shows the first columns only. What is requested links the request message, so that the link is always in sight. */
 const columns: Columns<Pending> = [
-  { header: 'Request', cell: ({ sentence }) => sentence },
+  { header: 'Request', cell: ({ sentence, link: address }) => link(address, sentence) },
   { header: 'Expires', cell: ({ request }) => dateTime(request.expiresAt), before: 'until ', line: 2 },
-  { header: 'Message', cell: ({ link: address }) => address && link(address, 'Open'), line: 2 },
   { header: 'For you', cell: ({ canDecide }) => (canDecide ? 'you can approve it' : undefined), line: 2 },
   { header: 'Requested by', cell: requesterOf, before: 'requested by ', line: 2 },
   { header: 'Channel', cell: ({ request }) => channelMention(request.origin.channelId), before: 'in ', line: 2 },
@@ -35,16 +34,22 @@ const columns: Columns<Pending> = [
 /** Lists the requests that the viewer can decide first, then the others, each by when they expire. `more` and `unreadable` requests are left out. */
 export function pendingListing(pending: Pending[], { more = 0, unreadable = 0 } = {}): Listing {
   const sorted = pending.toSorted((a, b) => Number(b.canDecide) - Number(a.canDecide) || a.request.expiresAt - b.request.expiresAt)
+  const count = pending.length + more + unreadable
   const forYou = pending.filter(({ canDecide }) => canDecide).length
   return {
-    title: mrkdwn`${pending.length + more + unreadable} waiting for approval, ${more > 0 ? 'at least ' : ''}${forYou} of them for you`,
+    title: mrkdwn`${count === 1 ? '1 request needs' : `${count} requests need`} approval, and you can approve ${howMany(forYou, more)}`,
     ...itemRows(sorted, { columns, mark: ({ canDecide }) => (canDecide ? mrkdwn`:point_right:` : mrkdwn`:hourglass_flowing_sand:`) }),
-    empty: mrkdwn`No requests need approval.`,
+    empty: unreadable > 0 ? mrkdwn`No requests can be shown.` : mrkdwn`No requests need approval.`,
     notes: [
-      ...(more > 0 ? [mrkdwn`Only the ${pending.length} oldest are shown. The other ${more} follow as these are decided.`] : []),
+      ...(more > 0 ? [mrkdwn`Only the ${pending.length} oldest are shown. The other ${more} follow as these end.`] : []),
       ...unreadableRequests(unreadable),
     ],
   }
+}
+
+function howMany(forYou: number, more: number): string {
+  if (forYou === 0) return more > 0 ? 'none of those shown' : 'none'
+  return more > 0 ? `at least ${forYou}` : `${forYou}`
 }
 
 function requesterOf({ request, isMine }: Pending): Mrkdwn {

@@ -39,13 +39,11 @@ const inStock = { one: 'plan in stock', many: 'plans in stock' }
 
 /** Says what to change. Only what was typed is named. */
 function noneMatch(count: number, { words, unknownCurrency, currencies, inStockOnly }: PlanQuery): Mrkdwn {
-  const none = noneFits(count, 'plans')
-  if (unknownCurrency !== undefined)
-    return mrkdwn`${none} No plan has a price in ${code(unknownCurrency)}. Prices are in ${currencies.join(', ')}.`
-  if (!inStockOnly) return mrkdwn`${none} ${otherWords(words)}`
+  if (unknownCurrency !== undefined) return mrkdwn`No plan has a price in ${code(unknownCurrency)}. Prices are in ${currencies.join(', ')}.`
+  if (!inStockOnly) return mrkdwn`${noneFits(count, { ...plansOnly, words })} ${otherWords(words)}`
   return words.length > 0
-    ? mrkdwn`${none} Use other words, or leave out ${code('in-stock')}.`
-    : mrkdwn`${none} Leave out ${code('in-stock')}.`
+    ? mrkdwn`No plan in stock matches ${code(words.join(' '))}. Use other words, or leave out ${code('in-stock')}.`
+    : mrkdwn`No plan is in stock. Leave out ${code('in-stock')} to see them all.`
 }
 
 /** Shows a plan with its stock and its prices in each region. */

@@ -11,7 +11,7 @@ const kinds: Record<ThingKind, string> = { 'elastic-ip': 'Elastic IP', server: '
 /** The most Elastic IPs of one server that are named. */
 const mostNamed = 10
 
-/** Says what a thing is now. */
+/** Describes a thing as it is now. */
 export function thingLine(now: ThingNow): Mrkdwn {
   switch (now.is) {
     case 'gone':
@@ -28,9 +28,7 @@ export function thingLine(now: ThingNow): Mrkdwn {
 }
 
 function elasticIpLine({ id, address, status, server, project, site }: ElasticIp, now: Server | undefined): Mrkdwn {
-  const where = server
-    ? mrkdwn`On ${code(server.hostname ?? server.id)}${statusOf(now)}`
-    : mrkdwn`On no server, or its server is not active`
+  const where = server ? mrkdwn`On ${code(server.hostname ?? server.id)}${statusOf(now)}` : mrkdwn`On no server, or its server isn't active`
   return lines([mrkdwn`*${code(address)}*  Elastic IP, ${status}`, where, small([placeOf(project, slugOf(site)), id])])
 }
 
@@ -61,7 +59,7 @@ function addressesLine(elasticIps: ElasticIp[] | undefined): Mrkdwn {
 }
 
 function statusOf(server: Server | undefined): string {
-  if (!server) return ' (status not read)'
+  if (!server) return " (couldn't read its status)"
   return ` (${server.status ?? 'status unknown'}${server.locked ? ', locked' : ''})`
 }
 

@@ -8,6 +8,7 @@ export interface AuditRow {
   at: number | undefined
   /** The request whose steps can be shown. */
   requestId?: string | undefined
+  /** Links the request message, as long as that is known. */
   what: Mrkdwn
   /** What the picker calls it. */
   name?: string
@@ -15,8 +16,6 @@ export interface AuditRow {
   by: Mrkdwn | undefined
   decision?: Mrkdwn | undefined
   notes: Mrkdwn | undefined
-  /** A link to the request message. */
-  message?: Mrkdwn | undefined
   /** The emoji in front of the text. */
   mark: string
 }
@@ -27,7 +26,6 @@ const columns: Columns<AuditRow> = [
   { header: 'When', cell: ({ at }) => (at === undefined ? undefined : dateTime(at)) },
   { header: 'By', cell: ({ by }) => by, before: 'by ', line: 2 },
   { header: 'Decision', cell: ({ decision }) => decision, line: 2 },
-  { header: 'Message', cell: ({ message }) => message, line: 2 },
   { header: 'Notes', cell: ({ notes }) => notes, line: 3 },
 ]
 

@@ -18,7 +18,7 @@ export function searchNote({ searched, unreadable, since, older, more }: Omit<Fo
 /** Says which words filter the list. The first kind of change is the example. */
 export function filterNote([kind]: ChangeKind[]): Mrkdwn {
   const example = kind === undefined ? mrkdwn`` : mrkdwn` (${code(kind)})`
-  return mrkdwn`Words filter, and all of them must match one entry: a person (a mention, or ${code('me')}), a channel, a kind${example}, an action (${code('approve')}, ${code('refused')}), a request by its first 8 characters, an address, a name, an id. If they match at most three resources, the account's own events for those are shown too.`
+  return mrkdwn`Filter by a person (a mention, or ${code('me')}), a channel, a kind${example}, an action (${code('approve')}, ${code('refused')}), the first 8 characters of a request's id, an address, a name or an id. All words must match one entry. If they match at most three resources, the account's own events for those are shown too.`
 }
 
 /** Says whose events of the account are shown, and whose are not. */
@@ -42,7 +42,7 @@ function unreadableEvents(names: string[], sentence: string): Mrkdwn {
   return mrkdwn`:warning: Couldn't read the account's own events for ${codes(names)}. Changes made outside Lockkeeper aren't shown. ${sentence}`
 }
 
-/** Says of how many resources the account's own events are not shown. Empty if there are none. */
+/** Says for how many resources the account's own events are not shown. Empty if there are none. */
 export function resourcesLeftOut(more: number): Mrkdwn[] {
   if (more === 0) return []
   const resources = more === 1 ? '1 resource' : `${count(more)} resources`

@@ -42,11 +42,11 @@ export function attemptWords(entry: AuditEntry, catalog: WordsOfChanges): Mrkdwn
   if (attempted === 'read') return mrkdwn`tried to use Lockkeeper${text === undefined ? '' : mrkdwn` (${code(text)})`}`
   const what = subjectOf(entry, catalog)
   const words = wordsOfAttempt(asRequester(entry) ?? attempted)
-  if (words === undefined) return mrkdwn`tried something${what === undefined ? '' : mrkdwn` with ${quotation(what)}`}`
+  if (words === undefined) return mrkdwn`tried an unknown action${what === undefined ? '' : mrkdwn` on ${quotation(what)}`}`
   return mrkdwn`${words} ${what === undefined ? 'a request' : quotation(what)}`
 }
 
-/** What only the requester may do has one name in the entry. Its cause says what it was. */
+/** All steps that only the requester may take have one name in the entry. The cause says which one it was. */
 function asRequester({ attempted, causes = [] }: AuditEntry): string | undefined {
   if (attempted !== 'own') return undefined
   if (causes.some(({ code }) => code === 'only-requester-may-withdraw')) return 'withdraw'

@@ -18,7 +18,7 @@ interface Beside {
   catalog: WordsOfChanges
 }
 
-/** Tells a request, or an entry that belongs to none, in one row: who, what and with which outcome. Its steps are in its details. */
+/** Shows a request, or an entry without one, in one row: who did what, with which outcome. The steps are in its details. */
 export function storyRow(story: Story, { confirmedBy, address, catalog }: Beside): AuditRow {
   const entries = trustedEntries(story)
   const outcome = outcomeOf(entries)
@@ -26,16 +26,16 @@ export function storyRow(story: Story, { confirmedBy, address, catalog }: Beside
   const last = outcome?.entry ?? entries.at(-1)
   const isMadeUp = !entries.some(({ verdict }) => verdict === 'genuine')
   const what = whatIn(story, entries, { catalog, isTrusted: unverified === undefined })
+  const named = unverified === undefined ? what : mrkdwn`Unverified (${unverified}): ${what}`
   return {
     at: last?.at,
     requestId: story.requestId,
-    what: unverified === undefined ? what : mrkdwn`Unverified (${unverified}): ${what}`,
+    what: address === undefined ? named : link(address, toPlainText(named)),
     name: toPlainText(what),
     outcome: isMadeUp ? 'Unverified' : outcomeWords(story, entries, outcome),
     by: requesterIn(story, entries),
     decision: isMadeUp ? undefined : decisionIn(entries),
     notes: notesOn(story, entries, confirmedBy, catalog),
-    message: address === undefined ? undefined : link(address, 'Open'),
     mark: unverified !== undefined || last === undefined ? ':warning:' : markOf(last),
   }
 }
@@ -60,7 +60,7 @@ function outcomeWords({ requestId }: Story, entries: FoundEntry[], outcome: Outc
   if (requestId === undefined) return entries[0]?.act === 'refused' ? 'Refused' : undefined
   if (outcome === undefined) return undefined
   if (outcome.state === 'discarded') return 'Discarded'
-  // Before the end the entries do not tell of every item.
+  // Before the end, the entries do not cover every item.
   const items = outcome.state === 'failed' ? itemStatesIn(entries) : []
   return capitalised(stateWithCount({ state: outcome.state, items }))
 }
@@ -93,7 +93,7 @@ function notesOn({ requestId }: Story, entries: FoundEntry[], confirmedBy: Match
           ...(entries.some(({ act }) => act === 'distrust') ? [mrkdwn`its record can't be trusted`] : []),
           ...(refused.length > 0 ? [mrkdwn`${refused.length === 1 ? '1 refused attempt' : `${refused.length} refused attempts`}`] : []),
           ...(confirmedBy.length > 0 ? [mrkdwn`confirmed by the account`] : []),
-          ...(entries.some(({ act }) => act === 'request') ? [] : [mrkdwn`its beginning wasn't found`]),
+          ...(entries.some(({ act }) => act === 'request') ? [] : [mrkdwn`its first entry wasn't found`]),
         ]
   return notes.length > 0 ? joinMrkdwn(notes, '  ·  ') : undefined
 }

@@ -78,7 +78,7 @@ export function createAccess({ people, policy, homeTeamId, catalog, noteRefusal,
   async function tally(request: Request, userIds: string[]): Promise<{ enough: boolean; missing: number; needed: number }> {
     const terms = ruleOf(request)?.approve
     if (!terms) return { enough: false, missing: 1, needed: 1 }
-    const found = await Promise.all(userIds.map((id) => standings.person(id)))
+    const found = await Promise.all(userIds.map((id) => standings.person(id, { fresh: true })))
     const members = found.filter((person) => person.standing === 'member').map(({ userId }) => userId)
     return { ...tallyApprovals(terms, members, await standings.members(approversOf(terms).userGroups)), needed: approvalsNeeded(terms) }
   }

@@ -1,5 +1,5 @@
 import type { ChangeKind } from '../../domain/change-kind.ts'
-import type { Origin } from '../../domain/origin.ts'
+import { isMachine, type Origin } from '../../domain/origin.ts'
 import type { Requester } from '../../domain/people.ts'
 import type { Refuse } from './refuse.ts'
 import type { People } from './standings.ts'
@@ -11,8 +11,8 @@ interface FormGateParts {
 }
 
 /**
- * Creates the checks before a person fills in a form: those of `gate`, and whether Lockkeeper can post the request in the channel. Where Slack
- * gives no answer about that, the form opens, and the post decides.
+ * Creates the checks before a person fills in a form: those of `gate`, and whether Lockkeeper can post the request in the channel. If Slack
+ * gives no answer about that, the form opens, and the post shows whether it is possible.
  */
 export function createFormGate({ people, gate, refuse }: FormGateParts) {
   /** Checks the channel that the person is in. */
@@ -33,5 +33,16 @@ export function createFormGate({ people, gate, refuse }: FormGateParts) {
     return requester
   }
 
-  return { gateForm, gateChosen }
+  /**
+   * Checks the channel of a form that was sent. It can have been open for hours, and the person may have left a private channel since, whose
+   * rules let all its members request. Where Slack gives no answer, the channel in which the form was opened counts.
+   */
+  async function gateSent(origin: Origin, kind: ChangeKind): Promise<Requester> {
+    const requester = await gate(origin, kind)
+    const isOpen = isMachine(origin) || (await people.isOpenTo(origin.channelId, origin.userId))
+    if (isOpen === false) throw await refuse(origin, { to: 'request', kind }, { code: 'foreign-channel' })
+    return requester
+  }
+
+  return { gateForm, gateChosen, gateSent }
 }

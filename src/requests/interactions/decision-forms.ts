@@ -1,10 +1,12 @@
-import { reasonIn } from '../../slack/blocks/reason-input.ts'
+import { longestReason, visibleReason } from '../../domain/reason.ts'
+import { reasonBlockId, reasonIn } from '../../slack/blocks/reason-input.ts'
 import type { Click, FormHandler, Submission, SubmissionAnswer } from '../../slack/commands/handlers.ts'
 import { readMetadata } from '../../slack/receive/metadata.ts'
 import { type Mrkdwn, mrkdwn } from '../../slack/text/text.ts'
 import type { Catalog } from '../catalog.ts'
 import type { Decide } from '../lifecycle/decide.ts'
 import { breakGlassForm, rejectForm } from '../messages/forms.ts'
+import { tooLongReason } from '../messages/submitted.ts'
 import type { GenuineRequest } from './genuine-request.ts'
 import type { Home } from './home.ts'
 
@@ -27,11 +29,10 @@ export function createDecisionForms({ decide, requests, catalog, home }: Decisio
 
   async function submitReject(submission: Submission): Promise<SubmissionAnswer> {
     const metadata = readMetadata(submission.metadata)
-    const reason = reasonIn(submission.values)
     const request = await requests.requestOfForm(metadata, submission)
+    const { reason, problem } = readReason(submission, mrkdwn`Enter a reason, so that the requester knows what to do.`)
     const again = (problem: Mrkdwn) => rejectForm(metadata ?? { origin: submission.origin }, catalog.sentenceOf(request), problem, reason)
-    if (reason === undefined)
-      return { is: 'refused', blockId: 'reason', problem: mrkdwn`Enter a reason, so that the requester knows what to do.`, again }
+    if (problem) return { is: 'refused', blockId: reasonBlockId, problem, again }
     await decide.reject(request, submission.origin, reason)
     await home.show(submission.origin, undefined)
     return { is: 'accepted', words: mrkdwn`Rejected. The requester will see it in the thread.` }
@@ -40,10 +41,10 @@ export function createDecisionForms({ decide, requests, catalog, home }: Decisio
   async function submitBreakGlass(submission: Submission): Promise<SubmissionAnswer> {
     const metadata = readMetadata(submission.metadata)
     const request = await requests.requestOfForm(metadata, submission)
-    const reason = reasonIn(submission.values)
+    const { reason, problem } = readReason(submission, mrkdwn`Say why this can't wait for an approver.`)
     const again = (problem: Mrkdwn) =>
       breakGlassForm(metadata ?? { origin: submission.origin }, catalog.sentenceOf(request), problem, reason)
-    if (reason === undefined) return { is: 'refused', blockId: 'reason', problem: mrkdwn`Say why this can't wait for an approver.`, again }
+    if (problem) return { is: 'refused', blockId: reasonBlockId, problem, again }
     if (submission.values.confirmed !== 'yes') {
       return { is: 'refused', blockId: 'confirmed', problem: mrkdwn`Confirm that you approve your own request.`, again }
     }
@@ -53,4 +54,17 @@ export function createDecisionForms({ decide, requests, catalog, home }: Decisio
   }
 
   return { openReject, submitReject, submitBreakGlass }
+}
+
+/**
+ * Reads the reason of a decision. `problem`: why it cannot be taken. A reason that is longer than a form takes would not fit into the messages that
+ * have to show it.
+ */
+function readReason(
+  { values }: Pick<Submission, 'values'>,
+  missing: Mrkdwn,
+): { reason: string; problem?: undefined } | { reason: string | undefined; problem: Mrkdwn } {
+  const reason = visibleReason(reasonIn(values))
+  if (reason === undefined) return { reason, problem: missing }
+  return reason.length > longestReason ? { reason, problem: tooLongReason(reason.length) } : { reason }
 }

@@ -52,8 +52,6 @@ interface InteractionsParts {
   details: CardButtonsParts['details']
   openForm: OpenForm
   showSecret: ShowSecret
-  /** Returns the names of people and groups, by id. */
-  names: (ids: string[]) => Promise<Map<string, string>>
   /** Returns the address of a request's message. */
   linkTo: LinkTo
   timings: Timings
@@ -69,14 +67,13 @@ interface InteractionsParts {
 
 /** Creates the handlers of everything that people can do: commands, the buttons and forms of requests, and what each feature adds. */
 export function createInteractions({ features, catalog, access, home, onError, ...parts }: InteractionsParts): InteractionHandlers {
-  const { store, audit, noteOf, wake, names, linkTo, openForm, showSecret, timings, signatures, checkAuthority, onDistrusted, onApiError } =
-    parts
+  const { store, audit, noteOf, wake, linkTo, openForm, showSecret, timings, signatures, checkAuthority, onDistrusted, onApiError } = parts
   const commands = features.flatMap((feature) => feature.commands)
   const router = createCommandRouter({ commands, ...access })
   const formOpeners = createFormOpeners({ commands, ...access })
   // A decision stays taken if it cannot be shown at once. The outbox shows it later.
   const show = (id: string) => parts.show(id).catch(onError)
-  const decide = createDecide({ signatures, store, access, catalog, show, wake, names })
+  const decide = createDecide({ signatures, store, access, catalog, show, wake })
   const handOver = createHandOver({
     signatures,
     checkAuthority,

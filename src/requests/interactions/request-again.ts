@@ -34,6 +34,9 @@ export function createRequestAgain({ requests, catalog, access, forms, linkTo }:
       reads: true,
       form: async (click) => {
         const request = await requests.requestOfClick(click)
+        // The Home tab also shows requests of private channels that the person is not in. It is checked before the form opens, because an open form
+        // can be sent before a refusal replaces it.
+        if (click.onHome) await access.gateChosen(originOf(click, request), request.kind)
         const { filling, metadata } = fill(request, click.origin.userId)
         const form = handlerOf(forms, request.kind)
         if (!form) throw new Refusal(cannot)

@@ -6,7 +6,7 @@ import type { CommandCall } from '../../slack/commands/commands.ts'
 import type { OpenForm } from '../../slack/commands/form.ts'
 import { formMetadata } from '../../slack/commands/form-metadata.ts'
 import type { Submission, SubmissionAnswer } from '../../slack/commands/handlers.ts'
-import { Refusal, toUserWords } from '../../slack/errors.ts'
+import { nothingRequested, Refusal, toUserWords } from '../../slack/errors.ts'
 import { readMetadata } from '../../slack/receive/metadata.ts'
 import { type Mrkdwn, mrkdwn } from '../../slack/text/text.ts'
 import { ReasonRequired } from '../access/reason-required.ts'
@@ -56,7 +56,7 @@ export async function submitTyped<Input, Facts>(
   try {
     return submittedWords(await submit({ change, input, origin, requester, reason, deliveryKey }))
   } catch (error) {
-    if (!(error instanceof ReasonRequired)) throw error
+    if (!(error instanceof ReasonRequired)) throw nothingRequested(error)
     await askForReason(openForm, typed, error, form)
     return undefined
   }
@@ -95,7 +95,7 @@ export async function submitFromForm<Input, Facts>(
       words: submittedWords(await submit({ change, input, origin, reason, undoes, fromMessage: before?.message, deliveryKey })),
     }
   } catch (error) {
-    const problem = toUserWords(error)
+    const problem = toUserWords(nothingRequested(error))
     if (problem === undefined) throw error
     return { is: 'refused', blockId: fieldOf(error, blockId), problem, again }
   }

@@ -4,13 +4,8 @@ import { approvalData, wakeInMs } from './approval-step.ts'
 import type { ApproveParts } from './approve.ts'
 import { refuseRequesterOfDecided, refuseUnlessWaiting } from './decision-step.ts'
 
-interface BreakGlassParts extends ApproveParts {
-  /** Returns the names of people, by id. Names that cannot be read are left out. */
-  names: (ids: string[]) => Promise<Map<string, string>>
-}
-
 /** Creates the approval by the requester alone, in an emergency. It throws a Refusal for the person who clicked. */
-export function createBreakGlass({ signatures, store, access, catalog, steps, wake, names }: BreakGlassParts) {
+export function createBreakGlass({ signatures, store, access, catalog, steps, wake }: ApproveParts) {
   /** Throws a Refusal if the person may not approve alone. Checked before the form that asks for the reason. */
   async function mayBreakGlass(request: Request, origin: Origin): Promise<void> {
     refuseRequesterOfDecided(request, origin)
@@ -22,8 +17,7 @@ export function createBreakGlass({ signatures, store, access, catalog, steps, wa
   async function breakGlass(request: Request, origin: Origin, reason: string): Promise<void> {
     const grant = await access.authorize(origin, { to: 'break-glass', request })
     refuseUnlessWaiting(request, origin.userId)
-    const name = (await names([origin.userId])).get(origin.userId)
-    const unsigned = { by: origin.userId, ...(name ? { name } : {}), ...grant, reason, breakGlass: true, at: await store.now() }
+    const unsigned = { by: origin.userId, ...grant, reason, breakGlass: true, at: await store.now() }
     const decision = signatures.signBreakGlass(request, unsigned)
     const { change } = catalog.open(request)
     await steps.takeStep({

@@ -14,12 +14,10 @@ interface DecideParts extends DecisionStepParts {
   access: Access
   catalog: Catalog
   wake: Wake
-  /** Returns the names of people, by id. Names that cannot be read are left out. */
-  names: (ids: string[]) => Promise<Map<string, string>>
 }
 
 /** Creates the decisions of people on a request. Rights are checked at the click. Each throws a Refusal for the person who clicked. */
-export function createDecide({ signatures, store, access, catalog, show, wake, names }: DecideParts) {
+export function createDecide({ signatures, store, access, catalog, show, wake }: DecideParts) {
   const steps = createDecisionStep({ store, show })
 
   /** Throws a Refusal if the person may not reject. Checked before the form that asks for the reason. */
@@ -47,7 +45,7 @@ export function createDecide({ signatures, store, access, catalog, show, wake, n
     reject,
     withdraw,
     approve: createApprove({ signatures, store, access, catalog, steps, wake }),
-    ...createBreakGlass({ signatures, store, access, catalog, steps, wake, names }),
+    ...createBreakGlass({ signatures, store, access, catalog, steps, wake }),
     ...createStopTracking({ store, access, steps, wake }),
   }
 }

@@ -3,9 +3,6 @@ import type { RequestSignatures } from '../../domain/request-signature.ts'
 import { isRecent, type LastChange, lastChangeOf } from '../messages/last-change.ts'
 import type { Store } from '../store/store.ts'
 
-/** The most last changes of items that a request message names, the latest first. */
-const mostOfItems = 5
-
 interface LastChangesParts {
   signatures: Pick<RequestSignatures, 'verifyRecord'>
   store: Pick<Store, 'lastChangesOf'>
@@ -13,12 +10,14 @@ interface LastChangesParts {
 
 /** Creates the function that finds what Lockkeeper changed last of the resources of a new request, so that approvers know of it. */
 export function createLastChanges({ signatures, store }: LastChangesParts) {
-  /** Returns the last change of the resource, and the recent ones of what is changed besides. A record that somebody changed is left out. */
+  /**
+   * Returns the last change of the resource, or a newer one of what is changed besides, if there is any. The newest is what somebody may still be
+   * at work on. A record that somebody changed is left out.
+   */
   return async function lastChangesBefore(now: number, resource: string, others: string[]): Promise<Finding[]> {
     const [own, ofOthers] = await Promise.all([read([resource], now), read(others, now)])
-    const known = new Set(own.map(({ requestId }) => requestId))
-    const recent = ofOthers.filter((each) => isRecent(each) && !known.has(each.requestId)).toSorted((a, b) => a.agoMs - b.agoMs)
-    return [...own, ...recent.slice(0, mostOfItems)]
+    const [newest] = [...own, ...ofOthers.filter(isRecent)].toSorted((a, b) => a.agoMs - b.agoMs)
+    return newest ? [newest] : []
   }
 
   async function read(resources: string[], now: number): Promise<LastChange[]> {

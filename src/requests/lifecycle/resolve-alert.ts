@@ -2,7 +2,7 @@ import { alertsRequester } from '../../domain/origin.ts'
 import type { Request } from '../../domain/request.ts'
 import type { CommonFinding } from '../messages/causes.ts'
 import type { Show } from '../outbox/show.ts'
-import type { StepName } from '../steps.ts'
+import { type StepName, stepOf } from '../steps.ts'
 import type { Store } from '../store/store.ts'
 
 /** Items of a request take steps at the same moment, a few a second. Each time another step was first, the record is read again. */
@@ -16,8 +16,8 @@ interface ResolveAlertParts {
 }
 
 /**
- * Creates the end of a request whose alert has resolved. One that waits for approval is withdrawn. The thread of one that is under way says so,
- * and the change goes on: people approved it. Nothing happens to one that has ended.
+ * Creates the end of a request whose alert has resolved. One that waits for approval is withdrawn. The thread of one that was approved says so,
+ * and the change goes on, or stays as it ended. Nothing happens to one that was never approved.
  */
 export function createResolveAlert({ store, show, onError }: ResolveAlertParts) {
   /** `token`: the same for all tries of one end, so that it is told once. Throws if the record keeps changing. */
@@ -26,15 +26,15 @@ export function createResolveAlert({ store, show, onError }: ResolveAlertParts) 
       const request = await store.find(requestId)
       if (!request) return
       const taken = await takeFor(request, token)
-      if (taken === 'ended') return
+      if (taken === 'nothing') return
       if (taken === 'won') return void (await show(requestId).catch(onError))
     }
     throw new Error(`request ${requestId} kept changing while its alert resolved`)
   }
 
-  async function takeFor(request: Request, token: string): Promise<'won' | 'lost' | 'ended'> {
+  async function takeFor(request: Request, token: string): Promise<'won' | 'lost' | 'nothing'> {
     const step = stepFor(request)
-    if (step === undefined) return 'ended'
+    if (step === undefined) return 'nothing'
     const set = step === 'withdraw-resolved' ? { causes: [{ code: 'alert-resolved' } satisfies CommonFinding] } : {}
     const { outcome } = await store.take(request, step, { set, audit: { by: alertsRequester } }, token)
     return outcome === 'won' ? 'won' : 'lost'
@@ -44,5 +44,5 @@ export type ResolveAlert = ReturnType<typeof createResolveAlert>
 
 function stepFor({ state }: Request): StepName | undefined {
   if (state === 'waiting') return 'withdraw-resolved'
-  return state === 'approved' || state === 'starting' || state === 'tracking' ? 'note-resolved' : undefined
+  return stepOf('note-resolved').from.some((each) => each === state) ? 'note-resolved' : undefined
 }

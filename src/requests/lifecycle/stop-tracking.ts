@@ -32,7 +32,8 @@ export function createStopTracking({ store, access, steps, wake }: StopTrackingP
     if ((await Promise.all(resourcesOf(request).map((resource) => isTakenOver(request, resource)))).includes(true))
       throw new Refusal(takenOver)
     const untrackedMs = (request.untrackedMs ?? 0) + (await store.now()) - (request.endedAt ?? 0)
-    const data = { set: { untrackedMs }, dueInMs: 0, audit: { by: origin.userId, ...grant } }
+    // Another request can have been made since the reads above.
+    const data = { set: { untrackedMs }, dueInMs: 0, unlessHeld: true as const, audit: { by: origin.userId, ...grant } }
     await steps.takeStep({ request, userId: origin.userId, name: 'track-again', data, wakeUp: () => wake(request) })
   }
 

@@ -35,7 +35,7 @@ export interface RequestedChange<Input, Facts> {
   change: Change<Input, Facts>
   input: Input
   origin: Origin
-  /** What `access.gate` returned for the command. If absent, `submit` calls it. */
+  /** What `access.gate` returned for the command. If absent, a form was sent, or an alert, and `submit` checks it. */
   requester?: Requester | undefined
   reason: string | undefined
   /** The id of the request that the form was opened to undo. */
@@ -79,7 +79,7 @@ export function createSubmit({ signatures, store, access, deliver, wake, names, 
   return async function submit<Input, Facts>(submitted: RequestedChange<Input, Facts>): Promise<SubmitOutcome> {
     const { change, input, origin, fromMessage, alert, deliveryKey } = submitted
     const reason = readReason(submitted.reason)
-    const requester = submitted.requester ?? (await access.gate(origin, change.kind))
+    const requester = submitted.requester ?? (await access.gateSent(origin, change.kind))
     const preflight = await change.preflight(input, { signal: AbortSignal.timeout(preflightMs), forRequest: true })
     const { facts } = preflight
     const asRead = preflight.input ?? input
@@ -95,7 +95,7 @@ export function createSubmit({ signatures, store, access, deliver, wake, names, 
       reason,
       draft,
     })
-    // The person ended a command with *because*, and meant to say why.
+    // The command ended with *because*, so the person wanted to give a reason.
     if (submitted.reason === '') throw new ReasonRequired(undefined, draft)
     const undoes = await findUndone(submitted.undoes, change.kind, asRead)
     const requested = {
@@ -127,7 +127,7 @@ export function createSubmit({ signatures, store, access, deliver, wake, names, 
     const request: NewRequest = { ...underRule, signature }
     if (!fitsOnCard(request))
       throw new Refusal(
-        mrkdwn`This request doesn't fit in one message, and approvers must see all of it. Nothing was requested. Request less at once.`,
+        mrkdwn`This request doesn't fit in one message, and approvers must see all of it. Nothing was requested. Request fewer changes at once.`,
       )
     const created = await store.create(request, isMachine(origin) ? {} : { mostUndecided })
     if (created.outcome === 'busy')
@@ -166,7 +166,7 @@ export function createSubmit({ signatures, store, access, deliver, wake, names, 
 }
 export type Submit = ReturnType<typeof createSubmit>
 
-/** What a change of several resources locks besides its own. */
+/** Returns the resources that a change of several locks in addition to its own. */
 function lockedBesides<Input, Facts>(change: Change<Input, Facts>, input: Input, facts: Facts): Pick<NewRequest, 'moreResources'> {
   const moreResources = change.moreResources?.(input, facts)
   return moreResources ? { moreResources } : {}
@@ -180,6 +180,7 @@ export function requestIdFor(deliveryKey: string): string {
 /** Throws a Refusal if the reason is longer than a form takes. */
 function readReason(text: string | undefined): string | undefined {
   const reason = visibleReason(text)
-  if (reason !== undefined && reason.length > longestReason) throw new Refusal(tooLongReason(reason.length))
+  if (reason !== undefined && reason.length > longestReason)
+    throw new Refusal(mrkdwn`${tooLongReason(reason.length)} Nothing was requested.`)
   return reason
 }

@@ -19,18 +19,20 @@ export function approversReminder({ request, description, rule, now }: ReportVie
   return mrkdwn`:hourglass_flowing_sand: ${joinMrkdwn([...called, words], ' ')}`
 }
 
-/** Tells the approvers of an emergency approval, in every later state, too. The requester knows of it, so a name stands for a mention. */
+/**
+ * Tells the approvers of an emergency approval, in every later state, too. The requester is mentioned, because people choose their names, and one who
+ * does this could take that of another.
+ */
 export function emergencyCall({ request, description, rule }: ReportView): Mrkdwn | undefined {
   const { decision, origin } = request
   if (!decision?.breakGlass) return undefined
   const called = rule ? peopleToCall(rule, [origin.userId]) : []
   const callees = called.map((each) => mrkdwn`${each}: `)
-  const who = decision.name ?? 'The requester'
-  const words = mrkdwn`${who} approved their own request alone: “${description.sentence}”. Check it now.`
+  const words = mrkdwn`${mention(origin.userId)} approved their own request alone: “${description.sentence}”. Check it now.`
   return mrkdwn`:rotating_light: *Emergency approval.* ${joinMrkdwn([...callees, words], '')}`
 }
 
-/** Calls the requester of a secret, who has to act after the approval. The update of the request message notifies nobody. */
+/** Mentions the requester of a secret, who has to act after the approval, because the update of the request message notifies nobody. */
 export function handoverCall({ request, description, handover, now }: ReportView): Mrkdwn | undefined {
   if (request.state !== 'approved' || !handover) return undefined
   return mrkdwn`${mention(request.origin.userId)}, approved by ${approversOfRequest(request)}: “${description.sentence}”. Press *${handover.label}* above by ${deadline(request.expiresAt, now)}.`
@@ -48,7 +50,9 @@ function approversOfRequest({ approvals, decision }: Request): Mrkdwn {
   return joinMrkdwn([...new Set(by)].map(mention), ' and ')
 }
 
-/** Returns the mentions of the people whom a rule calls, or none. `without`: people who need not act. Their groups are still mentioned. */
+/**
+ * Returns the mentions of the people whom a rule notifies, or none. `without`: people who need not act. Their groups are still mentioned.
+ */
 function peopleToCall({ approve, mention: mentioned }: PolicyRule, without: string[]): Mrkdwn[] {
   const { users, userGroups } = mentioned ?? (approve ? approversOf(approve) : { users: [], userGroups: [] })
   const called = whoIsIn({ users: users.filter((id) => !without.includes(id)), userGroups })

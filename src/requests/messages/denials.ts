@@ -11,12 +11,16 @@ import { notInChannel } from './words.ts'
 /** Returns the words for a kind of change that follow *allows*: `moving an Elastic IP`. */
 export type LabelOf = (kind: string) => string
 
-const actionWords: Record<DeniedAction, string> = { read: 'use Lockkeeper', request: 'request changes', decide: 'decide requests' }
+const actionWords: Record<DeniedAction, string> = {
+  read: 'use Lockkeeper',
+  request: 'request changes',
+  decide: 'approve or reject requests',
+}
 
 const tryAgain = 'Nothing was done. Try again in a minute.'
 
-/** Explains a denial to the person, and says what to do. */
-export function denialWords(denial: Denial, labelOf: LabelOf): Mrkdwn {
+/** Explains a denial to the person, and says what to do. `command`: the slash command, if it is known. */
+export function denialWords(denial: Denial, labelOf: LabelOf, command = ''): Mrkdwn {
   switch (denial.code) {
     case 'person-unknown':
       return mrkdwn`Slack didn't confirm who you are, so you can't ${actionWords[denial.action]} right now. ${tryAgain}`
@@ -37,7 +41,7 @@ export function denialWords(denial: Denial, labelOf: LabelOf): Mrkdwn {
     case 'not-in-channel':
       return notInChannel
     case 'foreign-channel':
-      return mrkdwn`Slack doesn't list you as a member of this channel. Choose another one.`
+      return mrkdwn`Slack doesn't list you as a member of this channel. Use another one.`
     case 'no-rule':
       return mrkdwn`No policy rule allows ${labelOf(denial.kind)} in this channel. ${whereElse(denial.channels)}`
     case 'project-unknown':
@@ -50,15 +54,15 @@ export function denialWords(denial: Denial, labelOf: LabelOf): Mrkdwn {
       if (isEmpty(denial.requesters)) return mrkdwn`Only alerts can request this here. Ask the people who run Lockkeeper.`
       return mrkdwn`You can't request this here. These requesters can: ${whoIsIn(denial.requesters)}. Ask one of them, or the people who run Lockkeeper.`
     case 'not-an-approver':
-      return mrkdwn`You aren't an approver of this request. ${whoApproves(denial.approvers)} can decide it.`
+      return mrkdwn`You aren't an approver of this request. ${whoApproves(denial.approvers)} can approve or reject it.`
     case 'too-few-approvers':
       return mrkdwn`Not enough approvers: ${ruleWords(denial.rule)} needs ${denial.needed}${denial.requester === undefined ? ' besides you' : ''}. Nothing was requested. The people who run Lockkeeper can add active members to the rule.`
     case 'group-unknown':
       return mrkdwn`Slack didn't return the members of the user group, so this couldn't be checked. ${tryAgain}`
     case 'own-request':
-      return mrkdwn`You requested this, so someone else must decide it. You can withdraw it.`
+      return mrkdwn`You requested this, so someone else must approve it. You can withdraw it.`
     case 'rule-gone':
-      return mrkdwn`No policy rule covers this request anymore, so nobody can decide it. The requester can withdraw it and request it again.`
+      return mrkdwn`No policy rule covers this request anymore, so nobody can approve it. The requester can withdraw it and request it again.`
     case 'only-requester-may-issue':
       return mrkdwn`Only ${mention(denial.requester)}, who requested this token, can create it.`
     case 'only-requester-may-withdraw':
@@ -73,7 +77,7 @@ export function denialWords(denial: Denial, labelOf: LabelOf): Mrkdwn {
     case 'foreign-button':
       return foreignButton
     case 'unknown-request':
-      return unknownRequest
+      return unknownRequest(command)
     case 'changed-record':
       return changedRecord
     case 'unknown-key':

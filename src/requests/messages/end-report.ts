@@ -9,7 +9,7 @@ import { joinMrkdwn, type Mrkdwn, mention, mrkdwn, ownWords } from '../../slack/
 import { whyWords } from './causes.ts'
 import { notesOnDone } from './item-outcomes.ts'
 import type { ItemView } from './item-view.ts'
-import { isPartlyDone, movedCount } from './items.ts'
+import { isOne, isPartlyDone, movedCount } from './items.ts'
 import { timeTakenWords } from './words.ts'
 
 export interface EndView {
@@ -23,6 +23,8 @@ export interface EndView {
   items: ItemView[]
 }
 
+const checkFirst = 'Check the account before you request it again.'
+
 const stillWanted = mrkdwn`Still wanted? Press *Request again* above.`
 
 /** Says how a request ended, why, and what to do next. A rejection's reason is shown below it. */
@@ -34,7 +36,7 @@ export function endSentence({ request, description, done, ending, items }: EndVi
     case 'done':
       return doneSentence(request, done, request.items ? notesOnDone(items) : why)
     case 'failed':
-      if (request.items) return failedItemsSentence(what, items)
+      if (request.items) return isOne(items) ? failedItemSentence(what, items) : failedItemsSentence(what, items)
       return mrkdwn`:red_circle: *Failed:* ${what}. ${why} ${next ?? afterFailure(request)}`
     case 'not-started':
       return mrkdwn`:red_circle: *Not started:* ${what}. ${why} ${next ?? stillWanted}`
@@ -44,7 +46,7 @@ export function endSentence({ request, description, done, ending, items }: EndVi
       return mrkdwn`:large_orange_circle: *Canceled:* ${what}. The account changed since the request. Nothing was done. ${why} ${next ?? stillWanted}`
     case 'expired':
       if (why.text !== '') return mrkdwn`:alarm_clock: *Expired:* ${what}. ${why} Nothing was done.`
-      return mrkdwn`:alarm_clock: *Expired:* ${what} wasn't decided before the deadline. Nothing was done. ${stillWanted}`
+      return mrkdwn`:alarm_clock: *Expired:* ${what} wasn't approved before the deadline. Nothing was done. ${stillWanted}`
     case 'rejected':
       return request.decision?.by
         ? mrkdwn`:no_entry: *Rejected* by ${mention(request.decision.by)}: ${what}.`
@@ -54,11 +56,19 @@ export function endSentence({ request, description, done, ending, items }: EndVi
   }
 }
 
+function failedItemSentence(what: Mrkdwn, [item]: ItemView[]): Mrkdwn {
+  const { why, next = checkFirst } = item?.ending ?? { why: '' }
+  return joinMrkdwn(
+    [mrkdwn`:red_circle: *Failed:* ${what}.`, ...(why === '' || !item ? [] : [whyWords(item.ending)]), mrkdwn`${next}`],
+    ' ',
+  )
+}
+
 function failedItemsSentence(what: Mrkdwn, items: ItemView[]): Mrkdwn {
   const head = isPartlyDone(items) ? mrkdwn`:large_orange_circle: *Partly done:*` : mrkdwn`:red_circle: *Failed:*`
   const again = isPartlyDone(items)
     ? mrkdwn`Press ${ownWords(restOf(items).length > 0 ? '*Retry the rest* or *Move back*' : '*Move back*')} above.`
-    : mrkdwn`Check the account before you request it again.`
+    : mrkdwn`${checkFirst}`
   return joinMrkdwn(
     [mrkdwn`${head} ${what}. ${movedCount(items)}.`, notesOnDone(items), again].filter(({ text }) => text !== ''),
     ' ',
@@ -78,5 +88,5 @@ function doneSentence(request: Request, done: Phrase, note: Mrkdwn): Mrkdwn {
 
 function afterFailure({ acceptedAt, untrackedMs }: Request): Mrkdwn {
   // A change that was never accepted or seen has left nothing behind on the account.
-  return acceptedAt === undefined && untrackedMs === undefined ? stillWanted : mrkdwn`Check the account before you request it again.`
+  return acceptedAt === undefined && untrackedMs === undefined ? stillWanted : mrkdwn`${checkFirst}`
 }

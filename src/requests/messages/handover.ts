@@ -1,4 +1,4 @@
-import { type Mrkdwn, mrkdwn } from '../../slack/text/text.ts'
+import { mrkdwn } from '../../slack/text/text.ts'
 
 /** Answers a requester who was shown the secret too late to record it. */
 export const tookTooLong = mrkdwn`This took too long, so I'm deleting the key. Don't use it. The thread will say when it's deleted and what to do next.`
@@ -9,7 +9,5 @@ export const notRecorded = mrkdwn`Lockkeeper's database (Redis) isn't responding
 /** Answers a requester whose write got no answer. */
 export const notConfirmed = mrkdwn`The account API hasn't confirmed this. If the key was created or rotated, I'll delete it and post in the thread.`
 
-/** Answers a requester whose write was refused. `why`: the reason. */
-export function nothingMade(why: Mrkdwn): Mrkdwn {
-  return mrkdwn`${why} Nothing was created.`
-}
+/** What a refused write means, for the requester. */
+export const nothingMade = 'Nothing was created.'

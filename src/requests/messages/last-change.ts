@@ -1,8 +1,8 @@
 import { z } from 'zod'
+import { formatAge } from '../../domain/duration.ts'
 import type { Finding } from '../../domain/finding.ts'
 import { type Phrase, person, phrase } from '../../domain/phrase.ts'
 import type { Request } from '../../domain/request.ts'
-import { span } from './words.ts'
 
 /** The last change of the resource that Lockkeeper made before a request, as its findings keep it. */
 export const LastChange = z.object({
@@ -32,7 +32,7 @@ export function lastChangeOf({ id, kind, resource, facts, origin, endedAt = 0 }:
 
 /** `Last change, 3 h before this request, by @Ben: Move 203.0.113.10: web-2 → web-1.` `title`: what was changed. */
 export function lastChangeWords({ agoMs, by }: LastChange, title: Phrase): Phrase {
-  return phrase`Last change, ${[span(agoMs)]} before this request, by ${person(by)}: ${title}.`
+  return phrase`Last change, ${[formatAge(agoMs)]} before this request, by ${person(by)}: ${title}.`
 }
 
 /** Lists the people whom findings name, by their Slack ids. */

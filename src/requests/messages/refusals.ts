@@ -17,11 +17,11 @@ export function tooLate(request: Request, clickerId: string): Mrkdwn {
       if (isMachine(request.origin)) return mrkdwn`The alert that requested this has resolved. ${changedNothing}`
       return mrkdwn`${mention(request.origin.userId)} already withdrew this. ${changedNothing}`
     case 'expired':
-      return mrkdwn`${request.causes.length > 0 ? `This expired. ${explainAll(undefined, request.causes).why}` : 'This expired before it was decided.'} Nothing was done.`
+      return mrkdwn`${request.causes.length > 0 ? `This expired. ${explainAll(undefined, request.causes).why}` : 'This expired before it was approved.'} Nothing was done.`
     case 'voided':
       return mrkdwn`Canceled: the account changed since the request. Nothing was done.`
     case 'waiting':
-      return mrkdwn`This request hasn't been decided yet. ${changedNothing}`
+      return mrkdwn`This request still needs approval. ${changedNothing}`
     default:
       return mrkdwn`Already approved${who}.${request.state === 'approved' ? '' : ` Status: ${stateWords(request)}.`} ${changedNothing}`
   }
@@ -41,7 +41,11 @@ function moreNeeded(missing: number): string {
   return `${missing === 1 ? 'One' : missing} more needed.`
 }
 
-export const unknownRequest: Mrkdwn = mrkdwn`Lockkeeper no longer has this request: it's older than 30 days, or Redis lost its data. Nothing was done. ${code('/infra audit')} may still show it. To make the change, run the command again.`
+/** Says that the request is gone. `command`: the slash command, if it is known. */
+export function unknownRequest(command: string): Mrkdwn {
+  const where = command === '' ? mrkdwn`The audit` : mrkdwn`${code(`${command} audit`)}`
+  return mrkdwn`Lockkeeper no longer has this request: it's older than 30 days, or Redis lost its data. Nothing was done. ${where} may still show it. To make the change, run the command again.`
+}
 
 export const staleCard: Mrkdwn = mrkdwn`This button isn't on the request message. Nothing was done. Use the request message.`
 

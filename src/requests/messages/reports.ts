@@ -1,6 +1,6 @@
 import type { KnownBlock } from '@slack/web-api'
 import { isMachine } from '../../domain/origin.ts'
-import type { Request } from '../../domain/request.ts'
+import { isOpen, type Request } from '../../domain/request.ts'
 import { wholeSection } from '../../slack/blocks/blocks.ts'
 import { message } from '../../slack/blocks/message.ts'
 import { reasonBlocks } from '../../slack/blocks/reason.ts'
@@ -13,7 +13,7 @@ import { whyWords } from './causes.ts'
 import { endSentence } from './end-report.ts'
 import { outcomeBlocks, outcomeLines, outcomeTable } from './item-outcomes.ts'
 import type { ItemView } from './item-view.ts'
-import { movedCount, underwayNames, unsentWords } from './items.ts'
+import { isOne, movedCount, othersMayFinish, stateWithCount, underwayNames, unsentOf, unsentWords } from './items.ts'
 import type { ReportView } from './report-view.ts'
 import { isDistrusted } from './unverified.ts'
 import { timeTaken } from './words.ts'
@@ -38,13 +38,14 @@ function sentence(view: ReportView, name: ReportName): Mrkdwn | undefined {
       return handoverReminder(view)
     default: {
       const words = sentenceForRequester(view, name)
-      return words && joinMrkdwn([...whoIsTold(view.request), words], ' ')
+      return words && joinMrkdwn([...whoIsTold(view.request, name), words], ' ')
     }
   }
 }
 
-/** Mentions the requester. A machine reads nothing, so the people who approved its request are told. */
-function whoIsTold({ origin, approvals }: Request): Mrkdwn[] {
+/** Mentions the requester. A machine reads nothing, so the people who approved its request are told. News of an ended request calls nobody. */
+function whoIsTold({ origin, approvals, state }: Request, name: ForRequester): Mrkdwn[] {
+  if (name === 'resolved' && !isOpen(state)) return []
   const told = isMachine(origin) ? approvals.map(({ by }) => by) : [origin.userId]
   return [...new Set(told)].map(mention)
 }
@@ -59,7 +60,7 @@ function sentenceForRequester(view: ReportView, name: ForRequester): Mrkdwn | un
     case 'late':
       return lateSentence(view)
     case 'resolved':
-      return mrkdwn`:information_source: The alert resolved. “${description.sentence}” was approved before, so it goes on.`
+      return resolvedSentence(view)
     case 'restarted':
       return request.state === 'tracking'
         ? mrkdwn`:arrows_counterclockwise: *Correction:* it did start. “${description.sentence}” is ${description.underway}. The result will appear here.`
@@ -73,6 +74,13 @@ function sentenceForRequester(view: ReportView, name: ForRequester): Mrkdwn | un
   }
 }
 
+function resolvedSentence({ request, description }: ReportView): Mrkdwn {
+  const what = mrkdwn`:information_source: The alert resolved. “${description.sentence}”`
+  return isOpen(request.state)
+    ? mrkdwn`${what} was approved before, so it goes on.`
+    : mrkdwn`${what} had already ended: ${stateWithCount(request)}. No change made.`
+}
+
 function stoppedSentence({ request, description, ending, items }: ReportView): Mrkdwn | undefined {
   if (request.state !== 'untracked') return undefined
   if (isDistrusted(request))
@@ -82,16 +90,18 @@ function stoppedSentence({ request, description, ending, items }: ReportView): M
   const rest =
     unsent === undefined
       ? mrkdwn`It may still finish. Press *Track again* above to resume.`
-      : mrkdwn`${unsent}. The others may still finish. Press *Track again* above to send the rest.`
+      : mrkdwn`${unsent}${othersMayFinish(items)} Press *Track again* above to send ${unsentOf(items)}.`
   return mrkdwn`:large_orange_circle: *No longer tracked:* “${description.sentence}”. ${who} stopped tracking after ${timeTaken(request)}. ${rest}`
 }
 
 function lateSentence({ request, description, items, lateAfter, now }: ReportView): Mrkdwn | undefined {
-  if (request.state === 'tracking' && items.length > 0) {
+  if (request.state === 'tracking' && items.length > 1) {
     return mrkdwn`:warning: *Late:* “${description.sentence}”. ${movedCount(items)} after ${timeTaken(request, now)} (expected within ${lateAfter} each). Still under way: ${underwayNames(items)}. Still tracking. If it's urgent, contact the provider's support.`
   }
   if (request.state === 'tracking') {
-    return mrkdwn`:warning: *Late:* “${description.sentence}” is still ${description.underway} after ${timeTaken(request, now)} (expected within ${lateAfter}). ${lastSeenWords(request)} Still tracking. The result will appear here. If it's urgent, contact the provider's support.`
+    // What was seen of an item is kept with it.
+    const seen = isOne(items) ? mrkdwn`Still under way: ${underwayNames(items)}.` : lastSeenWords(request)
+    return mrkdwn`:warning: *Late:* “${description.sentence}” is still ${description.underway} after ${timeTaken(request, now)} (expected within ${lateAfter}). ${seen} Still tracking. The result will appear here. If it's urgent, contact the provider's support.`
   }
   if (request.state !== 'starting') return undefined
   return mrkdwn`:warning: *Status unknown:* “${description.sentence}” was sent ${timeTaken(request, now)} ago. The account API hasn't confirmed it. ${lastSeenWords(request)} Still checking. The result will appear here.`
@@ -111,9 +121,9 @@ function reasonOf({ request: { state, decision } }: ReportView, name: ReportName
   return name === 'ended' && state === 'rejected' ? decision?.reason : undefined
 }
 
-/** Returns the items that a report lists: all of them, at the end. */
+/** Returns the items that a report lists: all of them, at the end. A single one is told in the sentence. */
 function endedItems({ request, items }: ReportView, name: ReportName): ItemView[] {
-  return (name === 'ended' || name === 'corrected') && request.items ? items : []
+  return (name === 'ended' || name === 'corrected') && request.items && !isOne(items) ? items : []
 }
 
 /** `reason`: what a person wrote. */

@@ -33,7 +33,7 @@ interface OpenRequest {
   sentence: string
 }
 
-/** Says that another request for the same resource is open. It can be one for another change. The viewer can be its requester. */
+/** Says that another request for the same resource is open. It can be a request for another change, and its requester can be the viewer. */
 export function otherIsOpen(holder: Request, { viewerId, link: address, sentence }: OpenRequest): Mrkdwn {
   const { userId, channelId } = holder.origin
   const isOwn = userId === viewerId
@@ -60,7 +60,7 @@ export function othersAreOpen(held: { holder: Request; link: string | undefined;
 export const otherWasOpen: Mrkdwn = mrkdwn`Another request for this was open until now. Nothing was requested. Try again.`
 
 export function tooLongReason(length: number): Mrkdwn {
-  return mrkdwn`A reason can have up to ${longestReason} characters. This one has ${length}. Nothing was requested.`
+  return mrkdwn`A reason can have up to ${longestReason} characters. This one has ${length}.`
 }
 
 function whatFollows({ needsApproval, handoverLabel }: SubmitOutcome): Mrkdwn {

@@ -25,7 +25,10 @@ export function warningWords(
   for (const finding of warnings) {
     const { success, data } = LastChange.safeParse(finding)
     if (success) words[isRecent(data) ? 'checks' : 'notes'].push(phraseWords(lastChangeWords(data, titleOf(data)), showPerson))
-    else words.checks.push(whyWords(explain(change, finding), showPerson))
+    else {
+      const explained = explain(change, finding)
+      words[explained.isNote ? 'notes' : 'checks'].push(whyWords(explained, showPerson))
+    }
   }
   return words
 }

@@ -11,8 +11,11 @@ import { createSendOnce, isOver, isPassing, later, laterAfter, leaseOver, passin
 export interface SendReportParts {
   messenger: Messenger
   render: Renderer
-  /** Receives a message that neither the channel nor the requester gets, with Slack's error code. */
-  onUndeliverable: (request: Request, error: string) => void
+  /**
+   * Receives a message that neither the channel nor the requester gets, with Slack's error code; and an emergency approval that the channel does not
+   * get, because the requester, who gave it, must not be the only one who knows.
+   */
+  onUndeliverable: (request: Request, error: string, report?: ReportName) => void
 }
 
 /** Creates the function that posts a report to the thread, or to the requester directly if the channel does not take it. */
@@ -33,6 +36,7 @@ export function createSendReport({ messenger, render, onUndeliverable }: SendRep
     if (posted.is === 'sent') return sent({ status: 'settled' })
     if (posted.is !== 'refused') return laterAfter(posted)
     if (isPassing(posted.error)) return later({ status: 'queued', retryInMs: passingMs })
+    if (name === 'break-glass') onUndeliverable(request, posted.error, name)
     if (unreachableChannelErrors.has(posted.error) || posted.error === 'thread_not_found')
       return sendDirectly(request, message, { key: channel.key, error: posted.error }, lease)
     return giveUp(request, posted.error)

@@ -12,8 +12,9 @@ export const trackingSteps = {
     ifUnchanged: true,
   },
   'note-resolved': {
-    what: 'The alert that requested it has resolved; the change goes on',
-    from: ['approved', 'starting', 'tracking'],
+    what: 'The alert that requested it has resolved; the change goes on, or stays as it ended',
+    // People may go on by hand after the end, so the thread still says it.
+    from: ['approved', 'starting', 'tracking', 'done', 'failed', 'not-started', 'superseded', 'untracked', 'voided'],
     to: 'same',
     takers: ['alert'],
     reports: ['resolved'],

@@ -49,6 +49,8 @@ export interface StepData {
   reports?: readonly ReportName[]
   /** The latest time for the step, in ms since 1970 by Redis' clock. Set it if the step rests on a read that can become outdated. */
   notAfter?: number
+  /** Takes the step only if no other request holds a resource of this one. */
+  unlessHeld?: true
   /** Moves the deadline to this many ms from now. */
   extendMs?: number
   /** When the request is due again, in ms from now. Absent: never, unless the step keeps the due time. */
@@ -57,7 +59,7 @@ export interface StepData {
 
 export interface StepResult {
   /**
-   * `lost`: the state does not allow the step. `changed`: the record changed since it was read. `expired`: the deadline has passed.
+   * `lost`: the state does not allow the step, or another request holds a resource. `changed`: the record changed since it was read. `expired`: the deadline has passed.
    * `outdated`: `notAfter` has passed. `missing`: there is no record.
    */
   outcome: 'won' | 'lost' | 'changed' | 'expired' | 'outdated' | 'missing'
@@ -125,7 +127,7 @@ export function createTakeStep({ redis, keys, audit, noteOf, onStep }: TakeStepP
     const { outcome, state, at } = await compareAndSet(request, name, stepOf(name), data, {
       to,
       token,
-      changed: to === 'done' ? resourcesOf(request) : [],
+      changed: to === 'done' && request.state !== 'done' ? resourcesOf(request) : [],
     })
     if (outcome === 'won') {
       const took =
@@ -161,7 +163,7 @@ export function sinceApproval({ decidedAt }: Request, at: number): Pick<TakenSte
 function argumentOf(request: Request, name: string, step: Step, data: StepData) {
   return {
     id: request.id,
-    // Each person has a token of their own for a step. Otherwise another person's approval would hide that a command is a repeat.
+    // Each person has a separate token for a step. Otherwise another person's approval would hide that a command is a repeat.
     tokenName: data.audit?.by === undefined ? name : `${name}:${data.audit.by}`,
     // A step that keeps the state leads from the state that was read.
     from: step.to === 'same' ? step.from.filter((state) => state === request.state) : step.from,
@@ -169,6 +171,7 @@ function argumentOf(request: Request, name: string, step: Step, data: StepData) 
     stamp: step.stamps ?? [],
     unexpired: step.beforeDeadline ?? false,
     notAfter: data.notAfter ?? false,
+    unlessHeld: data.unlessHeld ?? false,
     revision: step.ifUnchanged ? request.revision : false,
     extendMs: data.extendMs ?? false,
     dueInMs: data.dueInMs ?? false,

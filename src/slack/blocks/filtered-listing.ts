@@ -19,7 +19,9 @@ interface Filter<T> extends Pick<Listing, 'notes' | 'rowsPerPage'> {
 /** Items with columns can be shown as a table. `row` is for items that are too large for one. */
 type FilterParts<T> = Filter<T> & (ItemRows<T> | { row: (item: T) => Mrkdwn })
 
-/** The most rows of one list. Nobody turns a hundred pages, and making the rows of a very long list would keep everybody else waiting. */
+/**
+ * The most rows of one list. Nobody reads a hundred pages, and making the rows of a very long list would block the process for everybody.
+ */
 export const mostRows = 1_000
 
 /** Lists the items that contain every word. */
@@ -42,11 +44,11 @@ export function filteredListing<T>({
     title: filteredTitle(sorted.length, { one, many, words }),
     ...('row' in body ? { rows: listed.map(body.row) } : itemRows(listed, body)),
     notes: [...notes, ...unlisted(sorted.length)],
-    empty: words.length > 0 ? mrkdwn`${noneFits(all.length, many)} ${otherWords(words)}` : none,
+    empty: words.length > 0 && all.length > 0 ? mrkdwn`${noneFits(all.length, { one, many, words })} ${otherWords(words)}` : none,
   }
 }
 
-/** Says what to search for instead of words that nothing matches. */
+/** Suggests what to search for if nothing matches the words. */
 export function otherWords(words: string[]): string {
   return words.length > 1 ? 'Use fewer or other words.' : 'Use another word.'
 }
@@ -57,12 +59,20 @@ export function unlisted(count: number): Mrkdwn[] {
   return [mrkdwn`The first ${mostRows} of ${count} are listed. Use more words to see others.`]
 }
 
+interface Counted {
+  one: string
+  many: string
+  words: string[]
+}
+
 /** Says how many were found, and by which words: `3 plans with fra`. */
-export function filteredTitle(count: number, { one, many, words }: { one: string; many: string; words: string[] }): Mrkdwn {
+export function filteredTitle(count: number, { one, many, words }: Counted): Mrkdwn {
   const filter = words.length > 0 ? mrkdwn` with ${code(words.join(' '))}` : mrkdwn``
   return mrkdwn`${count} ${count === 1 ? one : many}${filter}`
 }
 
-export function noneFits(count: number, many: string): string {
-  return count === 1 ? "The only one doesn't match." : `None of the ${count} ${many} match.`
+/** Says that none of so many has these words. */
+export function noneFits(count: number, { one, many, words }: Counted): Mrkdwn {
+  const typed = code(words.join(' '))
+  return count === 1 ? mrkdwn`The only ${one} doesn't match ${typed}.` : mrkdwn`None of the ${count} ${many} match ${typed}.`
 }

@@ -14,7 +14,7 @@ export interface Listing {
   /** Names what is listed and how many there are: `14 Elastic IPs`. */
   title: Mrkdwn
   rows: Mrkdwn[]
-  /** Stands in place of the rows if there are none. */
+  /** Stands in place of the title and the rows if there are no rows. */
   empty: Mrkdwn
   /** Small print below the rows, on every page. */
   notes?: Mrkdwn[]
@@ -47,8 +47,8 @@ export const PageButton = z.object({
 const defaultRowsPerPage = 10
 
 /**
- * How many characters of a page the parts around its rows may take, so that room for rows is left. The title and the notes are cut to this.
- * The page number and the buttons are always shorter.
+ * How many characters of a page the parts around its rows may take, so that room for rows is left. The title and the notes are cut to this
+ * length. The page number and the buttons are always shorter.
  */
 const frame = { title: 1_000, pageNumber: 50, notes: 3_000, pageButtons: 150 } as const
 
@@ -86,11 +86,12 @@ export function listingMessage(
   const lines = pages[page] ?? []
   const start = pages.slice(0, page).flat().length
   const heading = mrkdwn`*${name}*${pages.length > 1 ? ` (page ${page + 1} of ${pages.length})` : ''}`
-  const content = [...wholeSection(heading), ...lines.flatMap((line) => wholeSection(line)), ...context(remarks)]
+  const body = rows.length > 0 ? [heading, ...lines] : lines
+  const content = [...body.flatMap((line) => wholeSection(line)), ...context(remarks)]
   const picker = choicesBlocks(choices, at.name, start, start + lines.length)
   const limits = { ...contentLimits, characters: contentLimits.characters - charactersIn(picker) }
   const blocks = [...limitBlocks(content, limits), ...picker, ...pageButtons(at, page, pages.length)]
-  return message({ text: joinMrkdwn([heading, ...lines, ...remarks], '\n'), blocks })
+  return message({ text: joinMrkdwn([...body, ...remarks], '\n'), blocks })
 }
 
 /**

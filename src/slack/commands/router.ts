@@ -1,10 +1,10 @@
 import type { Requester } from '../../domain/people.ts'
 import { type Listing, type ListPlace, listAnswer, listingMessage, PageButton, pageActionIds } from '../blocks/listing.ts'
 import { notice } from '../blocks/notice.ts'
-import { outdatedButton, Refusal } from '../errors.ts'
+import { nothingRequested, outdatedButton, Refusal } from '../errors.ts'
 import { readJson } from '../receive/metadata.ts'
 import type { Message } from '../web-api/messenger.ts'
-import { type Command, findCommand, findMeant, type Need } from './commands.ts'
+import { type Command, type CommandCall, findCommand, findMeant, type Need } from './commands.ts'
 import type { Click, FormHandler, Handler, SlashCommand } from './handlers.ts'
 import { takesNone } from './help.ts'
 import { limitWords } from './limit-words.ts'
@@ -23,7 +23,7 @@ interface RouterParts {
   may: May
 }
 
-/** Routes the one slash command, whatever its name, to the command that its words name. */
+/** Routes the slash command, whatever its name is, to the command that its words name. */
 export function createCommandRouter({ commands, gate, gateForm = gate, may, ruleWithReason }: RouterParts) {
   const helpOn = createShowHelp({ commands, may })
   const formFor = createOpenForms({ gateForm, ruleWithReason })
@@ -50,13 +50,18 @@ export function createCommandRouter({ commands, gate, gateForm = gate, may, rule
   async function run(found: Command, slashCommand: SlashCommand, args: string[], view: ListView): Promise<void> {
     if (found.need === 'read') limitWords(args)
     const requester = await pass(slashCommand.origin, found.need)
-    await found.run({
+    const call: CommandCall = {
       slashCommand,
       args,
       requester,
       list: (listing) => view.list(listing, { name: slashCommand.origin.command, command: found.words, args }),
       say: (words) => view.say(notice(words)),
-    })
+    }
+    try {
+      await found.run(call)
+    } catch (error) {
+      throw found.need === 'read' ? error : nothingRequested(error)
+    }
   }
 
   /**
@@ -98,8 +103,8 @@ function firstPage({ answer }: SlashCommand): ListView {
 }
 
 /**
- * Whether arguments ask for help: `ip move --help`, `ip move 203.0.113.10 ?`, `ip move help`. A thing can be named `help`, so beside other words
- * and in a search it is a name.
+ * Whether arguments ask for help: `ip move --help`, `ip move 203.0.113.10 ?`, `ip move help`. A thing can be named `help`, so next to other
+ * words and in a search it counts as a name.
  */
 function asksForHelp(args: string[], command: Command | undefined): boolean {
   if (command?.form && args.length === 1 && isHelpWord(args[0] ?? '')) return true

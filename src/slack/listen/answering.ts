@@ -19,6 +19,8 @@ export interface AnswerPlace {
   triggerId?: string
   /** Whether the response URL belongs to a message that was clicked. */
   isClick?: boolean
+  /** Whether that message is not for one person alone. It is then never replaced: a modified client can send any button with it. */
+  isShared?: boolean
 }
 
 export interface TrackedAnswer extends Answer {
@@ -34,7 +36,7 @@ export interface TrackedAnswer extends Answer {
 export function createAnswering({ messenger, respond, onError }: AnsweringParts) {
   const respondWithTable = createRespondWithTable(respond)
 
-  return function answerTo({ origin, responseUrl, triggerId, isClick = false }: AnswerPlace): TrackedAnswer {
+  return function answerTo({ origin, responseUrl, triggerId, isClick = false, isShared = false }: AnswerPlace): TrackedAnswer {
     let answers = 0
     let interim: Promise<boolean> | undefined
 
@@ -42,7 +44,7 @@ export function createAnswering({ messenger, respond, onError }: AnsweringParts)
       return hasTable(answer) ? respondWithTable(url, answer, { isClick, replaceOriginal }) : respond(url, answer, { replaceOriginal })
     }
 
-    /** Whether an interim answer stands where the answer can replace it. After a click, the answer would replace the message that was clicked. */
+    /** Whether the answer can replace an interim answer. After a click, it would replace the message that was clicked. */
     async function takeInterim(): Promise<boolean> {
       const saying = interim
       interim = undefined
@@ -70,7 +72,7 @@ export function createAnswering({ messenger, respond, onError }: AnsweringParts)
 
     return {
       ephemeral: (answer) => give(answer, false),
-      replace: (message) => give(message, true),
+      replace: (message) => give(message, !isShared),
       given: () => answers > 0,
       interim: async (message) => {
         interim = say(message, false)

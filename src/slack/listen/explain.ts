@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { toUserWords } from '../errors.ts'
+import { NothingRequested, toUserWords } from '../errors.ts'
 import { code, type Mrkdwn, mrkdwn } from '../text/text.ts'
 
 /** Is called for every error. `reference` is what the person was given to find it in the log. */
@@ -9,8 +9,10 @@ export type OnError = (error: unknown, context: { reference?: string; at: string
 export type Explain = (error: unknown, at: string) => Mrkdwn
 
 export function createExplain(onError: OnError): Explain {
-  return (error, at) => {
-    const words = toUserWords(error)
+  return (thrown, at) => {
+    const words = toUserWords(thrown)
+    // The log and the operators get the error that the account API gave.
+    const error = thrown instanceof NothingRequested ? thrown.cause : thrown
     if (words !== undefined) {
       onError(error, { at })
       return words

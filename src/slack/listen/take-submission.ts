@@ -18,7 +18,7 @@ import { interimAfterMs, interimWords } from './interim-answer.ts'
 
 const outOfDate = mrkdwn`This form is out of date, so nothing was sent. Copy what you need, close it and run the command again.`
 
-const alreadySent = mrkdwn`This form was already sent. Nothing was done again.`
+const alreadySent = mrkdwn`This form was already sent, so it wasn't sent again.`
 
 const unreadableForm: UnhandledPayload = { kind: 'view_submission', why: 'unreadable', members: ['view.private_metadata'] }
 const unknownForm: UnhandledPayload = { kind: 'view_submission', why: 'no-listener', members: ['view.callback_id'] }

@@ -65,7 +65,10 @@ export const ClickPayload = z.object({
   user: User,
   team: Identified,
   channel: Identified,
-  container: z.object({ message_ts: textOrAbsent }).optional().catch(undefined),
+  container: z
+    .object({ message_ts: textOrAbsent, is_ephemeral: z.boolean().optional().catch(undefined) })
+    .optional()
+    .catch(undefined),
   message: z.object({ ts: textOrAbsent }).optional().catch(undefined),
   trigger_id: textOrEmpty,
   response_url: textOrAbsent,

@@ -89,7 +89,7 @@ describe('the addresses in the form of an evacuation', () => {
       ['203.0.113.2', true],
       ['203.0.113.3', false],
     ])
-    expect(JSON.stringify(blocksWith(addresses))).toContain('No server shown. Seen here 1 h 1 min ago.')
+    expect(JSON.stringify(blocksWith(addresses))).toContain('No server shown. Seen here 1 hour ago.')
   })
 
   test('of a dead server are in the order of their numbers, as those of any other', async () => {

@@ -78,7 +78,7 @@ describe('a refusal', () => {
 
     const words = await why(access.authorize({ ...ben, userId: 'U0DEE00001' }, { to: 'decide', request }))
 
-    expect(words).toBe("You aren't an approver of this request. <!subteam^S0ONCALL01> can decide it.")
+    expect(words).toBe("You aren't an approver of this request. <!subteam^S0ONCALL01> can approve or reject it.")
     expect(noted).toEqual([
       {
         act: 'refused',
@@ -148,6 +148,16 @@ describe('a decision', () => {
     const { access } = setUp({ rules, groups: { S0ONCALL01: ['U0CHI00001'] } })
 
     expect(await access.tally(requestFor(), ['U0BEN00001', 'U0CHI00001'])).toEqual({ enough: false, missing: 1, needed: 2 })
+  })
+
+  test('counts no approval of somebody who was deactivated since, also if Slack said otherwise a moment ago', async () => {
+    const { access, reads } = setUp({
+      rules: [ruleFor({ approve: approveBy(['U0BEN00001', 'U0CHI00001'], 2) })],
+      standings: { U0BEN00001: 'deleted' },
+    })
+
+    expect(await access.tally(requestFor(), ['U0BEN00001', 'U0CHI00001'])).toMatchObject({ enough: false, missing: 1 })
+    expect(reads).toContain('fresh U0BEN00001')
   })
 
   test('is never enough if no rule is left', async () => {
@@ -423,7 +433,7 @@ describe('what alerts request', () => {
     const { access } = setUp({ rules })
 
     expect(await access.authorize(ben, { to: 'decide', request })).toEqual({ rule: 'APPROVERS', via: 'S0ONCALL01' })
-    expect(await why(access.authorize(alerts, { to: 'decide', request }))).toBe("Bots can't decide requests.")
+    expect(await why(access.authorize(alerts, { to: 'decide', request }))).toBe("Bots can't approve or reject requests.")
     expect(await access.tally(request, ['alerts'])).toMatchObject({ enough: false })
   })
 
@@ -431,7 +441,9 @@ describe('what alerts request', () => {
     const { access } = setUp({ rules })
 
     for (const person of [alerts, ben])
-      expect(await why(access.authorize(person, { to: 'break-glass', request }))).toMatch(/^(Bots can't decide|An alert requested this)/)
+      expect(await why(access.authorize(person, { to: 'break-glass', request }))).toMatch(
+        /^(Bots can't approve or reject|An alert requested this)/,
+      )
   })
 
   test('is not withdrawn by people, and nothing else is done as alerts', async () => {

@@ -177,7 +177,7 @@ test('a key that the account API refuses for good ends with what to do instead o
     causes: [{ code: 'api-refused', operation: 'apiKeys.create', status: 403, codes: ['FEATURE_NOT_ENABLED'], effect: 'not-made' }],
   })
   expect(ephemerals).toEqual([
-    "This needs a feature that is not enabled for the team. Ask the provider's support to enable it. Nothing was created.",
+    "This needs a feature that isn't enabled for the team. Nothing was created. Ask the provider's support to enable it.",
   ])
 })
 

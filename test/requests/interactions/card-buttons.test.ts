@@ -48,7 +48,6 @@ function startButtons() {
       catalog,
       show: effect('shown'),
       wake: effect('woken up'),
-      names: async () => new Map(),
     }),
     signatures,
     handOver: effect('handed over'),

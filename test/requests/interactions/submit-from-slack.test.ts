@@ -1,14 +1,16 @@
 import type { ModalView } from '@slack/web-api'
 import { describe, expect, it } from 'vitest'
+import { ApiContractError, ApiError, ApiUnreachableError } from '../../../src/domain/api-errors.ts'
 import { UserError } from '../../../src/domain/errors.ts'
 import { ReasonRequired } from '../../../src/requests/access/reason-required.ts'
 import type { Filling } from '../../../src/requests/interactions/filled-form.ts'
-import { submitFromCommand, submitFromForm } from '../../../src/requests/interactions/submit-from-slack.ts'
+import { submitFromCommand, submitFromForm, submitTyped } from '../../../src/requests/interactions/submit-from-slack.ts'
 import type { Submit } from '../../../src/requests/lifecycle/submit.ts'
 import { modal } from '../../../src/slack/blocks/modal.ts'
 import type { CommandCall } from '../../../src/slack/commands/commands.ts'
 import type { Submission } from '../../../src/slack/commands/handlers.ts'
 import { Refusal } from '../../../src/slack/errors.ts'
+import { createExplain } from '../../../src/slack/listen/explain.ts'
 import { readMetadata, writeMetadata } from '../../../src/slack/receive/metadata.ts'
 import { type Mrkdwn, mrkdwn } from '../../../src/slack/text/text.ts'
 
@@ -25,6 +27,11 @@ function refuseWith(error: unknown): Submit {
     throw error
   }
 }
+
+const call = {
+  slashCommand: { origin, deliveryKey: 'd1', triggerId: 't1', responseUrl: 'https://hooks.slack.com/1' },
+  say: async () => expect.fail('something was said'),
+} as unknown as CommandCall
 
 describe('a request from a command', () => {
   it('is submitted with its origin, and the requester gets the outcome', async () => {
@@ -48,10 +55,6 @@ describe('a request from a command', () => {
 
   const draft = { input: { to: 'sv_2' }, facts: { address: '203.0.113.10' } }
   const lacking = refuseWith(new ReasonRequired('production', draft))
-  const call = {
-    slashCommand: { origin, deliveryKey: 'd1', triggerId: 't1', responseUrl: 'https://hooks.slack.com/1' },
-    say: async () => expect.fail('something was said'),
-  } as unknown as CommandCall
 
   it('opens its form filled if the rule requires a reason and none was typed', async () => {
     const filled: unknown[] = []
@@ -103,17 +106,63 @@ describe('a request from a command', () => {
   })
 })
 
-describe('a request from a form', () => {
-  const metadata = writeMetadata({ origin, undoes: { id: 'r0' } })
-  const submitForm = (submit: Submit, blockId: string | ((error: unknown) => string) = 'server') =>
-    submitFromForm(submit, { origin, deliveryKey: 'd1', metadata } as Submission, {
+/** What keeps a request from being made where the account API does not answer as it should. */
+const away: [string, unknown, string][] = [
+  [
+    'was not reached',
+    new ApiUnreachableError({ operation: 'elasticIps.get', problem: 'ECONNREFUSED', requestSent: 'no' }),
+    "Couldn't reach the account API. Nothing was requested. Try again in a minute.",
+  ],
+  [
+    'gave no answer in time',
+    new ApiUnreachableError({ operation: 'elasticIps.get', problem: 'UND_ERR_HEADERS_TIMEOUT', requestSent: 'unknown' }),
+    "The account API didn't answer in time. Nothing was requested. Try again in a minute. If it lasts, check its status page.",
+  ],
+  [
+    'returned an error',
+    new ApiError({ operation: 'elasticIps.get', status: 503, codes: [] }),
+    'The account API returned an error (503). Nothing was requested. Try again in a minute.',
+  ],
+  [
+    'rejects the key',
+    new ApiError({ operation: 'elasticIps.get', status: 401, codes: [] }),
+    "The account API rejects Lockkeeper's API key (401). Nothing was requested. The people who run Lockkeeper must set a valid INFRA_API_KEY.",
+  ],
+  [
+    'returned something unexpected',
+    new ApiContractError({ operation: 'elasticIps.get', status: 200, problem: 'id: expected string' }),
+    'The account API returned an unexpected answer. Nothing was requested. Tell the people who run Lockkeeper. The log has the details.',
+  ],
+]
+
+describe('while the account API is away, a person reads that nothing was requested, why, and what to do', () => {
+  it.each(away)('because it %s: after a command', async (_, error, words) => {
+    const reported: unknown[] = []
+    const refused = await submitTyped({ submit: refuseWith(error), openForm: neverOpened }, call.slashCommand, {
       change,
       input: {},
-      reason: 'maintenance',
-      blockId,
-      again,
-    })
+      form: neverShown,
+    }).catch((thrown: unknown) => thrown)
 
+    expect(createExplain((thrown) => void reported.push(thrown))(refused, 'command ip move').text).toBe(words)
+    expect(reported).toEqual([error])
+  })
+
+  it.each(away)('because it %s: in the form', async (_, error, words) => {
+    expect(await submitForm(refuseWith(error))).toMatchObject({ is: 'refused', problem: { text: words } })
+  })
+})
+
+const submitForm = (submit: Submit, blockId: string | ((error: unknown) => string) = 'server') =>
+  submitFromForm(submit, { origin, deliveryKey: 'd1', metadata: writeMetadata({ origin, undoes: { id: 'r0' } }) } as Submission, {
+    change,
+    input: {},
+    reason: 'maintenance',
+    blockId,
+    again,
+  })
+
+describe('a request from a form', () => {
   it('closes the form when it is accepted', async () => {
     expect(await submitForm(async () => sent)).toMatchObject({ is: 'accepted' })
   })

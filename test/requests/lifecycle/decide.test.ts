@@ -64,7 +64,6 @@ function startDecide(rule: Partial<PolicyRule> = {}) {
     catalog,
     show: async (id) => void shown.push((await store.find(id))?.state ?? 'missing'),
     wake: async (_, delayMs = 0) => void wakeUps.push(delayMs),
-    names: async () => new Map([['U0ADA00001', '@ada']]),
   })
 
   /** Ada's request, after these steps. */
@@ -125,7 +124,7 @@ describe('an approval', () => {
     const request = await record()
     await remove(request)
 
-    await expect(decide.approve(request, ben)).rejects.toThrow(unknownRequest.text)
+    await expect(decide.approve(request, ben)).rejects.toThrow(unknownRequest('/infra').text)
   })
 
   test('by the requester is refused, with the outcome if the request is decided', async () => {
@@ -133,7 +132,7 @@ describe('an approval', () => {
     const waiting = await record()
     const rejected = await record({ resource: 'elastic_ip:eip_2' }, 'reject')
 
-    await expect(decide.approve(waiting, ada)).rejects.toThrow('someone else must decide it')
+    await expect(decide.approve(waiting, ada)).rejects.toThrow('someone else must approve it')
     await expect(decide.approve(rejected, ada)).rejects.toThrow(tooLate(rejected, ada.userId).text)
   })
 })
@@ -255,8 +254,8 @@ describe('an emergency approval', () => {
     const { decide, record, now, wakeUps } = startDecide({ ...rule, breakGlass: false })
     const request = await record()
 
-    await expect(decide.mayBreakGlass(request, ada)).rejects.toThrow('someone else must decide it')
-    await expect(decide.breakGlass(request, ada, 'web-1 is down')).rejects.toThrow('someone else must decide it')
+    await expect(decide.mayBreakGlass(request, ada)).rejects.toThrow('someone else must approve it')
+    await expect(decide.breakGlass(request, ada, 'web-1 is down')).rejects.toThrow('someone else must approve it')
 
     expect((await now(request)).state).toBe('waiting')
     expect(wakeUps).toEqual([])

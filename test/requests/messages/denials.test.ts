@@ -39,7 +39,7 @@ const denials: Record<DenialCode, Denial> = {
   'other-version': { code: 'other-version' },
 }
 
-const wordsOf = (denial: Denial) => denialWords(denial, labelOf).text
+const wordsOf = (denial: Denial) => denialWords(denial, labelOf, '/infra').text
 
 describe('a denial in words', () => {
   test('says why and what to do, for each code', () => {
@@ -48,24 +48,24 @@ describe('a denial in words', () => {
     expect(lines.join('\n')).toMatchInlineSnapshot(`
       "guest: Guests can't use Lockkeeper. Ask a full member of this workspace.
       bot: Bots can't request changes.
-      deactivated: Deactivated accounts can't decide requests.
+      deactivated: Deactivated accounts can't approve or reject requests.
       other-workspace: People from other workspaces can't use Lockkeeper. Ask a member of this one.
       shared-channel: Nobody can request changes here: this channel is shared with another organization (Slack Connect). Use a channel that isn't shared.
-      person-unknown: Slack didn't confirm who you are, so you can't decide requests right now. Nothing was done. Try again in a minute.
+      person-unknown: Slack didn't confirm who you are, so you can't approve or reject requests right now. Nothing was done. Try again in a minute.
       channel-unknown: Slack didn't confirm whether this channel is shared with another organization. Until then, nobody can use Lockkeeper here. Nothing was done. Try again in a minute.
       direct-message: You can't request changes in a direct message, because nobody else could approve them. Use a channel.
       not-in-channel: I'm not in this channel. Run \`/invite @Lockkeeper\`, then try again.
-      foreign-channel: Slack doesn't list you as a member of this channel. Choose another one.
+      foreign-channel: Slack doesn't list you as a member of this channel. Use another one.
       no-rule: No policy rule allows moving an Elastic IP in this channel. Request it in <#C0OPS00001> or <#C0GENERAL1>.
       project-unknown: Couldn't read the project from the account API, and the rule “production” depends on it. Nothing was requested. Try again in a minute.
       not-a-requester: You can't request this here. These requesters can: <@U0ADA00001> and <!subteam^S0ONCALL01>. Ask one of them, or the people who run Lockkeeper.
       alerts-not-named: The rule “production” doesn't let alerts request this. Nothing was requested.
       alerts-need-approval: The rule “staging” needs no approval, and what alerts request always needs one. Nothing was requested.
-      not-an-approver: You aren't an approver of this request. 2 of <@U0BEN00001> or <!subteam^S0ONCALL01> can decide it.
+      not-an-approver: You aren't an approver of this request. 2 of <@U0BEN00001> or <!subteam^S0ONCALL01> can approve or reject it.
       too-few-approvers: Not enough approvers: rule “production” needs 2 besides you. Nothing was requested. The people who run Lockkeeper can add active members to the rule.
       group-unknown: Slack didn't return the members of the user group, so this couldn't be checked. Nothing was done. Try again in a minute.
-      own-request: You requested this, so someone else must decide it. You can withdraw it.
-      rule-gone: No policy rule covers this request anymore, so nobody can decide it. The requester can withdraw it and request it again.
+      own-request: You requested this, so someone else must approve it. You can withdraw it.
+      rule-gone: No policy rule covers this request anymore, so nobody can approve it. The requester can withdraw it and request it again.
       only-requester-may-issue: Only <@U0ADA00001>, who requested this token, can create it.
       only-requester-may-withdraw: Only <@U0ADA00001>, who requested this, can withdraw it. An approver can reject it.
       only-requester-may-break-glass: Only <@U0ADA00001>, who requested this, can approve it alone.
@@ -109,7 +109,7 @@ describe('a denial in words', () => {
 describe('a stored denial', () => {
   test.each(Object.values(denials))('$code is the same after its way through the audit', (denial) => {
     expect(Denial.parse(JSON.parse(JSON.stringify(denial)))).toEqual(denial)
-    expect(storedDenialWords(JSON.parse(JSON.stringify(denial)), labelOf).text).toBe(wordsOf(denial))
+    expect(storedDenialWords(JSON.parse(JSON.stringify(denial)), labelOf).text).toBe(denialWords(denial, labelOf).text)
   })
 
   test('is shown as its code if this version does not know the code or its content', () => {

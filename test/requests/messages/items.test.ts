@@ -67,7 +67,14 @@ describe('the card of a request of several', () => {
     const items = [item(1), item(2, { lastSeen: { server: 'web-1', agoMs: 12 * minutes } })]
     const { text } = approvalCard(cardViewFor({ description: evacuation, items }))
 
-    expect(text).toContain('•  `203.0.113.1`  eip_1\n•  `203.0.113.2`  eip_2  ·  last seen on `web-1` 12 min before the request')
+    expect(text).toContain('•  `203.0.113.1`  eip_1\n•  `203.0.113.2`  eip_2  ·  last seen on `web-1` 12 minutes before the request')
+  })
+
+  test('does not repeat for each when it was last seen, if that is the same for all of them', () => {
+    const items = [1, 2].map((index) => item(index, { lastSeen: { server: 'web-1', agoMs: (12 + index / 4) * minutes } }))
+    const { text } = approvalCard(cardViewFor({ description: evacuation, items }))
+
+    expect(text).toContain('•  `203.0.113.1`  eip_1\n•  `203.0.113.2`  eip_2\n')
   })
 
   test('counts and shows the state of each while they are under way', () => {
@@ -78,6 +85,14 @@ describe('the card of a request of several', () => {
     expect(text).toContain(
       ':large_green_circle: `203.0.113.1`  moved\n:arrows_counterclockwise: `203.0.113.2`  moving, late\n:white_circle: `203.0.113.3`  waiting',
     )
+  })
+
+  test('tells of a single one without counts and lists', () => {
+    const failed = [item(1, { state: 'failed', ending: { why: '203.0.113.1 has status error.' } })]
+
+    expect(approvalCard(viewOf([item(1, { state: 'moving' })], 'tracking')).text).not.toMatch(/of 1/)
+    expect(approvalCard(viewOf([item(1, { state: 'done' })], 'done')).text).toMatch(/3 Elastic IPs\n/)
+    expect(approvalCard(viewOf(failed, 'failed')).text).toMatch(/3 Elastic IPs\. 203\.0\.113\.1 has status error\.\nRequested/)
   })
 
   test('names what was not moved once it has ended, and offers the rest and the way back', () => {
@@ -118,6 +133,17 @@ describe('a request of several whose tracking is stopped', () => {
     expect(dialogs(view)).toEqual(["2 of 3 weren't sent. Tracking again sends the rest to the account API now."])
   })
 
+  test('says so of a single one', () => {
+    const view = viewOf([item(1)], 'untracked')
+
+    expect(approvalCard(view).text).toContain("It wasn't sent. *Track again* sends it.")
+    expect(dialogs(view)).toEqual(["It wasn't sent. Tracking again sends it to the account API now."])
+  })
+
+  test('does not say that others may finish if nothing was sent', () => {
+    expect(approvalCard(viewOf([item(1), item(2)], 'untracked')).text).toContain("2 of 2 weren't sent. *Track again* sends the rest.")
+  })
+
   test('has no such words if all were sent', () => {
     const view = viewOf([item(1, { state: 'moving' })], 'untracked')
 
@@ -127,7 +153,7 @@ describe('a request of several whose tracking is stopped', () => {
 })
 
 test('the state of a request of several has its duration before its count', () => {
-  expect(stateWithCount({ state: 'tracking', items: [item(1)] }, 'moving', '6 s')).toBe('moving for 6 s, 0 of 1 moved')
+  expect(stateWithCount({ state: 'tracking', items: [item(1), item(2)] }, 'moving', '6 s')).toBe('moving for 6 s, 0 of 2 moved')
 })
 
 describe('the report of a request of several', () => {
@@ -138,6 +164,37 @@ describe('the report of a request of several', () => {
       :large_orange_circle: \`203.0.113.3\`  superseded. 203.0.113.3 is on web-9.
       :large_green_circle: \`203.0.113.1\`  moved in 41 s"
     `)
+  })
+
+  test('tells of a single one in a sentence, as for a single move', () => {
+    const request = requestFor({ kind: 'ip.evacuate', state: 'done', decidedAt: sentAt, sentAt, endedAt: sentAt + 18_000 })
+    const done = [item(1, { state: 'done', ...took(18) })]
+    const words = { done: phrase`${'203.0.113.1'} is assigned to ${'web-2'}.`, remark: undefined, handover: undefined }
+    const items = { items: done, request: { ...request, items: [RequestItem.parse({ id: 'eip_1', state: 'done' })] } }
+    const view = { ...viewOf(done, 'done'), ...words, ...items, lateAfter: '15 min', now: sentAt }
+    const ended = report({ ...view, rule: ruleFor() }, 'ended')
+
+    expect(ended && !hasTable(ended) && ended.text).toBe(
+      '<@U0ADA00001> :large_green_circle: *Done.* `203.0.113.1` is assigned to `web-2`. It took 18 s.',
+    )
+  })
+
+  test('says why a single one failed, and what to do', () => {
+    const failed = (ending: ItemView['ending']) => [item(2, { state: 'failed', ...took(3), ending })]
+
+    expect(reportOf(failed({ why: 'It is on web-9.' }), 'failed', 'ended')).toBe(
+      '<@U0ADA00001> :red_circle: *Failed:* “Evacuate `web-1` → `web-2`: 3 Elastic IPs”. It is on web-9. Check the account before you request it again.',
+    )
+    expect(reportOf(failed({ why: 'It has status error.', next: 'Ask support.' }), 'failed', 'ended')).toMatch(
+      /It has status error\. Ask support\.$/,
+    )
+    expect(layoutsOf(failed({ why: 'No.' }), 'failed', 'ended').table).toBeUndefined()
+  })
+
+  test('says that a single one is late, without a count', () => {
+    expect(reportOf([item(1, { state: 'moving', lateAt: sentAt })], 'tracking', 'late')).toContain(
+      'is still moving after 16 min (expected within 15 min). Still under way: `203.0.113.1`. Still tracking.',
+    )
   })
 
   test('shows it as a table, what was not moved first, and says the same in words', () => {

@@ -28,14 +28,18 @@ function shown(agoMs: number) {
 
 test('a change of the last 24 hours is something to check first', () => {
   expect(shown(180 * minutes)).toEqual({
-    checks: ['Last change, 3 h before this request, by <@U0ADA00001>: Move `203.0.113.10`: `web-1` → `web-2`.'],
+    checks: ['Last change, 3 hours before this request, by <@U0ADA00001>: Move `203.0.113.10`: `web-1` → `web-2`.'],
     notes: [],
   })
+})
+
+test('one of some minutes ago has its age in minutes', () => {
+  expect(shown(4 * minutes + 23_000).checks).toEqual([expect.stringMatching(/^Last change, 4 minutes before this request/)])
 })
 
 test('an older one is small print', () => {
   const { checks, notes } = shown(72 * 60 * minutes)
 
   expect(checks).toEqual([])
-  expect(notes[0]).toMatch(/^Last change, 3 d before this request/)
+  expect(notes[0]).toMatch(/^Last change, 3 days before this request/)
 })

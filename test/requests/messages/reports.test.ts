@@ -38,6 +38,22 @@ test('a report has the same words in its blocks and in its text', () => {
   expect(readableBlocks(blocks)).toBe(text)
 })
 
+describe('a resolved alert', () => {
+  const resolvedIn = (state: RequestState) => report(view({ request: requestFor({ state }) }), 'resolved')?.text
+
+  test('calls those who approved the request while it goes on', () => {
+    expect(resolvedIn('tracking')).toBe(
+      '<@U0ADA00001> :information_source: The alert resolved. “Move 203.0.113.10 from web-1 to web-2” was approved before, so it goes on.',
+    )
+  })
+
+  test('calls nobody once the request has ended', () => {
+    expect(resolvedIn('done')).toBe(
+      ':information_source: The alert resolved. “Move 203.0.113.10 from web-1 to web-2” had already ended: done. No change made.',
+    )
+  })
+})
+
 describe('a reminder', () => {
   test('at half of the time calls those who may approve', () => {
     expect(report(view(), 'reminder-half')?.text).toMatchInlineSnapshot(
@@ -141,26 +157,22 @@ describe('the call of the requester of a key', () => {
 describe('the report of an emergency approval', () => {
   const decision = {
     by: 'U0ADA00001',
-    name: '@ada',
     rule: 'APPROVERS',
     via: 'S0ONCALL01',
     reason: 'web-1 burns <!channel>',
     breakGlass: true,
   }
 
-  test('does not mention the requester, who has just done it', () => {
+  test('calls the other approvers, and mentions the requester once, who did it', () => {
     const rule = ruleFor({ approve: { anyOf: toGroup(['U0ADA00001', 'U0BEN00001']), allOf: [], approvals: 1 } })
     const request = requestFor({ state: 'starting', decision })
 
-    expect(report(view({ request, rule }), 'break-glass')?.text).not.toContain('<@U0ADA00001>')
-    expect(report(view({ request, rule }), 'break-glass')?.text).toContain('<@U0BEN00001>')
-    const nameless = requestFor({ state: 'starting', decision: { ...decision, name: undefined } })
-    expect(report(view({ request: nameless, rule }), 'break-glass')?.text).toContain('The requester approved their own request alone')
+    expect(report(view({ request, rule }), 'break-glass')?.text).toContain('<@U0BEN00001>: <@U0ADA00001> approved their own request alone')
   })
 
   test('calls all who could have approved it, with who did it, what and why', () => {
     expect(report(view({ request: requestFor({ state: 'starting', decision }) }), 'break-glass')?.text).toMatchInlineSnapshot(
-      `":rotating_light: *Emergency approval.* <!subteam^S0ONCALL01>: @ada approved their own request alone: “Move 203.0.113.10 from web-1 to web-2”. Check it now. Reason: \`web-1 burns &lt;!channel&gt;\`"`,
+      `":rotating_light: *Emergency approval.* <!subteam^S0ONCALL01>: <@U0ADA00001> approved their own request alone: “Move 203.0.113.10 from web-1 to web-2”. Check it now. Reason: \`web-1 burns &lt;!channel&gt;\`"`,
     )
   })
 
@@ -170,7 +182,7 @@ describe('the report of an emergency approval', () => {
 
   test('is sent also if no rule covers the request any more', () => {
     expect(report(view({ request: requestFor({ state: 'done', decision }), rule: undefined }), 'break-glass')?.text).toContain(
-      '*Emergency approval.* @ada approved',
+      '*Emergency approval.* <@U0ADA00001> approved',
     )
   })
 
@@ -206,7 +218,7 @@ describe('the report of an end', () => {
       <@U0ADA00001> :large_orange_circle: *Superseded:* “Move \`203.0.113.10\`: \`web-1\` → \`web-2\`”. The address is on web-3. Lockkeeper leaves it as it is.
       <@U0ADA00001> :large_orange_circle: *Canceled:* “Move \`203.0.113.10\`: \`web-1\` → \`web-2\`”. The account changed since the request. Nothing was done. The address is on web-3 now, not on web-1. Still wanted? Press *Request again* above.
       <@U0ADA00001> :no_entry: *Rejected* by <@U0BEN00001>: “Move \`203.0.113.10\`: \`web-1\` → \`web-2\`”. Reason: \`Not during the sale.\`
-      <@U0ADA00001> :alarm_clock: *Expired:* “Move \`203.0.113.10\`: \`web-1\` → \`web-2\`” wasn't decided before the deadline. Nothing was done. Still wanted? Press *Request again* above."
+      <@U0ADA00001> :alarm_clock: *Expired:* “Move \`203.0.113.10\`: \`web-1\` → \`web-2\`” wasn't approved before the deadline. Nothing was done. Still wanted? Press *Request again* above."
     `)
     expect(new Set(ends).size).toBe(ends.length)
   })

@@ -1,11 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Redis } from 'ioredis'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { createKeyring } from '../../../src/domain/keyring.ts'
+import { Secret } from '../../../src/domain/secret.ts'
 import type { Keys } from '../../../src/redis/key-names.ts'
 import { createNotifyOperators } from '../../../src/requests/outbox/notify-operators.ts'
 import { mrkdwn } from '../../../src/slack/text/text.ts'
 import type { Posted } from '../../../src/slack/web-api/messenger.ts'
 import { connectLossyRedis, connectTestRedis } from '../redis-for-test.ts'
+
+const keyring = createKeyring([new Secret('a-secret-of-at-least-32-characters!!')], { purpose: 'notices', prefix: 'lockkeeper' })
 
 const alarm = mrkdwn`Look at this.`
 const sent: Posted = { is: 'sent', ts: '1.1', channelId: 'C1' }
@@ -32,7 +36,9 @@ function notifier(
     keys,
     messenger,
     channelId: 'C1',
+    keyring,
     log: {
+      info: (_, text) => void log.push(`info: ${text}`),
       warn: (_, text) => void log.push(`warn: ${text}`),
       error: (of, text) => {
         fields.push(of)
@@ -114,6 +120,35 @@ describe('the operators', () => {
     await expect.poll(() => other.posts.length).toBe(2)
   })
 
+  test.each<[string, (key: string) => string]>([
+    ['that is as long as a mark', () => 'notified'],
+    ['of a process that never ends', () => 'c2a1f3de-0000-4000-8000-000000000000'],
+    ['with the signature of another notice', (other) => other],
+  ])('are notified although somebody who can write to Redis has set a mark %s', async (_, forged) => {
+    const shared = connectTestRedis()
+    const one = notifier(shared, [sent])
+    await one.notify('redis-unsafe', alarm)
+    const other = (await shared.redis.get(shared.keys.notice('redis-unsafe'))) ?? ''
+    await shared.redis.set(shared.keys.notice('record-not-genuine:x'), forged(other))
+
+    await one.notify('record-not-genuine', alarm, { about: 'x' })
+
+    await expect.poll(() => one.posts.length).toBe(2)
+    expect(await shared.redis.pttl(shared.keys.notice('record-not-genuine:x'))).toBeGreaterThan(3_500_000)
+  })
+
+  test('are notified again after an hour although somebody keeps the mark of the first notice in Redis', async () => {
+    const shared = connectTestRedis()
+    const at = Date.now() - 3_700_000
+    const mark = `${at} ${keyring.sign({ signed: 'notice', key: 'record-not-genuine:x', at })}`
+    await shared.redis.set(shared.keys.notice('record-not-genuine:x'), mark)
+    const one = notifier(shared, [sent])
+
+    await one.notify('record-not-genuine', alarm, { about: 'x' })
+
+    await expect.poll(() => one.posts.length).toBe(1)
+  })
+
   test('are notified by one process if two fail at first', async () => {
     const shared = connectTestRedis()
     const notifiers = [
@@ -123,7 +158,7 @@ describe('the operators', () => {
 
     await Promise.all(notifiers.map(({ notify }) => notify('api-key-rejected', alarm)))
 
-    await expect.poll(() => shared.redis.get(shared.keys.notice('api-key-rejected'))).toBe('notified')
+    await expect.poll(() => shared.redis.get(shared.keys.notice('api-key-rejected'))).toMatch(/^\d+ [0-9a-f]{8}\./)
     const posts = () => notifiers.flatMap((each) => each.posts).length
     const before = posts()
     await sleep(150)

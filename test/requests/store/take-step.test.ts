@@ -44,6 +44,19 @@ describe('a step', () => {
     expect(await store.take(request, 'approve', { notAfter: now + 60_000 })).toEqual({ outcome: 'won', state: 'approved' })
   })
 
+  test('is refused if another request holds a resource that it must not share', async () => {
+    const { redis, keys, store, request } = await withRequest()
+    await takeSteps(store, request.id, 'approve', 'send', 'accept', 'stop-tracking')
+    const stopped = await store.find(request.id)
+    if (!stopped) throw new Error('the request is gone')
+
+    await redis.set(keys.resource(request.resource), 'another request')
+    expect(await store.take(stopped, 'track-again', { unlessHeld: true })).toEqual({ outcome: 'lost', state: 'untracked' })
+    await redis.del(keys.resource(request.resource))
+    expect(await store.take(stopped, 'track-again', { unlessHeld: true })).toEqual({ outcome: 'won', state: 'tracking' })
+    expect(await redis.get(keys.resource(request.resource))).toBe(request.id)
+  })
+
   test('is refused if the record is gone', async () => {
     const { redis, keys, store, request } = await withRequest()
     await redis.del(keys.record(request.id))
@@ -59,6 +72,20 @@ describe('a step', () => {
     expect(await outbox.owed(request.id)).toEqual(['ended'])
     expect(await redis.pttl(keys.record(request.id))).toBeGreaterThan(29 * 86_400_000)
     expect(await store.due(10)).toEqual([])
+  })
+
+  test('that keeps an ended request as it is owes a report, and changes neither its place among the ended ones nor a newer last change', async () => {
+    const { redis, keys, store, outbox, request } = await withRequest()
+    await takeSteps(store, request.id, 'approve', ['send', { dueInMs: 0 }], 'finish')
+    await redis.set(keys.lastChange(request.resource), 'newer')
+    await redis.zadd(keys.ended, 1, request.id)
+
+    await takeSteps(store, request.id, 'note-resolved')
+
+    expect(await store.find(request.id)).toMatchObject({ state: 'done' })
+    expect(await outbox.owed(request.id)).toContain('resolved')
+    expect(await redis.get(keys.lastChange(request.resource))).toBe('newer')
+    expect(await redis.zscore(keys.ended, request.id)).toBe('1')
   })
 
   test('that restarts an ended request keeps its record and holds its resource again', async () => {

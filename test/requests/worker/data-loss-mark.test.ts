@@ -7,6 +7,8 @@ import { createAudit } from '../../../src/audit/intake.ts'
 import { createNewestHead } from '../../../src/audit/newest-head.ts'
 import type { UnderwayNow } from '../../../src/domain/change.ts'
 import type { ElasticIp } from '../../../src/domain/elastic-ip.ts'
+import { createKeyring } from '../../../src/domain/keyring.ts'
+import { Secret } from '../../../src/domain/secret.ts'
 import { createMoveChange } from '../../../src/moves/move-change.ts'
 import { createKeys, type Keys } from '../../../src/redis/key-names.ts'
 import { createNotifyOperators } from '../../../src/requests/outbox/notify-operators.ts'
@@ -47,8 +49,9 @@ function startProcess({ redis, keys }: { redis: Redis; keys: Keys }, { failing =
     keys,
     messenger: { post },
     channelId: 'C1',
+    keyring: createKeyring([new Secret('a-secret-of-at-least-32-characters!!')], { purpose: 'notices', prefix: 'lockkeeper' }),
     onError: () => {},
-    log: { warn: (_, text) => log.push(['warn', text]), error: (_, text) => log.push(['error', text]) },
+    log: { info: () => {}, warn: (_, text) => log.push(['warn', text]), error: (_, text) => log.push(['error', text]) },
     waitsMs: [20, 20, 20],
   })
   const newestHead = createNewestHead()
@@ -171,7 +174,7 @@ describe('a data set', () => {
 
     await expect.poll(() => other.posts.length).toBe(3)
     expect(new Set(other.posts)).toEqual(new Set([expect.stringContaining("Redis lost Lockkeeper's data")]))
-    expect(await shared.redis.get(shared.keys.notice('redis-data-lost:another'))).toBe('notified')
+    expect(await shared.redis.get(shared.keys.notice('redis-data-lost:another'))).toMatch(/^\d+ [0-9a-f]{8}\./)
   })
 })
 

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { ApiUnreachableError } from '../../../src/domain/api-errors.ts'
 import type { Requester } from '../../../src/domain/people.ts'
 import { pageActionIds } from '../../../src/slack/blocks/listing.ts'
 import { modal } from '../../../src/slack/blocks/modal.ts'
@@ -10,7 +11,7 @@ import { parseWords } from '../../../src/slack/commands/parse-words.ts'
 import type { Gate } from '../../../src/slack/commands/rights.ts'
 import { createCommandRouter } from '../../../src/slack/commands/router.ts'
 import { unknownCommand } from '../../../src/slack/commands/unknown-command.ts'
-import { Refusal } from '../../../src/slack/errors.ts'
+import { Refusal, toUserMessage } from '../../../src/slack/errors.ts'
 import { readMetadata } from '../../../src/slack/receive/metadata.ts'
 import { mrkdwn } from '../../../src/slack/text/text.ts'
 import type { Message } from '../../../src/slack/web-api/messenger.ts'
@@ -170,6 +171,17 @@ describe('a command', () => {
 
     expect(allowed.done).toEqual([{ gate: 'ip.move' }, { ran: 'ip move', args: ['eip_1GijF7NsZe3bN', 'web-2'] }])
     expect(refused.done).toEqual([{ gate: 'ip.move' }])
+  })
+
+  it('that changes something says that nothing was requested if the account API is away, and one that only reads does not', async () => {
+    const away = new ApiUnreachableError({ operation: 'servers.list', problem: 'ECONNREFUSED', requestSent: 'no' })
+    const run = async () => Promise.reject(away)
+    const { type } = setUp({ routed: [command('ip move', { need: 'ip.move', run }), command('servers', { run })] })
+
+    const [change, list] = await Promise.all([type('ip move eip_1 web-2').catch(toUserMessage), type('servers').catch(toUserMessage)])
+
+    expect(change).toBe("Couldn't reach the account API. Nothing was requested. Try again in a minute.")
+    expect(list).toBe("Couldn't reach the account API. Try again in a minute.")
   })
 
   it('gets what the gate has read about the person', async () => {

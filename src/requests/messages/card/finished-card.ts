@@ -8,7 +8,7 @@ import { code, dateTime, joinMrkdwn, type Mrkdwn, mention, mrkdwn } from '../../
 import { endingWords } from '../causes.ts'
 import { notesOnDone } from '../item-outcomes.ts'
 import type { ItemView } from '../item-view.ts'
-import { isPartlyDone, itemBlocks, itemLines, movedCount, unsentWords } from '../items.ts'
+import { isOne, isPartlyDone, itemBlocks, itemLines, movedCount, othersMayFinish, unsentOf, unsentWords } from '../items.ts'
 import { isDistrusted } from '../unverified.ts'
 import { shortId, timeTakenWords } from '../words.ts'
 import { approversOfRequest, decider } from './approvals.ts'
@@ -30,13 +30,13 @@ const ends: Record<Finished, { mark: string; name: string }> = {
   expired: { mark: ':alarm_clock:', name: 'Expired' },
 }
 
-/** The change is done, and something keeps it from being of use: the server that has the address is off. */
+/** The change is done, but something keeps it from being of use, such as a server that is off. */
 const doneWithNotes = { mark: ':warning:', name: 'Done' }
 
 /** Some items are done, and others are not. */
 const partlyDone = { mark: ':large_orange_circle:', name: 'Partly done' }
 
-/** Whether only the outcome of a request is left to show. */
+/** Whether only the outcome of a request has to be shown. */
 export function isFinished({ request }: Pick<CardView, 'request'>): boolean {
   return Object.hasOwn(ends, request.state)
 }
@@ -60,9 +60,9 @@ export function finishedText(view: CardView): Mrkdwn[] {
   return [whatHappened(view), ...(left.length > 0 ? [itemLines(left, { hasBegun: true })] : []), ...reason, whoAndWhen(view.request)]
 }
 
-/** The items that are not done, of a request that was sent. */
+/** The items that are not done, of a request that was sent. Why a single one is not done follows the title. */
 function notMoved({ request, items }: CardView): ItemView[] {
-  return request.items === undefined ? [] : items.filter(({ state }) => state !== 'done')
+  return request.items === undefined || isOne(items) ? [] : items.filter(({ state }) => state !== 'done')
 }
 
 /** `:large_green_circle: *Done*  ·  Move 203.0.113.10: web-1 → web-2` */
@@ -88,11 +88,7 @@ function notesOf({ request, items, ending }: CardView): Mrkdwn {
 /** Says why it ended, and what that means for the account. */
 function consequence({ request, items, ending }: CardView): Mrkdwn {
   const why = endingWords(ending)
-  if (request.items !== undefined && (request.state === 'done' || request.state === 'failed'))
-    return joinMrkdwn(
-      [mrkdwn`${movedCount(items)}.`, notesOnDone(items)].filter(({ text }) => text !== ''),
-      ' ',
-    )
+  if (request.items !== undefined && (request.state === 'done' || request.state === 'failed')) return consequenceForItems(items)
   switch (request.state) {
     case 'voided':
       return mrkdwn`The account changed since the request. Nothing was done. ${why}`
@@ -107,11 +103,18 @@ function consequence({ request, items, ending }: CardView): Mrkdwn {
   }
 }
 
-function untrackedWords(items: CardView['items']): Mrkdwn {
+function consequenceForItems(items: ItemView[]): Mrkdwn {
+  const [first] = items
+  if (first && isOne(items)) return endingWords(first.ending)
+  const notes = notesOnDone(items)
+  return notes.text === '' ? mrkdwn`${movedCount(items)}.` : mrkdwn`${movedCount(items)}. ${notes}`
+}
+
+function untrackedWords(items: ItemView[]): Mrkdwn {
   const unsent = unsentWords(items)
   return unsent === undefined
     ? mrkdwn`The account API had accepted it. It may still finish.`
-    : mrkdwn`${unsent}. The others may still finish. *Track again* sends the rest.`
+    : mrkdwn`${unsent}${othersMayFinish(items)} *Track again* sends ${unsentOf(items)}.`
 }
 
 /** Details show the requester's reason as well, so this one has another name. */

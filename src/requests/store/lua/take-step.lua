@@ -1,7 +1,7 @@
 -- Takes a step of a request as one compare-and-set. No other script changes the state of an existing record, or raises its revision.
 -- Safe to repeat: a client sends a command again when its connection breaks. The repeat finds its own token and returns 'won' again.
 -- KEYS: record, open, ended, outbox, due, audit intake, then the lock and the last change of each resource.
--- ARGV: JSON { id, tokenName, token, from: [state], to, set: { field: json }, stamp: [field], unexpired, notAfter | false,
+-- ARGV: JSON { id, tokenName, token, from: [state], to, set: { field: json }, stamp: [field], unexpired, notAfter | false, unlessHeld,
 --              revision | false, extendMs | false, dueInMs | false, keepDue, cardInMs | false,
 --              reports: [name], open, keepMs, changed: [number of the key of a last change] }, the audit note as JSON.
 -- Returns { 'won' | 'lost' | 'changed' | 'expired' | 'outdated' | 'missing', state as JSON, now in ms }, and 'repeat' for a repeat.
@@ -23,6 +23,10 @@ if not allowed then return { 'lost', state, stamp } end
 if arg.revision and lastRevision ~= arg.revision then return { 'changed', state, stamp } end
 if arg.unexpired and now >= expiresAt then return { 'expired', state, stamp } end
 if arg.notAfter and now > arg.notAfter then return { 'outdated', state, stamp } end
+for i = 7, arg.unlessHeld and #KEYS or 0, 2 do
+  local holder = redis.call('GET', KEYS[i])
+  if holder and holder ~= arg.id then return { 'lost', state, stamp } end
+end
 
 local revision = lastRevision + 1
 local values = { 'state', cjson.encode(arg.to), tokenField, arg.token, 'revision', whole(revision) }
@@ -62,7 +66,7 @@ if arg.open then
   redis.call('PERSIST', KEYS[1])
   redis.call('ZADD', KEYS[2], now, arg.id)
   redis.call('ZREM', KEYS[3], arg.id)
-else
+elseif state ~= cjson.encode(arg.to) then
   for i = 7, #KEYS, 2 do
     if redis.call('GET', KEYS[i]) == arg.id then redis.call('DEL', KEYS[i]) end
   end

@@ -1,7 +1,10 @@
 import { describe, expect, test } from 'vitest'
+import { explainEvacuation } from '../../../../src/domain/evacuation-findings.ts'
+import type { Finding } from '../../../../src/domain/finding.ts'
 import { approvalCard } from '../../../../src/requests/messages/card/card.ts'
 import { cardActions } from '../../../../src/requests/messages/card/card-actions.ts'
 import type { CardView } from '../../../../src/requests/messages/card/card-view.ts'
+import { warningWords } from '../../../../src/requests/messages/warnings.ts'
 import { code, mrkdwn } from '../../../../src/slack/text/text.ts'
 import { problemsWithBlocks } from '../../../sandbox/slack/validate-blocks.ts'
 import { readable } from '../../readable.ts'
@@ -12,6 +15,37 @@ const isOff = mrkdwn`${code('web-2')} has status ${code('off')}.`
 const isLocked = mrkdwn`${code('web-2')} is locked on the account.`
 
 const approveOf = (more: Partial<CardView>) => cardActions(cardViewFor(more))[0]
+
+/** The card of an evacuation that leaves out an address for this reason. */
+function leavingOut(...findings: Finding[]) {
+  const causes = findings.map((finding) => ({ address: '203.0.113.12', finding }))
+  const words = warningWords({ warnings: [{ code: 'left-out', causes }], personNames: {} }, { explain: explainEvacuation }, () => [])
+  return cardViewFor(words)
+}
+
+const notChosen = { code: 'not-chosen', address: '203.0.113.12' }
+const isElsewhere = { code: 'not-on-server', address: '203.0.113.12', server: 'web-1', now: 'web-9' }
+const cannotMove = { code: 'not-active', address: '203.0.113.12', status: 'error' }
+
+describe('an address that an evacuation leaves out', () => {
+  test.each([notChosen, isElsewhere])(
+    'is small print where nothing is to be confirmed, and *Approve* stays one press: $code',
+    (finding) => {
+      const view = leavingOut(finding)
+
+      expect(approveOf(view)?.confirm).toBeUndefined()
+      expect(approvalCard(view).text).not.toContain('Check first')
+      expect(approvalCard(view).text).toContain('1 address is left out.')
+    },
+  )
+
+  test('is something to check first if it stays on the server although it was to be moved', () => {
+    const view = leavingOut(notChosen, cannotMove)
+
+    expect(approveOf(view)?.confirm?.text.text).toContain('2 addresses are left out.')
+    expect(approvalCard(view).text).toContain('Check first')
+  })
+})
 
 describe('what approvers should check first', () => {
   test('is above the buttons, and in the words of notifications', () => {

@@ -1,0 +1,93 @@
+import { describe, expect, test } from 'vitest'
+import { onlyRequest, requestMove, startWorldUnder } from '../journeys/policy-world.ts'
+import { general, ops, people, untilCard, untilReport } from '../journeys/world.ts'
+import type { Slack } from '../sandbox/slack/slack.ts'
+
+const policy = `
+rules:
+  - name: addresses
+    changes: ip.move
+    approve: { any_of: [S0ONCALL01], approvals: 2 }
+    self_approval: break-glass
+`
+
+/** Starts a bot, with a request of Ben, who may approve it alone in an emergency. */
+async function startEmergency() {
+  const world = await startWorldUnder(policy, { env: { OPS_CHANNEL: general } })
+  world.slack.invite(general)
+  return { ...world, ...(await requestMove(world, world.ben)) }
+}
+
+/** Submits the open form with a reason that no field of a form takes. */
+async function submitReason(slack: Slack, userId: string, reason: string): Promise<string> {
+  const { view } = await slack.until(() => slack.as(userId).topView())
+  const values = {
+    reason: { reason: { type: 'plain_text_input', value: reason } },
+    confirmed: { confirmed: { type: 'radio_buttons', selected_option: { text: { type: 'plain_text', text: 'x' }, value: 'yes' } } },
+  }
+  const payload = {
+    type: 'view_submission',
+    user: { id: userId, team_id: 'T0NIMBUS01' },
+    team: { id: 'T0NIMBUS01' },
+    trigger_id: `t-${Math.random()}`,
+    view: { ...view, state: { values } },
+  }
+  return (await slack.sendRaw({ body: new URLSearchParams({ payload: JSON.stringify(payload) }).toString() })).body
+}
+
+describe('an approver who approves alone in an emergency, and wants nobody to read it', () => {
+  test.each<[string, string, RegExp]>([
+    ['a reason that fits into no message', 'x'.repeat(60_000), /up to 500 characters/],
+    ['a reason of characters that show nothing', '\u200b\u2060\u0001\ufff9', /Say why/],
+  ])('gives %s, and is refused', async (_, reason, words) => {
+    const world = await startEmergency()
+    await world.ben.click(world.card, 'Approve')
+
+    const answer = await submitReason(world.slack, people.ben, reason)
+
+    expect(answer).toMatch(words)
+    expect(await onlyRequest(world.records)).toMatchObject({ state: 'waiting' })
+  })
+
+  test('takes the name of somebody else, and is mentioned', async () => {
+    const world = await startEmergency()
+    world.slack.setPerson(people.ben, { name: 'Chiara Conti', handle: 'chiara' })
+    await world.ben.click(world.card, 'Approve')
+
+    await submitReason(world.slack, people.ben, 'no reason')
+
+    const report = await untilReport(world.slack, world.card.ts, /Emergency approval/)
+    expect(report.text).toContain(`<@${people.ben}> approved their own request alone`)
+    expect(report.text).not.toMatch(/chiara/i)
+  })
+
+  test('archives the channel before, and the operators read it', async () => {
+    const world = await startEmergency()
+    world.slack.archive('ops')
+    await world.ben.openHome()
+    const home = await world.slack.until(() => world.ben.home())
+
+    await world.ben.click(home, 'Approve')
+    await submitReason(world.slack, people.ben, 'no reason')
+
+    const notice = await untilCard(world.slack, /Emergency approval/, general)
+    const { id } = await onlyRequest(world.records)
+    expect(notice.text.replace(id, 'ID').replace(id, 'ID')).toMatchInlineSnapshot(
+      `":rotating_light: *Emergency approval* that its channel doesn't get: <@U0BEN00001> approved their own request ID alone, and Slack refused the message (is_archived). Check it now with \`/infra audit ID\`. More: \`report-undeliverable\` in docs/alerts-and-errors.md."`,
+    )
+  })
+})
+
+test('an approver who rejects with a reason that fits into no message is refused', async () => {
+  const world = await startWorldUnder(policy)
+  const { card } = await requestMove(world)
+  await world.ben.click(card, 'Reject')
+
+  const answer = await submitReason(world.slack, people.ben, 'x'.repeat(60_000))
+
+  expect(answer).toMatch(/up to 500 characters/)
+  expect(await onlyRequest(world.records)).toMatchObject({ state: 'waiting' })
+  await world.ben.fill(undefined, { Reason: 'Not today' })
+  await world.ben.submit()
+  expect((await untilReport(world.slack, card.ts, /Rejected/)).channel).toBe(ops)
+})

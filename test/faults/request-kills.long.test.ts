@@ -1,0 +1,151 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { describe, expect, test } from 'vitest'
+import type { Request } from '../../src/domain/request.ts'
+import { type StepName, stepOf, steps } from '../../src/requests/steps.ts'
+import { onRack, requestEvacuation } from './evacuations.ts'
+import { brokenPromises } from './invariants.ts'
+import { approveWhileKilled, aroundEach, endMoves, killAtEach, type Moment } from './kills.ts'
+import { type Scene, type SceneOptions, startScene } from './scene.ts'
+
+/** A request, and the steps of it at which the bot is killed. */
+interface Story {
+  options?: SceneOptions
+  moments: Moment[]
+  /** Prepares the account before the approval. `ids`: those of the addresses. */
+  arrange?: (scene: Scene, ids: string[]) => void
+  /** What happens on the account meanwhile. */
+  meanwhile?: (scene: Scene, ids: string[]) => Promise<void>
+  isApproved?: false
+  ends: Request['state']
+}
+
+const forever = 600_000
+const moved = { moveTakesMs: 1_500 }
+const featureMissing = { kind: 'status', status: 403, body: { errors: [{ code: 'FEATURE_NOT_ENABLED' }] } } as const
+
+/** What can become of a move, and of an evacuation. */
+const ofBoth: Record<string, Story> = {
+  'that is done': { options: moved, moments: aroundEach('finish'), ends: 'done' },
+  'whose addresses somebody else moves before': {
+    moments: aroundEach('void'),
+    arrange({ account: { world } }, ids) {
+      for (const id of ids) world.moveBehindOurBack(id, world.third(id).id)
+    },
+    ends: 'voided',
+  },
+  'that the account API is certain to refuse': {
+    moments: aroundEach('drop'),
+    arrange: ({ account }) => void account.faults.add({ method: 'GET', ...featureMissing, times: Number.POSITIVE_INFINITY }),
+    ends: 'not-started',
+  },
+  'that waits for the account API': {
+    options: moved,
+    moments: aroundEach('wait-for-account'),
+    arrange: ({ account }) => void account.faults.add({ method: 'GET', kind: 'status', status: 503, times: Number.POSITIVE_INFINITY }),
+    async meanwhile(scene) {
+      await untilRecord(scene, ({ unreadAt }) => unreadAt !== undefined)
+      scene.account.faults.clear()
+    },
+    ends: 'done',
+  },
+  'that nobody approves': {
+    options: { env: { APPROVAL_TTL: '40s' } },
+    moments: [...aroundEach('remind-half'), { at: 'remind-last', when: 'after' }, ...aroundEach('expire')],
+    isApproved: false,
+    ends: 'expired',
+  },
+}
+
+/** What evacuations do with steps of their items. */
+const ofMoves: Record<string, Story> = {
+  'that is late': {
+    options: { moveTakesMs: forever, env: { MOVE_TIMEOUT: '2s' } },
+    moments: aroundEach('accept', 'late'),
+    async meanwhile(scene) {
+      await untilRecord(scene, ({ lateAt }) => lateAt !== undefined)
+      await delay(1_000)
+      endMoves(scene)
+    },
+    ends: 'done',
+  },
+  'whose write is lost with the bot': { moments: aroundEach('send', 'not-start'), ends: 'not-started' },
+  'that another one overtakes': {
+    options: { moveTakesMs: forever },
+    moments: aroundEach('supersede'),
+    async meanwhile(scene, [id = '']) {
+      const { world } = scene.account
+      await untilRecord(scene, ({ state }) => state === 'tracking')
+      world.moveBehindOurBack(id, world.third(id).id)
+    },
+    ends: 'superseded',
+  },
+  'that fails': {
+    options: moved,
+    moments: aroundEach('fail'),
+    arrange: ({ account }) => account.world.nextMove({ takesMs: 1_500, endsIn: 'error' }),
+    ends: 'failed',
+  },
+  'whose report is corrected, because its write took effect much later': {
+    options: moved,
+    moments: aroundEach('correct-to-tracking', 'correct-to-done'),
+    arrange: ({ account }) => void account.faults.add({ method: 'PATCH', kind: 'drop-before' }),
+    async meanwhile(scene, [id = '']) {
+      await untilRecord(scene, ({ state }) => state === 'not-started')
+      scene.account.world.nextMove({ takesMs: 4_000, phases: [{ server: 'target' }] })
+      scene.account.world.startMove(id, scene.to)
+    },
+    ends: 'done',
+  },
+}
+
+const stories = [
+  ...Object.entries({ ...ofBoth, ...ofMoves }).map(([name, story]) => ({ what: 'a move', name, story })),
+  ...Object.entries(ofBoth).map(([name, story]) => ({ what: 'an evacuation', name, story })),
+]
+
+describe('a bot that is killed right before and right after each step of a request ends it rightly, and reports once', () => {
+  test.for(stories)('$what $name', { concurrent: true, timeout: 180_000 }, async ({ what, story }, context) => {
+    const { options, moments, arrange, meanwhile, isApproved = true, ends } = story
+    const isMove = what === 'a move'
+    const some: SceneOptions = isMove ? { elasticIps: 1 } : { elasticIps: 0, onRacks: [3] }
+    const scene = await startScene({ ...options, ...some, onEnd: context.onTestFinished })
+    const ids = isMove ? [scene.elasticIp(0).id] : onRack(scene, 0).map(({ id }) => id)
+    const card = isMove ? await scene.requestMove(0) : await requestEvacuation(scene, 0)
+    arrange?.(scene, ids)
+
+    await Promise.all([killAtEach(scene, moments, 60_000), isApproved && approveWhileKilled(scene, card), meanwhile?.(scene, ids)])
+    scene.account.faults.clear()
+    const evidence = await scene.gather(1, 40_000)
+
+    expect(brokenPromises(evidence)).toEqual([])
+    expect(evidence.records.map(({ state }) => state)).toEqual([ends])
+    expect(scene.bots.kills()).toBe(moments.length)
+  })
+
+  test('these are all steps that a worker takes of moves', () => {
+    const killedAt = new Set<Moment['at']>(stories.flatMap(({ story }) => story.moments.map(({ at }) => at)))
+    const taken = (Object.keys(steps) as StepName[]).filter((name) => stepOf(name).takers.includes('worker'))
+
+    expect(taken.filter((name) => !killedAt.has(name))).toEqual([
+      // Takes the place of an approval.
+      'exempt',
+      // Of keys.
+      'remind-handover-half',
+      'remind-handover-last',
+      'expire-approved',
+      // faults/evacuation-kills
+      'begin',
+      // Of keys.
+      'fail-begun',
+      // One step each, as the correction to done is.
+      'correct-to-failed',
+      'correct-to-superseded',
+      'correct-to-not-started',
+    ])
+  })
+})
+
+/** Resolves once Redis shows the request like this. */
+async function untilRecord({ evidence }: Scene, fits: (request: Request) => boolean): Promise<void> {
+  await expect.poll(async () => (await evidence.records()).some(fits), { timeout: 60_000, interval: 50 }).toBe(true)
+}
