@@ -5,7 +5,7 @@ import type { Keys } from '../redis/key-names.ts'
 import { createScripts, readScripts } from '../redis/scripts.ts'
 
 const stands = readFileSync(new URL('./lua/request-stands.lua', import.meta.url), 'utf8')
-const names = ['alert-claim', 'alert-claim-server', 'alert-settle', 'alert-leave-server', 'alert-free'] as const
+const names = ['alert-claim', 'alert-claim-server', 'alert-settle', 'alert-leave-server', 'alert-free', 'alert-forget'] as const
 const scripts = new Map([...readScripts(import.meta.url, names)].map(([name, source]) => [name, `${stands}\n${source}`]))
 
 const dayMs = 24 * 3_600_000
@@ -41,8 +41,21 @@ export interface AlertClaim {
   again: boolean
 }
 
-/** `done`: it was handled before. `unknown`: it resolved, and had led to nothing. `busy`: another process handles it. */
-export type Claiming = { is: 'claimed'; claim: AlertClaim } | { is: 'done'; value: string } | { is: 'unknown' } | { is: 'busy' }
+/** The request that an alert led to, and its server. */
+export interface Proposed {
+  requestId: string
+  serverId: string
+}
+
+/**
+ * `done`: it was handled before. `proposed`: what it led to, if it led to a request. `unknown`: it resolved, and had led to nothing. `busy`: another process
+ * handles it.
+ */
+export type Claiming =
+  | { is: 'claimed'; claim: AlertClaim }
+  | { is: 'done'; value: string; proposed?: Proposed }
+  | { is: 'unknown' }
+  | { is: 'busy' }
 
 /**
  * `claimed`: make a request for the server; all attempts of one `episode` make the same request. `joined`: the server already has a
@@ -71,9 +84,10 @@ export function createAlertStates({ redis, keys, claimMs = usualClaimMs }: Alert
   async function claim(key: string, { isFiring, startsAt = '' }: { isFiring: boolean; startsAt?: string | undefined }): Promise<Claiming> {
     const token = randomUUID()
     const values = [token, claimMs, standsMs, keys.recordPrefix, standsMs, startsAt, isFiring ? 'firing' : 'resolved'].map(String)
-    const [is, how = ''] = await run('alert-claim', [keys.alert(key)], values)
+    const [is, how = '', outcome, serverId = ''] = await run('alert-claim', [keys.alert(key)], values)
     if (is === 'claimed') return { is, claim: { key, token, again: how === 'again' } }
-    return is === 'done' ? { is, value: how } : { is: is === 'busy' ? is : 'unknown' }
+    if (is === 'done') return { is, value: how, ...(outcome === 'proposed' ? { proposed: { requestId: how, serverId } } : {}) }
+    return { is: is === 'busy' ? is : 'unknown' }
   }
 
   /** Claims the server that a claimed alert is about. */
@@ -103,6 +117,11 @@ export function createAlertStates({ redis, keys, claimMs = usualClaimMs }: Alert
     await run('alert-free', keysOf(key, serverId), [token])
   }
 
+  /** Forgets that an alert led to a request for a server, and that the server has one, because that is wrong. */
+  async function forget(key: string, { requestId, serverId }: Proposed): Promise<void> {
+    await run('alert-forget', keysOf(key, serverId), [requestId])
+  }
+
   /** Removes a resolved alert from the alerts of its server. */
   async function leaveServer({ key, token }: AlertClaim, serverId: string): Promise<Leaving> {
     const values = [token, String(claimMs), nameIn(key)]
@@ -120,6 +139,6 @@ export function createAlertStates({ redis, keys, claimMs = usualClaimMs }: Alert
     return serverId === undefined ? [keys.alert(key)] : [keys.alert(key), keys.alertedServer(serverId)]
   }
 
-  return { claim, claimServer, settle, free, leaveServer, serverOf }
+  return { claim, claimServer, settle, free, forget, leaveServer, serverOf }
 }
 export type AlertStates = ReturnType<typeof createAlertStates>

@@ -20,3 +20,8 @@ export function unread(reason: RefusalReason | 'truncated', count = 0): Mrkdwn {
       return mrkdwn`:warning: A delivery of alerts, or a part of it, could not be read. Check that it comes from Alertmanager or Grafana.`
   }
 }
+
+/** Says that Redis named a wrong request for an alert. */
+export function forgedProposal(requestId: string): Mrkdwn {
+  return mrkdwn`:rotating_light: Redis said that an alert had led to request ${requestId}, and it hadn't. Lockkeeper handled the alert as a new one. Find out who can write to Redis.`
+}

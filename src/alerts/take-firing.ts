@@ -9,9 +9,10 @@ import { requestIdFor, type Submit } from '../requests/lifecycle/submit.ts'
 import type { Store } from '../requests/store/store.ts'
 import { toUserWords } from '../slack/errors.ts'
 import { type Mrkdwn, mrkdwn } from '../slack/text/text.ts'
-import type { AlertClaim, AlertStates } from './alert-states.ts'
+import type { AlertClaim, AlertStates, Proposed } from './alert-states.ts'
 import { untilFree } from './claiming.ts'
 import type { FindAlerted, FoundServer, FoundServers } from './find-servers.ts'
+import type { IsProposal } from './is-proposal.ts'
 import { nothingProposed, problemWords } from './messages.ts'
 import { type RefusalReason, TryLater } from './outcome.ts'
 import type { Alert } from './payload.ts'
@@ -25,6 +26,15 @@ export type TakenFiring =
   | { is: 'proposed' | 'duplicate' | 'unmatched' }
   | { is: 'refused'; reason: RefusalReason }
   | { is: 'storm'; stormy: Stormy }
+
+/** How often what Redis says of an alert is found to be wrong, before the sender has to repeat it. */
+const mostTries = 3
+
+/** Redis says that the alert led to this request, and it did not. */
+interface ForgedProposal {
+  is: 'forged'
+  proposed: Proposed
+}
 
 /** A claimed alert without a separate message, because there are too many. */
 export interface Stormy {
@@ -43,6 +53,9 @@ export interface TakeFiringParts {
   findAlerted: FindAlerted
   submit: Submit
   store: Pick<Store, 'find'>
+  isProposal: IsProposal
+  /** Receives a request that no alert about that server led to, although Redis said so. */
+  onForged: (proposed: Proposed) => void
   tell: Tell
   /** The slash command, for what people can do by hand. */
   command: string
@@ -65,12 +78,24 @@ interface Taking {
  * another process. Throws TryLater, StoreUnavailableError, and the errors of the account API; the sender then repeats the alert.
  */
 export function createTakeFiring(parts: TakeFiringParts) {
-  const { routes, change, states, slots, findAlerted, submit, store, tell, command, teamId, onUnposted, waitMs } = parts
+  const { routes, change, states, slots, findAlerted, submit, store, isProposal, onForged, tell, command, teamId, onUnposted, waitMs } =
+    parts
 
-  return async function takeFiring(alert: Alert, signal: AbortSignal): Promise<TakenFiring> {
+  async function takeFiring(alert: Alert, signal: AbortSignal): Promise<TakenFiring> {
     const route = routeFor(routes, alert.labels)
     if (!route) return { is: 'unmatched' }
+    for (let attempt = 0; attempt < mostTries; attempt += 1) {
+      const taken = await tryFiring(alert, route, signal)
+      if (taken.is !== 'forged') return taken
+      await states.forget(alert.key, taken.proposed)
+      onForged(taken.proposed)
+    }
+    throw new TryLater('no alert led to the request that stands for it')
+  }
+
+  async function tryFiring(alert: Alert, route: AlertRoute, signal: AbortSignal): Promise<TakenFiring | ForgedProposal> {
     const claimed = await untilFree(() => states.claim(alert.key, alert), { waitMs, signal })
+    if (claimed.is === 'done' && claimed.proposed) return duplicateOf(claimed.proposed)
     if (claimed.is !== 'claimed') return { is: 'duplicate' }
     const taking = { alert, route, claim: claimed.claim }
     try {
@@ -84,11 +109,15 @@ export function createTakeFiring(parts: TakeFiringParts) {
     }
   }
 
-  async function proposeFor(taking: Taking, servers: Extract<FoundServers, { is: 'found' }>, signal: AbortSignal): Promise<TakenFiring> {
+  async function proposeFor(
+    taking: Taking,
+    servers: Extract<FoundServers, { is: 'found' }>,
+    signal: AbortSignal,
+  ): Promise<TakenFiring | ForgedProposal> {
     const { claim, route } = taking
     const { server } = servers
     const claimed = await untilFree(() => states.claimServer(claim, server.id), { waitMs, signal })
-    if (claimed.is === 'joined') return { is: 'duplicate' }
+    if (claimed.is === 'joined') return duplicateOf({ requestId: claimed.requestId, serverId: server.id })
     if (claimed.is === 'lost') throw new TryLater('the claim of the alert ran out')
     const { episode } = claimed
     try {
@@ -108,6 +137,11 @@ export function createTakeFiring(parts: TakeFiringParts) {
       await states.free(claim, server.id).catch(() => undefined)
       throw error
     }
+  }
+
+  /** An alert is only hidden by a request that an alert about its server led to. */
+  async function duplicateOf(proposed: Proposed): Promise<TakenFiring | ForgedProposal> {
+    return (await isProposal(proposed.requestId, proposed.serverId)) ? { is: 'duplicate' } : { is: 'forged', proposed }
   }
 
   /** Returns why nothing was requested, or undefined. */
@@ -160,6 +194,8 @@ export function createTakeFiring(parts: TakeFiringParts) {
   function storm({ alert, route: { channelId }, claim }: Taking, server: FoundServer | undefined): TakenFiring {
     return { is: 'storm', stormy: { alert, channelId, claim, server } }
   }
+
+  return takeFiring
 }
 export type TakeFiring = ReturnType<typeof createTakeFiring>
 

@@ -1,7 +1,8 @@
 import { createAlertStates } from '../alerts/alert-states.ts'
 import { createFindAlerted } from '../alerts/find-servers.ts'
+import { createIsProposal } from '../alerts/is-proposal.ts'
 import { createListStorm } from '../alerts/list-storm.ts'
-import { unposted, unread } from '../alerts/operator-words.ts'
+import { forgedProposal, unposted, unread } from '../alerts/operator-words.ts'
 import { type AlertCounts, alertOutcomes, type RefusalReason, refusalReasons } from '../alerts/outcome.ts'
 import { createAlertReceiver } from '../alerts/receiver.ts'
 import { createSlots } from '../alerts/slots.ts'
@@ -95,6 +96,8 @@ function createTaking(
       findAlerted: createFindAlerted({ accountApi: clients.accountApi, seen: assignments }),
       submit,
       store,
+      isProposal: createIsProposal({ store, signatures: requests.signatures, change }),
+      onForged: ({ requestId }) => void operators.notify('record-not-genuine', forgedProposal(requestId), { requestId }),
       teamId: () => identity.current()?.teamId,
     }),
     takeResolved: createTakeResolved({ states, resolveAlert: createResolveAlert({ store, show, onError }) }),

@@ -73,6 +73,7 @@ export function arrange({ servers = defaultServers, routes = [route], claimMs = 
   const resolvedRequests: string[] = []
   const find = async (id: string) => ((await redis.exists(keys.record(id))) ? ({ id } as never) : undefined)
   const hooks: {
+    forged?: (serverId: string) => boolean
     beforeList?: () => Promise<void>
     beforeRecord?: SubmitHook
     afterRecord?: SubmitHook
@@ -132,6 +133,8 @@ export function arrange({ servers = defaultServers, routes = [route], claimMs = 
         }),
         submit: submit as Submit,
         store: { find },
+        isProposal: async (_, serverId) => !hooks.forged?.(serverId),
+        onForged: ({ requestId }) => void operators.push(`forged: ${requestId}`),
         teamId: () => 'T0NIMBUS01',
       }),
       takeResolved: createTakeResolved({

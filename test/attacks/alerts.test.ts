@@ -115,3 +115,63 @@ test('a thousand servers that go down at once make three requests, three notices
   const reads = world.accountApi.journal.filter(({ path }) => path.startsWith('/servers'))
   expect(reads.length).toBeLessThan(40)
 }, 60_000)
+
+describe('somebody with write access to Redis cannot hide an alert behind a request', () => {
+  const server = (world: AlertWorld) => world.accountApi.world.data.servers.find(({ hostname }) => hostname === 'web-1')?.id ?? ''
+  const joins = (requestId: string) => ({ outcome: 'proposed', value: requestId, episode: 'made-up' })
+
+  test.each<[how: string, requestId: (world: AlertWorld) => Promise<string>]>([
+    [
+      'of a person',
+      async ({ ada, accountApi, records }) => {
+        const { elasticIp, target } = accountApi.world.movable(4)
+        await ada.command(`/infra ip move ${elasticIp.address} ${target.hostname}`, { channel: ops })
+        await expect.poll(async () => (await records.all()).length).toBe(1)
+        return (await records.all())[0]?.id ?? ''
+      },
+    ],
+    [
+      'for another server',
+      async (world) => {
+        await world.send([alert({ instance: 'edge-fra-1' })])
+        await untilProposed(world, 'edge-fra-1')
+        return (await world.records.all())[0]?.id ?? ''
+      },
+    ],
+    [
+      'that they made up',
+      async ({ records }) => {
+        const fields = { id: '"made-up"', state: '"waiting"', kind: '"ip.evacuate"' }
+        await records.redis.hset(records.keys.record('made-up'), fields)
+        return 'made-up'
+      },
+    ],
+  ])('%s', async (_, request) => {
+    const world = await startAlertWorld({ env: { OPS_CHANNEL: general } })
+    world.slack.invite(general)
+    const requestId = await request(world)
+    const { redis, keys } = world.records
+    await redis.hset(keys.alertedServer(server(world)), joins(requestId))
+
+    expect(await world.send([alert()])).toBe(200)
+
+    await untilProposed(world)
+    const told = () => world.slack.messages(general).find(({ text }) => text.includes(`an alert had led to request ${requestId}`))
+    await expect.poll(told).toBeDefined()
+  })
+
+  test('that the entry of the alert names', async () => {
+    const world = await startAlertWorld()
+    await world.send([alert()])
+    await untilProposed(world)
+    await world.send([resolved(alert())])
+    const { redis, keys } = world.records
+    const [name = ''] = await redis.keys(keys.alert('*'))
+    await redis.hset(keys.record('made-up'), { id: '"made-up"', state: '"waiting"' })
+    await redis.hset(name, joins('made-up'))
+
+    expect(await world.send([alert({}, { startsAt: '2026-11-22T04:00:00.000Z' })])).toBe(200)
+
+    await expect.poll(async () => (await world.records.all()).map(({ state }) => state).toSorted()).toEqual(['waiting', 'withdrawn'])
+  })
+})

@@ -19,10 +19,14 @@ async function show({ records }: Attack, request: Request, fields: Partial<Reque
 }
 
 describe('somebody with write access to Redis cannot show approvers another change than the one that they approve', () => {
-  test('on the card', async () => {
+  test.each<[what: string, fields: (request: Request) => Partial<Request>]>([
+    ['another target', disguised],
+    ['other names of approvers', () => ({ approverNames: '@harmless-server' })],
+    ['other names of the people in its warnings', () => ({ personNames: { [people.ada]: 'harmless-server' } })],
+  ])('on the card: %s', async (_, fields) => {
     const attack = await startAttack()
     const { request, card } = await attack.requestMove()
-    await show(attack, request, disguised(request))
+    await show(attack, request, fields(request))
 
     await untilCard(attack.slack, /no longer matches what was requested/, general)
     const shown = attack.slack.messages(ops).find(({ ts }) => ts === card.ts)
