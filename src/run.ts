@@ -63,7 +63,7 @@ export async function run(env: NodeJS.ProcessEnv, outlets: Pick<Outlets, 'timing
   }
 }
 
-/** Starts traces if they are on. Otherwise nothing of OpenTelemetry is loaded. */
+/** Starts traces if they are on. Otherwise OpenTelemetry is not loaded. */
 async function startTracing({ tracesEndpoint: endpoint, environment }: Config, log: Log): Promise<StartedTracing | undefined> {
   if (endpoint === undefined) return undefined
   const { startTracing: start } = await import('./ops/tracing/start-tracing.ts')

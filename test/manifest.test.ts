@@ -4,6 +4,7 @@ import { describe, expect, inject, onTestFinished, test } from 'vitest'
 import { parse } from 'yaml'
 import { createBot } from '../src/bot/bot.ts'
 import { readConfig } from '../src/config/config.ts'
+import { Variables } from '../src/config/variables.ts'
 import { bundles, changeKinds } from '../src/features/index.ts'
 import { createLog } from '../src/ops/log/log.ts'
 import { slackManifest } from './slack-manifest-schema.ts'
@@ -50,6 +51,7 @@ describe('the manifest', () => {
     const [command, ...others] = manifest.features.slash_commands
     expect(command).toMatchObject({ command: '/infra', should_escape: true })
     expect(others).toEqual([])
+    expect(Variables.shape.SLACK_COMMAND.parse(undefined)).toBe(command?.command)
 
     const [first, ...hinted] = (command?.usage_hint ?? '').split(', ')
     expect(first).toBe('help')
@@ -102,6 +104,21 @@ describe('the manifest', () => {
     const requested = manifest.oauth_config.scopes
     expect(new Set([...needed, 'commands'])).toEqual(new Set(requested.bot))
     expect(requested.bot_optional).toEqual(['channels:history', 'groups:history'])
+  })
+
+  test('has a row for each scope in docs/install.md, with a link to its page and the methods that need it', () => {
+    const page = readFileSync(join(root, 'docs/install.md'), 'utf8')
+    const rows = [...page.matchAll(/^\| \[`([a-z:]+)`\]\((\S+)\)( \(optional\))? \| .* \| (.*) \|$/gm)]
+    const { bot, bot_optional: optional } = manifest.oauth_config.scopes
+    expect(rows.map(([, scope]) => scope)).toEqual(bot)
+    for (const [, scope = '', link, mark, methods = ''] of rows) {
+      expect(link).toBe(`https://docs.slack.dev/reference/scopes/${scope.replaceAll(':', '.')}`)
+      expect(mark !== undefined).toBe(optional.includes(scope))
+      for (const [, method = ''] of methods.matchAll(/`([^`]+)`/g)) expect(scopesOf[method]).toContain(scope)
+    }
+    const explained = rows.map(([row]) => row).join('\n')
+    const methodsWithScope = Object.keys(scopesOf).filter((method) => (scopesOf[method] ?? []).length > 0)
+    expect(methodsWithScope.filter((method) => !explained.includes(`\`${method}\``))).toEqual([])
   })
 
   test('subscribes to exactly the events that the bot listens to', () => {

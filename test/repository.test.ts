@@ -16,6 +16,17 @@ test('CODEOWNERS names folders and files that exist, after an owner for everythi
   for (const [, ...owners] of lines) expect(owners.join()).toMatch(/^@[\w-]+\/[\w-]+$/)
 })
 
+test('no message has a fixed command: every one names the command that was used, or the configured one', () => {
+  const files = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' }).filter((path) => path.endsWith('.ts'))
+  const literal = files.filter((path) => withoutComments(read(join('src', path))).includes('/infra'))
+  expect(literal).toEqual([join('config', 'variables.ts')])
+  expect(withoutComments("// `/infra help`\n/** `/infra audit` */\nconst a = code('/infra')")).toBe("\n\nconst a = code('/infra')")
+})
+
+function withoutComments(source: string): string {
+  return source.replace(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, '')
+}
+
 test.each(readdirSync(join(root, '.github/ISSUE_TEMPLATE')))('the issue template %s has what GitHub needs', (file) => {
   const template = parse(read(`.github/ISSUE_TEMPLATE/${file}`))
   if (file === 'config.yml') {

@@ -106,7 +106,7 @@ function sortOf(path: string, above: Above, source: string): Sort {
   if (path.startsWith('test/')) return 'sandbox'
   if (path.startsWith('scripts/')) return 'script'
   for (const node of above.toReversed()) {
-    if (node.type === 'CallExpression' && /\blog(?:ger)?\??\.\w+$/.test(sourceOf(node.callee, source))) return 'log'
+    if (node.type === 'CallExpression' && /\b(?:log(?:ger)?\??\.\w+|lines\??\.write)$/.test(sourceOf(node.callee, source))) return 'log'
     if (node.type === 'NewExpression' && /Error$|Refusal$|Problem$/.test(sourceOf(node.callee, source))) return 'error'
   }
   return path.startsWith('src/config/') ? 'error' : 'message'

@@ -2,12 +2,12 @@ import { ListCutError } from '../domain/list-errors.ts'
 import type { Missing } from '../domain/missing.ts'
 import { leftOutOf } from './left-out.ts'
 
-/** A list to show, and what it lacks. Code that shows it must say so. */
+/** A list for display, with what is missing in it. Code that shows the list must say what is missing. */
 export interface ReadList<Item> extends Missing {
   items: Item[]
 }
 
-/** Returns as much of a list as was read. For lists that are only shown. Throws every error of the list except ListCutError. */
+/** Returns as much of a list as could be read, for lists that are only shown. Throws every error of the list except ListCutError. */
 export async function asFarAsRead<Item>(list: Promise<Item[]>): Promise<ReadList<Item>> {
   try {
     const items = await list
@@ -19,8 +19,8 @@ export async function asFarAsRead<Item>(list: Promise<Item[]>): Promise<ReadList
 }
 
 /**
- * Finds one item of a list. An item that was found is there, whatever else was not read. Throws ListCutError if it was not found in a list
- * that was not read to its end, because it may still exist.
+ * Finds one item of a list. Throws ListCutError if the list was not read to its end and does not contain the item, because the item may
+ * still exist.
  */
 export async function findInList<Item>(list: Promise<Item[]>, matches: (item: Item) => boolean): Promise<Item | undefined> {
   try {

@@ -57,7 +57,7 @@ export async function readPages<Item extends { id: string }>(
     return mayHaveMore ? readFrom(first + width) : list.exceeded()
   }
 
-  /** What was read before a limit was exceeded is worth showing. */
+  /** Returns the limit that ended the list, because the items that were read before it are still shown. Throws every other error. */
   function limitOf(error: unknown): ListLimit {
     if (error instanceof AnswerTooLongError) return 'bytes of a page'
     if (error instanceof ApiUnreachableError && deadline.isOver() && list.items().length > 0) return 'time'

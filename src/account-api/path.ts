@@ -3,7 +3,7 @@ import { UserError } from '../domain/errors.ts'
 const slashOrControlCharacter = /[/\\\p{Cc}]/u
 
 /**
- * Builds a path such as `/elastic_ips/eip_1`. Ids are opaque and can be typed by people. The id `..` would reach another operation with
+ * Builds a path such as `/elastic_ips/eip_1`. Ids are opaque, and people can type them. The id `..` would reach another operation with
  * Lockkeeper's key. So would an encoded slash, if a proxy decodes it before it routes the request. The account API has no such ids, so this
  * throws UserError instead of encoding them.
  */

@@ -14,7 +14,7 @@ export interface ListAnswer<Item> {
   leftOut: unknown[]
   /** The number of items that did not fit the schema. */
   invalidCount: number
-  /** Whether the answer held more items than were asked for, so that the rest was not even parsed. */
+  /** Whether the answer had more items than requested. The rest was not parsed. */
   isCut: boolean
 }
 

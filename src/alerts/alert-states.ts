@@ -10,24 +10,24 @@ const scripts = new Map([...readScripts(import.meta.url, names)].map(([name, sou
 
 const dayMs = 24 * 3_600_000
 
-/** How long an alert that led to something leads to nothing more, unless it resolves. */
+/** How long an alert that led to a request or a notice leads to no other one, unless it resolves. */
 const standsMs = 7 * dayMs
 
-/** A request can wait for 30 days. After its decision it stands for 7 more. */
+/** A request can wait for 30 days. After its decision, alerts about the same server are duplicates for 7 more days. */
 const proposedKeepMs = 37 * dayMs
 
-/** Deliveries that are late, or come from another Alertmanager of a cluster, are recognized for so long after the alert resolved. */
+/** How long after an alert resolved a late delivery, or one from another Alertmanager of a cluster, is recognized. */
 const resolvedKeepMs = 10 * 60_000
 
-/** Longer than the reads and the post of one alert take. A claim that is older belongs to a process that died. */
+/** Longer than the reads and the post for one alert can take. The process of an older claim has died. */
 const usualClaimMs = 60_000
 
-/** A storm has one message in its channel. After this time further alerts make another one. */
+/** A storm has one message in its channel. After this time, further alerts start another one. */
 export const stormMs = 10 * 60_000
 
 /**
- * What became of an alert. `proposed`: a request was made, and the value is its id. `told`: the channel was told why there is none. `storm`: the
- * message of a storm was posted, and the value is its time stamp.
+ * The outcome of an alert. `proposed`: a request was made, and the value is its id. `told`: the channel was told why there is none.
+ * `storm`: the message of a storm was posted, and the value is its time stamp.
  */
 export type AlertOutcome = 'proposed' | 'told' | 'resolved' | 'storm'
 
@@ -37,20 +37,20 @@ const keepMs: Record<AlertOutcome, number> = { proposed: proposedKeepMs, told: s
 export interface AlertClaim {
   key: string
   token: string
-  /** An earlier try may have done something already. */
+  /** Whether an earlier attempt may already have had an effect. */
   again: boolean
 }
 
-/** `done`: it was handled before. `unknown`: it resolved, and nothing had come of it. `busy`: another process handles it. */
+/** `done`: it was handled before. `unknown`: it resolved, and had led to nothing. `busy`: another process handles it. */
 export type Claiming = { is: 'claimed'; claim: AlertClaim } | { is: 'done'; value: string } | { is: 'unknown' } | { is: 'busy' }
 
 /**
- * `claimed`: propose for the server; tries of one `episode` make one request. `joined`: a request for the server stands. `lost`: the claim of
- * the alert ran out.
+ * `claimed`: make a request for the server; all attempts of one `episode` make the same request. `joined`: the server already has a
+ * request. `lost`: the claim of the alert expired.
  */
 export type ServerClaiming = { is: 'claimed'; episode: string } | { is: 'joined'; requestId: string } | { is: 'lost' } | { is: 'busy' }
 
-/** `last`: no other alert of the server fires. `others`: some do. `gone`: nothing is known of the server. */
+/** `last`: no other alert about the server fires. `others`: some do. `gone`: the server has no entry. */
 export type Leaving = { is: 'last'; requestId: string | undefined; episode: string } | { is: 'others' | 'gone' | 'lost' } | { is: 'busy' }
 
 interface AlertStatesParts {
@@ -60,8 +60,8 @@ interface AlertStatesParts {
 }
 
 /**
- * Creates the record of what became of each alert, for all replicas. An alert is claimed before anything is done about it. A claim whose process
- * died runs out, and the next delivery goes on. The functions throw StoreUnavailableError if Redis does not answer.
+ * Creates the record of each alert's outcome, shared by all replicas. A process claims an alert before it acts on it. If the process dies,
+ * its claim expires, and the next delivery continues. The functions throw StoreUnavailableError if Redis does not answer.
  */
 export function createAlertStates({ redis, keys, claimMs = usualClaimMs }: AlertStatesParts) {
   const run = createScripts(redis, scripts)
@@ -85,7 +85,7 @@ export function createAlertStates({ redis, keys, claimMs = usualClaimMs }: Alert
     return { is: is === 'busy' ? is : 'lost' }
   }
 
-  /** Records what became of a claimed alert, and ends its claims. */
+  /** Records the outcome of a claimed alert, and ends its claims. */
   async function settle(
     { key, token }: AlertClaim,
     {
@@ -98,12 +98,12 @@ export function createAlertStates({ redis, keys, claimMs = usualClaimMs }: Alert
     await run('alert-settle', keysOf(key, serverId), [token, outcome, value, String(keepMs[outcome]), startsAt])
   }
 
-  /** Ends the claims of a try that failed. The next delivery tries again. */
+  /** Ends the claims of a failed attempt. The next delivery tries again. */
   async function free({ key, token }: AlertClaim, serverId?: string): Promise<void> {
     await run('alert-free', keysOf(key, serverId), [token])
   }
 
-  /** Takes a resolved alert from its server. */
+  /** Removes a resolved alert from the alerts of its server. */
   async function leaveServer({ key, token }: AlertClaim, serverId: string): Promise<Leaving> {
     const values = [token, String(claimMs), nameIn(key)]
     const [is, requestId, episode = ''] = await run('alert-leave-server', [keys.alert(key), keys.alertedServer(serverId)], values)

@@ -1,13 +1,13 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { TryLater } from './outcome.ts'
 
-/** How long a delivery waits for another one that handles the same alert, and how often it looks. */
+/** How long a delivery waits for another one that handles the same alert, and how often it checks. */
 const usualWaitMs = 5_000
 const lookMs = 150
 
 /**
- * Repeats a claim while another process holds it. Two Alertmanagers of a cluster send the same alert at the same moment. The second must not be
- * told that the alert was accepted before it was. Throws TryLater if it takes too long.
+ * Repeats a claim while another process holds it. Two Alertmanagers of a cluster send the same alert at the same moment. The second one
+ * must not get 200 before the alert is recorded. Throws TryLater if it takes too long.
  */
 export async function untilFree<T extends { is: string }>(
   attempt: () => Promise<T>,

@@ -6,10 +6,10 @@ import { sameProject, sameSite } from '../domain/place.ts'
 import type { Server } from '../domain/server.ts'
 import { findServers } from '../moves/find-server.ts'
 
-/** One list serves all alerts that arrive within this time. Both servers are read again before a request is made. */
+/** One list serves all alerts that arrive within this time, because both servers are read again before a request is made. */
 const listMs = 5_000
 
-/** Why an alert leads to no request, as far as its servers are concerned. `named`: the name as the alert or the policy has it. */
+/** Why the servers of an alert allow no request. `named`: the name in the alert or in the policy. */
 export type ServerProblem =
   | { is: 'no-name'; label: string }
   | { is: 'no-server'; named: string }
@@ -55,7 +55,7 @@ export function createFindAlerted({ accountApi, seen, now = Date.now }: FindAler
       if (byId.length > 0) return byId
       return all.filter(({ hostname, primaryIpv4 }) => hostname?.toLowerCase() === named.toLowerCase() || primaryIpv4 === named)
     } catch (error) {
-      // The list of a very large account is cut off. A hostname or an id is found without it.
+      // The list of a very large account is cut off. Hostnames and ids can be read without it.
       if (error instanceof ListCutError) return findServers(accountApi, named)
       throw error
     }
@@ -97,7 +97,7 @@ function withoutPort(name: string): string {
   return name.trim().replace(/:\d{1,5}$/, '')
 }
 
-/** Addresses move within one project and one site. What is not known is left to the preflight check. */
+/** Addresses move only within one project and one site. The preflight check decides if these are unknown. */
 function canTakeOver(source: Server | undefined, target: Server): boolean {
   if (sameProject(source?.project, target.project) === false) return false
   return sameSite({ location: undefined, assigned: source?.site, target: target.site }) !== false

@@ -9,8 +9,8 @@ import type { Told } from './tell.ts'
 type ListStormParts = Pick<TakeFiringParts, 'tell' | 'command' | 'onUnposted' | 'waitMs'> & { states: AlertStates }
 
 /**
- * Creates the function that lists the alerts of one delivery that are too many, in the thread of the storm's one message. Returns false if the
- * channel takes no message.
+ * Creates the function that lists the excess alerts of one delivery in the thread of the storm's message. It returns false if the channel
+ * takes no message.
  */
 export function createListStorm({ states, tell, command, onUnposted, waitMs }: ListStormParts) {
   async function listStorm(channelId: string, stormy: Stormy[], signal: AbortSignal): Promise<boolean> {

@@ -13,7 +13,7 @@ const mostListed = 20
 /** No server has a longer name. */
 const longestName = 253
 
-/** Says why an alert leads to no request, and what to do by hand. `command`: the slash command. `server`: its name, if it is known. */
+/** Says why an alert leads to no request, and which command to run. `command`: the slash command. `server`: its name, if it is known. */
 export function nothingProposed(
   alert: SourceAlert,
   why: Mrkdwn,

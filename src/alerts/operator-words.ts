@@ -2,7 +2,7 @@ import { channelMention, code, type Mrkdwn, mrkdwn } from '../slack/text/text.ts
 import type { RefusalReason } from './outcome.ts'
 import { mostAlerts } from './payload.ts'
 
-/** Says to the operators that a channel does not take messages about alerts. `error`: Slack's code. */
+/** Tells the operators that a channel does not take messages about alerts. `error`: Slack's code. */
 export function unposted(channelId: string, error: string): Mrkdwn {
   return mrkdwn`:warning: Alerts can't be posted in ${channelMention(channelId)} (${error}), so they propose nothing there. Invite Lockkeeper to the channel, or name another one in the policy.`
 }
@@ -11,7 +11,7 @@ export function unposted(channelId: string, error: string): Mrkdwn {
 export function unread(reason: RefusalReason | 'truncated', count = 0): Mrkdwn {
   switch (reason) {
     case 'wrong-token':
-      return mrkdwn`:warning: Somebody sent alerts with a token that isn't in ${code('ALERTS_TOKEN')}. They were not read.`
+      return mrkdwn`:warning: Somebody sent alerts with a token that isn't in ${code('ALERTS_TOKEN')}. They were not read. If they are yours, set the sender's token. Otherwise find out who sends them.`
     case 'too-large':
       return mrkdwn`:warning: A delivery of alerts has more than 1 MB or ${mostAlerts} alerts. It was not read. Group alerts by more labels, or set ${code('max_alerts')}.`
     case 'truncated':

@@ -1,4 +1,4 @@
-/** Why an alert, or a delivery, led to nothing. A small fixed set, because metrics count by it. */
+/** Why an alert or a delivery led to nothing. The set is small and fixed, because it is a label of metrics. */
 export const refusalReasons = [
   'wrong-token',
   'unreadable',

@@ -10,7 +10,9 @@ export const mostAlerts = 1_000
 /** Alertmanager nests a payload three levels deep, and Grafana four. */
 const deepest = 16
 
-/** Labels and annotations. What is no text is left out: Grafana documents texts only, and one wrong value must not hide an alert. */
+/**
+ * Labels and annotations. Leaves out values that are not text: Grafana documents only texts, and one wrong value must not hide an alert.
+ */
 const Texts = z
   .record(z.string(), z.unknown())
   .catch({})
@@ -47,7 +49,7 @@ const Payload = z.object({
 
 /** One alert of a delivery. All of it is untrusted text. */
 export interface Alert {
-  /** Identifies the alert until it resolves: it depends on its labels alone. */
+  /** Identifies the alert until it resolves. It depends only on the labels. */
   key: string
   isFiring: boolean
   labels: Labels

@@ -1,11 +1,14 @@
-/** A delivery takes some reads of the account for each new alert, so few run at a time. */
+/** Each new alert takes some reads of the account, so only a few deliveries run at a time. */
 const mostAtOnce = 8
 
 /** Alertmanager sends a group every few minutes. This allows for hundreds of groups. */
 const mostInWindow = 300
 const windowMs = 60_000
 
-/** Creates the limit of deliveries that this process takes. `enter` returns undefined if there are too many, and otherwise what ends the visit. */
+/**
+ * Creates the limit of deliveries in this process. `enter` returns undefined if there are too many, and otherwise the function to call at
+ * the end.
+ */
 export function createRate({ now = Date.now }: { now?: () => number } = {}) {
   let inside = 0
   let window = { at: 0, count: 0 }

@@ -20,10 +20,10 @@ const maxConnections = 100
 /** All unfinished bodies together may hold this much. */
 const maxOpenBytes = 8 * 1_048_576
 
-/** How many seconds a sender should wait after 503. Alertmanager has pauses of its own. */
+/** How many seconds a sender should wait after 503. Alertmanager ignores it and uses its own pauses. */
 const retryAfterSeconds = 5
 
-/** How long a stop waits for deliveries. A delivery that is cut off was not accepted, so its sender repeats it. */
+/** How long a stop waits for running deliveries. A delivery that is cut off got no 200, so its sender repeats it. */
 const stopWithinMs = 5_000
 
 interface AlertReceiverParts {
@@ -45,8 +45,8 @@ interface Answer {
 }
 
 /**
- * Creates the server that takes alerts. The token is checked before the body is read. 200 means that every alert is recorded, or was before. The
- * sender soon repeats a delivery that was answered with 503. What was answered with 4xx comes again only after its group interval.
+ * Creates the server that takes alerts. The token is checked before the body is read. 200 means that every alert is recorded. The sender
+ * soon repeats a delivery that got 503. After a 4xx it sends the group again only after its group interval.
  */
 export function createAlertReceiver({ host, port, tokens, takeDelivery, onRefused, onTruncated }: AlertReceiverParts) {
   const isAuthorized = createCheckBearer(tokens)
@@ -80,7 +80,7 @@ export function createAlertReceiver({ host, port, tokens, takeDelivery, onRefuse
     return Number(headers['content-length'] ?? 0) > maxBodyBytes ? { status: 413, reason: 'too-large' } : undefined
   }
 
-  /** Undefined if the sender has gone. */
+  /** Returns undefined if the sender closed the connection. */
   async function take(request: IncomingMessage): Promise<Answer | undefined> {
     const leave = rate.enter()
     if (!leave || stopping.signal.aborted) {
@@ -103,7 +103,7 @@ export function createAlertReceiver({ host, port, tokens, takeDelivery, onRefuse
     if (read.is === 'unreadable') return { status: 400, reason: 'unreadable' }
     if (read.unreadable > 0) onRefused('unreadable', read.unreadable)
     if (read.truncated > 0) onTruncated(read.truncated)
-    // Every error was reported where it occurred.
+    // The code that failed has already reported its error.
     const taken = await takeDelivery(read.alerts, stopping.signal).catch(() => 'later' as const)
     return { status: taken === 'accepted' ? 200 : 503 }
   }
@@ -119,7 +119,7 @@ export function createAlertReceiver({ host, port, tokens, takeDelivery, onRefuse
     return (server.address() as { port: number }).port
   }
 
-  /** Takes no more deliveries, and lets those end that were begun. What is not begun is answered with 503. */
+  /** Stops taking deliveries: new ones get 503. Waits for the running ones. */
   async function stop(): Promise<void> {
     stopping.abort(new TryLater('Lockkeeper stops'))
     const closed = new Promise((resolve) => server.close(resolve))

@@ -5,15 +5,15 @@ import { stormMs } from './alert-states.ts'
 
 const scripts = readScripts(import.meta.url, ['take-alert-slot'])
 
-/** How many proposals, and how many notices, alerts may make in a channel within 10 minutes. More are a storm. */
+/** How many requests, and how many notices, alerts may post in a channel within 10 minutes. More are a storm. */
 export const mostInChannel = 3
 
-/** Creates the limit of what alerts make Lockkeeper post. All replicas share it. Throws StoreUnavailableError if Redis does not answer. */
+/** Creates the limit for messages about alerts, shared by all replicas. Throws StoreUnavailableError if Redis does not answer. */
 export function createSlots({ redis, keys }: { redis: Redis; keys: Keys }) {
   const run = createScripts(redis, scripts)
   const keyOf = (kind: SlotKind, channelId: string) => keys.alertSlots(`${kind}:${channelId}`)
 
-  /** Returns whether there is room for one more. `who` keeps its place when it asks again. */
+  /** Returns whether one more message is allowed. A second call with the same `who` keeps its place. */
   async function take(kind: SlotKind, channelId: string, who: string): Promise<boolean> {
     const [outcome] = await run('take-alert-slot', [keyOf(kind, channelId)], [who, String(stormMs), String(mostInChannel)])
     return outcome === 'taken'

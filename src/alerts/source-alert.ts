@@ -13,7 +13,7 @@ export function sourceOf({ labels, link }: Alert): SourceAlert {
   return { name: truncate(name === '' ? 'without a name' : name, longestName, 'plain'), ...(link === undefined ? {} : { link }) }
 }
 
-/** Returns the reason of a request: what the alert says about itself. A rule may require a reason, so there always is one. */
+/** Returns the reason of a request: the summary of the alert, or its name. It is never empty, because a rule may require a reason. */
 export function reasonOf(alert: Alert): string {
   const { annotations } = alert
   const said = ['summary', 'description', 'message'].map((name) => shownText(own(annotations, name))).find((text) => text !== '')

@@ -15,14 +15,14 @@ interface TakeDeliveryParts {
 }
 
 /**
- * Creates the function that handles the alerts of one delivery. Returns `later` if its sender has to repeat it. What was handled is a duplicate
- * then.
+ * Creates the function that handles the alerts of one delivery. It returns `later` if the sender has to repeat the delivery; the alerts
+ * that were already handled are duplicates then.
  */
 export function createTakeDelivery({ takeFiring, takeResolved, listStorm, counts, onError }: TakeDeliveryParts) {
   return async function takeDelivery(alerts: Alert[], signal: AbortSignal): Promise<'accepted' | 'later'> {
     let delayed = 0
 
-    /** Returns false if the work has to be done later. Without Redis nothing more can be done. */
+    /** Runs the work for one alert, and notes if it has to be done later. Without Redis no other alert can be handled either. */
     async function attempt(work: () => Promise<void>): Promise<void> {
       try {
         signal.throwIfAborted()
@@ -37,7 +37,7 @@ export function createTakeDelivery({ takeFiring, takeResolved, listStorm, counts
 
     const stormy: Stormy[] = []
     counts.alert('received', alerts.length)
-    // One after another, so that the first alerts are those that are proposed.
+    // One after another, so that in a storm the first alerts get the requests.
     for (const alert of alerts.filter(({ isFiring }) => isFiring)) {
       await attempt(async () => {
         const taken = await takeFiring(alert, signal)
@@ -53,7 +53,7 @@ export function createTakeDelivery({ takeFiring, takeResolved, listStorm, counts
         counts.refused(isListed ? 'storm' : 'not-posted', some.length)
       })
     }
-    // An alert that fires may keep the request of one that resolves at the same moment.
+    // Firing alerts come first: one of them may keep the request of an alert that resolves at the same moment.
     for (const alert of alerts.filter(({ isFiring }) => !isFiring)) {
       await attempt(async () => counts.alert((await takeResolved(alert, signal)) === 'resolved' ? 'resolved' : 'unmatched'))
     }

@@ -26,7 +26,7 @@ export type TakenFiring =
   | { is: 'refused'; reason: RefusalReason }
   | { is: 'storm'; stormy: Stormy }
 
-/** A claimed alert that has no message of its own, because there are too many. */
+/** A claimed alert without a separate message, because there are too many. */
 export interface Stormy {
   alert: Alert
   channelId: string
@@ -48,7 +48,7 @@ export interface TakeFiringParts {
   command: string
   /** The workspace of the bot. */
   teamId: () => string | undefined
-  /** Receives what a channel does not take, with Slack's error code. */
+  /** Receives a channel that takes no message, with Slack's error code. */
   onUnposted: (channelId: string, error: string) => void
   waitMs?: number
 }
@@ -137,7 +137,7 @@ export function createTakeFiring(parts: TakeFiringParts) {
     }
   }
 
-  /** Says in the channel why nothing was proposed, once until the alert resolves. */
+  /** Says in the channel why nothing was requested, once until the alert resolves. */
   async function refuse(
     taking: Taking,
     why: Mrkdwn,
@@ -163,7 +163,7 @@ export function createTakeFiring(parts: TakeFiringParts) {
 }
 export type TakeFiring = ReturnType<typeof createTakeFiring>
 
-/** Tries of one episode make one request. */
+/** All attempts of one episode make the same request. */
 export function deliveryKeyOf(episode: string): string {
   return `alert:${episode}`
 }

@@ -13,8 +13,8 @@ interface TakeResolvedParts {
 }
 
 /**
- * Creates the function that ends what a resolved alert has requested. A request stays while another alert about the same server fires, because the
- * server is not well yet. It is safe to repeat. Returns `unknown` if nothing had come of the alert.
+ * Creates the function that ends the request of a resolved alert. A request stays while another alert about the same server fires, because
+ * the server is not well yet. It is safe to repeat. It returns `unknown` if the alert had led to nothing.
  */
 export function createTakeResolved({ states, resolveAlert, waitMs }: TakeResolvedParts) {
   return async function takeResolved(alert: Alert, signal: AbortSignal): Promise<'resolved' | 'unknown'> {
@@ -26,7 +26,8 @@ export function createTakeResolved({ states, resolveAlert, waitMs }: TakeResolve
     try {
       const left = serverId === undefined ? undefined : await untilFree(() => states.leaveServer(claim, serverId), { waitMs, signal })
       if (left?.is === 'lost') throw new TryLater('the claim of the alert ran out')
-      // The id that is stored may have been changed to that of a person's request. This one can only be an alert's.
+      // Somebody may have changed the stored id to that of a person's request. The id that is computed from the episode can only be an
+      // alert's.
       if (left?.is === 'last') await resolveAlert(requestIdFor(deliveryKeyOf(left.episode)), `resolved:${left.episode}`)
       await states.settle(claim, { ...settled, serverId })
       return 'resolved'

@@ -4,14 +4,14 @@ import { type Mrkdwn, mrkdwn } from '../slack/text/text.ts'
 import type { Messenger, Where } from '../slack/web-api/messenger.ts'
 import { TryLater } from './outcome.ts'
 
-/** How far back a message is searched for that an earlier try may have posted. */
+/** How far back to search for a message that an earlier attempt may have posted. */
 const searchMs = 24 * 3_600_000
 
 export type Told = { is: 'sent'; ts: string } | { is: 'refused'; error: string }
 
 /**
- * Creates the function that posts a message about alerts once. `again`: an earlier try may have posted it, so it is searched for. Throws TryLater
- * if Slack gives no answer.
+ * Creates the function that posts a message about alerts once. `again`: an earlier attempt may have posted it, so search first. Throws
+ * TryLater if Slack gives no answer.
  */
 export function createTell({ messenger, now = Date.now }: { messenger: Pick<Messenger, 'post' | 'find'>; now?: () => number }) {
   return async function tell(

@@ -82,7 +82,7 @@ export function createAppend({ redis, keys, print, clean, keyring, newestHead, o
   return { appendBatch, printLeftOver }
 }
 
-/** Whether somebody else wrote a note. One that was signed with an unknown key may be that of a replica with a newer key. */
+/** Whether somebody else wrote a note. A note signed with an unknown key may come from a replica with a newer key. */
 function isForged({ unverified }: { unverified?: string | undefined }): boolean {
   return unverified !== undefined && unverified !== 'unknown-key'
 }

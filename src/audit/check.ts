@@ -31,7 +31,7 @@ function signedSentence(uncertain: number): string {
   return uncertain > 0 ? `All signatures are genuine. ${lost}` : 'All signatures are genuine.'
 }
 
-/** Only a note that Lockkeeper has signed shows that entries were removed from the beginning because of their age. */
+/** Entries at the beginning may be missing only if a signed note says that they were removed because of their age. */
 function faultsAtBeginning({ first }: Walk, removedThrough: number): string[] {
   if (!first || first.seq <= removedThrough + 1) return []
   const noted = removedThrough === 0 ? 'none' : `those up to ${removedThrough}`

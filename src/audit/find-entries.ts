@@ -9,7 +9,7 @@ import { verifyNote } from './note-signer.ts'
 /** How many entries one command reads. */
 const pageSize = 1_000
 
-/** How many entries are searched before everything else gets its turn. Parsing and comparing one takes up to 0.1 ms. */
+/** How many entries are searched before other work gets a turn. Parsing and comparing one takes up to 0.1 ms. */
 const entriesPerTurn = 50
 
 export interface FoundEntry extends AuditEntry {

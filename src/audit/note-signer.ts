@@ -36,7 +36,7 @@ export function createNoteSigner(keyring: Pick<Keyring, 'sign'>, process = proce
 
     function settle(outcome: NoteOutcome): void {
       if (outcome === 'written') return
-      // The next note has to name what this one was to name.
+      // The next note has to name the numbers that this one would have named.
       voids.push(...named.voids)
       uncertain.push(...named.uncertain)
       if (outcome === 'not-written') voids.push(number)

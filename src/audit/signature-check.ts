@@ -7,7 +7,9 @@ import type { WalkedLink } from './walk.ts'
 /** How far the clock of a process may be behind that of Redis. */
 const clockOffMs = 3_600_000
 
-/** Notes of a process that were under way together join the chain in any order. So around the place of a removal, some are kept and some not. */
+/**
+ * Concurrent notes of a process join the chain in any order. So around the place of a removal, some of them are kept and others are not.
+ */
 const mayBeMixed = 100
 
 interface NotesOfProcess {

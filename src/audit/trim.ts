@@ -26,10 +26,10 @@ interface TrimParts {
 }
 
 /**
- * Creates the function that removes entries older than 400 days. A signed note names the last of them before they are removed. So somebody
- * else who removes entries from the beginning of the chain cannot make it look like this. The ids in the stream say when an entry was chained,
- * but somebody who can write to Redis can give entries other ids. So it removes only what hangs together, and no entry of a process that
- * began later.
+ * Creates the function that removes entries older than 400 days. A signed note names the last of them before they are removed. So nobody
+ * else can remove entries from the beginning of the chain without being noticed. The ids in the stream say when an entry was chained, but
+ * somebody who can write to Redis can change them. So it removes only entries that form a correct chain, and none of a process that began
+ * later.
  */
 export function createTrim({ redis, keys, note, findGenuine }: TrimParts) {
   async function read(start: string, end: string, count: number) {
@@ -55,7 +55,7 @@ export function createTrim({ redis, keys, note, findGenuine }: TrimParts) {
     return next && verifier.next(next) ? undefined : last
   }
 
-  /** Removes nothing as long as the note about it has not joined the chain. The next call does it then. */
+  /** Removes nothing until the note about the removal has joined the chain. The next call then removes the entries. */
   return async function trim(): Promise<void> {
     const [[oldest], [seconds]] = await guardStore(() => Promise.all([redis.xrange(keys.audit, '-', '+', 'COUNT', 1), redis.time()]))
     const keptSince = Number(seconds) * 1_000 - keepMs

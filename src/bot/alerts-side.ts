@@ -18,9 +18,6 @@ import type { NotifyOperators } from '../requests/outbox/notify-operators.ts'
 import { createRefusalLog } from '../slack/receive/log-refusals.ts'
 import type { Foundation } from './foundation/foundation.ts'
 
-/** The slash command that messages about alerts quote. An alert comes from none. */
-const command = '/infra'
-
 /** Creates the side of alerts: the port that takes them, and the requests that they make. Undefined if it is off. */
 export function createAlertsSide(foundation: Foundation, submit: Submit) {
   const { config, requests } = foundation
@@ -81,11 +78,11 @@ function createTaking(
   const { messenger, identity } = clients.slack
   const { prompt, keys } = redis
   const states = createAlertStates({ redis: prompt, keys })
-  const onError = telemetry.errorReports.throttled('alerts')
+  const onError = telemetry.errorReports.of('alerts')
   const shared = {
     states,
     tell: createTell({ messenger }),
-    command,
+    command: config.slack.command,
     onUnposted: (channelId: string, error: string) =>
       void operators.notify('alerts-unposted', unposted(channelId, error), { about: channelId }),
   }

@@ -27,6 +27,7 @@ export function createBot(config: Config, outlets: Outlets) {
     role: config.role,
     about: { transport: config.slack.appToken === undefined ? 'http' : 'socket mode' },
     log: outlets.log,
+    lines: foundation.telemetry.lines,
     openOperations: operations.open,
     slack: {
       name: 'Slack',

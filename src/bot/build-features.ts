@@ -51,9 +51,10 @@ function setupParts({ config, telemetry, redis, clients, requests }: Foundation,
     members: requests.directory.members,
     showHome: (viewer: Origin) => home.show(viewer, undefined),
     lastReceived,
-    redisFaults: redis.faults,
+    redisFaults: async () => (await redis.faults()).map(({ words }) => words),
     opsChannel: config.opsChannel,
     running: { ...config, version: packageFile.version, rules: config.policy.rules.length },
     usesSockets,
+    command: config.slack.command,
   }
 }

@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { settleWithin } from '../domain/within.ts'
 import type { Log } from '../ops/log/log.ts'
+import type { RepeatedLines } from '../ops/log/repeated-lines.ts'
 import type { Health } from '../ops/pages/health.ts'
 import { createShutdown } from '../ops/process/shutdown.ts'
 import { createReach, type Dependency } from './dependency.ts'
@@ -21,7 +22,8 @@ interface LifecycleParts<Identity> {
   role: 'all' | 'web' | 'worker'
   /** Fields for the log lines of the start. */
   about: Record<string, string>
-  log: Pick<Log, 'info' | 'warn'>
+  log: Pick<Log, 'info'>
+  lines: RepeatedLines
   openOperations: (whyNotReady: () => Promise<string | undefined>) => Promise<Pick<Health, 'port' | 'close'>>
   slack: Dependency<Identity>
   redis: Dependency<void>
@@ -40,6 +42,7 @@ export function createLifecycle<Identity>({
   role,
   about,
   log,
+  lines,
   openOperations,
   slack,
   redis,
@@ -50,7 +53,7 @@ export function createLifecycle<Identity>({
   disconnect,
 }: LifecycleParts<Identity>) {
   const shutdown = createShutdown()
-  const { reach, missing } = createReach({ dependencies: [slack, redis], shutdown, log })
+  const { reach, missing } = createReach({ dependencies: [slack, redis], shutdown, lines })
   let isServing = false
 
   /**
@@ -116,6 +119,7 @@ export function createLifecycle<Identity>({
       first.map((close) => close()),
     )
     await disconnect()
+    lines.flush()
     await Promise.all(last.map((close) => close()))
   }
 

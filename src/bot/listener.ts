@@ -30,6 +30,7 @@ export function createListenerFactory({ config, telemetry, redis, clients, reque
   const { logger, messenger, respond, nameOperators } = clients.slack
   const { access } = requests
   const onUnhandled = errorReports.unhandled
+  const onListenerError = errorReports.of('slack')
   const isFirstDelivery = createDeliveries({ redis: redis.prompt, keys: redis.keys })
 
   return function createListener(identity: Identity) {
@@ -42,6 +43,7 @@ export function createListenerFactory({ config, telemetry, redis, clients, reque
     })
     const listening = listen(app, {
       ...needs,
+      command: config.slack.command,
       authorize: async (origin, what) => void (await access.authorize(origin, { to: 'read', what })),
       messenger,
       respond,
@@ -50,7 +52,7 @@ export function createListenerFactory({ config, telemetry, redis, clients, reque
       isFirstDelivery,
       onError: errorReports.shownToPerson,
     })
-    app.error(async (error) => errorReports.each('slack')(error))
+    app.error(async (error) => onListenerError(error))
 
     async function stop(): Promise<void> {
       await app.stop()

@@ -7,7 +7,7 @@ import type { Foundation } from './foundation/foundation.ts'
 
 /** Creates the operations side: the health, status and metrics pages, on a port for operators and orchestrators. */
 export function createOperationsSide({ config, telemetry, redis, clients }: Foundation, progress: Progress) {
-  const { log, metrics } = telemetry
+  const { log, lines, metrics } = telemetry
   const { slack, accountApi } = clients
   const status = createStatus({
     log,
@@ -25,7 +25,7 @@ export function createOperationsSide({ config, telemetry, redis, clients }: Foun
 
   /** Opens the operations port. Throws StartError if Lockkeeper cannot listen there. */
   function open(whyNotReady: () => Promise<string | undefined>) {
-    return startHealth({ host: config.opsHost, port: config.opsPort, log, whyNotReady, pages })
+    return startHealth({ host: config.opsHost, port: config.opsPort, lines, whyNotReady, pages })
   }
 
   /** Returns the problem of the worker as a sentence, or undefined if it has none. */

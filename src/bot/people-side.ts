@@ -19,7 +19,7 @@ export function createPeopleSide(foundation: Foundation) {
   const { identity, messenger, respond } = clients.slack
   const { directory, catalog, access, signatures, noteOf, checkAuthority, render, forPeople } = requests
   const { store, deliver, wake } = forPeople
-  const onError = telemetry.errorReports.each('people')
+  const onError = telemetry.errorReports.of('people')
 
   const commands = () => features.flatMap((feature) => feature.commands)
   const home = createHome({

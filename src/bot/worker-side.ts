@@ -10,6 +10,7 @@ import { createTrack } from '../requests/reconcile/track/track.ts'
 import { createCounts } from '../requests/worker/counts.ts'
 import { createDataLossMark } from '../requests/worker/data-loss-mark.ts'
 import { createProgress } from '../requests/worker/progress.ts'
+import { createRedisWatch } from '../requests/worker/redis-watch.ts'
 import { createRepeatedWork } from '../requests/worker/repeated-work.ts'
 import { createWorker } from '../requests/worker/worker.ts'
 import type { Foundation } from './foundation/foundation.ts'
@@ -28,12 +29,21 @@ export function createWorkerSide(foundation: Foundation, features: Feature[]) {
     catalog: requests.catalog,
     onLost: telemetry.metrics.requestsLost,
   })
+  const redisWatch = createRedisWatch({
+    redis: patient,
+    keys,
+    // Whoever sets ALLOW_VOLATILE_REDIS knows, and the log has said so at the start.
+    findFaults: foundation.config.redis.allowVolatile ? async () => [] : redis.faults,
+    notifyOperators: operators.notify,
+    onFaults: telemetry.metrics.redisFaults,
+  })
   const worker = createWorker({
     ...requests.forJobs,
     ...createJobs(foundation),
     keys,
     dataLossMark,
-    onError: telemetry.errorReports.each('jobs'),
+    redisWatch,
+    onError: telemetry.errorReports.of('jobs'),
     onTick: telemetry.metrics.tick,
   })
 
@@ -44,7 +54,7 @@ export function createWorkerSide(foundation: Foundation, features: Feature[]) {
     redis: patient,
     keys,
     works: repeatedOf(features, foundation.config.policy),
-    onError: telemetry.errorReports.throttled('jobs'),
+    onError: telemetry.errorReports.of('jobs'),
   })
 
   return { worker: together(worker, repeatedWork), dataLossMark, progress }

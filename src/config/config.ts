@@ -104,7 +104,7 @@ function linesAcross({ values, reported }: Given): string[] {
   return [...lines, ...linesAboutPorts(values, has)]
 }
 
-/** Each port of a process must be its own. 0 is any free one. */
+/** The ports of a process must differ. 0 selects any free port. */
 function linesAboutPorts(values: Environment, has: (name: string) => boolean): string[] {
   const lines: string[] = []
   const publicPort = Variables.shape.PORT.safeParse(values.PORT).data
@@ -132,13 +132,14 @@ function nameParts(v: Variables) {
       botToken: v.SLACK_BOT_TOKEN,
       signingSecret: v.SLACK_SIGNING_SECRET,
       appToken: v.SLACK_APP_TOKEN,
+      command: v.SLACK_COMMAND,
       apiUrl: v.SLACK_API_URL,
       host: v.HOST,
       port: v.PORT,
     },
     infra: { url: v.INFRA_API_URL, key: v.INFRA_API_KEY },
     redis: { url: v.REDIS_URL, prefix: v.REDIS_PREFIX, allowVolatile: v.ALLOW_VOLATILE_REDIS },
-    // Undefined: no alerts are taken.
+    // Undefined: no alerts are received.
     alerts:
       v.ALERTS_PORT === undefined || v.ALERTS_TOKEN === undefined
         ? undefined

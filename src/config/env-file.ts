@@ -14,7 +14,7 @@ export function openEnvFileWarning(path: string): string | undefined {
     if ((mode & openToOthers) === 0 || !secretVariables.some((name) => values[name])) return undefined
     return `${path} holds secrets, and other users of this machine can read or change it (mode ${mode.toString(8)}). Run: chmod 600 ${path}`
   } catch {
-    // There is no such file, or it is out of the bot's reach.
+    // The file does not exist, or this process may not read it.
     return undefined
   }
 }

@@ -3,7 +3,7 @@ import { type Policy, rulesOfKind } from '../domain/policy.ts'
 import { quote } from './notation.ts'
 import type { Conflict } from './policy-conflicts.ts'
 
-/** Finds the entries that do not fit to each other or to the rules. */
+/** Finds the entries that conflict with other entries or with the rules. */
 export function alertConflicts(policy: Policy): Conflict[] {
   const routes = policy.alerts ?? []
   return routes.flatMap((route, index) =>

@@ -60,7 +60,9 @@ function idleAlerts(policy: Policy): Conflict[] {
   })
 }
 
-/** Finds bundles that a rule names for some places only, although their parts can be requested in others: there the bundle is denied. */
+/**
+ * Finds bundles that rules name only for some places, although their parts can be requested in other places: there the bundle is denied.
+ */
 export function bundleWarnings(policy: Policy): Conflict[] {
   return namedIn(policy).flatMap(({ kind, part, naming: [first], places }) => {
     const denied = places.find((place) => {

@@ -96,6 +96,10 @@ export const Variables = z.object({
     "the signing secret of the app's Basic Information, in one word",
   ).optional(),
   SLACK_APP_TOKEN: secret((text) => /^xapp-[\x21-\x7e]+$/.test(text), 'an app-level token, which begins with xapp-').optional(),
+  SLACK_COMMAND: fitting(
+    (text) => /^\/[\p{Ll}\p{Lo}\p{N}_-]{1,31}$/u.test(text),
+    "the app's slash command, such as /infra: in small letters, with at most 32 characters",
+  ).prefault('/infra'),
   SLACK_API_URL: address("the base address of Slack's Web API").prefault('https://slack.com/api/'),
   INFRA_API_URL: address('the base address of the account API'),
   INFRA_API_KEY: secret((text) => /^[\x21-\x7e]+$/.test(text), 'a key of the account API, in one word'),

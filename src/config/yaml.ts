@@ -41,7 +41,7 @@ const options = {
   uniqueKeys: false,
   // 'silent' would drop a second document without an error. 'error' prints nothing, either.
   logLevel: 'error',
-  // A file must not choose YAML 1.1, where `no` is false and 010 is 8, nor types that no policy has, such as sets.
+  // Keeps a file from choosing YAML 1.1, in which `no` is false and 010 is 8, or types that no policy has, such as sets.
   schema: 'core',
   resolveKnownTags: false,
 } as const

@@ -7,7 +7,7 @@ export interface AccountEvent {
   createdAt: string | undefined
 }
 
-/** An action with one of these words, and none of `changingWords`, changes nothing. */
+/** An action that contains one of these words, and none of `changingWords`, changes nothing. */
 const readingWords = new Set(['read', 'get', 'list', 'show', 'view', 'login', 'logout', 'download', 'export'])
 const changingWords = new Set(['create', 'update', 'delete', 'destroy'])
 

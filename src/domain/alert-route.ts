@@ -1,4 +1,4 @@
-/** What the alerts with certain labels lead to: a request to evacuate the server that one of the labels names. */
+/** Leads alerts with certain labels to a request to evacuate the server that one of the labels names. */
 export interface AlertRoute {
   /** Shown to people and written to the audit. */
   name: string
@@ -20,7 +20,7 @@ export function routeFor(routes: AlertRoute[], labels: Labels): AlertRoute | und
   return routes.find(({ match }) => [...match].every(([label, value]) => labelOf(labels, label) === value))
 }
 
-/** Returns the name of the server that an alert is about, as the alert has it. */
+/** Returns the name of the server that an alert is about, as written in the alert. */
 export function serverNamed({ server }: AlertRoute, labels: Labels): string | undefined {
   return labelOf(labels, server)
 }

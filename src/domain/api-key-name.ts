@@ -39,7 +39,7 @@ export const fullAccessFromEverywhere = 'The key gives full access from any IP.'
 const dayMs = 24 * 3_600_000
 const unusedAfterMs = 90 * dayMs
 
-/** A key is noted as never used only once it is this old, because nobody uses a key the minute it is made. */
+/** A key counts as never used only from this age on, because nobody uses a key in the minute of its creation. */
 const neverUsedAfterMs = dayMs
 
 /**

@@ -110,7 +110,7 @@ function judgeRequestingHere(person: Person, place: Place): Ruling | undefined {
   return judgeWhoAndWhere(person, place, 'request') ?? (isDirect ? deny({ code: 'direct-message' }) : undefined)
 }
 
-/** Denies by who the person is and where they are, before any rule is read. Returns undefined if neither is a problem. */
+/** Returns a denial because of who or where the person is, before any rule is read. Returns undefined if neither is a problem. */
 function judgeWhoAndWhere(person: Person, { teamId, standing }: Place, action: DeniedAction): Ruling | undefined {
   if (person.standing === 'unknown') return deny({ code: 'person-unknown', action })
   if (person.standing === 'machine' && action !== 'request') return deny({ code: 'bot', action })

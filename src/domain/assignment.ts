@@ -15,10 +15,10 @@ export type Assignment = z.infer<typeof Assignment>
 /** An assignment, and how long ago it was seen. */
 export type SeenAssignment = Assignment & { agoMs: number }
 
-/** An assignment that is older is not used. */
+/** An older assignment is not used. */
 export const longestSeenMs = 24 * 3_600_000
 
-/** An assignment that is older may be outdated, so a person chooses whether to use it. */
+/** An older assignment may be outdated, so a person chooses whether to use it. */
 export const freshSeenMs = 3_600_000
 
 /** Finds assignments that Lockkeeper saw in the last 24 hours. Throws StoreUnavailableError if Redis does not answer. */

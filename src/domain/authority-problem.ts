@@ -1,7 +1,7 @@
 import type { Finding } from './finding.ts'
 import type { Verdict } from './keyring.ts'
 
-/** Why a write must not be sent. `unknown-key`: nobody can say now whether it is genuine, so the request does not end. */
+/** Why a write must not be sent. `unknown-key`: this process cannot verify the request, so the request does not end. */
 export type AuthorityProblem = Finding & {
   code:
     | 'record-changed'

@@ -23,7 +23,7 @@ export interface Baseline {
   targetType: string | undefined
   /** The slug of the expected operating system. Null: any. Undefined: the account API does not say. */
   operatingSystem: string | null | undefined
-  /** The plans that it applies to: those in `platforms`, or `plan` in the newer shape. */
+  /** The plans that the baseline applies to: `platforms`, or `plan` in the newer shape. */
   platforms: { id: string | undefined; name: string | undefined; slug: string | undefined }[]
   sshKeys: { id: string | undefined; name: string | undefined; fingerprint: string | undefined }[]
   userData: { id: string; description: string | undefined } | undefined

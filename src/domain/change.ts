@@ -12,10 +12,10 @@ import type { Secret } from './secret.ts'
 /** Receives the outcome of a write. `operation` is Lockkeeper's own name for it; `status` is the HTTP status, or why there is none. */
 export type OnAnswer = (answer: { operation: string; status: number | string }) => void
 
-/** What the reads before a change found. */
+/** The result of the reads before a change. */
 export interface Preflight<Facts, Input = unknown> {
   facts: Facts
-  /** The input with the ids that the account API returned. A typed id can have other letters, or be another name of the same resource. */
+  /** The input with the ids that the account API returned. A typed id can differ in case, or be another name of the same resource. */
   input?: Input
   /** What could not be checked. */
   unchecked: Finding[]
@@ -27,7 +27,7 @@ export interface Preflight<Facts, Input = unknown> {
 
 export interface PreflightOptions {
   signal?: AbortSignal
-  /** True when a change is requested. The check then also reads what only the warnings need. */
+  /** True when a change is requested. The check then also makes the reads that only the warnings need. */
   forRequest?: boolean
 }
 
@@ -90,7 +90,7 @@ export interface Change<Input = unknown, Facts = unknown> {
   survey?(options: { signal?: AbortSignal; firstPageOnly?: boolean }): Promise<Set<string>>
   /** Returns the keys by which the survey can show this change while it is under way. */
   surveyKeys?(input: Input, facts: Facts): string[]
-  /** What of this kind is under way on the account, for the operators after Redis has lost its requests. */
+  /** Lists the changes of this kind that are under way on the account, for the operators after Redis has lost its requests. */
   underwayNow?: UnderwayNow
   /** Returns the sentence for the thread when the change is done: `203.0.113.10 is assigned to web-2.` */
   doneSentence(facts: Facts): Phrase
@@ -127,7 +127,7 @@ export interface Item {
   lastSeen?: { server: string; agoMs: number }
 }
 
-/** What is under way on the account, and the words for it. */
+/** Lists the changes under way on the account, with the words for them. */
 export interface UnderwayNow {
   /** Lists each in words: `203.0.113.10 (eip_1), shown on web-1`. */
   list(options: { signal: AbortSignal }): Promise<string[]>
@@ -140,13 +140,13 @@ export interface UnderwayNow {
 }
 
 /**
- * A change that issues a secret. The approval alone does not carry it out: the requester does, with a click, so that they are present to
- * see the secret. Its `observe` finds a secret that nobody saw, and makes it worthless.
+ * A change that issues a secret. After the approval the requester starts it with a click, so that they are present to see the secret. Its
+ * `observe` finds a secret that nobody saw, and makes it worthless.
  */
 export interface Handover<Input, Facts> {
   /** The label of the button: `Create key`. */
   label: string
-  /** What the requester is asked to confirm after the press, as a sentence. Absent: nothing. */
+  /** The sentence that the requester must confirm after the click. Absent: no confirmation. */
   warning?: string
   /** Sends the one write. */
   issue(input: Input, facts: Facts, options: { onAnswer: OnAnswer }): Promise<Issued>

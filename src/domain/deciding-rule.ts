@@ -21,15 +21,15 @@ export function decidingRule(policy: Policy, change: RequestedThing): RuleFor {
   return partsOutdone(policy, own.rule, { ...change, kind: part }).length > 0 ? ofPart : own
 }
 
-/** A rule for the parts that the rule of the bundle is easier than, and in which members. */
+/** A rule for the parts that is stricter than the rule for the bundle, and the members in which it is. */
 export interface Outdone {
   than: PolicyRule
   members: (keyof PolicyRule)[]
 }
 
 /**
- * Finds the rules for a part than which the rule of its bundle is easier. In a channel where nobody may request the part, although people may
- * elsewhere, nobody may request the bundle, either: who is in the other channels limits who requests.
+ * Finds the rules for a part than which the rule of its bundle is easier. If the part can be requested only in other channels, the bundle
+ * cannot be requested in this one, because membership of those channels limits who requests.
  */
 export function partsOutdone(policy: Policy, rule: PolicyRule, part: RequestedThing): Outdone[] {
   const here = ruleFor(policy, part)

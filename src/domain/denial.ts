@@ -25,7 +25,7 @@ const byPolicy = [
   z.object({ code: z.literal('not-a-requester'), requesters: Group }),
   /** Alerts may request nothing under this rule. */
   z.object({ code: z.literal('alerts-not-named'), rule: z.string() }),
-  /** The rule needs no approval, and what alerts request needs one. */
+  /** The rule needs no approval, but a request by an alert always needs one. */
   z.object({ code: z.literal('alerts-need-approval'), rule: z.string() }),
   z.object({ code: z.literal('not-an-approver'), approvers: ApproveTerms }),
   /** `needed`: the number of other people who must approve. `requester`: set if it is a machine. */

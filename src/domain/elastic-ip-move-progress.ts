@@ -29,7 +29,7 @@ export function observeMove(move: Move, seen: ElasticIp | 'gone', moment: Moment
 function observeMoving(move: Move, seen: ElasticIp, moment: Moment): Observation {
   if (seen.server?.id === move.to.id) return { is: 'underway', seen: sightingOf(seen) }
   if (isThird(move, seen)) return moment.early ? unclear(seen) : supersededBy(seen, { isMoving: true })
-  // This move was reported as ended. Only the target proves that it is this move and not a newer one.
+  // This move was already reported as ended. Only its target proves that the read is about this move and not about a newer one.
   return moment.phase === 'ended' ? unclear(seen) : { is: 'underway', seen: sightingOf(seen) }
 }
 
@@ -64,7 +64,7 @@ function sightingOf({ status, server }: ElasticIp) {
 
 /** Returns the keys by which a list of moving Elastic IPs can show this move while it is under way. */
 export function moveSurveyKeys({ elasticIpId, from, to }: Move): string[] {
-  // If the old server is unknown, any server may be it.
+  // If the old server is unknown, the address may be shown on any server.
   if (!from) return [movingAnywhere(elasticIpId)]
   return [to.id, from.id, undefined].map((serverId) => movingOn(elasticIpId, serverId))
 }

@@ -9,7 +9,7 @@ export function isNotOn<Shown extends Pick<Server, 'status'>>(server: Shown): se
   return server.status !== undefined && server.status !== 'on'
 }
 
-/** What approvers should know of the target of a move. None of it stands against the move. */
+/** Lists what approvers should know about the target of a move. None of it prevents the move. */
 export function targetWarnings(target: Server): MoveFinding[] {
   const server = nameOf(target)
   return [
@@ -20,14 +20,16 @@ export function targetWarnings(target: Server): MoveFinding[] {
   ]
 }
 
-/** What people should know after a move to a server that was not on when the move was sent. `now`: the server, if it could be read. */
+/**
+ * Lists what people should know after a move to a server that was not on when the move was sent. `now`: the server, if it could be read.
+ */
 export function afterMove({ to, toStatus }: Pick<MoveFacts, 'to' | 'toStatus'>, now: Server | undefined): MoveFinding[] {
   const server = to.name
   if (now) return isNotOn(now) ? [{ code: 'assigned-to-server-not-on', server, status: now.status }] : []
   return toStatus === undefined ? [] : [{ code: 'server-was-not-on', server, status: toStatus }]
 }
 
-/** Tells of other servers that look the same by name. `listed` are servers of that name, or more. */
+/** Warns of other servers whose names look the same. `listed`: servers with that name, and perhaps others. */
 export function namesakeWarnings(target: Server, listed: Server[]): MoveFinding[] {
   const [server, serverId] = [nameOf(target), target.id]
   const named = listed.map((other) => ({ id: other.id, name: nameOf(other) }))

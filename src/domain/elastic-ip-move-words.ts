@@ -9,7 +9,7 @@ export function moveWords(finding: MoveFinding): Words {
   return { ...wordsFrom(sentenceOf(finding)), ...(next === undefined ? {} : { next }) }
 }
 
-/** Says what to do after an end that the same request would meet again. Undefined if it may succeed later. */
+/** Says what to do if the same request would fail again. Returns undefined if it may succeed later. */
 function nextAfter(finding: MoveFinding): string | undefined {
   switch (finding.code) {
     case 'no-elastic-ip':

@@ -15,10 +15,11 @@ export const errorCodes = [
   'redis-data-new',
   'redis-set-back',
   'assignments-refused',
+  'redis-unsafe',
   'write-doubled',
   'alerts-unread',
   'alerts-unposted',
-  // Lines of the log alone.
+  // Only in lines of the log.
   'account-api-error',
   'alerts-failed',
   'alerts-port-refused',
@@ -38,7 +39,6 @@ export const errorCodes = [
   'public-port-refused',
   'queue-failed',
   'redis-not-responding',
-  'redis-unsafe',
   'slack-library',
   'slack-listener-failed',
   'traces-not-sent',

@@ -15,7 +15,7 @@ export interface EvacuationReads {
   listed: ElasticIp[]
   /** The addresses that were read one by one, because the list does not show them. An address that could not be read is absent. */
   single: Map<string, ElasticIp | 'gone'>
-  /** What Lockkeeper saw on the server before, where the account lists nothing. */
+  /** The addresses that Lockkeeper saw on the server before. Used only where the account lists none. */
   seen: SeenAssignment[]
   source: Server | undefined
   target: Server | undefined
@@ -37,7 +37,7 @@ export function judgeAddresses(
   return { from, judged: withinOneProject(judgeAll(input, reads, from, checkFor), reads.target) }
 }
 
-/** The account may no longer show a server that is gone. Then its name is the one that Lockkeeper saw. */
+/** If the account no longer shows the server, returns the name that Lockkeeper saw. */
 function nameOfSource(
   { serverId }: Pick<EvacuationInput, 'serverId'>,
   { source, seen, listed }: Pick<EvacuationReads, 'source' | 'seen' | 'listed'>,
@@ -57,7 +57,7 @@ function judgeAll(input: EvacuationInput, reads: EvacuationReads, from: { id: st
     const seen = seenById.get(id)
     const address = read === 'gone' ? (seen?.address ?? id) : read.address
     if (read === 'gone') return [{ elasticIpId: id, address, finding: { code: 'no-elastic-ip', elasticIpId: id } }]
-    // What was only seen there before, and is on another server now, is no address of this server.
+    // An address that was only seen there before, and is on another server now, does not belong to this server.
     if (read.server && read.server.id !== from.id && !asked.has(id)) return []
     if (!read.server && !seen && checkFor === 'request')
       return [{ elasticIpId: id, address, finding: { code: 'not-seen-there', address, server: from.name } satisfies EvacuationFinding }]

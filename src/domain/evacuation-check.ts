@@ -90,7 +90,10 @@ function refuseUnlessClear({ moves, leftOut, cannotMove, from, to }: Divided & P
   if (moves.length > mostEvacuated) refuseEvacuation({ code: 'too-many-addresses', server, count: moves.length, most: mostEvacuated })
 }
 
-/** What approvers should know: of the target once, of the addresses that are left out, and of those that the account shows on no server. */
+/**
+ * Lists what approvers should know: about the target (once), the addresses that are left out, and those that the account shows on no
+ * server.
+ */
 function warningsOf(moves: Preflight<EvacuatedIp>[], leftOut: LeftOut[], server: string): Finding[] {
   const agos = moves.flatMap(({ facts }) => facts.seenAgoMs ?? [])
   return [

@@ -26,7 +26,7 @@ export const EvacuationFinding = z.discriminatedUnion('code', [
   z.object({ code: z.literal('seen-long-ago'), address, server, agoMs: z.number() }),
   z.object({ code: z.literal('not-on-server'), address, server, now: server }),
   z.object({ code: z.literal('project-of-others'), address, project: z.string() }),
-  /** Neither the account nor what Lockkeeper saw before shows it on the server. */
+  /** Neither the account nor Lockkeeper's own list of seen addresses has it on the server. */
   z.object({ code: z.literal('not-seen-there'), address, server }),
   z.object({ code: z.literal('came-later'), address, server }),
 
@@ -96,7 +96,7 @@ function sentenceOf(finding: EvacuationFinding): Phrase {
   }
 }
 
-/** A refusal with more reasons than these counts the others. */
+/** A refusal lists at most this many reasons, and counts the others. */
 const mostListed = 10
 
 function listed(causes: z.infer<typeof Cause>[]): Phrase {

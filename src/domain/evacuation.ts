@@ -13,7 +13,7 @@ export const EvacuationInput = z.object({
   targetId: z.string(),
   /** The addresses to move, by the ids of their Elastic IPs. Absent: all that the server has. */
   elasticIpIds: z.array(z.string()).optional(),
-  /** Leaves out what cannot be moved, in place of a refusal. Only a new request of an alert has it. */
+  /** Leaves out addresses that cannot be moved, in place of a refusal. Only a new request by an alert sets it. */
   leavesOut: z.literal(true).optional(),
 })
 export type EvacuationInput = z.infer<typeof EvacuationInput>
@@ -40,7 +40,7 @@ export const EvacuationFacts = z.object({
   site: z.string().optional(),
   items: z.array(EvacuatedIp),
   leftOut: z.array(LeftOut),
-  /** What came to the server after the request. */
+  /** The addresses that came to the server after the request. */
   came: z.array(LeftOut).optional(),
 })
 export type EvacuationFacts = z.infer<typeof EvacuationFacts>
@@ -56,7 +56,7 @@ export function movesOf({ items, to }: EvacuationFacts): Item[] {
   }))
 }
 
-/** What of the approved facts has changed for the whole. What has changed for one address keeps only that address from being sent. */
+/** Finds the differences that stop the whole evacuation. A change of one address keeps only that address from being sent. */
 export function evacuationDifferences(approved: EvacuationFacts, now: EvacuationFacts): EvacuationFinding[] {
   const differences: EvacuationFinding[] = []
   for (const [before, today] of [
@@ -88,8 +88,8 @@ export function addressesLeftOut(approved: EvacuationFacts, now: EvacuationFacts
 }
 
 /**
- * Keeps what the account showed of each address at the approval and no longer shows. What was not approved is not moved: it came to the server
- * later, or was left out at the request.
+ * Keeps the facts about each address that the account showed at the approval and no longer shows. Drops addresses that were not approved:
+ * they came to the server later, or were left out of the request.
  */
 export function completeEvacuation(approved: EvacuationFacts, now: EvacuationFacts): EvacuationFacts {
   const before = new Map(approved.items.map((item) => [item.elasticIpId, item]))

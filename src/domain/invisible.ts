@@ -4,7 +4,7 @@
  */
 const invisible = /[\p{Default_Ignorable_Code_Point}\u2800]/gu
 
-/** Removes the characters that show nothing. An emoji of several joined ones becomes those that it consists of. */
+/** Removes the characters that show nothing. A joined emoji falls apart into its parts. */
 export function withoutInvisible(text: string): string {
   return text.replace(invisible, '')
 }

@@ -15,9 +15,9 @@ interface Subkey {
 }
 
 /**
- * Signs and verifies what is stored in Redis, with HMAC-SHA-256. The first secret signs; all of them verify, so that a secret can be replaced
- * while two releases run side by side. Subkeys come from HKDF-SHA-256 (RFC 5869), and differ by purpose and by Redis prefix. A signature is
- * `<id of the key>.<base64url>`, by which an unknown key is told from a forgery.
+ * Signs and verifies what is stored in Redis, with HMAC-SHA-256. The first secret signs; all of them verify, so that a secret can be
+ * replaced while two releases run side by side. Subkeys come from HKDF-SHA-256 (RFC 5869), and differ by purpose and by Redis prefix. A
+ * signature is `<id of the key>.<base64url>`, so that an unknown key can be distinguished from a forgery.
  */
 export function createKeyring(secrets: readonly [Secret, ...Secret[]], { purpose, prefix }: { purpose: Purpose; prefix: string }) {
   const subkeys = secrets.map((secret) => subkeyOf(secret, `lockkeeper/1/${prefix}/${purpose}`))
@@ -42,7 +42,7 @@ export type Keyring = ReturnType<typeof createKeyring>
 
 function subkeyOf(secret: Secret, info: string): Subkey {
   const key = Buffer.from(hkdfSync('sha256', secret.reveal(), '', info, 32))
-  // The id tells keys apart and tells nothing of the key.
+  // The id distinguishes keys and reveals nothing about the key.
   return { key: createSecretKey(key), id: hash('sha256', Buffer.concat([Buffer.from('id of '), key])).slice(0, 8) }
 }
 
@@ -50,7 +50,7 @@ function isMacOf(subkey: Subkey, content: unknown, mac: Buffer): boolean {
   try {
     return timingSafeEqual(macOf(subkey, content), mac)
   } catch (error) {
-    // Nested deeper than the stack: then it cannot have been signed either.
+    // A value that is nested too deeply for the stack cannot have been signed either.
     if (error instanceof RangeError) return false
     throw error
   }

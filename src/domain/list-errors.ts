@@ -13,8 +13,8 @@ export class AnswerTooLongError extends ApiContractError {
 export type ListLimit = 'items' | 'items of a page' | 'pages' | 'bytes' | 'bytes of a page' | 'time'
 
 /**
- * A list was not read to its end, because it exceeds a limit. `items` is what was read, for those who only show the list. Nobody may conclude
- * from them that something does not exist.
+ * A list was not read to its end, because it exceeds a limit. `items` are those that were read, for code that only shows the list. An item
+ * that is missing there may still exist.
  */
 export class ListCutError extends ApiContractError {
   override name = 'ListCutError'

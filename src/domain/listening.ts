@@ -8,7 +8,7 @@ export interface ListenAddress {
   port: number
 }
 
-/** Returns what to do where a server cannot listen, or the error itself if it is another one. */
+/** Returns an error that says what to do if a server cannot listen. Returns every other error as it is. */
 export function whyNotListening(error: Error & { code?: unknown }, { hostVariable, host, portVariable, port }: ListenAddress): Error {
   if (error.code === 'EADDRINUSE') {
     return new StartError(`${portVariable} ${port} is used by another program. Choose another port, or stop that program.`)

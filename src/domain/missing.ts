@@ -1,8 +1,8 @@
 import type { ListLimit } from './list-errors.ts'
 
-/** What a list lacks that was read from the account API. */
+/** The parts that are missing in a list from the account API. */
 export interface Missing {
-  /** What kept it from being read to its end. */
+  /** The limit that ended the read. */
   cut?: ListLimit | undefined
   /** How many items do not fit the schema. */
   unreadable?: number

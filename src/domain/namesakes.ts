@@ -3,7 +3,7 @@ import { type Phrase, phrase } from './phrase.ts'
 
 const mostListed = 3
 
-/** Others of the same name: their number, and the ids of up to three of them. */
+/** Other things with the same name: their number, and the ids of up to three of them. */
 export interface Namesakes {
   others: string[]
   count: number

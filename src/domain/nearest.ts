@@ -1,7 +1,7 @@
 import { distance } from 'fastest-levenshtein'
 import { inNaturalOrder } from './natural-order.ts'
 
-/** Longer texts are cut before they are compared, because the comparison takes time with the square of the length. */
+/** Longer texts are cut before they are compared, because the time of a comparison grows with the square of the length. */
 const longestTyped = 100
 
 /** Counts the letters to add, remove or replace until `typed` is `name`. Upper and lower case of `typed` count as the same. */

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Finding } from './finding.ts'
 
-/** What the account showed of the resource of a change. */
+/** What a read of the account showed about the resource of a change. */
 export const Sighting = z.object({
   /** The status as the account shows it: `moving`. */
   status: z.string(),
@@ -14,7 +14,7 @@ export type Sighting = z.infer<typeof Sighting>
 export type Observation =
   | { is: 'underway'; seen?: Sighting }
   | { is: 'unclear'; seen?: Sighting }
-  /** `notes`: what is done, but not as people expect it: the server that has the address now is off. */
+  /** `notes`: the change is done, but something keeps it from being of use, such as a server that is off. */
   | { is: 'done'; notes?: Finding[] }
   /**
    * `mayStillHappen`: the change may still take effect, so the request stays tracked for a while. `corrects`: the effect of the write is

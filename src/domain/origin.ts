@@ -12,7 +12,7 @@ export const Origin = z.object({
 })
 export type Origin = z.infer<typeof Origin>
 
-/** Stands for alerts in the `userId` of a requester. Policies name them by the same word. It has the form of no id of Slack. */
+/** Stands for alerts in the `userId` of a requester. Policies name them by the same word. No Slack id has this form. */
 export const alertsRequester = 'alerts'
 
 /** Whether a machine requested, and no person. */

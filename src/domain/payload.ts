@@ -30,7 +30,7 @@ export function payloadHash({
   return hash('sha256', canonicalJson(payload))
 }
 
-/** Whether the record still fits its hash. */
+/** Whether the record still matches its hash. */
 export function isGenuine(request: Request): boolean {
   return request.hash === payloadHash(request)
 }

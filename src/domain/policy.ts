@@ -17,7 +17,7 @@ export const ApproveTerms = z.object({
 })
 export type ApproveTerms = z.infer<typeof ApproveTerms>
 
-/** Projects by id and by name. Whoever may rename a project chooses its name, so an id never matches a name. */
+/** Projects by id and by name. People who can rename a project choose its name, so an id never matches a name. */
 export interface Projects {
   ids: string[]
   names: string[]
@@ -42,7 +42,7 @@ export interface PolicyRule {
   breakGlass: boolean
   /** Whether each request needs a reason. */
   needsReason: boolean
-  /** Whether *Approve* always asks for a confirmation, also where there is nothing to check first. */
+  /** Whether *Approve* always asks for a confirmation, even if there is nothing to check first. */
   confirm: boolean
   /** How long a request can be approved, in milliseconds. */
   expiresMs: number
@@ -57,7 +57,7 @@ export interface Policy {
   rules: PolicyRule[]
   /** Absent: there are none. */
   bundles?: Bundles
-  /** What alerts lead to, in the order in which they are compared. Absent: alerts lead to nothing. */
+  /** The requests that alerts lead to, in the order in which they are compared. Absent: alerts lead to nothing. */
   alerts?: AlertRoute[]
 }
 
@@ -153,7 +153,7 @@ export function approverGroupsOf(rule: PolicyRule): string[] {
   return rule.approve ? approversOf(rule.approve).userGroups : []
 }
 
-/** The rules of a policy without a file are called like the settings that they come from. */
+/** The rules of a policy without a file have the names of the settings that they come from. */
 export const settingRules = { noApproval: 'NO_APPROVAL', approvers: 'APPROVERS' } as const
 
 /** Whether a rule comes from a setting, and not from a policy file. */

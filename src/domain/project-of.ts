@@ -2,8 +2,8 @@ import type { Change } from './change.ts'
 import type { Project } from './policy.ts'
 
 /**
- * Returns the project of a change, which rules depend on. Items of several projects have none in common: then no rule for one of these
- * projects decides about the others.
+ * Returns the project of a change, which rules depend on. If the items are in several projects, the project counts as unknown, so that no
+ * rule for one of the projects decides about the others.
  */
 export function projectOf<Input, Facts>({ project, items }: Pick<Change<Input, Facts>, 'project' | 'items'>, facts: Facts): Project {
   const whole = project?.(facts) ?? 'none'

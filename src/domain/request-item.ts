@@ -14,7 +14,7 @@ export type ItemState = (typeof itemStates)[number]
 /** Stands for a state of an item that another version of Lockkeeper wrote. No step leads to it or from it. */
 export const unknownItemState = 'unknown'
 
-/** What became of one item. Times are in ms since 1970 by Redis' clock. */
+/** The progress and the outcome of one item. Times are in ms since 1970 by Redis' clock. */
 export const RequestItem = z.object({
   /** The id of its resource: `eip_1`. */
   id: z.string(),
@@ -41,7 +41,7 @@ export function isItemUnderway({ state }: Pick<RequestItem, 'state'>): boolean {
   return state === 'sending' || state === 'moving'
 }
 
-/** Returns the items that are worth another try. What somebody else moved is left as it is. */
+/** Returns the items that can be tried again. An item that somebody else moved is left as it is. */
 export function restOf<Item extends Pick<RequestItem, 'state'>>(items: Item[]): Item[] {
   return items.filter(({ state }) => state === 'failed' || state === 'not-started')
 }

@@ -69,7 +69,10 @@ function breakGlassContent({ id, hash }: Pick<Request, 'id' | 'hash'>, { by, nam
   return { signed: 'break-glass', requestId: id, hash, by, name, rule, via, at, reason }
 }
 
-/** What was read of the account just before the one write. Later reads are compared with it, and may lead to another write. */
+/**
+ * Returns what the signature of the last read before the write covers. Later reads are compared with that read, and may lead to another
+ * write.
+ */
 function seenContent({ id, hash }: Pick<Request, 'id' | 'hash'>, seen: unknown) {
   return { signed: 'seen', requestId: id, hash, seen }
 }

@@ -91,11 +91,11 @@ export const Request = z.object({
   seen: z.unknown().optional(),
   /** Signs `seen` (see `request-signature.ts`). */
   seenSignature: z.string().optional(),
-  /** What it locks: a resource has at most one open request. */
+  /** The resource that it locks. A resource has at most one open request. */
   resource: z.string(),
-  /** What it locks besides: the resources of its items. */
+  /** The other resources that it locks: those of its items. */
   moreResources: z.array(z.string()).default([]),
-  /** What became of each item, for a change of several. Absent until the first write may be sent. */
+  /** The state of each item, for a change of several. Absent until the first write may be sent. */
   items: z.array(RequestItem).optional(),
   /** The SHA-256 of what was requested (see `payloadHash`). Buttons carry it, and it is checked again before execution. */
   hash: z.string(),
@@ -108,13 +108,13 @@ export const Request = z.object({
   /** The names of the people in `warnings`, by Slack id, if the rule mentions other people. */
   personNames: z.record(z.string(), z.string()).optional(),
   needsApproval: z.boolean(),
-  /** How many approvals it took by its rule when it was requested; 0 if none. */
+  /** How many approvals its rule needed at the time of the request. 0: none. */
   approvalsNeeded: z.number().int(),
   /** Signs the request as it was requested (see `request-signature.ts`). */
   signature: z.string().optional(),
-  /** What the preflight check could not find out. */
+  /** The checks that got no answer. */
   unchecked: z.array(Finding),
-  /** What approvers should know and what does not stand against it. */
+  /** Facts that approvers should know, and that do not prevent the change. */
   warnings: z.array(Finding).default([]),
   origin: Origin,
   reason: z.string().optional(),

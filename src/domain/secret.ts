@@ -1,8 +1,8 @@
 import { inspect } from 'node:util'
 
 /**
- * A value that must never be printed. Strings, JSON, logs and `inspect` show `[redacted]`. Only `reveal()` returns the value, and a test
- * names the few files that may call it.
+ * Holds a value that must never be printed. Strings, JSON, logs and `inspect` show `[redacted]`. Only `reveal()` returns the value, and a
+ * test names the few files that may call it.
  */
 export class Secret {
   readonly #value: string

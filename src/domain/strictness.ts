@@ -3,26 +3,26 @@ import { type ApproveTerms, approvalsNeeded, approversOf, type Group, type Polic
 type Member = keyof PolicyRule
 
 /**
- * How each member makes a rule easier than another one. It has every member of a rule, so that nobody adds one without deciding this.
- * Members of user groups change, so a person in a group is never taken for one of its members.
+ * Says for each member whether it makes a rule easier than another one. It lists every member of a rule, so that a new member does not
+ * compile without an entry here. User groups are compared by id, because their members change.
  */
 const easierBy: Record<Member, (rule: PolicyRule, than: PolicyRule) => boolean> = {
-  // The request may come from people who could not request the other change.
+  // Easier, because people may request who could not request the other change.
   request: ({ request }, than) => than.request !== undefined && (request === undefined || !isWithin(request, than.request)),
   approve: ({ approve }, than) => than.approve !== undefined && (approve === undefined || easierTerms(approve, than.approve).length > 0),
   breakGlass: (rule, than) => than.approve !== undefined && rule.breakGlass && !than.breakGlass,
   confirm: (rule, than) => rule.approve !== undefined && than.approve !== undefined && !rule.confirm && than.confirm,
   needsReason: (rule, than) => than.needsReason && !rule.needsReason,
-  // The reasons for a change go out of date, so a late approval is an easy one.
+  // Easier, because the reasons for a change go out of date: a late approval is worth less.
   expiresMs: (rule, than) => rule.approve !== undefined && than.approve !== undefined && rule.expiresMs > than.expiresMs,
-  // These say what a rule is for. Which other rule is for the same is found by matching.
+  // These members say what a rule applies to. Matching finds the other rule for the same change.
   name: () => false,
   changes: () => false,
   projects: () => false,
   channels: () => false,
-  // What alerts request needs people, whom `approve` names.
+  // A request by an alert also needs the approvers.
   alerts: () => false,
-  // A mention calls people, and nothing waits for them.
+  // A mention only notifies people.
   mention: () => false,
 }
 
@@ -31,10 +31,10 @@ export function easierMembers(rule: PolicyRule, than: PolicyRule): Member[] {
   return (Object.keys(easierBy) as Member[]).filter((member) => easierBy[member](rule, than))
 }
 
-/** How terms can be easier: they need fewer people, or not somebody of `allOf`, or somebody else counts. */
+/** How terms can be easier: they need fewer people, or lack somebody of `allOf`, or accept another approver. */
 export type EasierTerms = { is: 'fewer'; needed: number } | { is: 'not-all'; missing: string[] } | { is: 'others'; ids: string[] }
 
-/** Returns in what terms are easier than others. Empty: people who are enough for them are enough for the others as well. */
+/** Returns how terms are easier than others. Empty: people who satisfy these terms also satisfy the others. */
 export function easierTerms(terms: ApproveTerms, than: ApproveTerms): EasierTerms[] {
   const needed = approvalsNeeded(than)
   const missing = than.allOf.filter((id) => !terms.allOf.includes(id))

@@ -3,10 +3,10 @@ import { z } from 'zod'
 /** The place of a span in its trace, as a `traceparent` of W3C Trace Context: the ids of the trace and the span, and whether it is recorded. */
 export const TraceParent = z.string().regex(/^00-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-0[01]$/)
 
-/** What a span says. Only names from fixed sets, ids and numbers: never a text, a name of a person, an address or a token. */
+/** The attributes of a span: only names from fixed sets, ids and numbers, never a text, a person's name, an address or a token. */
 export type SpanAttributes = Record<string, string | number>
 
-/** What of a request continues its trace. */
+/** The part of a request that continues its trace. */
 interface Traced {
   id: string
   kind: string
@@ -22,7 +22,10 @@ export interface Tracing {
   begin<T>(name: string, attributes: SpanAttributes, work: () => Promise<T>): Promise<T>
   /** Runs `work` in a span of the trace of a request. */
   follow<T>(request: Traced, name: string, work: () => Promise<T>): Promise<T>
-  /** Continues what was begun here in the trace of a request, and links both traces: a click says only after a while what it is about. */
+  /**
+   * Continues the present work in the trace of a request, and links both traces. The request of a click is known only after its record was
+   * read.
+   */
   join(request: Traced, name: string): void
   /** Adds something that took `ms` and ends now. */
   note(name: string, attributes: SpanAttributes, ms: number): void
@@ -30,7 +33,7 @@ export interface Tracing {
   current(): string | undefined
 }
 
-/** Records nothing, and costs nothing. */
+/** Records nothing. */
 export const noTracing: Tracing = {
   begin: (_name, _attributes, work) => work(),
   follow: (_request, _name, work) => work(),

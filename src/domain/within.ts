@@ -1,8 +1,8 @@
 export type Within<T> = { is: 'ready'; value: T } | { is: 'late'; work: Promise<T> }
 
 /**
- * Waits for `work`, at most `ms` milliseconds. Returns `late` after that, with the promise to wait for. Throws a failure within this time;
- * the caller handles a later failure with the promise.
+ * Waits at most `ms` milliseconds for `work`. After that it returns `late` with the promise, so that the caller can go on waiting. Throws a
+ * failure within this time; the caller handles a later failure with the promise.
  */
 export async function within<T>(ms: number, work: Promise<T>): Promise<Within<T>> {
   let timer: NodeJS.Timeout | undefined

@@ -58,6 +58,8 @@ export interface FeatureParts {
 export interface Setup {
   running: Running
   usesSockets: boolean
+  /** The slash command that messages name where no command led to them. */
+  command: string
   opsChannel: string | undefined
   probe: SetupProbe
   /** Reads the members of these groups, as for a decision. `unknown`: Slack gave no answer. */

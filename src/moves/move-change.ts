@@ -61,7 +61,7 @@ export function createMoveChange(accountApi: Pick<AccountApi, 'elasticIps' | 'se
       const observation = observeMove(facts, seen, moment)
       return observation.is === 'done' ? withNotes(facts, signal) : observation
     },
-    // A move that the list does not show is read by itself, so an incomplete list does no harm.
+    // An incomplete list does no harm: a move that is not in the list is read by itself.
     survey: async (options) => surveyKeysIn((await asFarAsRead(accountApi.elasticIps.list({ status: 'moving', ...options }))).items),
     surveyKeys: (_, facts) => moveSurveyKeys(facts),
     underwayNow: {

@@ -21,7 +21,7 @@ export function createPreflight(accountApi: Pick<AccountApi, 'elasticIps' | 'ser
     ])
     const assignedId = needsAssignedServer({ elasticIp, target }) ? elasticIp?.server?.id : undefined
     const [assigned, namesakes] = await Promise.all([
-      // A fault of the old server must not prevent a move away from it. The request message says what was not checked.
+      // A failed read of the old server must not prevent a move away from it. The request message says what was not checked.
       assignedId === undefined ? undefined : accountApi.servers.get(assignedId, options).catch(() => undefined),
       forRequest && target ? readNamesakes(accountApi, target, options) : noNamesakes,
     ])

@@ -1,4 +1,4 @@
-import type { Redis } from 'ioredis'
+import { Cluster, type Redis } from 'ioredis'
 import { AwayError, StartError } from '../domain/errors.ts'
 import { withinOr } from '../domain/within.ts'
 import { guardStore } from './connect.ts'
@@ -6,7 +6,7 @@ import { guardStore } from './connect.ts'
 /** How long one attempt waits for an answer. */
 const defaultAttemptMs = 2_000
 
-/** Errors that do not pass by waiting: the user, the password or the rights of the user are wrong. */
+/** Errors that waiting does not fix: the user, the password or the rights of the user are wrong. */
 const refusal = /\b(WRONGPASS|NOAUTH|NOPERM)\b/
 
 interface CheckParts {
@@ -21,17 +21,17 @@ interface CheckParts {
 
 /** Creates the check whether this Redis keeps requests safe. */
 export function createRedisCheck({ redis, allowVolatile, problem, warn, attemptMs = defaultAttemptMs }: CheckParts) {
-  let running: Promise<string> | undefined
+  let running: Promise<string[]> | undefined
 
   /** Runs the check once. Throws AwayError while Redis does not answer, and StartError if Redis rejects the user or could lose requests. */
   return async function check(): Promise<void> {
-    const text = await withinOr(attemptMs, readInfo(), undefined).catch((error: Error) => {
+    const infos = await withinOr(attemptMs, readInfo(), undefined).catch((error: Error) => {
       throw problemError(refusal.exec(error.message)?.[1] ?? problem())
     })
-    if (text === undefined) throw problemError(problem())
+    if (infos === undefined) throw problemError(problem())
     // While Redis loads its data, it answers INFO but rejects most other commands.
-    if (parseInfo(text).get('loading') === '1') throw problemError('LOADING')
-    const faults = findRedisFaults(text)
+    if (infos.some((info) => parseInfo(info).get('loading') === '1')) throw problemError('LOADING')
+    const faults = findRedisFaults(infos).map(({ words }) => words)
     if (faults.length > 0 && !allowVolatile) {
       throw new StartError(`${faults.join(' ')} For development only, set ALLOW_VOLATILE_REDIS=true to start anyway.`)
     }
@@ -39,8 +39,8 @@ export function createRedisCheck({ redis, allowVolatile, problem, warn, attemptM
   }
 
   /** Shares one INFO command between attempts, because a patient connection queues each command until Redis answers. */
-  function readInfo(): Promise<string> {
-    running ??= guardStore(() => redis.info()).finally(() => {
+  function readInfo(): Promise<string[]> {
+    running ??= guardStore(() => readInfos(redis)).finally(() => {
       running = undefined
     })
     return running
@@ -57,20 +57,46 @@ function problemError(problem = 'no answer'): Error {
 }
 
 /**
- * Finds the settings with which Redis could lose requests, in the answer to INFO. Returns a sentence for each, with what to do. A Redis
- * that evicts keys, or does not write to disk, silently loses approvals and moves in progress. A setting that INFO does not show is no
- * fault.
+ * Reads the answers to INFO: one, or that of each primary of a Cluster, because the settings of one say nothing about the others. Throws if
+ * Redis does not answer. A single primary that does not answer is left out, because a replica replaces it.
  */
-export function findRedisFaults(infoText: string): string[] {
-  const info = parseInfo(infoText)
-  const faults: string[] = []
+export async function readInfos(redis: Redis | Cluster): Promise<string[]> {
+  const first = await redis.info()
+  if (!(redis instanceof Cluster)) return [first]
+  const answers = await Promise.allSettled(redis.nodes('master').map((node) => node.info()))
+  return [first, ...answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []))]
+}
+
+/** A setting with which Redis could lose requests. `words`: a sentence with what is wrong, and one with what to do. */
+export interface RedisFault {
+  code: 'old-version' | 'evicts' | 'not-on-disk'
+  words: string
+}
+
+/**
+ * Finds the settings with which Redis could lose requests, in the answers to INFO. A Redis that evicts keys, or does not write to disk,
+ * silently loses approvals and moves in progress. A setting that INFO does not show is no fault.
+ */
+export function findRedisFaults(infos: string[]): RedisFault[] {
+  const byCode = new Map(infos.flatMap(faultsOf).map((fault) => [fault.code, fault]))
+  return [...byCode.values()]
+}
+
+function faultsOf(text: string): RedisFault[] {
+  const info = parseInfo(text)
+  const faults: RedisFault[] = []
   const version = info.get('redis_version')
-  if (Number(version?.split('.')[0] ?? 0) < 7) faults.push(`Redis has version ${version ?? 'unknown'}. Update it to 7 or newer.`)
+  if (Number(version?.split('.')[0] ?? 0) < 7) {
+    faults.push({ code: 'old-version', words: `Redis has version ${version ?? 'unknown'}. Update it to 7 or newer.` })
+  }
   const policy = info.get('maxmemory_policy')
   if (policy !== undefined && policy !== 'noeviction') {
-    faults.push(`Redis evicts keys when its memory is full (maxmemory-policy ${policy}). Set it to noeviction.`)
+    const words = `Redis evicts keys when its memory is full (maxmemory-policy ${policy}). Set it to noeviction.`
+    faults.push({ code: 'evicts', words })
   }
-  if (info.get('aof_enabled') === '0') faults.push("Redis doesn't write changes to disk (appendonly no). Set appendonly yes.")
+  if (info.get('aof_enabled') === '0') {
+    faults.push({ code: 'not-on-disk', words: "Redis doesn't write changes to disk (appendonly no). Set appendonly yes." })
+  }
   return faults
 }
 

@@ -1,7 +1,7 @@
 import { guardStore, type Redis } from './connect.ts'
 
 export interface ClaimOptions {
-  /** Identifies the claim. Use a new token for each claim, so that a repeated command finds its own. */
+  /** Identifies the claim. Use a new token for each claim, so that a repeated command recognizes its own claim. */
   token: string
   lastsMs: number
 }

@@ -16,7 +16,7 @@ const shared = {
   reconnectOnError: (error: Error) => (/^(READONLY|UNBLOCKED|MASTERDOWN)/.test(error.message) ? 2 : false),
 } satisfies RedisOptions
 
-/** For jobs: waits until Redis is back. Closes a socket that is silent for 15 s; a blocking read answers within 10 s. */
+/** For jobs: waits until Redis answers again. Closes a socket that is silent for 15 s; a blocking read answers within 10 s. */
 const patient = { ...shared, maxRetriesPerRequest: null, socketTimeout: 15_000 } satisfies RedisOptions
 
 /** For requests of people, who must be answered within 3 s: fails at once while Redis does not answer. */

@@ -36,9 +36,9 @@ export function createKeys(prefix: string) {
     assignments: `${tag}:assignments`,
     /** A hash: what became of an alert until it resolves, or which process handles it. */
     alert: (key: string) => `${tag}:alert:${key}`,
-    /** A hash: the request that alerts about a server led to, and those of them that have not resolved. */
+    /** A hash: the request that alerts about a server led to, and the alerts that have not resolved. */
     alertedServer: (serverId: string) => `${tag}:alerted-server:${serverId}`,
-    /** A sorted set of what alerts made Lockkeeper post in a channel, by time. */
+    /** A sorted set of the messages about alerts in a channel, by time. */
     alertSlots: (name: string) => `${tag}:alert-slots:${name}`,
     /** The process that did a repeated work last. */
     repeated: (name: string) => `${tag}:repeated:${name}`,
@@ -49,6 +49,8 @@ export function createKeys(prefix: string) {
     /** A hash: the requests that looks have spent, by second. */
     pollBudget: `${tag}:poll-budget`,
     lastTick: `${tag}:last-tick`,
+    /** The settings with which Redis could lose requests, as the operators were notified of them. */
+    redisFaults: `${tag}:redis-faults`,
     /** The process that searches for the secret that a request has issued. */
     search: (id: string) => `${tag}:search:${id}`,
     delivery: (key: string) => `${tag}:delivery:${key}`,

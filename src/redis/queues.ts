@@ -5,7 +5,7 @@ import type { Request } from '../domain/request.ts'
 import type { Keys } from './key-names.ts'
 import { createTicking } from './ticking.ts'
 
-/** Ticks run while any request or message is due within this time. A request that is due later gets a delayed job of its own. */
+/** Ticks run while any request or message is due within this time. A request that is due later gets a separate delayed job. */
 export const horizonMs = 60_000
 
 /**
@@ -14,7 +14,7 @@ export const horizonMs = 60_000
  */
 export type Wake = (request: Pick<Request, 'id' | 'kind' | 'resource'>, delayMs?: number) => Promise<void>
 
-/** What a wake-up carries. CONTRIBUTING.md says how it may change. */
+/** The data of a wake-up. CONTRIBUTING.md says how it may change. */
 export const WakeUp = z.object({ version: z.number().int(), id: z.string(), kind: z.string(), resource: z.string() })
 
 /** A look at the changes under way. `at`: the second for which it was planned, in ms since 1970. */
@@ -59,9 +59,9 @@ export function createQueues({ redis, keys, pollIntervalMs, onError, telemetry }
   }
 
   /**
-   * Plans a look at the changes under way, about `inMs` from now, unless one is planned for that second. Looks begin at whole seconds, so that
-   * all replicas together run one a second. `after`: the look that plans it. Reports errors, and never throws: a tick finds what no look has
-   * found.
+   * Plans a look at the changes under way, about `inMs` from now, unless one is planned for that second. Looks begin at whole seconds, so
+   * that all replicas together run one a second. `after`: the look that plans it. Reports errors, and never throws, because the next tick
+   * covers a missing look.
    */
   async function planLook(inMs: number, after?: LookJob): Promise<void> {
     // A delayed job can start a moment early. Planned for the same second, the next look would be taken for a repeat of this one.

@@ -63,7 +63,7 @@ test('the operators are told what was not read, and where nothing can be posted'
   const all = (['wrong-token', 'too-large', 'unreadable'] as const).map((reason) => unread(reason).text)
 
   expect([...all, unread('truncated', 12).text, unposted('C0OPS00001', 'not_in_channel').text].join('\n')).toMatchInlineSnapshot(`
-    ":warning: Somebody sent alerts with a token that isn't in \`ALERTS_TOKEN\`. They were not read.
+    ":warning: Somebody sent alerts with a token that isn't in \`ALERTS_TOKEN\`. They were not read. If they are yours, set the sender's token. Otherwise find out who sends them.
     :warning: A delivery of alerts has more than 1 MB or 1000 alerts. It was not read. Group alerts by more labels, or set \`max_alerts\`.
     :warning: A delivery of alerts, or a part of it, could not be read. Check that it comes from Alertmanager or Grafana.
     :warning: The sender of alerts left out 12 alerts of a group. Lockkeeper doesn't know them. Group alerts by more labels, or raise \`max_alerts\`.

@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import { createLifecycle } from '../../src/bot/lifecycle.ts'
 import { AwayError, StartError } from '../../src/domain/errors.ts'
+import { createRepeatedLines } from '../../src/ops/log/repeated-lines.ts'
 
 interface Scene {
   role?: 'all' | 'web' | 'worker'
@@ -28,7 +29,8 @@ function arrange({ role = 'all', slack = async () => 'U1', redis = async () => {
   const lifecycle = createLifecycle({
     role,
     about: { transport: 'http' },
-    log: { info: write, warn: write } as never,
+    log: { info: write },
+    lines: createRepeatedLines({ info: write, warn: write, error: write }),
     async openOperations(whyNotReady) {
       happened.push('operations opened')
       readiness = whyNotReady
@@ -74,7 +76,7 @@ describe('a start', () => {
     expect(happened).toEqual(expected)
   })
 
-  test('reports what it waits for at the operations port, and logs every attempt', async () => {
+  test('reports what it waits for at the operations port, and logs each problem', async () => {
     const { start, stop, readiness, noted, lines } = arrange({ slack: away('Slack'), redis: away('Redis') })
     const started = start()
     await expect.poll(() => lines.length).toBeGreaterThan(2)

@@ -114,6 +114,7 @@ describe('a valid configuration', () => {
           "apiUrl": "https://slack.com/api/",
           "appToken": undefined,
           "botToken": "[redacted]",
+          "command": "/infra",
           "host": "0.0.0.0",
           "port": 3000,
           "signingSecret": "[redacted]",
@@ -218,6 +219,7 @@ describe('an invalid configuration', () => {
       SLACK_SIGNING_SECRET: 'short',
       SLACK_APP_TOKEN: 'xoxb-203-113-botbotbot',
       SLACK_API_URL: 'slack.com',
+      SLACK_COMMAND: 'infra',
       INFRA_API_URL: 'http://api.example.com',
       INFRA_API_KEY: 'two words',
       REDIS_URL: 'redis://:p#w@redis.example.com',
@@ -255,6 +257,7 @@ describe('an invalid configuration', () => {
         "SLACK_BOT_TOKEN must be the bot's token, which begins with xoxb-",
         "SLACK_SIGNING_SECRET must be the signing secret of the app's Basic Information, in one word",
         "SLACK_APP_TOKEN must be an app-level token, which begins with xapp-",
+        "SLACK_COMMAND must be the app's slash command, such as /infra: in small letters, with at most 32 characters, not "infra"",
         "SLACK_API_URL must be the base address of Slack's Web API: https, or http on this machine only, without user, password or query",
         "INFRA_API_URL must be the base address of the account API: https, or http on this machine only, without user, password or query",
         "INFRA_API_KEY must be a key of the account API, in one word",
@@ -662,12 +665,22 @@ describe('secrets', () => {
 
 describe('.env.example', () => {
   const text = readFileSync(resolve(root, '.env.example'), 'utf8')
-  const shown = parseEnv(text.replace(/^# (?=[A-Z_]+=)/gm, ''))
+  const shown = parseEnv(text.replace(/^#(?=[A-Z_]+=)/gm, ''))
 
   it('lists every variable once and no others', () => {
-    const names = [...text.matchAll(/^(?:# )?([A-Z_]+)=/gm)].map((match) => match[1])
+    const names = [...text.matchAll(/^#?([A-Z_]+)=/gm)].map((match) => match[1])
 
     expect(names.toSorted()).toEqual(variableNames.toSorted())
+  })
+
+  it('lets a reader tell settings from comments: a setting has no space after the #, and each paragraph explains those at its end', () => {
+    const [, ...paragraphs] = text.trimEnd().split('\n\n')
+    const section = /^# --- .+ ---$/
+    const explained = /^(# [^\n]+\n)+(#?[A-Z_]+=\S*\n?)+$/
+
+    expect(paragraphs.length).toBeGreaterThan(30)
+    expect(paragraphs.filter((one) => !section.test(one) && !explained.test(one))).toEqual([])
+    expect(text).not.toMatch(/^# +[A-Z_]+=/m)
   })
 
   it('shows the defaults', () => {
@@ -675,6 +688,7 @@ describe('.env.example', () => {
 
     expect(defaults).toEqual({
       SLACK_API_URL: 'https://slack.com/api/',
+      SLACK_COMMAND: '/infra',
       REDIS_PREFIX: 'lockkeeper',
       ALLOW_VOLATILE_REDIS: 'false',
       APPROVAL_TTL: '4h',

@@ -21,6 +21,7 @@ const answering = (scopes: string[] | undefined) => ({ is: 'answers', afterMs: 1
 const well: SetupFacts = {
   bot: '0.1.0  ·  web and worker  ·  HTTP  ·  production  ·  one rule from the variables',
   usesSockets: false,
+  command: { used: '/infra', configured: '/infra' },
   slack: answering(granted),
   home: 'shown',
   lastReceivedMs: { click: 180_000, options: 3_600_000 },
@@ -71,6 +72,13 @@ describe('alerts', () => {
       ]
     `)
   })
+})
+
+test('another command than the configured one may be a mistake: messages would name a command that does not exist', () => {
+  expect(linesOf({ command: { used: '/infra-staging', configured: '/infra' } })).toMatchInlineSnapshot(`
+    "*No check failed*, 1 unknown
+    :grey_question: *Command:* This is \`/infra-staging\`. Notices, alerts and the Home tab name \`/infra\`. Unless the app has \`/infra\` too, set \`SLACK_COMMAND=/infra-staging\`."
+  `)
 })
 
 describe('the ten mistakes', () => {

@@ -36,21 +36,16 @@ describe('the doctor', () => {
 
     const { text } = await runDoctor(world)
 
-    expect(text).toMatchInlineSnapshot(`
+    // The texts of the checks that passed are in test/features/check-setup.test.ts.
+    const [passed, others] = [true, false].map((is) => text.split('\n').filter((line) => line.startsWith(':white_check_mark:') === is))
+    expect(passed?.map((line) => /\*(.+?):\*/.exec(line)?.[1]).join()).toBe(
+      'Slack,Slack scopes,App manifest,Channels,User groups,Redis,Account API,API key,Clock,Workers',
+    )
+    expect(others?.join('\n')).toMatchInlineSnapshot(`
       "*No check failed*, 2 unknown
       Lockkeeper 0.1.0  ·  web and worker  ·  HTTP  ·  production  ·  one rule from environment variables
       :grey_question: *Buttons:* No click received yet. Press *Test the buttons* below. If nothing happens, turn on *Interactivity & Shortcuts* at api.slack.com/apps. Set its *Request URL* to the address of the command.
       :grey_question: *Pickers:* No picker used yet. Open *Test the pickers* below. If the list stays empty, open *Interactivity & Shortcuts* at api.slack.com/apps. Set *Options Load URL* to the address of the command.
-      :white_check_mark: *Slack:* Answered in 4 ms.
-      :white_check_mark: *Slack scopes:* All granted.
-      :white_check_mark: *App manifest:* Has the scopes and the Home tab that this version needs.
-      :white_check_mark: *Channels:* Lockkeeper is in <#C0OPS00001>.
-      :white_check_mark: *User groups:* <!subteam^S0ONCALL01> has 2 members.
-      :white_check_mark: *Redis:* Persistence on, no eviction, supported version.
-      :white_check_mark: *Account API:* Reachable.
-      :white_check_mark: *API key:* \`lockkeeper\` is accepted and can make changes.
-      :white_check_mark: *Clock:* Same time as Slack and Redis.
-      :white_check_mark: *Workers:* 1 running.
       *Can you see this table?* Lists such as \`ip list\` are tables."
     `)
     for (const secret of [

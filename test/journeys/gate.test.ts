@@ -110,8 +110,13 @@ async function tryAll(
     return { act, actor, status, ms: performance.now() - began, words: wordsIn(body) }
   })
 
-  const isAnswered = ({ words, actor }: Tried) => words.length > 0 || wordsFor(slack.journal, actor.userId).length > 0
-  await slack.until(() => tried.every(isAnswered), { timeoutMs: answeredWithinMs }).catch(() => undefined)
+  // Who has an answer is not looked up again, because the journal has thousands of calls.
+  const unanswered = new Set(tried.filter(({ words }) => words.length === 0))
+  const allAnswered = () => {
+    for (const one of unanswered) if (wordsFor(slack.journal, one.actor.userId).length > 0) unanswered.delete(one)
+    return unanswered.size === 0
+  }
+  await slack.until(allAnswered, { timeoutMs: answeredWithinMs }).catch(() => undefined)
   return tried.map((each) => ({ ...each, words: [...each.words, ...wordsFor(slack.journal, each.actor.userId)] }))
 }
 

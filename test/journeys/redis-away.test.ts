@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
 import { startRedis } from '../sandbox/redis/start-redis.ts'
 import { ops, people, startWorld, untilCard, untilReport, untilShown } from './world.ts'
@@ -42,4 +43,29 @@ test('while Redis is away every command and click is answered within 3 s, and th
     )
     .toBeGreaterThan(1)
   expect(world.accountApi.journal.writes().filter(({ method }) => method === 'PATCH')).toHaveLength(2)
+}, 60_000)
+
+test('while Redis is away the log has one line for each kind of trouble, and one when it is back', async () => {
+  const redis = await startRedis({ appendonly: true })
+  onTestFinished(() => redis.stop())
+  const world = await startWorld({ env: { REDIS_URL: redis.url }, account: { moveTakes: { min: 60_000, max: 60_000 } } })
+  const { elasticIp, target } = world.accountApi.world.movable()
+  await world.ada.command(`/infra ip move ${elasticIp.address} ${target.id}`, { channel: ops })
+  await world.ben.click(await untilCard(world.slack, /needs approval from/), 'Approve')
+  await untilCard(world.slack, /\*Moving\*/)
+  const lines = () => world.log.map((line) => JSON.parse(line) as { level: string; code?: string; msg: string; repeats?: number })
+  const troubles = () => lines().filter(({ level }) => level === 'warn' || level === 'error')
+  const before = troubles().length
+
+  await redis.kill()
+  await delay(5_000)
+  await redis.restart()
+  await expect.poll(() => lines().find(({ msg }) => msg === 'Redis responds again'), { timeout: 15_000 }).toBeDefined()
+
+  const codes = troubles()
+    .slice(before)
+    .map(({ code }) => code)
+  expect(codes.toSorted()).toEqual([...new Set(codes)].toSorted())
+  expect(codes).toContain('job-failed')
+  expect(lines().find(({ msg }) => msg === 'Redis responds again')?.repeats).toBeGreaterThan(0)
 }, 60_000)

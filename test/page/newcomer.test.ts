@@ -1,22 +1,11 @@
 import type { Page } from 'playwright-core'
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
-import { type Sandbox, startSandbox } from '../sandbox/sandbox.ts'
-import { actAs, type Browser, composer, openBrowser, phone, send } from './open-browser.ts'
+import { expect, test } from 'vitest'
+import { actAs, composer, openDrawer, phone, send } from './open-browser.ts'
+import { sandboxPages } from './sandbox-pages.ts'
 
 const patience = { timeout: 60_000 }
 
-let sandbox: Sandbox
-let browser: Browser
-
-beforeAll(async () => {
-  sandbox = await startSandbox({ moveTakes: { min: 1_500, max: 2_000 }, env: { MOVE_POLL_INTERVAL: '200ms' } })
-  browser = await openBrowser()
-}, 600_000)
-afterAll(async () => {
-  await browser?.close()
-  await sandbox?.close()
-})
-afterEach(() => expect(browser.troubles.splice(0)).toEqual([]))
+const current = sandboxPages()
 
 const hintOf = (page: Page) => page.getByRole('complementary', { name: 'How to start' })
 const phones = (page: Page) => page.getByRole('status', { name: 'Phones' })
@@ -33,7 +22,7 @@ let moves = 0
 /** Returns another possible move for each test, because an address with an open request is taken. */
 function nextMove() {
   moves += 1
-  return sandbox.accountApi.world.movable(moves)
+  return current().sandbox.accountApi.world.movable(moves)
 }
 
 async function requestMove(page: Page): Promise<void> {
@@ -43,6 +32,7 @@ async function requestMove(page: Page): Promise<void> {
 }
 
 test('a guest is told what is true: that a command is refused, and a button only where there is one', patience, async () => {
+  const { sandbox, browser } = current()
   const page = await browser.open(sandbox.url)
   await actAs(page, 'Dov Meyer (outsider)')
   const hint = hintOf(page)
@@ -56,8 +46,11 @@ test('a guest is told what is true: that a command is refused, and a button only
 })
 
 test('a newcomer is led from the request to the report, and the phones of those who are needed show it', patience, async () => {
+  const { sandbox, browser } = current()
   const page = await browser.open(sandbox.url)
   const hint = hintOf(page)
+  await page.getByRole('button', { name: 'general' }).click()
+  await hint.getByRole('button', { name: '#ops' }).click()
   await hint.getByText('/infra ip move').waitFor()
   await requestMove(page)
 
@@ -87,6 +80,7 @@ test('a newcomer is led from the request to the report, and the phones of those 
 })
 
 test('a guest can press the button of a request, and reads that guests are refused', patience, async () => {
+  const { sandbox, browser } = current()
   const page = await browser.open(sandbox.url)
   await requestMove(page)
   await actAs(page, 'Dov Meyer (outsider)')
@@ -103,6 +97,7 @@ test('a guest can press the button of a request, and reads that guests are refus
 })
 
 test('the side bar shows the whole names, and who is you', patience, async () => {
+  const { sandbox, browser } = current()
   const page = await browser.open(sandbox.url)
   for (const name of ['Ada Okafor (requester)', 'Ben Laurent (approver)', 'Chiara Conti (approver)', 'Dov Meyer (outsider)']) {
     await actAs(page, name)
@@ -117,9 +112,9 @@ test('the side bar shows the whole names, and who is you', patience, async () =>
 })
 
 test('the drawer breaks the account API until it is turned off, and says what its acts have done', patience, async () => {
+  const { sandbox, browser } = current()
   const page = await browser.open(sandbox.url)
-  await page.getByRole('button', { name: 'Break something' }).click()
-  const drawer = page.getByRole('complementary', { name: 'Break something' })
+  const drawer = await openDrawer(page)
   const away = drawer.getByRole('switch', { name: 'The account API is away' })
   await away.click()
   await expect.poll(() => away.getAttribute('aria-checked')).toBe('true')
@@ -133,7 +128,7 @@ test('the drawer breaks the account API until it is turned off, and says what it
     .filter({ hasText: /account API/ })
     .last()
     .waitFor({ timeout: 15_000 })
-  await page.getByRole('button', { name: 'something is broken now' }).click()
+  await openDrawer(page)
   await away.click()
   await expect.poll(() => away.getAttribute('aria-checked')).toBe('false')
   await drawer.getByRole('button', { name: 'Skip 4 hours' }).click()
@@ -141,6 +136,7 @@ test('the drawer breaks the account API until it is turned off, and says what it
 })
 
 test('two people are side by side, each with their own page and their own phone', patience, async () => {
+  const { sandbox, browser } = current()
   const page = await browser.open(sandbox.url)
   await page.getByRole('button', { name: 'Two people' }).click()
   const ada = page.frameLocator('iframe[title="Ada Okafor"]')
@@ -161,11 +157,17 @@ test('two people are side by side, each with their own page and their own phone'
     .getByRole('button', { name: /repl(y|ies)/ })
     .last()
     .waitFor({ timeout: 20_000 })
+  await ada.getByRole('button', { name: 'Break something' }).click()
+  await ada.getByRole('switch', { name: 'Slack is slow' }).click()
+  await ben.getByRole('button', { name: 'something is broken now' }).waitFor()
+  await ada.getByRole('switch', { name: 'Slack is slow' }).click()
+  await ben.getByRole('button', { name: 'Break something', exact: true }).waitFor()
   await page.getByRole('link', { name: 'One person' }).click()
   await page.getByText('You are Ada').waitFor()
 })
 
 test('on a phone the next step, the badges and the notification are there, too', patience, async () => {
+  const { sandbox, browser } = current()
   const page = await browser.open(sandbox.url, { viewport: phone, hasTouch: true, isMobile: true })
   await requestMove(page)
 

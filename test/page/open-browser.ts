@@ -1,6 +1,6 @@
 import { mkdir } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
-import { type BrowserContextOptions, chromium, type Page } from 'playwright-core'
+import { type BrowserContextOptions, chromium, type Locator, type Page } from 'playwright-core'
 import { browserArgs, findChromium } from '../sandbox/browser.ts'
 
 const results = fileURLToPath(new URL('../results/', import.meta.url))
@@ -79,4 +79,10 @@ export async function actAs(page: Page, name: string): Promise<void> {
   const switcher = page.getByRole('combobox', { name: 'Acting as' })
   const label = await switcher.getByRole('option', { name, includeHidden: true }).textContent()
   await switcher.selectOption({ label: label ?? name })
+}
+
+/** Opens the drawer in which things can be broken. */
+export async function openDrawer(page: Page): Promise<Locator> {
+  await page.getByRole('button', { name: 'Break something' }).click()
+  return page.getByRole('complementary', { name: 'Break something' })
 }

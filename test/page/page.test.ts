@@ -1,28 +1,18 @@
 import type { Page } from 'playwright-core'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Sandbox, startSandbox } from '../sandbox/sandbox.ts'
-import { actAs, type Browser, composer, desktop, openBrowser, phone, send } from './open-browser.ts'
+import { expect, test } from 'vitest'
+import { actAs, composer, desktop, phone, send } from './open-browser.ts'
+import { sandboxPages } from './sandbox-pages.ts'
 
 const ada = 'Ada Okafor (requester)'
 const ben = 'Ben Laurent (approver)'
 const dov = 'Dov Meyer (outsider)'
 
-let sandbox: Sandbox
-let browser: Browser
-
-beforeAll(async () => {
-  sandbox = await startSandbox({ moveTakes: { min: 1_500, max: 2_000 }, env: { MOVE_POLL_INTERVAL: '200ms' } })
-  browser = await openBrowser()
-}, 600_000)
-
-afterAll(async () => {
-  await browser?.close()
-  await sandbox?.close()
-})
+const current = sandboxPages()
 
 test('a move on the page, from the command to the report: requested with a form, approved by another person', {
   timeout: 60_000,
 }, async () => {
+  const { sandbox, browser } = current()
   const page = await browser.open(sandbox.url)
   await page.getByText('You are Ada').waitFor()
   await browser.shoot(page, '01-channel')
@@ -75,6 +65,7 @@ test('a move on the page, from the command to the report: requested with a form,
 })
 
 test('the Home tab shows the requests that wait for a person, and an approval there moves the address', { timeout: 60_000 }, async () => {
+  const { sandbox, browser } = current()
   const page = await browser.open(sandbox.url)
   const { elasticIp, target } = sandbox.accountApi.world.movable()
   await send(page, `/infra ip move ${elasticIp.address} ${target.hostname}`)
@@ -115,10 +106,10 @@ test('the Home tab shows the requests that wait for a person, and an approval th
   await page.getByText('Sending messages to this app has been turned off.').waitFor()
   await browser.shoot(page, '21-app-messages')
   await actAs(page, ada)
-  expect(browser.troubles).toEqual([])
 })
 
 test('a list, a mistyped command and a guest get answers that only they can see', { timeout: 60_000 }, async () => {
+  const { sandbox, browser } = current()
   const page = await browser.open(sandbox.url)
 
   await send(page, '/infra plans')
@@ -133,12 +124,12 @@ test('a list, a mistyped command and a guest get answers that only they can see'
   await actAs(page, ada)
 
   await page.getByText('Did you mean').waitFor()
-  expect(browser.troubles).toEqual([])
 })
 
 test('addresses are left out of an evacuation with the checkboxes of its form, and the report has a table', {
   timeout: 60_000,
 }, async () => {
+  const { sandbox, browser } = current()
   const page = await browser.open(sandbox.url)
   const onEdge = () => sandbox.accountApi.world.elasticIps().filter(({ address }) => ['203.0.113.12', '203.0.113.13'].includes(address))
   const [left] = onEdge()
@@ -173,10 +164,10 @@ test('addresses are left out of an evacuation with the checkboxes of its form, a
 
   expect(onEdge().map(({ serverId }) => serverId === left?.serverId)).toEqual([true, false])
   await actAs(page, ada)
-  expect(browser.troubles).toEqual([])
 })
 
 async function fillForm(page: Page): Promise<void> {
+  const { browser } = current()
   const dialog = page.getByRole('dialog', { name: 'Move an Elastic IP' })
   const elasticIp = dialog.getByRole('combobox', { name: 'Elastic IP' })
   await elasticIp.fill('203.0.113.1')

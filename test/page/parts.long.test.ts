@@ -169,6 +169,63 @@ test.each([360, 1440])('the usage of a command is beside or above Send, never be
   expect(usage.x + usage.width <= sendButton.x || usage.y + usage.height <= sendButton.y).toBe(true)
 })
 
+test('on a phone a notification covers neither the message and its buttons, nor the thread, nor the bars', async () => {
+  const { page, client } = current()
+  await page.setViewportSize(phone)
+  const { ts = '' } = await client.chat.postMessage({ channel: ops, text: 'x'.repeat(20).concat('\n').repeat(30) })
+  await client.chat.postMessage({ channel: ops, thread_ts: ts, text: 'Done.' })
+  await client.chat.postMessage({
+    channel: ops,
+    text: 'x',
+    blocks: [section({ text: mrkdwn('Line\n'.repeat(18)) }), actions(button({ text: plain('Approve') }))] as never,
+  })
+  const approve = page.getByRole('button', { name: 'Approve', exact: true })
+  const placeOfApprove = async () => (await approve.boundingBox())?.y
+  await approve.waitFor()
+  await expect.poll(() => page.getByRole('button', { name: 'To the newest' }).count()).toBe(0)
+  const before = await placeOfApprove()
+
+  await client.chat.postMessage({ channel: ops, thread_ts: ts, text: `<@${ada}>, approved. Create your key by 6:12 AM.` })
+  const toast = page.getByRole('status', { name: 'Phones' }).getByText('Create your key')
+  await toast.waitFor()
+
+  await expect.poll(() => page.evaluate(coveredByToast)).toEqual([])
+  expect(Math.abs(Number(await placeOfApprove()) - Number(before))).toBeLessThan(2)
+  await page.getByRole('button', { name: /2 replies/ }).click()
+  await page.getByRole('complementary', { name: 'Thread' }).getByText('Create your key').waitFor()
+  expect(await toast.isVisible()).toBe(true)
+  expect(await page.evaluate(coveredByToast)).toEqual([])
+})
+
+/** Runs inside the page. Returns the boxes that a notification lies on, of those that people read and press. */
+function coveredByToast(): string[] {
+  const toast = document.querySelector('.toast')?.getBoundingClientRect()
+  if (!toast) return ['There is no notification.']
+  const boxes = [...document.querySelectorAll('.top-bar, .channel-head, .hint, .messages, .composer-area, .thread')]
+  return boxes
+    .filter((box) => box.getBoundingClientRect().top < toast.bottom && box.getBoundingClientRect().bottom > toast.top)
+    .map((box) => box.className)
+}
+
+test('what the page shows above everything else is dark in dark mode, too', async () => {
+  const { page, client, bot } = current()
+  bot.answer(() => ({ hold: true }))
+  await page.emulateMedia({ colorScheme: 'dark' })
+  await client.chat.postMessage({ channel: ops, text: `<@${ada}>, approved.` })
+  await page.locator('.toast').waitFor()
+  await send(page, '/infra ip move')
+  await page.locator('.notice').waitFor()
+
+  const brightness = await page
+    .locator('.toast, .notice')
+    .evaluateAll((all) =>
+      all.map((each) => Math.max(...(getComputedStyle(each).backgroundColor.match(/\d+/g) ?? []).slice(0, 3).map(Number))),
+    )
+
+  expect(brightness).toHaveLength(2)
+  expect(Math.max(...brightness)).toBeLessThan(100)
+})
+
 test('a message that is higher than the window is shown from its beginning, and a short one after it to its end', async () => {
   const { page, client } = current()
   await page.setViewportSize(phone)

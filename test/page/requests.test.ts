@@ -89,6 +89,18 @@ test('the next step of a move: request, switch, decide, wait, switch back, explo
   expect(step(ada, done, reply(done))).toBe('explore')
 })
 
+test('in a channel where Lockkeeper takes no requests, the next step is to go to the one where it does', () => {
+  const ops = { id: 'C0OPS00001', name: 'ops', topic: '' }
+  const waiting = requestsIn([card([stageButtons.approve])])
+  const done = finished()
+
+  const inOther = (me: Person, requests = requestsIn([])) => nextStep(me, people, requests, ops)
+
+  expect(inOther(ada)).toEqual({ is: 'go-to', channel: ops })
+  expect(inOther(ada, requestsIn([done, reply(done)]))).toEqual({ is: 'go-to', channel: ops })
+  expect([inOther(ben).is, inOther(ben, waiting).is, inOther(dov).is]).toEqual(['ask-for-request', 'decide', 'outside'])
+})
+
 test('a withdrawn request has no report to wait for or to read', () => {
   const withdrawn = card([cardButtons.again, stageButtons.details])
   const withReminder = [withdrawn, reply(withdrawn, 'reminder-half')]

@@ -5,13 +5,15 @@ import { createRedisCheck, findRedisFaults } from '../../src/redis/check.ts'
 
 const safeInfo = '# Server\r\nredis_version:7.4.2\r\n# Memory\r\nmaxmemory_policy:noeviction\r\n# Persistence\r\naof_enabled:1\r\n'
 
+const wordsOf = (...infos: string[]) => findRedisFaults(infos).map(({ words }) => words)
+
 test('finds no faults in a Redis that keeps everything', () => {
-  expect(findRedisFaults(safeInfo)).toEqual([])
+  expect(wordsOf(safeInfo)).toEqual([])
 })
 
 test('finds each fault of a Redis that could lose requests', () => {
   const bad = safeInfo.replace('7.4.2', '6.2.1').replace('noeviction', 'allkeys-lru').replace('aof_enabled:1', 'aof_enabled:0')
-  expect(findRedisFaults(bad)).toMatchInlineSnapshot(`
+  expect(wordsOf(bad)).toMatchInlineSnapshot(`
     [
       "Redis has version 6.2.1. Update it to 7 or newer.",
       "Redis evicts keys when its memory is full (maxmemory-policy allkeys-lru). Set it to noeviction.",
@@ -23,14 +25,20 @@ test('finds each fault of a Redis that could lose requests', () => {
 test('accepts a Valkey by its compatible Redis version, and finds its faults too', () => {
   const valkey = safeInfo.replace('redis_version:7.4.2', 'redis_version:7.2.4\r\nserver_name:valkey\r\nvalkey_version:8.0.1')
 
-  expect(findRedisFaults(valkey)).toEqual([])
-  expect(findRedisFaults(valkey.replace('noeviction', 'volatile-ttl'))).toEqual([
+  expect(wordsOf(valkey)).toEqual([])
+  expect(wordsOf(valkey.replace('noeviction', 'volatile-ttl'))).toEqual([
     'Redis evicts keys when its memory is full (maxmemory-policy volatile-ttl). Set it to noeviction.',
   ])
 })
 
+test('finds the faults of every primary of a Cluster, and tells each kind once', () => {
+  const evicts = safeInfo.replace('noeviction', 'allkeys-lru')
+
+  expect(findRedisFaults([safeInfo, evicts, evicts]).map(({ code }) => code)).toEqual(['evicts'])
+})
+
 test('finds no fault in settings that INFO does not show', () => {
-  expect(findRedisFaults('redis_version:8.0.0\r\n')).toEqual([])
+  expect(wordsOf('redis_version:8.0.0\r\n')).toEqual([])
 })
 
 /** Creates the check over a Redis whose answer the test controls. `sent` counts the INFO commands. */

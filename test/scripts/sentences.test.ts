@@ -10,44 +10,25 @@ const inSource = (source: string, path = 'src/example.ts') =>
 describe('the list of sentences', () => {
   const all = collectSentences()
 
-  test.each([
-    [
-      'a message in Slack',
-      'src/requests/messages/refusals.ts',
-      'message',
-      'You already approved this. {moreNeeded(missing)} {changedNothing}',
-    ],
-    ['a label of a form', 'src/features/move-elastic-ip/modal.ts', 'message', 'Request approval'],
-    [
-      'a hint of a form',
-      'src/features/rename-virtual-machine/modal.ts',
-      'message',
-      'Also its hostname: letters, digits, hyphens and dots.',
-    ],
-    ['a state in one word', 'src/requests/messages/words.ts', 'message', 'withdrawn'],
-    ['a header of a table', 'src/features/list-elastic-ips/messages.ts', 'message', 'Project'],
-    [
-      'a refusal',
-      'src/requests/lifecycle/submit.ts',
-      'error',
-      "This request doesn't fit in one message, and approvers must see all of it. Nothing was requested. Request fewer changes at once.",
-    ],
-    ['an error of the configuration', 'src/config/variables.ts', 'error', 'is missing: it must be {expected}'],
-    ['a line of the log', 'src/bot/lifecycle.ts', 'log', 'Lockkeeper is ready'],
-    ['the page of the sandbox', 'test/sandbox/page/layout.ts', 'sandbox', '{icons.columns}Two people'],
-    [
-      'what a script prints',
-      'scripts/check-images.ts',
-      'script',
-      '{file}: {image} is not pinned. Append the digest that "docker buildx imagetools inspect {image}" shows.',
-    ],
-    ['README', 'README.md', 'page', '# Lockkeeper'],
-    ['a page of the docs', 'docs/using.md', 'page', '# Using Lockkeeper'],
-    ['the manifest', 'manifest.yml', 'settings', 'Look up in Lockkeeper'],
-    ['a comment of the settings', '.env.example', 'settings', 'all, or web (Slack) and worker (jobs) in separate processes.'],
-  ])('has %s', (_, path, sort, text) => {
-    expect(all.filter((sentence) => sentence.path === path && sentence.text === text)).toEqual(
-      expect.arrayContaining([expect.objectContaining({ sort })]),
+  test('has the messages, labels, hints and states of Slack, errors, lines of the log, the sandbox, scripts, pages and settings', () => {
+    expect(all.map(({ path, sort, text }) => `${path} ${sort}: ${text}`)).toEqual(
+      expect.arrayContaining([
+        'src/requests/messages/refusals.ts message: You already approved this. {moreNeeded(missing)} {changedNothing}',
+        'src/features/move-elastic-ip/modal.ts message: Request approval',
+        'src/features/rename-virtual-machine/modal.ts message: Also its hostname: letters, digits, hyphens and dots.',
+        'src/requests/messages/words.ts message: withdrawn',
+        'src/features/list-elastic-ips/messages.ts message: Project',
+        "src/requests/lifecycle/submit.ts error: This request doesn't fit in one message, and approvers must see all of it. Nothing was requested. Request fewer changes at once.",
+        'src/config/variables.ts error: is missing: it must be {expected}',
+        'src/bot/lifecycle.ts log: Lockkeeper is ready',
+        'src/ops/log/api-error-handler.ts log: A call to the account API failed',
+        'test/sandbox/page/layout.ts sandbox: {icons.columns}Two people',
+        'scripts/check-images.ts script: {file}: {image} is not pinned. Append the digest that "docker buildx imagetools inspect {image}" shows.',
+        'README.md page: # Lockkeeper',
+        'docs/using.md page: # Using Lockkeeper',
+        'manifest.yml settings: Look up in Lockkeeper',
+        '.env.example settings: all, or web (Slack) and worker (jobs) in separate processes.',
+      ]),
     )
   })
 

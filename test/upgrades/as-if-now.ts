@@ -59,5 +59,5 @@ function signedAgain(request: Request, signatures: RequestSignatures): Request {
   const signed = { ...request, approvals, signature: signatures.signRequest(request) }
   if (!request.decision?.signature) return signed
   const { signature, ...decision } = request.decision
-  return { ...signed, decision: signatures.signApproved(signed, decision) }
+  return { ...signed, decision: signatures[decision.breakGlass ? 'signBreakGlass' : 'signApproved'](signed, decision) }
 }

@@ -1,18 +1,34 @@
+import { join } from 'node:path'
+import { alert, token } from '../journeys/alert-deliveries.ts'
 import { apiKeys } from '../sandbox/account-api/data/api-keys.ts'
 import { elasticIps } from '../sandbox/account-api/data/elastic-ips.ts'
 import { idOf } from '../sandbox/account-api/data/ids.ts'
 import type { ElasticIpState } from '../sandbox/account-api/data/model.ts'
 import { serverId } from '../sandbox/account-api/data/servers.ts'
 
+/** The policy of a release, as its fixtures have it. */
+const policyOf = (release: string) => join(import.meta.dirname, release, 'policy.yml')
+
+/** The variables of a bot that goes on with what a release stored. */
+export const envOf = (release: string) => ({ ...storedBy, POLICY_FILE: policyOf(release), ALERTS_PORT: '0', ALERTS_TOKEN: token })
+
 /** The prefix and the key of the bot that wrote the stored data. Signatures depend on both. */
 export const storedBy = { REDIS_PREFIX: 'upgrades-0.1', STATE_KEY: 'the-key-that-signed-the-fixtures-of-0.1' }
 
 export const server = (hostname: string) => serverId('storefront', hostname)
 
-/** Addresses that can be moved to `web-2`: single ones on `web-1`, and those of two servers that are evacuated. */
-export const single = elasticIpsOn('web-1', 20, 15)
+/** Addresses that can be moved to `web-2`: single ones on `web-1`, and those of servers that are evacuated. */
+export const single = elasticIpsOn('web-1', 20, 16)
 export const waitingEvacuation = elasticIpsOn('edge-ash-2', 40, 2)
 export const evacuation = elasticIpsOn('web-3', 50, 7)
+export const alerted = elasticIpsOn('edge-ash-1', 60, 2)
+export const unanswered = elasticIpsOn('legacy-cart-1', 70, 2)
+
+/** The server that somebody else moves addresses to. */
+export const elsewhere = server('orders-db-1')
+
+/** The alert that requests an evacuation. */
+export const nodeDown = alert({ instance: 'edge-ash-1:9100' })
 
 const botKey = 'b'.repeat(36)
 
@@ -23,7 +39,7 @@ export const accountKeys = {
 }
 
 /** The Elastic IPs of the account in which the data was written. */
-export const accountElasticIps = [...single, ...waitingEvacuation, ...evacuation]
+export const accountElasticIps = [...single, ...waitingEvacuation, ...evacuation, ...alerted, ...unanswered]
 
 function elasticIpsOn(hostname: string, from: number, count: number): ElasticIpState[] {
   const [first] = elasticIps

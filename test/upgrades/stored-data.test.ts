@@ -3,16 +3,18 @@ import { join } from 'node:path'
 import { Redis } from 'ioredis'
 import { describe, expect, inject, onTestFinished, test } from 'vitest'
 import { checkAudit } from '../../src/audit/check.ts'
+import { isMachine } from '../../src/domain/origin.ts'
 import { isOpen, type Request, requestStates } from '../../src/domain/request.ts'
 import { changeKinds } from '../../src/features/index.ts'
 import { createKeys } from '../../src/redis/key-names.ts'
 import { createStore } from '../../src/requests/store/store.ts'
+import { delivery, post, resolved, type WireAlert } from '../journeys/alert-deliveries.ts'
 import { ops, people, startWorld, untilShown, type World } from '../journeys/world.ts'
 import { noteOf } from '../requests/audit-for-test.ts'
 import { noAudit } from '../requests/redis-for-test.ts'
 import { signaturesOfBot } from '../requests/signatures-for-test.ts'
 import { asIfNow } from './as-if-now.ts'
-import { accountElasticIps, accountKeys, evacuation, server, single, storedBy } from './scene.ts'
+import { accountElasticIps, accountKeys, envOf, evacuation, nodeDown, server, single, storedBy, unanswered } from './scene.ts'
 import { removeStoredData, type StoredData, writeStoredData } from './stored-data.ts'
 
 const releases = readdirSync(import.meta.dirname, { withFileTypes: true }).filter((entry) => entry.isDirectory())
@@ -43,7 +45,9 @@ describe.each(releases.map(({ name }) => name))('what release %s stored', (relea
     expect(new Set(requests.map(({ kind }) => kind))).toEqual(new Set(changeKinds))
     expect(new Set(requests.map(({ state }) => state))).toEqual(new Set(requestStates))
     const items = requests.flatMap((request) => request.items ?? [])
-    expect(new Set(items.map(({ state }) => state))).toEqual(new Set(['moving', 'done', 'failed', 'superseded', 'not-started']))
+    expect(new Set(items.map(({ state }) => state))).toEqual(new Set(['sending', 'moving', 'done', 'failed', 'superseded', 'not-started']))
+    expect(requests.some(({ origin, state }) => isMachine(origin) && state === 'waiting')).toBe(true)
+    expect(requests.some(({ decision, state }) => decision?.breakGlass && state === 'tracking')).toBe(true)
     expect(data.keys[':outbox']?.value.length).toBeGreaterThan(0)
   })
 
@@ -53,7 +57,9 @@ describe.each(releases.map(({ name }) => name))('what release %s stored', (relea
     for (const request of requests) {
       expect(signatures.verifyRecord(request), request.id).toBe('genuine')
       for (const approval of request.approvals) expect(signatures.verifyApproval(request, approval)).toBe('genuine')
-      if (request.decision?.signature) expect(signatures.verifyApproved(request, request.decision)).toBe('genuine')
+      if (!request.decision?.signature) continue
+      const verify = request.decision.breakGlass ? signatures.verifyBreakGlass : signatures.verifyApproved
+      expect(verify(request, request.decision)).toBe('genuine')
     }
   })
 
@@ -61,7 +67,7 @@ describe.each(releases.map(({ name }) => name))('what release %s stored', (relea
     const { redis, store, requests } = await load()
     await asIfNow({ redis, keys, store, signatures }, ids, Date.now() - data.writtenAt)
     const world = await startWorld({
-      env: storedBy,
+      env: envOf(release),
       account: { key: accountKeys.key, data: { elasticIps: asMoved(), apiKeys: structuredClone(accountKeys.apiKeys) } },
     })
     const { slack, ada, ben } = world
@@ -76,10 +82,19 @@ describe.each(releases.map(({ name }) => name))('what release %s stored', (relea
       if (card) await hands.click(card, button)
     }
 
-    const waiting = inState('waiting')
+    const sendAlert = (one: WireAlert) => post(world.bots[0] ?? {}, JSON.stringify(delivery([one])))
+    const [alerted, ...others] = inState('waiting').filter(({ origin }) => isMachine(origin))
+    const waiting = inState('waiting').filter(({ origin }) => !isMachine(origin))
+    expect(others).toEqual([])
     await ben.command('/infra pending', { channel: ops })
     const listed = await untilShown(slack, people.ben, /waiting for approval/)
     for (const each of listedAs) expect(listed.text).toContain(each)
+
+    // The same alert again is a duplicate, and its end withdraws what it requested before the upgrade.
+    expect(await sendAlert(nodeDown)).toBe(200)
+    expect(await redis.keys(`${keys.recordPrefix}*`)).toHaveLength(ids.length)
+    expect(await sendAlert(resolved(nodeDown))).toBe(200)
+    expect(await store.find(alerted?.id ?? '')).toMatchObject({ state: 'withdrawn' })
 
     await Promise.all(waiting.map((request) => click(ben, request, 'Approve')))
     await Promise.all(inState('untracked').map((request) => click(ada, request, 'Track again')))
@@ -95,8 +110,10 @@ describe.each(releases.map(({ name }) => name))('what release %s stored', (relea
     const ends = continued.map(({ id, kind, state }) => `${kind}: ${state} → ${ended.get(id)?.state}`)
     expect([...new Set(ends)].toSorted()).toMatchInlineSnapshot(`
       [
+        "ip.evacuate: tracking → done",
         "ip.evacuate: tracking → failed",
         "ip.evacuate: waiting → done",
+        "ip.evacuate: waiting → withdrawn",
         "ip.move: approved → done",
         "ip.move: starting → done",
         "ip.move: tracking → done",
@@ -119,10 +136,11 @@ const quick = { timeout: 10_000, interval: 20 }
 
 /** What the list of waiting requests says about each. */
 const listedAs = [
-  '7 waiting for approval',
+  '8 waiting for approval',
   'Move 203.0.113.20 from web-1 to web-2',
   'Move 203.0.113.33 from web-1 to web-2',
   'Move 2 Elastic IPs from edge-ash-2 to web-2',
+  'Move 2 Elastic IPs from edge-ash-1 to web-2',
   'Rename preview-1 to preview-9',
   'Create API key waiting-key',
   'Rotate API key terraform',
@@ -131,7 +149,7 @@ const listedAs = [
 
 /** The Elastic IPs of the account after all moves that were in flight. */
 function asMoved() {
-  const inFlight = [1, 2, 12, 14].map((index) => single[index]?.id)
-  const moved = new Set([...inFlight, ...evacuation.map(({ id }) => id)])
+  const inFlight = [1, 2, 12, 14, 15].map((index) => single[index]?.id)
+  const moved = new Set([...inFlight, ...[...evacuation, ...unanswered].map(({ id }) => id)])
   return accountElasticIps.map((elasticIp) => ({ ...elasticIp, serverId: moved.has(elasticIp.id) ? server('web-2') : elasticIp.serverId }))
 }

@@ -5,22 +5,24 @@ import { Redis } from 'ioredis'
 import type { Request } from '../../src/domain/request.ts'
 import { createKeys } from '../../src/redis/key-names.ts'
 import { createStore } from '../../src/requests/store/store.ts'
+import { delivery, post } from '../journeys/alert-deliveries.ts'
 import { openWorld } from '../journeys/open-world.ts'
 import { auditWriting, noteOf } from '../requests/audit-for-test.ts'
 import { startRedis } from '../sandbox/redis/start-redis.ts'
 import { openStoredRequests } from '../sandbox/stored-requests.ts'
-import { accountElasticIps, accountKeys, evacuation, server, single, storedBy } from './scene.ts'
+import { accountElasticIps, accountKeys, elsewhere, envOf, evacuation, nodeDown, server, single, storedBy } from './scene.ts'
 import { readStoredData } from './stored-data.ts'
 
 // Writes the stored data of this version: the whole bot brings requests of each kind into each state, and all that it keeps is saved.
 
-const file = join(import.meta.dirname, '0.1', 'redis.json')
+const release = '0.1'
+const file = join(import.meta.dirname, release, 'redis.json')
 const ops = 'C0OPS00001'
 const hour = 3_600_000
 
 const database = await startRedis()
 const world = await openWorld(database.url, {
-  env: { ...storedBy, OPEN_REQUESTS_PER_PERSON: '50' },
+  env: { ...envOf(release), OPEN_REQUESTS_PER_PERSON: '50' },
   account: {
     key: accountKeys.key,
     data: { elasticIps: accountElasticIps, apiKeys: accountKeys.apiKeys },
@@ -35,8 +37,13 @@ const stored = openStoredRequests({ REDIS_URL: database.url, INFRA_API_KEY: acco
 const seen = new Set<string>()
 
 /** Requests a change, and returns its id and its message. */
-async function request(command: string) {
-  await ada.command(`/infra ${command}`, { channel: ops })
+async function request(command: string, by = ada) {
+  await by.command(`/infra ${command}`, { channel: ops })
+  return newRequest(command)
+}
+
+/** Waits for a request that was not there before. */
+async function newRequest(command: string) {
   const card = await slack.until(() => slack.messages(ops).find(({ ts, text }) => !seen.has(ts) && /needs approval from/.test(text)), {
     what: `the message of ${command}`,
   })
@@ -102,7 +109,7 @@ async function moves() {
   await ada.click(withdrawn.card, 'Withdraw')
   await untilState(withdrawn.id, 'withdrawn')
   const voided = await move(5)
-  assign(5, 'web-3')
+  assign(5, server('web-3'))
   await ben.click(voided.card, 'Approve')
   await untilState(voided.id, 'voided')
   accountApi.faults.add({
@@ -113,7 +120,7 @@ async function moves() {
   })
   await approvedMove(6, 'failed')
   const superseded = await approvedMove(7, 'tracking')
-  assign(7, 'edge-ash-1')
+  assign(7, elsewhere)
   await untilState(superseded.id, 'superseded')
   const done = await approvedMove(8, 'tracking')
   accountApi.world.endMove(single[8]?.id ?? '')
@@ -127,8 +134,8 @@ async function moves() {
 }
 
 /** Ends a move on a server, as somebody in the dashboard would. */
-function assign(index: number, hostname: string): void {
-  accountApi.world.moveBehindOurBack(single[index]?.id ?? '', server(hostname))
+function assign(index: number, serverId: string): void {
+  accountApi.world.moveBehindOurBack(single[index]?.id ?? '', serverId)
 }
 
 async function otherKinds() {
@@ -163,8 +170,25 @@ async function evacuations() {
   )
   const [first, second] = inState(record, 'moving')
   accountApi.world.endMove(first?.id ?? '')
-  accountApi.world.moveBehindOurBack(second?.id ?? '', server('edge-ash-1'))
+  accountApi.world.moveBehindOurBack(second?.id ?? '', elsewhere)
   await untilState(begun.id, 'tracking', (record) => inState(record, 'done').length === 1 && inState(record, 'superseded').length === 1)
+}
+
+/** Ben approves his own request alone. */
+async function emergency() {
+  const requested = await request(`ip move ${single[15]?.address} web-2`, ben)
+  await ben.click(requested.card, 'Approve')
+  const form = await slack.until(() => ben.topView(), { what: 'the form for the emergency' })
+  await ben.fill(form, { Reason: 'The site is down', 'What should happen?': 'Approve my own request' })
+  await ben.submit()
+  await untilState(requested.id, 'tracking')
+}
+
+/** An alert requests an evacuation, which nobody has decided yet. */
+async function alerts() {
+  const status = await post(world.bots[0] ?? {}, JSON.stringify(delivery([nodeDown])))
+  if (status !== 200) throw new Error(`the alert got ${status}`)
+  await newRequest('the alert')
 }
 
 /** What is only there for a moment: approved and not sent, sent without an answer, and a report that Slack does not take. */
@@ -177,12 +201,18 @@ async function moments() {
 await moves()
 await otherKinds()
 await evacuations()
+await emergency()
+await alerts()
+const halfSent = await request('evacuate legacy-cart-1 web-2')
 const unread = await move(11)
 const unanswered = await move(12)
 await move(13)
 await moments()
 await ben.click(unread.card, 'Approve')
 await untilState(unread.id, 'approved')
+accountApi.faults.add({ method: 'PATCH', kind: 'late', delayMs: hour, times: 2 })
+await ben.click(halfSent.card, 'Approve')
+await untilState(halfSent.id, 'tracking', ({ items = [] }) => items.every(({ state }) => state === 'sending'))
 accountApi.faults.add({ method: 'PATCH', kind: 'hang' })
 await ben.click(unanswered.card, 'Approve')
 await untilState(unanswered.id, 'starting')

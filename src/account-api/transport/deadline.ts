@@ -1,9 +1,9 @@
 import { EventEmitter } from 'node:events'
 
 /**
- * Starts the time limit of a whole call with all its attempts. It also ends when the caller's signal is aborted. Call `end` afterwards;
- * otherwise its timer keeps running. `signal` is an EventEmitter, which undici accepts in place of an AbortSignal: creating an AbortSignal
- * for each call takes a tenth of the time that reading a page takes.
+ * Starts the time limit of a whole call with all its attempts. The deadline also ends when the caller's signal is aborted. Call `end`
+ * afterwards; otherwise its timer keeps running. `signal` is an EventEmitter, which undici accepts in place of an AbortSignal: creating an
+ * AbortSignal for each call takes a tenth of the time that reading a page takes.
  */
 export function startDeadline(ms: number, caller: AbortSignal | undefined) {
   const signal = new EventEmitter()

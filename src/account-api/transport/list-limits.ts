@@ -1,6 +1,6 @@
 /**
- * Limits of one list, whatever the account API answers. A page of 100 Elastic IPs has about 80 KB. Memory allows no more, because several
- * lists are read and kept at the same time.
+ * Limits for one list, so that no answer of the account API can fill the memory: several lists are read and kept at the same time. A page
+ * of 100 Elastic IPs has about 80 KB.
  */
 export const listLimits = {
   items: 20_000,

@@ -1,8 +1,8 @@
 import { ApiError, ApiUnreachableError } from '../../domain/api-errors.ts'
 
 /**
- * Rate limits and temporary faults of proxies. 500 is included, although it may be a defect that repeats. A read changes
- * nothing, and two more reads cost less than an error message to a person because one process of the account API died.
+ * Rate limits and temporary faults of proxies. 500 is included, although it may be a defect that recurs: a read changes nothing, and two
+ * more reads are cheaper than an error that a person sees because one process of the account API died.
  */
 const transientStatuses = new Set([429, 500, 502, 503, 504])
 

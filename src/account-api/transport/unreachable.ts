@@ -1,4 +1,4 @@
-/** Error codes that occur only before a connection exists, so nothing of the request was sent. */
+/** Error codes that occur only before a connection exists, so no part of the request was sent. */
 const beforeConnection = new Set([
   'ECONNREFUSED',
   'ENOTFOUND',

@@ -9,7 +9,7 @@ if ARGV[7] == 'resolved' and (outcome == 'resolved' or not (outcome or token)) t
 if token and token ~= ARGV[1] and tonumber(claimedUntil) > now then return { 'busy' } end
 if outcome and ARGV[7] == 'firing' then
   if outcome == 'resolved' then
-    -- A delivery from before the end, which arrives late.
+    -- A late delivery, from before the alert resolved.
     if startsAt and startsAt ~= '' and startsAt == ARGV[6] then return { 'done', '' } end
   elseif outcome ~= 'proposed' or stands(ARGV[4] .. value, now, tonumber(ARGV[5])) then
     return { 'done', value }

@@ -3,7 +3,7 @@ import { WebClient } from '@slack/web-api'
 import { createAccountApi } from '../../account-api/client.ts'
 import type { Config } from '../../config/config.ts'
 import type { ElasticIp } from '../../domain/elastic-ip.ts'
-import { slackLogger } from '../../ops/log/log.ts'
+import { slackLogger } from '../../ops/log/slack-logger.ts'
 import { webClientOptions } from '../../slack/receive/app.ts'
 import { createNameOperators } from '../../slack/text/name-operators.ts'
 import { fetchIdentity } from '../../slack/web-api/identity.ts'
@@ -25,8 +25,8 @@ export function createApiClients({ slack, infra, opsChannel }: Config, telemetry
 }
 export type ApiClients = ReturnType<typeof createApiClients>
 
-function createSlackClients({ botToken, apiUrl }: Config['slack'], opsChannel: string | undefined, { log, onSlackCall }: Telemetry) {
-  const logger = slackLogger(log) as Logger
+function createSlackClients({ botToken, apiUrl }: Config['slack'], opsChannel: string | undefined, { log, lines, onSlackCall }: Telemetry) {
+  const logger = slackLogger(log, lines) as Logger
   const client = new WebClient(botToken.reveal(), webClientOptions(apiUrl, logger, onSlackCall))
   const identity = createSlackIdentity(() => fetchIdentity(client, apiUrl))
   const nameOperators = createNameOperators(opsChannel)
@@ -44,7 +44,7 @@ function createSlackClients({ botToken, apiUrl }: Config['slack'], opsChannel: s
 
 function createMeasuredAccountApi(
   { url, key }: Config['infra'],
-  { log, metrics, tracing }: Telemetry,
+  { log, lines, metrics, tracing }: Telemetry,
   onElasticIps: (all: ElasticIp[]) => void,
 ) {
   return createAccountApi({
@@ -59,6 +59,10 @@ function createMeasuredAccountApi(
       log.debug(call, 'Called the account API')
     },
     onSkipped: ({ operation, count }) =>
-      log.warn({ code: 'list-items-left-out', operation, left: count }, "Left out list items that don't match the schema"),
+      lines.write({
+        fields: { code: 'list-items-left-out', operation, left: count },
+        text: "Left out items of a list that don't have the documented form",
+        about: operation,
+      }),
   })
 }

@@ -24,9 +24,9 @@ export interface Outlets {
 /** Creates what the people side, the worker side and the operations side share. */
 export function createFoundation(config: Config, { log, printAudit = createAuditLog(), timings = usualTimings, tracing }: Outlets) {
   const telemetry = createTelemetry(log, tracing)
-  const redis = createRedisConnections(config, log)
+  const redis = createRedisConnections(config, telemetry)
   const keyring = createKeyring(config.signingSecrets, { purpose: 'assignments', prefix: config.redis.prefix })
-  const onAssignmentsLost = telemetry.errorReports.throttled('jobs')
+  const onAssignmentsLost = telemetry.errorReports.of('jobs')
   const clients = createApiClients(config, telemetry, (all) => void assignments.note(all).catch(onAssignmentsLost))
   const operators = createOperatorNotifier({ config, telemetry, redis, clients })
   const assignments = createAssignments({

@@ -21,7 +21,13 @@ interface OperatorNotifierParts {
 }
 
 /** Creates the handlers that notify the channel of the operators. */
-export function createOperatorNotifier({ config, telemetry: { log, metrics, errorReports }, redis, clients }: OperatorNotifierParts) {
+export function createOperatorNotifier({
+  config,
+  telemetry: { log, lines, metrics, errorReports },
+  redis,
+  clients,
+}: OperatorNotifierParts) {
+  const { command } = config.slack
   const { notify, stop } = createNotifyOperators({
     redis: redis.prompt,
     keys: redis.keys,
@@ -29,18 +35,20 @@ export function createOperatorNotifier({ config, telemetry: { log, metrics, erro
     channelId: config.opsChannel,
     keyring: createKeyring(config.signingSecrets, { purpose: 'notices', prefix: config.redis.prefix }),
     log,
-    onError: errorReports.each('operators'),
+    onError: errorReports.of('operators'),
   })
 
   const onApiError = createApiErrorHandler({
-    log,
+    lines,
     count: () => metrics.error('account-api'),
     onRefusedKey: (error) => void notify('api-key-rejected', refusedKey(error), { about: String(error.status) }),
   })
 
   function onUndeliverable(request: Request, error: string, report?: ReportName): void {
     const [words, about] =
-      report === 'break-glass' ? [unannounced(request, error), `${report}:${request.id}`] : [undeliverable(request, error), request.id]
+      report === 'break-glass'
+        ? [unannounced(request, error, command), `${report}:${request.id}`]
+        : [undeliverable(request, error, command), request.id]
     void notify('report-undeliverable', words, { requestId: request.id, about })
   }
 
@@ -54,12 +62,12 @@ export function createOperatorNotifier({ config, telemetry: { log, metrics, erro
   /** Handles a request that is due and whose record is gone. */
   function onLostRecord(requestId: string): void {
     metrics.requestsLost('one-record')
-    void notify('request-lost', lostRecord(requestId), { requestId })
+    void notify('request-lost', lostRecord(requestId, command), { requestId })
   }
 
   function onDoubledWrite(requestId: string): void {
     metrics.writeDoubled()
-    void notify('write-doubled', doubledWrite(requestId), { requestId })
+    void notify('write-doubled', doubledWrite(requestId, command), { requestId })
   }
 
   return { notify, onApiError, onUndeliverable, onDistrusted, onLostRecord, onDoubledWrite, stop }

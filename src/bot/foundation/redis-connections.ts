@@ -1,6 +1,7 @@
 import type { Config } from '../../config/config.ts'
-import { type Log, throttled } from '../../ops/log/log.ts'
-import { createRedisCheck, findRedisFaults } from '../../redis/check.ts'
+import type { Log } from '../../ops/log/log.ts'
+import type { RepeatedLines } from '../../ops/log/repeated-lines.ts'
+import { createRedisCheck, findRedisFaults, type RedisFault, readInfos } from '../../redis/check.ts'
 import { closeRedis, connectRedis, guardStore, holdCommands } from '../../redis/connect.ts'
 import { createKeys } from '../../redis/key-names.ts'
 
@@ -8,10 +9,15 @@ import { createKeys } from '../../redis/key-names.ts'
  * Opens both connections to Redis. People use the `prompt` one, which fails within a second. Jobs use the `patient` one, which waits until
  * Redis is back.
  */
-export function createRedisConnections({ redis: { url, prefix, allowVolatile } }: Config, log: Pick<Log, 'warn'>) {
-  const problems = createProblems(log)
+export function createRedisConnections(
+  { redis: { url, prefix, allowVolatile } }: Config,
+  { log, lines }: { log: Pick<Log, 'warn'>; lines: RepeatedLines },
+) {
+  const problems = createProblems(lines)
   const prompt = connectRedis(url, 'prompt', problems.note)
   const patient = connectRedis(url, 'patient', problems.note)
+  const connections = [prompt, patient]
+  for (const each of connections) each.on('ready', () => connections.every(({ status }) => status === 'ready') && problems.end())
   const releaseCommands = holdCommands(prompt)
   const check = createRedisCheck({
     redis: patient,
@@ -27,9 +33,9 @@ export function createRedisConnections({ redis: { url, prefix, allowVolatile } }
     releaseCommands()
   }
 
-  /** Returns the settings with which this Redis could lose requests, a sentence for each. */
-  async function faults(): Promise<string[]> {
-    return findRedisFaults(await guardStore(() => prompt.info()))
+  /** Returns the settings with which this Redis could lose requests. Throws StoreUnavailableError if it does not answer. */
+  async function faults(): Promise<RedisFault[]> {
+    return findRedisFaults(await guardStore(() => readInfos(prompt)))
   }
 
   async function close(): Promise<void> {
@@ -44,19 +50,20 @@ export type RedisConnections = ReturnType<typeof createRedisConnections>
  * Keeps the latest problem of the connections, as a code. Logs nothing until the check has passed, because each failed attempt to start
  * writes its own log line.
  */
-function createProblems(log: Pick<Log, 'warn'>) {
+function createProblems(lines: RepeatedLines) {
+  const code = 'redis-not-responding'
   let latest: string | undefined
   let isLogged = false
-  const warn = throttled(() => log.warn({ code: 'redis-not-responding', problem: latest }, "Redis isn't responding"))
 
   function note(problem: string): void {
     latest = problem
-    if (isLogged) warn(undefined)
+    if (!isLogged) return
+    lines.write({ fields: { code, problem }, text: "Redis isn't responding. The connection is tried again", over: 'Redis responds again' })
   }
 
   function logFromNowOn(): void {
     isLogged = true
   }
 
-  return { note, latest: () => latest, logFromNowOn }
+  return { note, end: () => lines.end(code), latest: () => latest, logFromNowOn }
 }

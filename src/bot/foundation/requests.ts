@@ -60,7 +60,7 @@ export function createRequests({ config, printAudit, telemetry, redis, clients, 
       clean: scrub,
       signer,
       keyring: auditKeyring,
-      onError: errorReports.throttled('audit'),
+      onError: errorReports.of('audit'),
       newestHead,
       onNotGenuine: () => metrics.notGenuine('audit-note'),
     })
@@ -69,7 +69,7 @@ export function createRequests({ config, printAudit, telemetry, redis, clients, 
   /** Counts and records a refusal. The person is refused even if it cannot be recorded. */
   function noteRefusal(note: AuditNote): Promise<void> {
     metrics.decision(note.kind ?? 'none', 'refused')
-    return audits.people.note(note).catch(errorReports.each('audit'))
+    return audits.people.note(note).catch(errorReports.of('audit'))
   }
 
   const signatures = createRequestSignatures(createKeyring(config.signingSecrets, { purpose: 'requests', prefix }))
@@ -144,7 +144,7 @@ function createRequestsOver({ config, telemetry, redis: { keys }, clients, opera
   const { messenger } = clients.slack
   const { tracing } = telemetry
   const { queueTelemetry } = tracing
-  const onQueueError = telemetry.errorReports.throttled('queue')
+  const onQueueError = telemetry.errorReports.of('queue')
   const onReported = ({ kind }: Request, sinceEndMs: number) => telemetry.metrics.reported(kind, sinceEndMs)
 
   return function requestsOver(redis: Redis, audit: Audit) {

@@ -3,7 +3,7 @@ import { alerts } from './checks/alerts.ts'
 import { channels, groups } from './checks/channels.ts'
 import { clock, redis, workers } from './checks/operations.ts'
 import type { CheckResult } from './checks/result.ts'
-import { buttons, manifest, pickers, scopes, slack } from './checks/slack.ts'
+import { buttons, command, manifest, pickers, scopes, slack } from './checks/slack.ts'
 import type { SetupFacts } from './facts.ts'
 
 /** Checks each part of a set-up, in a fixed order. */
@@ -12,6 +12,7 @@ export function diagnose(facts: SetupFacts): CheckResult[] {
     slack(facts),
     scopes(facts),
     manifest(facts),
+    ...command(facts),
     buttons(facts),
     pickers(facts),
     ...channels(facts),

@@ -10,6 +10,8 @@ export interface SetupFacts {
   /** Version, role, transport, environment, policy: `0.1.0  ·  web and worker  ·  HTTP  ·  production  ·  one rule from the variables`. */
   bot: string
   usesSockets: boolean
+  /** The slash command that the person used, and the one that SLACK_COMMAND names. */
+  command: { used: string; configured: string }
   slack: SlackReading | Unavailable
   /** Slack's answer when the Home tab of the person who ran the command was published. */
   home: 'shown' | { refused: string } | Unavailable

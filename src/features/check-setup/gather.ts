@@ -30,7 +30,7 @@ export function createGather({ setup, access, store, accountApi, ownLastSlice }:
   const { rules, alerts: routes = [] } = access.policy
 
   async function channelsFor({ channelId }: Origin): Promise<SetupFacts['channels']> {
-    // Nobody can invite the app to a direct message.
+    // The app cannot be invited to a direct message.
     const here = /^[CG]/.test(channelId) ? [channelId] : []
     const ofPolicy = [...rules.flatMap((rule) => rule.channels ?? []), ...routes.map((route) => route.channelId)]
     const ids = new Set([...here, ...ofPolicy, ...(opsChannel ? [opsChannel] : [])])
@@ -76,6 +76,7 @@ export function createGather({ setup, access, store, accountApi, ownLastSlice }:
     return {
       bot: describeBot(setup),
       usesSockets,
+      command: { used: viewer.command, configured: setup.command },
       slack,
       home,
       lastReceivedMs,

@@ -12,7 +12,7 @@ import { heading, testIds, tests } from './messages.ts'
 const order = { wrong: 0, unknown: 1, ok: 2 } as const
 const signs = { wrong: ':x:', unknown: ':grey_question:', ok: ':white_check_mark:' } as const
 
-// Five blocks of a message, and their words, are kept for the tests that people can run.
+// Five blocks of the message are reserved for the tests that people can run.
 const limits = { most: 45, characters: mostCharacters - 400 } as const
 
 /**

@@ -57,7 +57,7 @@ export function createNewKeyChange({ apiKeys }: Pick<AccountApi, 'apiKeys'>): Ch
     input: NewKey,
     facts: NewKey,
     resource: ({ name }) => `api_key_name:${name}`,
-    // The name on the account is unique. Two open requests for one label would make two keys that people can't tell apart.
+    // The name on the account is unique. Two open requests with one label would create two keys that people can't tell apart.
     moreResources: ({ name }) => [`api_key_label:${labelOf(name).toLowerCase()}`],
     preflight,
     differences: () => [],
@@ -96,7 +96,7 @@ function describeNewKey(facts: NewKey): Description {
   }
 }
 
-/** What approvers should know: a key that may change everything and works from every address. */
+/** Warns approvers of a key with full access that works from any address. */
 function warningsAbout({ readOnly, allowedIps }: NewKey): NewKeyFinding[] {
   return !readOnly && allowedIps.length === 0 ? [{ code: 'full-access-from-everywhere' }] : []
 }

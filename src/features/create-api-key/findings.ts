@@ -7,7 +7,7 @@ import { RetractedBecause, retractedBecause } from '../../domain/retraction.ts'
 /** The id of the key on the account. The audit compares it with the account's own events. */
 const resourceId = z.string()
 
-/** Everything that can prevent a new key, stay unchecked before it, or end its request. */
+/** Everything that can prevent a new key, remain unchecked before it, or end its request. */
 export const NewKeyFinding = z.discriminatedUnion('code', [
   z.object({ code: z.literal('name-taken'), name: z.string() }),
   z.object({ code: z.literal('keys-unread') }),

@@ -18,7 +18,7 @@ export interface Wanted {
   serverId: string
   /** The server that they are to be moved to, if it is chosen. */
   targetId?: string | undefined
-  /** The addresses that were ticked before. Absent: all are ticked that are known well enough. */
+  /** The addresses that were ticked before. Absent: all that were seen recently are ticked. */
   ticked?: string[] | undefined
 }
 

@@ -4,7 +4,7 @@ import { UnknownName } from '../../domain/errors.ts'
 import type { ProjectRef } from '../../domain/place.ts'
 import { chooseServer, findServers } from '../../moves/find-server.ts'
 
-/** The server that is to be evacuated, as far as it is known. */
+/** The server to evacuate, as far as it is known. */
 export interface Source {
   id: string
   name: string
@@ -17,8 +17,8 @@ interface FindSourceParts {
 }
 
 /**
- * Creates the function that finds a server by its id or hostname. The account may no longer show a server that is gone, so one that Lockkeeper saw
- * before counts, too. Throws UnknownName if there is none, and UserError if there are several.
+ * Creates the function that finds a server by its id or hostname. A server that the account no longer shows is found if Lockkeeper saw it
+ * before. Throws UnknownName if there is none, and UserError if there are several.
  */
 export function createFindSource({ accountApi, seen }: FindSourceParts) {
   return async function findSource(typed: string, options: { signal?: AbortSignal } = {}): Promise<Source> {

@@ -24,7 +24,7 @@ import { evacuateThis, evacuationForm } from './modal.ts'
 import { createReadAddresses } from './preflight.ts'
 import { createServerOptions } from './target-picker.ts'
 
-/** How often all Elastic IPs are listed, so that it is known which addresses a server had when it dies. */
+/** How often Lockkeeper lists all Elastic IPs, so that it knows which addresses a server had before it died. */
 const snapshotMs = 5 * 60_000
 
 interface EvacuateServerParts extends CommandSubmit {
@@ -65,7 +65,7 @@ function create({ accountApi, inventory, submit, openForm, access, seen }: Evacu
   }
 
   async function resolve(typedServer: string, typedTarget: string, signal: AbortSignal) {
-    // If neither exists, the evacuated server is reported, because people type it first.
+    // If neither exists, the error names the server to evacuate, because people type it first.
     const targets = findServers(accountApi, typedTarget, { signal })
     targets.catch(() => {})
     const source = await findSource(typedServer, { signal })
@@ -103,7 +103,7 @@ function create({ accountApi, inventory, submit, openForm, access, seen }: Evacu
       {
         name: 'assignments',
         everyMs: snapshotMs,
-        // Every complete list of Elastic IPs is kept as what was seen.
+        // The client stores every complete list of Elastic IPs as seen.
         run: async (signal) => void (await accountApi.elasticIps.list({ signal })),
       },
     ],

@@ -48,7 +48,7 @@ export function evacuationModal({ metadata, server, target, addresses, reason, p
   })
 }
 
-/** Slack sends each choice, because the addresses depend on both servers. */
+/** Slack sends each choice as a click, because the offered addresses depend on both servers. */
 function serverSelect(id: string, label: string, hint: string, initialOption: PlainTextOption | undefined): KnownBlock {
   const placeholder = 'Choose a server'
   return input({
@@ -62,7 +62,7 @@ function serverSelect(id: string, label: string, hint: string, initialOption: Pl
 
 const addressPrefix = `${evacuationForm.addresses}:`
 
-/** A form has room for these. The others are moved with another request. */
+/** The most groups that fit into a form. The other addresses need another request. */
 const mostGroups = 10
 
 function addressBlocks({ serverId, serverName, offered, cannotMove }: OfferedAddresses): KnownBlock[] {
@@ -87,8 +87,8 @@ const KeptBlock = z.looseObject({ type: z.string(), block_id: z.string().startsW
 const KeptOptions = z.array(z.looseObject({ value: z.string() }))
 
 /**
- * Returns the blocks with the addresses of a form that was sent, as they were ticked. Read again, they could be others than the person saw,
- * and left out, all addresses of the server would be moved.
+ * Returns the blocks with the addresses of a form that was sent, as they were ticked. They are not read again, because the person may not
+ * have seen new ones. They are not left out, because a form without addresses moves all of them.
  */
 export function keptAddresses(blocks: unknown[], ticked: Ticked): KnownBlock[] {
   return blocks.flatMap((block) => {

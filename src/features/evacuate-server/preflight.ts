@@ -20,7 +20,10 @@ interface EvacuationReadsParts {
   seen: SeenAssignments
 }
 
-/** What to read of a server, and how. `isStrict`: a failed read of one address fails the whole. Otherwise the address is left open. */
+/**
+ * What to read of a server, and how. `isStrict`: if the read of one address fails, the whole read fails. Otherwise that address stays
+ * undecided.
+ */
 interface ReadOptions {
   elasticIpIds?: string[] | undefined
   isStrict: boolean
@@ -42,7 +45,7 @@ export function createReadAddresses({ accountApi, seen }: EvacuationReadsParts) 
     const isListed = listed.some(({ server }) => server === undefined || server.id === serverId)
     // Before the writes the approved addresses are known, and new ones are not moved.
     const seenThere = isListed || !isStrict ? [] : await seen.find((each) => each.serverId === serverId)
-    // They are kept in no order.
+    // Redis returns them in no order.
     const inOrder = seenThere.toSorted((one, other) => inNaturalOrder(one.address, other.address))
     const shown = new Set(listed.map(({ id }) => id))
     const missing = [...new Set([...elasticIpIds, ...inOrder.map(({ elasticIpId }) => elasticIpId)])].filter((id) => !shown.has(id))
@@ -81,7 +84,7 @@ export function createPreflight({
         () => accountApi.servers.get(targetId, { signal }),
         () => refuseMove({ code: 'no-server', serverId: targetId }),
       ),
-      // A server that is gone is what an evacuation is for, so it does not have to be readable.
+      // People evacuate servers that are gone, so the server does not have to be readable.
       accountApi.servers.get(serverId, { signal }).catch(() => undefined),
     ])
     const namesakes = forRequest && target ? await readNamesakes(accountApi, target, { signal }) : noNamesakes

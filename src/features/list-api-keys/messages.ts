@@ -8,7 +8,7 @@ import type { Columns } from '../../slack/lists/columns.ts'
 import { type Details, detailsOf, idFact } from '../../slack/lists/details.ts'
 import { code, dateTime, joinMrkdwn, type Mrkdwn, mention, mrkdwn } from '../../slack/text/text.ts'
 
-/** A key with what its rows are found and sorted by, worked out once for each key. */
+/** A key with the values that its row is searched and sorted by, computed once for each key. */
 interface ListedKey {
   key: ApiKey
   /** Whether Lockkeeper itself uses it. */

@@ -97,7 +97,7 @@ function setTo(value: string): Mrkdwn {
   return value.length > 40 || /[{[]/.test(value) ? code(value) : mrkdwn`${value}`
 }
 
-/** Returns what the account API sends, and not how it is shown here. */
+/** Returns the texts as the account API sends them, for the search, and not as they are shown here. */
 function textsOf({ id, name, description, targetType, operatingSystem, userData: data, createdAt, ...lists }: Baseline): unknown[] {
   const { platforms, sshKeys, diskLayout, bios } = lists
   const listed = [data ?? {}, ...platforms, ...sshKeys, ...diskLayout, ...bios].flatMap((part) => Object.values(part))

@@ -4,7 +4,7 @@ import type { Store } from '../../requests/store/store.ts'
 import type { Feature, FeatureDefinition } from '../feature.ts'
 import { type ListedMove, moveListing } from './messages.ts'
 
-/** The most moves in flight, and the most that wait, on the list. Nobody turns more pages. */
+/** The most moves in flight, and the most waiting moves, on the list. People do not read more pages. */
 const mostOpen = 500
 const mostEnded = 10
 

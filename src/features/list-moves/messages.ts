@@ -16,7 +16,7 @@ export interface ListedMove {
   link: string | undefined
 }
 
-/** How many moves are left out of the list. */
+/** The number of moves that are left out of the list. */
 interface Unlisted {
   inFlight: number
   waiting: number

@@ -8,7 +8,7 @@ import { stockOf } from './stock.ts'
 /** Names the amount that a unit price is for. */
 const unitNames = { vcpu: 'vCPU', gb: 'GB of memory' } as const
 
-/** A plan's own columns have the same words in both lists. */
+/** Columns that only depend on the plan have the same words in both lists. */
 type OwnColumn = Omit<Column<Plan>, 'absent'>
 
 const name: OwnColumn = { header: 'Plan', cell: ({ name }) => name }

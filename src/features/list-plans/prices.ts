@@ -1,4 +1,7 @@
-/** Shows a price for an hour or a month: `$0.007/h`, `EUR 5.11/mo`. Other currencies than the dollar go by their code, because symbols are shared. */
+/**
+ * Shows a price for an hour or a month: `$0.007/h`, `EUR 5.11/mo`. Currencies other than the US dollar are shown by their code, because
+ * several share a symbol.
+ */
 export function priceWords(amount: number, currency: string, per: 'h' | 'mo'): string {
   const number = (amount < 1 ? smallAmount : largeAmount).format(amount)
   return `${currency === 'USD' ? '$' : `${currency} `}${number}/${per}`

@@ -76,7 +76,7 @@ function elasticIpWords(elasticIps: ElasticIp[] | undefined, most: number): Mrkd
   return someTexts(sorted.map(shownElasticIp), most)
 }
 
-/** An Elastic IP that is on its way names its target already. */
+/** An Elastic IP that is moving already names its target. */
 function shownElasticIp({ address, status }: ElasticIp): Mrkdwn {
   return status === 'active' ? code(address) : mrkdwn`${code(address)} (${status})`
 }

@@ -13,7 +13,7 @@ import { createReadThings, type ThingNow } from './read-things.ts'
 import { type FoundThing, lookedUpView, lookingUpView } from './view.ts'
 import { wordsIn } from './words-in-message.ts'
 
-/** The most things that are read and shown. Each takes up to two reads of the account. */
+/** The most things that are read and shown. Each one takes up to two reads of the account. */
 const mostThings = 8
 
 interface LookUpParts {

@@ -20,7 +20,10 @@ export async function findOpenRequests(store: Pick<Store, 'open' | 'findMany'>, 
   return { about: new Map(about), unread: Math.max(0, open.length - mostRead) }
 }
 
-/** Collects the strings of a request's content: every kind of change names its things by their ids there. What it leaves out is not its thing. */
+/**
+ * Collects the strings of a request's content: every kind of change names its things by their ids there. Addresses that the request leaves
+ * out do not count.
+ */
 function stringsIn(content: unknown[]): Set<string> {
   const found = new Set<string>()
   const left = [...content]

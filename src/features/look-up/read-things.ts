@@ -18,7 +18,7 @@ export type ThingNow = Thing &
     | { is: 'virtual-machine'; machine: VirtualMachine }
   )
 
-/** How long the person waits for the account at most. */
+/** The longest time that the person waits for the account. */
 const readMs = 8_000
 
 interface ReadThingsParts {

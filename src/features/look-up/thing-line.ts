@@ -11,7 +11,7 @@ const kinds: Record<ThingKind, string> = { 'elastic-ip': 'Elastic IP', server: '
 /** The most Elastic IPs of one server that are named. */
 const mostNamed = 10
 
-/** Says what a thing is now. */
+/** Describes a thing as it is now. */
 export function thingLine(now: ThingNow): Mrkdwn {
   switch (now.is) {
     case 'gone':

@@ -2,7 +2,7 @@ import { isIP } from 'node:net'
 import { withoutInvisible } from '../../domain/invisible.ts'
 import type { ShortcutMessage } from '../../slack/commands/handlers.ts'
 
-/** How much of a message is searched. Slack's longest message has 40,000 characters, and its text and its blocks say the same. */
+/** The most that is searched in a message. Slack's longest message has 40,000 characters, and its text and its blocks say the same. */
 const most = { characters: 100_000, nodes: 20_000, words: 5_000 } as const
 
 /** The members of blocks, elements and attachments that people read. Ids and kinds are left out. */

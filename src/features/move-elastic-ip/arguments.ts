@@ -11,7 +11,7 @@ export function readMove(args: string[]): Pair {
   return readPair(words)
 }
 
-/** Whether a move is complete. One with too many words is, too: it is refused. */
+/** Whether a move is complete. One with too many words counts as complete, so that it is refused. */
 export function isWholeMove(args: string[]): boolean {
   const { first, second } = readMove(args)
   return first !== undefined && second !== undefined

@@ -38,7 +38,7 @@ export function createFillMove(inventory: Pick<Inventory, 'elasticIps' | 'server
     const elasticIp = isServer ? undefined : elasticIps.items.find(({ id, address }) => id === typed || sameAddress(address, typed))
     if (elasticIp) return { elasticIp: elasticIpOption(elasticIp) }
     const named = servers.items.filter(({ id, hostname }) => id === typed || hostname?.toLowerCase() === typed.toLowerCase())
-    // What is not in a list that was cut off may still exist. These reads throw then.
+    // An item that is missing in a list that was cut off may still exist. In that case these reads throw.
     if (named.length === 0) await Promise.all([inventory.elasticIps(), inventory.servers()])
     if (named.length === 0 && !isServer) throw new UnknownName('Elastic IP', typed)
     return { server: serverOption(chooseServer(typed, named, undefined)) }

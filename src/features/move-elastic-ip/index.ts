@@ -79,7 +79,7 @@ function create({ accountApi, inventory, submit, openForm, access }: MoveElastic
   }
 }
 
-/** Writes the command with the words in their order, and with the reason. */
+/** Writes the command with its words in the right order, and with the reason. */
 function asMeant({ origin, reason }: CommandCall['slashCommand'], words: string[]): string {
   return [`${origin.command} ip move`, ...words, ...(reason ? [`because ${reason}`] : [])].join(' ')
 }

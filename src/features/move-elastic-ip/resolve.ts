@@ -29,7 +29,7 @@ export function createResolve(accountApi: Pick<AccountApi, 'elasticIps' | 'serve
   return async function resolve(typedElasticIp: string, typedServer: string, options: Options = {}): Promise<MoveInput> {
     // Typed ids are used as they are. The preflight check reads them, and says what could not be read.
     if (areIds(typedElasticIp, typedServer)) return { elasticIpId: typedElasticIp, serverId: typedServer }
-    // If neither exists, the Elastic IP is reported, because people type it first.
+    // If neither exists, the error names the Elastic IP, because people type it first.
     const servers = findServers(accountApi, typedServer, options)
     servers.catch(() => {})
     const elasticIp = await findElasticIp(typedElasticIp, options)

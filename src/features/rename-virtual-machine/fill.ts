@@ -31,7 +31,7 @@ export function createFillRename(inventory: Pick<Inventory, 'virtualMachines'>) 
     const machines = items.filter(({ name }) => name?.toLowerCase() === typed.toLowerCase())
     const [only, ...others] = machines
     if (only && others.length === 0) return only
-    // What is not in a list that was cut off may still exist. This read throws then.
+    // An item that is missing in a list that was cut off may still exist. In that case this read throws.
     if (!only) await inventory.virtualMachines()
     if (!only) throw new UnknownName('virtual machine', typed)
     throw new Refusal(mrkdwn`${machines.length} virtual machines are called ${code(typed)}. Choose one below.`)

@@ -51,7 +51,7 @@ export function renameWords(finding: RenameFinding): Words {
 
 const chooseAnother = 'Choose another name.'
 
-/** Says what to do after an end that the same request would meet again. Undefined if it may succeed later. */
+/** Says what to do if the same request would fail again. Returns undefined if it may succeed later. */
 function nextAfter({ code }: RenameFinding): string | undefined {
   if (code === 'no-virtual-machine' || code === 'virtual-machine-gone') return 'Check the account.'
   return code === 'same-name' ? 'There is nothing left to do.' : undefined

@@ -8,7 +8,7 @@ import type { RenameFinding } from './findings.ts'
 /** The time limit for the list of virtual machines, because the requester waits for it. */
 const listMs = 3_000
 
-/** Lists the virtual machines as far as they can be read in time. Undefined if they cannot: that prevents no rename. */
+/** Lists the virtual machines. Returns undefined if they cannot be read in time, which does not prevent a rename. */
 export function readMachines(
   { virtualMachines }: Pick<AccountApi, 'virtualMachines'>,
   options: { signal: AbortSignal | undefined },

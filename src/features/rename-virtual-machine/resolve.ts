@@ -15,7 +15,7 @@ export function createResolve({ virtualMachines }: Pick<AccountApi, 'virtualMach
     try {
       return (await virtualMachines.get(typed, { signal }).catch(nothingIfAbsent))?.id
     } catch (error) {
-      // The path of a request rejects what cannot be an id. It can still be a name.
+      // The text cannot be an id, but it can still be a name.
       if (error instanceof UserError) return undefined
       // A typed id is used as it is. The preflight check says what could not be read.
       if (isUnanswered(error) && isId(typed)) return typed

@@ -54,7 +54,7 @@ export function keyWords(finding: KeyFinding): Words {
   return { why: sentenceOf(finding), ...(next === undefined ? {} : { next }) }
 }
 
-/** Says what to do after an end that the same request would meet again. Undefined if it may succeed later. */
+/** Says what to do if the same request would fail again. Returns undefined if it may succeed later. */
 function nextAfter({ code }: KeyFinding): string | undefined {
   switch (code) {
     case 'key-gone':

@@ -2,13 +2,16 @@ import type { ApiKey } from '../../domain/api-key.ts'
 import { requesterOfKey } from '../../domain/api-key-name.ts'
 import type { KeyFinding } from './findings.ts'
 
-/** What approvers should know of a key: that its token stops working, whether it is in use, how old it is and who made it, and what its new token could do. `now`: ms since 1970. */
+/**
+ * Lists what approvers should know about a key: that its token stops working, whether it is in use, its age, its requester, and what its
+ * new token could do. `now`: ms since 1970.
+ */
 export function warningsAbout(key: ApiKey, verb: 'rotate' | 'revoke', now: number): KeyFinding[] {
   const isOpen = key.readOnly === false && key.allowedIps?.length === 0
   return [tokenStops(verb), historyOf(key, now), ...(verb === 'rotate' && isOpen ? [{ code: 'full-access-from-everywhere' as const }] : [])]
 }
 
-/** What approvers should know even if the key could not be read. */
+/** Warns approvers that the token stops working, even if the key could not be read. */
 export function tokenStops(verb: 'rotate' | 'revoke'): KeyFinding {
   return { code: 'token-stops', verb }
 }

@@ -3,7 +3,7 @@ import type { Change } from '../../domain/change.ts'
 import type { Catalog } from '../../requests/catalog.ts'
 import { explain } from '../../requests/messages/causes.ts'
 
-/** The words of the changes. */
+/** The part of the catalog that puts changes into words. */
 export type WordsOfChanges = Pick<Catalog, 'sentenceOf' | 'changeIfKnown' | 'kinds' | 'labelOf'>
 
 /** Returns the sentence of the entry's request: `Move 203.0.113.10 from web-1 to web-2`. Returns undefined if the entry has no request. */

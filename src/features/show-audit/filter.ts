@@ -74,7 +74,7 @@ function namesGroup({ via, causes = [] }: AuditEntry, id: string): boolean {
   return via === id || JSON.stringify(causes).includes(JSON.stringify(id))
 }
 
-/** Returns the text of an entry's members, and of the words that it is shown with. */
+/** Returns the text that a word is searched in: the entry's members, and the words that show it. */
 function textOf(entry: AuditEntry, catalog: WordsOfChanges): string {
   const { kind, resource, facts, rule, via, reason, answer, resourceId, text, to, act, attempted } = entry
   const why = entry.act === 'refused' ? whyRefused(entry, catalog.labelOf).map(({ text }) => text) : causesInWords(entry, catalog)

@@ -25,8 +25,8 @@ export interface FoundStories extends Omit<Found, 'entries' | 'all'> {
 }
 
 /**
- * Finds the newest stories of which an entry fits. A second search finds the other entries of their requests. No entry ends that search:
- * somebody may have put it there to hide older ones.
+ * Finds the newest stories of which an entry fits. A second search finds the other entries of their requests. That search does not stop at
+ * any entry, because somebody may have forged an entry to hide older ones.
  */
 export async function findStories(audit: Pick<Audit, 'find' | 'size'>, fits: (entry: AuditEntry) => boolean): Promise<FoundStories> {
   const [{ entries: fitting, searched, unreadable, since }, size] = await Promise.all([

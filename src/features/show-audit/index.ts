@@ -65,7 +65,7 @@ function create({ audit, accountApi, inventory, store, catalog, linkTo, onDouble
     return toListing(found, { filter, events, notes: [...eventsNotes(read, since), ...left] })
   }
 
-  /** Of a request with several items, only those count that were searched for. */
+  /** For a request with several items, only the items that were searched for count. */
   async function resourcesFor(stories: Story[], { names, fits }: Filter): Promise<Chosen> {
     const entries = stories.flatMap((story) => story.entries).filter((entry) => entry.item === undefined || fits(entry))
     const chosen = resourcesOf(entries, names)
@@ -97,7 +97,7 @@ function create({ audit, accountApi, inventory, store, catalog, linkTo, onDouble
     const story: Story = { requestId, entries: entries.toSorted((a, b) => a.seq - b.seq) }
     const oldest = oldestIn([story])
     if (oldest === undefined) return undefined
-    // The writes of a request with several items are those of its items.
+    // A request with several items has the writes of its items.
     const ofItems = story.entries.filter(({ item }) => item !== undefined)
     const { resources } = resourcesOf(ofItems.length > 0 ? ofItems : story.entries, [])
     const { events, read } = await compareEvents(resources, oldest - dayMs)

@@ -42,7 +42,7 @@ function unreadableEvents(names: string[], sentence: string): Mrkdwn {
   return mrkdwn`:warning: Couldn't read the account's own events for ${codes(names)}. Changes made outside Lockkeeper aren't shown. ${sentence}`
 }
 
-/** Says of how many resources the account's own events are not shown. Empty if there are none. */
+/** Says for how many resources the account's own events are not shown. Empty if there are none. */
 export function resourcesLeftOut(more: number): Mrkdwn[] {
   if (more === 0) return []
   const resources = more === 1 ? '1 resource' : `${count(more)} resources`

@@ -46,7 +46,7 @@ export function attemptWords(entry: AuditEntry, catalog: WordsOfChanges): Mrkdwn
   return mrkdwn`${words} ${what === undefined ? 'a request' : quotation(what)}`
 }
 
-/** What only the requester may do has one name in the entry. Its cause says what it was. */
+/** All steps that only the requester may take have one name in the entry. The cause says which one it was. */
 function asRequester({ attempted, causes = [] }: AuditEntry): string | undefined {
   if (attempted !== 'own') return undefined
   if (causes.some(({ code }) => code === 'only-requester-may-withdraw')) return 'withdraw'

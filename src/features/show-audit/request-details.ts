@@ -6,7 +6,7 @@ import { subjectsOf, type WordsOfChanges } from './entry-words.ts'
 import { stepOf } from './steps.ts'
 import { type Story, trustedEntries } from './story.ts'
 
-/** The most refused attempts, and the most unverified entries, among the steps. Many of them must not push out the others. */
+/** The most refused attempts, and the most unverified entries, among the steps. Otherwise many of them could push out the real steps. */
 const mostOfKind = 10
 
 interface DetailsParts {

@@ -14,7 +14,7 @@ import { whyUnverified } from './unverified.ts'
 type Step = Details['facts'][number]
 
 interface StepParts {
-  /** What the request is about. An entry that is about something else says so. */
+  /** The subject of the request. An entry with another subject names it. */
   subject: string
   confirmedBy: MatchedEvent[]
   catalog: WordsOfChanges

@@ -18,7 +18,7 @@ interface Beside {
   catalog: WordsOfChanges
 }
 
-/** Tells a request, or an entry that belongs to none, in one row: who, what and with which outcome. Its steps are in its details. */
+/** Shows a request, or an entry without one, in one row: who did what, with which outcome. The steps are in its details. */
 export function storyRow(story: Story, { confirmedBy, address, catalog }: Beside): AuditRow {
   const entries = trustedEntries(story)
   const outcome = outcomeOf(entries)
@@ -60,7 +60,7 @@ function outcomeWords({ requestId }: Story, entries: FoundEntry[], outcome: Outc
   if (requestId === undefined) return entries[0]?.act === 'refused' ? 'Refused' : undefined
   if (outcome === undefined) return undefined
   if (outcome.state === 'discarded') return 'Discarded'
-  // Before the end the entries do not tell of every item.
+  // Before the end, the entries do not cover every item.
   const items = outcome.state === 'failed' ? itemStatesIn(entries) : []
   return capitalised(stateWithCount({ state: outcome.state, items }))
 }

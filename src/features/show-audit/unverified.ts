@@ -1,6 +1,6 @@
 import type { FoundEntry } from '../../audit/find-entries.ts'
 
-/** Why an entry cannot be taken for one that Lockkeeper wrote. */
+/** Why an entry cannot count as written by Lockkeeper. */
 const reasons = {
   unsigned: "it isn't signed",
   forged: "its signature doesn't match",

@@ -18,7 +18,7 @@ interface Rights {
   kinds: KindRights[]
 }
 
-/** What somebody may do with changes of one kind, in all projects or in some. */
+/** The right of a person for one kind of change, in all projects or in some. */
 interface Right {
   change: string
   kind: string

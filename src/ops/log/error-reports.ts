@@ -2,7 +2,9 @@ import { isRefusal } from '../../domain/api-errors.ts'
 import type { ErrorCode } from '../../domain/error-code.ts'
 import { UserError } from '../../domain/errors.ts'
 import type { Place } from '../pages/metrics.ts'
-import { type Log, throttled } from './log.ts'
+import { likenessOf } from './likeness.ts'
+import type { Log } from './log.ts'
+import type { RepeatedLines } from './repeated-lines.ts'
 
 /**
  * A Slack payload that no listener handled. `kind` has the form of Slack's types and `members` are names from Lockkeeper's own schemas, so
@@ -18,23 +20,22 @@ interface LoggedPayload {
 /** At most this many kinds of payload are logged. Kinds come from outside, so the set of logged kinds must not grow without limit. */
 const maxLoggedKinds = 200
 
-/** Creates the functions that count and log errors. An error is counted even if the log already has a line for its kind. */
-export function createErrorReports({ log, count }: { log: Pick<Log, 'info' | 'warn' | 'error'>; count: (place: Place) => void }) {
-  function countThen(place: Place, write: (error: unknown) => void) {
-    return (error: unknown): void => {
-      count(place)
-      write(error)
-    }
-  }
+interface ErrorReportsParts {
+  log: Pick<Log, 'info' | 'warn'>
+  lines: Pick<RepeatedLines, 'write'>
+  count: (place: Place) => void
+}
 
-  const writeLine = (place: Place) => (error: unknown) => log.error({ code: codes[place], error }, place)
+/** Creates the functions that count and log errors. Each error is counted, even if the log has one line for many. */
+export function createErrorReports({ log, lines, count }: ErrorReportsParts) {
   const loggedKinds = new Set<string>()
 
   return {
-    /** Returns a function that logs every error. */
-    each: (place: Place) => countThen(place, writeLine(place)),
-    /** Returns a function that logs one error every few seconds, for a fault that recurs at every attempt. */
-    throttled: (place: Place) => countThen(place, throttled(writeLine(place))),
+    /** Returns the function that reports the errors of one place. */
+    of: (place: Place) => (error: unknown) => {
+      count(place)
+      lines.write({ level: 'error', fields: { code: codes[place], error }, text: words[place], about: likenessOf(error) })
+    },
     /** Logs a payload that was acknowledged but not handled, once for each kind. A kind without a listener is not counted as an error. */
     unhandled({ kind, why, members }: LoggedPayload): void {
       if (why !== 'no-listener') count('slack')
@@ -61,6 +62,17 @@ const codes: Record<Place, ErrorCode> = {
   operators: 'operators-not-notified',
   'account-api': 'account-api-error',
   alerts: 'alerts-failed',
+}
+
+const words: Record<Place, string> = {
+  jobs: 'Work in the background failed. It is tried again',
+  queue: 'The queue of jobs failed. A tick does the work instead',
+  audit: 'A note of the audit could not be written yet. It is tried again',
+  people: 'Something for a person failed after they had an answer',
+  slack: 'A command, click or form failed before its listener answered',
+  operators: "The operators' channel could not be notified",
+  'account-api': 'A call to the account API failed',
+  alerts: 'An alert could not be handled. Its sender gets 503 and sends it again',
 }
 
 const unhandledCodes: Record<LoggedPayload['why'], ErrorCode> = {

@@ -13,7 +13,7 @@ export interface ErrorDescription {
   cause?: ErrorDescription
 }
 
-/** Lockkeeper's own errors. Their messages say where they come from, so they need no stack. */
+/** Lockkeeper's own errors. Their messages say where they occurred, so they need no stack. */
 const ownErrors = [UserError, ApiError, ApiContractError, ApiUnreachableError, StoreUnavailableError]
 
 /**

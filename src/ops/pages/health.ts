@@ -1,6 +1,7 @@
 import { createServer, type ServerResponse } from 'node:http'
 import { whyNotListening } from '../../domain/listening.ts'
-import type { Log } from '../log/log.ts'
+import { likenessOf } from '../log/likeness.ts'
+import type { RepeatedLines } from '../log/repeated-lines.ts'
 
 /** The answer of a page. `type` is the content type. */
 export interface Page {
@@ -10,13 +11,13 @@ export interface Page {
 }
 
 interface HealthParts {
-  /** Default: the loopback address, because the pages ask nobody who they are. */
+  /** Default: the loopback address, because the pages have no authentication. */
   host?: string
   /** 0 selects any free port. */
   port: number
   /** Returns why the bot is not ready, in words, or undefined if it is ready. Must answer within seconds and never throw. */
   whyNotReady: () => Promise<string | undefined>
-  log?: Pick<Log, 'warn'>
+  lines?: Pick<RepeatedLines, 'write'>
   /** Further pages for operators, by path. */
   pages?: Record<string, () => Promise<Page>>
 }
@@ -26,7 +27,7 @@ interface HealthParts {
  * reason) and the given pages.
  * Throws StartError if another program uses the port, or the address is not one of this machine.
  */
-export async function startHealth({ host = '127.0.0.1', port, whyNotReady, log, pages = {} }: HealthParts) {
+export async function startHealth({ host = '127.0.0.1', port, whyNotReady, lines, pages = {} }: HealthParts) {
   async function readiness(): Promise<Page> {
     const why = await whyNotReady()
     return why === undefined ? json(200, { ready: true }) : json(503, { ready: false, why })
@@ -46,7 +47,11 @@ export async function startHealth({ host = '127.0.0.1', port, whyNotReady, log, 
     page().then(
       (content) => answer(response, content),
       (error: unknown) => {
-        log?.warn({ code: 'page-failed', error, path }, 'A page for operators failed')
+        lines?.write({
+          fields: { code: 'page-failed', error, path },
+          text: 'A page for operators failed',
+          about: `${path} ${likenessOf(error)}`,
+        })
         answer(response, json(500, { error: 'This page failed. See the log.' }))
       },
     )

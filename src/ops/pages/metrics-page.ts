@@ -1,6 +1,7 @@
-import { Gauge, type Registry } from 'prom-client'
+import type { Registry } from 'prom-client'
 import { settleWithin } from '../../domain/within.ts'
 import type { Page } from './health.ts'
+import { createInstruments } from './instruments.ts'
 import { atMostEvery, shareRuns } from './shared-runs.ts'
 
 /** The figures that all replicas share. They are read from Redis for a scrape instead of being counted here. */
@@ -35,7 +36,7 @@ interface MetricsPageParts {
  * missing while they cannot be read.
  */
 export function createMetricsPage({ registry, snapshot, keepMs = defaultKeepMs, waitMs = defaultWaitMs }: MetricsPageParts) {
-  const shared = createSnapshotGauges([registry])
+  const shared = createSnapshotGauges(registry)
   const readShared = atMostEvery(keepMs, shareRuns(snapshot))
 
   return async function page(): Promise<Page> {
@@ -50,32 +51,20 @@ export function createMetricsPage({ registry, snapshot, keepMs = defaultKeepMs, 
 }
 
 /** Creates the gauges of the shared figures. Unknown figures get no value: an old one would hide an outage, and 0 would look healthy. */
-function createSnapshotGauges(registers: Registry[]) {
-  const up = new Gauge({ name: 'lockkeeper_redis_up', help: '1 if Redis answered this scrape, otherwise 0.', registers })
-  const open = new Gauge({
-    name: 'lockkeeper_requests_open',
-    help: 'Open requests of all replicas, by kind of change and state.',
-    labelNames: ['kind', 'state'],
-    registers,
-  })
-  const inFlight = new Gauge({
-    name: 'lockkeeper_moves_in_flight',
-    help: 'Moves in progress, of all replicas. Each address of an evacuation counts.',
-    registers,
-  })
-  const unsent = new Gauge({ name: 'lockkeeper_messages_unsent', help: 'Messages that Slack has not received yet.', registers })
-  const jobs = new Gauge({ name: 'lockkeeper_queue_jobs', help: 'Jobs, by queue and state.', labelNames: ['queue', 'state'], registers })
-  const tickAge = new Gauge({
-    name: 'lockkeeper_last_tick_age_seconds',
-    help: 'Time since the last tick of any replica. No ticks run while nothing is due.',
-    registers,
-  })
+function createSnapshotGauges(registry: Registry) {
+  const { gauge } = createInstruments(registry)
+  const up = gauge('lockkeeper_redis_up', '1 if Redis answered this scrape, otherwise 0.')
+  const open = gauge('lockkeeper_requests_open', 'Open requests of all replicas, by kind of change and state.', 'kind', 'state')
+  const inFlight = gauge('lockkeeper_moves_in_flight', 'Moves in progress, of all replicas. Each address of an evacuation counts.')
+  const unsent = gauge('lockkeeper_messages_unsent', 'Messages that Slack has not received yet.')
+  const jobs = gauge('lockkeeper_queue_jobs', 'Jobs, by queue and state.', 'queue', 'state')
+  const tickAge = gauge('lockkeeper_last_tick_age_seconds', 'Time since the last tick of any replica. No ticks run while nothing is due.')
 
   function set(figures: Snapshot | undefined): void {
     up.set(figures ? 1 : 0)
     open.reset()
     jobs.reset()
-    for (const gauge of [inFlight, unsent, tickAge]) gauge.remove()
+    for (const each of [inFlight, unsent, tickAge]) each.remove()
     if (!figures) return
     for (const { kind, state, count } of figures.open) open.set({ kind, state }, count)
     for (const { queue, state, count } of figures.jobs) jobs.set({ queue, state }, count)

@@ -1,4 +1,5 @@
-import { Counter, collectDefaultMetrics, Histogram, Registry } from 'prom-client'
+import { collectDefaultMetrics, Registry } from 'prom-client'
+import { createInstruments } from './instruments.ts'
 import { createObjectiveMetrics } from './objectives.ts'
 
 /** Where an error can occur: the values of the label `where`. */
@@ -11,8 +12,8 @@ const moveBuckets = [1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 900, 1800, 3600]
 const callBuckets = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20]
 
 /**
- * Gauges of prom-client whose names end like those of counters, which `promtool check metrics` reports. They are only sums of gauges that
- * stay, such as `nodejs_active_handles`.
+ * Gauges of prom-client whose names end like those of counters, which `promtool check metrics` reports. They only repeat the sums of other
+ * gauges, such as `nodejs_active_handles`.
  */
 const misnamedGauges = ['nodejs_active_handles_total', 'nodejs_active_requests_total', 'nodejs_active_resources_total']
 
@@ -22,65 +23,61 @@ const misnamedGauges = ['nodejs_active_handles_total', 'nodejs_active_requests_t
  */
 export function createMetrics() {
   const registry = createRegistry()
-  const registers = [registry]
-  const transitions = new Counter({
-    name: 'lockkeeper_request_transitions_total',
-    help: 'State changes of requests, and of the items of requests with several, in this process, by kind of change and new state.',
-    labelNames: ['kind', 'state'],
-    registers,
-  })
-  const decisions = new Counter({
-    name: 'lockkeeper_decisions_total',
-    help: 'Decisions and refused attempts in this process, by kind of change and decision.',
-    labelNames: ['kind', 'decision'],
-    registers,
-  })
-  const apiCalls = new Histogram({
-    name: 'lockkeeper_account_api_call_duration_seconds',
-    help: 'Requests to the account API, each attempt counted, by operation and status (or unreachable, contract).',
-    labelNames: ['operation', 'status'],
-    buckets: callBuckets,
-    registers,
-  })
-  const slackCalls = new Histogram({
-    name: 'lockkeeper_slack_call_duration_seconds',
-    help: 'Requests to Slack, by method (or response_url) and result: ok, refused, rate-limited, unknown, HTTP status or unreachable.',
-    labelNames: ['method', 'status'],
-    buckets: callBuckets,
-    registers,
-  })
-  const moves = new Histogram({
-    name: 'lockkeeper_move_duration_seconds',
-    help: 'Duration of Elastic IP moves, from the write to the end, by outcome. Each address of an evacuation counts.',
-    labelNames: ['state'],
-    buckets: moveBuckets,
-    registers,
-  })
-  const alerts = new Counter({
-    name: 'lockkeeper_alerts_total',
-    help: 'Alerts that this process received, and what became of them: proposed, duplicate, resolved, unmatched, refused or delayed.',
-    labelNames: ['outcome'],
-    registers,
-  })
-  const alertsRefused = new Counter({
-    name: 'lockkeeper_alerts_refused_total',
-    help: 'Alerts and deliveries that led to nothing in this process, by reason.',
-    labelNames: ['reason'],
-    registers,
-  })
-  const ticks = new Counter({ name: 'lockkeeper_ticks_total', help: 'Scheduler ticks that this process ran.', registers })
-  const tickSeconds = new Histogram({
-    name: 'lockkeeper_tick_duration_seconds',
-    help: 'Duration of a scheduler tick.',
-    buckets: callBuckets,
-    registers,
-  })
-  const errors = new Counter({
-    name: 'lockkeeper_errors_total',
-    help: 'Errors in this process, by place. Each one counts, even if the log has one line for many.',
-    labelNames: ['where'],
-    registers,
-  })
+  const instruments = createInstruments(registry)
+  const { counter, gauge, histogram } = instruments
+  const transitions = counter(
+    'lockkeeper_request_transitions_total',
+    'State changes of requests, and of the items of requests with several, in this process, by kind of change and new state.',
+    'kind',
+    'state',
+  )
+  const decisions = counter(
+    'lockkeeper_decisions_total',
+    'Decisions and refused attempts in this process, by kind of change and decision.',
+    'kind',
+    'decision',
+  )
+  const apiCalls = histogram(
+    'lockkeeper_account_api_call_duration_seconds',
+    'Requests to the account API, each attempt counted, by operation and status (or unreachable, contract).',
+    callBuckets,
+    'operation',
+    'status',
+  )
+  const slackCalls = histogram(
+    'lockkeeper_slack_call_duration_seconds',
+    'Requests to Slack, by method (or response_url) and result: ok, refused, rate-limited, unknown, HTTP status or unreachable.',
+    callBuckets,
+    'method',
+    'status',
+  )
+  const moves = histogram(
+    'lockkeeper_move_duration_seconds',
+    'Duration of Elastic IP moves, from the write to the end, by outcome. Each address of an evacuation counts.',
+    moveBuckets,
+    'state',
+  )
+  const alerts = counter(
+    'lockkeeper_alerts_total',
+    'Alerts that this process received, and what became of them: proposed, duplicate, resolved, unmatched, refused or delayed.',
+    'outcome',
+  )
+  const alertsRefused = counter(
+    'lockkeeper_alerts_refused_total',
+    'Alerts and deliveries that led to nothing in this process, by reason.',
+    'reason',
+  )
+  const ticks = counter('lockkeeper_ticks_total', 'Scheduler ticks that this process ran.')
+  const tickSeconds = histogram('lockkeeper_tick_duration_seconds', 'Duration of a scheduler tick.', callBuckets)
+  const errors = counter(
+    'lockkeeper_errors_total',
+    'Errors in this process, by place. Each one counts, even if the log has one line for many.',
+    'where',
+  )
+  const redisFaults = gauge(
+    'lockkeeper_redis_faults',
+    'Settings with which Redis could lose requests, as a worker last found them. 0 in processes without a worker.',
+  )
   // Start at 0. Otherwise Prometheus sees no increase when the first error occurs.
   for (const where of places) errors.inc({ where }, 0)
 
@@ -98,8 +95,9 @@ export function createMetrics() {
       ticks.inc()
       tickSeconds.observe(ms / 1_000)
     },
+    redisFaults: (count: number) => redisFaults.set(count),
     error: (where: Place) => errors.inc({ where }),
-    ...createObjectiveMetrics(registers),
+    ...createObjectiveMetrics(instruments),
   }
 }
 export type Metrics = ReturnType<typeof createMetrics>

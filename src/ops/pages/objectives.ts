@@ -1,6 +1,6 @@
-import { Counter, Histogram, type Registry } from 'prom-client'
+import type { Instruments } from './instruments.ts'
 
-/** What of Slack is acknowledged: the values of the label `payload`. */
+/** The kinds of payload that are acknowledged: the values of the label `payload`. */
 export const acknowledgedPayloads = ['command', 'click', 'form', 'shortcut', 'options', 'home', 'other'] as const
 export type AcknowledgedPayload = (typeof acknowledgedPayloads)[number]
 
@@ -17,34 +17,34 @@ const acknowledgementBuckets = [0.05, 0.1, 0.25, 0.5, 1, 2, 3, 5]
 /** In seconds. The objectives are 30 s. */
 const delayBuckets = [0.5, 1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1800, 3600]
 
-/** Creates the metrics of the service level objectives, and the counters of what must never occur. docs/alerts-and-errors.md explains both. */
-export function createObjectiveMetrics(registers: Registry[]) {
-  const acknowledgements = new Histogram({
-    name: 'lockkeeper_acknowledgement_duration_seconds',
-    help: 'From the arrival of a payload of Slack to its acknowledgement, by kind of payload.',
-    labelNames: ['payload'],
-    buckets: acknowledgementBuckets,
-    registers,
-  })
-  const writeDelays = new Histogram({
-    name: 'lockkeeper_write_delay_seconds',
-    help: 'From the last approval of a request to the write, for each of its writes, by kind of the request.',
-    labelNames: ['kind'],
-    buckets: delayBuckets,
-    registers,
-  })
-  const reportDelays = new Histogram({
-    name: 'lockkeeper_report_delay_seconds',
-    help: 'From the end of a change that was sent to its report in Slack, by kind of change. Several items end with the last one.',
-    labelNames: ['kind'],
-    buckets: delayBuckets,
-    registers,
-  })
+/**
+ * Creates the metrics of the service level objectives, and the counters of events that must never occur. docs/alerts-and-errors.md explains
+ * both.
+ */
+export function createObjectiveMetrics({ counter, histogram }: Pick<Instruments, 'counter' | 'histogram'>) {
+  const acknowledgements = histogram(
+    'lockkeeper_acknowledgement_duration_seconds',
+    'From the arrival of a payload of Slack to its acknowledgement, by kind of payload.',
+    acknowledgementBuckets,
+    'payload',
+  )
+  const writeDelays = histogram(
+    'lockkeeper_write_delay_seconds',
+    'From the last approval of a request to the write, for each of its writes, by kind of the request.',
+    delayBuckets,
+    'kind',
+  )
+  const reportDelays = histogram(
+    'lockkeeper_report_delay_seconds',
+    'From the end of a change that was sent to its report in Slack, by kind of change. Several items end with the last one.',
+    delayBuckets,
+    'kind',
+  )
   for (const payload of acknowledgedPayloads) acknowledgements.zero({ payload })
 
   /** Starts the delays of these kinds at 0. Otherwise Prometheus sees no increase when the first one is late. */
   function expectKinds(kinds: string[]): void {
-    for (const histogram of [writeDelays, reportDelays]) for (const kind of kinds) histogram.zero({ kind })
+    for (const delays of [writeDelays, reportDelays]) for (const kind of kinds) delays.zero({ kind })
   }
 
   return {
@@ -52,29 +52,26 @@ export function createObjectiveMetrics(registers: Registry[]) {
     acknowledged: (payload: AcknowledgedPayload, ms: number) => acknowledgements.observe({ payload }, ms / 1_000),
     writeSent: (kind: string, sinceApprovalMs: number) => writeDelays.observe({ kind }, seconds(sinceApprovalMs)),
     reported: (kind: string, sinceEndMs: number) => reportDelays.observe({ kind }, seconds(sinceEndMs)),
-    ...createNeverCounters(registers),
+    ...createNeverCounters(counter),
   }
 }
 
-/** Creates the counters of what must never occur. They start at 0. Otherwise Prometheus sees no increase when it occurs for the first time. */
-function createNeverCounters(registers: Registry[]) {
-  const doubled = new Counter({
-    name: 'lockkeeper_writes_doubled_total',
-    help: "Changes that the account's own events show twice for one write of Lockkeeper.",
-    registers,
-  })
-  const lost = new Counter({
-    name: 'lockkeeper_requests_lost_total',
-    help: 'Losses of requests in Redis that this process noticed: of all data, of newer data, or of one record.',
-    labelNames: ['how'],
-    registers,
-  })
-  const forged = new Counter({
-    name: 'lockkeeper_records_not_genuine_total',
-    help: 'Records and audit notes that this process found changed or forged, each time that it found one, by problem.',
-    labelNames: ['problem'],
-    registers,
-  })
+/** Creates the counters of events that must never occur. They start at 0. Otherwise Prometheus sees no increase at the first event. */
+function createNeverCounters(counter: Instruments['counter']) {
+  const doubled = counter(
+    'lockkeeper_writes_doubled_total',
+    "Changes that the account's own events show twice for one write of Lockkeeper.",
+  )
+  const lost = counter(
+    'lockkeeper_requests_lost_total',
+    'Losses of requests in Redis that this process noticed: of all data, of newer data, or of one record.',
+    'how',
+  )
+  const forged = counter(
+    'lockkeeper_records_not_genuine_total',
+    'Records and audit notes that this process found changed or forged, each time that it found one, by problem.',
+    'problem',
+  )
   for (const how of losses) lost.inc({ how }, 0)
   for (const problem of forgeries) forged.inc({ problem }, 0)
 

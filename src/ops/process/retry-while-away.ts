@@ -13,7 +13,7 @@ interface RetryOptions {
 }
 
 /**
- * Repeats `attempt` while it throws AwayError. The pauses double up to `longestPauseMs` and are at least as long as the error demands.
+ * Repeats `attempt` while it throws AwayError. The pauses double up to `longestPauseMs`, and are at least as long as the error requests.
  * Throws all other errors.
  */
 export async function retryWhileAway<T>(

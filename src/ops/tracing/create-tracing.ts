@@ -15,7 +15,7 @@ import { contextAt, placeOf } from './trace-place.ts'
 
 /** Creates the recording of spans with a tracer of OpenTelemetry. */
 export function createTracing({ tracer, scopes }: { tracer: Tracer; scopes: Scopes }): Tracing {
-  /** Runs work in a span, which ends with it. Of an error it says only that there was one. */
+  /** Runs work in a span, which ends with the work. The span says only that there was an error, not which one. */
   async function runIn<T>(span: Span, parent: Context, work: () => Promise<T>): Promise<T> {
     return scopes.run(trace.setSpan(parent, span), async () => {
       try {

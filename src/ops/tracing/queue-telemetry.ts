@@ -7,8 +7,8 @@ import { contextAt, placeOf } from './trace-place.ts'
 const safeAttributes = new Set(['bullmq.queue.name', 'bullmq.queue.operation', 'bullmq.job.name', 'bullmq.job.id'])
 
 /**
- * Creates the telemetry that BullMQ calls: a job continues the trace of whoever added it. Its own loops belong to no trace and are not recorded.
- * The package `bullmq-otel` needs a global provider, and records results and messages of errors.
+ * Creates the telemetry that BullMQ calls: a job continues the trace in which it was added. BullMQ's own loops belong to no trace and are
+ * not recorded. The package `bullmq-otel` needs a global provider, and records results and messages of errors.
  */
 export function createQueueTelemetry({ tracer, scopes }: { tracer: Tracer; scopes: Scopes }) {
   const contextManager = {

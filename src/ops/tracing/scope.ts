@@ -1,14 +1,17 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { type Context, ROOT_CONTEXT, type Span, trace } from '@opentelemetry/api'
 
-/** What an asynchronous call chain belongs to. `join` changes it. */
+/** The trace that an asynchronous call chain belongs to. `join` changes it. */
 interface Scope {
   context: Context
   /** The span of the other trace that the scope joined. It ends with the scope. */
   joined?: Span
 }
 
-/** Creates the memory of the present span of each asynchronous call chain. A provider of its own, because globals would mix several bots. */
+/**
+ * Keeps the present span of each asynchronous call chain. Each bot has a separate one, because globals would mix several bots in one
+ * process.
+ */
 export function createScopes() {
   const scopes = new AsyncLocalStorage<Scope>()
 

@@ -4,7 +4,8 @@ import { defaultResource, detectResources, envDetector, resourceFromAttributes }
 import { BatchSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace'
 import type { Tracing } from '../../domain/tracing.ts'
 import { settleWithin } from '../../domain/within.ts'
-import { type Log, throttled } from '../log/log.ts'
+import type { Log } from '../log/log.ts'
+import { createRepeatedLines, type RepeatedLines } from '../log/repeated-lines.ts'
 import { createTracing } from './create-tracing.ts'
 import { createQueueTelemetry, type QueueTelemetry } from './queue-telemetry.ts'
 import { createScopes } from './scope.ts'
@@ -15,12 +16,9 @@ const flushMs = 1_000
 /** How long spans wait for others, so that few requests carry many. */
 const usualExportMs = 5_000
 
-/** A lost span is a line a minute: the collector may be away for hours. */
-const quietMs = 60_000
-
 export interface StartedTracing extends Tracing {
   queueTelemetry: QueueTelemetry
-  /** Sends what is left. Waits at most a second. */
+  /** Sends the remaining spans. Waits at most a second. */
   stop(): Promise<void>
 }
 
@@ -29,7 +27,7 @@ interface TracingParts {
   endpoint: URL
   version: string
   environment: string | undefined
-  log: Pick<Log, 'warn'>
+  log: Pick<Log, 'info' | 'warn' | 'error'>
   /** How long spans wait for others, in ms. */
   exportEveryMs?: number
 }
@@ -52,14 +50,18 @@ export function startTracing({ endpoint, version, environment, log, exportEveryM
       .merge(detectResources({ detectors: [envDetector] })),
     spanProcessors: [new BatchSpanProcessor({ exporter, scheduledDelayMillis: exportEveryMs })],
   })
-  reportFailures(log)
+  const lines = createRepeatedLines(log)
+  reportFailures(lines)
   const tracer = provider.getTracer('lockkeeper', version)
   const scopes = createScopes()
 
   return {
     ...createTracing({ tracer, scopes }),
     queueTelemetry: createQueueTelemetry({ tracer, scopes }),
-    stop: () => settleWithin(flushMs, [provider.shutdown()]),
+    async stop() {
+      await settleWithin(flushMs, [provider.shutdown()])
+      lines.flush()
+    },
   }
 }
 
@@ -69,9 +71,14 @@ function tracesUrl({ href }: URL): string {
 }
 
 /** Logs that spans were lost, without the text of OpenTelemetry, which can hold addresses and answers. */
-function reportFailures(log: Pick<Log, 'warn'>): void {
-  const warn = throttled(() => log.warn({ code: 'traces-not-sent' }, 'Traces could not be sent to the collector'), quietMs)
+function reportFailures(lines: RepeatedLines): void {
+  const warn = () =>
+    lines.write({
+      fields: { code: 'traces-not-sent' },
+      text: 'Traces could not be sent to the collector, and are lost',
+      over: 'Traces are sent again',
+    })
   const ignore = () => {}
-  const logger = { error: () => warn(undefined), warn: ignore, info: ignore, debug: ignore, verbose: ignore }
+  const logger = { error: warn, warn: ignore, info: ignore, debug: ignore, verbose: ignore }
   diag.setLogger(logger, { logLevel: DiagLogLevel.ERROR, suppressOverrideMessage: true })
 }

@@ -17,7 +17,7 @@ interface AdmitParts {
   refuse: Refuse
 }
 
-/** A change that a person requests, once its project is read. */
+/** A change that a person requests, after its project was read. */
 export interface Requested {
   kind: ChangeKind
   project: Project

@@ -6,7 +6,7 @@ import type { Approval, Decision, Request } from '../../domain/request.ts'
 import type { RequestSignatures } from '../../domain/request-signature.ts'
 import { isSend, stateOfAct } from '../steps.ts'
 
-/** How long after the last approval a write may be sent. An older state that is put back into Redis then has no effect. */
+/** How long after the last approval a write may be sent. After that, an older state that somebody puts back into Redis has no effect. */
 export const approvalHoldsMs = 10 * 60_000
 
 interface AuthorityParts {
@@ -56,16 +56,19 @@ export function createCheckAuthority({ signatures, ruleOf, findSendsAndEnds }: A
 
     const rule = ruleOf(request)
     if (!rule) return { code: 'rule-gone' }
-    // An exemption that was withdrawn since the request exempts nothing, and none ever exempts what a machine requests.
+    // An exemption that the policy has withdrawn since the request does not count, and no exemption covers a request by a machine.
     if (!request.needsApproval && (rule.approve || isMachine(request.origin))) return { code: 'approval-needed-now' }
     const allowed = request.needsApproval ? lastApproval(request, rule) : { at: request.createdAt }
     if ('code' in allowed) return allowed
-    // What needs no approval waits for its message at most, which Slack may not take for hours.
+    // A change without approval only waits for its request message, which Slack may not take for hours.
     const until = allowed.at + (request.needsApproval ? holdsMs : request.ttlMs)
     return now > until ? { code: 'approved-too-long-ago' } : { at: allowed.at, until }
   }
 
-  /** Returns when the last of enough genuine approvals was given, in ms by Redis' clock. Slack is not asked again: it may be away. */
+  /**
+   * Returns when the last of enough genuine approvals was given, in ms by Redis' clock. It is not checked with Slack again, because Slack
+   * may not respond.
+   */
   function lastApproval(request: Request, rule: PolicyRule): { at: number } | AuthorityProblem {
     const { decision, approvals } = request
     if (decision?.breakGlass) return brokenGlass(request, decision, rule)
@@ -95,7 +98,7 @@ export function createCheckAuthority({ signatures, ruleOf, findSendsAndEnds }: A
 export type CheckAuthority = ReturnType<typeof createCheckAuthority>['checkAuthority']
 export type CheckItems = ReturnType<typeof createCheckAuthority>['checkItems']
 
-/** What an item that is sent needs. */
+/** The conditions under which items may be sent. */
 export interface ItemsAllowed {
   until: number
   /** Why items may not be sent, because the audit shows them sent or ended. */
@@ -106,7 +109,7 @@ function pastOf(earlier: AuditEntry[]): AuthorityProblem {
   return earlier.some(({ act }) => isSend(act)) ? { code: 'already-sent' } : { code: 'already-ended' }
 }
 
-/** An approval from before the request, or from after its deadline, belongs to another time. */
+/** An approval from before the request, or from after its deadline, does not count. */
 function isInTime({ createdAt, ttlMs }: Request, { at }: Pick<Approval, 'at'>): boolean {
   return at >= createdAt && at <= createdAt + ttlMs
 }

@@ -11,8 +11,8 @@ interface FormGateParts {
 }
 
 /**
- * Creates the checks before a person fills in a form: those of `gate`, and whether Lockkeeper can post the request in the channel. Where Slack
- * gives no answer about that, the form opens, and the post decides.
+ * Creates the checks before a person fills in a form: those of `gate`, and whether Lockkeeper can post the request in the channel. If Slack
+ * gives no answer about that, the form opens, and the post shows whether it is possible.
  */
 export function createFormGate({ people, gate, refuse }: FormGateParts) {
   /** Checks the channel that the person is in. */

@@ -22,7 +22,7 @@ type ActOnRequest =
   /** Stop the tracking or start it again. */
   | { to: 'track'; request: Request }
 
-/** `fresh`: read from Slack again, and not from a cache of some seconds. */
+/** `fresh`: read from Slack again, and not from the cache. */
 interface Freshness {
   fresh: boolean
 }

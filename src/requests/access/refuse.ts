@@ -26,8 +26,8 @@ interface RefuseParts {
 export class Denied extends Refusal {
   readonly denial: Denial
 
-  constructor(denial: Denial, labelOf: LabelOf) {
-    super(denialWords(denial, labelOf))
+  constructor(denial: Denial, labelOf: LabelOf, command: string) {
+    super(denialWords(denial, labelOf, command))
     this.denial = denial
   }
 }
@@ -36,7 +36,7 @@ export class Denied extends Refusal {
 export function createRefuse({ noteRefusal, noteOf, labelOf }: RefuseParts) {
   async function refuse(origin: Origin, attempt: Attempt, denial: Denial): Promise<Refusal> {
     await noteRefusal(noteFor(origin, attempt, { by: origin.userId, attempted: attempt.to, causes: [denial] }))
-    return new Denied(denial, labelOf)
+    return new Denied(denial, labelOf, origin.command)
   }
 
   function noteFor({ channelId, teamId }: Origin, { request, kind, what }: Attempt, more: Partial<AuditNote>): AuditNote {

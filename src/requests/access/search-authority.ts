@@ -4,7 +4,7 @@ import { isOpen, type Request } from '../../domain/request.ts'
 import type { RequestSignatures } from '../../domain/request-signature.ts'
 import { stateOfAct } from '../steps.ts'
 
-/** For how long after its end a request may be searched for. Much longer than it is tracked then, because all processes may be away. */
+/** How long after its end a request may be searched for. Much longer than it is tracked then, because all processes may be stopped. */
 const searchEndedMs = 24 * 3_600_000
 
 interface SearchAuthorityParts {
@@ -14,9 +14,9 @@ interface SearchAuthorityParts {
 }
 
 /**
- * Checks that a request may be searched for on the account, because the search deletes a secret that nobody has seen. The request is as it was
- * requested and as it was read before its write, and it is in the state that the audit shows. Otherwise a request that has ended, put back to
- * an earlier state, would delete a key that is in use. `now` is in ms by Redis' clock.
+ * Checks that a request may be searched for on the account, because the search deletes a secret that nobody has seen. The signatures must
+ * be genuine, and the state must be the one in the audit. Otherwise somebody could put an ended request back to an earlier state, and the
+ * search would delete a key that is in use. `now` is in ms by Redis' clock.
  */
 export function createCheckSearch({ signatures, findLastChange }: SearchAuthorityParts) {
   return async function checkSearch(request: Request, now: number): Promise<AuthorityProblem | undefined> {

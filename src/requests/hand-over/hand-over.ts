@@ -58,7 +58,7 @@ export function createHandOver({ signatures, checkAuthority, onDistrusted, acces
     if (claimed.outcome === 'expired') return expire(request, click)
     if (claimed.outcome !== 'won') {
       const now = await store.find(request.id)
-      throw new Refusal(now ? tooLate(now, click.origin.userId) : unknownRequest)
+      throw new Refusal(now ? tooLate(now, click.origin.userId) : unknownRequest(click.origin.command))
     }
     // If this process dies before it shows the secret, a worker makes it worthless.
     await wake(request, timings.handoverMs)
@@ -66,11 +66,11 @@ export function createHandOver({ signatures, checkAuthority, onDistrusted, acces
     await show(request.id)
   }
 
-  /** Refuses a request that nobody allowed as it is now. An approved key can be created for as long as it could be approved. */
+  /** Refuses a request whose present content nobody allowed. An approved key can be created for as long as it could be approved. */
   async function requireAuthority(request: Request): Promise<void> {
     const problem = await checkAuthority(request, await store.now(), request.ttlMs)
     if (!problem) return
-    // Another click may have taken a step since the request was read, so that the audit shows a newer state.
+    // Another click may have taken a step since the request was read. Then the audit shows a newer state.
     const current = await store.find(request.id)
     if (current && current.revision !== request.revision) throw new Refusal(tooLate(current, request.origin.userId))
     onDistrusted(request, problem)

@@ -60,7 +60,7 @@ export function createIssueAndShow({ store, audit, noteOf, showSecret, onApiErro
     await endShown(claimed, { resourceId: issued.id, ...(answer ? { answer } : {}) }, click)
   }
 
-  /** Sends the write. Returns undefined if there is nothing to show. The requester then got an explanation. */
+  /** Sends the write. Returns undefined if there is nothing to show; the requester has then got an explanation. */
   async function issue(request: Request, write: () => Promise<Issued>, click: Click): Promise<Issued | undefined> {
     try {
       return await write()

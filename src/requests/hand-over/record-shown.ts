@@ -8,7 +8,7 @@ import type { Store } from '../store/store.ts'
 /** The wait before the step is sent again. */
 const retryMs = 250
 
-/** What the audit notes of a shown secret. */
+/** The facts that the audit notes about a shown secret. */
 export type ShownResult = Pick<AuditNote, 'answer' | 'resourceId'>
 
 /** The time from which another process may make the secret worthless: in ms since 1970 by Redis' clock, and in ms of `performance.now()`. */

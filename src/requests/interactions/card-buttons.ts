@@ -26,9 +26,9 @@ export interface CardButtonsParts {
   access: Access
   openForm: OpenForm
   home: Pick<Home, 'show'>
-  /** Renders what the card of a finished request leaves out. */
+  /** Renders the details that the card of a finished request leaves out. */
   details: (request: Request) => Message
-  /** Receives a record that is no longer what was requested. */
+  /** Receives a record that no longer matches what was requested. */
   onChanged: (request: Request) => void
   joinTrace: (request: Request, at: string) => void
   forms: Record<ChangeKind, FilledForm>

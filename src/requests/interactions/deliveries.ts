@@ -8,7 +8,7 @@ const keepMs = 15 * 60_000
 
 /** Creates the check for repeated deliveries, for all replicas. */
 export function createDeliveries({ redis, keys }: { redis: Redis; keys: Keys }) {
-  /** While Redis is away, every delivery counts as the first. A change is then protected by its record alone. */
+  /** While Redis does not answer, every delivery counts as the first one. Then only the record prevents a change from being made twice. */
   return async function isFirstDelivery(key: string): Promise<boolean> {
     try {
       return (await claim(redis, keys.delivery(key), { token: randomUUID(), lastsMs: keepMs })) === undefined

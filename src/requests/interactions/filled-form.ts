@@ -10,5 +10,7 @@ export interface Filling {
   problem?: Mrkdwn | undefined
 }
 
-/** Renders the form of a kind of change, filled with an earlier request, with what undoes one, or with what was typed. */
+/**
+ * Renders the form of a kind of change, filled with an earlier request, with the change that undoes one, or with the words of a command.
+ */
 export type FilledForm = (metadata: string, filling: Filling) => ModalView

@@ -51,7 +51,7 @@ export function createGenuineRequest({ signatures, find, access, catalog, onChan
       onChanged(request)
       throw await refused(origin, at, request, 'changed-record')
     }
-    // During an update, another version of Lockkeeper can have posted the card.
+    // During an update, another version of Lockkeeper may have posted the card.
     if (!catalog.openIfFit(request)) throw await refused(origin, at, request, 'other-version')
     return request
   }

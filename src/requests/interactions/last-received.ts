@@ -2,7 +2,7 @@ import type { Redis } from '../../redis/connect.ts'
 import { guardStore } from '../../redis/connect.ts'
 import type { Keys } from '../../redis/key-names.ts'
 
-/** Interactions for which Slack has an address of their own. One address can work while the other does not. */
+/** Interactions that Slack sends to separate addresses. One address can work while the other does not. */
 export type Received = 'click' | 'options'
 
 /** The time is stored at most once a minute. */

@@ -16,8 +16,8 @@ interface OpenOfferParts {
 }
 
 /**
- * Creates the button of a look-up that offers a change: the filled form replaces what was found, or the reason why the person can't request the
- * change here.
+ * Creates the button of a look-up that offers a change: the filled form replaces the look-up, or the reason does why the person can't
+ * request the change here.
  */
 export function createOpenOffer({ access, kind, form }: OpenOfferParts) {
   return async function openOffer({ view, value, origin }: Click): Promise<void> {

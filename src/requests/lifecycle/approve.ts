@@ -36,7 +36,7 @@ export function createApprove({ signatures, store, access, catalog, steps, wake 
     let request = read
     for (let attempt = 0; attempt < mostTries; attempt += 1) {
       refuseUnlessWaiting(request, origin.userId)
-      // The record is read again when another step was first. Somebody may have changed it meanwhile, to get under another rule.
+      // The record is read again when another step was first. Somebody may have changed it in between, to get it under another rule.
       if (attempt > 0 && signatures.verifyRecord(request) !== 'genuine') throw new Refusal(changedRecord)
       const earlier = genuineApprovals(request)
       if (earlier.some(({ by }) => by === origin.userId)) throw new Refusal(approvedByYou((await tallyOf(request, earlier)).missing))
@@ -68,7 +68,7 @@ export function createApprove({ signatures, store, access, catalog, steps, wake 
     return { set: { approvals, missing }, audit: { ...decision, missing, needed } }
   }
 
-  /** Somebody who can write to Redis may have added approvals. They do not count, and are not stored again. */
+  /** Drops approvals that somebody who can write to Redis has added. They do not count, and are not stored again. */
   function genuineApprovals(request: Request): Approval[] {
     return request.approvals.filter((approval) => signatures.verifyApproval(request, approval) === 'genuine')
   }

@@ -15,7 +15,7 @@ interface BusyRefusalParts {
 }
 
 interface Busy {
-  /** What other requests hold, and which. */
+  /** The resources that other requests hold, with the requests. */
   held: Created['held']
   /** The resource that was requested. */
   resource: string

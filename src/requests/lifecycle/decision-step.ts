@@ -28,14 +28,14 @@ export function createDecisionStep({ store, show }: DecisionStepParts) {
   /** Takes a step, and shows the request. Returns the current record if the record changed. Throws a Refusal if the step comes too late. */
   async function tryStep({ request, userId, name, data, wakeUp }: PersonalStep): Promise<Request | undefined> {
     const result = await store.take(request, name, data)
-    if (result.outcome === 'missing') throw new Refusal(unknownRequest)
+    if (result.outcome === 'missing') throw new Refusal(unknownRequest(request.origin.command))
     if (result.outcome === 'expired') {
       await store.take(request, 'expire')
       await show(request.id)
       throw new Refusal(tooLate({ ...request, state: 'expired' }, userId))
     }
-    if (result.outcome === 'lost') throw new Refusal(tooLate(await readAgain(request.id), userId))
-    if (result.outcome === 'changed') return readAgain(request.id)
+    if (result.outcome === 'lost') throw new Refusal(tooLate(await readAgain(request), userId))
+    if (result.outcome === 'changed') return readAgain(request)
     await Promise.all([wakeUp?.(), show(request.id)])
     return undefined
   }
@@ -46,9 +46,9 @@ export function createDecisionStep({ store, show }: DecisionStepParts) {
     if (changed) throw new Error(`request ${step.request.id} moved under a step that does not depend on it`)
   }
 
-  async function readAgain(id: string): Promise<Request> {
+  async function readAgain({ id, origin }: Request): Promise<Request> {
     const request = await store.find(id)
-    if (!request) throw new Refusal(unknownRequest)
+    if (!request) throw new Refusal(unknownRequest(origin.command))
     return request
   }
 
@@ -60,7 +60,7 @@ export function refuseUnlessWaiting(request: Request, userId: string): void {
   if (request.state !== 'waiting') throw new Refusal(tooLate(request, userId))
 }
 
-/** Throws a Refusal if the requester clicks on a decided request: they are shown the outcome, not that they may not decide it. */
+/** Throws a Refusal if the requester clicks on a decided request: the answer is the outcome, and not that they may not decide it. */
 export function refuseRequesterOfDecided(request: Request, { userId }: Origin): void {
   if (userId === request.origin.userId) refuseUnlessWaiting(request, userId)
 }

@@ -95,7 +95,7 @@ export function createSubmit({ signatures, store, access, deliver, wake, names, 
       reason,
       draft,
     })
-    // The person ended a command with *because*, and meant to say why.
+    // The command ended with *because*, so the person wanted to give a reason.
     if (submitted.reason === '') throw new ReasonRequired(undefined, draft)
     const undoes = await findUndone(submitted.undoes, change.kind, asRead)
     const requested = {
@@ -166,7 +166,7 @@ export function createSubmit({ signatures, store, access, deliver, wake, names, 
 }
 export type Submit = ReturnType<typeof createSubmit>
 
-/** What a change of several resources locks besides its own. */
+/** Returns the resources that a change of several locks in addition to its own. */
 function lockedBesides<Input, Facts>(change: Change<Input, Facts>, input: Input, facts: Facts): Pick<NewRequest, 'moreResources'> {
   const moreResources = change.moreResources?.(input, facts)
   return moreResources ? { moreResources } : {}

@@ -15,7 +15,7 @@ export function whoApproves(terms: ApproveTerms): Mrkdwn {
 /** More approvers than these are counted in the first lines of a message. */
 const mostListed = 4
 
-/** Says the same in few words: many approvers are counted, `2 of 12 approvers`. */
+/** Says the same in few words: counts the approvers if there are many, `2 of 12 approvers`. */
 function whoApprovesInShort(terms: ApproveTerms): Mrkdwn {
   return ownWords(listApprovers(terms, inMarkup, mostListed))
 }

@@ -32,7 +32,7 @@ export function emergencyCall({ request, description, rule }: ReportView): Mrkdw
   return mrkdwn`:rotating_light: *Emergency approval.* ${joinMrkdwn([...callees, words], '')}`
 }
 
-/** Calls the requester of a secret, who has to act after the approval. The update of the request message notifies nobody. */
+/** Mentions the requester of a secret, who has to act after the approval, because the update of the request message notifies nobody. */
 export function handoverCall({ request, description, handover, now }: ReportView): Mrkdwn | undefined {
   if (request.state !== 'approved' || !handover) return undefined
   return mrkdwn`${mention(request.origin.userId)}, approved by ${approversOfRequest(request)}: “${description.sentence}”. Press *${handover.label}* above by ${deadline(request.expiresAt, now)}.`
@@ -50,7 +50,9 @@ function approversOfRequest({ approvals, decision }: Request): Mrkdwn {
   return joinMrkdwn([...new Set(by)].map(mention), ' and ')
 }
 
-/** Returns the mentions of the people whom a rule calls, or none. `without`: people who need not act. Their groups are still mentioned. */
+/**
+ * Returns the mentions of the people whom a rule notifies, or none. `without`: people who need not act. Their groups are still mentioned.
+ */
 function peopleToCall({ approve, mention: mentioned }: PolicyRule, without: string[]): Mrkdwn[] {
   const { users, userGroups } = mentioned ?? (approve ? approversOf(approve) : { users: [], userGroups: [] })
   const called = whoIsIn({ users: users.filter((id) => !without.includes(id)), userGroups })

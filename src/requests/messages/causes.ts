@@ -17,7 +17,7 @@ type Effect = keyof typeof effects
 
 const refusal = { operation: z.string(), status: z.number(), codes: z.array(z.string()), detail: z.string().optional() }
 
-/** What can end a request of any kind, or stay unchecked. Each kind of change has further findings of its own. */
+/** Everything that can end a request of any kind, or remain unchecked before it. Each kind of change has further findings. */
 export const CommonFinding = z.discriminatedUnion('code', [
   z.object({ code: z.literal('api-refused'), ...refusal, effect: z.enum(['not-sent', 'not-changed', 'not-made']) }),
   z.object({ code: z.literal('api-unreachable'), effect: z.enum(['not-sent', 'not-changed', 'not-made']) }),

@@ -19,8 +19,8 @@ const actionWords: Record<DeniedAction, string> = {
 
 const tryAgain = 'Nothing was done. Try again in a minute.'
 
-/** Explains a denial to the person, and says what to do. */
-export function denialWords(denial: Denial, labelOf: LabelOf): Mrkdwn {
+/** Explains a denial to the person, and says what to do. `command`: the slash command, if it is known. */
+export function denialWords(denial: Denial, labelOf: LabelOf, command = ''): Mrkdwn {
   switch (denial.code) {
     case 'person-unknown':
       return mrkdwn`Slack didn't confirm who you are, so you can't ${actionWords[denial.action]} right now. ${tryAgain}`
@@ -77,7 +77,7 @@ export function denialWords(denial: Denial, labelOf: LabelOf): Mrkdwn {
     case 'foreign-button':
       return foreignButton
     case 'unknown-request':
-      return unknownRequest
+      return unknownRequest(command)
     case 'changed-record':
       return changedRecord
     case 'unknown-key':

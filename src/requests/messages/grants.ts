@@ -6,7 +6,7 @@ import { ruleWords } from './rule-words.ts'
 
 /** Says which rule allowed an action, and via which person or group: `rule “production”: @oncall`. */
 export function grantWords({ rule, via }: Grant): Mrkdwn {
-  // The setting APPROVERS says nothing of who may request.
+  // The setting APPROVERS does not say who may request.
   return rule === undefined || (isSetting(rule) && via === 'member') ? viaWords(via) : mrkdwn`${ruleWords(rule)}: ${viaWords(via)}`
 }
 

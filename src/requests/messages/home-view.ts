@@ -19,7 +19,7 @@ export interface HomeContent {
   waitsForMe: HomeEntry[]
   mine: HomeEntry[]
   underway: HomeEntry[]
-  /** How many further requests were not read. It is not checked whom the waiting ones among them need. */
+  /** How many further requests were not read, so it is unknown who can approve the waiting ones among them. */
   unread: { waiting: number; mine: number; underway: number }
   /** How many requests are left out because this version cannot read them. */
   unreadable: number
@@ -105,7 +105,7 @@ function shortEntry({ card, link: address }: HomeEntry, part: string, now: numbe
   ]
 }
 
-/** Says the state of a request, and its deadline, or since when. A request that ended can be under way again, so only the state decides. */
+/** Says the state of a request, with its deadline or since when. A request that ended can be under way again, so only the state decides. */
 function stateLine({ request, description, handoverLabel, rule }: CardView, now: number): Mrkdwn {
   const state = stateWithCount(request, description.underway)
   if (request.state === 'waiting' && request.needsApproval) {

@@ -18,10 +18,10 @@ const columns: Columns<ItemView> = [
 /** A narrow screen cuts this column off. */
 const why: Columns<ItemView>[number] = { header: 'Why', cell: whyNotDone, ifAny: true }
 
-/** So many reasons are told above the table, where a phone shows them whole. More are only in the table. */
+/** The most reasons that are listed above the table, where a phone shows them whole. Further ones are only in the table. */
 const mostTold = 5
 
-/** Shows what became of every item as a table, those that are not done first. Undefined if it exceeds a limit of Slack. */
+/** Shows the outcome of every item as a table, those that are not done first. Returns undefined if the table exceeds a limit of Slack. */
 export function outcomeTable(items: ItemView[]): KnownBlock[] | undefined {
   const notDone = items.filter(({ state }) => state !== 'done')
   const isTold = notDone.length <= mostTold
@@ -35,7 +35,7 @@ export function outcomeBlocks(items: ItemView[]): KnownBlock[] {
   return items.length === 0 ? [] : wholeSection(outcomeLines(items))
 }
 
-/** Says the same without blocks. What holds for all of them is not repeated. */
+/** Says the same without blocks. Does not repeat words that apply to all items. */
 export function outcomeLines(items: ItemView[]): Mrkdwn {
   return joinMrkdwn(worstFirst(items).map(outcomeLine), '\n')
 }

@@ -19,7 +19,7 @@ const states: Record<ItemView['state'], { mark: string; words: string }> = {
   unknown: { mark: ':grey_question:', words: 'unknown' },
 }
 
-/** What became of an item in words: `not started`. */
+/** Returns the words for the state of an item: `not started`. */
 export function itemStateWords(state: ItemView['state']): string {
   return states[state].words
 }

@@ -4,23 +4,23 @@ import type { ListProblem } from '../../redis/assignments.ts'
 import { code, type Mrkdwn, mention, mrkdwn } from '../../slack/text/text.ts'
 
 /** Says that neither the channel nor the requester gets a message. `error`: Slack's code. */
-export function undeliverable({ id, state }: Request, error: string): Mrkdwn {
-  return mrkdwn`:warning: Couldn't deliver a message about request ${id} (${state}) to its channel or the requester: ${error}.`
+export function undeliverable({ id, state }: Request, error: string, command: string): Mrkdwn {
+  return mrkdwn`:warning: Couldn't deliver a message about request ${id} (${state}) to its channel or the requester: ${error}. Tell the requester what ${code(`${command} audit ${id}`)} shows. Then invite Lockkeeper to the channel, or unarchive it.`
 }
 
 /** Says that a channel does not get the message about an emergency approval. `error`: Slack's code. */
-export function unannounced({ id, origin }: Request, error: string): Mrkdwn {
-  return mrkdwn`:rotating_light: *Emergency approval* that its channel doesn't get: ${mention(origin.userId)} approved their own request ${id} alone, and Slack refused the message (${error}). Check it now with ${code(`/infra audit ${id}`)}.`
+export function unannounced({ id, origin }: Request, error: string, command: string): Mrkdwn {
+  return mrkdwn`:rotating_light: *Emergency approval* that its channel doesn't get: ${mention(origin.userId)} approved their own request ${id} alone, and Slack refused the message (${error}). Check it now with ${code(`${command} audit ${id}`)}.`
 }
 
 /** Says that the record of an open request is gone. */
-export function lostRecord(id: string): Mrkdwn {
-  return mrkdwn`:rotating_light: Redis lost the record of request ${id}. Lockkeeper no longer tracks it. Find its resource with ${code('/infra audit')}, and check on the account whether the change was carried out.`
+export function lostRecord(id: string, command: string): Mrkdwn {
+  return mrkdwn`:rotating_light: Redis lost the record of request ${id}. Lockkeeper no longer tracks it. Find its resource with ${code(`${command} audit ${id}`)}, and check on the account whether the change was carried out.`
 }
 
 /** Says that the account shows a change twice that was sent once. */
-export function doubledWrite(id: string): Mrkdwn {
-  return mrkdwn`:rotating_light: The account's own events show the change of request ${id} twice. Lockkeeper sent it once. Find both with ${code(`/infra audit ${id}`)}, and find out who else uses Lockkeeper's API key.`
+export function doubledWrite(id: string, command: string): Mrkdwn {
+  return mrkdwn`:rotating_light: The account's own events show the change of request ${id} twice. Lockkeeper sent it once. Find both with ${code(`${command} audit ${id}`)}, and find out who else uses Lockkeeper's API key.`
 }
 
 const listProblems: Record<ListProblem, string> = {
@@ -33,6 +33,14 @@ const listProblems: Record<ListProblem, string> = {
 export function assignmentsRefused(problem: ListProblem): Mrkdwn {
   return mrkdwn`:rotating_light: The list in Redis of which server each Elastic IP was last seen on ${listProblems[problem]}. Lockkeeper doesn't use it, and writes a new one. Until then, check evacuations of servers that are down by hand. Find out whether Redis went back to an older state, or who can write to it.`
 }
+
+/** Says that Redis was changed and could lose requests. `faults`: what is wrong and what to do, in sentences. */
+export function unsafeRedis(faults: string[]): Mrkdwn {
+  return mrkdwn`:rotating_light: *Redis could lose requests and approvals.* ${faults.join(' ')} Another notice follows when it is safe again.`
+}
+
+/** Says that Redis keeps requests safe again. */
+export const safeRedis = mrkdwn`:white_check_mark: *Redis keeps requests safe again.* Its settings are correct.`
 
 /** Says that a request cannot be trusted, and what to do. */
 export function distrusted({ id }: Request, problem: AuthorityProblem): Mrkdwn {

@@ -41,7 +41,11 @@ function moreNeeded(missing: number): string {
   return `${missing === 1 ? 'One' : missing} more needed.`
 }
 
-export const unknownRequest: Mrkdwn = mrkdwn`Lockkeeper no longer has this request: it's older than 30 days, or Redis lost its data. Nothing was done. ${code('/infra audit')} may still show it. To make the change, run the command again.`
+/** Says that the request is gone. `command`: the slash command, if it is known. */
+export function unknownRequest(command: string): Mrkdwn {
+  const where = command === '' ? mrkdwn`The audit` : mrkdwn`${code(`${command} audit`)}`
+  return mrkdwn`Lockkeeper no longer has this request: it's older than 30 days, or Redis lost its data. Nothing was done. ${where} may still show it. To make the change, run the command again.`
+}
 
 export const staleCard: Mrkdwn = mrkdwn`This button isn't on the request message. Nothing was done. Use the request message.`
 

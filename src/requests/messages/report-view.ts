@@ -5,7 +5,7 @@ import type { EndView } from './end-report.ts'
 export type HandoverWords = Pick<Handover<unknown, unknown>, 'label'>
 
 export interface ReportView extends EndView {
-  /** What was unexpected on the account at the write, but did not prevent it. */
+  /** An unexpected fact about the account at the write, which did not prevent it. */
   remark: string | undefined
   /** The words of a change whose result only the requester gets. */
   handover: HandoverWords | undefined

@@ -33,7 +33,7 @@ interface OpenRequest {
   sentence: string
 }
 
-/** Says that another request for the same resource is open. It can be one for another change. The viewer can be its requester. */
+/** Says that another request for the same resource is open. It can be a request for another change, and its requester can be the viewer. */
 export function otherIsOpen(holder: Request, { viewerId, link: address, sentence }: OpenRequest): Mrkdwn {
   const { userId, channelId } = holder.origin
   const isOwn = userId === viewerId

@@ -3,7 +3,7 @@ import { formatDuration } from '../../domain/duration.ts'
 import type { Request, StoredState } from '../../domain/request.ts'
 import { code, type Mrkdwn, mrkdwn } from '../../slack/text/text.ts'
 
-/** The words for each state. For *in progress* most kinds of change have a word of their own (`moving`). */
+/** The words for each state. Most kinds of change replace *in progress* with their own word (`moving`). */
 const names: Record<StoredState, string> = {
   waiting: 'waiting for approval',
   approved: 'approved',
@@ -41,8 +41,8 @@ export function span(ms: number): string {
 }
 
 /**
- * Says how long an ended change took: `took 18 s`, or `finished within 50 s (tracking was off for 47 s)`, because it may have ended while nobody
- * looked. Undefined for one that was never sent, or took less than a second.
+ * Says how long an ended change took: `took 18 s`, or `finished within 50 s (tracking was off for 47 s)`, because it may have ended while
+ * it was not tracked. Undefined for one that was never sent, or took less than a second.
  */
 export function timeTakenWords({ sentAt, endedAt, untrackedMs = 0 }: Request): string | undefined {
   if (sentAt === undefined || endedAt === undefined) return undefined

@@ -61,7 +61,7 @@ export function createDeliver({ outbox, messenger, render, onUndeliverable, onRe
 }
 export type Deliver = (id: string, name: OutboxName) => Promise<Delivered>
 
-/** Returns the time when a change ended that was sent, in ms since 1970. That of several items is the end of the last one. */
+/** Returns when a change that was sent has ended, in ms since 1970. A change of several items ends with its last one. */
 function endOf({ sentAt, endedAt, items = [] }: Request): number | undefined {
   if (sentAt === undefined || endedAt === undefined) return undefined
   return items.length === 0 ? endedAt : Math.max(...items.map((item) => item.endedAt ?? 0))

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { ErrorCode } from '../../domain/error-code.ts'
 import type { Keyring } from '../../domain/keyring.ts'
+import { createRepeats } from '../../domain/repeats.ts'
 import { claim } from '../../redis/claims.ts'
 import type { Redis } from '../../redis/connect.ts'
 import { guardStore } from '../../redis/connect.ts'
@@ -13,7 +14,7 @@ import type { Message, Messenger } from '../../slack/web-api/messenger.ts'
 /** The same problem is notified once in this time, over all replicas and requests. */
 const quietMs = 3_600_000
 
-/** Twice as long as a request to Slack can take. A claim that ran out therefore means that its process died. */
+/** Twice as long as a request to Slack can take. So if a claim has expired, its process has died. */
 const claimMs = 10_000
 
 /** The waits between the tries. After about an hour only the log has the problem. */
@@ -22,13 +23,14 @@ const usualWaitsMs = [5_000, 30_000, ...Array<number>(59).fill(60_000)]
 /** From this try on, what holds the mark is no process: its claim would have run out. */
 const triesOfClaim = 2
 
-type NoticeLevel = 'warn' | 'error'
+/** `info`: a problem has ended. */
+type NoticeLevel = 'info' | 'warn' | 'error'
 
 interface NoticeOptions {
   requestId?: string
   /** What the problem is about: a second notice with the same code and subject is a repeat. By default the request. */
   about?: string
-  /** The level of the line in the log. */
+  /** The level of the log line. */
   level?: NoticeLevel
 }
 
@@ -39,7 +41,7 @@ interface NotifyOperatorsParts {
   channelId: string | undefined
   /** Signs the marks of problems that the operators were notified of. Somebody who can write to Redis would set them, to hide what they change. */
   keyring: Keyring
-  log: Record<NoticeLevel, (fields: { code: ErrorCode; requestId?: string }, text: string) => void>
+  log: Record<NoticeLevel, (fields: { code: ErrorCode; requestId?: string; repeats?: number }, text: string) => void>
   /** Receives the failure of the first try, and that of the last. The other tries would flood the log. */
   onError: (error: unknown) => void
   /** In ms; shorter in tests. */
@@ -61,14 +63,16 @@ export function createNotifyOperators({
   waitsMs = usualWaitsMs,
 }: NotifyOperatorsParts) {
   const run = createScripts(redis)
+  const repeats = createRepeats()
   /** The notices that this process is sending, by key, each with the timer of its next try. */
   const sending = new Map<string, NodeJS.Timeout | undefined>()
   let stopped = false
 
   /** Resolves after the first try. Never throws. The notice names its code, by which people find out what to do. */
   async function notify(code: ErrorCode, words: Mrkdwn, { requestId, about = requestId, level = 'error' }: NoticeOptions = {}) {
-    log[level]({ code, ...(requestId === undefined ? {} : { requestId }) }, notice(words).text)
     const key = about === undefined ? code : `${code}:${about}`
+    const fields = { code, ...(requestId === undefined ? {} : { requestId }) }
+    repeats.note(key, { tell: (count) => log[level]({ ...fields, ...(count > 0 ? { repeats: count } : {}) }, notice(words).text) })
     if (!channelId || sending.has(key)) return
     sending.set(key, undefined)
     const message = notice(joinMrkdwn([words, mrkdwn`More: ${inCode(code)} in docs/alerts-and-errors.md.`], ' '))
@@ -124,6 +128,7 @@ export function createNotifyOperators({
     stopped = true
     for (const timer of sending.values()) clearTimeout(timer)
     sending.clear()
+    repeats.flush()
   }
 
   return { notify, stop }

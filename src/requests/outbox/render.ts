@@ -43,7 +43,7 @@ interface RendererParts {
   /** Returns the address of a request's message. */
   linkTo: LinkTo
   verifyRecord: RequestSignatures['verifyRecord']
-  /** Receives a record that is no longer what was requested. */
+  /** Receives a record that no longer matches what was requested. */
   onChanged: (request: Request) => void
   now?: () => number
 }
@@ -60,14 +60,14 @@ export function createRenderer({
   onChanged,
   now = Date.now,
 }: RendererParts): Renderer & { view(request: Request): CardView; details(request: Request): Message } {
-  /** Whether what the record says may be shown. */
+  /** Whether the content of the record may be shown. */
   function isVerified(request: Request): boolean {
     const verdict = verifyRecord(request)
     if (verdict !== 'genuine' && verdict !== 'unknown-key') onChanged(request)
     return verdict === 'genuine'
   }
 
-  /** Gathers what a card shows. */
+  /** Gathers the content of a card. */
   function view(request: Request): CardView {
     if (!isVerified(request)) return unverifiedView(request)
     const opened = catalog.openIfFit(request)
@@ -90,7 +90,7 @@ export function createRenderer({
     }
   }
 
-  /** Gathers the little that the card of a record shows that cannot be verified. It has no buttons. */
+  /** Gathers the reduced content of a card whose record cannot be verified. It has no buttons. */
   function unverifiedView(request: Request): CardView {
     return {
       request: withoutContent(request),

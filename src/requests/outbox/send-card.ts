@@ -27,7 +27,7 @@ export function createSendCard({ messenger, render }: { messenger: Messenger; re
     const updated = await messenger.update(place, render.card(request))
     const settlement = { status: 'settled', cardTs: place.ts, shownRevision: request.revision } as const
     if (updated.is === 'sent') return sent(settlement)
-    // Nothing repairs a deleted card or a closed channel. Reports then go to the requester directly.
+    // A deleted card or a closed channel cannot be repaired. Reports then go to the requester directly.
     if (updated.is === 'refused' && !isPassing(updated.error)) return { delivered: updated, settlement }
     // An update is safe to repeat, also after a lost answer.
     return later({ status: 'queued', retryInMs: updated.is === 'rate-limited' ? updated.retryInMs : retryInMs })

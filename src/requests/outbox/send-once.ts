@@ -17,7 +17,7 @@ export interface SendResult {
 /** A place in Slack, and the key that a search finds the message by. */
 export type Place = Where & { key: string }
 
-/** This try has certainly sent nothing. */
+/** This attempt has certainly sent nothing. */
 interface Unsent {
   is: 'unsent'
   retryInMs: number
@@ -67,7 +67,7 @@ export function createSendOnce({ messenger, render }: SendOnceParts) {
   return { search, postUnlessFound }
 }
 
-/** The lease ran out, so another process may have taken it over. */
+/** The lease expired, so another process may have taken it over. */
 export const leaseOver: Unsent = { is: 'unsent', retryInMs: 0 }
 
 /** Whether a suspended process, or a slow Slack, has used up the lease. Another process may hold it now. */

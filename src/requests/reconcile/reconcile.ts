@@ -18,17 +18,17 @@ import type { Track } from './track/track.ts'
 /** When a request is reconciled again if this attempt takes longer or fails. Two attempts at the same time do no harm. */
 const holdMs = 15_000
 
-/** When a card is posted again that Slack has not taken or has refused. A refusal can pass too. */
+/** The wait before a card that Slack has not taken, or has refused, is posted again. A refusal can be temporary, too. */
 const cardRetryMs = 2_000
 const refusedCardRetryMs = 60_000
 
-/** When a request is reconciled again that changed at the same moment. */
+/** The wait before a request that changed at the same moment is reconciled again. */
 const changedRetryMs = 500
 
-/** How often items are observed that were reported as not started or failed. */
+/** How often items that were reported as not started or failed are observed. */
 const trackedItemsMs = 15_000
 
-/** When a request is read again that only another version of Lockkeeper can handle. */
+/** The wait before a request that only another version of Lockkeeper can handle is read again. */
 const unknownRetryMs = 10 * 60_000
 
 interface ReconcileParts {
@@ -95,12 +95,12 @@ export function createReconcile({
     if (await store.clearDueWithoutRecord(id)) onLostRecord(id)
   }
 
-  /** Sends what is left of a request that has begun. Its card is updated later, because many items change at once. */
+  /** Sends the remaining items of a request that has begun. Its card is updated later, because many items change at once. */
   async function reconcileItems(request: Request): Promise<void> {
     if (request.state === 'tracking') {
       await sendItems(request.id)
       const sent = await store.find(request.id)
-      // What is under way is observed at the next tick, although other items may have to wait.
+      // Items under way are observed at the next tick, even if other items have to wait longer.
       return sent?.items?.some(isItemUnderway) ? store.postpone([request.id], 0) : undefined
     }
     if (request.trackedUntil === undefined || request.trackedUntil < (await store.now())) {

@@ -10,10 +10,10 @@ import { type StepResult, sinceApproval, type TakenStep, type TakeStep } from '.
 /** The card of a request with items is updated at most this often while they change. */
 const cardPaceMs = 5_000
 
-/** What a step of an item carries besides its name. */
+/** The data of an item's step. */
 export interface ItemStepData {
   set?: Partial<Pick<RequestItem, 'causes' | 'lastSeen' | 'trackedUntil'>>
-  /** What the audit notes of the item: its resource, its facts, and the answer to its write. */
+  /** The facts that the audit notes about the item: its resource, its facts, and the answer to its write. */
   audit: Pick<AuditNote, 'resource' | 'facts' | 'answer'>
   reports?: readonly ReportName[]
   /** As for a step of the request. */

@@ -163,7 +163,7 @@ export function sinceApproval({ decidedAt }: Request, at: number): Pick<TakenSte
 function argumentOf(request: Request, name: string, step: Step, data: StepData) {
   return {
     id: request.id,
-    // Each person has a token of their own for a step. Otherwise another person's approval would hide that a command is a repeat.
+    // Each person has a separate token for a step. Otherwise another person's approval would hide that a command is a repeat.
     tokenName: data.audit?.by === undefined ? name : `${name}:${data.audit.by}`,
     // A step that keeps the state leads from the state that was read.
     from: step.to === 'same' ? step.from.filter((state) => state === request.state) : step.from,

@@ -51,7 +51,7 @@ export function createDataLossMark({ redis, keys, notifyOperators, newestHead, c
       onLost('all-data')
       return report('redis-data-lost', current, lostWords, notTracked)
     }
-    // On a first start this is expected, so it is no error.
+    // This is expected on a first start, so it is not logged as an error.
     if (current === fresh) return report('redis-data-new', current, newWords, notTracked, 'warn')
     if (!isOlder) return
     onLost('set-back')

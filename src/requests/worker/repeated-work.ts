@@ -3,14 +3,14 @@ import { claim } from '../../redis/claims.ts'
 import type { Redis } from '../../redis/connect.ts'
 import type { Keys } from '../../redis/key-names.ts'
 
-/** How often each process looks whether a work is due. The first look comes after this time, so that it does not slow the start down. */
+/** How often each process checks whether work is due. The first check comes after this time, so that it does not slow down the start. */
 const usualCheckMs = 15_000
 
 const longestMs = 60_000
 
 /** Work that one process at a time repeats. */
 export interface Work {
-  /** Unique in the whole bot. */
+  /** Unique in Lockkeeper. */
   name: string
   everyMs: number
   run(signal: AbortSignal): Promise<void>
@@ -24,7 +24,10 @@ interface RepeatedWorkParts {
   checkMs?: number
 }
 
-/** Creates the repetition of works. All processes together do each once in its time. One that fails is tried again when it is due again. */
+/**
+ * Creates the repetition of work. All processes together do each piece once per interval. If it fails, it is tried again when it is due
+ * again.
+ */
 export function createRepeatedWork({ redis, keys, works, onError, checkMs = usualCheckMs }: RepeatedWorkParts) {
   let timer: NodeJS.Timeout | undefined
   let running: Promise<unknown> | undefined
@@ -49,7 +52,7 @@ export function createRepeatedWork({ redis, keys, works, onError, checkMs = usua
     timer.unref()
   }
 
-  /** Interrupts what is running. Nothing depends on its end. */
+  /** Interrupts running work, because nothing depends on its end. */
   async function stop(): Promise<void> {
     clearInterval(timer)
     stopping.abort()

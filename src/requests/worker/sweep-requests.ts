@@ -9,7 +9,7 @@ import type { Store } from '../store/store.ts'
 
 const parallelReconciles = 16
 
-/** When a request is tried again that could not be reconciled, for example because its record does not fit this version. */
+/** The wait before a request that could not be reconciled is tried again, for example because its record does not fit this version. */
 const unfitMs = 10 * 60_000
 
 /** While more requests than this are due, nothing is looked at between two ticks. */

@@ -4,11 +4,13 @@ import type { Audit } from '../../audit/intake.ts'
 import { horizonMs, type Queues } from '../../redis/queues.ts'
 import type { Store } from '../store/store.ts'
 import type { DataLossMark } from './data-loss-mark.ts'
+import type { RedisWatch } from './redis-watch.ts'
 
 interface WatchdogParts {
   queues: Pick<Queues, 'startTicking' | 'restartTicking' | 'pollIntervalMs'>
   audit: Pick<Audit, 'tidy'>
   dataLossMark: DataLossMark
+  redisWatch: RedisWatch
   store: Pick<Store, 'isBusy' | 'noteWorker' | 'sinceLastTickMs'>
   onError: (error: unknown) => void
   intervalMs: number
@@ -16,9 +18,9 @@ interface WatchdogParts {
 
 /**
  * Creates the watchdog of a worker. It restarts ticks that are needed and do not run, even if jobs and schedulers were lost. It also records
- * that the worker is running, and checks the data set and the audit.
+ * that the worker is running, and checks the data set, the audit and the settings of Redis.
  */
-export function createWatchdog({ queues, audit, dataLossMark, store, onError, intervalMs }: WatchdogParts) {
+export function createWatchdog({ queues, audit, dataLossMark, redisWatch, store, onError, intervalMs }: WatchdogParts) {
   const workerName = `${hostname()}:${process.pid}:${randomUUID().slice(0, 8)}`
   let timer: NodeJS.Timeout | undefined
   let isChecking = false
@@ -44,6 +46,7 @@ export function createWatchdog({ queues, audit, dataLossMark, store, onError, in
       await store.noteWorker(workerName)
       await audit.tidy()
       await checkTicks()
+      await redisWatch.check()
     } catch (error) {
       onError(error)
     } finally {

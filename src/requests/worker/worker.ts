@@ -9,11 +9,12 @@ import type { Reconcile } from '../reconcile/reconcile.ts'
 import type { Track } from '../reconcile/track/track.ts'
 import type { Store } from '../store/store.ts'
 import type { DataLossMark } from './data-loss-mark.ts'
+import type { RedisWatch } from './redis-watch.ts'
 import { createOutboxSweep } from './sweep-outbox.ts'
 import { createRequestSweep } from './sweep-requests.ts'
 import { createWatchdog } from './watchdog.ts'
 
-/** The largest number of requests, and of messages, that one tick takes. The next tick takes the rest. */
+/** The most requests, and the most messages, that one tick takes. The next tick takes the rest. */
 const sweepSize = 20_000
 
 /** A tick takes up to 25 s while the account API hangs. After this time, a tick no longer counts as work. */
@@ -27,6 +28,7 @@ interface WorkerParts {
   queues: Queues
   audit: Pick<Audit, 'tidy'>
   dataLossMark: DataLossMark
+  redisWatch: RedisWatch
   store: Store
   outbox: Outbox
   reconcile: Reconcile
@@ -49,6 +51,7 @@ export function createWorker({
   queues,
   audit,
   dataLossMark,
+  redisWatch,
   store,
   outbox,
   reconcile,
@@ -61,7 +64,7 @@ export function createWorker({
 }: WorkerParts) {
   const requestSweep = createRequestSweep({ store, reconcile, tracking, sweepSize, onError })
   const outboxSweep = createOutboxSweep({ outbox, deliver, sweepSize, onRefusedCard: requestSweep.reconcileInBackground, onError })
-  const watchdog = createWatchdog({ queues, audit, dataLossMark, store, onError, intervalMs: watchdogMs })
+  const watchdog = createWatchdog({ queues, audit, dataLossMark, redisWatch, store, onError, intervalMs: watchdogMs })
   const workers: Worker[] = []
   let whileSweeping: NodeJS.Timeout | undefined
 

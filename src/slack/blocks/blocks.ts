@@ -3,12 +3,12 @@ import { splitMrkdwn } from '../text/cut-text.ts'
 import { cleanText, type Mrkdwn, mrkdwn } from '../text/text.ts'
 import { emptyText, exact, plain, verbatim } from '../text/text-objects.ts'
 
-/** The longest value of a button, in characters. Values are never cut: a cut one would mean something else. */
+/** The longest value of a button, in characters. Values are never cut, because a cut value would mean something else. */
 export const longestButtonValue = 2_000
 
 /**
  * Slack's limits for blocks and buttons (docs.slack.dev, "Blocks" and "Block elements"), in characters and in elements. The functions here
- * keep them whatever they are given. Text that is too long is cut and marked. An id or a value that is too long throws a RangeError.
+ * enforce them for any input. Text that is too long is cut and marked. An id or a value that is too long throws a RangeError.
  */
 const limits = {
   sectionText: 3_000,
@@ -45,7 +45,7 @@ export function plainSection(text: string): KnownBlock[] {
   return parts.map((part) => ({ type: 'section', text: plain(part, limits.sectionText) }))
 }
 
-/** Shows on top of a form why it was refused. */
+/** Shows at the top of a form why it was refused. */
 export function problemBlocks(problem: Mrkdwn | undefined): KnownBlock[] {
   return problem ? wholeSection(mrkdwn`:warning: ${problem}`) : []
 }
@@ -100,8 +100,8 @@ export function actions(elements: (Button | StaticSelect)[], blockId?: string): 
 const commandInBlockId = /^[a-z]+ (\/\S{1,40})/
 
 /**
- * Makes actions whose block id carries the name of the slash command, because Slack does not send it with a click. `part` tells the blocks
- * of one message apart.
+ * Makes actions whose block id carries the name of the slash command, because Slack does not send it with a click. `part` distinguishes the
+ * blocks of one message.
  */
 export function actionsFor(command: string, part: string, elements: (Button | StaticSelect)[]): KnownBlock[] {
   const blockId = `${part} ${command}`

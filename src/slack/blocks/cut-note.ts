@@ -2,7 +2,7 @@ import type { ListLimit } from '../../domain/list-errors.ts'
 import type { Missing } from '../../domain/missing.ts'
 import { type Mrkdwn, mrkdwn } from '../text/text.ts'
 
-/** Says in words what kept a list of the account API from being read to its end. */
+/** The words for each limit that kept a list of the account API from being read to its end. */
 const because: Record<ListLimit, string> = {
   items: 'it has too many items',
   'items of a page': 'it has too many items in one answer',

@@ -19,7 +19,9 @@ interface Filter<T> extends Pick<Listing, 'notes' | 'rowsPerPage'> {
 /** Items with columns can be shown as a table. `row` is for items that are too large for one. */
 type FilterParts<T> = Filter<T> & (ItemRows<T> | { row: (item: T) => Mrkdwn })
 
-/** The most rows of one list. Nobody turns a hundred pages, and making the rows of a very long list would keep everybody else waiting. */
+/**
+ * The most rows of one list. Nobody reads a hundred pages, and making the rows of a very long list would block the process for everybody.
+ */
 export const mostRows = 1_000
 
 /** Lists the items that contain every word. */
@@ -46,7 +48,7 @@ export function filteredListing<T>({
   }
 }
 
-/** Says what to search for instead of words that nothing matches. */
+/** Suggests what to search for if nothing matches the words. */
 export function otherWords(words: string[]): string {
   return words.length > 1 ? 'Use fewer or other words.' : 'Use another word.'
 }

@@ -28,7 +28,7 @@ const limits = {
   selectOptions: 100,
 } as const
 
-/** Slack accepts no longer values of options, and a cut id could be that of another resource. */
+/** Slack does not accept longer values, and a cut id could be the id of another resource. */
 export const longestOptionValue = limits.option
 
 interface InputParts {
@@ -149,7 +149,7 @@ export const mostCheckboxes = 10
 
 interface CheckboxesParts {
   actionId: string
-  /** 1 to 10 of them. */
+  /** 1 to 10 options. */
   options: PlainTextOption[]
   /** Those of the options that are ticked at first. */
   ticked: PlainTextOption[]

@@ -47,8 +47,8 @@ export const PageButton = z.object({
 const defaultRowsPerPage = 10
 
 /**
- * How many characters of a page the parts around its rows may take, so that room for rows is left. The title and the notes are cut to this.
- * The page number and the buttons are always shorter.
+ * How many characters of a page the parts around its rows may take, so that room for rows is left. The title and the notes are cut to this
+ * length. The page number and the buttons are always shorter.
  */
 const frame = { title: 1_000, pageNumber: 50, notes: 3_000, pageButtons: 150 } as const
 

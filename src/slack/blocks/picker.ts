@@ -76,7 +76,7 @@ export function noticeOptions(text: string): Choices {
   return { options: [unchoosable(first ?? text, rest)] }
 }
 
-/** Whether a value is that of a chosen option. False for an option that is only text, and for none. */
+/** Whether a value is that of a chosen option. False for an option that is only text, and if there is none. */
 export function isChoice(value: string | undefined): value is string {
   return value !== undefined && value !== '' && value !== notAChoice
 }

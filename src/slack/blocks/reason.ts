@@ -7,7 +7,7 @@ type Section = Extract<RichText['elements'][number], { type: 'rich_text_section'
 type Element = Extract<Section['elements'][number], { type: 'text' | 'link' }>
 
 /**
- * Shows the reason that a person gave, exactly as it was written: nothing in it is markup, and `:names:` do not become emoji. Web addresses are
+ * Shows the reason that a person gave, exactly as it was written: without markup, and `:names:` do not become emoji. Web addresses become
  * links. Empty without a reason.
  */
 export function reasonBlocks(label: string, reason: string | undefined): KnownBlock[] {

@@ -36,7 +36,7 @@ export function channelForm({ metadata, title, channelId, problem }: ChannelForm
   })
 }
 
-/** Returns the chosen channel. Undefined if what was sent is not the id of a channel. */
+/** Returns the chosen channel. Returns undefined if the value is not the id of a channel. */
 export function chosenChannel(values: Values): string | undefined {
   const chosen = values[channelBlock] ?? ''
   return /^[CG][A-Z0-9]{2,29}$/.test(chosen) ? chosen : undefined

@@ -20,12 +20,12 @@ export interface Command {
   usage: string
   /** One line without a full stop, for the list of all commands. */
   summary: string
-  /** What the help for this one command adds to the summary. */
+  /** The text that the help for this command adds to the summary. */
   details?: Mrkdwn
   /** Arguments that are shown as examples. They work in the sandbox. */
   examples: string[]
   need: Need
-  /** Other words that people type for it, and that another command would take for arguments: `keys delete`. */
+  /** Other words that people type for this command, and that another command would take as arguments: `keys delete`. */
   mistakes?: string[]
   /** Set if mentions are arguments of the command. Other commands get them as the names that were typed. */
   takesMentions?: true
@@ -42,7 +42,7 @@ export interface Command {
   run(call: CommandCall): Promise<void>
 }
 
-/** What was typed for a form. */
+/** The words that a person typed before a form opened. */
 export interface GivenWords {
   args: string[]
   /** The slash command's name, which answers quote. */
@@ -53,7 +53,7 @@ export interface CommandCall {
   slashCommand: SlashCommand
   /** The words after the command's own words. */
   args: string[]
-  /** What the gate found out about the person. Undefined if the command only reads. */
+  /** The result of the gate. Undefined if the command only reads. */
   requester?: Requester | undefined
   /** Shows a page of a list. The buttons for the other pages run the command again. */
   list(listing: Listing): Promise<void>

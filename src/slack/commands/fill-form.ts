@@ -8,7 +8,8 @@ import { code, type Mrkdwn, mrkdwn } from '../text/text.ts'
 const fillWithinMs = 1_200
 
 /**
- * Makes a form that is filled with what was typed. If that cannot be looked up soon, or is unknown, the form opens without it and says why.
+ * Makes a form that is filled with what was typed. If these words cannot be looked up in time, or are unknown, the form opens empty and
+ * says why.
  */
 export async function fillForm<Filled>(
   typed: string,

@@ -85,7 +85,7 @@ export function createFormOpeners({
   }
 }
 
-/** Adds the name of the slash command, which a button of the help carries. There is none on the Home tab and in a shortcut. */
+/** Adds the name of the slash command, which a button of the help carries. The Home tab and shortcuts name the configured one. */
 function namedOrigin(interaction: Click | Shortcut): Origin {
   const { origin } = interaction
   if (!('actionId' in interaction) || interaction.onHome) return origin

@@ -6,7 +6,7 @@ import type { Messenger } from '../web-api/messenger.ts'
 
 /**
  * Opens a form, then checks whether the person may use it. A trigger expires after 3 s, so nothing slow may run first. If they may not, the
- * refusal replaces the form, and if `allow` returns a view, that one does. Each submission is checked again.
+ * refusal replaces the form. If `allow` returns a view, that view replaces it. Each submission is checked again.
  */
 export function createFormOpener(messenger: Pick<Messenger, 'openView' | 'updateView'>) {
   return async function openForm(triggerId: string, view: ModalView, allow: () => Promise<ModalView | undefined>): Promise<void> {

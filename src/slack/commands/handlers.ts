@@ -5,7 +5,7 @@ import type { Answerable } from '../lists/answerable.ts'
 import type { Mrkdwn } from '../text/text.ts'
 import type { Message } from '../web-api/messenger.ts'
 
-/** Answers the person who typed or clicked. Only they see the answer. It never throws: an answer that Slack does not take is logged. */
+/** Answers the person who typed or clicked. Only they see the answer. It never throws. An answer that Slack does not take is logged. */
 export interface Answer {
   /** Posts a new message. */
   ephemeral(message: Answerable): Promise<void>
@@ -24,7 +24,7 @@ export interface SlashCommand extends Delivery {
   /** Takes five answers within 30 minutes, also in channels where the bot is not a member. */
   responseUrl: string | undefined
   triggerId: string
-  /** What was typed after *because*. */
+  /** The text after *because*. */
   reason?: string | undefined
 }
 
@@ -69,7 +69,7 @@ export interface ClickedView {
   update(view: ModalView): Promise<void>
 }
 
-/** What was entered, by block id: text, or the value of the chosen option. */
+/** The values of a form by block id: text, or the value of the chosen option. */
 export type Values = Record<string, string | undefined>
 
 /** The chosen options, by block id, with the text that the person saw. */
@@ -89,11 +89,13 @@ export interface Submission extends Delivery {
 /** The values of the ticked checkboxes, by block id. Without a block that has none. */
 export type Ticked = Record<string, string[]>
 
-/** What happens to a submitted modal. */
+/** The answer to a submitted modal. */
 export type SubmissionAnswer =
   /** It closes. `words` are shown only if the answer comes too late to close it. */
   | { is: 'accepted'; words: Mrkdwn }
-  /** It stays open with what was entered. `problem` is shown at the field or, if it is late, on top of the form that `again` makes. */
+  /**
+   * It stays open with what was entered. `problem` is shown at the field or, if it comes late, at the top of the form that `again` renders.
+   */
   | { is: 'refused'; blockId: string; problem: Mrkdwn; again: (problem: Mrkdwn) => ModalView }
   /** The next form replaces it. */
   | { is: 'next'; view: ModalView }
@@ -109,7 +111,7 @@ export interface OptionsQuery {
 
 export interface Choices {
   options: PlainTextOption[]
-  /** Stands above the options, where nobody can choose it. Up to 75 characters. */
+  /** Shown above the options, where nobody can choose it. Up to 75 characters. */
   note?: string
 }
 
@@ -131,7 +133,7 @@ export interface FormHandler<Interaction> {
   /** Set if the form shows data that was read. Such a form opens only after the authorization. */
   reads?: true
   allow(interaction: Interaction): Promise<void>
-  /** Makes the view that replaces the form after `allow`. For what takes longer to read than a trigger lasts. */
+  /** Makes the view that replaces the form after `allow`, for reads that take longer than a trigger lasts. */
   fill?(interaction: Interaction): Promise<ModalView>
 }
 
@@ -139,7 +141,7 @@ export interface FormHandler<Interaction> {
 export interface InteractionHandlers {
   /** Finds the handler by the words that were typed after the command's name. */
   command: (words: string[]) => Handler<SlashCommand> | FormHandler<SlashCommand>
-  /** Whether the words name a command that takes a reason. In other commands *because* is a word like any other. */
+  /** Whether the words name a command that takes a reason. In other commands *because* is an ordinary word. */
   takesReason: (words: string[]) => boolean
   clicks: Record<string, Handler<Click> | FormHandler<Click>>
   submissions: Record<string, (submission: Submission) => Promise<SubmissionAnswer>>

@@ -28,7 +28,7 @@ export function helpMessage(commands: Command[], { name, allowed }: HelpFor): Me
   return withButtons(parts, usable, name)
 }
 
-/** Explains one command. `more` are the commands that begin with the same words, and `unknown` words that nothing was made of. */
+/** Explains one command. `more`: the commands that begin with the same words. `unknown`: words that the help did not understand. */
 export function commandHelp(command: Command, { name, allowed, more, unknown }: HelpFor & { more: Command[]; unknown: string[] }): Message {
   const isUsable = allowed.includes(command.need)
   const { summary, details, examples } = command
@@ -66,7 +66,7 @@ function notOpen(commands: Command[], name: string): Mrkdwn[] {
   return [mrkdwn`_Not available to you here:_ ${joinMrkdwn(named, ', ')}`]
 }
 
-/** Says which words nothing was made of. */
+/** Says which words were not understood. */
 export function notUnderstood(words: string[]): Mrkdwn[] {
   return words.length === 0 ? [] : [mrkdwn`Not understood: ${code(truncate(words.join(' '), 80, 'plain'))}.`]
 }

@@ -2,7 +2,7 @@ import { Refusal } from '../errors.ts'
 import { mostWords } from '../text/contains-words.ts'
 import { mrkdwn } from '../text/text.ts'
 
-/** Slack's own clients send less. Splitting a text into words takes time with the square of its length where it holds many quotes. */
+/** Slack's own clients send less. If a text has many quotes, the time to split it into words grows with the square of its length. */
 export const longestCommand = 3_000
 
 /** Throws a Refusal if a search has more words than one search takes. */

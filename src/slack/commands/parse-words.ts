@@ -1,6 +1,7 @@
 /**
- * What can be around one argument: backticks, straight, typographic, German or French quotes. Phones mix straight and typographic quotes,
- * so a pair is one of each kind. Single quotes must end before white space or a comma, because `'` is also an apostrophe.
+ * The characters that can enclose one argument: backticks, straight, typographic, German or French quotes. Phones mix straight and
+ * typographic quotes, so a pair is one of each kind. Single quotes must end before white space or a comma, because `'` is also an
+ * apostrophe.
  */
 const wrappings = [/```([^`]*)```/, /`([^`]*)`/, /["“”„]([^"“”]*)["“”]/, /«([^«»]*)»/, /['‘’‚]([^'‘’]*)['‘’](?=[\s,]|$)/]
 

@@ -1,4 +1,4 @@
-/** What may stand between two things: `ip move 203.0.113.10 to web-2`. */
+/** The words that may stand between two names: `ip move 203.0.113.10 to web-2`. */
 const between = ['to', '->', '→']
 
 export function isBetween(word: string | undefined): boolean {
@@ -12,10 +12,7 @@ export interface Pair {
   rest: string[]
 }
 
-/**
- * Reads `<first> <second>` or `<first> to <second>`. A thing that is really named `to` is reached as the first of two words, or after
- * another `to`.
- */
+/** Reads `<first> <second>` or `<first> to <second>`. To name a thing that is called `to`, write it first, or after another `to`. */
 export function readPair([first, ...others]: string[]): Pair {
   const [second, ...rest] = isBetween(others[0]) ? others.slice(1) : others
   return { first, second, rest }

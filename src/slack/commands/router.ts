@@ -23,7 +23,7 @@ interface RouterParts {
   may: May
 }
 
-/** Routes the one slash command, whatever its name, to the command that its words name. */
+/** Routes the slash command, whatever its name is, to the command that its words name. */
 export function createCommandRouter({ commands, gate, gateForm = gate, may, ruleWithReason }: RouterParts) {
   const helpOn = createShowHelp({ commands, may })
   const formFor = createOpenForms({ gateForm, ruleWithReason })
@@ -103,8 +103,8 @@ function firstPage({ answer }: SlashCommand): ListView {
 }
 
 /**
- * Whether arguments ask for help: `ip move --help`, `ip move 203.0.113.10 ?`, `ip move help`. A thing can be named `help`, so beside other words
- * and in a search it is a name.
+ * Whether arguments ask for help: `ip move --help`, `ip move 203.0.113.10 ?`, `ip move help`. A thing can be named `help`, so next to other
+ * words and in a search it counts as a name.
  */
 function asksForHelp(args: string[], command: Command | undefined): boolean {
   if (command?.form && args.length === 1 && isHelpWord(args[0] ?? '')) return true

@@ -1,6 +1,6 @@
 import { unescapeEntities } from './parse-words.ts'
 
-/** One word, or what stands in quotes or backticks: a *because* in there belongs to a name. */
+/** One word, or a text in quotes or backticks, in which *because* is a part of a name. */
 const token = /["“”„][^"“”]*["“”]|`[^`]*`|«[^«»]*»|['‘’‚][^'‘’]*['‘’](?=[\s,]|$)|\S+/g
 
 /** Matches mentions as Slack sends them: `<@U0ADA00001|ada>`, `<#C0OPS00001|ops>`, `<!subteam^S0ONCALL01|@oncall>`, `<!here>`. */

@@ -11,7 +11,7 @@ export interface NameSource {
   list: string
 }
 
-/** Suggestions may take this long. Without them the answer is still right. */
+/** The longest wait for suggestions. The answer is right without them. */
 const suggestWithinMs = 2_000
 
 /** Says that nothing has this name, and suggests names that were probably meant. */
@@ -22,7 +22,10 @@ export function unknownName({ what, typed }: Pick<UnknownName, 'what' | 'typed'>
   return mrkdwn`No ${what} ${code(truncate(typed, 80, 'plain'))}.${suggestion} See ${code(list)}.`
 }
 
-/** Waits for work that looks up typed names. If one is unknown, throws a Refusal with suggestions. `sources` are by what is looked for. */
+/**
+ * Waits for work that looks up typed names. If one is unknown, throws a Refusal with suggestions. `sources` has a source for each kind of
+ * thing.
+ */
 export async function withSuggestions<T>(work: Promise<T>, sources: Record<string, NameSource>): Promise<T> {
   try {
     return await work

@@ -44,7 +44,7 @@ export function createAnswering({ messenger, respond, onError }: AnsweringParts)
       return hasTable(answer) ? respondWithTable(url, answer, { isClick, replaceOriginal }) : respond(url, answer, { replaceOriginal })
     }
 
-    /** Whether an interim answer stands where the answer can replace it. After a click, the answer would replace the message that was clicked. */
+    /** Whether the answer can replace an interim answer. After a click, it would replace the message that was clicked. */
     async function takeInterim(): Promise<boolean> {
       const saying = interim
       interim = undefined

@@ -6,5 +6,5 @@ export const interimAfterMs = 2_000
 /** Stands in a form until the result replaces it. */
 export const interimWords = mrkdwn`Still working. The result will appear here.`
 
-/** Is still true below the result: an ephemeral message after a click can't be changed or deleted. */
+/** These words must stay true below the result, because an ephemeral message after a click can't be changed or deleted. */
 export const slowWords = mrkdwn`Slower than usual. The result follows.`

@@ -33,6 +33,8 @@ export interface ListenOptions {
   messenger: Messenger
   openForm: OpenForm
   respond: Respond
+  /** The slash command that answers to clicks, shortcuts and the Home tab name. Slack does not say which one led to them. */
+  command: string
   /** Adds the operators' channel to words that name the operators. */
   nameOperators?: (words: Mrkdwn) => Mrkdwn
   /** The duplicate check: whether this interaction is delivered for the first time. */
@@ -53,7 +55,7 @@ export function listen(
   app: App,
   { onReceived = () => {}, onUnhandled = () => {}, nameOperators = (words) => words, ...parts }: ListenOptions,
 ) {
-  const { handlers, authorize, isFirstDelivery, onError } = parts
+  const { handlers, authorize, command, isFirstDelivery, onError } = parts
   const underway = new Set<Promise<void>>()
   const explain = createExplain(onError)
   const shared = { ...parts, explain, answerTo: createAnswering(parts), onUnhandled, nameOperators }
@@ -93,7 +95,7 @@ export function listen(
   app.event('app_home_opened', async ({ body }) => {
     const payload = HomeOpenedPayload.parse(body)
     if (payload.event.tab !== 'home') return
-    await track(showHome({ teamId: payload.team_id, channelId: '', userId: payload.event.user, command: '' }, payload.event_id))
+    await track(showHome({ teamId: payload.team_id, channelId: '', userId: payload.event.user, command }, payload.event_id))
   })
 
   async function showHome(viewer: Origin, eventId: string): Promise<void> {

@@ -35,7 +35,7 @@ interface Interaction {
 
 /** Acknowledges a command or a click, drops a duplicate, authorizes the person, and runs the handler or opens its form. */
 export function createServe({ authorize, openForm, isFirstDelivery, explain }: ServeParts) {
-  /** What is being served now. */
+  /** The interactions that are being served now. */
   const served = new Set<string>()
 
   return async function serve<I extends Interaction>(
@@ -75,7 +75,7 @@ export function createServe({ authorize, openForm, isFirstDelivery, explain }: S
         return handler.fill?.(interaction).catch((error: unknown) => noticeView(explain(error, at)))
       })
       await opened.catch(async (error: unknown) => {
-        // If the person may not use the form, tell them that and not that the form failed to open.
+        // If the person may not use the form, the refusal is the better answer, and not that the form failed to open.
         await authorized
         throw error
       })

@@ -9,7 +9,7 @@ import type { Respond } from '../web-api/response-url.ts'
 /** Slack rolls blocks out in phases, so tables are tried again a day after Slack refused them. */
 const tryAgainMs = 24 * 3_600_000
 
-/** A message with the smallest table. Whoever sees it reads why the list has no table. */
+/** A message with the smallest table. A person who sees it reads why the list has no table. */
 export function probeMessage(): Message {
   const words = mrkdwn`Slack refused this list as a table. The list follows as text.`
   const table = dataTable('Table', { headers: ['Layout'], rows: [['Text']] })
@@ -39,8 +39,8 @@ interface HowToRespond {
 
 /**
  * Creates the function that answers with a table through a response URL. Where Slack refuses it, the same content follows without a table.
- * Whether tables or only this one were refused shows a probe with the smallest table. If Slack takes the probe, the content replaces it. A
- * click gets no probe, because there the content would replace the message that was clicked.
+ * A probe with the smallest table shows whether Slack refuses all tables or only this one. If Slack takes the probe, the content replaces
+ * it. A click gets no probe, because there the content would replace the message that was clicked.
  */
 export function createRespondWithTable(respond: Respond, support = createTableSupport()) {
   return async function respondWithTable(

@@ -16,10 +16,12 @@ interface TakeClickParts {
   answerTo: AnswerTo
   serve: Serve
   onError: OnError
+  /** The slash command that answers name, if the message names none. */
+  command: string
 }
 
 /** Reads a click from its payload and serves it. A click without any id counts as new, not as a duplicate. */
-export function createTakeClick({ handlers, messenger, answerTo, serve, onError }: TakeClickParts) {
+export function createTakeClick({ handlers, messenger, answerTo, serve, onError, command }: TakeClickParts) {
   function clickedView({ id, private_metadata: metadata, state }: z.infer<typeof View>): ClickedView {
     return {
       id,
@@ -41,7 +43,7 @@ export function createTakeClick({ handlers, messenger, answerTo, serve, onError 
     const { trigger_id: triggerId } = payload
     const responseUrl = payload.response_url ?? metadata?.responseUrl
     const read = readOrigin(payload)
-    const origin = { ...read, command: read.command || commandOf(action.block_id) }
+    const origin = { ...read, command: read.command || commandOf(action.block_id) || command }
     const click: Click & { answer: TrackedAnswer } = {
       deliveryKey: deliveryKey('click', payload.user.id, action.action_id, action.block_id, action.action_ts || triggerId || randomUUID()),
       origin,

@@ -15,16 +15,19 @@ interface TakeOptionsParts {
   authorize: Authorize
   explain: Explain
   onError: OnError
+  /** The slash command that notes name, if the form names none. */
+  command: string
 }
 
 type OptionsAnswer = { options: PlainTextOption[] } | { option_groups: { label: PlainTextElement; options: PlainTextOption[] }[] }
 type Acknowledge = (answer: OptionsAnswer) => Promise<void>
 
 /** Answers a picker with options, or with a sentence in their place if they are late, refused or could not be read. */
-export function createTakeOptions({ handlers, authorize, explain, onError }: TakeOptionsParts) {
+export function createTakeOptions({ handlers, authorize, explain, onError, command }: TakeOptionsParts) {
   return async function takeOptions(payload: z.infer<typeof OptionsPayload>, ack: Acknowledge): Promise<void> {
     const load = handlerOf(handlers.options, payload.action_id)
-    const origin = readOrigin(payload)
+    const read = readOrigin(payload)
+    const origin = { ...read, command: read.command || command }
     try {
       if (!load) throw new Refusal(mrkdwn`This form is out of date. Close it and run the command again.`)
       const query = {

@@ -16,10 +16,12 @@ interface TakeShortcutParts {
   handlers: Pick<InteractionHandlers, 'shortcuts'>
   answerTo: AnswerTo
   serve: Serve
+  /** The slash command that answers name. */
+  command: string
 }
 
 /** Reads a shortcut from its payload and serves it. A shortcut without any id counts as new, not as a duplicate. */
-export function createTakeShortcut({ handlers, answerTo, serve }: TakeShortcutParts) {
+export function createTakeShortcut({ handlers, answerTo, serve, command }: TakeShortcutParts) {
   return async function takeShortcut(payload: ShortcutPayload, ack: () => Promise<void>): Promise<void> {
     const { callback_id: callbackId, trigger_id: triggerId, user, team } = payload
     const onMessage = payload.type === 'message_action' ? payload : undefined
@@ -28,7 +30,7 @@ export function createTakeShortcut({ handlers, answerTo, serve }: TakeShortcutPa
       teamId: team?.id ?? user.team_id,
       channelId: onMessage?.channel.id ?? '',
       userId: user.id,
-      command: '',
+      command,
     }
     const shortcut: Shortcut & { answer: TrackedAnswer } = {
       deliveryKey: deliveryKey('shortcut', user.id, callbackId, payload.action_ts || triggerId || randomUUID()),

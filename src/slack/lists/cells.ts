@@ -3,7 +3,7 @@ import { cleanText, type Mrkdwn, mrkdwn } from '../text/text.ts'
 import { emptyText } from '../text/text-objects.ts'
 import { richTextElements } from './rich-text.ts'
 
-/** What a cell of a list holds. Slack sorts a column of numbers by their values. Undefined and empty text show as a dash. */
+/** The content of a cell. Slack sorts a column of numbers by their values. Undefined and empty text show as a dash. */
 export type Cell = Mrkdwn | string | { value: number; words: string } | undefined
 
 type TableCell = DataTableBlock['rows'][number][number]
@@ -11,7 +11,7 @@ type TableCell = DataTableBlock['rows'][number][number]
 /** Text that Slack might read as markup, an entity or an emoji in a plain cell, of which nothing is documented. */
 const ambiguous = /[<>&]|:[^\s:]+:/
 
-/** What is between the parts of a list. */
+/** The text between the parts of a list. */
 const separator = /^[\s,]*$/
 
 /** Returns the words of a cell for a line of text. Undefined if it is empty. */

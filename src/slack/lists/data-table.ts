@@ -11,7 +11,7 @@ import { type Cell, tableCell } from './cells.ts'
  */
 const limits = { rows: 100, columns: 20, characters: 10_000 } as const
 
-/** Whether so many rows can be one table. Making the cells of a longer list would be for nothing. */
+/** Whether one table can have this many rows. Otherwise making the cells would be wasted work. */
 export function fitsTable(rows: number): boolean {
   return rows > 0 && rows <= limits.rows
 }

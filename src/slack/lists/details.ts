@@ -6,7 +6,7 @@ import type { Message } from '../web-api/messenger.ts'
 import { cellWords } from './cells.ts'
 import type { Columns } from './columns.ts'
 
-/** What is known about one item of a list. */
+/** The facts about one item of a list. */
 export interface Details {
   title: Mrkdwn
   facts: { label: string; words: Mrkdwn }[]

@@ -2,9 +2,9 @@ import type { KnownBlock, PlainTextOption } from '@slack/web-api'
 import { actionsFor } from '../blocks/blocks.ts'
 import { longestOptionValue, option, staticSelect } from '../blocks/inputs.ts'
 
-/** How the details of a list's items are opened. Cells of a table hold no buttons, so a picker below it does that. */
+/** How people open the details of a list's items. Cells of a table cannot hold buttons, so the list has a picker below it. */
 export interface ItemDetails<T> {
-  /** The kind of the items, under which a feature registers what reads their details: `elastic-ip`. */
+  /** The kind of the items, under which a feature registers the read of their details: `elastic-ip`. */
   of: string
   /** `Details of an Elastic IP` */
   placeholder: string

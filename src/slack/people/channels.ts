@@ -52,8 +52,8 @@ export function createChannels(client: WebClient, now: () => number) {
   }
 
   /**
-   * Returns whether Lockkeeper is a member of the channel. That it is not is read again each time, because people invite it and try again at
-   * once. Slack hides a private channel from those who are not in it.
+   * Returns whether Lockkeeper is a member of the channel. *Not a member* is never cached, because people invite Lockkeeper and try again
+   * at once. Slack hides a private channel from apps that are not in it.
    */
   async function hasBot(channelId: string): Promise<boolean | 'unknown'> {
     try {

@@ -23,7 +23,7 @@ const UserResponse = z.object({
 })
 
 const personCacheMs = 60_000
-/** The greatest age of what is known about a person when they request or decide. */
+/** The greatest age of a cached answer about a person who requests or decides. */
 const freshMs = 10_000
 
 /**

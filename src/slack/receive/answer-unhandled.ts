@@ -15,7 +15,9 @@ export function acknowledgementFor(unhandled: UnhandledPayload, body: unknown): 
   return undefined
 }
 
-/** Makes the message that follows the acknowledgement, for clicks and shortcuts: Slack shows nothing of their acknowledgement. */
+/**
+ * Makes the message that follows the acknowledgement, for clicks and shortcuts: Slack does not show the content of their acknowledgement.
+ */
 export function followUpFor(unhandled: UnhandledPayload, body: unknown): { responseUrl: string; words: Mrkdwn } | undefined {
   const { response_url: given, view } = membersOf(body)
   const isAnswered = acknowledgementFor(unhandled, body) !== undefined
@@ -26,7 +28,10 @@ export function followUpFor(unhandled: UnhandledPayload, body: unknown): { respo
   return { responseUrl, words: mrkdwn`Lockkeeper doesn't handle this. Nothing was changed. Use its command instead.` }
 }
 
-/** Reads the response URL from a modal's metadata. A modal has none of its own: it carries that of the command or click that opened it. */
+/**
+ * Reads the response URL from a modal's metadata. A modal has no response URL, so its metadata has that of the command or click that opened
+ * it.
+ */
 function responseUrlIn(metadata: unknown): string | undefined {
   return typeof metadata === 'string' ? readMetadata(metadata)?.responseUrl : undefined
 }
@@ -37,7 +42,7 @@ function problemWith(what: 'form' | 'command' | 'click', { why }: UnhandledPaylo
     : mrkdwn`Couldn't read this ${what}. Nothing was changed. Try again. If it lasts, tell the people who run Lockkeeper.`
 }
 
-/** Whether a payload loads options. Dialogs and attachments, which Lockkeeper does not use, load them with payloads of their own. */
+/** Whether a payload loads options. Dialogs and attachments, which Lockkeeper does not use, load them with different payloads. */
 function loadsOptions(kind: string, body: unknown): boolean {
   if (kind === 'interactive_message') return membersOf(body).actions === undefined
   return kind === 'block_suggestion' || kind === 'dialog_suggestion'

@@ -19,7 +19,7 @@ interface HttpSettings {
   signingSecret: string
   port: number
   logger: Logger
-  /** Is called for every signed request whose content is `null`. */
+  /** Called for every signed request whose content is `null`. */
   onNull: () => void
 }
 

@@ -2,8 +2,8 @@ import type { Server, ServerOptions } from 'node:http'
 import type { HTTPReceiver } from '@slack/bolt'
 
 /**
- * Slack waits 3 s for an answer, so nobody reads the answer to a request that takes longer than 5 s to arrive. Until then a slow sender holds
- * one of the connections. Alertmanager sends its payloads as fast.
+ * Slack waits 3 s for an answer, so nobody reads the answer to a request that takes longer than 5 s to arrive. Until then a slow sender
+ * holds one of the connections. Alertmanager sends its payloads just as fast.
  */
 export const serverLimits = { headersTimeout: 5_000, requestTimeout: 5_000, connectionsCheckingInterval: 1_000 } satisfies ServerOptions
 const maxConnections = 1_000

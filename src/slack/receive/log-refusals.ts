@@ -1,7 +1,5 @@
 import type { ErrorCode } from '../../domain/error-code.ts'
-
-/** How often a line about refused requests is logged at most, in milliseconds. */
-const quietMs = 60_000
+import { createRepeats } from '../../domain/repeats.ts'
 
 interface RefusalLogOptions {
   /** Names the port in the line. */
@@ -17,21 +15,14 @@ interface RefusalLogOptions {
  */
 export function createRefusalLog<Reason extends string>(
   logger: { warn(line: string, which: { code: ErrorCode }): void },
-  { port = 'the public port', code = 'public-port-refused', everyMs = quietMs }: RefusalLogOptions = {},
+  { port = 'the public port', code = 'public-port-refused', ...often }: RefusalLogOptions = {},
 ) {
   const counts = new Map<Reason, number>()
-  let timer: NodeJS.Timeout | undefined
+  const repeats = createRepeats(often)
 
   function note(reason: Reason): void {
     counts.set(reason, (counts.get(reason) ?? 0) + 1)
-    if (timer) return
-    write()
-    timer = setInterval(writeOrRest, everyMs).unref()
-  }
-
-  function writeOrRest(): void {
-    if (counts.size === 0) rest()
-    else write()
+    repeats.note(code, { tell: write })
   }
 
   function write(): void {
@@ -41,15 +32,5 @@ export function createRefusalLog<Reason extends string>(
     logger.warn(`Refused ${all} ${all === 1 ? 'request' : 'requests'} to ${port}: ${parts.join(', ')}.`, { code })
   }
 
-  function rest(): void {
-    clearInterval(timer)
-    timer = undefined
-  }
-
-  function flush(): void {
-    if (counts.size > 0) write()
-    rest()
-  }
-
-  return { note, flush }
+  return { note, flush: repeats.flush }
 }

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 
-/** The most bytes that all bodies may hold which have not arrived whole. */
+/** The most bytes that all unfinished bodies together may hold. */
 export const maxOpenBytes = 32 * 1_048_576
 
 export type BodyReading = { is: 'read'; body: Buffer } | { is: 'too-large' } | { is: 'not-sent' }
@@ -9,7 +9,7 @@ export type BodyReading = { is: 'read'; body: Buffer } | { is: 'too-large' } | {
 const blockBytes = 16_384
 
 interface OpenBody {
-  /** All are full but the last one. */
+  /** All blocks but the last one are full. */
   blocks: Buffer[]
   end: (reading: BodyReading) => void
 }
@@ -59,10 +59,10 @@ export function createBodyReader({ maxBytes, maxOpen = maxOpenBytes }: { maxByte
       }
 
       request.on('data', (chunk: Buffer) => {
-        // What follows a body that is too large is discarded, so that the sender gets to read the answer.
+        // The rest of a body that is too large is discarded, so that the sender can read the answer.
         if (!open.has(request)) return
         if (length + chunk.length > maxBytes) return end({ is: 'too-large' })
-        // Most bodies come in one piece. That one is not copied.
+        // Most bodies come in one chunk, which is not copied.
         if (chunk.length === Number(request.headers['content-length'])) return end({ is: 'read', body: chunk })
         append(body, length, chunk)
         length += chunk.length

@@ -18,7 +18,7 @@ export type RefusalReason = 'no signature' | 'time stamp off' | 'wrong signature
 
 export interface UnreadRefusal {
   status: 401 | 404 | 413 | 415
-  /** Undefined for another path or method. Probes and scanners send these, and nothing has to be done about them. */
+  /** Undefined for another path or method. Probes and scanners send these requests, which need no action. */
   reason: RefusalReason | undefined
 }
 

@@ -6,9 +6,9 @@ import { readPayload, type UnhandledPayload } from './read-payload.ts'
 
 export interface Screening {
   respond: Respond
-  /** Is called for every payload that no listener handled, once it is acknowledged. */
+  /** Called for every payload that no listener handled, after its acknowledgement. */
   onUnhandled: (unhandled: UnhandledPayload) => void
-  /** Is called for every payload once it is acknowledged. `ms`: since it arrived. `kind` is Slack's name for it. */
+  /** Called for every payload after its acknowledgement. `ms`: the time since it arrived. `kind`: Slack's name for it. */
   onAcknowledged?: (kind: string, ms: number) => void
   /** Begins the trace of a payload. */
   trace?: (kind: string, work: () => Promise<void>) => Promise<void>
@@ -55,7 +55,7 @@ export function screen(
   }
 
   return {
-    // Receivers use nothing of the app but `processEvent`.
+    // Receivers only use the app's `processEvent`.
     init: (app) => receiver.init({ processEvent: (event) => forward(app, event) } as App),
     start: (...args) => receiver.start(...args),
     stop: (...args) => receiver.stop(...args),

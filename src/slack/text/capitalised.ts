@@ -1,4 +1,4 @@
-/** Makes the first letter a capital one. */
+/** Changes the first letter to upper case. */
 export function capitalised(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1)
 }

@@ -1,4 +1,7 @@
-/** The most words of one search. Every word is compared with every item, so a search by thousands of words would keep everybody else waiting. */
+/**
+ * The most words of one search. Every word is compared with every item, so a search with thousands of words would block the process for
+ * everybody.
+ */
 export const mostWords = 20
 
 /** Joins the parts of an item to one text to search in, in lower case. A part that is undefined has no text. */

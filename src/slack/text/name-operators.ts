@@ -1,7 +1,7 @@
 import { channelMention, type Mrkdwn, ownWords } from './text.ts'
 
 /**
- * Matches what Lockkeeper's sentences call its operators, outside of code. Code is matched first and left as it is, because it holds what
+ * Matches the words for the operators in Lockkeeper's sentences. Code is matched first and left unchanged, because it contains text that
  * people wrote.
  */
 const operators = /(`[^`]*`)|\bthe people who run Lockkeeper\b/gi
@@ -10,8 +10,8 @@ const operators = /(`[^`]*`)|\bthe people who run Lockkeeper\b/gi
 const longestText = 2_000
 
 /**
- * Creates the function that adds the operators' channel wherever words name the operators. It is used where words leave for Slack: sentences
- * are made in many pure functions, which do not know the configuration.
+ * Creates the function that adds the operators' channel wherever words name the operators. It is used where messages are sent to Slack,
+ * because the many pure functions that make sentences do not know the configuration.
  */
 export function createNameOperators(channelId: string | undefined) {
   function inText(text: string): string {

@@ -1,9 +1,9 @@
 import { code, type Mrkdwn, mrkdwn, ownWords } from './text.ts'
 
-/** A longer address is not worth its place in a message. */
+/** A longer address takes too much room in a message. */
 const longestAddress = 1_500
 
-/** Whether an address leads where it seems to. A name before `@` and letters of other scripts can imitate another host. */
+/** Whether an address leads to the host that it appears to. A name before `@` and letters of other scripts can imitate another host. */
 export function isPlainAddress(url: string): boolean {
   if (!/^[\x21-\x7e]+$/.test(url) || !URL.canParse(url)) return false
   const { hostname, username, password } = new URL(url)

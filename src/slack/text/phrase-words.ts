@@ -19,7 +19,7 @@ export function boldPhrase(phrase: Phrase): Mrkdwn {
   return mrkdwn`*${phraseWords(phrase)}*`
 }
 
-/** Shows a phrase where a notification shows it: names as they are, in quotation marks if they could pass for other words. */
+/** Shows a phrase where a notification shows it: names as they are, in quotation marks if they could be mistaken for other words. */
 export function plainPhrase(phrase: Phrase): Mrkdwn {
   return mrkdwn`${phraseText(phrase)}`
 }

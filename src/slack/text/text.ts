@@ -4,7 +4,7 @@ import { isMachine } from '../../domain/origin.ts'
 /** Holds the text of `Mrkdwn`. The class is not exported, so that only the functions of this file can create one. */
 class MrkdwnText {
   readonly text: string
-  /** Makes the type nominal: another object with a `text` does not pass for it. */
+  /** Makes the type nominal, so that no other object with a `text` is accepted. */
   readonly #escaped = true
 
   constructor(text: string) {

@@ -51,7 +51,7 @@ export function createSetupProbe({ client, apiUrl, fetch = globalThis.fetch }: S
     }
   }
 
-  /** Returns Slack's code for why a user group cannot be read. Undefined if it can. */
+  /** Returns Slack's code for the reason why a user group cannot be read. Returns undefined if it can be read. */
   async function whyUnreadable(groupId: string): Promise<string | undefined> {
     try {
       await client.usergroups.users.list({ usergroup: groupId })

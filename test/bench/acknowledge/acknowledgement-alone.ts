@@ -1,5 +1,7 @@
 import { Secret } from '../../../src/domain/secret.ts'
-import { createLog, slackLogger } from '../../../src/ops/log/log.ts'
+import { createLog } from '../../../src/ops/log/log.ts'
+import { createRepeatedLines } from '../../../src/ops/log/repeated-lines.ts'
+import { slackLogger } from '../../../src/ops/log/slack-logger.ts'
 import { listen } from '../../../src/slack/listen/listen.ts'
 import { createBoltApp } from '../../../src/slack/receive/app.ts'
 
@@ -13,7 +15,9 @@ const settings = {
   port: 0,
 }
 const nothing = async () => {}
-const { app, start } = createBoltApp(settings, { botId: 'B1', botUserId: 'U1' }, slackLogger(createLog({ level: 'info' })) as never, {
+const log = createLog({ level: 'info' })
+const logger = slackLogger(log, createRepeatedLines(log))
+const { app, start } = createBoltApp(settings, { botId: 'B1', botUserId: 'U1' }, logger as never, {
   respond: nothing as never,
   onUnhandled: (unhandled) => console.error(unhandled),
 })
@@ -21,6 +25,7 @@ listen(app, {
   handlers: { command: () => nothing, takesReason: () => false, clicks: {}, submissions: {}, shortcuts: {}, options: {}, home: nothing },
   authorize: nothing,
   isFirstDelivery: async () => false,
+  command: '/infra',
   messenger: {} as never,
   openForm: nothing as never,
   respond: nothing as never,

@@ -1,8 +1,9 @@
-import { describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, test, vi } from 'vitest'
 import { ApiError, ApiUnreachableError } from '../../../src/domain/api-errors.ts'
 import { StoreUnavailableError, UserError } from '../../../src/domain/errors.ts'
 import { createApiErrorHandler } from '../../../src/ops/log/api-error-handler.ts'
 import { createErrorReports } from '../../../src/ops/log/error-reports.ts'
+import { createRepeatedLines } from '../../../src/ops/log/repeated-lines.ts'
 
 const apiError = (status: number, ...codes: string[]) => new ApiError({ operation: 'elasticIps.list', status, codes })
 const noFeature = apiError(403, 'FEATURE_NOT_ENABLED')
@@ -17,25 +18,31 @@ function setUp() {
     lines.push(text)
   }
   const log = { info: line, warn: line, error: line }
-  const reports = createErrorReports({ log: log as never, count: (place) => void counted.push(place) })
-  return { counted, lines, fields, log: log as never, reports }
+  const repeated = createRepeatedLines(log)
+  onTestFinished(repeated.flush)
+  const reports = createErrorReports({ log, lines: repeated, count: (place) => void counted.push(place) })
+  return { counted, lines, fields, repeated, reports }
 }
 
 describe('an error', () => {
   it('is counted each time, even if the log has one line for many', () => {
     const { counted, lines, reports } = setUp()
-    const report = reports.throttled('queue')
+    const report = reports.of('queue')
     for (let time = 0; time < 3; time += 1) report(new Error('away'))
     expect(counted).toEqual(['queue', 'queue', 'queue'])
-    expect(lines).toEqual(['queue'])
+    expect(lines).toEqual(['The queue of jobs failed. A tick does the work instead'])
   })
 
   it('is counted by place, with a log line for each', () => {
-    const { counted, lines, reports } = setUp()
-    reports.each('slack')(new Error('x'))
-    reports.each('operators')(new Error('y'))
+    const { counted, fields, reports } = setUp()
+    const same = new Error('x')
+    reports.of('slack')(same)
+    reports.of('operators')(same)
     expect(counted).toEqual(['slack', 'operators'])
-    expect(lines).toEqual(['slack', 'operators'])
+    expect(fields).toEqual([
+      { code: 'slack-listener-failed', error: same },
+      { code: 'operators-not-notified', error: same },
+    ])
   })
 
   it('that was shown to a person is counted, unless it is a refusal', () => {
@@ -47,6 +54,58 @@ describe('an error', () => {
       reports.shownToPerson(error, { at: 'command' })
     expect(counted).toEqual(['people', 'people', 'people', 'people'])
     expect(lines).toEqual(['refused', ...Array(7).fill('An error was shown to a person')])
+  })
+})
+
+describe('while Redis is away', () => {
+  beforeEach(() => void vi.useFakeTimers())
+  afterEach(() => void vi.useRealTimers())
+
+  /** What the connections, BullMQ and the store throw in one outage. */
+  const errors = [
+    Object.assign(new Error('connect ECONNREFUSED 127.0.0.1:6379'), { code: 'ECONNREFUSED' }),
+    new Error('Connection is closed.'),
+    new Error("Socket timeout. Expecting data, but didn't receive any in 15000ms."),
+    new StoreUnavailableError('Redis: Error Command timed out'),
+    new Error('LOADING Redis is loading the dataset in memory'),
+  ]
+
+  test('the log has one line at the start, one a minute, and one when it is over, with the number of all', () => {
+    const { counted, fields, reports } = setUp()
+    const report = reports.of('jobs')
+
+    for (let second = 0; second < 100; second += 1) {
+      for (const error of errors) report(error)
+      vi.advanceTimersByTime(1_000)
+    }
+    vi.advanceTimersByTime(180_000)
+
+    expect(fields).toEqual([
+      { code: 'job-failed', error: errors[0] },
+      { code: 'job-failed', error: errors.at(-1), repeats: 299 },
+      { code: 'job-failed', error: errors.at(-1), repeats: 499 },
+      { code: 'job-failed', repeats: 499, afterMs: 99_000 },
+    ])
+    expect(counted).toHaveLength(500)
+  })
+
+  test('an error of another kind has its own line', () => {
+    const { fields, reports } = setUp()
+    const defect = new TypeError("Cannot read properties of undefined (reading 'id')")
+    const rejected = new StoreUnavailableError('Redis: ReplyError NOPERM', 'NOPERM')
+
+    for (const error of [...errors, defect, rejected, ...errors, defect]) reports.of('jobs')(error)
+
+    expect(fields).toEqual([errors[0], defect, rejected].map((error) => ({ code: 'job-failed', error })))
+  })
+
+  test('the same error about another request is a repeat', () => {
+    const { fields, reports } = setUp()
+
+    for (const id of ['0529d210-1111-4222-8333-444455556666', 'b7e2d210-1111-4222-8333-444455556666'])
+      reports.of('jobs')(new Error(`could not renew lock for job ${id}`))
+
+    expect(fields).toHaveLength(1)
   })
 })
 
@@ -89,11 +148,11 @@ describe('an unhandled Slack payload', () => {
 
 describe('an error of the account API', () => {
   it('is counted each time, for a rejected key or an outage, but not for a refusal', () => {
-    const { lines, log } = setUp()
+    const { fields, repeated } = setUp()
     const rejected: number[] = []
     let count = 0
     const onApiError = createApiErrorHandler({
-      log,
+      lines: repeated,
       count: () => {
         count += 1
       },
@@ -103,7 +162,7 @@ describe('an error of the account API', () => {
     expect([count, rejected]).toEqual([0, []])
     for (const error of [apiError(401), apiError(401), apiError(403), apiError(429), apiError(503), away]) onApiError(error)
     expect(count).toBe(6)
-    expect(lines).toEqual(['A call to the account API failed'])
-    expect(rejected).toEqual([401])
+    expect(fields).toHaveLength(9)
+    expect(rejected).toEqual([401, 403])
   })
 })

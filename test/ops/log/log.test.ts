@@ -4,8 +4,10 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { ApiError } from '../../../src/domain/api-errors.ts'
 import { Secret } from '../../../src/domain/secret.ts'
-import { createLog, slackLogger } from '../../../src/ops/log/log.ts'
+import { createLog } from '../../../src/ops/log/log.ts'
+import { createRepeatedLines } from '../../../src/ops/log/repeated-lines.ts'
 import { redactUrl } from '../../../src/ops/log/safe-value.ts'
+import { slackLogger } from '../../../src/ops/log/slack-logger.ts'
 
 const password = 'correct-horse-battery'
 const token = 'lk_9f2c1b7e4d'
@@ -68,7 +70,7 @@ describe('the log', () => {
     log.error(error)
     log.error(error, 'failed')
     log.error('failed: %o', error)
-    slackLogger(log).error('failed', error, { body: token })
+    slackLogger(log, createRepeatedLines(log)).error('failed', error, { body: token })
 
     expect(lines).toHaveLength(6)
     expect(lines.join('')).not.toContain(password)
@@ -158,7 +160,7 @@ describe('the log', () => {
 describe('the log of Slack’s libraries', () => {
   it('never writes their debug lines, which contain whole bodies, at any level', () => {
     const { log, lines } = logInto('trace')
-    const logger = slackLogger(log) as Logger
+    const logger = slackLogger(log, createRepeatedLines(log)) as Logger
 
     logger.setLevel(LogLevel.DEBUG)
     logger.debug('http request body', token)
@@ -170,7 +172,7 @@ describe('the log of Slack’s libraries', () => {
   it('writes their other lines as text', () => {
     const { log, entries } = logInto()
 
-    slackLogger(log).warn('socket-mode:SocketModeClient:0', 'A pong was not received', { frame: token })
+    slackLogger(log, createRepeatedLines(log)).warn('socket-mode:SocketModeClient:0', 'A pong was not received', { frame: token })
 
     expect(entries()[0]).toMatchObject({ level: 'warn', from: 'slack', msg: 'socket-mode:SocketModeClient:0 A pong was not received' })
   })

@@ -124,7 +124,7 @@ describe('an approval', () => {
     const request = await record()
     await remove(request)
 
-    await expect(decide.approve(request, ben)).rejects.toThrow(unknownRequest.text)
+    await expect(decide.approve(request, ben)).rejects.toThrow(unknownRequest('/infra').text)
   })
 
   test('by the requester is refused, with the outcome if the request is decided', async () => {

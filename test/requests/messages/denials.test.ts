@@ -39,7 +39,7 @@ const denials: Record<DenialCode, Denial> = {
   'other-version': { code: 'other-version' },
 }
 
-const wordsOf = (denial: Denial) => denialWords(denial, labelOf).text
+const wordsOf = (denial: Denial) => denialWords(denial, labelOf, '/infra').text
 
 describe('a denial in words', () => {
   test('says why and what to do, for each code', () => {
@@ -109,7 +109,7 @@ describe('a denial in words', () => {
 describe('a stored denial', () => {
   test.each(Object.values(denials))('$code is the same after its way through the audit', (denial) => {
     expect(Denial.parse(JSON.parse(JSON.stringify(denial)))).toEqual(denial)
-    expect(storedDenialWords(JSON.parse(JSON.stringify(denial)), labelOf).text).toBe(wordsOf(denial))
+    expect(storedDenialWords(JSON.parse(JSON.stringify(denial)), labelOf).text).toBe(denialWords(denial, labelOf).text)
   })
 
   test('is shown as its code if this version does not know the code or its content', () => {

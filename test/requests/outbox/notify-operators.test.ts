@@ -38,6 +38,7 @@ function notifier(
     channelId: 'C1',
     keyring,
     log: {
+      info: (_, text) => void log.push(`info: ${text}`),
       warn: (_, text) => void log.push(`warn: ${text}`),
       error: (of, text) => {
         fields.push(of)

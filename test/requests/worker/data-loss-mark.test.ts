@@ -51,7 +51,7 @@ function startProcess({ redis, keys }: { redis: Redis; keys: Keys }, { failing =
     channelId: 'C1',
     keyring: createKeyring([new Secret('a-secret-of-at-least-32-characters!!')], { purpose: 'notices', prefix: 'lockkeeper' }),
     onError: () => {},
-    log: { warn: (_, text) => log.push(['warn', text]), error: (_, text) => log.push(['error', text]) },
+    log: { info: () => {}, warn: (_, text) => log.push(['warn', text]), error: (_, text) => log.push(['error', text]) },
     waitsMs: [20, 20, 20],
   })
   const newestHead = createNewestHead()

@@ -43,6 +43,7 @@ async function startWorker({
     keys,
     queues,
     dataLossMark: { check: checkDataLossMark },
+    redisWatch: { check: async () => {} },
     audit: { tidy: async () => void tidied.push('tidied') },
     store,
     outbox,

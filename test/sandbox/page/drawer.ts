@@ -14,6 +14,9 @@ export function createDrawer({ api, update }: DrawerOptions) {
   let busy: string | undefined
   /** What the last act has done, by its id. */
   let said: { id: string; sentence: string } | undefined
+  /** The pages of other people in this browser, which have a drawer of their own. */
+  const others = new BroadcastChannel('breakages')
+  others.onmessage = () => void read()
 
   async function read() {
     const answer = await api.breakages()
@@ -28,6 +31,7 @@ export function createDrawer({ api, update }: DrawerOptions) {
     const answer = await api.break(id, on)
     busy = undefined
     if (answer.ok) breakages = answer.breakages
+    others.postMessage('changed')
     const sentence = answer.ok ? answer.said : answer.error
     if (sentence) said = { id, sentence }
     update()

@@ -44,7 +44,7 @@ export function topBar({ workspace, desk, navigation, tools, waiting }: FramePro
           ${workspace.people.map(
             (person) =>
               html`<option value=${person.id} ?selected=${person.id === me.id}>
-                ${person.name} (${roleWords[person.role]})${waiting(person).count > 0 ? `, ${waiting(person).words}` : ''}
+                ${person.name} (${roleWords[person.role]})${person.id !== me.id && waiting(person).count > 0 ? `, ${waiting(person).words}` : ''}
               </option>`,
           )}
         </select>

@@ -8,6 +8,7 @@ export interface HintOptions {
   /** Writes a text into the composer. */
   fill(text: string): void
   actAs(id: string): void
+  goTo(channel: string): void
   /** Opens the thread of a request, or shows its message. */
   open(request: ShownRequest): void
   show(request: ShownRequest): void
@@ -19,7 +20,7 @@ export interface HintOptions {
 const storageKey = 'lockkeeper-sandbox-hint'
 
 /** Shows what a newcomer can do next as this person. Once closed, it stays closed until it is opened again. */
-export function createHint({ fill, actAs, open, show, beside, update }: HintOptions) {
+export function createHint({ fill, actAs, goTo, open, show, beside, update }: HintOptions) {
   let isOpen = localStorage.getItem(storageKey) !== 'closed'
 
   function setOpen(next: boolean) {
@@ -41,6 +42,8 @@ export function createHint({ fill, actAs, open, show, beside, update }: HintOpti
     switch (step.is) {
       case 'request':
         return html`${who} Type ${command('/infra ip move')} below, press Enter and fill in the form.`
+      case 'go-to':
+        return html`${who} Lockkeeper takes requests in ${link(`#${step.channel.name}`, () => goTo(step.channel.id))}.`
       case 'ask-for-request':
         return html`${who} There is no request yet. ${switchTo(step.to, 'Request a move as')}`
       case 'switch-to-approver':

@@ -14,7 +14,7 @@ import { namesOf } from './names.ts'
 import type { Navigation } from './navigation.ts'
 import { nextStep } from './next-step.ts'
 import type { Notices } from './notices.ts'
-import type { Places } from './places.ts'
+import { mainChannel, type Places } from './places.ts'
 import { requestsIn, waitingFor, waitingWords } from './requests.ts'
 import type { Sending } from './sending.ts'
 import { isBeside, openSideBySide } from './side-by-side.ts'
@@ -102,7 +102,8 @@ export function createLayout(parts: LayoutOptions) {
       openThread: navigation.openThread,
     }
     const thread = threadOf(list)
-    const step = nextStep(desk.me(), workspace.people, requests)
+    const main = mainChannel(workspace)
+    const step = nextStep(desk.me(), workspace.people, requests, main?.id === desk.channel().id ? undefined : main)
     return html`<div class="desk ${thread ? 'has-thread' : ''}">
         ${topBar(frame)}
         <div class="side-column">${sideBar(frame)} ${toasts.render()}</div>

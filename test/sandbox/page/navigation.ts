@@ -64,11 +64,11 @@ export function createNavigation({ workspace, desk, closeForm, moved, update }: 
     if (wasInside) bar?.focus()
   }
 
-  /** Shows a place of the history, without a new entry. */
-  async function show(place: Place) {
+  /** Shows a place of the history, without a new entry. All at once, because the next step of the history may follow before messages are read. */
+  function show(place: Place) {
     const { as, channel, thread } = place
     if (isSamePlace(place, here())) return update()
-    if (as !== desk.me().id && workspace.people.some(({ id }) => id === as)) await desk.actAs(as ?? '')
+    if (as !== desk.me().id && workspace.people.some(({ id }) => id === as)) void desk.actAs(as ?? '')
     threadTs = thread ?? undefined
     go(channel ?? '')
     arrive()
@@ -130,7 +130,7 @@ export function createNavigation({ workspace, desk, closeForm, moved, update }: 
           hadForm = false
           return
         }
-        void show(place)
+        show(place)
       })
     },
 

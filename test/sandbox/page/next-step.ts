@@ -1,9 +1,10 @@
-import type { Person } from './api.ts'
+import type { Channel, Person } from './api.ts'
 import { type ShownRequest, waitingFor } from './requests.ts'
 
 /** What a newcomer can do next. `to` is the person to switch to. */
 export type NextStep =
   | { is: 'request' }
+  | { is: 'go-to'; channel: Channel }
   | { is: 'switch-to-approver'; to: Person; request: ShownRequest }
   | { is: 'decide'; request: ShownRequest }
   | { is: 'create-key'; request: ShownRequest }
@@ -13,8 +14,16 @@ export type NextStep =
   | { is: 'ask-for-request'; to: Person }
   | { is: 'outside'; request: ShownRequest | undefined }
 
-/** Decides the next step of this person, from the newest request. */
-export function nextStep(me: Person, people: Person[], requests: ShownRequest[]): NextStep {
+/**
+ * Decides the next step of this person, from the newest request. `elsewhere`: the channel in which Lockkeeper takes commands, if the person
+ * is in another one.
+ */
+export function nextStep(me: Person, people: Person[], requests: ShownRequest[], elsewhere?: Channel): NextStep {
+  const step = stepOf(me, people, requests)
+  return elsewhere && (step.is === 'request' || step.is === 'explore') ? { is: 'go-to', channel: elsewhere } : step
+}
+
+function stepOf(me: Person, people: Person[], requests: ShownRequest[]): NextStep {
   const waiting = requests.findLast(({ stage }) => stage === 'waits')
   if (me.role === 'outsider') return { is: 'outside', request: waiting }
 

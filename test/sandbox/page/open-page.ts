@@ -71,8 +71,8 @@ export function openPage(api: Api, workspace: Workspace) {
   const messages = createMessages({ blocks, tools, person: (id) => workspace.people.find((one) => one.id === id) })
   const app = createAppView({ api, workspace, desk, blocks, goTo, notify, update })
   const drawer = createDrawer({ api, update })
-  const hint = createHint({ fill: composer.fill, actAs, open: links.openThread, show: links.show, beside: isBeside, update })
-  const places = createPlaces({ app, messages, scroll: scrolls.channel, tries: workspace.commands.slice(0, 4), fill: composer.fill })
+  const hint = createHint({ fill: composer.fill, actAs, goTo, open: links.openThread, show: links.show, beside: isBeside, update })
+  const places = createPlaces({ app, messages, scroll: scrolls.channel, workspace, fill: composer.fill })
   const settleDialogs = createDialogs()
   const page = createLayout({
     ...{ workspace, desk, navigation, sending, messages, places, hint, composer, reply },

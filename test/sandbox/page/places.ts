@@ -1,5 +1,5 @@
 import { html, nothing, type TemplateResult } from 'lit-html'
-import type { Channel, Command } from './api.ts'
+import type { Channel, Workspace } from './api.ts'
 import type { AppView } from './app-view.ts'
 import { channelHead, type FrameProps, lostConnection } from './frame.ts'
 import { icons } from './icons.ts'
@@ -10,8 +10,7 @@ interface PlacesOptions {
   app: AppView
   messages: Messages
   scroll: Scrolling
-  /** The commands that the beginning of a channel suggests. */
-  tries: Command[]
+  workspace: Workspace
   /** Writes a command into the composer. */
   fill(command: string): void
 }
@@ -23,8 +22,13 @@ export interface PlaceProps {
   composer: TemplateResult
 }
 
+/** Returns the channel in which Lockkeeper takes commands from the beginning: the first one. */
+export function mainChannel({ channels }: Workspace): Channel | undefined {
+  return channels[0]
+}
+
 /** Renders the main part of the page: a channel, or the tabs of the app. */
-export function createPlaces({ app, messages, scroll, tries, fill }: PlacesOptions) {
+export function createPlaces({ app, messages, scroll, workspace, fill }: PlacesOptions) {
   function channel({ frame, list, hint, composer }: PlaceProps): TemplateResult {
     const here = frame.desk.channel()
     return html`${channelHead(frame)} ${lostConnection(frame.desk)} ${hint} ${log(frame, list, `Messages in #${here.name}`, welcome(here))} ${composer}`
@@ -43,15 +47,20 @@ export function createPlaces({ app, messages, scroll, tries, fill }: PlacesOptio
       ${scroll.atEnd() ? nothing : toNewest()}`
   }
 
-  function welcome({ name, topic }: Channel): TemplateResult {
+  function welcome({ id, name, topic }: Channel): TemplateResult {
     return html`<div class="welcome">
       <h2>${icons.hash}${name}</h2>
       <p>This is the very beginning of <strong>#${name}</strong>. ${topic ? html`It is about: ${topic}.` : nothing}</p>
-      <p class="welcome-try">
-        Try
-        ${tries.map(({ command }) => html`<button type="button" class="hint-command" @click=${() => fill(command)}>${command}</button>`)}
-      </p>
+      ${id === mainChannel(workspace)?.id ? tries() : nothing}
     </div>`
+  }
+
+  function tries(): TemplateResult {
+    const commands = workspace.commands.slice(0, 4)
+    return html`<p class="welcome-try">
+      Try
+      ${commands.map(({ command }) => html`<button type="button" class="hint-command" @click=${() => fill(command)}>${command}</button>`)}
+    </p>`
   }
 
   function loading(): TemplateResult {

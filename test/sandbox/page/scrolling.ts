@@ -8,7 +8,18 @@ const slack = 60
 export function createScrolling({ selector, update }: { selector: string; update(): void }) {
   let box: HTMLElement | null = null
   let atEnd = true
-  const watcher = new ResizeObserver(() => stay())
+  let top = 0
+  const watcher = new ResizeObserver(() => {
+    follow()
+    stay()
+  })
+
+  /** Keeps the messages where they are in the window when something appears above the list, such as a notification. */
+  function follow() {
+    const now = box?.getBoundingClientRect().top ?? 0
+    if (box) box.scrollTop += now - top
+    top = now
+  }
 
   function stay() {
     if (box && atEnd) box.scrollTop = Math.max(box.scrollTop, newest(box))
@@ -31,6 +42,7 @@ export function createScrolling({ selector, update }: { selector: string; update
         atEnd = true
         watcher.disconnect()
         if (box) {
+          top = box.getBoundingClientRect().top
           watcher.observe(box)
           box.addEventListener('scroll', measure, { passive: true })
           // Images load after the text around them.

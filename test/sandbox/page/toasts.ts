@@ -17,7 +17,7 @@ export interface ToastsOptions {
   update(): void
 }
 
-/** On a narrow page a toast covers the hint and messages, so that there is one at a time, and for a shorter time. Two leave the side bar room. */
+/** On a narrow page a toast takes room from the messages, so that there is one at a time, and for a shorter time. Two leave the side bar room. */
 const limits = () => (matchMedia('(max-width: 760px)').matches ? { most: 1, shownMs: 7_000 } : { most: 2, shownMs: 12_000 })
 
 /** Shows what the phones of people show: the notification of a new message, with the text that Slack puts there. */

@@ -57,12 +57,12 @@ const deliveries: Record<string, Record<string, { body: object; at: string; orig
     'a click on a message': {
       body: click({ action_id: 'press', value: 'v' }, { channel: { id: 'C0OPS00001' }, container: { message_ts: '1.2' } }),
       at: 'click press',
-      origin: { ...origin, command: '' },
+      origin: { ...origin, command: '/ops' },
     },
     'a click that opens a form': {
       body: click({ action_id: 'press-form' }, { channel: { id: 'C0OPS00001' }, container: { message_ts: '1.2' } }),
       at: 'click press-form',
-      origin: { ...origin, command: '' },
+      origin: { ...origin, command: '/ops' },
     },
     'a click on the Home tab': {
       body: click({ action_id: 'press', value: 'v' }, { view: { id: 'V1', type: 'home' } }),
@@ -80,7 +80,7 @@ const deliveries: Record<string, Record<string, { body: object; at: string; orig
     'a click with an unknown id': {
       body: click({ action_id: 'long-gone' }, { channel: { id: 'C0OPS00001' } }),
       at: 'click long-gone',
-      origin: { ...origin, command: '' },
+      origin: { ...origin, command: '/ops' },
     },
   },
   shortcut: {
@@ -97,12 +97,12 @@ const deliveries: Record<string, Record<string, { body: object; at: string; orig
     'a message shortcut': {
       body: shortcut('use', { type: 'message_action', channel: { id: 'C0OPS00001' }, message: { ts: '1795010400.000100', text: 'web-1' } }),
       at: 'shortcut use',
-      origin: { ...origin, command: '' },
+      origin: { ...origin, command: '/ops' },
     },
     'a shortcut with an unknown id': {
       body: shortcut('long-gone', { type: 'message_action', channel: { id: 'C0OPS00001' }, response_url: responseUrl }),
       at: 'shortcut long-gone',
-      origin: { ...origin, command: '' },
+      origin: { ...origin, command: '/ops' },
     },
   },
   view: {
@@ -214,6 +214,7 @@ function setUp({ authorize = async () => {}, isFirstDelivery = async () => true,
     },
     respond: (_, message) => say(message),
     isFirstDelivery,
+    command: '/ops',
     onUnhandled: (one) => void unhandled.push(one),
     onError: () => {},
   }
@@ -418,6 +419,7 @@ describe('a duplicate', () => {
       openForm: async () => {},
       respond: async () => ({ is: 'sent' }),
       isFirstDelivery: async () => done.length === 0,
+      command: '/ops',
       onError: () => {},
     })
     const acks: unknown[] = []

@@ -50,7 +50,7 @@ export const key = {
       : mrkdwn`Set a valid ${ownKey} and restart Lockkeeper. Requests in progress are kept and then continue.`,
 }
 
-/** Returns a transport error's code in brackets. A problem that is a sentence adds nothing to the words. */
+/** Returns a transport error's code in brackets. Returns nothing for a problem that is a sentence, because the message already says it. */
 function codeIn(problem: string): string {
   return /^[A-Z_]+$/.test(problem) ? ` (${problem})` : ''
 }

@@ -3,7 +3,9 @@ import type { SetupFacts } from '../facts.ts'
 import { listOf } from './phrases.ts'
 import { type CheckResult, ok, subjects, wrong } from './result.ts'
 
-/** Says whether alerts lead to requests. No line where nobody set them up. Whether Lockkeeper is in their channels is another check. */
+/**
+ * Checks whether alerts lead to requests. No line if alerts are not set up. Another check finds whether Lockkeeper is in their channels.
+ */
 export function alerts({ alerts: { isOn, routes } }: SetupFacts): CheckResult[] {
   const what = subjects.alerts
   const entries = listOf(routes.map(({ name, channelId }) => mrkdwn`“${name}” in ${channelMention(channelId)}`))

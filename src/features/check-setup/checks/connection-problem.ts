@@ -1,4 +1,4 @@
-/** Why the account API couldn't be reached, as far as the fix differs. */
+/** Why the account API couldn't be reached. Each problem has a different fix. */
 export type ConnectionProblem = 'name' | 'refused' | 'certificate' | 'late' | 'broken'
 
 const patterns: [ConnectionProblem, RegExp][] = [

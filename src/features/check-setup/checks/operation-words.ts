@@ -10,7 +10,7 @@ export const redis = {
   fixSilent: mrkdwn`Check that Redis runs at ${code('REDIS_URL')} and that Lockkeeper's host can reach it.`,
 }
 
-/** What goes wrong if the clocks disagree. */
+/** The consequence of a wrong clock. */
 const clockMatters: Record<string, string> = {
   Slack: 'at 5 min, Lockkeeper refuses requests from Slack',
   Redis: 'deadlines use the clock of Redis',

@@ -13,6 +13,7 @@ export const subjects = {
   slack: 'Slack',
   scopes: 'Slack scopes',
   manifest: 'App manifest',
+  command: 'Command',
   buttons: 'Buttons',
   pickers: 'Pickers',
   channels: 'Channels',

@@ -30,7 +30,7 @@ export const scopes = {
   unknown: mrkdwn`Couldn't check: Slack doesn't show which are granted.`,
 }
 
-/** The fix for everything that a newer manifest brings. */
+/** The fix for an outdated manifest. */
 const pasteManifest = mrkdwn`Paste the current ${code('manifest.yml')}, with your own address, into *App Manifest* at api.slack.com/apps. Save it and reinstall the app.`
 
 export const manifest = {
@@ -41,6 +41,11 @@ export const manifest = {
   },
   homeRefused: (error: string) => mrkdwn`Couldn't check: Slack refused to show your Home tab (${error}).`,
   fix: pasteManifest,
+}
+
+export const command = {
+  other: (used: string, configured: string) => mrkdwn`This is ${code(used)}. Notices, alerts and the Home tab name ${code(configured)}.`,
+  fix: (used: string, configured: string) => mrkdwn`Unless the app has ${code(configured)} too, set ${code(`SLACK_COMMAND=${used}`)}.`,
 }
 
 export const buttons = {

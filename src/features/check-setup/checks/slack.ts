@@ -44,6 +44,11 @@ export function manifest(facts: SetupFacts): CheckResult {
   return granted ? ok(what, say.manifest.present) : unknown(what, say.scopes.unknown)
 }
 
+/** An app can have several commands, so another one than the configured one need not be a mistake. */
+export function command({ command: { used, configured } }: SetupFacts): CheckResult[] {
+  return used === configured ? [] : [unknown(subjects.command, say.command.other(used, configured), say.command.fix(used, configured))]
+}
+
 export function buttons({ lastReceivedMs, usesSockets }: SetupFacts): CheckResult {
   return arrival(subjects.buttons, isUnavailable(lastReceivedMs) ? lastReceivedMs : lastReceivedMs.click, say.buttons, usesSockets)
 }
@@ -52,7 +57,7 @@ export function pickers({ lastReceivedMs, usesSockets }: SetupFacts): CheckResul
   return arrival(subjects.pickers, isUnavailable(lastReceivedMs) ? lastReceivedMs : lastReceivedMs.options, say.pickers, usesSockets)
 }
 
-/** Clicks and option loads arrive at addresses of their own, so each is checked by when one last arrived. */
+/** Clicks and option loads arrive at different addresses, so each is checked by the time at which one last arrived. */
 function arrival(
   what: string,
   agoMs: number | undefined | Unavailable,

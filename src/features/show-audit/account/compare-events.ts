@@ -14,7 +14,7 @@ interface OwnEventsParts {
 export function createCompareEvents({ audit, accountEvents, catalog }: OwnEventsParts) {
   return async function compareEvents(resources: Resource[], since: number): Promise<{ events: MatchedEvent[]; read: EventsRead }> {
     const ids = new Set(resources.map(({ targetId }) => targetId))
-    // Read all writes, also those that the words leave out. Otherwise their events would be shown as made outside.
+    // Read all writes, even those that the search excludes. Otherwise their events would be shown as made outside Lockkeeper.
     const [read, writes] = await Promise.all([
       accountEvents.readEvents(resources, new Date(since)),
       audit.find((entry) => isAboutWrite(entry, ids), { limit: 5_000, onlyGenuine: true }),

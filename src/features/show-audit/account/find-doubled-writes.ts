@@ -27,9 +27,9 @@ interface FindDoubledWritesParts {
 }
 
 /**
- * Creates the comparison of Lockkeeper's own writes of the last hour with the account's events. A write is doubled if a second event has the
- * same action, target, author and time, and no other write of Lockkeeper explains it. Without the author in both events it stays unknown. Each
- * write is compared once, after its events had time to appear.
+ * Creates the comparison of Lockkeeper's own writes of the last hour with the account's events. A write is doubled if a second event has
+ * the same action, target, author and time, and no other write by Lockkeeper explains it. If an author is missing, the write is not
+ * reported. Each write is compared once, after its events had time to appear.
  */
 export function createFindDoubledWrites({ audit, accountEvents, catalog, now, onDoubled }: FindDoubledWritesParts) {
   const compared = new Set<string>()

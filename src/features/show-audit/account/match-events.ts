@@ -21,8 +21,8 @@ export type MatchedEvent = { event: AccountEvent; at: number | undefined } & (
 )
 
 /**
- * Matches the account's events with Lockkeeper's own writes. Each write has one event, the nearest in time. Another event at that time was
- * made by somebody else. All writes since `since` are known; undefined means all writes.
+ * Matches the account's events with Lockkeeper's own writes. Each write has one event, the nearest in time. Somebody else caused any other
+ * event at that time. All writes since `since` are known; undefined means all writes.
  */
 export function matchEvents(
   events: AccountEvent[],

@@ -22,7 +22,7 @@ export function cardActions(view: CardView): Button[] {
         ? [
             make('approve', 'Approve', { style: 'primary', confirm: approveConfirmation(view) }),
             make('reject', 'Reject', { style: 'danger' }),
-            // Only its requester can withdraw a request, and a machine clicks on nothing.
+            // Only the requester can withdraw a request, and a machine does not click.
             ...(isMachine(request.origin) ? [] : [make('withdraw', 'Withdraw')]),
           ]
         : []
@@ -53,13 +53,13 @@ export function cardActions(view: CardView): Button[] {
   }
 }
 
-/** Offers to move what was not moved. Without a single one that was, it is the same request again. */
+/** Offers to move the rest. If no item was moved, the button requests the same change again. */
 function retryButtons({ items }: CardView, make: (name: CardButton, text: string) => Button): Button[] {
   if (items.every(({ state }) => state !== 'done')) return [make('again', 'Request again')]
   return restOf(items).length > 0 ? [make('retry', 'Retry the rest')] : []
 }
 
-/** The dialog after a press that takes more than it gives: a rotated key's old token stops working. */
+/** The dialog after a press that has a cost: a rotated key's old token stops working. */
 function handoverConfirmation({ description, handoverLabel = '', handoverWarning }: CardView) {
   if (handoverWarning === undefined) return undefined
   const text = mrkdwn`${phraseWords(description.title)}\n${handoverWarning} The new one is shown once, only to you.`

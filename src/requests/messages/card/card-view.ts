@@ -5,17 +5,17 @@ import type { Request } from '../../../domain/request.ts'
 import type { Mrkdwn } from '../../../slack/text/text.ts'
 import type { ItemView } from '../item-view.ts'
 
-/** What a card shows. */
+/** The content of a card. */
 export interface CardView {
   request: Request
   description: Description
   /** Each item of a change of several. Empty for a change of a single resource. */
   items: ItemView[]
-  /** What the preflight check could not find out, each as a phrase. */
+  /** The checks that got no answer, each as a phrase. */
   unchecked: Mrkdwn[]
   /** What approvers should check before they approve, each as one or two sentences. */
   checks: Mrkdwn[]
-  /** What they may want to know, for the small print. */
+  /** Facts for the small print. */
   notes: Mrkdwn[]
   /** Why the request ended, and what to do next. */
   ending: Words
@@ -23,7 +23,7 @@ export interface CardView {
   isKnown: boolean
   /** The label of the requester's button, for a change whose result only the requester gets. */
   handoverLabel: string | undefined
-  /** What that button asks to confirm, as a sentence. */
+  /** The sentence that a person must confirm after pressing that button. */
   handoverWarning?: string | undefined
   /** The label of the button that undoes the change, if it can be undone. */
   reverseLabel: string | undefined

@@ -6,7 +6,7 @@ import type { CardView } from './card-view.ts'
 
 type Checked = Pick<CardView, 'request' | 'checks' | 'unchecked'>
 
-/** Shows what approvers should check before they approve. After the approval the heading says that they knew it. */
+/** Shows what approvers should check before they approve. After the approval, the heading is *Warnings*. */
 export function checkBlocks(view: Checked): KnownBlock[] {
   const lines = checkLines(view)
   return lines.length === 0 ? [] : wholeSection(joinMrkdwn([mrkdwn`:warning: *${headingOf(view)}*`, ...lines.map(bulleted)], '\n'))
@@ -38,7 +38,7 @@ function bulleted(line: Mrkdwn): Mrkdwn {
   return mrkdwn`•  ${line}`
 }
 
-/** Slack's limit for the text of a confirmation dialog, less what says how many lines are left out. */
+/** Slack's limit for the text of a confirmation dialog, minus the room for the note on lines that are left out. */
 const mostInDialog = 300 - 40
 
 /** Keeps the first line and as many others as fit whole, and counts those that are left out. */

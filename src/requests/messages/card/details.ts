@@ -11,7 +11,7 @@ import { finishedText, isFinished, rejectionBlocks, whatHappened } from './finis
 import { contentBlocks, contentInWords, idWords, sourceBlocks, titleBlocks } from './open-card.ts'
 import { statusLine } from './status-line.ts'
 
-/** Renders what the card of a finished request leaves out, for the person who asked for it. */
+/** Renders the details that the card of a finished request leaves out, for the person who pressed *Details*. */
 export function requestDetails(view: CardView): Message {
   const outcome = isFinished(view) ? finishedText(view) : [statusLine(view)]
   return message({

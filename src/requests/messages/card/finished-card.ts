@@ -30,13 +30,13 @@ const ends: Record<Finished, { mark: string; name: string }> = {
   expired: { mark: ':alarm_clock:', name: 'Expired' },
 }
 
-/** The change is done, and something keeps it from being of use: the server that has the address is off. */
+/** The change is done, but something keeps it from being of use, such as a server that is off. */
 const doneWithNotes = { mark: ':warning:', name: 'Done' }
 
 /** Some items are done, and others are not. */
 const partlyDone = { mark: ':large_orange_circle:', name: 'Partly done' }
 
-/** Whether only the outcome of a request is left to show. */
+/** Whether only the outcome of a request has to be shown. */
 export function isFinished({ request }: Pick<CardView, 'request'>): boolean {
   return Object.hasOwn(ends, request.state)
 }

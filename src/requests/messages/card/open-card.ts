@@ -16,12 +16,18 @@ import type { CardView } from './card-view.ts'
 import { checkBlocks, checksInWords } from './check-first.ts'
 import { statusLine } from './status-line.ts'
 
-/** Renders a request that is not finished, without its buttons: the change first, then who asks whom, then all that approvers decide by. */
+/**
+ * Renders a request that is not finished, without its buttons: the change first, then who needs approval from whom, then the facts for
+ * approvers.
+ */
 export function openBlocks(view: CardView): KnownBlock[] {
   return [...titleBlocks(view), ...cardBody(view), ...sourceBlocks(view)]
 }
 
-/** Links the message or the alert that it was requested from. Only the request message does: the Home tab is outside of the channel. */
+/**
+ * Links the message or the alert that it was requested from. Only the request message has this link, because the Home tab is outside of the
+ * channel.
+ */
 export function sourceBlocks(view: CardView): KnownBlock[] {
   const words = sourceWords(view)
   return words.length > 0 ? context(words) : []
@@ -48,7 +54,7 @@ export function cardBody(view: CardView): KnownBlock[] {
   ]
 }
 
-/** Shows what was requested beyond the title, and why. */
+/** Shows the facts of the request that are not in the title, and the reason. */
 export function contentBlocks(view: CardView): KnownBlock[] {
   const { request, description, undoes } = view
   return [

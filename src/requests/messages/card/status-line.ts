@@ -35,7 +35,10 @@ export function statusLine({ request, description, items, rule, handoverLabel, i
 
 const waitsForAccount = "Waiting for the account API, which isn't answering. Nothing has changed yet."
 
-/** `@Ada needs approval from @oncall by 6:07 AM.` The time that is left would be wrong soon, because Slack shows the message as it was sent. */
+/**
+ * `@Ada needs approval from @oncall by 6:07 AM.` It names the time and not the minutes left, because Slack keeps showing the message as it
+ * was sent.
+ */
 function neededApproval(request: Request, rule: PolicyRule | undefined): Mrkdwn {
   const { origin, expiresAt, createdAt } = request
   const requester = mention(origin.userId)

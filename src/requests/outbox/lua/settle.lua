@@ -1,4 +1,4 @@
--- Stores the result of a try to send a leased message.
+-- Stores the result of an attempt to send a leased message.
 -- KEYS: record, outbox.
 -- ARGV: id, message name, token, status ('settled' | 'queued' | 'unsure'), retry in ms, cardTs or '', shown revision or '0'.
 -- Returns 'settled', 'again' (the record has a newer revision, so the card must be sent again now), 'later', or 'lost' (another process holds
@@ -14,7 +14,7 @@ local left = { status = status, token = token, owedBy = item.owedBy }
 if status == 'unsure' then
   left.tried, left.cardless = now, item.cardless
 elseif status == 'queued' and item.since then
-  -- This try sent nothing, but an earlier one may have. The next lease searches for it.
+  -- This attempt sent nothing, but an earlier one may have. The next lease searches for that message.
   left.status, left.since, left.tried, left.cardless = 'unsure', item.since, item.tried, item.cardless
 end
 local values = { field, cjson.encode(left) }
@@ -33,7 +33,7 @@ if shown > 0 then
 end
 redis.call('HSET', KEYS[1], unpack(values))
 if shown > 0 and tonumber(known[2]) > shown then
-  -- The card of a request with items is sent again after a while, with what else has changed by then.
+  -- The card of a request with items is sent again after a while, with all changes up to then.
   if known[3] then
     redis.call('ZADD', KEYS[2], now + tonumber(known[3]), member)
     return 'settled'

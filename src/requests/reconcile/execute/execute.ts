@@ -21,7 +21,7 @@ const patienceMs = 10 * 60_000
 
 const retryPreflightMs = 10_000
 
-/** When a request is tried again that was signed with an unknown key: a deployment may bring the key. */
+/** The wait before a request that was signed with an unknown key is tried again, because a deployment may bring the key. */
 const retryUnknownKeyMs = 30_000
 
 /**
@@ -96,9 +96,12 @@ export function createExecute({
     await sendWrite(opened, facts, outcomesOf(request), onApiError)
   }
 
-  /** Ends a request that nobody allowed as it is now. One that was signed with an unknown key waits until this process has that key. */
+  /**
+   * Ends a request whose present content nobody allowed. A request that was signed with an unknown key waits until this process has that
+   * key.
+   */
   async function refuseWithoutAuthority(request: Request, problem: AuthorityProblem): Promise<void> {
-    // Another process may have sent the write since the request was read, so that the audit shows a newer state.
+    // Another process may have sent the write since the request was read. Then the audit shows a newer state.
     const current = await store.find(request.id)
     if (current?.revision !== request.revision) return
     if (problem.code !== 'approved-too-long-ago') onDistrusted(request, problem)
@@ -134,7 +137,7 @@ export function createExecute({
   /** Repeats the check later, or ends a request that has waited too long. The first time that nothing answers, the request message says so. */
   async function waitForAccount(request: Request, cause: CommonFinding): Promise<void> {
     if (sinceApprovalMs(request, await store.now()) >= patienceMs) return end(request, 'drop', cause)
-    // An account API that rejects the key does answer.
+    // If the account API rejects the key, it does answer, and the message must not say otherwise.
     if (request.unreadAt === undefined && !('refusal' in cause))
       await store.take(request, 'wait-for-account', { dueInMs: retryPreflightMs })
     else await store.postponeIfUnchanged(request, retryPreflightMs)
@@ -146,7 +149,7 @@ export function createExecute({
 }
 export type Execute = ReturnType<typeof createExecute>
 
-/** Returns the items as they begin. Those that must not be sent end when it is their turn, with a note for the audit each. */
+/** Returns the items at the beginning. An item that must not be sent ends when it is its turn, with an audit note. */
 function itemsOf({ of }: Items<unknown, unknown>, approved: unknown): RequestItem[] {
   return of(approved).map(({ id }) => ({ id, state: 'waiting', causes: [] }))
 }

@@ -1,13 +1,13 @@
 import type { Opened, OpenedItem } from '../../catalog.ts'
 import { type PreflightResult, readAgain, repeatPreflight } from '../execute/repeat-preflight.ts'
 
-/** What was read of an item within this time is not read again. */
+/** An item that was read within this time is not read again. */
 const freshMs = 5_000
 
-/** How long what was read allows a write, as for a single change. Redis may not answer between the two. */
+/** How long a read allows a write, as for a single change. Redis may not answer between the two. */
 export const readValidMs = 20_000
 
-/** What was read of an item, and the latest time for a write that rests on it, in ms by Redis' clock. */
+/** The read of an item, and the latest time for a write that depends on it, in ms by Redis' clock. */
 export type ItemRead = PreflightResult & { notAfter: number }
 
 /** One read of all items that wait. Times are in ms by Redis' clock. */

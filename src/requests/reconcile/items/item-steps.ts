@@ -69,7 +69,7 @@ export function createItemSteps({ store, catalog, checkRecord, distrust, show, a
       const found = known && itemIn(known, itemId)
       const step = found && decide(found)
       if (!found || !step) return undefined
-      // Somebody stopped the tracking: nothing more is sent, and nothing is reported.
+      // Somebody stopped the tracking, so no more writes are sent and nothing is reported.
       if (found.request.state === 'untracked') return 'lost'
       const { name, answer, ...data } = step
       const { resource, facts, change } = found.opened
@@ -128,7 +128,7 @@ export function createItemSteps({ store, catalog, checkRecord, distrust, show, a
     await show(request.id)
   }
 
-  /** Runs `work` after everything that was begun before for the same request. */
+  /** Runs `work` after all work that was begun before for the same request. */
   async function inTurn<Result>(requestId: string, work: (turn: Turn) => Promise<Result>): Promise<Result> {
     const turn: Turn = turns.get(requestId) ?? { last: Promise.resolve() }
     turns.set(requestId, turn)

@@ -88,7 +88,9 @@ export function createSendItems(parts: SendItemsParts) {
     await planLook(firstLookMs)
   }
 
-  /** Nobody allowed what the record says now. What was signed with an unknown key waits for a deployment that brings the key. */
+  /**
+   * Ends items whose present content nobody allowed. Items that were signed with an unknown key wait for a deployment that brings the key.
+   */
   async function refuse(request: Request, waiting: Set<string>, problem: AuthorityProblem): Promise<void> {
     const current = await store.find(request.id)
     if (current?.revision !== request.revision) return

@@ -4,7 +4,7 @@ import type { Pace } from './pace.ts'
 import type { PollBudget } from './poll-budget.ts'
 import { createSurveys } from './surveys.ts'
 
-/** For this long after its write a change is looked at between two ticks. Most moves end within it. */
+/** How long after its write a change is also observed between two ticks. Most moves end within this time. */
 const youngMs = 2 * 60_000
 
 interface LookParts {

@@ -25,7 +25,7 @@ interface ObserveEachParts {
   tracing: Tracing
 }
 
-/** Creates the function that observes several requests and items, each with reads of its own. */
+/** Creates the function that observes several requests and items, each with separate reads. */
 export function createObserveEach({ store, observe, observeItem, tracing }: ObserveEachParts) {
   const limit = pLimit(parallelReads)
 

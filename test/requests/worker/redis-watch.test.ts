@@ -1,0 +1,144 @@
+import { Redis } from 'ioredis'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { createKeyring } from '../../../src/domain/keyring.ts'
+import { Secret } from '../../../src/domain/secret.ts'
+import { findRedisFaults, type RedisFault, readInfos } from '../../../src/redis/check.ts'
+import { createKeys, type Keys } from '../../../src/redis/key-names.ts'
+import { createNotifyOperators } from '../../../src/requests/outbox/notify-operators.ts'
+import { createRedisWatch } from '../../../src/requests/worker/redis-watch.ts'
+import { startRedis } from '../../sandbox/redis/start-redis.ts'
+import { connectLossyRedis, connectTestRedis } from '../redis-for-test.ts'
+
+const evicts: RedisFault = {
+  code: 'evicts',
+  words: 'Redis evicts keys when its memory is full (maxmemory-policy allkeys-lru). Set it to noeviction.',
+}
+const volatile: RedisFault = { code: 'not-on-disk', words: "Redis doesn't write changes to disk (appendonly no). Set appendonly yes." }
+
+const keyring = createKeyring([new Secret('a-secret-of-at-least-32-characters!!')], { purpose: 'notices', prefix: 'lockkeeper' })
+
+/** A process that watches Redis and posts to the operators. `faults` are what it finds, unless it reads them itself. */
+function startProcess({ redis, keys }: { redis: Redis; keys: Keys }, findFaults?: () => Promise<RedisFault[]>) {
+  const faults: RedisFault[] = []
+  const posts: string[] = []
+  const log: string[] = []
+  const counts: number[] = []
+  const write = (level: string) => (fields: object, text: string) => void log.push(`${level} ${JSON.stringify(fields)} ${text}`)
+  const operators = createNotifyOperators({
+    redis,
+    keys,
+    messenger: {
+      async post(_, { text }) {
+        posts.push(text.replace(/ More: .*/, ''))
+        return { is: 'sent', ts: '1.1', channelId: 'C1' }
+      },
+    },
+    channelId: 'C1',
+    keyring,
+    onError: () => {},
+    log: { info: write('info'), warn: write('warn'), error: write('error') },
+  })
+  onTestFinished(operators.stop)
+  const { check } = createRedisWatch({
+    redis,
+    keys,
+    findFaults: findFaults ?? (async () => [...faults]),
+    notifyOperators: operators.notify,
+    onFaults: (count) => counts.push(count),
+  })
+  return { check, faults, posts, log, counts }
+}
+
+const begins = (...faults: RedisFault[]) =>
+  `:rotating_light: *Redis could lose requests and approvals.* ${faults.map(({ words }) => words).join(' ')} Another notice follows when it is safe again.`
+const ends = ':white_check_mark: *Redis keeps requests safe again.* Its settings are correct.'
+
+describe('the operators', () => {
+  test('are notified when the eviction policy of a real Redis changes, and when it is mended', async () => {
+    const server = await startRedis({ appendonly: true })
+    const redis = new Redis(server.url)
+    onTestFinished(async () => {
+      redis.disconnect()
+      await server.stop()
+    })
+    const one = startProcess({ redis, keys: createKeys('watched') }, async () => findRedisFaults(await readInfos(redis)))
+
+    await one.check()
+    expect(one.posts).toEqual([])
+    await redis.config('SET', 'maxmemory-policy', 'allkeys-lru')
+    for (let check = 0; check < 3; check += 1) await one.check()
+    expect(one.posts).toEqual([begins(evicts)])
+    await redis.config('SET', 'maxmemory-policy', 'noeviction')
+    for (let check = 0; check < 3; check += 1) await one.check()
+
+    expect(one.posts).toEqual([begins(evicts), ends])
+    expect(one.log).toEqual([`error {"code":"redis-unsafe"} ${begins(evicts)}`, `info {"code":"redis-unsafe"} ${ends}`])
+    expect(one.counts).toEqual([0, 1, 1, 1, 0, 0, 0])
+  })
+
+  test('are notified of each change, even within an hour', async () => {
+    const one = startProcess(connectTestRedis())
+
+    for (const found of [[evicts], [evicts, volatile], [], [evicts]]) {
+      one.faults.splice(0, Infinity, ...found)
+      await one.check()
+    }
+
+    expect(one.posts).toEqual([begins(evicts), begins(evicts, volatile), ends, begins(evicts)])
+  })
+
+  test('are notified once by all processes together', async () => {
+    const shared = connectTestRedis()
+    const processes = [startProcess(shared), startProcess(shared)]
+    const checkAll = async () => {
+      for (const { check } of processes) await check()
+    }
+
+    for (const { faults } of processes) faults.push(evicts)
+    await checkAll()
+    for (const { faults } of processes) faults.length = 0
+    await checkAll()
+
+    expect(processes.flatMap(({ posts }) => posts)).toEqual([begins(evicts), ends])
+  })
+
+  test('are notified of the end by a process that started after the fault was mended', async () => {
+    const shared = connectTestRedis()
+    const ended = startProcess(shared)
+    ended.faults.push(evicts)
+    await ended.check()
+
+    const next = startProcess(shared)
+    await next.check()
+
+    expect(next.posts).toEqual([ends])
+  })
+
+  test('are notified if the answer of Redis is lost and the command is sent again', async () => {
+    const { keys } = connectTestRedis()
+    const { redis, proxy } = await connectLossyRedis('patient')
+    const one = startProcess({ redis, keys })
+    one.faults.push(evicts)
+
+    proxy.loseNextReply()
+    await one.check()
+
+    expect(proxy.fired.lostReplies).toBe(1)
+    expect(one.posts).toEqual([begins(evicts)])
+  })
+})
+
+test('a change is told again at the next check if Redis did not answer', async () => {
+  const shared = connectTestRedis()
+  let isAway = true
+  const set = shared.redis.set.bind(shared.redis)
+  shared.redis.set = ((...values: Parameters<typeof set>) => (isAway ? Promise.reject(new Error('away')) : set(...values))) as typeof set
+  const one = startProcess(shared)
+  one.faults.push(evicts)
+
+  await expect(one.check()).rejects.toThrow('away')
+  isAway = false
+  await one.check()
+
+  expect(one.posts).toEqual([begins(evicts)])
+})
