@@ -49,9 +49,17 @@ export function createVerifier() {
 /** Marks the lines of the audit in the log. */
 const stream = 'audit'
 
+/** Matches what JSON leaves as it is, and what readers of a log take for the end of a line, or for an order to reverse or to hide text. */
+const unprinted = /[\p{Cf}\p{Zl}\p{Zp}\u007f-\u009f]/gu
+
 /** Makes the line of a link for the log: the fields of its entry in their order, and the hash. */
 export function printedLine({ entry, hash }: Link): string {
-  return JSON.stringify({ stream, ...JSON.parse(entry), hash })
+  return JSON.stringify({ stream, ...JSON.parse(entry), hash }).replace(unprinted, escapeUnits)
+}
+
+function escapeUnits(character: string): string {
+  const units = character.split('').map((unit) => unit.charCodeAt(0).toString(16).padStart(4, '0'))
+  return units.map((unit) => `\\u${unit}`).join('')
 }
 
 /** Reads a link from a line of the log, after anything that a log collector put before it. Returns undefined for any other line. */

@@ -1,3 +1,4 @@
+import { createKeyring } from '../domain/keyring.ts'
 import type { Feature } from '../features/feature.ts'
 import { createDiscardUnposted } from '../requests/reconcile/discard-unposted.ts'
 import { createDistrust } from '../requests/reconcile/distrust.ts'
@@ -34,7 +35,9 @@ export function createWorkerSide(foundation: Foundation, features: Feature[]) {
     keys,
     // Whoever sets ALLOW_VOLATILE_REDIS knows, and the log has said so at the start.
     findFaults: foundation.config.redis.allowVolatile ? async () => [] : redis.faults,
+    keyring: createKeyring(foundation.config.signingSecrets, { purpose: 'notices', prefix: foundation.config.redis.prefix }),
     notifyOperators: operators.notify,
+    log: telemetry.log,
     onFaults: telemetry.metrics.redisFaults,
   })
   const worker = createWorker({

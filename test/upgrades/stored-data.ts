@@ -20,7 +20,15 @@ export async function readStoredData(redis: Redis, prefix: string): Promise<Stor
   const tag = `{${prefix}}`
   const names = (await redis.keys(`${tag}:*`)).filter((name) => !name.endsWith(':lock')).toSorted()
   const values = await Promise.all(names.map(async (name) => [name.slice(tag.length), await readKey(redis, name)] as const))
-  return { writtenAt: Date.now(), keys: Object.fromEntries(values.flatMap(([name, value]) => (value ? [[name, value]] : []))) }
+  return {
+    writtenAt: Date.now(),
+    keys: Object.fromEntries(values.flatMap(([name, value]) => (value && !isEmpty(value) ? [[name, value]] : []))),
+  }
+}
+
+/** Whether the key expired between the question for its type and the one for its value. */
+function isEmpty({ value }: Stored): boolean {
+  return Object.keys(value).length === 0
 }
 
 async function readKey(redis: Redis, name: string): Promise<Stored | undefined> {

@@ -3,7 +3,7 @@ import { describeError } from './safe-value.ts'
 
 /** Errors of a connection, by the code of Node or the words of ioredis and BullMQ. */
 const ofConnection =
-  /\b(ECONN(REFUSED|RESET|ABORTED)|E(TIMEDOUT|PIPE|AI_AGAIN|NOTFOUND|HOSTUNREACH|NETUNREACH))\b|Connection is closed|Connection closed|timed out|Socket timeout|max retries per request|enableOfflineQueue|\b(LOADING|READONLY|MASTERDOWN|UNBLOCKED|CLUSTERDOWN|NOREPLICAS)\b/i
+  /\b(ECONN(REFUSED|RESET|ABORTED)|E(TIMEDOUT|PIPE|AI_AGAIN|NOTFOUND|HOSTUNREACH|NETUNREACH))\b|Connection is closed|Connection closed|Command aborted|isn't writeable|timed out|Socket timeout|max retries per request|enableOfflineQueue|\b(LOADING|READONLY|MASTERDOWN|UNBLOCKED|CLUSTERDOWN|NOREPLICAS)\b/i
 
 /**
  * Returns a name that like errors share. An outage of Redis shows in many words, which all are like each other. Of all other errors, two are

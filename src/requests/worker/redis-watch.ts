@@ -1,7 +1,10 @@
 import { randomUUID } from 'node:crypto'
+import type { ErrorCode } from '../../domain/error-code.ts'
+import type { Keyring } from '../../domain/keyring.ts'
 import type { RedisFault } from '../../redis/check.ts'
 import { guardStore, type Redis } from '../../redis/connect.ts'
 import type { Keys } from '../../redis/key-names.ts'
+import { notice } from '../../slack/blocks/notice.ts'
 import { safeRedis, unsafeRedis } from '../messages/operator-notices.ts'
 import type { NotifyOperators } from '../outbox/notify-operators.ts'
 
@@ -10,7 +13,10 @@ interface RedisWatchParts {
   keys: Keys
   /** Returns the settings with which Redis could lose requests. */
   findFaults: () => Promise<RedisFault[]>
+  /** Signs what the operators were notified of. Somebody who can write to Redis would set it, to hide that keys are evicted. */
+  keyring: Keyring
   notifyOperators: NotifyOperators
+  log: { warn: (fields: { code: ErrorCode }, text: string) => void }
   /** Called after each check with the number of faults. */
   onFaults: (count: number) => void
 }
@@ -19,7 +25,7 @@ interface RedisWatchParts {
  * Creates the watch over the settings of Redis, which can change while Lockkeeper runs: by a person, or when a replica with other settings
  * takes over. All processes together notify the operators once when a fault begins, and once when the last one is mended.
  */
-export function createRedisWatch({ redis, keys, findFaults, notifyOperators, onFaults }: RedisWatchParts) {
+export function createRedisWatch({ redis, keys, findFaults, keyring, notifyOperators, log, onFaults }: RedisWatchParts) {
   let known: string | undefined
 
   /** Checks the settings. Throws StoreUnavailableError if Redis does not answer. */
@@ -30,11 +36,16 @@ export function createRedisWatch({ redis, keys, findFaults, notifyOperators, onF
     if (codes === known) return
     const before = (await takeNotice(codes)) ?? known ?? ''
     known = codes
-    if (before === codes) return
+    const words = unsafeRedis(faults.map((fault) => fault.words))
+    if (before === codes) {
+      // Another process notifies the channel. The log has it in any case.
+      if (codes !== '') log.warn({ code: 'redis-unsafe' }, notice(words).text)
+      return
+    }
     // Each change has a notice of its own, even within an hour.
     const about = randomUUID()
     if (codes === '') await notifyOperators('redis-unsafe', safeRedis, { about, level: 'info' })
-    else await notifyOperators('redis-unsafe', unsafeRedis(faults.map(({ words }) => words)), { about })
+    else await notifyOperators('redis-unsafe', words, { about })
   }
 
   /**
@@ -43,8 +54,11 @@ export function createRedisWatch({ redis, keys, findFaults, notifyOperators, onF
    */
   async function takeNotice(codes: string): Promise<string | undefined> {
     const token = randomUUID()
-    const [before, tokenBefore] = (await guardStore(() => redis.set(keys.redisFaults, `${codes} ${token}`, 'GET')))?.split(' ') ?? []
-    return tokenBefore === token ? undefined : before
+    const signature = keyring.sign({ signed: 'redis-faults', codes, token })
+    const value = await guardStore(() => redis.set(keys.redisFaults, [codes, token, signature].join(' '), 'GET'))
+    const [before = '', tokenBefore = '', signatureBefore] = value?.split(' ') ?? []
+    const isGenuine = keyring.verify({ signed: 'redis-faults', codes: before, token: tokenBefore }, signatureBefore) === 'genuine'
+    return isGenuine && tokenBefore !== token ? before : undefined
   }
 
   return { check }

@@ -9,6 +9,8 @@ import { createRedisWatch } from '../../../src/requests/worker/redis-watch.ts'
 import { startRedis } from '../../sandbox/redis/start-redis.ts'
 import { connectLossyRedis, connectTestRedis } from '../redis-for-test.ts'
 
+const keyring = createKeyring([new Secret('a-secret-of-at-least-32-characters!!')], { purpose: 'notices', prefix: 'lockkeeper' })
+
 const evicts: RedisFault = {
   code: 'evicts',
   words: 'Redis evicts keys when its memory is full (maxmemory-policy allkeys-lru). Set it to noeviction.',
@@ -43,7 +45,9 @@ function startProcess({ redis, keys }: { redis: Redis; keys: Keys }, findFaults?
     redis,
     keys,
     findFaults: findFaults ?? (async () => [...faults]),
+    keyring,
     notifyOperators: operators.notify,
+    log: { warn: write('warn') },
     onFaults: (count) => counts.push(count),
   })
   return { check, faults, posts, log, counts }
@@ -100,6 +104,19 @@ describe('the operators', () => {
     await checkAll()
 
     expect(processes.flatMap(({ posts }) => posts)).toEqual([begins(evicts), ends])
+    expect(processes[1]?.log).toEqual([`warn {"code":"redis-unsafe"} ${begins(evicts)}`])
+  })
+
+  test('are notified although somebody wrote into Redis that they were', async () => {
+    const shared = connectTestRedis()
+    const one = startProcess(shared)
+    await one.check()
+    await shared.redis.set(shared.keys.redisFaults, 'evicts 1b4e28ba-2fa1-11d2-883f-0016d3cca427 v1.forged')
+
+    one.faults.push(evicts)
+    await one.check()
+
+    expect(one.posts).toEqual([begins(evicts)])
   })
 
   test('are notified of the end by a process that started after the fault was mended', async () => {
