@@ -49,6 +49,8 @@ export function createAssignments({
   const list = createAssignmentList(keyring)
   /** The time of the newest list that this process has read or written. An older one was put back. */
   let newest = 0
+  /** The notes of this process. A search waits for them, so that it finds what a person has just seen in a list. */
+  let noting: Promise<void> = Promise.resolve()
 
   async function now(): Promise<number> {
     const [ms] = await run('now', [keys.lastTick], [])
@@ -56,7 +58,13 @@ export function createAssignments({
   }
 
   /** Notes a complete list. An Elastic IP without a server keeps the last one. Entries that are no longer used are removed. */
-  async function note(listed: ElasticIp[]): Promise<void> {
+  function note(listed: ElasticIp[]): Promise<void> {
+    const own = noting.then(() => noteNow(listed))
+    noting = own.catch(() => {})
+    return own
+  }
+
+  async function noteNow(listed: ElasticIp[]): Promise<void> {
     for (let attempt = 0; attempt < mostTries; attempt += 1) {
       const at = await now()
       const found = await read(at)
@@ -77,6 +85,7 @@ export function createAssignments({
   }
 
   async function find(fits: (seen: Assignment) => boolean): Promise<SeenAssignment[]> {
+    await noting
     const at = await now()
     const { entries } = await read(at)
     return entries.flatMap((entry) => (isUsed(entry, at) && fits(entry) ? [{ ...entry, agoMs: Math.max(0, at - entry.at) }] : []))
