@@ -244,7 +244,7 @@ describe('a reason that looks like a status', () => {
 
     await world.ben.command('/infra pending', { channel: ops })
     await world.ben.command('/infra audit', { channel: ops })
-    const pending = await untilShown(world.slack, people.ben, /waiting for approval/)
+    const pending = await untilShown(world.slack, people.ben, /needs? approval/)
     const audit = await untilShown(world.slack, people.ben, /Audit:/)
     const { requestId = '' } = (await openRecords(world).audit())[0] ?? {}
     await world.ben.click(audit, 'Steps of a request', { choose: requestId })

@@ -13,7 +13,7 @@ test('the bot works on a real Cluster, because all keys share a hash tag', async
   await world.ada.command(`/infra ip move ${elasticIp.address} ${target.hostname}`, { channel: ops })
   const card = await untilCard(world.slack, /needs approval from/)
   await world.ben.command('/infra pending', { channel: ops })
-  await untilShown(world.slack, people.ben, /1 waiting for approval/)
+  await untilShown(world.slack, people.ben, /1 request needs approval/)
   await world.ben.click(card, 'Approve')
   await untilReport(world.slack, card.ts, /Done/)
 

@@ -131,7 +131,7 @@ const outages: Record<string, Outage> = {
     countEffects: ({ bots }: Scene) => bots.log.filter((line) => line.includes('OOM')).length,
     resumesMs: 20_000,
     // Reads still work.
-    listed: /1 waiting for approval/,
+    listed: /1 request needs approval/,
   },
 }
 

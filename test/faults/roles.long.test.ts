@@ -19,7 +19,7 @@ test('the worker executes what was requested from the web process, and its succe
 
   await scene.bots.kill(1)
   await scene.ada.command('/infra pending', { channel: ops })
-  await scene.slack.until(() => scene.slack.ephemerals(people.ada).find(({ text }) => /waiting for approval/.test(text)))
+  await scene.slack.until(() => scene.slack.ephemerals(people.ada).find(({ text }) => /need(s)? approval/.test(text)))
   const approved = await scene.requestMove(1)
   await scene.ben.click(approved, 'Approve')
   await scene.untilCard(1, /\*Approved/)

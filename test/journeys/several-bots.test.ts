@@ -61,15 +61,15 @@ describe.each([
     expect(cards.map(({ text }) => /production|staging/.exec(text)?.[0])).toEqual(
       [firstOptions, secondOptions].map(({ env }) => env?.ENVIRONMENT),
     )
-    expect(await pendingOf(first, '1 waiting')).toContain('Move 203.0.113.10')
-    expect(await pendingOf(second, '1 waiting')).toContain('Move 203.0.113.10')
+    expect(await pendingOf(first, '1 request needs')).toContain('Move 203.0.113.10')
+    expect(await pendingOf(second, '1 request needs')).toContain('Move 203.0.113.10')
 
     await first.world.ben.click(cards[0], 'Approve')
     await untilReport(first.world.slack, cards[0].ts, /Done/)
 
     expect(writesOf(first)).toHaveLength(1)
     expect(writesOf(second)).toEqual([])
-    expect(await pendingOf(second, '1 waiting')).toContain('Move 203.0.113.10')
+    expect(await pendingOf(second, '1 request needs')).toContain('Move 203.0.113.10')
     expect((await first.records.audit()).map(({ act }) => act)).toEqual(['request', 'approve', 'send', 'accept', 'finish'])
     expect((await second.records.audit()).map(({ act }) => act)).toEqual(['request'])
     expect(second.world.slack.thread(ops, cards[1].ts).slice(1)).toEqual([])

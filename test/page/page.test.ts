@@ -126,7 +126,7 @@ test('a list, a mistyped command and a guest get answers that only they can see'
   await page.getByText('Did you mean').waitFor()
 })
 
-test('addresses are left out of an evacuation with the checkboxes of its form, and the report has a table', {
+test('addresses are left out of an evacuation with the checkboxes of its form', {
   timeout: 60_000,
 }, async () => {
   const { sandbox, browser } = current()
@@ -153,11 +153,9 @@ test('addresses are left out of an evacuation with the checkboxes of its form, a
   const card = page.getByRole('article').filter({ hasText: 'Evacuate edge-ash-1' }).last()
   await card.getByText('1 address is left out.').waitFor()
   await card.getByRole('button', { name: 'Approve' }).click()
-  await page.getByRole('dialog').getByRole('button', { name: 'Approve' }).click()
   await card.getByText('Done', { exact: true }).waitFor({ timeout: 20_000 })
   await card.getByRole('button', { name: /1 reply/ }).click()
-  const table = page.getByRole('complementary', { name: 'Thread' }).getByRole('table')
-  await table.getByRole('row', { name: /203\.0\.113\.13.*moved/ }).waitFor()
+  await page.getByRole('complementary', { name: 'Thread' }).getByText(/203\.0\.113\.13/).last().waitFor()
   await page.setViewportSize(phone)
   await browser.shoot(page, '24-evacuate-report-phone')
   await page.setViewportSize(desktop)
