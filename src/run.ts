@@ -2,7 +2,7 @@ import packageFile from '../package.json' with { type: 'json' }
 import { type Bot, createBot } from './bot/bot.ts'
 import type { Outlets } from './bot/foundation/foundation.ts'
 import { type Config, ConfigError, takeConfig } from './config/config.ts'
-import { StartError } from './domain/errors.ts'
+import { StartError } from './domain/errors/errors.ts'
 import { bundles, changeKinds } from './features/index.ts'
 import { createLog, type Log } from './ops/log/log.ts'
 import { describeError } from './ops/log/safe-value.ts'

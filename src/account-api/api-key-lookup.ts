@@ -1,7 +1,7 @@
-import { ApiError } from '../domain/api-errors.ts'
-import type { ApiKey } from '../domain/api-key.ts'
+import type { ApiKey } from '../domain/account/api-key.ts'
+import { ApiError } from '../domain/errors/api-errors.ts'
 import type { AccountApi } from './client.ts'
-import { findInList } from './cut-list.ts'
+import { findInList } from './lists/cut-list.ts'
 import type { CallOptions, WriteOptions } from './transport/call.ts'
 
 type ApiKeys = AccountApi['apiKeys']

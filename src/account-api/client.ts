@@ -1,13 +1,13 @@
-import type { ElasticIp } from '../domain/elastic-ip.ts'
-import { apiKeysResource } from './api-keys.ts'
-import { baselinesResource } from './baselines.ts'
-import { elasticIpsResource } from './elastic-ips.ts'
-import { eventsResource } from './events.ts'
-import { plansResource } from './plans.ts'
-import type { ReportSkipped } from './resource-kind.ts'
-import { serversResource } from './servers.ts'
+import type { ElasticIp } from '../domain/account/elastic-ip.ts'
+import type { ReportSkipped } from './lists/resource-kind.ts'
+import { apiKeysResource } from './resources/api-keys.ts'
+import { baselinesResource } from './resources/baselines.ts'
+import { elasticIpsResource } from './resources/elastic-ips.ts'
+import { eventsResource } from './resources/events.ts'
+import { plansResource } from './resources/plans.ts'
+import { serversResource } from './resources/servers.ts'
+import { virtualMachinesResource } from './resources/virtual-machines.ts'
 import { createHttp, type HttpOptions } from './transport/http.ts'
-import { virtualMachinesResource } from './virtual-machines.ts'
 
 export interface AccountApiOptions extends HttpOptions {
   /** Called when items of a list did not fit the schema and were left out. */

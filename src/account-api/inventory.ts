@@ -1,7 +1,7 @@
-import type { ElasticIp } from '../domain/elastic-ip.ts'
-import { ListCutError } from '../domain/list-errors.ts'
-import type { Server } from '../domain/server.ts'
-import type { VirtualMachine } from '../domain/virtual-machine.ts'
+import type { ElasticIp } from '../domain/account/elastic-ip.ts'
+import type { Server } from '../domain/account/server.ts'
+import type { VirtualMachine } from '../domain/account/virtual-machine.ts'
+import { ListCutError } from '../domain/errors/list-errors.ts'
 import type { AccountApi } from './client.ts'
 
 /**

@@ -1,4 +1,4 @@
-import { UserError } from '../domain/errors.ts'
+import { UserError } from '../domain/errors/errors.ts'
 
 const slashOrControlCharacter = /[/\\\p{Cc}]/u
 

@@ -1,4 +1,4 @@
-import { ApiError, isUnanswered } from '../domain/api-errors.ts'
+import { ApiError, isUnanswered } from '../domain/errors/api-errors.ts'
 
 /**
  * Runs a read for a preflight check. Returns undefined if the account API gives no answer; the check then stays open.

@@ -1,9 +1,9 @@
 import type { AccountApi } from '../account-api/client.ts'
-import { type AlertRoute, type Labels, serverNamed, targetIn } from '../domain/alert-route.ts'
-import type { SeenAssignments } from '../domain/assignment.ts'
-import { ListCutError } from '../domain/list-errors.ts'
-import { sameProject, sameSite } from '../domain/place.ts'
-import type { Server } from '../domain/server.ts'
+import type { SeenAssignments } from '../domain/account/assignment.ts'
+import { sameProject, sameSite } from '../domain/account/place.ts'
+import type { Server } from '../domain/account/server.ts'
+import { ListCutError } from '../domain/errors/list-errors.ts'
+import { type AlertRoute, type Labels, serverNamed, targetIn } from '../domain/policy/alert-route.ts'
 import { findServers } from '../moves/find-server.ts'
 
 /** One list serves all alerts that arrive within this time, because both servers are read again before a request is made. */

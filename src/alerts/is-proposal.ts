@@ -1,6 +1,6 @@
-import type { Change } from '../domain/change.ts'
-import { isMachine } from '../domain/origin.ts'
-import type { RequestSignatures } from '../domain/request-signature.ts'
+import { isMachine } from '../domain/approval/origin.ts'
+import type { Change } from '../domain/change/change.ts'
+import type { RequestSignatures } from '../domain/request/request-signature.ts'
 import type { Store } from '../requests/store/store.ts'
 
 interface IsProposalParts {

@@ -1,10 +1,10 @@
 import { hash } from 'node:crypto'
 import { type AlertStates, stormMs } from './alert-states.ts'
 import { untilFree } from './claiming.ts'
-import { listedWords, stormWords } from './messages.ts'
-import { sourceOf } from './source-alert.ts'
+import { listedWords, stormWords } from './messages/messages.ts'
+import type { Told } from './messages/tell.ts'
+import { sourceOf } from './payload/source-alert.ts'
 import type { Stormy, TakeFiringParts } from './take-firing.ts'
-import type { Told } from './tell.ts'
 
 type ListStormParts = Pick<TakeFiringParts, 'tell' | 'command' | 'onUnposted' | 'waitMs'> & { states: AlertStates }
 

@@ -1,7 +1,7 @@
-import { StoreUnavailableError } from '../domain/errors.ts'
+import { StoreUnavailableError } from '../domain/errors/errors.ts'
 import type { ListStorm } from './list-storm.ts'
 import { type AlertCounts, TryLater } from './outcome.ts'
-import type { Alert } from './payload.ts'
+import type { Alert } from './payload/payload.ts'
 import type { Stormy, TakeFiring } from './take-firing.ts'
 import type { TakeResolved } from './take-resolved.ts'
 

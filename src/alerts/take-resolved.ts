@@ -1,9 +1,9 @@
 import type { ResolveAlert } from '../requests/lifecycle/resolve-alert.ts'
-import { requestIdFor } from '../requests/lifecycle/submit.ts'
+import { requestIdFor } from '../requests/lifecycle/submit/submit.ts'
 import type { AlertStates } from './alert-states.ts'
 import { untilFree } from './claiming.ts'
 import { TryLater } from './outcome.ts'
-import type { Alert } from './payload.ts'
+import type { Alert } from './payload/payload.ts'
 import { deliveryKeyOf } from './take-firing.ts'
 
 interface TakeResolvedParts {

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { Keyring } from '../domain/keyring.ts'
+import type { Keyring } from '../domain/signing/keyring.ts'
 import type { Redis } from '../redis/connect.ts'
 import { guardStore } from '../redis/connect.ts'
 import type { Keys } from '../redis/key-names.ts'

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { Finding } from '../domain/finding.ts'
+import { Finding } from '../domain/change/finding.ts'
 
 /** The answer of the account API to a write: an HTTP status, or the problem if no answer came. */
 export const ApiAnswer = z.object({

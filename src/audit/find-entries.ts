@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { Keyring, Verdict } from '../domain/keyring.ts'
+import type { Keyring, Verdict } from '../domain/signing/keyring.ts'
 import { guardStore, type Redis } from '../redis/connect.ts'
 import type { Keys } from '../redis/key-names.ts'
 import { type Link, parseEntry } from './chain.ts'

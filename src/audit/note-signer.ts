@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import type { Keyring, Verdict } from '../domain/keyring.ts'
+import type { Keyring, Verdict } from '../domain/signing/keyring.ts'
 
 /** Whether a note was written. `unknown`: Redis did not answer, so nobody knows. */
 export type NoteOutcome = 'written' | 'not-written' | 'unknown'

@@ -1,6 +1,6 @@
 import { createReadStream } from 'node:fs'
 import { createInterface } from 'node:readline'
-import { StartError } from '../domain/errors.ts'
+import { StartError } from '../domain/errors/errors.ts'
 import { hashOf, readPrintedLine } from './chain.ts'
 import type { Walk, WalkedLink } from './walk.ts'
 

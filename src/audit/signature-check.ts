@@ -1,4 +1,4 @@
-import type { Keyring, Verdict } from '../domain/keyring.ts'
+import type { Keyring, Verdict } from '../domain/signing/keyring.ts'
 import { parseEntry } from './chain.ts'
 import { startOfProcess, verifyNote } from './note-signer.ts'
 import { ranges } from './printed-log.ts'

@@ -1,4 +1,4 @@
-import type { Keyring } from '../domain/keyring.ts'
+import type { Keyring } from '../domain/signing/keyring.ts'
 import { AuditEntry, type AuditNote, auditVersion } from './entry.ts'
 import { verifyNote } from './note-signer.ts'
 

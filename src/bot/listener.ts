@@ -1,6 +1,6 @@
 import type { AcknowledgedPayload } from '../ops/pages/objectives.ts'
 import { createDeliveries } from '../requests/interactions/deliveries.ts'
-import type { OpenForm } from '../slack/commands/form.ts'
+import type { OpenForm } from '../slack/commands/forms/form.ts'
 import type { InteractionHandlers } from '../slack/commands/handlers.ts'
 import { type ListenOptions, listen } from '../slack/listen/listen.ts'
 import { createBoltApp } from '../slack/receive/app.ts'

@@ -1,5 +1,5 @@
-import type { Change } from '../domain/change.ts'
-import { type Policy, rulesOfKind } from '../domain/policy.ts'
+import type { Change } from '../domain/change/change.ts'
+import { type Policy, rulesOfKind } from '../domain/policy/policy.ts'
 import type { Feature } from '../features/feature.ts'
 import type { Work } from '../requests/worker/repeated-work.ts'
 

@@ -1,4 +1,4 @@
-import { createKeyring } from '../domain/keyring.ts'
+import { createKeyring } from '../domain/signing/keyring.ts'
 import type { Feature } from '../features/feature.ts'
 import { createDiscardUnposted } from '../requests/reconcile/discard-unposted.ts'
 import { createDistrust } from '../requests/reconcile/distrust.ts'

@@ -1,4 +1,4 @@
-import { parseDuration } from '../domain/duration.ts'
+import { parseDuration } from '../domain/text/duration.ts'
 
 // The formats of values. The variables and the policy file share them.
 

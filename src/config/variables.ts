@@ -1,9 +1,9 @@
 import { isIP } from 'node:net'
 import { z } from 'zod'
-import type { ChangeKind } from '../domain/change-kind.ts'
-import { type Bundles, toGroup } from '../domain/policy.ts'
+import type { ChangeKind } from '../domain/policy/change-kind.ts'
+import { type Bundles, toGroup } from '../domain/policy/policy.ts'
 import { parseRedisAddress } from '../domain/redis-address.ts'
-import { Secret } from '../domain/secret.ts'
+import { Secret } from '../domain/signing/secret.ts'
 import { durationWords, isChannelId, isPersonOrGroupId, quote, readDuration } from './notation.ts'
 
 /**

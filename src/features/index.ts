@@ -1,5 +1,5 @@
-import type { ChangeKind } from '../domain/change-kind.ts'
-import type { Bundles } from '../domain/policy.ts'
+import type { ChangeKind } from '../domain/policy/change-kind.ts'
+import type { Bundles } from '../domain/policy/policy.ts'
 import { checkSetup } from './check-setup/index.ts'
 import { createApiKey } from './create-api-key/index.ts'
 import { evacuateServer } from './evacuate-server/index.ts'

@@ -1,9 +1,9 @@
 import type { AccountApi } from '../account-api/client.ts'
 import { nothingIfAbsent } from '../account-api/reading.ts'
-import { UnknownName, UserError } from '../domain/errors.ts'
-import { type ProjectRef, sameProject } from '../domain/place.ts'
-import type { Server } from '../domain/server.ts'
-import { someOf } from '../domain/some-of.ts'
+import { type ProjectRef, sameProject } from '../domain/account/place.ts'
+import type { Server } from '../domain/account/server.ts'
+import { UnknownName, UserError } from '../domain/errors/errors.ts'
+import { someOf } from '../domain/text/some-of.ts'
 
 /** Returns the server with this id, or else those with this hostname. Throws as the reads of the account API do. */
 export async function findServers(

@@ -1,8 +1,8 @@
 import type { AccountApi } from '../account-api/client.ts'
-import { asFarAsRead } from '../account-api/cut-list.ts'
-import type { MoveFinding } from '../domain/elastic-ip-move-findings.ts'
-import { namesakeWarnings } from '../domain/elastic-ip-move-warnings.ts'
-import type { Server } from '../domain/server.ts'
+import { asFarAsRead } from '../account-api/lists/cut-list.ts'
+import type { Server } from '../domain/account/server.ts'
+import type { MoveFinding } from '../domain/elastic-ip-move/findings.ts'
+import { namesakeWarnings } from '../domain/elastic-ip-move/warnings.ts'
 import { withinOr } from '../domain/within.ts'
 
 /** The time limit for the search for other servers of the same name, because the requester waits for it. */

@@ -1,8 +1,8 @@
 import type { AccountApi } from '../account-api/client.ts'
 import { readOrRefuse } from '../account-api/reading.ts'
-import type { Preflight, PreflightOptions } from '../domain/change.ts'
-import type { MoveFacts, MoveInput } from '../domain/elastic-ip-move.ts'
-import { checkMove, needsAssignedServer, refuseMove } from '../domain/elastic-ip-move-check.ts'
+import type { Preflight, PreflightOptions } from '../domain/change/change.ts'
+import { checkMove, needsAssignedServer, refuseMove } from '../domain/elastic-ip-move/check.ts'
+import type { MoveFacts, MoveInput } from '../domain/elastic-ip-move/elastic-ip-move.ts'
 import { noNamesakes, readNamesakes } from './namesakes.ts'
 
 /** Creates the preflight check of a move: it reads both objects in parallel, and the old server only if the sites need it. */

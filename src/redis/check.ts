@@ -1,5 +1,5 @@
 import { Cluster, type Redis } from 'ioredis'
-import { AwayError, StartError } from '../domain/errors.ts'
+import { AwayError, StartError } from '../domain/errors/errors.ts'
 import { withinOr } from '../domain/within.ts'
 import { guardStore } from './connect.ts'
 

@@ -1,7 +1,7 @@
 import { type ChainableCommander, Cluster, type ClusterOptions, Redis, type RedisOptions } from 'ioredis'
-import { StoreUnavailableError } from '../domain/errors.ts'
+import { StoreUnavailableError } from '../domain/errors/errors.ts'
 import { parseRedisAddress } from '../domain/redis-address.ts'
-import type { Secret } from '../domain/secret.ts'
+import type { Secret } from '../domain/signing/secret.ts'
 import { settleWithin } from '../domain/within.ts'
 
 export type { ChainableCommander, Redis }

@@ -1,7 +1,7 @@
 import { type ConnectionOptions, Queue, type Telemetry } from 'bullmq'
 import type { Redis } from 'ioredis'
 import { z } from 'zod'
-import type { Request } from '../domain/request.ts'
+import type { Request } from '../domain/request/request.ts'
 import type { Keys } from './key-names.ts'
 import { createTicking } from './ticking.ts'
 

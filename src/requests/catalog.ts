@@ -1,10 +1,10 @@
-import type { Change, Item, UnderwayNow } from '../domain/change.ts'
-import type { ChangeKind } from '../domain/change-kind.ts'
-import type { Offer, ThingKind } from '../domain/offer.ts'
-import { type Phrase, phrase } from '../domain/phrase.ts'
-import type { Project } from '../domain/policy.ts'
-import { projectOf as projectOfChange } from '../domain/project-of.ts'
-import { type Request, unknownState } from '../domain/request.ts'
+import type { Change, Item, UnderwayNow } from '../domain/change/change.ts'
+import type { Offer, ThingKind } from '../domain/change/offer.ts'
+import { projectOf as projectOfChange } from '../domain/change/project-of.ts'
+import type { ChangeKind } from '../domain/policy/change-kind.ts'
+import type { Project } from '../domain/policy/policy.ts'
+import { type Request, unknownState } from '../domain/request/request.ts'
+import { type Phrase, phrase } from '../domain/text/phrase.ts'
 
 /** A request's change, and the request's content in the types of that change. */
 export interface Opened {

@@ -1,5 +1,5 @@
-import type { RequestState } from '../domain/request.ts'
-import type { ItemState } from '../domain/request-item.ts'
+import type { RequestState } from '../domain/request/request.ts'
+import type { ItemState } from '../domain/request/request-item.ts'
 import { decidingSteps } from './steps/deciding.ts'
 import { itemSteps } from './steps/items.ts'
 import { sendingSteps } from './steps/sending.ts'

@@ -1,8 +1,8 @@
-import { ApiContractError, ApiError, ApiUnreachableError, isFeatureMissing } from '../domain/api-errors.ts'
-import { documentedRefusal } from '../domain/documented-refusals.ts'
-import { StoreUnavailableError, UserError } from '../domain/errors.ts'
-import type { Words } from '../domain/finding.ts'
-import { ListCutError } from '../domain/list-errors.ts'
+import type { Words } from '../domain/change/finding.ts'
+import { ApiContractError, ApiError, ApiUnreachableError, isFeatureMissing } from '../domain/errors/api-errors.ts'
+import { documentedRefusal } from '../domain/errors/documented-refusals.ts'
+import { StoreUnavailableError, UserError } from '../domain/errors/errors.ts'
+import { ListCutError } from '../domain/errors/list-errors.ts'
 import { escapeMrkdwn, type Mrkdwn, mrkdwn } from './text/text.ts'
 
 /** A refusal in mrkdwn, so that its sentence can mention people and channels. */

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import type { AccountApi } from '../../src/account-api/client.ts'
-import { ApiContractError, ApiUnreachableError } from '../../src/domain/api-errors.ts'
+import { ApiContractError, ApiUnreachableError } from '../../src/domain/errors/api-errors.ts'
 import { jsonType, type Reply, rejection, startClient, startRecordingServer } from './recording-server.ts'
 import * as sample from './wire-samples.ts'
 

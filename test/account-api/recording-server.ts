@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { onTestFinished } from 'vitest'
 import { type AccountApiOptions, createAccountApi } from '../../src/account-api/client.ts'
-import { Secret } from '../../src/domain/secret.ts'
+import { Secret } from '../../src/domain/signing/secret.ts'
 
 /** A request as it was received. */
 export interface Recorded {

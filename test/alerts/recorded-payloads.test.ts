@@ -1,12 +1,12 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { readPayload } from '../../src/alerts/payload.ts'
-import { reasonOf, sourceOf } from '../../src/alerts/source-alert.ts'
+import { readPayload } from '../../src/alerts/payload/payload.ts'
+import { reasonOf, sourceOf } from '../../src/alerts/payload/source-alert.ts'
 import { alertWords } from '../../src/requests/messages/alert-words.ts'
 import type { WireAlert } from '../journeys/alerts-world.ts'
 import { arrange, down, route, server } from './scene.ts'
 
-const folder = new URL('./payloads/', import.meta.url)
+const folder = new URL('./payloads', import.meta.url)
 
 function read(file: string) {
   const reading = readPayload(readFileSync(new URL(file, folder), 'utf8'))

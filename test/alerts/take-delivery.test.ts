@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import { TryLater } from '../../src/alerts/outcome.ts'
-import { reasonOf } from '../../src/alerts/source-alert.ts'
+import { reasonOf } from '../../src/alerts/payload/source-alert.ts'
 import { resolved } from '../journeys/alerts-world.ts'
 import { arrange, channelId, died, down, read, refusal, server } from './scene.ts'
 

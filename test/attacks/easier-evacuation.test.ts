@@ -1,12 +1,12 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { stringify } from 'yaml'
-import { readPolicy } from '../../src/config/policy-file.ts'
-import { judgeBreakGlass, judgeRequester } from '../../src/domain/approval.ts'
-import { decidingRule } from '../../src/domain/deciding-rule.ts'
-import type { Membership, Person, Place } from '../../src/domain/people.ts'
-import { type Policy, type PolicyRule, type Project, type RuleFor, ruleFor } from '../../src/domain/policy.ts'
-import { tallyApprovals } from '../../src/domain/tally.ts'
+import { readPolicy } from '../../src/config/policy/policy-file.ts'
+import { judgeBreakGlass, judgeRequester } from '../../src/domain/approval/approval.ts'
+import type { Membership, Person, Place } from '../../src/domain/approval/people.ts'
+import { tallyApprovals } from '../../src/domain/approval/tally.ts'
+import { decidingRule } from '../../src/domain/policy/deciding-rule.ts'
+import { type Policy, type PolicyRule, type Project, type RuleFor, ruleFor } from '../../src/domain/policy/policy.ts'
 import { evacuationKinds } from '../config/evacuation-kinds.ts'
 
 // A person writes every policy that they can, so that an evacuation gets past a stricter rule for moves. What decides is compared by what

@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util'
 import { createAccountApi } from '../../src/account-api/client.ts'
-import { asFarAsRead } from '../../src/account-api/cut-list.ts'
-import { Secret } from '../../src/domain/secret.ts'
+import { asFarAsRead } from '../../src/account-api/lists/cut-list.ts'
+import { Secret } from '../../src/domain/signing/secret.ts'
 
 // Reads every list of an account several times at once, as people and a worker do, and prints the most memory that it took.
 

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
-import type { Request } from '../../src/domain/request.ts'
+import type { Request } from '../../src/domain/request/request.ts'
 import { encodeFields } from '../../src/requests/store/record.ts'
 import { policyInFile } from '../journeys/policy-in-file.ts'
 import { ops, people, untilCard, untilReport, untilShown } from '../journeys/world.ts'

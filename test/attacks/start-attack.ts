@@ -1,5 +1,5 @@
 import { expect, onTestFinished } from 'vitest'
-import type { Request } from '../../src/domain/request.ts'
+import type { Request } from '../../src/domain/request/request.ts'
 import { createQueues } from '../../src/redis/queues.ts'
 import { encodeFields } from '../../src/requests/store/record.ts'
 import { openRecords } from '../journeys/records.ts'

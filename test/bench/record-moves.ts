@@ -1,5 +1,5 @@
 import type { Redis } from 'ioredis'
-import { payloadHash } from '../../src/domain/payload.ts'
+import { payloadHash } from '../../src/domain/request/payload.ts'
 import { createKeys } from '../../src/redis/key-names.ts'
 import type { NewRequest } from '../../src/requests/store/new-requests.ts'
 import { createStore } from '../../src/requests/store/store.ts'

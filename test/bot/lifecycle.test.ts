@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import { createLifecycle } from '../../src/bot/lifecycle.ts'
-import { AwayError, StartError } from '../../src/domain/errors.ts'
+import { AwayError, StartError } from '../../src/domain/errors/errors.ts'
 import { createRepeatedLines } from '../../src/ops/log/repeated-lines.ts'
 
 interface Scene {

@@ -5,7 +5,7 @@ import { inspect, parseEnv, promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import { ConfigError, readAuditConfig, readConfig, takeConfig } from '../../src/config/config.ts'
 import { secretVariables, variableNames } from '../../src/config/given.ts'
-import { readPolicy } from '../../src/config/policy-file.ts'
+import { readPolicy } from '../../src/config/policy/policy-file.ts'
 import { bundles, changeKinds } from '../../src/features/index.ts'
 import { evacuationKinds } from './evacuation-kinds.ts'
 

@@ -1,12 +1,12 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { readPolicy } from '../../src/config/policy-file.ts'
-import { judgeApprover, judgeBreakGlass, judgeRequester } from '../../src/domain/approval.ts'
-import { decidingRule } from '../../src/domain/deciding-rule.ts'
-import type { Membership, Person, Place } from '../../src/domain/people.ts'
-import type { Policy, PolicyRule } from '../../src/domain/policy.ts'
-import { tallyApprovals } from '../../src/domain/tally.ts'
+import { readPolicy } from '../../src/config/policy/policy-file.ts'
+import { judgeApprover, judgeBreakGlass, judgeRequester } from '../../src/domain/approval/approval.ts'
+import type { Membership, Person, Place } from '../../src/domain/approval/people.ts'
+import { tallyApprovals } from '../../src/domain/approval/tally.ts'
+import { decidingRule } from '../../src/domain/policy/deciding-rule.ts'
+import type { Policy, PolicyRule } from '../../src/domain/policy/policy.ts'
 import { evacuationKinds } from './evacuation-kinds.ts'
 
 const docs = join(import.meta.dirname, '../../docs')

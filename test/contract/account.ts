@@ -1,10 +1,10 @@
-import { apiKeysResource } from '../../src/account-api/api-keys.ts'
-import { elasticIpsResource } from '../../src/account-api/elastic-ips.ts'
-import { serversResource } from '../../src/account-api/servers.ts'
+import { apiKeysResource } from '../../src/account-api/resources/api-keys.ts'
+import { elasticIpsResource } from '../../src/account-api/resources/elastic-ips.ts'
+import { serversResource } from '../../src/account-api/resources/servers.ts'
+import { virtualMachinesResource } from '../../src/account-api/resources/virtual-machines.ts'
 import type { Http } from '../../src/account-api/transport/http.ts'
 import { createListBudget } from '../../src/account-api/transport/list-limits.ts'
-import { virtualMachinesResource } from '../../src/account-api/virtual-machines.ts'
-import { ApiError } from '../../src/domain/api-errors.ts'
+import { ApiError } from '../../src/domain/errors/api-errors.ts'
 import type { Wire } from './generate.ts'
 
 interface Wires {

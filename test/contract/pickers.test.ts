@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { UserError } from '../../src/domain/errors.ts'
+import { UserError } from '../../src/domain/errors/errors.ts'
 import { elasticIpChoices, serverChoices } from '../../src/features/move-elastic-ip/pickers.ts'
 import { createResolve } from '../../src/features/move-elastic-ip/resolve.ts'
 import { chooseServer } from '../../src/moves/find-server.ts'

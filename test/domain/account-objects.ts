@@ -1,5 +1,5 @@
-import type { ElasticIp } from '../../src/domain/elastic-ip.ts'
-import type { Server } from '../../src/domain/server.ts'
+import type { ElasticIp } from '../../src/domain/account/elastic-ip.ts'
+import type { Server } from '../../src/domain/account/server.ts'
 
 /** Objects of an account with ids as the vendor writes them. Each kind of object shows another id and another name for the same site. */
 export const ids = {

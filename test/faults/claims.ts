@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { Secret } from '../../src/domain/secret.ts'
+import { Secret } from '../../src/domain/signing/secret.ts'
 import { connectRedis } from '../../src/redis/connect.ts'
 import { createKeys } from '../../src/redis/key-names.ts'
 import { createStore } from '../../src/requests/store/store.ts'

@@ -1,7 +1,7 @@
-import { EvacuationFacts } from '../../src/domain/evacuation.ts'
-import { isMachine } from '../../src/domain/origin.ts'
-import type { Request } from '../../src/domain/request.ts'
-import { isItemOpen } from '../../src/domain/request-item.ts'
+import { isMachine } from '../../src/domain/approval/origin.ts'
+import { EvacuationFacts } from '../../src/domain/evacuation/evacuation.ts'
+import type { Request } from '../../src/domain/request/request.ts'
+import { isItemOpen } from '../../src/domain/request/request-item.ts'
 import type { Evidence } from './evidence.ts'
 
 /** Checks what must hold for every address of an evacuation after a run. Returns a line for each broken promise. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { uniqueKeyName } from '../../src/domain/api-key-name.ts'
+import { uniqueKeyName } from '../../src/domain/account/api-key-name.ts'
 import { createNewKeyChange } from '../../src/features/create-api-key/change.ts'
 
 const { resource, moreResources } = createNewKeyChange({ apiKeys: {} as never })

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { ApiKey } from '../../src/domain/api-key.ts'
+import type { ApiKey } from '../../src/domain/account/api-key.ts'
 import { apiKeyListing } from '../../src/features/list-api-keys/messages.ts'
 
 const unknown = { tokenLastSlice: undefined, apiVersion: undefined, readOnly: undefined, createdAt: undefined, updatedAt: undefined }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { Baseline } from '../../src/domain/baseline.ts'
+import type { Baseline } from '../../src/domain/account/baseline.ts'
 import { baselineListing } from '../../src/features/list-baselines/messages.ts'
 
 const full: Baseline = {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import type { ElasticIp } from '../../src/domain/elastic-ip.ts'
-import type { Missing } from '../../src/domain/missing.ts'
+import type { ElasticIp } from '../../src/domain/account/elastic-ip.ts'
+import type { Missing } from '../../src/domain/errors/missing.ts'
 import { elasticIpListing } from '../../src/features/list-elastic-ips/messages.ts'
 
 const active: ElasticIp = {

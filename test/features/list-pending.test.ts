@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import type { Request } from '../../src/domain/request.ts'
-import type { Ruling } from '../../src/domain/ruling.ts'
+import type { Ruling } from '../../src/domain/approval/ruling.ts'
+import type { Request } from '../../src/domain/request/request.ts'
 import { listPending } from '../../src/features/list-pending/index.ts'
 import { type Pending, pendingListing } from '../../src/features/list-pending/messages.ts'
 import type { Listing } from '../../src/slack/blocks/listing.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { Plan, PlanRegion } from '../../src/domain/plan.ts'
+import type { Plan, PlanRegion } from '../../src/domain/account/plan.ts'
 import { planListing } from '../../src/features/list-plans/messages.ts'
 import { findOffers, readQuery } from '../../src/features/list-plans/query.ts'
 import { listingMessage } from '../../src/slack/blocks/listing.ts'

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { ApiError, ApiUnreachableError } from '../../src/domain/api-errors.ts'
-import type { ElasticIp } from '../../src/domain/elastic-ip.ts'
-import { ListCutError } from '../../src/domain/list-errors.ts'
-import type { Server } from '../../src/domain/server.ts'
+import type { ElasticIp } from '../../src/domain/account/elastic-ip.ts'
+import type { Server } from '../../src/domain/account/server.ts'
+import { ApiError, ApiUnreachableError } from '../../src/domain/errors/api-errors.ts'
+import { ListCutError } from '../../src/domain/errors/list-errors.ts'
 import { listServers } from '../../src/features/list-servers/index.ts'
 import { listingOf } from './listing-of.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { ApiError } from '../../src/domain/api-errors.ts'
-import type { VirtualMachine } from '../../src/domain/virtual-machine.ts'
+import type { VirtualMachine } from '../../src/domain/account/virtual-machine.ts'
+import { ApiError } from '../../src/domain/errors/api-errors.ts'
 import { listVirtualMachines } from '../../src/features/list-virtual-machines/index.ts'
 import { listingOf } from './listing-of.ts'
 

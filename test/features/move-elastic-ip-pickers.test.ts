@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { AccountApi } from '../../src/account-api/client.ts'
 import { createInventory } from '../../src/account-api/inventory.ts'
-import type { Server } from '../../src/domain/server.ts'
+import type { Server } from '../../src/domain/account/server.ts'
 import { elasticIpChoices, serverChoices } from '../../src/features/move-elastic-ip/pickers.ts'
 import { createServerPicker } from '../../src/features/move-elastic-ip/server-picker.ts'
 import type { Choices } from '../../src/slack/commands/handlers.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { checkMove } from '../../src/domain/elastic-ip-move-check.ts'
-import { phrase } from '../../src/domain/phrase.ts'
+import { checkMove } from '../../src/domain/elastic-ip-move/check.ts'
+import { phrase } from '../../src/domain/text/phrase.ts'
 import { chooseServer } from '../../src/moves/find-server.ts'
 import { describeMove } from '../../src/moves/move-change.ts'
 import { billing, elasticIpFor, ids, serverFor } from '../domain/account-objects.ts'

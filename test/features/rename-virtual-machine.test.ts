@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { UserError } from '../../src/domain/errors.ts'
-import type { Finding } from '../../src/domain/finding.ts'
-import { phrase } from '../../src/domain/phrase.ts'
-import type { VirtualMachine } from '../../src/domain/virtual-machine.ts'
+import type { VirtualMachine } from '../../src/domain/account/virtual-machine.ts'
+import type { Finding } from '../../src/domain/change/finding.ts'
+import { UserError } from '../../src/domain/errors/errors.ts'
+import { phrase } from '../../src/domain/text/phrase.ts'
 import {
   checkRename,
   createRenameChange,

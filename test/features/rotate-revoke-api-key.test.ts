@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { ApiKey } from '../../src/domain/api-key.ts'
+import type { ApiKey } from '../../src/domain/account/api-key.ts'
 import { chooseKey } from '../../src/features/rotate-revoke-api-key/choose-key.ts'
 import { keyChoiceModal } from '../../src/features/rotate-revoke-api-key/modal.ts'
 

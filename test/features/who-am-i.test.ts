@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import type { ChangeKind } from '../../src/domain/change-kind.ts'
-import { type PolicyRule, toGroup } from '../../src/domain/policy.ts'
+import type { ChangeKind } from '../../src/domain/policy/change-kind.ts'
+import { type PolicyRule, toGroup } from '../../src/domain/policy/policy.ts'
 import { changeKinds } from '../../src/features/index.ts'
 import { whoAmI } from '../../src/features/who-am-i/index.ts'
 import { rightsListing } from '../../src/features/who-am-i/messages.ts'

@@ -1,5 +1,5 @@
 import type { Bot } from '../../src/bot/bot.ts'
-import type { Request } from '../../src/domain/request.ts'
+import type { Request } from '../../src/domain/request/request.ts'
 import { buttonValue } from '../../src/requests/messages/buttons.ts'
 import { pageActionIds } from '../../src/slack/blocks/listing.ts'
 import { writeMetadata } from '../../src/slack/receive/metadata.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { createAccountApi } from '../../src/account-api/client.ts'
-import { Secret } from '../../src/domain/secret.ts'
+import { Secret } from '../../src/domain/signing/secret.ts'
 import { neededScopes } from '../../src/features/check-setup/checks/slack.ts'
 import { startAccountApi } from '../sandbox/account-api/start-account-api.ts'
 import { startRedis } from '../sandbox/redis/start-redis.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { errorCodes } from '../../src/domain/error-code.ts'
+import { errorCodes } from '../../src/domain/errors/error-code.ts'
 import { logFields } from '../../src/ops/log/fields.ts'
 import { ops, startWorld, untilCard, untilReport } from './world.ts'
 

@@ -1,5 +1,5 @@
 import type { Bot } from '../../src/bot/bot.ts'
-import type { Request } from '../../src/domain/request.ts'
+import type { Request } from '../../src/domain/request/request.ts'
 import { buttonValue, cardButtons } from '../../src/requests/messages/buttons.ts'
 import { policyInFile } from '../journeys/policy-in-file.ts'
 import { cardOf, openRecords } from '../journeys/records.ts'

@@ -1,6 +1,6 @@
 import type { AuditEntry } from '../../src/audit/entry.ts'
-import { isGenuine } from '../../src/domain/payload.ts'
-import type { Request } from '../../src/domain/request.ts'
+import { isGenuine } from '../../src/domain/request/payload.ts'
+import type { Request } from '../../src/domain/request/request.ts'
 import { ops } from '../journeys/world.ts'
 import type { Answer, ModelRequest } from './request-model.ts'
 import type { Session } from './session.ts'

@@ -155,7 +155,11 @@ test('addresses are left out of an evacuation with the checkboxes of its form', 
   await card.getByRole('button', { name: 'Approve' }).click()
   await card.getByText('Done', { exact: true }).waitFor({ timeout: 20_000 })
   await card.getByRole('button', { name: /1 reply/ }).click()
-  await page.getByRole('complementary', { name: 'Thread' }).getByText(/203\.0\.113\.13/).last().waitFor()
+  await page
+    .getByRole('complementary', { name: 'Thread' })
+    .getByText(/203\.0\.113\.13/)
+    .last()
+    .waitFor()
   await page.setViewportSize(phone)
   await browser.shoot(page, '24-evacuate-report-phone')
   await page.setViewportSize(desktop)

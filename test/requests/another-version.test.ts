@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { unknownState } from '../../src/domain/request.ts'
+import { unknownState } from '../../src/domain/request/request.ts'
 import { createMoveChange } from '../../src/moves/move-change.ts'
 import { createCatalog } from '../../src/requests/catalog.ts'
 import { cardActions } from '../../src/requests/messages/card/card-actions.ts'

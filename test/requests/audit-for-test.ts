@@ -1,7 +1,7 @@
 import type { AuditNote } from '../../src/audit/entry.ts'
 import type { Audit } from '../../src/audit/intake.ts'
 import { createNoteSigner, type NoteOutcome } from '../../src/audit/note-signer.ts'
-import { createKeyring } from '../../src/domain/keyring.ts'
+import { createKeyring } from '../../src/domain/signing/keyring.ts'
 import { type NoteOf, noteOfVerified } from '../../src/requests/store/request-note.ts'
 import { secretsOf } from './signatures-for-test.ts'
 

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
-import { payloadHash } from '../../src/domain/payload.ts'
-import { phrase } from '../../src/domain/phrase.ts'
-import { type PolicyRule, toGroup } from '../../src/domain/policy.ts'
-import { Request } from '../../src/domain/request.ts'
+import { type PolicyRule, toGroup } from '../../src/domain/policy/policy.ts'
+import { payloadHash } from '../../src/domain/request/payload.ts'
+import { Request } from '../../src/domain/request/request.ts'
+import { phrase } from '../../src/domain/text/phrase.ts'
 import type { NewRequest } from '../../src/requests/store/new-requests.ts'
 import type { Store } from '../../src/requests/store/store.ts'
 

@@ -1,7 +1,7 @@
-import { createKeyring } from '../../src/domain/keyring.ts'
-import { requestVersion } from '../../src/domain/request.ts'
-import { createRequestSignatures, type RequestSignatures } from '../../src/domain/request-signature.ts'
-import { Secret } from '../../src/domain/secret.ts'
+import { requestVersion } from '../../src/domain/request/request.ts'
+import { createRequestSignatures, type RequestSignatures } from '../../src/domain/request/request-signature.ts'
+import { createKeyring } from '../../src/domain/signing/keyring.ts'
+import { Secret } from '../../src/domain/signing/secret.ts'
 import type { NewRequest } from '../../src/requests/store/new-requests.ts'
 
 /** The signatures of a test without a bot. */

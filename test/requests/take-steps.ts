@@ -1,4 +1,4 @@
-import { type Request, type RequestState, type StoredState, unknownState } from '../../src/domain/request.ts'
+import { type Request, type RequestState, type StoredState, unknownState } from '../../src/domain/request/request.ts'
 import { type StepName, stateAfter, stepOf } from '../../src/requests/steps.ts'
 import type { Store } from '../../src/requests/store/store.ts'
 import type { StepData } from '../../src/requests/store/take-step.ts'

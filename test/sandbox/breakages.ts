@@ -1,4 +1,4 @@
-import { MoveInput } from '../../src/domain/elastic-ip-move.ts'
+import { MoveInput } from '../../src/domain/elastic-ip-move/elastic-ip-move.ts'
 import type { AccountApi } from './account-api/start-account-api.ts'
 import type { Breakage } from './breakage.ts'
 import type { SendAlert } from './send-alert.ts'

@@ -1,5 +1,5 @@
 import { createAccountApi } from '../../src/account-api/client.ts'
-import { Secret } from '../../src/domain/secret.ts'
+import { Secret } from '../../src/domain/signing/secret.ts'
 import type { Feature, FeatureParts } from '../../src/features/feature.ts'
 import { createFeatures } from '../../src/features/index.ts'
 

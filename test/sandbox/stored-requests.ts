@@ -1,5 +1,5 @@
 import { Redis } from 'ioredis'
-import { isOpen, type Request } from '../../src/domain/request.ts'
+import { isOpen, type Request } from '../../src/domain/request/request.ts'
 import { createKeys } from '../../src/redis/key-names.ts'
 import { createStore } from '../../src/requests/store/store.ts'
 import { auditWriting, noteOf } from '../requests/audit-for-test.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { ApiError } from '../../src/domain/api-errors.ts'
+import { ApiError } from '../../src/domain/errors/api-errors.ts'
 import { apiErrorSentence, explainRefusal, refusedWrite } from '../../src/slack/errors.ts'
 
 const refused = (status: number, codes: string[], { operation = 'elasticIps.move', detail = '' } = {}) =>

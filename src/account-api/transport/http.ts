@@ -1,6 +1,6 @@
 import { Pool } from 'undici'
-import { ApiContractError, ApiError, ApiUnreachableError } from '../../domain/api-errors.ts'
-import type { Secret } from '../../domain/secret.ts'
+import { ApiContractError, ApiError, ApiUnreachableError } from '../../domain/errors/api-errors.ts'
+import type { Secret } from '../../domain/signing/secret.ts'
 import { defaultHttpTimings, type HttpCall, type HttpCallReport, type HttpTimings } from './call.ts'
 import { type Deadline, startDeadline } from './deadline.ts'
 import { createExchange, maxResponseBytes } from './exchange.ts'

@@ -1,4 +1,4 @@
-import { ApiError, ApiUnreachableError } from '../../domain/api-errors.ts'
+import { ApiError, ApiUnreachableError } from '../../domain/errors/api-errors.ts'
 
 /**
  * Rate limits and temporary faults of proxies. 500 is included, although it may be a defect that recurs: a read changes nothing, and two

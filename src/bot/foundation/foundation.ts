@@ -1,5 +1,5 @@
 import type { Config } from '../../config/config.ts'
-import { createKeyring } from '../../domain/keyring.ts'
+import { createKeyring } from '../../domain/signing/keyring.ts'
 import { type Timings, usualTimings } from '../../domain/timings.ts'
 import { settleWithin } from '../../domain/within.ts'
 import { createAuditLog } from '../../ops/log/audit-log.ts'

@@ -1,5 +1,5 @@
-import type { MessageRef } from '../../domain/message-ref.ts'
-import type { LinkTo } from '../../domain/request.ts'
+import type { MessageRef } from '../../domain/request/message-ref.ts'
+import type { LinkTo } from '../../domain/request/request.ts'
 import type { Identity } from '../../slack/web-api/identity.ts'
 
 /** Holds the bot's identity in Slack, which is unknown until the first call of Slack succeeds. */

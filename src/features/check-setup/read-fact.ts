@@ -1,5 +1,5 @@
-import { ApiContractError, ApiError } from '../../domain/api-errors.ts'
-import { StoreUnavailableError } from '../../domain/errors.ts'
+import { ApiContractError, ApiError } from '../../domain/errors/api-errors.ts'
+import { StoreUnavailableError } from '../../domain/errors/errors.ts'
 import { withinOr } from '../../domain/within.ts'
 import type { Unavailable } from './facts.ts'
 

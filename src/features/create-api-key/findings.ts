@@ -1,8 +1,8 @@
 import { z } from 'zod'
-import { fullAccessFromEverywhere } from '../../domain/api-key-name.ts'
-import { CheckFailed } from '../../domain/errors.ts'
-import type { Words } from '../../domain/finding.ts'
-import { RetractedBecause, retractedBecause } from '../../domain/retraction.ts'
+import { fullAccessFromEverywhere } from '../../domain/account/api-key-name.ts'
+import type { Words } from '../../domain/change/finding.ts'
+import { RetractedBecause, retractedBecause } from '../../domain/change/retraction.ts'
+import { CheckFailed } from '../../domain/errors/errors.ts'
 
 /** The id of the key on the account. The audit compares it with the account's own events. */
 const resourceId = z.string()

@@ -1,8 +1,8 @@
 import type { AccountApi } from '../../account-api/client.ts'
-import { freshSeenMs } from '../../domain/assignment.ts'
-import { judgeAddresses } from '../../domain/evacuated-addresses.ts'
-import { type EvacuationFacts, type LeftOut, mostEvacuated } from '../../domain/evacuation.ts'
-import type { Finding } from '../../domain/finding.ts'
+import { freshSeenMs } from '../../domain/account/assignment.ts'
+import type { Finding } from '../../domain/change/finding.ts'
+import { judgeAddresses } from '../../domain/evacuation/addresses.ts'
+import { type EvacuationFacts, type LeftOut, mostEvacuated } from '../../domain/evacuation/evacuation.ts'
 import type { ReadAddresses } from './preflight.ts'
 
 /** The addresses of a server, as the form offers them. */

@@ -1,8 +1,9 @@
 import type { AccountApi } from '../../account-api/client.ts'
-import type { SeenAssignments } from '../../domain/assignment.ts'
-import type { Change } from '../../domain/change.ts'
-import type { Description } from '../../domain/description.ts'
-import { addressOf } from '../../domain/elastic-ip-move.ts'
+import type { SeenAssignments } from '../../domain/account/assignment.ts'
+import { projectName } from '../../domain/account/place.ts'
+import type { Change } from '../../domain/change/change.ts'
+import type { Description } from '../../domain/change/description.ts'
+import { addressOf } from '../../domain/elastic-ip-move/elastic-ip-move.ts'
 import {
   addressesLeftOut,
   completeEvacuation,
@@ -10,10 +11,9 @@ import {
   EvacuationInput,
   evacuationDifferences,
   movesOf,
-} from '../../domain/evacuation.ts'
-import { explainEvacuation } from '../../domain/evacuation-findings.ts'
-import { type Phrase, phrase } from '../../domain/phrase.ts'
-import { projectName } from '../../domain/place.ts'
+} from '../../domain/evacuation/evacuation.ts'
+import { explainEvacuation } from '../../domain/evacuation/findings.ts'
+import { type Phrase, phrase } from '../../domain/text/phrase.ts'
 import { createMoveChange } from '../../moves/move-change.ts'
 import { addressCount, remarkWords } from './messages.ts'
 import { createPreflight, createReadAddresses } from './preflight.ts'

@@ -1,7 +1,7 @@
 import type { AccountApi } from '../../account-api/client.ts'
-import type { SeenAssignments } from '../../domain/assignment.ts'
-import { UnknownName } from '../../domain/errors.ts'
-import type { ProjectRef } from '../../domain/place.ts'
+import type { SeenAssignments } from '../../domain/account/assignment.ts'
+import type { ProjectRef } from '../../domain/account/place.ts'
+import { UnknownName } from '../../domain/errors/errors.ts'
 import { chooseServer, findServers } from '../../moves/find-server.ts'
 
 /** The server to evacuate, as far as it is known. */

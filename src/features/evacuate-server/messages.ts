@@ -1,5 +1,5 @@
-import { type EvacuationFacts, mostEvacuated } from '../../domain/evacuation.ts'
-import { notUnderstood } from '../../slack/commands/help.ts'
+import { type EvacuationFacts, mostEvacuated } from '../../domain/evacuation/evacuation.ts'
+import { notUnderstood } from '../../slack/commands/help/help.ts'
 import { code, joinMrkdwn, type Mrkdwn, mrkdwn } from '../../slack/text/text.ts'
 
 /** `14 Elastic IPs` */

@@ -1,6 +1,6 @@
-import { asFarAsRead } from '../../account-api/cut-list.ts'
 import type { Inventory } from '../../account-api/inventory.ts'
-import { sameProject, sameSite } from '../../domain/place.ts'
+import { asFarAsRead } from '../../account-api/lists/cut-list.ts'
+import { sameProject, sameSite } from '../../domain/account/place.ts'
 import { isChoice, offer } from '../../slack/blocks/picker.ts'
 import { serverCandidates } from '../../slack/blocks/server-candidates.ts'
 import type { Choices, OptionsQuery } from '../../slack/commands/handlers.ts'

@@ -1,6 +1,6 @@
 import { findApiKey } from '../../account-api/api-key-lookup.ts'
 import type { AccountApi } from '../../account-api/client.ts'
-import { asFarAsRead } from '../../account-api/cut-list.ts'
+import { asFarAsRead } from '../../account-api/lists/cut-list.ts'
 import { mrkdwn } from '../../slack/text/text.ts'
 import type { Feature, FeatureDefinition } from '../feature.ts'
 import { apiKeyDetails, apiKeyListing } from './messages.ts'

@@ -1,4 +1,4 @@
-import type { Outline, Request } from '../../domain/request.ts'
+import type { Outline, Request } from '../../domain/request/request.ts'
 import type { Catalog } from '../../requests/catalog.ts'
 import type { Store } from '../../requests/store/store.ts'
 import type { Feature, FeatureDefinition } from '../feature.ts'

@@ -1,4 +1,4 @@
-import type { Outline } from '../../domain/request.ts'
+import type { Outline } from '../../domain/request/request.ts'
 import type { Access } from '../../requests/access/access.ts'
 import type { Catalog } from '../../requests/catalog.ts'
 import type { Store } from '../../requests/store/store.ts'

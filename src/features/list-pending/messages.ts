@@ -1,5 +1,5 @@
-import type { Request } from '../../domain/request.ts'
-import { unreadableRequests } from '../../requests/messages/unreadable-requests.ts'
+import type { Request } from '../../domain/request/request.ts'
+import { unreadableRequests } from '../../requests/messages/refusals/unreadable-requests.ts'
 import type { Listing } from '../../slack/blocks/listing.ts'
 import { type Columns, itemRows } from '../../slack/lists/columns.ts'
 import { channelMention, code, dateTime, link, type Mrkdwn, mention, mrkdwn } from '../../slack/text/text.ts'

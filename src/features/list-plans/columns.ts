@@ -1,4 +1,4 @@
-import type { Plan, PlanPrice } from '../../domain/plan.ts'
+import type { Plan, PlanPrice } from '../../domain/account/plan.ts'
 import type { Cell } from '../../slack/lists/cells.ts'
 import type { Column, Columns } from '../../slack/lists/columns.ts'
 import { priceWords } from './prices.ts'

@@ -1,5 +1,5 @@
-import type { Missing } from '../../domain/missing.ts'
-import type { Plan } from '../../domain/plan.ts'
+import type { Plan } from '../../domain/account/plan.ts'
+import type { Missing } from '../../domain/errors/missing.ts'
 import { cutNotes } from '../../slack/blocks/cut-note.ts'
 import { filteredTitle, mostRows, noneFits, otherWords, unlisted } from '../../slack/blocks/filtered-listing.ts'
 import type { Listing } from '../../slack/blocks/listing.ts'

@@ -1,5 +1,5 @@
-import { inNaturalOrder } from '../../domain/natural-order.ts'
-import type { Plan, PlanPrice, PlanRegion } from '../../domain/plan.ts'
+import type { Plan, PlanPrice, PlanRegion } from '../../domain/account/plan.ts'
+import { inNaturalOrder } from '../../domain/text/natural-order.ts'
 import { containsWords, searchText } from '../../slack/text/contains-words.ts'
 
 /** The price that plans are compared by: of the plan, per vCPU, or per GB of memory. */

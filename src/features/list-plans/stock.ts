@@ -1,4 +1,4 @@
-import type { PlanRegion } from '../../domain/plan.ts'
+import type { PlanRegion } from '../../domain/account/plan.ts'
 
 /** Names the sites that offer a plan, each with its region: `ASH, DAL (United States); FRA (Germany)`. Undefined if there are none. */
 export interface Stock {

@@ -1,5 +1,5 @@
 import type { AccountApi } from '../../account-api/client.ts'
-import { asFarAsRead } from '../../account-api/cut-list.ts'
+import { asFarAsRead } from '../../account-api/lists/cut-list.ts'
 import { nothingIfAbsent } from '../../account-api/reading.ts'
 import { toUserMessage } from '../../slack/errors.ts'
 import { mrkdwn } from '../../slack/text/text.ts'

@@ -1,7 +1,7 @@
-import type { ElasticIp } from '../../domain/elastic-ip.ts'
-import type { ThingKind } from '../../domain/offer.ts'
-import type { Server } from '../../domain/server.ts'
-import type { VirtualMachine } from '../../domain/virtual-machine.ts'
+import type { ElasticIp } from '../../domain/account/elastic-ip.ts'
+import type { Server } from '../../domain/account/server.ts'
+import type { VirtualMachine } from '../../domain/account/virtual-machine.ts'
+import type { ThingKind } from '../../domain/change/offer.ts'
 
 export interface Lists {
   elasticIps: ElasticIp[]

@@ -1,7 +1,7 @@
 import type { ModalView } from '@slack/web-api'
 import type { AccountApi } from '../../account-api/client.ts'
 import type { Inventory } from '../../account-api/inventory.ts'
-import { isOpen, type Request } from '../../domain/request.ts'
+import { isOpen, type Request } from '../../domain/request/request.ts'
 import type { Catalog } from '../../requests/catalog.ts'
 import type { Store } from '../../requests/store/store.ts'
 import type { FormHandler, Shortcut } from '../../slack/commands/handlers.ts'

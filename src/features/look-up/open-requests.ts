@@ -1,4 +1,4 @@
-import type { Request } from '../../domain/request.ts'
+import type { Request } from '../../domain/request/request.ts'
 import type { Store } from '../../requests/store/store.ts'
 
 /** The most open requests that are searched. */

@@ -1,10 +1,10 @@
 import type { AccountApi } from '../../account-api/client.ts'
-import { asFarAsRead } from '../../account-api/cut-list.ts'
 import type { Inventory } from '../../account-api/inventory.ts'
-import { ApiError } from '../../domain/api-errors.ts'
-import type { ElasticIp } from '../../domain/elastic-ip.ts'
-import type { Server } from '../../domain/server.ts'
-import type { VirtualMachine } from '../../domain/virtual-machine.ts'
+import { asFarAsRead } from '../../account-api/lists/cut-list.ts'
+import type { ElasticIp } from '../../domain/account/elastic-ip.ts'
+import type { Server } from '../../domain/account/server.ts'
+import type { VirtualMachine } from '../../domain/account/virtual-machine.ts'
+import { ApiError } from '../../domain/errors/api-errors.ts'
 import type { Lists, Thing } from './find-things.ts'
 
 /** A thing as the account shows it now. `gone`: it does not exist. `unread`: the account API did not answer. */

@@ -1,5 +1,5 @@
 import { isIP } from 'node:net'
-import { withoutInvisible } from '../../domain/invisible.ts'
+import { withoutInvisible } from '../../domain/text/invisible.ts'
 import type { ShortcutMessage } from '../../slack/commands/handlers.ts'
 
 /** The most that is searched in a message. Slack's longest message has 40,000 characters, and its text and its blocks say the same. */

@@ -1,4 +1,4 @@
-import { notUnderstood } from '../../slack/commands/help.ts'
+import { notUnderstood } from '../../slack/commands/help/help.ts'
 import { code, joinMrkdwn, type Mrkdwn, mrkdwn } from '../../slack/text/text.ts'
 
 /** Says how the command is used. `rest` are the words that are too many. */

@@ -1,10 +1,10 @@
 import { isIP } from 'node:net'
 import type { AccountApi } from '../../account-api/client.ts'
-import { findInList } from '../../account-api/cut-list.ts'
+import { findInList } from '../../account-api/lists/cut-list.ts'
 import { nothingIfAbsent } from '../../account-api/reading.ts'
-import type { ElasticIp } from '../../domain/elastic-ip.ts'
-import { type MoveInput, sameAddress } from '../../domain/elastic-ip-move.ts'
-import { UnknownName } from '../../domain/errors.ts'
+import type { ElasticIp } from '../../domain/account/elastic-ip.ts'
+import { type MoveInput, sameAddress } from '../../domain/elastic-ip-move/elastic-ip-move.ts'
+import { UnknownName } from '../../domain/errors/errors.ts'
 import { chooseServer, findServers } from '../../moves/find-server.ts'
 
 interface Options {

@@ -1,6 +1,6 @@
-import { asFarAsRead } from '../../account-api/cut-list.ts'
 import type { Inventory } from '../../account-api/inventory.ts'
-import type { NameSource } from '../../slack/commands/unknown-name.ts'
+import { asFarAsRead } from '../../account-api/lists/cut-list.ts'
+import type { NameSource } from '../../slack/commands/help/unknown-name.ts'
 
 /** Returns where the names for suggestions come from. `command` is the slash command's name. */
 export function namesOf(inventory: Pick<Inventory, 'elasticIps' | 'servers'>, command: string): Record<string, NameSource> {

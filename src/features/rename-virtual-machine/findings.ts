@@ -1,8 +1,8 @@
 import { z } from 'zod'
-import { CheckFailed } from '../../domain/errors.ts'
-import { type Words, wordsFrom } from '../../domain/finding.ts'
-import { namesakesAre } from '../../domain/namesakes.ts'
-import { type Phrase, phrase } from '../../domain/phrase.ts'
+import { namesakesAre } from '../../domain/account/namesakes.ts'
+import { type Words, wordsFrom } from '../../domain/change/finding.ts'
+import { CheckFailed } from '../../domain/errors/errors.ts'
+import { type Phrase, phrase } from '../../domain/text/phrase.ts'
 
 const virtualMachineId = z.string()
 

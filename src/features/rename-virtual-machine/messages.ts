@@ -1,9 +1,9 @@
 import { z } from 'zod'
-import type { VirtualMachine } from '../../domain/virtual-machine.ts'
+import type { VirtualMachine } from '../../domain/account/virtual-machine.ts'
 import { button, longestButtonValue, sectionWithButton, wholeSection } from '../../slack/blocks/blocks.ts'
 import { message } from '../../slack/blocks/message.ts'
 import { placeOf } from '../../slack/blocks/picker.ts'
-import { notUnderstood } from '../../slack/commands/help.ts'
+import { notUnderstood } from '../../slack/commands/help/help.ts'
 import { code, joinMrkdwn, type Mrkdwn, mrkdwn } from '../../slack/text/text.ts'
 import type { Message } from '../../slack/web-api/messenger.ts'
 

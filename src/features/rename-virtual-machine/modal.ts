@@ -1,5 +1,5 @@
 import type { ModalView, PlainTextOption } from '@slack/web-api'
-import { reasonField } from '../../requests/messages/reason-field.ts'
+import { reasonField } from '../../requests/messages/forms/reason-field.ts'
 import { problemBlocks } from '../../slack/blocks/blocks.ts'
 import { externalSelect, input, plainTextInput } from '../../slack/blocks/inputs.ts'
 import { modal } from '../../slack/blocks/modal.ts'

@@ -1,7 +1,7 @@
 import type { AccountApi } from '../../account-api/client.ts'
-import { asFarAsRead, type ReadList } from '../../account-api/cut-list.ts'
-import { findNamesakes } from '../../domain/namesakes.ts'
-import type { VirtualMachine } from '../../domain/virtual-machine.ts'
+import { asFarAsRead, type ReadList } from '../../account-api/lists/cut-list.ts'
+import { findNamesakes } from '../../domain/account/namesakes.ts'
+import type { VirtualMachine } from '../../domain/account/virtual-machine.ts'
 import { withinOr } from '../../domain/within.ts'
 import type { RenameFinding } from './findings.ts'
 

@@ -1,6 +1,6 @@
 import type { PlainTextOption } from '@slack/web-api'
-import type { Missing } from '../../domain/missing.ts'
-import type { VirtualMachine } from '../../domain/virtual-machine.ts'
+import type { VirtualMachine } from '../../domain/account/virtual-machine.ts'
+import type { Missing } from '../../domain/errors/missing.ts'
 import { type Candidate, candidatesOf, offer, placeOf, preset } from '../../slack/blocks/picker.ts'
 import type { Choices } from '../../slack/commands/handlers.ts'
 

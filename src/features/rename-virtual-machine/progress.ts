@@ -1,6 +1,6 @@
-import type { Moment } from '../../domain/change.ts'
-import type { Observation } from '../../domain/observation.ts'
-import type { VirtualMachine } from '../../domain/virtual-machine.ts'
+import type { VirtualMachine } from '../../domain/account/virtual-machine.ts'
+import type { Moment } from '../../domain/change/change.ts'
+import type { Observation } from '../../domain/change/observation.ts'
 
 export interface Rename {
   id: string

@@ -1,8 +1,8 @@
 import type { AccountApi } from '../../account-api/client.ts'
 import { nothingIfAbsent } from '../../account-api/reading.ts'
-import { isUnanswered } from '../../domain/api-errors.ts'
-import { UnknownName, UserError } from '../../domain/errors.ts'
-import type { VirtualMachine } from '../../domain/virtual-machine.ts'
+import type { VirtualMachine } from '../../domain/account/virtual-machine.ts'
+import { isUnanswered } from '../../domain/errors/api-errors.ts'
+import { UnknownName, UserError } from '../../domain/errors/errors.ts'
 
 export type Resolved = { is: 'one'; id: string } | { is: 'several'; machines: VirtualMachine[] }
 

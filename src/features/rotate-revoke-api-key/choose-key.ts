@@ -1,7 +1,7 @@
-import type { ApiKey } from '../../domain/api-key.ts'
-import { findKeys, labelOf } from '../../domain/api-key-name.ts'
-import { UnknownName, UserError } from '../../domain/errors.ts'
-import { someOf } from '../../domain/some-of.ts'
+import type { ApiKey } from '../../domain/account/api-key.ts'
+import { findKeys, labelOf } from '../../domain/account/api-key-name.ts'
+import { UnknownName, UserError } from '../../domain/errors/errors.ts'
+import { someOf } from '../../domain/text/some-of.ts'
 import { type Candidate, candidatesOf, offer } from '../../slack/blocks/picker.ts'
 import type { Choices } from '../../slack/commands/handlers.ts'
 

@@ -1,10 +1,10 @@
 import { z } from 'zod'
-import { fullAccessFromEverywhere, labelOf } from '../../domain/api-key-name.ts'
-import { formatAgo } from '../../domain/duration.ts'
-import { CheckFailed } from '../../domain/errors.ts'
-import { type Words, wordsFrom } from '../../domain/finding.ts'
-import { type Phrase, person, phrase } from '../../domain/phrase.ts'
-import { RetractedBecause, retractedBecause } from '../../domain/retraction.ts'
+import { fullAccessFromEverywhere, labelOf } from '../../domain/account/api-key-name.ts'
+import { type Words, wordsFrom } from '../../domain/change/finding.ts'
+import { RetractedBecause, retractedBecause } from '../../domain/change/retraction.ts'
+import { CheckFailed } from '../../domain/errors/errors.ts'
+import { formatAgo } from '../../domain/text/duration.ts'
+import { type Phrase, person, phrase } from '../../domain/text/phrase.ts'
 
 const between = { before: z.string(), now: z.string() }
 

@@ -1,7 +1,7 @@
 import { ensureDeleted, findApiKey } from '../../account-api/api-key-lookup.ts'
-import { deletingActions } from '../../domain/account-event.ts'
-import type { Change } from '../../domain/change.ts'
-import { phrase } from '../../domain/phrase.ts'
+import { deletingActions } from '../../domain/account/account-event.ts'
+import type { Change } from '../../domain/change/change.ts'
+import { phrase } from '../../domain/text/phrase.ts'
 import type { KeyFinding } from './findings.ts'
 import { factsOf, idsOf, type KeyChangeParts, type KeyFacts, type KeyInput, keyOf, labelOfKey, sharedParts } from './key.ts'
 

@@ -1,8 +1,8 @@
 import { ensureDeleted, findApiKey } from '../../account-api/api-key-lookup.ts'
-import { deletingActions } from '../../domain/account-event.ts'
-import type { Change, Moment } from '../../domain/change.ts'
-import type { Observation } from '../../domain/observation.ts'
-import { phrase } from '../../domain/phrase.ts'
+import { deletingActions } from '../../domain/account/account-event.ts'
+import type { Change, Moment } from '../../domain/change/change.ts'
+import type { Observation } from '../../domain/change/observation.ts'
+import { phrase } from '../../domain/text/phrase.ts'
 import type { KeyFinding } from './findings.ts'
 import { factsOf, idsOf, type KeyChangeParts, type KeyFacts, type KeyInput, keyOf, labelOfKey, sharedParts } from './key.ts'
 

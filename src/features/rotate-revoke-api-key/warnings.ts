@@ -1,5 +1,5 @@
-import type { ApiKey } from '../../domain/api-key.ts'
-import { requesterOfKey } from '../../domain/api-key-name.ts'
+import type { ApiKey } from '../../domain/account/api-key.ts'
+import { requesterOfKey } from '../../domain/account/api-key-name.ts'
 import type { KeyFinding } from './findings.ts'
 
 /**

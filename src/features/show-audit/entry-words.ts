@@ -1,7 +1,7 @@
 import type { AuditEntry } from '../../audit/entry.ts'
-import type { Change } from '../../domain/change.ts'
+import type { Change } from '../../domain/change/change.ts'
 import type { Catalog } from '../../requests/catalog.ts'
-import { explain } from '../../requests/messages/causes.ts'
+import { explain } from '../../requests/messages/refusals/causes.ts'
 
 /** The part of the catalog that puts changes into words. */
 export type WordsOfChanges = Pick<Catalog, 'sentenceOf' | 'changeIfKnown' | 'kinds' | 'labelOf'>

@@ -1,7 +1,7 @@
 import type { AccountApi } from '../../account-api/client.ts'
 import type { Inventory } from '../../account-api/inventory.ts'
 import type { Audit } from '../../audit/intake.ts'
-import type { Request } from '../../domain/request.ts'
+import type { Request } from '../../domain/request/request.ts'
 import type { Store } from '../../requests/store/store.ts'
 import type { Listing } from '../../slack/blocks/listing.ts'
 import type { Details } from '../../slack/lists/details.ts'

@@ -1,4 +1,4 @@
-import type { ChangeKind } from '../../domain/change-kind.ts'
+import type { ChangeKind } from '../../domain/policy/change-kind.ts'
 import { code, dateTime, joinMrkdwn, type Mrkdwn, mrkdwn } from '../../slack/text/text.ts'
 import type { EventsRead, Resource } from './account/account-events.ts'
 import type { FoundStories } from './find-stories.ts'

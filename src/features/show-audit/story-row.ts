@@ -1,5 +1,5 @@
 import type { FoundEntry } from '../../audit/find-entries.ts'
-import { stateWithCount } from '../../requests/messages/items.ts'
+import { stateWithCount } from '../../requests/messages/items/items.ts'
 import { capitalised } from '../../slack/text/capitalised.ts'
 import { joinMrkdwn, link, type Mrkdwn, mention, mrkdwn, quotation, toPlainText } from '../../slack/text/text.ts'
 import type { MatchedEvent } from './account/match-events.ts'

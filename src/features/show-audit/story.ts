@@ -1,6 +1,6 @@
 import type { FoundEntry } from '../../audit/find-entries.ts'
-import type { RequestState } from '../../domain/request.ts'
-import type { ItemState } from '../../domain/request-item.ts'
+import type { RequestState } from '../../domain/request/request.ts'
+import type { ItemState } from '../../domain/request/request-item.ts'
 import { stateOfAct, stateOfItemAct } from '../../requests/steps.ts'
 
 /** The entries about one request, or a single entry that is about none. */

@@ -1,5 +1,5 @@
-import { ApiError, isKeyRefused, isRefusal } from '../../domain/api-errors.ts'
-import { UserError } from '../../domain/errors.ts'
+import { ApiError, isKeyRefused, isRefusal } from '../../domain/errors/api-errors.ts'
+import { UserError } from '../../domain/errors/errors.ts'
 import { likenessOf } from './likeness.ts'
 import type { RepeatedLines } from './repeated-lines.ts'
 

@@ -1,4 +1,4 @@
-import { StoreUnavailableError } from '../../domain/errors.ts'
+import { StoreUnavailableError } from '../../domain/errors/errors.ts'
 import { describeError } from './safe-value.ts'
 
 /** Errors of a connection, by the code of Node or the words of ioredis and BullMQ. */

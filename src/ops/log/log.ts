@@ -1,5 +1,5 @@
 import pino, { type DestinationStream } from 'pino'
-import type { ErrorCode } from '../../domain/error-code.ts'
+import type { ErrorCode } from '../../domain/errors/error-code.ts'
 import type { LogField } from './fields.ts'
 import { safeValue, scrub } from './safe-value.ts'
 

@@ -1,6 +1,6 @@
-import { ApiContractError, ApiError, ApiUnreachableError } from '../../domain/api-errors.ts'
-import { StoreUnavailableError, UserError } from '../../domain/errors.ts'
-import { Secret } from '../../domain/secret.ts'
+import { ApiContractError, ApiError, ApiUnreachableError } from '../../domain/errors/api-errors.ts'
+import { StoreUnavailableError, UserError } from '../../domain/errors/errors.ts'
+import { Secret } from '../../domain/signing/secret.ts'
 
 export interface ErrorDescription {
   name: string

@@ -1,4 +1,4 @@
-import { type ErrorCode, errorCodes } from '../../domain/error-code.ts'
+import { type ErrorCode, errorCodes } from '../../domain/errors/error-code.ts'
 import { withoutNumbers } from './likeness.ts'
 import type { Log } from './log.ts'
 import type { RepeatedLines } from './repeated-lines.ts'

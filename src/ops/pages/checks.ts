@@ -1,5 +1,5 @@
-import { ApiContractError, ApiError, isKeyRefused } from '../../domain/api-errors.ts'
-import { StoreUnavailableError } from '../../domain/errors.ts'
+import { ApiContractError, ApiError, isKeyRefused } from '../../domain/errors/api-errors.ts'
+import { StoreUnavailableError } from '../../domain/errors/errors.ts'
 import { atMostEvery } from './shared-runs.ts'
 import type { Check } from './status.ts'
 

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { AwayError } from '../../domain/errors.ts'
+import { AwayError } from '../../domain/errors/errors.ts'
 
 const defaultFirstPauseMs = 1_000
 

@@ -1,4 +1,4 @@
-import { StartError } from '../../domain/errors.ts'
+import { StartError } from '../../domain/errors/errors.ts'
 
 type Close = () => Promise<void>
 

@@ -1,9 +1,9 @@
 import type { AuditEntry } from '../../audit/entry.ts'
-import { type AuthorityProblem, problemOf } from '../../domain/authority-problem.ts'
-import { isMachine } from '../../domain/origin.ts'
-import { approvalsNeeded, type PolicyRule } from '../../domain/policy.ts'
-import type { Approval, Decision, Request } from '../../domain/request.ts'
-import type { RequestSignatures } from '../../domain/request-signature.ts'
+import { isMachine } from '../../domain/approval/origin.ts'
+import { approvalsNeeded, type PolicyRule } from '../../domain/policy/policy.ts'
+import { type AuthorityProblem, problemOf } from '../../domain/request/authority-problem.ts'
+import type { Approval, Decision, Request } from '../../domain/request/request.ts'
+import type { RequestSignatures } from '../../domain/request/request-signature.ts'
 import { isSend, stateOfAct } from '../steps.ts'
 
 /** How long after the last approval a write may be sent. After that, an older state that somebody puts back into Redis has no effect. */

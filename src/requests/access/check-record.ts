@@ -1,6 +1,6 @@
-import { type AuthorityProblem, problemOf } from '../../domain/authority-problem.ts'
-import type { Request } from '../../domain/request.ts'
-import type { RequestSignatures } from '../../domain/request-signature.ts'
+import { type AuthorityProblem, problemOf } from '../../domain/request/authority-problem.ts'
+import type { Request } from '../../domain/request/request.ts'
+import type { RequestSignatures } from '../../domain/request/request-signature.ts'
 import type { Catalog } from '../catalog.ts'
 
 interface CheckRecordParts {

@@ -1,6 +1,6 @@
-import type { ChangeKind } from '../../domain/change-kind.ts'
-import { isMachine, type Origin } from '../../domain/origin.ts'
-import type { Requester } from '../../domain/people.ts'
+import { isMachine, type Origin } from '../../domain/approval/origin.ts'
+import type { Requester } from '../../domain/approval/people.ts'
+import type { ChangeKind } from '../../domain/policy/change-kind.ts'
 import type { Refuse } from './refuse.ts'
 import type { People } from './standings.ts'
 

@@ -1,10 +1,17 @@
-import { judgeApprover, judgeBreakGlass, judgeOwner, judgeReader, judgeRequesterOfKind, judgeTracker } from '../../domain/approval.ts'
-import type { ChangeKind } from '../../domain/change-kind.ts'
-import type { Origin } from '../../domain/origin.ts'
-import type { Requester } from '../../domain/people.ts'
-import { approverGroupsOf, type Policy, type PolicyRule, rulesOfKind } from '../../domain/policy.ts'
-import type { Request } from '../../domain/request.ts'
-import type { Ruling } from '../../domain/ruling.ts'
+import {
+  judgeApprover,
+  judgeBreakGlass,
+  judgeOwner,
+  judgeReader,
+  judgeRequesterOfKind,
+  judgeTracker,
+} from '../../domain/approval/approval.ts'
+import type { Origin } from '../../domain/approval/origin.ts'
+import type { Requester } from '../../domain/approval/people.ts'
+import type { Ruling } from '../../domain/approval/ruling.ts'
+import type { ChangeKind } from '../../domain/policy/change-kind.ts'
+import { approverGroupsOf, type Policy, type PolicyRule, rulesOfKind } from '../../domain/policy/policy.ts'
+import type { Request } from '../../domain/request/request.ts'
 import type { Standings } from './standings.ts'
 
 /** What a person wants to do. */

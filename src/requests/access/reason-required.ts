@@ -1,6 +1,6 @@
 import { Refusal } from '../../slack/errors.ts'
 import { mrkdwn } from '../../slack/text/text.ts'
-import { reasonRequired } from '../messages/reason-field.ts'
+import { reasonRequired } from '../messages/forms/reason-field.ts'
 
 /** What a form shows of a change that was typed: its input, and what the preflight check read. */
 export interface Draft {

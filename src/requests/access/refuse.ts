@@ -1,9 +1,9 @@
 import type { AuditNote } from '../../audit/entry.ts'
-import type { Denial } from '../../domain/denial.ts'
-import type { Origin } from '../../domain/origin.ts'
-import type { Request } from '../../domain/request.ts'
+import type { Denial } from '../../domain/approval/denial.ts'
+import type { Origin } from '../../domain/approval/origin.ts'
+import type { Request } from '../../domain/request/request.ts'
 import { Refusal } from '../../slack/errors.ts'
-import { denialWords, type LabelOf } from '../messages/denials.ts'
+import { denialWords, type LabelOf } from '../messages/refusals/denials.ts'
 import type { NoteOf } from '../store/request-note.ts'
 
 /** What a person tried: an act, or the id of a button. */

@@ -1,7 +1,7 @@
 import type { AuditEntry } from '../../audit/entry.ts'
-import { type AuthorityProblem, problemOf } from '../../domain/authority-problem.ts'
-import { isOpen, type Request } from '../../domain/request.ts'
-import type { RequestSignatures } from '../../domain/request-signature.ts'
+import { type AuthorityProblem, problemOf } from '../../domain/request/authority-problem.ts'
+import { isOpen, type Request } from '../../domain/request/request.ts'
+import type { RequestSignatures } from '../../domain/request/request-signature.ts'
 import { stateOfAct } from '../steps.ts'
 
 /** How long after its end a request may be searched for. Much longer than it is tracked then, because all processes may be stopped. */

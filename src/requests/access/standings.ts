@@ -1,5 +1,5 @@
-import { isMachine, type Origin } from '../../domain/origin.ts'
-import type { ChannelStanding, Membership, Person, Place } from '../../domain/people.ts'
+import { isMachine, type Origin } from '../../domain/approval/origin.ts'
+import type { ChannelStanding, Membership, Person, Place } from '../../domain/approval/people.ts'
 
 /** Reads people, groups and channels from Slack. A standing is `unknown` if Slack does not answer. */
 export interface People {

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { AuditNote } from '../../audit/entry.ts'
-import { StoreUnavailableError } from '../../domain/errors.ts'
-import type { Request } from '../../domain/request.ts'
+import { StoreUnavailableError } from '../../domain/errors/errors.ts'
+import type { Request } from '../../domain/request/request.ts'
 import type { Store } from '../store/store.ts'
 
 /** The wait before the step is sent again. */

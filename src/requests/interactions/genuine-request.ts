@@ -1,13 +1,13 @@
-import type { ButtonDenial } from '../../domain/denial.ts'
-import type { Origin } from '../../domain/origin.ts'
-import type { Request } from '../../domain/request.ts'
-import type { RequestSignatures } from '../../domain/request-signature.ts'
+import type { ButtonDenial } from '../../domain/approval/denial.ts'
+import type { Origin } from '../../domain/approval/origin.ts'
+import type { Request } from '../../domain/request/request.ts'
+import type { RequestSignatures } from '../../domain/request/request-signature.ts'
 import type { Click, Submission } from '../../slack/commands/handlers.ts'
 import type { Refusal } from '../../slack/errors.ts'
 import type { Metadata } from '../../slack/receive/metadata.ts'
 import type { Access } from '../access/access.ts'
 import type { Catalog } from '../catalog.ts'
-import type { Decide } from '../lifecycle/decide.ts'
+import type { Decide } from '../lifecycle/decide/decide.ts'
 import { belongsTo, readButton } from '../messages/buttons.ts'
 
 export interface GenuineRequestParts {

@@ -1,6 +1,6 @@
 import type { Button } from '@slack/web-api'
-import type { Origin } from '../../domain/origin.ts'
-import { isOpen, type Outline, type Request } from '../../domain/request.ts'
+import type { Origin } from '../../domain/approval/origin.ts'
+import { isOpen, type Outline, type Request } from '../../domain/request/request.ts'
 import type { Click } from '../../slack/commands/handlers.ts'
 import type { Mrkdwn } from '../../slack/text/text.ts'
 import type { Messenger } from '../../slack/web-api/messenger.ts'

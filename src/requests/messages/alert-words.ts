@@ -1,4 +1,4 @@
-import type { SourceAlert } from '../../domain/request.ts'
+import type { SourceAlert } from '../../domain/request/request.ts'
 import { outsideLink } from '../../slack/text/outside-link.ts'
 import { code, type Mrkdwn, mrkdwn } from '../../slack/text/text.ts'
 

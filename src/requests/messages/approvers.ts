@@ -1,5 +1,5 @@
-import { type ApproveTerms, approvalsNeeded, type Group, isUserGroup, type PolicyRule } from '../../domain/policy.ts'
-import type { Request } from '../../domain/request.ts'
+import { type ApproveTerms, approvalsNeeded, type Group, isUserGroup, type PolicyRule } from '../../domain/policy/policy.ts'
+import type { Request } from '../../domain/request/request.ts'
 import { type Mrkdwn, mention, mrkdwn, ownWords, userGroupMention } from '../../slack/text/text.ts'
 
 /** Mentions a person or a user group by its id. */

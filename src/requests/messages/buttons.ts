@@ -1,4 +1,4 @@
-import type { Request } from '../../domain/request.ts'
+import type { Request } from '../../domain/request/request.ts'
 
 /** The ids of the buttons of a card. The Home tab has the same buttons. */
 export const cardButtons = {

@@ -1,5 +1,5 @@
-import { isSetting } from '../../domain/policy.ts'
-import type { Grant } from '../../domain/ruling.ts'
+import type { Grant } from '../../domain/approval/ruling.ts'
+import { isSetting } from '../../domain/policy/policy.ts'
 import { type Mrkdwn, mrkdwn } from '../../slack/text/text.ts'
 import { mentionOf } from './approvers.ts'
 import { ruleWords } from './rule-words.ts'

@@ -6,8 +6,8 @@ import { cardButtons, refreshHome } from './buttons.ts'
 import { cardActions } from './card/card-actions.ts'
 import type { CardView } from './card/card-view.ts'
 import { cardBody } from './card/open-card.ts'
-import { stateWithCount } from './items.ts'
-import { unreadableRequests } from './unreadable-requests.ts'
+import { stateWithCount } from './items/items.ts'
+import { unreadableRequests } from './refusals/unreadable-requests.ts'
 import { timeApproved, timeTaken } from './words.ts'
 
 export interface HomeEntry {

@@ -1,5 +1,5 @@
-import type { AuthorityProblem } from '../../domain/authority-problem.ts'
-import type { Request } from '../../domain/request.ts'
+import type { AuthorityProblem } from '../../domain/request/authority-problem.ts'
+import type { Request } from '../../domain/request/request.ts'
 import type { ListProblem } from '../../redis/assignments.ts'
 import { code, type Mrkdwn, mention, mrkdwn } from '../../slack/text/text.ts'
 

@@ -1,6 +1,6 @@
-import type { ApiError } from '../../domain/api-errors.ts'
-import { formatDuration } from '../../domain/duration.ts'
-import type { Request, StoredState } from '../../domain/request.ts'
+import type { ApiError } from '../../domain/errors/api-errors.ts'
+import type { Request, StoredState } from '../../domain/request/request.ts'
+import { formatDuration } from '../../domain/text/duration.ts'
 import { code, type Mrkdwn, mrkdwn } from '../../slack/text/text.ts'
 
 /** The words for each state. Most kinds of change replace *in progress* with their own word (`moving`). */

@@ -1,4 +1,4 @@
-import type { Request } from '../../domain/request.ts'
+import type { Request } from '../../domain/request/request.ts'
 import { noTracing, type Tracing } from '../../domain/tracing.ts'
 import type { Messenger } from '../../slack/web-api/messenger.ts'
 import type { Outbox, OutboxName } from './outbox.ts'

@@ -1,4 +1,4 @@
-import type { Request } from '../../domain/request.ts'
+import type { Request } from '../../domain/request/request.ts'
 import type { Messenger } from '../../slack/web-api/messenger.ts'
 import type { Lease } from './outbox.ts'
 import type { Renderer } from './render.ts'

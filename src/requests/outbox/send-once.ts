@@ -1,4 +1,4 @@
-import type { Request } from '../../domain/request.ts'
+import type { Request } from '../../domain/request/request.ts'
 import { type Answerable, sendWithTable } from '../../slack/lists/answerable.ts'
 import type { SearchResult } from '../../slack/web-api/find-message.ts'
 import type { Messenger, Posted, Where } from '../../slack/web-api/messenger.ts'

@@ -1,5 +1,5 @@
-import { isMachine } from '../../domain/origin.ts'
-import type { Request } from '../../domain/request.ts'
+import { isMachine } from '../../domain/approval/origin.ts'
+import type { Request } from '../../domain/request/request.ts'
 import { type Answerable, sendWithTable } from '../../slack/lists/answerable.ts'
 import { unreachableChannelErrors } from '../../slack/web-api/failure.ts'
 import type { Messenger } from '../../slack/web-api/messenger.ts'

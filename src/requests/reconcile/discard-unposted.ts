@@ -1,8 +1,8 @@
-import { isMachine } from '../../domain/origin.ts'
-import type { Request } from '../../domain/request.ts'
+import { isMachine } from '../../domain/approval/origin.ts'
+import type { Request } from '../../domain/request/request.ts'
 import { notice } from '../../slack/blocks/notice.ts'
 import type { Messenger } from '../../slack/web-api/messenger.ts'
-import type { CommonFinding } from '../messages/causes.ts'
+import type { CommonFinding } from '../messages/refusals/causes.ts'
 import { refusedCard } from '../messages/words.ts'
 import type { Store } from '../store/store.ts'
 

@@ -1,6 +1,6 @@
 import type { Audit } from '../../audit/intake.ts'
-import { type AuthorityProblem, unverifiedRecord } from '../../domain/authority-problem.ts'
-import { type Request, unknownState } from '../../domain/request.ts'
+import { type AuthorityProblem, unverifiedRecord } from '../../domain/request/authority-problem.ts'
+import { type Request, unknownState } from '../../domain/request/request.ts'
 import type { Show } from '../outbox/show.ts'
 import { stepOf } from '../steps.ts'
 import type { NoteOf } from '../store/request-note.ts'

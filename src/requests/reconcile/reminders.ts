@@ -1,4 +1,4 @@
-import type { Request } from '../../domain/request.ts'
+import type { Request } from '../../domain/request/request.ts'
 import { firstReminderAt } from '../store/new-requests.ts'
 
 /** The share of the time to act after which people get each reminder: approvers of a waiting request, requesters of an approved one. */

@@ -1,4 +1,4 @@
-import type { ItemState } from '../../domain/request-item.ts'
+import type { ItemState } from '../../domain/request/request-item.ts'
 import type { Step } from './step.ts'
 
 /**

@@ -1,4 +1,4 @@
-import type { RequestState } from '../../domain/request.ts'
+import type { RequestState } from '../../domain/request/request.ts'
 
 /**
  * Who takes a step. `worker`: the process that finds the step due. `alert`: the process that an alert was

@@ -1,4 +1,4 @@
-import type { Request } from '../../domain/request.ts'
+import type { Request } from '../../domain/request/request.ts'
 import type { Redis } from '../../redis/connect.ts'
 import type { Keys } from '../../redis/key-names.ts'
 import { createScripts, readScripts } from '../../redis/scripts.ts'

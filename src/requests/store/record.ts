@@ -1,4 +1,4 @@
-import { Outline, Request } from '../../domain/request.ts'
+import { Outline, Request } from '../../domain/request/request.ts'
 
 /** The hash in Redis that holds a request: JSON by field. Fields with a colon are written by scripts (`token:approve`, `outbox:card`). */
 export type RecordHash = Record<string, string>

@@ -1,4 +1,4 @@
-import type { Outline, Request } from '../../domain/request.ts'
+import type { Outline, Request } from '../../domain/request/request.ts'
 import type { ChainableCommander, Redis } from '../../redis/connect.ts'
 import { guardStore } from '../../redis/connect.ts'
 import type { Keys } from '../../redis/key-names.ts'

@@ -1,7 +1,7 @@
 import type { AuditNote } from '../../audit/entry.ts'
-import { problemOf, unverifiedRecord } from '../../domain/authority-problem.ts'
-import type { Request } from '../../domain/request.ts'
-import type { RequestSignatures } from '../../domain/request-signature.ts'
+import { problemOf, unverifiedRecord } from '../../domain/request/authority-problem.ts'
+import type { Request } from '../../domain/request/request.ts'
+import type { RequestSignatures } from '../../domain/request/request-signature.ts'
 
 /** What the note of an act says besides the request. */
 type More = Partial<AuditNote>

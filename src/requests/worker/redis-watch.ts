@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import type { ErrorCode } from '../../domain/error-code.ts'
-import type { Keyring } from '../../domain/keyring.ts'
+import type { ErrorCode } from '../../domain/errors/error-code.ts'
+import type { Keyring } from '../../domain/signing/keyring.ts'
 import type { RedisFault } from '../../redis/check.ts'
 import { guardStore, type Redis } from '../../redis/connect.ts'
 import type { Keys } from '../../redis/key-names.ts'

@@ -1,5 +1,5 @@
-import type { ListLimit } from '../../domain/list-errors.ts'
-import type { Missing } from '../../domain/missing.ts'
+import type { ListLimit } from '../../domain/errors/list-errors.ts'
+import type { Missing } from '../../domain/errors/missing.ts'
 import { type Mrkdwn, mrkdwn } from '../text/text.ts'
 
 /** The words for each limit that kept a list of the account API from being read to its end. */

@@ -1,6 +1,6 @@
 import type { PlainTextOption } from '@slack/web-api'
-import type { Missing } from '../../domain/missing.ts'
-import { inNaturalOrder } from '../../domain/natural-order.ts'
+import type { Missing } from '../../domain/errors/missing.ts'
+import { inNaturalOrder } from '../../domain/text/natural-order.ts'
 import { type Choices, notAChoice } from '../commands/handlers.ts'
 import { mostWords, searchText } from '../text/contains-words.ts'
 import { longestOptionValue, option } from './inputs.ts'

@@ -1,4 +1,4 @@
-import { longestReason } from '../../domain/reason.ts'
+import { longestReason } from '../../domain/policy/reason.ts'
 import type { Values } from '../commands/handlers.ts'
 import { input, plainTextInput } from './inputs.ts'
 

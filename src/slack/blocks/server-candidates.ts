@@ -1,4 +1,4 @@
-import type { Server } from '../../domain/server.ts'
+import type { Server } from '../../domain/account/server.ts'
 import { type Candidate, candidatesOf, placeOf } from './picker.ts'
 
 /** Shows a server as an option of a picker. */

@@ -1,6 +1,6 @@
 import type { ModalView } from '@slack/web-api'
-import type { ChangeKind } from '../../domain/change-kind.ts'
-import type { Requester } from '../../domain/people.ts'
+import type { Requester } from '../../domain/approval/people.ts'
+import type { ChangeKind } from '../../domain/policy/change-kind.ts'
 import type { Listing } from '../blocks/listing.ts'
 import type { Mrkdwn } from '../text/text.ts'
 import type { SlashCommand } from './handlers.ts'

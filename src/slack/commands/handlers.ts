@@ -1,6 +1,6 @@
 import type { ModalView, PlainTextOption } from '@slack/web-api'
-import type { MessageRef } from '../../domain/message-ref.ts'
-import type { Origin } from '../../domain/origin.ts'
+import type { Origin } from '../../domain/approval/origin.ts'
+import type { MessageRef } from '../../domain/request/message-ref.ts'
 import type { Answerable } from '../lists/answerable.ts'
 import type { Mrkdwn } from '../text/text.ts'
 import type { Message } from '../web-api/messenger.ts'

@@ -1,6 +1,6 @@
-import type { ChangeKind } from '../../domain/change-kind.ts'
-import type { Origin } from '../../domain/origin.ts'
-import type { Requester } from '../../domain/people.ts'
+import type { Origin } from '../../domain/approval/origin.ts'
+import type { Requester } from '../../domain/approval/people.ts'
+import type { ChangeKind } from '../../domain/policy/change-kind.ts'
 import type { Need } from './commands.ts'
 
 /** Throws a Refusal if the person may not request this kind of change. The right to read was already checked when the command arrived. */

@@ -1,18 +1,18 @@
-import type { Requester } from '../../domain/people.ts'
+import type { Requester } from '../../domain/approval/people.ts'
 import { type Listing, type ListPlace, listAnswer, listingMessage, PageButton, pageActionIds } from '../blocks/listing.ts'
 import { notice } from '../blocks/notice.ts'
 import { nothingRequested, outdatedButton, Refusal } from '../errors.ts'
 import { readJson } from '../receive/metadata.ts'
 import type { Message } from '../web-api/messenger.ts'
 import { type Command, type CommandCall, findCommand, findMeant, type Need } from './commands.ts'
+import { createOpenForms } from './forms/open-forms.ts'
 import type { Click, FormHandler, Handler, SlashCommand } from './handlers.ts'
-import { takesNone } from './help.ts'
+import { takesNone } from './help/help.ts'
+import { createShowHelp, isHelpWord } from './help/show-help.ts'
+import { notACommand, unknownCommand } from './help/unknown-command.ts'
 import { limitWords } from './limit-words.ts'
-import { createOpenForms } from './open-forms.ts'
 import { withoutMention } from './parse-words.ts'
 import type { Gate, GateForm, May, RuleWithReason } from './rights.ts'
-import { createShowHelp, isHelpWord } from './show-help.ts'
-import { notACommand, unknownCommand } from './unknown-command.ts'
 
 interface RouterParts {
   commands: Command[]

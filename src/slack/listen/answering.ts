@@ -1,4 +1,4 @@
-import type { Origin } from '../../domain/origin.ts'
+import type { Origin } from '../../domain/approval/origin.ts'
 import { modal } from '../blocks/modal.ts'
 import type { Answer } from '../commands/handlers.ts'
 import { type Answerable, hasTable, sendWithTable } from '../lists/answerable.ts'

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import type { App, ViewSubmitAction } from '@slack/bolt'
 import { z } from 'zod'
-import type { Origin } from '../../domain/origin.ts'
-import type { OpenForm } from '../commands/form.ts'
+import type { Origin } from '../../domain/approval/origin.ts'
+import type { OpenForm } from '../commands/forms/form.ts'
 import type { Authorize, InteractionHandlers } from '../commands/handlers.ts'
 import {
   ClickPayload,

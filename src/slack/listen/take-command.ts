@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { z } from 'zod'
-import type { Origin } from '../../domain/origin.ts'
+import type { Origin } from '../../domain/approval/origin.ts'
 import type { InteractionHandlers, SlashCommand } from '../commands/handlers.ts'
 import { longestCommand, refuseLongCommand } from '../commands/limit-words.ts'
 import { parseWords } from '../commands/parse-words.ts'

@@ -1,6 +1,6 @@
 import type { WebClient } from '@slack/web-api'
 import { z } from 'zod'
-import type { ChannelStanding } from '../../domain/people.ts'
+import type { ChannelStanding } from '../../domain/approval/people.ts'
 import { classifySlackFailure } from '../web-api/failure.ts'
 import { createLookup } from './lookup.ts'
 

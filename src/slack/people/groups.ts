@@ -1,5 +1,5 @@
 import type { WebClient } from '@slack/web-api'
-import type { Membership } from '../../domain/people.ts'
+import type { Membership } from '../../domain/approval/people.ts'
 import { classifySlackFailure } from '../web-api/failure.ts'
 import { createLookup } from './lookup.ts'
 

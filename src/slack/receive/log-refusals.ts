@@ -1,4 +1,4 @@
-import type { ErrorCode } from '../../domain/error-code.ts'
+import type { ErrorCode } from '../../domain/errors/error-code.ts'
 import { createRepeats } from '../../domain/repeats.ts'
 
 interface RefusalLogOptions {

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { MessageRef } from '../../domain/message-ref.ts'
-import { Origin } from '../../domain/origin.ts'
+import { Origin } from '../../domain/approval/origin.ts'
+import { MessageRef } from '../../domain/request/message-ref.ts'
 
 /** Stored in a modal, because Slack sends no channel and no response URL with what people do in it. CONTRIBUTING.md says how it may change. */
 const Metadata = z.object({

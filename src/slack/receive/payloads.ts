@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import { z } from 'zod'
-import type { Origin } from '../../domain/origin.ts'
+import type { Origin } from '../../domain/approval/origin.ts'
 import type { Chosen, Ticked, Values } from '../commands/handlers.ts'
 import { readMetadata } from './metadata.ts'
 

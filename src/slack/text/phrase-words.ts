@@ -1,4 +1,4 @@
-import { type Phrase, phraseText } from '../../domain/phrase.ts'
+import { type Phrase, phraseText } from '../../domain/text/phrase.ts'
 import { code, joinMrkdwn, type Mrkdwn, mention, mrkdwn } from './text.ts'
 
 /** Returns the text for a person: a mention, or a name where a mention would notify somebody who should not be. */

@@ -1,5 +1,5 @@
-import { withoutInvisible } from '../../domain/invisible.ts'
-import { isMachine } from '../../domain/origin.ts'
+import { isMachine } from '../../domain/approval/origin.ts'
+import { withoutInvisible } from '../../domain/text/invisible.ts'
 
 /** Holds the text of `Mrkdwn`. The class is not exported, so that only the functions of this file can create one. */
 class MrkdwnText {

@@ -1,5 +1,5 @@
 import type { WebClient } from '@slack/web-api'
-import { AwayError, StartError } from '../../domain/errors.ts'
+import { AwayError, StartError } from '../../domain/errors/errors.ts'
 import { classifySlackFailure, type SlackFailure } from './failure.ts'
 
 export interface Identity {

@@ -1,5 +1,5 @@
 import type { KnownBlock } from '@slack/web-api'
-import type { Secret } from '../../domain/secret.ts'
+import type { Secret } from '../../domain/signing/secret.ts'
 import { context, wholeSection } from '../blocks/blocks.ts'
 import { message } from '../blocks/message.ts'
 import { type Mrkdwn, mrkdwn, ownWords } from '../text/text.ts'

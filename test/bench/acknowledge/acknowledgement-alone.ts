@@ -1,4 +1,4 @@
-import { Secret } from '../../../src/domain/secret.ts'
+import { Secret } from '../../../src/domain/signing/secret.ts'
 import { createLog } from '../../../src/ops/log/log.ts'
 import { createRepeatedLines } from '../../../src/ops/log/repeated-lines.ts'
 import { slackLogger } from '../../../src/ops/log/slack-logger.ts'

@@ -1,5 +1,5 @@
 import { createAccountApi } from '../../../src/account-api/client.ts'
-import { Secret } from '../../../src/domain/secret.ts'
+import { Secret } from '../../../src/domain/signing/secret.ts'
 import { serveReads } from './serve-reads.ts'
 
 /** The bot's typed client, without its pacing. */

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { AccountApi } from '../../../src/account-api/client.ts'
-import type { Server } from '../../../src/domain/server.ts'
+import type { Server } from '../../../src/domain/account/server.ts'
 import { createPreflight } from '../../../src/features/evacuate-server/preflight.ts'
 
 const place = { project: undefined, site: { id: undefined, name: undefined, slug: 'ASH' } }

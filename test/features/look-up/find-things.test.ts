@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import type { ElasticIp } from '../../../src/domain/elastic-ip.ts'
-import type { Server } from '../../../src/domain/server.ts'
-import type { VirtualMachine } from '../../../src/domain/virtual-machine.ts'
+import type { ElasticIp } from '../../../src/domain/account/elastic-ip.ts'
+import type { Server } from '../../../src/domain/account/server.ts'
+import type { VirtualMachine } from '../../../src/domain/account/virtual-machine.ts'
 import { findThings } from '../../../src/features/look-up/find-things.ts'
 
 const lists = {

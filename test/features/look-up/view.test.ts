@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { Server } from '../../../src/domain/server.ts'
+import type { Server } from '../../../src/domain/account/server.ts'
 import { lookedUpView } from '../../../src/features/look-up/view.ts'
 
 const offers = [{ of: 'server' as const, label: 'Evacuate…', actionId: 'evacuate-this-server' }]

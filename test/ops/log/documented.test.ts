@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { errorCodes } from '../../../src/domain/error-code.ts'
+import { errorCodes } from '../../../src/domain/errors/error-code.ts'
 import { logFields } from '../../../src/ops/log/fields.ts'
 import { alertNames } from '../../monitoring/rules.ts'
 

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, test, vi } from 'vitest'
-import { ApiError, ApiUnreachableError } from '../../../src/domain/api-errors.ts'
-import { StoreUnavailableError, UserError } from '../../../src/domain/errors.ts'
+import { ApiError, ApiUnreachableError } from '../../../src/domain/errors/api-errors.ts'
+import { StoreUnavailableError, UserError } from '../../../src/domain/errors/errors.ts'
 import { createApiErrorHandler } from '../../../src/ops/log/api-error-handler.ts'
 import { createErrorReports } from '../../../src/ops/log/error-reports.ts'
 import { createRepeatedLines } from '../../../src/ops/log/repeated-lines.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { ApiContractError, ApiError, ApiUnreachableError } from '../../../src/domain/api-errors.ts'
-import { StoreUnavailableError } from '../../../src/domain/errors.ts'
+import { ApiContractError, ApiError, ApiUnreachableError } from '../../../src/domain/errors/api-errors.ts'
+import { StoreUnavailableError } from '../../../src/domain/errors/errors.ts'
 import { createChecks } from '../../../src/ops/pages/checks.ts'
 import { type Check, createStatus } from '../../../src/ops/pages/status.ts'
 

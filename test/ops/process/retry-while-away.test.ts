@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { AwayError, StartError } from '../../../src/domain/errors.ts'
+import { AwayError, StartError } from '../../../src/domain/errors/errors.ts'
 import { retryWhileAway } from '../../../src/ops/process/retry-while-away.ts'
 
 /** Retries an attempt that throws these errors one after another and then succeeds. */

@@ -1,6 +1,6 @@
 import type { KnownBlock } from '@slack/web-api'
 import { expect, test } from 'vitest'
-import type { Request } from '../../../src/domain/request.ts'
+import type { Request } from '../../../src/domain/request/request.ts'
 import { createHome } from '../../../src/requests/interactions/home.ts'
 import { cardViewFor } from '../messages/card-view-for-test.ts'
 import { readableBlocks } from '../readable.ts'

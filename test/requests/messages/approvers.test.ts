@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { toGroup } from '../../../src/domain/policy.ts'
+import { toGroup } from '../../../src/domain/policy/policy.ts'
 import { namesOfApprovers, whoApproves, whoIsIn } from '../../../src/requests/messages/approvers.ts'
 import { terms } from '../../domain/people-for-test.ts'
 

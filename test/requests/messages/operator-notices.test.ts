@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { Request } from '../../../src/domain/request.ts'
+import type { Request } from '../../../src/domain/request/request.ts'
 import { doubledWrite, lostRecord, safeRedis, undeliverable, unsafeRedis } from '../../../src/requests/messages/operator-notices.ts'
 
 const command = '/infra-staging'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { Request } from '../../../src/domain/request.ts'
+import type { Request } from '../../../src/domain/request/request.ts'
 import { createDeliver } from '../../../src/requests/outbox/deliver.ts'
 import type { OutboxName } from '../../../src/requests/outbox/outbox.ts'
 import { createOutbox, type Lease, type Outbox, type Settlement } from '../../../src/requests/outbox/outbox.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { alertsRequester } from '../../../src/domain/origin.ts'
+import { alertsRequester } from '../../../src/domain/approval/origin.ts'
 import { createDiscardUnposted } from '../../../src/requests/reconcile/discard-unposted.ts'
 import type { Posted } from '../../../src/slack/web-api/messenger.ts'
 import { requestFor } from '../request-for-test.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { StoreUnavailableError } from '../../../src/domain/errors.ts'
+import { StoreUnavailableError } from '../../../src/domain/errors/errors.ts'
 import { createStore, type Store } from '../../../src/requests/store/store.ts'
 import { noteOf } from '../audit-for-test.ts'
 import { connectLossyRedis, connectTestRedis, noAudit } from '../redis-for-test.ts'

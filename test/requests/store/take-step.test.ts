@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { Request } from '../../../src/domain/request.ts'
+import type { Request } from '../../../src/domain/request/request.ts'
 import { createStore, type Store } from '../../../src/requests/store/store.ts'
 import type { StepData, TakenStep } from '../../../src/requests/store/take-step.ts'
 import { noteOf } from '../audit-for-test.ts'

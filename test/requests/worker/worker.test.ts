@@ -1,5 +1,5 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { StoreUnavailableError } from '../../../src/domain/errors.ts'
+import { StoreUnavailableError } from '../../../src/domain/errors/errors.ts'
 import { createQueues } from '../../../src/redis/queues.ts'
 import { createOutbox } from '../../../src/requests/outbox/outbox.ts'
 import type { Track } from '../../../src/requests/reconcile/track/track.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { createAccountApi } from '../../../src/account-api/client.ts'
-import { ApiError } from '../../../src/domain/api-errors.ts'
-import { Secret } from '../../../src/domain/secret.ts'
+import { ApiError } from '../../../src/domain/errors/api-errors.ts'
+import { Secret } from '../../../src/domain/signing/secret.ts'
 import type { FaultOrder } from './faults.ts'
 import { type AccountApiOptions, startAccountApi } from './start-account-api.ts'
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { Missing } from '../../../src/domain/missing.ts'
+import type { Missing } from '../../../src/domain/errors/missing.ts'
 import { isChoice, keepChoice, noticeOptions, offer, preset } from '../../../src/slack/blocks/picker.ts'
 import { notAChoice } from '../../../src/slack/commands/handlers.ts'
 import { problemsWithOptions } from '../../sandbox/slack/validate-blocks.ts'

@@ -1,6 +1,6 @@
 import type { App } from '@slack/bolt'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import type { Origin } from '../../../src/domain/origin.ts'
+import type { Origin } from '../../../src/domain/approval/origin.ts'
 import { modal } from '../../../src/slack/blocks/modal.ts'
 import type { Click, FormHandler, Handler, InteractionHandlers, OptionsQuery, Submission } from '../../../src/slack/commands/handlers.ts'
 import { Refusal } from '../../../src/slack/errors.ts'

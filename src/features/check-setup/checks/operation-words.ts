@@ -1,4 +1,4 @@
-import { formatDuration } from '../../../domain/duration.ts'
+import { formatDuration } from '../../../domain/text/duration.ts'
 import { code, joinMrkdwn, type Mrkdwn, mrkdwn } from '../../../slack/text/text.ts'
 import { ago, listOf } from './phrases.ts'
 

@@ -1,4 +1,4 @@
-import { formatDuration } from '../../../domain/duration.ts'
+import { formatDuration } from '../../../domain/text/duration.ts'
 import { joinMrkdwn, type Mrkdwn, mrkdwn } from '../../../slack/text/text.ts'
 
 /** Joins parts as in a sentence: `a, b and c`. */

@@ -1,5 +1,5 @@
 import type { AuditEntry } from '../../../audit/entry.ts'
-import { type AccountEvent, mayChange, wordsOfAction } from '../../../domain/account-event.ts'
+import { type AccountEvent, mayChange, wordsOfAction } from '../../../domain/account/account-event.ts'
 import { type EventActions, type OwnWrite, ownWritesIn } from './own-writes.ts'
 
 /** The account's event may have an earlier time than Lockkeeper's note, because their clocks differ. */

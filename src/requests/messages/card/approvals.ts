@@ -1,6 +1,6 @@
 import type { KnownBlock } from '@slack/web-api'
-import { approvalsNeeded, toGroup } from '../../../domain/policy.ts'
-import type { Request } from '../../../domain/request.ts'
+import { approvalsNeeded, toGroup } from '../../../domain/policy/policy.ts'
+import type { Request } from '../../../domain/request/request.ts'
 import { wholeSection } from '../../../slack/blocks/blocks.ts'
 import { dateTime, joinMrkdwn, type Mrkdwn, mention, mrkdwn } from '../../../slack/text/text.ts'
 import { whoIsIn } from '../approvers.ts'

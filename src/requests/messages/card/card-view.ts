@@ -1,9 +1,9 @@
-import type { Description } from '../../../domain/description.ts'
-import type { Words } from '../../../domain/finding.ts'
-import type { PolicyRule } from '../../../domain/policy.ts'
-import type { Request } from '../../../domain/request.ts'
+import type { Description } from '../../../domain/change/description.ts'
+import type { Words } from '../../../domain/change/finding.ts'
+import type { PolicyRule } from '../../../domain/policy/policy.ts'
+import type { Request } from '../../../domain/request/request.ts'
 import type { Mrkdwn } from '../../../slack/text/text.ts'
-import type { ItemView } from '../item-view.ts'
+import type { ItemView } from '../items/item-view.ts'
 
 /** The content of a card. */
 export interface CardView {

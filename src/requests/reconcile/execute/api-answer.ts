@@ -1,6 +1,6 @@
 import type { ApiAnswer } from '../../../audit/entry.ts'
-import { ApiContractError, ApiError, ApiUnreachableError } from '../../../domain/api-errors.ts'
-import type { OnAnswer } from '../../../domain/change.ts'
+import type { OnAnswer } from '../../../domain/change/change.ts'
+import { ApiContractError, ApiError, ApiUnreachableError } from '../../../domain/errors/api-errors.ts'
 
 /** Creates a recorder of the account API's answer to a write, for the audit. */
 export function createAnswerRecorder() {

@@ -1,9 +1,9 @@
-import { ApiError, isKeyRefused } from '../../../domain/api-errors.ts'
-import { CheckFailed } from '../../../domain/errors.ts'
-import type { Finding } from '../../../domain/finding.ts'
+import type { Finding } from '../../../domain/change/finding.ts'
+import { ApiError, isKeyRefused } from '../../../domain/errors/api-errors.ts'
+import { CheckFailed } from '../../../domain/errors/errors.ts'
 import { explainRefusal, toUserMessage } from '../../../slack/errors.ts'
 import type { Opened } from '../../catalog.ts'
-import { type CommonFinding, refusalOf, unappliedCause } from '../../messages/causes.ts'
+import { type CommonFinding, refusalOf, unappliedCause } from '../../messages/refusals/causes.ts'
 
 const preflightMs = 15_000
 

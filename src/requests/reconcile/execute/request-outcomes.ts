@@ -1,6 +1,6 @@
 import type { ApiAnswer } from '../../../audit/entry.ts'
 import type { Audit } from '../../../audit/intake.ts'
-import type { Request } from '../../../domain/request.ts'
+import type { Request } from '../../../domain/request/request.ts'
 import type { Queues } from '../../../redis/queues.ts'
 import type { NoteOf } from '../../store/request-note.ts'
 import type { Store } from '../../store/store.ts'

@@ -1,8 +1,8 @@
 import type { ApiAnswer } from '../../../audit/entry.ts'
-import { ApiError, certainlyNotApplied } from '../../../domain/api-errors.ts'
-import type { Finding } from '../../../domain/finding.ts'
+import type { Finding } from '../../../domain/change/finding.ts'
+import { ApiError, certainlyNotApplied } from '../../../domain/errors/api-errors.ts'
 import type { Opened } from '../../catalog.ts'
-import { unappliedCause } from '../../messages/causes.ts'
+import { unappliedCause } from '../../messages/refusals/causes.ts'
 import { answerOf, createAnswerRecorder } from './api-answer.ts'
 
 /** What is recorded of the answer to a write. */

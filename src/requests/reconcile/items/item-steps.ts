@@ -1,5 +1,5 @@
-import type { Request } from '../../../domain/request.ts'
-import { isItemOpen, type RequestItem } from '../../../domain/request-item.ts'
+import type { Request } from '../../../domain/request/request.ts'
+import { isItemOpen, type RequestItem } from '../../../domain/request/request-item.ts'
 import type { CheckRecord } from '../../access/check-record.ts'
 import type { Catalog, OpenedItem } from '../../catalog.ts'
 import type { ItemStepName } from '../../steps.ts'

@@ -1,5 +1,5 @@
-import type { Moment } from '../../../domain/change.ts'
-import type { Underway } from '../../../domain/request.ts'
+import type { Moment } from '../../../domain/change/change.ts'
+import type { Underway } from '../../../domain/request/request.ts'
 import type { Timings } from '../../../domain/timings.ts'
 
 /** Returns the phase in which a change is observed, and the time since its write. `now` is in ms since 1970. */

@@ -1,5 +1,5 @@
-import type { Observation } from '../../../domain/observation.ts'
-import type { Underway } from '../../../domain/request.ts'
+import type { Observation } from '../../../domain/change/observation.ts'
+import type { Underway } from '../../../domain/request/request.ts'
 import type { StepName } from '../../steps.ts'
 import type { StepData } from '../../store/take-step.ts'
 

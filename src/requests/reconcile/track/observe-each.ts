@@ -1,5 +1,5 @@
 import pLimit from 'p-limit'
-import type { Underway } from '../../../domain/request.ts'
+import type { Underway } from '../../../domain/request/request.ts'
 import type { Tracing } from '../../../domain/tracing.ts'
 import type { Surveyed } from '../../catalog.ts'
 import type { Store } from '../../store/store.ts'

@@ -1,5 +1,5 @@
-import type { Observation } from '../../../domain/observation.ts'
-import { isOpen, type Request } from '../../../domain/request.ts'
+import type { Observation } from '../../../domain/change/observation.ts'
+import { isOpen, type Request } from '../../../domain/request/request.ts'
 import type { Timings } from '../../../domain/timings.ts'
 import type { CheckRecord } from '../../access/check-record.ts'
 import type { CheckSearch } from '../../access/search-authority.ts'

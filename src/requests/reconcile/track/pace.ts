@@ -1,4 +1,4 @@
-import { isOpen, type Underway } from '../../../domain/request.ts'
+import { isOpen, type Underway } from '../../../domain/request/request.ts'
 import type { Store } from '../../store/store.ts'
 
 /** Creates the pace at which requests are observed: often while they are expected to end, and seldom once they are late or reported as ended. */

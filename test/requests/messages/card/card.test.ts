@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { toGroup } from '../../../../src/domain/policy.ts'
-import { type Request, requestStates } from '../../../../src/domain/request.ts'
+import { toGroup } from '../../../../src/domain/policy/policy.ts'
+import { type Request, requestStates } from '../../../../src/domain/request/request.ts'
 import { approvalCard, fitsOnCard } from '../../../../src/requests/messages/card/card.ts'
 import { cardActions } from '../../../../src/requests/messages/card/card-actions.ts'
 import type { CardView } from '../../../../src/requests/messages/card/card-view.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { type Request, requestStates } from '../../../../src/domain/request.ts'
+import { type Request, requestStates } from '../../../../src/domain/request/request.ts'
 import { approvalCard } from '../../../../src/requests/messages/card/card.ts'
 import type { CardView } from '../../../../src/requests/messages/card/card-view.ts'
 import { requestDetails } from '../../../../src/requests/messages/card/details.ts'

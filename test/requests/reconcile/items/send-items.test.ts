@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { ApiUnreachableError } from '../../../../src/domain/api-errors.ts'
+import { ApiUnreachableError } from '../../../../src/domain/errors/api-errors.ts'
 import type { Store } from '../../../../src/requests/store/store.ts'
 import { accountWith, from, to, withBegun } from './items-for-test.ts'
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { Underway } from '../../../../src/domain/request.ts'
+import type { Underway } from '../../../../src/domain/request/request.ts'
 import { createPace } from '../../../../src/requests/reconcile/track/pace.ts'
 
 const tracked: Underway = {

@@ -1,0 +1,74 @@
+import type { SourceAlert } from '../../domain/request/request.ts'
+import { someOf } from '../../domain/text/some-of.ts'
+import { alertWords } from '../../requests/messages/alert-words.ts'
+import { truncate } from '../../slack/text/cut-text.ts'
+import { code, joinMrkdwn, type Mrkdwn, mrkdwn, ownWords } from '../../slack/text/text.ts'
+import type { ServerProblem } from '../find-servers.ts'
+import type { Unevaluated } from '../payload/unevaluated.ts'
+import { mostInChannel } from '../slots.ts'
+
+/** A storm lists this many alerts of a delivery, and counts the others. */
+const mostListed = 20
+
+/** No server has a longer name. */
+const longestName = 253
+
+/** Says why an alert leads to no request, and which command to run. `command`: the slash command. `server`: its name, if it is known. */
+export function nothingProposed(
+  alert: SourceAlert,
+  why: Mrkdwn,
+  { command, server }: { command: string; server: string | undefined },
+): Mrkdwn {
+  const subject = server === undefined ? mrkdwn`` : mrkdwn` for ${code(server)}`
+  return joinMrkdwn([mrkdwn`:warning: *Nothing proposed*${subject}. ${why} ${byHandWords(command, server)}`, alertWords(alert)], '\n')
+}
+
+/** Says why an alert is about no server, or why no server or no target was found. */
+export function problemWords(problem: ServerProblem | Unevaluated): Mrkdwn {
+  switch (problem.is) {
+    case 'unevaluated':
+      return problem.why === 'no-data'
+        ? mrkdwn`Grafana has no data for the rule ${ruleOf(problem)}, so it doesn't know whether a server is down.`
+        : mrkdwn`Grafana couldn't evaluate the rule ${ruleOf(problem)}, so it doesn't know whether a server is down.`
+    case 'no-name':
+      return mrkdwn`The alert has no label ${code(problem.label)}, which names the server.`
+    case 'no-server':
+      return mrkdwn`The account shows no server ${code(truncate(problem.named, longestName, 'plain'))}.`
+    case 'several-servers':
+      return mrkdwn`${problem.ids.length} servers are called ${code(problem.named)}: ${ownWords(someOf(problem.ids.map((id) => code(id).text)))}.`
+    case 'no-target':
+      return problem.site === undefined
+        ? mrkdwn`The account doesn't show the site of ${code(problem.server.name)}, so the policy names no target.`
+        : mrkdwn`The policy names no target for the site ${code(problem.site)} of ${code(problem.server.name)}.`
+    case 'no-target-server':
+      return problem.candidates === 0
+        ? mrkdwn`No server ${code(problem.named)} can take over from ${code(problem.server.name)}: there is none in the same project and site.`
+        : mrkdwn`${problem.candidates} servers are called ${code(problem.named)}, so it isn't clear which one takes over.`
+  }
+}
+
+function ruleOf({ rule }: Unevaluated): Mrkdwn {
+  return code(truncate(rule, longestName, 'plain'))
+}
+
+/** Says what a person can do. */
+function byHandWords(command: string, server: string | undefined): Mrkdwn {
+  if (server === undefined) return mrkdwn`Find the server with ${code(`${command} servers`)}, then run ${code(`${command} evacuate`)}.`
+  return mrkdwn`By hand: ${code(`${command} evacuate ${server}`)}.`
+}
+
+/** Opens a storm. The alerts themselves are listed in the thread of this message. */
+export function stormWords(command: string): Mrkdwn {
+  return mrkdwn`:rotating_light: *Many alerts.* In 10 minutes Lockkeeper posts at most ${mostInChannel} proposals and ${mostInChannel} notices here. Other alerts are listed in this thread, and nothing was proposed for them. By hand: ${code(`${command} evacuate`)}.`
+}
+
+/** Lists the alerts of one delivery that came in a storm. */
+export function listedWords(alerts: { alert: SourceAlert; server: string | undefined }[]): Mrkdwn {
+  const lines = alerts.slice(0, mostListed).map(({ alert, server }) => {
+    const where = server === undefined ? mrkdwn`` : mrkdwn`${code(server)}: `
+    return mrkdwn`•  ${where}${alertWords(alert)}`
+  })
+  const more = alerts.length - mostListed
+  const head = mrkdwn`*${alerts.length === 1 ? '1 more alert' : `${alerts.length} more alerts`}.* Nothing was proposed.`
+  return joinMrkdwn([head, ...lines, ...(more > 0 ? [mrkdwn`And ${more} more.`] : [])], '\n')
+}

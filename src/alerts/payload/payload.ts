@@ -1,0 +1,101 @@
+import { hash } from 'node:crypto'
+import { z } from 'zod'
+import type { Labels } from '../../domain/policy/alert-route.ts'
+import { canonicalJson } from '../../domain/signing/canonical-json.ts'
+import { nestedDeeper } from './nesting.ts'
+
+/** The most alerts of one delivery. Alertmanager's `max_alerts` limits a group, and 1,000 of them hardly fit into a body. */
+export const mostAlerts = 1_000
+
+/** Alertmanager nests a payload three levels deep, and Grafana four. */
+const deepest = 16
+
+/**
+ * Labels and annotations. Leaves out values that are not text: Grafana documents only texts, and one wrong value must not hide an alert.
+ */
+const Texts = z
+  .record(z.string(), z.unknown())
+  .catch({})
+  .transform(
+    (all): Labels => Object.fromEntries(Object.entries(all).filter((each): each is [string, string] => typeof each[1] === 'string')),
+  )
+
+/** Redis keeps the start of an alert and its address. No message shows a longer one. */
+const longestText = 2_000
+
+const textOrAbsent = z.string().min(1).max(longestText).optional().catch(undefined)
+
+/**
+ * One alert, with the members that Lockkeeper uses (prometheus.io/docs, "webhook_config"; grafana.com/docs, "Configure webhook notifications").
+ * Alertmanager has `generatorURL`; Grafana also has the addresses of a dashboard and a panel.
+ */
+const WireAlert = z.object({
+  status: z.string(),
+  labels: Texts,
+  annotations: Texts.optional().transform((annotations) => annotations ?? {}),
+  startsAt: textOrAbsent,
+  fingerprint: textOrAbsent,
+  generatorURL: textOrAbsent,
+  dashboardURL: textOrAbsent,
+  panelURL: textOrAbsent,
+})
+
+/** `version` is not read: Alertmanager sends 4, and Grafana 1. */
+const Payload = z.object({
+  alerts: z.array(z.unknown()),
+  /** How many alerts the sender left out. */
+  truncatedAlerts: z.number().catch(0),
+})
+
+/** One alert of a delivery. All of it is untrusted text. */
+export interface Alert {
+  /** Identifies the alert until it resolves. It depends only on the labels. */
+  key: string
+  isFiring: boolean
+  labels: Labels
+  annotations: Labels
+  /** The address where people see the alert. */
+  link: string | undefined
+  startsAt: string | undefined
+}
+
+export type PayloadReading =
+  | { is: 'read'; alerts: Alert[]; truncated: number; unreadable: number }
+  /** Too many alerts. */
+  | { is: 'too-many' }
+  | { is: 'unreadable' }
+
+/** Reads the body of a delivery. Never throws. */
+export function readPayload(body: string): PayloadReading {
+  if (nestedDeeper(body, deepest)) return { is: 'unreadable' }
+  const parsed = Payload.safeParse(parseJson(body))
+  if (!parsed.success) return { is: 'unreadable' }
+  const { alerts, truncatedAlerts } = parsed.data
+  if (alerts.length > mostAlerts) return { is: 'too-many' }
+  const read = alerts.map(readAlert).filter((alert) => alert !== undefined)
+  return { is: 'read', alerts: read, truncated: Math.max(0, truncatedAlerts), unreadable: alerts.length - read.length }
+}
+
+/** Undefined for an alert that is neither firing nor resolved. */
+function readAlert(wire: unknown): Alert | undefined {
+  const { success, data } = WireAlert.safeParse(wire)
+  if (!success || (data.status !== 'firing' && data.status !== 'resolved')) return undefined
+  const { status, labels, annotations, fingerprint, startsAt, generatorURL, dashboardURL, panelURL } = data
+  return {
+    // A hash has a length that a key in Redis may have. Without a fingerprint the labels are one, as in Alertmanager.
+    key: hash('sha256', fingerprint ?? canonicalJson(labels)).slice(0, 32),
+    isFiring: status === 'firing',
+    labels,
+    annotations,
+    link: generatorURL ?? panelURL ?? dashboardURL,
+    startsAt,
+  }
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

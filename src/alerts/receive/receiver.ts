@@ -1,0 +1,134 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { whyNotListening } from '../../domain/listening.ts'
+import type { Secret } from '../../domain/signing/secret.ts'
+import { settleWithin } from '../../domain/within.ts'
+import { serverLimits } from '../../slack/receive/limit-server.ts'
+import { createBodyReader } from '../../slack/receive/read-body.ts'
+import { maxBodyBytes, mustEnd } from '../../slack/receive/refuse-unread.ts'
+import { type RefusalReason, TryLater } from '../outcome.ts'
+import { readPayload } from '../payload/payload.ts'
+import type { TakeDelivery } from '../take-delivery.ts'
+import { createCheckBearer } from './bearer.ts'
+import { limitStrangers } from './limit-strangers.ts'
+import { createRate } from './rate.ts'
+
+export const alertsPath = '/alerts/alertmanager'
+
+/** Alertmanager has one connection for each group that it sends. Those without a valid token have as much room of their own. */
+const maxConnections = 100
+
+/** All unfinished bodies together may hold this much. */
+const maxOpenBytes = 8 * 1_048_576
+
+/** How many seconds a sender should wait after 503. Alertmanager ignores it and uses its own pauses. */
+const retryAfterSeconds = 5
+
+/** How long a stop waits for running deliveries. A delivery that is cut off got no 200, so its sender repeats it. */
+const stopWithinMs = 5_000
+
+interface AlertReceiverParts {
+  host: string
+  /** 0 selects any free port. */
+  port: number
+  tokens: readonly Secret[]
+  takeDelivery: TakeDelivery
+  /** Receives why a delivery, or a part of it, was not taken. `count`: how many of its alerts that concerns, if it is known. */
+  onRefused: (reason: RefusalReason, count?: number) => void
+  /** Receives how many alerts the sender left out of a delivery. */
+  onTruncated: (count: number) => void
+}
+
+/** An answer, and why a delivery was refused. */
+interface Answer {
+  status: 200 | 400 | 401 | 404 | 413 | 503
+  reason?: RefusalReason
+}
+
+/**
+ * Creates the server that takes alerts. The token is checked before the body is read. 200 means that every alert is recorded. The sender
+ * soon repeats a delivery that got 503. After a 4xx it sends the group again only after its group interval.
+ */
+export function createAlertReceiver({ host, port, tokens, takeDelivery, onRefused, onTruncated }: AlertReceiverParts) {
+  const isAuthorized = createCheckBearer(tokens)
+  const readBody = createBodyReader({ maxBytes: maxBodyBytes, maxOpen: maxOpenBytes })
+  const rate = createRate()
+  const stopping = new AbortController()
+  const running = new Set<Promise<unknown>>()
+  const server = createServer(serverLimits, (request, response) => {
+    const work = handle(request, response).finally(() => running.delete(work))
+    running.add(work)
+  })
+  server.maxConnections = 2 * maxConnections
+  const trust = limitStrangers(server, maxConnections)
+
+  async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const refusal = refusalOf(request)
+    if (refusal && mustEnd(request, { status: refusal.status })) response.setHeader('connection', 'close')
+    const answer = refusal ?? (await take(request))
+    if (!answer) return
+    if (answer.reason) onRefused(answer.reason)
+    if (answer.status === 401) response.setHeader('www-authenticate', 'Bearer')
+    if (answer.status === 503) response.setHeader('retry-after', retryAfterSeconds)
+    response.writeHead(answer.status).end()
+  }
+
+  /** Refuses by the request line and the headers. */
+  function refusalOf({ method, url = '', headers, socket }: IncomingMessage): (Answer & { status: 401 | 404 | 413 }) | undefined {
+    if (method !== 'POST' || URL.parse(url, 'http://localhost')?.pathname !== alertsPath) return { status: 404 }
+    if (!isAuthorized(headers.authorization)) return { status: 401, reason: 'wrong-token' }
+    trust(socket)
+    return Number(headers['content-length'] ?? 0) > maxBodyBytes ? { status: 413, reason: 'too-large' } : undefined
+  }
+
+  /** Returns undefined if the sender closed the connection. */
+  async function take(request: IncomingMessage): Promise<Answer | undefined> {
+    const leave = rate.enter()
+    if (!leave || stopping.signal.aborted) {
+      leave?.()
+      request.resume()
+      return { status: 503, reason: 'too-many' }
+    }
+    try {
+      const reading = await readBody(request)
+      if (reading.is === 'not-sent') return undefined
+      return reading.is === 'too-large' ? { status: 413, reason: 'too-large' } : await takeBody(reading.body.toString())
+    } finally {
+      leave()
+    }
+  }
+
+  async function takeBody(body: string): Promise<Answer> {
+    const read = readPayload(body)
+    if (read.is === 'too-many') return { status: 413, reason: 'too-large' }
+    if (read.is === 'unreadable') return { status: 400, reason: 'unreadable' }
+    if (read.unreadable > 0) onRefused('unreadable', read.unreadable)
+    if (read.truncated > 0) onTruncated(read.truncated)
+    // The code that failed has already reported its error.
+    const taken = await takeDelivery(read.alerts, stopping.signal).catch(() => 'later' as const)
+    return { status: taken === 'accepted' ? 200 : 503 }
+  }
+
+  /** Returns the port. Throws StartError if Lockkeeper cannot listen there. */
+  async function start(): Promise<number> {
+    await new Promise<void>((resolve, reject) => {
+      const onError = (error: Error) =>
+        reject(whyNotListening(error, { hostVariable: 'ALERTS_HOST', host, portVariable: 'ALERTS_PORT', port }))
+      server.once('error', onError)
+      server.listen(port, host, resolve)
+    })
+    return (server.address() as { port: number }).port
+  }
+
+  /** Stops taking deliveries: new ones get 503. Waits for the running ones. */
+  async function stop(): Promise<void> {
+    stopping.abort(new TryLater('Lockkeeper stops'))
+    const closed = new Promise((resolve) => server.close(resolve))
+    server.closeIdleConnections()
+    await settleWithin(stopWithinMs, [...running])
+    server.closeAllConnections()
+    await closed
+  }
+
+  return { start, stop }
+}
+export type AlertReceiver = ReturnType<typeof createAlertReceiver>

@@ -1,0 +1,124 @@
+import { approversOf, type Group, type KindOfChange, type Policy, type PolicyRule, rulesNaming, rulesOfKind } from '../policy/policy.ts'
+import type { Denial, DeniedAction } from './denial.ts'
+import { alertsRequester } from './origin.ts'
+import { findIn, type Membership, type Person, type Place } from './people.ts'
+import { allow, deny, type Ruling } from './ruling.ts'
+
+/** Whether a person may use Lockkeeper and read the account with it. */
+export function judgeReader(person: Person, place: Place): Ruling {
+  return judgeWhoAndWhere(person, place, 'read') ?? allow({ via: 'member' })
+}
+
+/**
+ * Whether at least one rule lets a person request a change of this kind in this channel. The project of the change decides later which rule
+ * applies.
+ */
+export function judgeRequesterOfKind(person: Person, place: Place, change: KindOfChange, policy: Policy, membership: Membership): Ruling {
+  const refused = judgeRequestingHere(person, place)
+  if (refused) return refused
+  const rules = rulesOfKind(policy, { ...change, channelId: place.channelId })
+  const rulings = rules.map((rule) => judgeAmongRequesters(person, rule, membership))
+  return rulings.find((ruling) => ruling.allowed) ?? rulings[0] ?? deny(noRule(policy, change))
+}
+
+/** Whether a person may request a change under this rule. Denies if Slack gave no answer. */
+export function judgeRequester(person: Person, place: Place, rule: PolicyRule, membership: Membership): Ruling {
+  return judgeRequestingHere(person, place) ?? judgeAmongRequesters(person, rule, membership)
+}
+
+/** Builds the denial for a kind that has no rule in this channel. */
+export function noRule(policy: Policy, { kind, hasProject }: KindOfChange): Denial {
+  const rules = rulesNaming(policy, kind).filter((rule) => hasProject || rule.projects === undefined)
+  const channels = rules.flatMap((rule) => rule.channels ?? [])
+  return { code: 'no-rule', kind, channels: [...new Set(channels)] }
+}
+
+/** Whether a person may decide a request. Denies if Slack gave no answer. */
+export function judgeApprover(
+  person: Person,
+  place: Place,
+  requesterId: string,
+  rule: PolicyRule | undefined,
+  membership: Membership,
+): Ruling {
+  const refused = judgeWhoAndWhere(person, place, 'decide')
+  if (refused) return refused
+  if (person.userId === requesterId) return deny({ code: 'own-request' })
+  return judgeAmongApprovers(person.userId, rule, membership)
+}
+
+/** Whether the requester may approve the request alone in an emergency. The rule must allow it, and the requester must be an approver. */
+export function judgeBreakGlass(
+  person: Person,
+  place: Place,
+  requesterId: string,
+  rule: PolicyRule | undefined,
+  membership: Membership,
+): Ruling {
+  const refused = judgeWhoAndWhere(person, place, 'decide')
+  if (refused) return refused
+  if (person.userId !== requesterId) return deny({ code: 'only-requester-may-break-glass', requester: requesterId })
+  return rule?.breakGlass ? judgeAmongApprovers(person.userId, rule, membership) : deny({ code: 'own-request' })
+}
+
+/** Whether a person is the requester, who alone may take a new secret or withdraw the request. */
+export function judgeOwner(person: Person, place: Place, requesterId: string, wants: 'issue' | 'withdraw'): Ruling {
+  const reader = judgeReader(person, place)
+  if (!reader.allowed) return reader
+  return person.userId === requesterId ? allow({ via: 'requester' }) : deny({ code: `only-requester-may-${wants}`, requester: requesterId })
+}
+
+/** Whether a person may stop or resume the tracking of a request. The requester and the approvers may. */
+export function judgeTracker(
+  person: Person,
+  place: Place,
+  requesterId: string,
+  rule: PolicyRule | undefined,
+  membership: Membership,
+): Ruling {
+  if (person.userId !== requesterId) return judgeApprover(person, place, requesterId, rule, membership)
+  const reader = judgeReader(person, place)
+  return reader.allowed ? allow({ via: 'requester' }) : reader
+}
+
+function judgeAmongApprovers(userId: string, rule: PolicyRule | undefined, membership: Membership): Ruling {
+  if (!rule?.approve) return deny({ code: 'rule-gone' })
+  return judgeGroup(userId, approversOf(rule.approve), rule, membership) ?? deny({ code: 'not-an-approver', approvers: rule.approve })
+}
+
+function judgeAmongRequesters({ userId, standing }: Person, rule: PolicyRule, membership: Membership): Ruling {
+  if (standing === 'machine') return judgeAlerts(rule)
+  if (!rule.request) return allow({ rule: rule.name, via: 'member' })
+  return judgeGroup(userId, rule.request, rule, membership) ?? deny({ code: 'not-a-requester', requesters: rule.request })
+}
+
+/** Alerts may request only what a rule lets them request, and what people have to approve. */
+function judgeAlerts({ name, alerts, approve }: PolicyRule): Ruling {
+  if (!alerts) return deny({ code: 'alerts-not-named', rule: name })
+  return approve ? allow({ rule: name, via: alertsRequester }) : deny({ code: 'alerts-need-approval', rule: name })
+}
+
+/** Returns undefined if the person is not in the group. */
+function judgeGroup(userId: string, group: Group, { name }: PolicyRule, membership: Membership): Ruling | undefined {
+  const found = findIn(group, userId, membership)
+  if (found === undefined) return undefined
+  return found === 'unknown' ? deny({ code: 'group-unknown' }) : allow({ rule: name, via: found.via })
+}
+
+function judgeRequestingHere(person: Person, place: Place): Ruling | undefined {
+  const isDirect = place.standing === 'direct' || place.standing === 'group-direct'
+  return judgeWhoAndWhere(person, place, 'request') ?? (isDirect ? deny({ code: 'direct-message' }) : undefined)
+}
+
+/** Returns a denial because of who or where the person is, before any rule is read. Returns undefined if neither is a problem. */
+function judgeWhoAndWhere(person: Person, { teamId, standing }: Place, action: DeniedAction): Ruling | undefined {
+  if (person.standing === 'unknown') return deny({ code: 'person-unknown', action })
+  if (person.standing === 'machine' && action !== 'request') return deny({ code: 'bot', action })
+  if (person.standing === 'guest' || person.standing === 'bot') return deny({ code: person.standing, action })
+  if (person.standing === 'deleted') return deny({ code: 'deactivated', action })
+  const isForeign = person.standing !== 'machine' && (person.teamId === undefined || (teamId !== undefined && person.teamId !== teamId))
+  if (person.standing === 'stranger' || isForeign) return deny({ code: 'other-workspace', action })
+  if (standing === 'shared') return deny({ code: 'shared-channel', action })
+  if (standing === 'unknown') return deny({ code: 'channel-unknown', action })
+  return undefined
+}

@@ -1,0 +1,180 @@
+import type { z } from 'zod'
+import type { ChangeKind } from '../policy/change-kind.ts'
+import type { Project } from '../policy/policy.ts'
+import type { Secret } from '../signing/secret.ts'
+import type { Phrase } from '../text/phrase.ts'
+import type { Description } from './description.ts'
+import type { Explain, Finding } from './finding.ts'
+import type { Observation } from './observation.ts'
+import type { Offer } from './offer.ts'
+import type { RetractedBecause } from './retraction.ts'
+
+/** Receives the outcome of a write. `operation` is Lockkeeper's own name for it; `status` is the HTTP status, or why there is none. */
+export type OnAnswer = (answer: { operation: string; status: number | string }) => void
+
+/** The result of the reads before a change. */
+export interface Preflight<Facts, Input = unknown> {
+  facts: Facts
+  /** The input with the ids that the account API returned. A typed id can differ in case, or be another name of the same resource. */
+  input?: Input
+  /** What could not be checked. */
+  unchecked: Finding[]
+  /** What approvers should know, although it does not prevent the change. */
+  warnings?: Finding[]
+  /** True if a needed read got no answer, so that the account may differ from `facts`. */
+  incomplete: boolean
+}
+
+export interface PreflightOptions {
+  signal?: AbortSignal
+  /** True when a change is requested. The check then also makes the reads that only the warnings need. */
+  forRequest?: boolean
+}
+
+/**
+ * A kind of change, as named data. A request in Redis is matched to its change by `kind`, and parsed again by `input` and `facts`. That may
+ * happen in another process or after a deploy, so no member may depend on the command that created the request.
+ */
+export interface Change<Input = unknown, Facts = unknown> {
+  kind: ChangeKind
+  /** A phrase that follows *request* or *approve*: `moving an Elastic IP`. */
+  label: string
+  /** The words by which the account's own events may name the write: `update`, `move`. */
+  eventActions: string[]
+  /** True if the change takes minutes to take effect. It is then listed, counted and timed with the moves. */
+  takesTime?: true
+  input: z.ZodType<Input>
+  facts: z.ZodType<Facts>
+  /**
+   * Returns the input of the change that moves to a target what a server has, for a kind that alerts may request. What cannot be moved is left
+   * out then, because nobody is there to choose.
+   */
+  inputOfAlert?(servers: { serverId: string; targetId: string }): Input
+  /** Returns the resource that is changed: `elastic_ip:eip_1`. A resource has at most one open request. */
+  resource(input: Input): string
+  /** Returns what it locks besides the resource. Such a resource has at most one open request, too. */
+  moreResources?(input: Input, facts: Facts): string[]
+  /** Returns the project of the resource, for rules that depend on it. Absent for a kind whose resources belong to no project. */
+  project?(facts: Facts): Project
+  /** Reads the account. Throws CheckFailed if the change cannot be made. */
+  preflight(input: Input, options: PreflightOptions): Promise<Preflight<Facts, Input>>
+  /** Finds what has changed since the approval. Returns an empty list if nothing that matters has changed. */
+  differences(approved: Facts, now: Facts): Finding[]
+  /** Puts a finding of this kind of change, or of its items, into words. Returns undefined for the findings of other kinds. */
+  explain: Explain
+  /** Adds to the facts of the execution what the account showed at the approval and no longer shows. Absent: the facts stay as they are. */
+  complete?(approved: Facts, now: Facts): Facts
+  /** Returns a sentence for the thread when the write is sent, if the account shows something unexpected that does not prevent it. */
+  remark?(facts: Facts): string | undefined
+  describe(facts: Facts): Description
+  /**
+   * Sends the one write after the approval. Returns `done` if the answer confirms the change, and `tracking` if it must be observed. Absent
+   * for a change whose result only the requester may see; such a change has a `handover`.
+   */
+  run?(input: Input, facts: Facts, options: { onAnswer: OnAnswer }): Promise<'tracking' | 'done'>
+  handover?: Handover<Input, Facts>
+  /** For a change of several resources that is approved as one. Such a change has no `run`. */
+  items?: Items<Input, Facts>
+  /**
+   * Reads the outcome of the write: after a lost answer, and repeatedly while the change takes effect. Throws if `signal` is aborted, so
+   * that a hanging account API does not delay the other changes that are observed at the same time.
+   *
+   * A change with a `handover` also writes here: it makes a secret worthless that nobody saw. So it is observed only by one process at a
+   * time, and only while the request is open or tracked after its end.
+   */
+  observe(input: Input, facts: Facts, moment: Moment, options: { signal: AbortSignal }): Promise<Observation>
+  /**
+   * Reads everything under way with one list, for when many changes are tracked. A change is under way if the list contains one of its
+   * `surveyKeys`. A change that is not in the list is observed by itself, because its absence proves nothing. `firstPageOnly`: reads with one request at most.
+   */
+  survey?(options: { signal?: AbortSignal; firstPageOnly?: boolean }): Promise<Set<string>>
+  /** Returns the keys by which the survey can show this change while it is under way. */
+  surveyKeys?(input: Input, facts: Facts): string[]
+  /** Lists the changes of this kind that are under way on the account, for the operators after Redis has lost its requests. */
+  underwayNow?: UnderwayNow
+  /** Returns the sentence for the thread when the change is done: `203.0.113.10 is assigned to web-2.` */
+  doneSentence(facts: Facts): Phrase
+  /** The button that opens the filled form for a thing that was looked up. */
+  offer?: Offer
+  /**
+   * Returns the input of the request that would undo the change, the facts that its form shows, and the label of its button. Undefined if it
+   * cannot be undone.
+   */
+  reverse?(input: Input, facts: Facts): { input: Input; facts: Facts; label: string } | undefined
+}
+
+/** The items of a change. Each is sent, tracked and ended like a request with a single change. */
+export interface Items<Input, Facts> {
+  /** The change of one item. It has a `run`. */
+  change: Change
+  /** Returns the items in the order in which the request message lists them. */
+  of(facts: Facts): Item[]
+  /** Returns why approved items must not be sent, by their ids. `now` are the facts that were read just before the writes. */
+  leftOut(approved: Facts, now: Facts): Map<string, Finding[]>
+  /** Returns the input of the same change for some of its items. */
+  narrow(input: Input, ids: string[]): Input
+}
+
+/** One item, in the terms of the change of an item. */
+export interface Item {
+  /** The id of its resource: `eip_1`. */
+  id: string
+  /** What people call it: `203.0.113.10`. */
+  name: string
+  input: unknown
+  facts: unknown
+  /** Set if the account does not show where it is: where Lockkeeper saw it last, and how long before the request. */
+  lastSeen?: { server: string; agoMs: number }
+}
+
+/** Lists the changes under way on the account, with the words for them. */
+export interface UnderwayNow {
+  /** Lists each in words: `203.0.113.10 (eip_1), shown on web-1`. */
+  list(options: { signal: AbortSignal }): Promise<string[]>
+  /** The heading of the list: `Elastic IPs that are moving now`. */
+  some: string
+  /** The sentence for an empty list. */
+  none: string
+  /** The sentence if the account API did not answer. */
+  unread: string
+}
+
+/**
+ * A change that issues a secret. After the approval the requester starts it with a click, so that they are present to see the secret. Its
+ * `observe` finds a secret that nobody saw, and makes it worthless.
+ */
+export interface Handover<Input, Facts> {
+  /** The label of the button: `Create key`. */
+  label: string
+  /** The sentence that the requester must confirm after the click. Absent: no confirmation. */
+  warning?: string
+  /** Sends the one write. */
+  issue(input: Input, facts: Facts, options: { onAnswer: OnAnswer }): Promise<Issued>
+  /** Makes a secret worthless that nobody has seen. Safe to repeat. */
+  retract(issued: Issued): Promise<void>
+  /** The words by which the account's own events may name `retract`. */
+  retractActions: string[]
+  /** Returns the finding with which the request fails after `retract`. */
+  retracted(issued: Issued, because: RetractedBecause): Finding
+}
+
+export interface Issued {
+  id: string
+  secret: Secret
+  /** Plain text above the secret: `Your new API key ci-deploy`. */
+  heading: string
+  /** Plain text in small print below the secret. */
+  note: string
+}
+
+/** The phase of a request when it is observed, and the time since its write was sent. */
+export interface Moment {
+  /**
+   * `sent`: the answer to the write is unknown. `accepted`: the account API accepted it. `ended`: reported as not started or failed, and
+   * still tracked.
+   */
+  phase: 'sent' | 'accepted' | 'ended'
+  sinceSentMs: number
+  /** True shortly after the write. It may not have arrived yet, or reads may not show it yet, so its absence proves nothing. */
+  early: boolean
+}

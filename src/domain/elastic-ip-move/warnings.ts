@@ -1,0 +1,42 @@
+import { findNamesakes } from '../account/namesakes.ts'
+import type { Server } from '../account/server.ts'
+import { hasInvisible } from '../text/invisible.ts'
+import type { MoveFacts } from './elastic-ip-move.ts'
+import type { MoveFinding } from './findings.ts'
+
+/** Whether the account shows that a server is off, deploying or the like. A status that is not shown counts as on. */
+export function isNotOn<Shown extends Pick<Server, 'status'>>(server: Shown): server is Shown & { status: string } {
+  return server.status !== undefined && server.status !== 'on'
+}
+
+/** Lists what approvers should know about the target of a move. None of it prevents the move. */
+export function targetWarnings(target: Server): MoveFinding[] {
+  const server = nameOf(target)
+  return [
+    ...(isNotOn(target) ? [{ code: 'server-not-on' as const, server, status: target.status }] : []),
+    ...(target.locked ? [{ code: 'server-locked' as const, server }] : []),
+    ...(target.label !== undefined && target.label !== server ? [{ code: 'server-label' as const, server, label: target.label }] : []),
+    ...(hasInvisible(server) ? [{ code: 'hidden-characters' as const, serverId: target.id }] : []),
+  ]
+}
+
+/**
+ * Lists what people should know after a move to a server that was not on when the move was sent. `now`: the server, if it could be read.
+ */
+export function afterMove({ to, toStatus }: Pick<MoveFacts, 'to' | 'toStatus'>, now: Server | undefined): MoveFinding[] {
+  const server = to.name
+  if (now) return isNotOn(now) ? [{ code: 'assigned-to-server-not-on', server, status: now.status }] : []
+  return toStatus === undefined ? [] : [{ code: 'server-was-not-on', server, status: toStatus }]
+}
+
+/** Warns of other servers whose names look the same. `listed`: servers with that name, and perhaps others. */
+export function namesakeWarnings(target: Server, listed: Server[]): MoveFinding[] {
+  const [server, serverId] = [nameOf(target), target.id]
+  const named = listed.map((other) => ({ id: other.id, name: nameOf(other) }))
+  const found = findNamesakes(server, named, serverId)
+  return found ? [{ code: 'same-name', server, serverId, ...found }] : []
+}
+
+function nameOf({ id, hostname, label }: Server): string {
+  return hostname ?? label ?? id
+}

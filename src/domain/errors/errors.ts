@@ -1,0 +1,60 @@
+import type { Finding, Words } from '../change/finding.ts'
+
+/** An error that the person can fix. The message is a whole sentence and is shown to them as it is. */
+export class UserError extends Error {
+  override name = 'UserError'
+}
+
+/** A preflight check that prevents a change. The message is `finding` in words. */
+export class CheckFailed extends UserError {
+  override name = 'CheckFailed'
+  readonly finding: Finding
+
+  constructor(finding: Finding, { why }: Words) {
+    super(why)
+    this.finding = finding
+  }
+}
+
+/** Nothing on the account has the id or the name that a person typed. */
+export class UnknownName extends UserError {
+  override name = 'UnknownName'
+  /** What was looked for: `server`. */
+  readonly what: string
+  readonly typed: string
+
+  constructor(what: string, typed: string) {
+    super(`No ${what} ${typed}.`)
+    this.what = what
+    this.typed = typed
+  }
+}
+
+/** Redis did not carry out a command. Nothing that needs the records is possible until it does. */
+export class StoreUnavailableError extends Error {
+  override name = 'StoreUnavailableError'
+  /** The code of Redis' refusal, such as `NOPERM` or `OOM`. Undefined if no answer came. */
+  readonly code: string | undefined
+
+  constructor(message: string, code?: string) {
+    super(message)
+    this.code = code
+  }
+}
+
+/** A reason why Lockkeeper cannot start. The message is a sentence for operators. */
+export class StartError extends Error {
+  override name = 'StartError'
+}
+
+/** A service that Lockkeeper needs to start does not answer now. Waiting may help. The message is a sentence for operators. */
+export class AwayError extends Error {
+  override name = 'AwayError'
+  /** The wait in ms that the service requested. Undefined if it requested none. */
+  readonly retryInMs: number | undefined
+
+  constructor(message: string, { retryInMs }: { retryInMs?: number } = {}) {
+    super(message)
+    this.retryInMs = retryInMs
+  }
+}

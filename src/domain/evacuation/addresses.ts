@@ -1,0 +1,111 @@
+import type { SeenAssignment } from '../account/assignment.ts'
+import type { ElasticIp } from '../account/elastic-ip.ts'
+import { projectName } from '../account/place.ts'
+import type { Server } from '../account/server.ts'
+import type { Preflight } from '../change/change.ts'
+import type { Finding } from '../change/finding.ts'
+import { checkMove } from '../elastic-ip-move/check.ts'
+import { CheckFailed } from '../errors/errors.ts'
+import type { EvacuatedIp, EvacuationInput } from './evacuation.ts'
+import type { EvacuationFinding } from './findings.ts'
+
+/** The reads of a preflight check. */
+export interface EvacuationReads {
+  /** The addresses that the account lists for the server. It may show no server for them while the server is not active. */
+  listed: ElasticIp[]
+  /** The addresses that were read one by one, because the list does not show them. An address that could not be read is absent. */
+  single: Map<string, ElasticIp | 'gone'>
+  /** The addresses that Lockkeeper saw on the server before. Used only where the account lists none. */
+  seen: SeenAssignment[]
+  source: Server | undefined
+  target: Server | undefined
+}
+
+/** Whether the check is for a new request, where a person can still choose, or repeats it before the writes. */
+export type CheckFor = 'request' | 'writes'
+
+/** One address of the server: how it can be moved, or why it cannot. */
+export type Judged = { elasticIpId: string; address: string } & ({ move: Preflight<EvacuatedIp> } | { finding: Finding })
+
+/** Finds the addresses of a server, and whether each can be moved. Without a target it compares nothing with it. */
+export function judgeAddresses(
+  input: EvacuationInput,
+  reads: EvacuationReads,
+  checkFor: CheckFor,
+): { from: { id: string; name: string }; judged: Judged[] } {
+  const from = { id: reads.source?.id ?? input.serverId, name: nameOfSource(input, reads) }
+  return { from, judged: withinOneProject(judgeAll(input, reads, from, checkFor), reads.target) }
+}
+
+/** If the account no longer shows the server, returns the name that Lockkeeper saw. */
+function nameOfSource(
+  { serverId }: Pick<EvacuationInput, 'serverId'>,
+  { source, seen, listed }: Pick<EvacuationReads, 'source' | 'seen' | 'listed'>,
+): string {
+  const shown = listed.find(({ server }) => server?.id === serverId)?.server?.hostname
+  return source?.hostname ?? source?.label ?? shown ?? seen[0]?.serverName ?? serverId
+}
+
+function judgeAll(input: EvacuationInput, reads: EvacuationReads, from: { id: string; name: string }, checkFor: CheckFor): Judged[] {
+  const judge = (elasticIp: ElasticIp, agoMs?: number): Judged => judgeOne(elasticIp, { input, reads, from, agoMs })
+  // An account API that ignores the filter lists every address, and an address without a server then proves nothing.
+  const isFiltered = reads.listed.every(({ server }) => server === undefined || server.id === from.id)
+  const onServer = reads.listed.filter(({ server }) => (server === undefined ? isFiltered : server.id === from.id))
+  const seenById = new Map(reads.seen.map((each) => [each.elasticIpId, each]))
+  const asked = new Set(input.elasticIpIds)
+  const single = [...reads.single].flatMap(([id, read]): Judged[] => {
+    const seen = seenById.get(id)
+    const address = read === 'gone' ? (seen?.address ?? id) : read.address
+    if (read === 'gone') return [{ elasticIpId: id, address, finding: { code: 'no-elastic-ip', elasticIpId: id } }]
+    // An address that was only seen there before, and is on another server now, does not belong to this server.
+    if (read.server && read.server.id !== from.id && !asked.has(id)) return []
+    if (!read.server && !seen && checkFor === 'request')
+      return [{ elasticIpId: id, address, finding: { code: 'not-seen-there', address, server: from.name } satisfies EvacuationFinding }]
+    return [judge(read, seen?.agoMs)]
+  })
+  // Another id of an address, as somebody can send it, reads as the same address.
+  return eachOnce([...onServer.map((elasticIp) => judge(elasticIp)), ...single])
+}
+
+function eachOnce(judged: Judged[]): Judged[] {
+  return [...Map.groupBy(judged, ({ elasticIpId }) => elasticIpId).values()].flatMap((same) => same.slice(0, 1))
+}
+
+interface Judging {
+  input: EvacuationInput
+  reads: EvacuationReads
+  from: { id: string; name: string }
+  agoMs: number | undefined
+}
+
+function judgeOne(elasticIp: ElasticIp, { input, reads: { source, target }, from, agoMs }: Judging): Judged {
+  const { id: elasticIpId, address, server } = elasticIp
+  if (server && server.id !== from.id) {
+    const now = server.hostname ?? server.id
+    return { elasticIpId, address, finding: { code: 'not-on-server', address, server: from.name, now } satisfies EvacuationFinding }
+  }
+  const assigned = { ...elasticIp, server: { id: from.id, hostname: from.name } }
+  try {
+    const move = checkMove({ elasticIpId, serverId: input.targetId }, { elasticIp: assigned, target, assigned: source })
+    const facts: EvacuatedIp = {
+      ...move.facts,
+      ...(server ? {} : { showsNoServer: true as const }),
+      ...(agoMs === undefined || server ? {} : { seenAgoMs: agoMs }),
+    }
+    return { elasticIpId, address, move: { ...move, facts } }
+  } catch (error) {
+    if (!(error instanceof CheckFailed)) throw error
+    return { elasticIpId, address, finding: error.finding }
+  }
+}
+
+/** One rule of the policy covers the whole evacuation, so all of it is in one project. */
+function withinOneProject(judged: Judged[], target: Server | undefined): Judged[] {
+  const project = target?.project ?? judged.flatMap((each) => ('move' in each ? [each.move.facts.project] : [])).find((each) => each)
+  return judged.map((each) => {
+    if (!('move' in each) || each.move.facts.project?.id === project?.id) return each
+    const { elasticIpId, address, move } = each
+    const shown = move.facts.project ? projectName(move.facts.project) : 'unknown'
+    return { elasticIpId, address, finding: { code: 'project-of-others', address, project: shown } satisfies EvacuationFinding }
+  })
+}

@@ -1,0 +1,179 @@
+import { z } from 'zod'
+import { Origin } from '../approval/origin.ts'
+import { Grant } from '../approval/ruling.ts'
+import { Finding } from '../change/finding.ts'
+import { Sighting } from '../change/observation.ts'
+import { TraceParent } from '../tracing.ts'
+import { MessageRef } from './message-ref.ts'
+import { RequestItem } from './request-item.ts'
+
+/**
+ * The states of a request. docs/request-states.md shows the steps between them.
+ *
+ * - `starting`: the write may have been sent, and its answer is not known yet.
+ * - `tracking`: the account API accepted the write, and the change takes effect.
+ * - `voided`: approved, but the account had changed since the request, so nothing was done.
+ * - `untracked`: sent, and a person stopped the tracking, or the record could no longer be verified, so the result is unknown.
+ */
+export const requestStates = [
+  'waiting',
+  'approved',
+  'starting',
+  'tracking',
+  'done',
+  'failed',
+  'not-started',
+  'superseded',
+  'untracked',
+  'voided',
+  'rejected',
+  'withdrawn',
+  'expired',
+] as const
+export type RequestState = (typeof requestStates)[number]
+
+/** Stands for a state that another version of Lockkeeper wrote and this version does not know. No step leads to it or from it. */
+export const unknownState = 'unknown'
+export type StoredState = RequestState | typeof unknownState
+
+/** The version number of the records that this release writes. CONTRIBUTING.md says how records may change. */
+export const requestVersion = 1
+
+export const openStates = ['waiting', 'approved', 'starting', 'tracking'] as const satisfies RequestState[]
+
+export function isOpen(state: StoredState): boolean {
+  return (openStates as readonly StoredState[]).includes(state)
+}
+
+/** One person's approval, and the rule that allowed it. `at` is in ms since 1970. */
+export const Approval = Grant.extend({ by: z.string(), at: z.number(), signature: z.string().optional() })
+export type Approval = z.infer<typeof Approval>
+
+/** The person who decided, and the rule that allowed it. `by` is the last of several approvers, and undefined if no approval is needed. */
+export const Decision = Grant.extend({
+  by: z.string().optional(),
+  reason: z.string().optional(),
+  /** True if the requester approved it alone in an emergency. */
+  breakGlass: z.boolean().optional(),
+  /** Older records have the name of the requester who did, and their signature covers it. */
+  name: z.string().optional(),
+  /** When the last approval was given, in ms since 1970. */
+  at: z.number().optional(),
+  /** Signs that the approvals were enough, or the emergency with its reason (see `request-signature.ts`). */
+  signature: z.string().optional(),
+})
+export type Decision = z.infer<typeof Decision>
+
+/** A request whose change another one undoes, and where its message is. */
+export const Undone = z.object({ id: z.string(), channelId: z.string(), cardTs: z.string() })
+export type Undone = z.infer<typeof Undone>
+
+/** The alert that led to a request: its name, and the address where people see it. Both are untrusted text. */
+export const SourceAlert = z.object({ name: z.string(), link: z.string().optional() })
+export type SourceAlert = z.infer<typeof SourceAlert>
+
+/**
+ * A change that a person or an alert requested, as stored in Redis. Request messages, jobs and lists are made from it. The change of this `kind` parses
+ * `input`, `facts` and `seen` again. Times are in milliseconds since 1970 by Redis' clock.
+ */
+export const Request = z.object({
+  version: z.number().int(),
+  id: z.string(),
+  /** A kind that this version does not know is shown as it is. */
+  kind: z.string(),
+  state: z.enum(requestStates).or(z.literal(unknownState)).catch(unknownState),
+  /** Increases with every step. The outbox writes its own fields without raising it. */
+  revision: z.number().int(),
+  input: z.unknown(),
+  /** The facts about the account that the request message shows and the approvers approved. */
+  facts: z.unknown(),
+  /** The facts about the account when it was read again at execution. */
+  seen: z.unknown().optional(),
+  /** Signs `seen` (see `request-signature.ts`). */
+  seenSignature: z.string().optional(),
+  /** The resource that it locks. A resource has at most one open request. */
+  resource: z.string(),
+  /** The other resources that it locks: those of its items. */
+  moreResources: z.array(z.string()).default([]),
+  /** The state of each item, for a change of several. Absent until the first write may be sent. */
+  items: z.array(RequestItem).optional(),
+  /** The SHA-256 of what was requested (see `payloadHash`). Buttons carry it, and it is checked again before execution. */
+  hash: z.string(),
+  /** The name of the policy rule that it was requested under. */
+  rule: z.string(),
+  /** How long the request can be approved, in ms. An approved handover can be taken for the same time. */
+  ttlMs: z.number(),
+  /** The approvers by name, if the rule mentions other people instead. A mention of the approvers would notify them, too. */
+  approverNames: z.string().optional(),
+  /** The names of the people in `warnings`, by Slack id, if the rule mentions other people. */
+  personNames: z.record(z.string(), z.string()).optional(),
+  needsApproval: z.boolean(),
+  /** How many approvals its rule needed at the time of the request. 0: none. */
+  approvalsNeeded: z.number().int(),
+  /** Signs the request as it was requested (see `request-signature.ts`). */
+  signature: z.string().optional(),
+  /** The checks that got no answer. */
+  unchecked: z.array(Finding),
+  /** Facts that approvers should know, and that do not prevent the change. */
+  warnings: z.array(Finding).default([]),
+  origin: Origin,
+  reason: z.string().optional(),
+  /** The request that this one undoes, with the place of its message. */
+  undoes: Undone.optional(),
+  /** The message that it was requested from. */
+  fromMessage: MessageRef.optional(),
+  /** Its place in a trace, if traces are on. Not signed, because it decides nothing: a changed one only sorts spans elsewhere. */
+  trace: TraceParent.optional().catch(undefined),
+  /** The alert that requested it. */
+  alert: SourceAlert.optional(),
+  createdAt: z.number(),
+  expiresAt: z.number(),
+  approvals: z.array(Approval).default([]),
+  /** The number of approvals that were missing after the last one. Not everybody who approved may still approve. */
+  missing: z.number().optional(),
+  /** The number of reminders that were sent, at most two. */
+  reminded: z.number().default(0),
+  decision: Decision.optional(),
+  decidedAt: z.number().optional(),
+  /** The first time that the account could not be read after the approval. */
+  unreadAt: z.number().optional(),
+  sentAt: z.number().optional(),
+  /** The time when the account API confirmed the write, or when its effect was first seen on the account. */
+  acceptedAt: z.number().optional(),
+  lateAt: z.number().optional(),
+  endedAt: z.number().optional(),
+  /** What the account showed when the request was reported as late. Absent if the account API did not answer. */
+  lastSeen: Sighting.optional(),
+  /** How long the change was not tracked after somebody had stopped the tracking, in ms. */
+  untrackedMs: z.number().optional(),
+  /** The person who stopped the tracking. */
+  stoppedBy: z.string().optional(),
+  /** The reasons for its end. */
+  causes: z.array(Finding).default([]),
+  /** A request that was reported as not started or failed is tracked until then, because it may start late. */
+  trackedUntil: z.number().optional(),
+  /** The timestamp of the request message, and the revision that it shows. */
+  cardTs: z.string().optional(),
+  cardRevision: z.number().optional(),
+})
+export type Request = z.infer<typeof Request>
+
+/** The part of a request that a list of thousands needs. */
+export const Outline = Request.pick({ id: true, kind: true, state: true, needsApproval: true, origin: true })
+export type Outline = z.infer<typeof Outline>
+
+/** The part of a request that a worker keeps in memory between ticks. It decides whether the request is still under way, or late. */
+export type Underway = Pick<Request, 'id' | 'kind' | 'state' | 'createdAt' | 'sentAt' | 'lateAt' | 'trackedUntil'>
+
+/** Whether what a request did can be undone: it is done, or some of its items are. */
+export function canReverse({ state, items = [] }: Pick<Request, 'state' | 'items'>): boolean {
+  return state === 'done' || (state === 'failed' && items.some((item) => item.state === 'done'))
+}
+
+/** Returns everything that a request locks. */
+export function resourcesOf({ resource, moreResources = [] }: { resource: string; moreResources?: string[] | undefined }): string[] {
+  return [resource, ...moreResources.filter((other) => other !== resource)]
+}
+
+/** Returns the address of a request's message. Undefined if it was not posted, or the workspace is unknown. */
+export type LinkTo = (request: { origin: Pick<Origin, 'channelId'>; cardTs?: string | undefined }) => string | undefined

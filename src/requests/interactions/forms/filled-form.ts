@@ -1,0 +1,16 @@
+import type { ModalView } from '@slack/web-api'
+import type { Mrkdwn } from '../../../slack/text/text.ts'
+
+/** What a form is filled with. */
+export interface Filling {
+  input: unknown
+  facts: unknown
+  reason: string | undefined
+  /** Shown on top: why the form opened. */
+  problem?: Mrkdwn | undefined
+}
+
+/**
+ * Renders the form of a kind of change, filled with an earlier request, with the change that undoes one, or with the words of a command.
+ */
+export type FilledForm = (metadata: string, filling: Filling) => ModalView

@@ -1,0 +1,52 @@
+import type { Origin } from '../../../domain/approval/origin.ts'
+import type { Request } from '../../../domain/request/request.ts'
+import type { RequestSignatures } from '../../../domain/request/request-signature.ts'
+import type { Wake } from '../../../redis/queues.ts'
+import type { Access } from '../../access/access.ts'
+import type { Catalog } from '../../catalog.ts'
+import { createApprove } from './approve.ts'
+import { createBreakGlass } from './break-glass.ts'
+import { createDecisionStep, type DecisionStepParts, refuseRequesterOfDecided, refuseUnlessWaiting } from './decision-step.ts'
+import { createStopTracking } from './stop-tracking.ts'
+
+interface DecideParts extends DecisionStepParts {
+  signatures: RequestSignatures
+  access: Access
+  catalog: Catalog
+  wake: Wake
+}
+
+/** Creates the decisions of people on a request. Rights are checked at the click. Each throws a Refusal for the person who clicked. */
+export function createDecide({ signatures, store, access, catalog, show, wake }: DecideParts) {
+  const steps = createDecisionStep({ store, show })
+
+  /** Throws a Refusal if the person may not reject. Checked before the form that asks for the reason. */
+  async function mayReject(request: Request, origin: Origin): Promise<void> {
+    refuseRequesterOfDecided(request, origin)
+    await access.authorize(origin, { to: 'decide', request })
+    refuseUnlessWaiting(request, origin.userId)
+  }
+
+  async function reject(request: Request, origin: Origin, reason: string): Promise<void> {
+    const grant = await access.authorize(origin, { to: 'decide', request })
+    const decision = { by: origin.userId, ...grant, reason }
+    await steps.takeStep({ request, userId: origin.userId, name: 'reject', data: { set: { decision }, audit: decision } })
+  }
+
+  async function withdraw(request: Request, origin: Origin): Promise<void> {
+    const grant = await access.authorize(origin, { to: 'own', request, wants: 'withdraw' })
+    const name = catalog.open(request).change.handover ? 'withdraw-handover' : 'withdraw'
+    await steps.takeStep({ request, userId: origin.userId, name, data: { audit: { by: origin.userId, ...grant } } })
+  }
+
+  return {
+    find: store.find,
+    mayReject,
+    reject,
+    withdraw,
+    approve: createApprove({ signatures, store, access, catalog, steps, wake }),
+    ...createBreakGlass({ signatures, store, access, catalog, steps, wake }),
+    ...createStopTracking({ store, access, steps, wake }),
+  }
+}
+export type Decide = ReturnType<typeof createDecide>

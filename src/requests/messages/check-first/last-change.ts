@@ -1,0 +1,41 @@
+import { z } from 'zod'
+import type { Finding } from '../../../domain/change/finding.ts'
+import type { Request } from '../../../domain/request/request.ts'
+import { formatAge } from '../../../domain/text/duration.ts'
+import { type Phrase, person, phrase } from '../../../domain/text/phrase.ts'
+
+/** The last change of the resource that Lockkeeper made before a request, as its findings keep it. */
+export const LastChange = z.object({
+  code: z.literal('last-change'),
+  /** From the end of that change to this request, in ms. */
+  agoMs: z.number(),
+  /** The Slack id of the person who requested it. */
+  by: z.string(),
+  requestId: z.string(),
+  kind: z.string(),
+  resource: z.string(),
+  facts: z.unknown(),
+})
+export type LastChange = z.infer<typeof LastChange>
+
+/** A change that is newer is something to check first: somebody may still be at work. An older one is small print. */
+const recentMs = 24 * 3_600_000
+
+export function isRecent({ agoMs }: LastChange): boolean {
+  return agoMs < recentMs
+}
+
+/** Builds the finding. `now`: ms since 1970 by Redis' clock. */
+export function lastChangeOf({ id, kind, resource, facts, origin, endedAt = 0 }: Request, now: number): LastChange {
+  return { code: 'last-change', agoMs: Math.max(0, now - endedAt), by: origin.userId, requestId: id, kind, resource, facts }
+}
+
+/** `Last change, 3 h before this request, by @Ben: Move 203.0.113.10: web-2 → web-1.` `title`: what was changed. */
+export function lastChangeWords({ agoMs, by }: LastChange, title: Phrase): Phrase {
+  return phrase`Last change, ${[formatAge(agoMs)]} before this request, by ${person(by)}: ${title}.`
+}
+
+/** Lists the people whom findings name, by their Slack ids. */
+export function peopleIn(findings: Finding[]): string[] {
+  return [...new Set(findings.flatMap(({ by, creator }) => [by, creator].filter((id) => typeof id === 'string')))]
+}

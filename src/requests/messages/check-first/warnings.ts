@@ -1,0 +1,34 @@
+import { isMachine } from '../../../domain/approval/origin.ts'
+import type { Change } from '../../../domain/change/change.ts'
+import type { Request } from '../../../domain/request/request.ts'
+import type { Phrase } from '../../../domain/text/phrase.ts'
+import { phraseWords, type ShowPerson } from '../../../slack/text/phrase-words.ts'
+import { type Mrkdwn, mention, mrkdwn } from '../../../slack/text/text.ts'
+import { explain, whyWords } from '../refusals/causes.ts'
+import { isRecent, LastChange, lastChangeWords } from './last-change.ts'
+
+/** The warnings of a request in words: those to check first, and small print. */
+export interface WarningWords {
+  checks: Mrkdwn[]
+  notes: Mrkdwn[]
+}
+
+/** Puts the warnings of a request into words. People are named, not mentioned, where the rule mentions others. */
+export function warningWords(
+  { warnings, personNames }: Pick<Request, 'warnings' | 'personNames'>,
+  change: Pick<Change, 'explain'> | undefined,
+  titleOf: (changed: LastChange) => Phrase,
+): WarningWords {
+  const showPerson: ShowPerson = (id) =>
+    personNames === undefined || isMachine({ userId: id }) ? mention(id) : mrkdwn`${personNames[id] ?? id}`
+  const words: WarningWords = { checks: [], notes: [] }
+  for (const finding of warnings) {
+    const { success, data } = LastChange.safeParse(finding)
+    if (success) words[isRecent(data) ? 'checks' : 'notes'].push(phraseWords(lastChangeWords(data, titleOf(data)), showPerson))
+    else {
+      const explained = explain(change, finding)
+      words[explained.isNote ? 'notes' : 'checks'].push(whyWords(explained, showPerson))
+    }
+  }
+  return words
+}

@@ -1,0 +1,75 @@
+import { isMachine } from '../../../domain/approval/origin.ts'
+import { longestReason } from '../../../domain/policy/reason.ts'
+import type { Request } from '../../../domain/request/request.ts'
+import { channelMention, code, joinMrkdwn, link, type Mrkdwn, mention, mrkdwn } from '../../../slack/text/text.ts'
+import { stateWords } from '../words.ts'
+
+/** `card-delayed`: the request is recorded, and Slack has not confirmed its message yet. */
+export interface SubmitOutcome {
+  is: 'posted' | 'card-delayed'
+  requestId: string
+  needsApproval: boolean
+  /** The label of the requester's button, for a change whose result only the requester gets. */
+  handoverLabel: string | undefined
+}
+
+/** Says to the requester that the request is recorded, and what follows. */
+export function submittedWords(outcome: SubmitOutcome): Mrkdwn {
+  return outcome.is === 'posted'
+    ? mrkdwn`Request sent. ${whatFollows(outcome)}`
+    : mrkdwn`Request recorded. Slack hasn't confirmed its message yet. It will appear in the channel. ${whatHoldsIt(outcome)}`
+}
+
+/** Says to a person that they have as many undecided requests as one may have. */
+export function tooManyUndecided(most: number): Mrkdwn {
+  const many = most === 1 ? '1 request' : `${most} requests`
+  return mrkdwn`Nothing was requested. You already have ${many} waiting for approval, which is the limit. Withdraw one, or wait for a decision. Your Home tab shows them.`
+}
+
+interface OpenRequest {
+  viewerId: string
+  link: string | undefined
+  /** What the open request changes. */
+  sentence: string
+}
+
+/** Says that another request for the same resource is open. It can be a request for another change, and its requester can be the viewer. */
+export function otherIsOpen(holder: Request, { viewerId, link: address, sentence }: OpenRequest): Mrkdwn {
+  const { userId, channelId } = holder.origin
+  const isOwn = userId === viewerId
+  const who = isOwn ? mrkdwn`You have` : mrkdwn`${mention(userId)} has`
+  const where = address === undefined ? [] : [mrkdwn`${link(address, 'Open it')}.`]
+  const end = isMachine(holder.origin) ? 'rejected' : 'withdrawn or rejected'
+  const then = isOwn ? 'Wait until it ends, or withdraw it.' : `Wait until it ends, or have it ${end}.`
+  const what = mrkdwn`${who} an open request for this in ${channelMention(channelId)}: “${sentence}” (${stateWords(holder)}).`
+  return joinMrkdwn([what, ...where, mrkdwn`${then} Nothing was requested.`], ' ')
+}
+
+/** Says which items other open requests hold, for a request of several. `holds`: the names of the items. */
+export function othersAreOpen(held: { holder: Request; link: string | undefined; holds: string[] }[], viewerId: string): Mrkdwn {
+  const lines = held.map(({ holder, link: address, holds }) => {
+    const { userId, channelId } = holder.origin
+    const who = userId === viewerId ? mrkdwn`your request` : mrkdwn`a request of ${mention(userId)}`
+    const where = address === undefined ? channelMention(channelId) : link(address, 'open it')
+    return mrkdwn`•  ${joinMrkdwn(holds.map(code), ', ')}: ${who} (${stateWords(holder)}), ${where}`
+  })
+  const before = mrkdwn`Other requests are open for some of these. Nothing was requested.`
+  return joinMrkdwn([before, ...lines, mrkdwn`Leave these out, or wait until the requests end, or have them withdrawn or rejected.`], '\n')
+}
+
+export const otherWasOpen: Mrkdwn = mrkdwn`Another request for this was open until now. Nothing was requested. Try again.`
+
+export function tooLongReason(length: number): Mrkdwn {
+  return mrkdwn`A reason can have up to ${longestReason} characters. This one has ${length}.`
+}
+
+function whatFollows({ needsApproval, handoverLabel }: SubmitOutcome): Mrkdwn {
+  if (!handoverLabel) return mrkdwn`The result will be in its thread.`
+  const press = needsApproval ? "Once it's approved, press" : 'Press'
+  return mrkdwn`${press} *${handoverLabel}* on its message. The token is created then and shown only to you.`
+}
+
+function whatHoldsIt({ needsApproval, handoverLabel }: SubmitOutcome): Mrkdwn {
+  if (handoverLabel) return mrkdwn`Nothing is created until ${needsApproval ? "it's approved and " : ''}you press *${handoverLabel}* on it.`
+  return needsApproval ? mrkdwn`Nothing happens until it's approved.` : mrkdwn`It starts then. No approval needed.`
+}

@@ -1,0 +1,112 @@
+import type { KnownBlock } from '@slack/web-api'
+import type { Request } from '../../../domain/request/request.ts'
+import { isItemUnderway } from '../../../domain/request/request-item.ts'
+import { formatAge } from '../../../domain/text/duration.ts'
+import { wholeSection } from '../../../slack/blocks/blocks.ts'
+import { code, joinMrkdwn, type Mrkdwn, mrkdwn, ownWords } from '../../../slack/text/text.ts'
+import { stateWords } from '../words.ts'
+import type { ItemView } from './item-view.ts'
+
+/** The mark and the words of each state of an item. */
+const states: Record<ItemView['state'], { mark: string; words: string }> = {
+  waiting: { mark: ':white_circle:', words: 'waiting' },
+  sending: { mark: ':arrow_forward:', words: 'sending' },
+  moving: { mark: ':arrows_counterclockwise:', words: 'moving' },
+  done: { mark: ':large_green_circle:', words: 'moved' },
+  failed: { mark: ':red_circle:', words: 'failed' },
+  superseded: { mark: ':large_orange_circle:', words: 'superseded' },
+  'not-started': { mark: ':red_circle:', words: 'not started' },
+  unknown: { mark: ':grey_question:', words: 'unknown' },
+}
+
+/** Returns the words for the state of an item: `not started`. */
+export function itemStateWords(state: ItemView['state']): string {
+  return states[state].words
+}
+
+/** A request by its state and those of its items. */
+interface WithItems extends Pick<Request, 'state'> {
+  items?: Pick<ItemView, 'state'>[] | undefined
+}
+
+/** Whether a request of several has only one item. It is then told like a request with a single change, without counts and lists. */
+export function isOne(items: unknown[]): boolean {
+  return items.length === 1
+}
+
+/** `12 of 14 moved` */
+export function movedCount(items: Pick<ItemView, 'state'>[]): string {
+  return `${items.filter(({ state }) => state === 'done').length} of ${items.length} moved`
+}
+
+/**
+ * Says the state of a request, since when, and how many of several items are done where others are not: `moving, 12 of 14 moved`, or
+ * `moving for 6 s, 12 of 14 moved`.
+ */
+export function stateWithCount({ state, items = [] }: WithItems, underway?: string, forTime?: string): string {
+  const name = state === 'failed' && isPartlyDone(items) ? 'partly done' : stateWords({ state }, underway)
+  const words = forTime === undefined ? name : `${name} for ${forTime}`
+  return items.length < 2 || state === 'done' ? words : `${words}, ${movedCount(items)}`
+}
+
+/** Says how many items were not sent when the tracking was stopped: `7 of 12 weren't sent.` Undefined if all were. */
+export function unsentWords(items: Pick<ItemView, 'state'>[]): string | undefined {
+  const unsent = items.filter(({ state }) => state === 'waiting').length
+  if (unsent === 0) return undefined
+  return isOne(items) ? "It wasn't sent." : `${unsent} of ${items.length} ${unsent === 1 ? "wasn't" : "weren't"} sent.`
+}
+
+/** What *Track again* sends: `the rest`. */
+export function unsentOf(items: unknown[]): string {
+  return isOne(items) ? 'it' : 'the rest'
+}
+
+/** Goes after `unsentWords` where the outcome of other items is open. */
+export function othersMayFinish(items: Pick<ItemView, 'state'>[]): string {
+  return items.some(isItemUnderway) ? ' The others may still finish.' : ''
+}
+
+/** Whether some items are done, and others are not. */
+export function isPartlyDone(items: Pick<ItemView, 'state'>[]): boolean {
+  const done = items.filter(({ state }) => state === 'done').length
+  return done > 0 && done < items.length
+}
+
+/** Lists every item: for approvers with its id and what is known of it, and with its state once the first may have been sent. */
+export function itemBlocks(items: ItemView[], { hasBegun }: { hasBegun: boolean }): KnownBlock[] {
+  return items.length === 0 ? [] : wholeSection(itemLines(items, { hasBegun }))
+}
+
+/** Says the same without blocks. */
+export function itemLines(items: ItemView[], { hasBegun }: { hasBegun: boolean }): Mrkdwn {
+  const seen = items.map(seenWords)
+  // What holds for all of them is said once, under *Check first*.
+  const isSame = new Set(seen.map(String)).size === 1
+  return joinMrkdwn(
+    items.map((item, index) => (hasBegun ? stateLine(item) : requestedLine(item, isSame ? undefined : seen[index]))),
+    '\n',
+  )
+}
+
+/** Names the items that are still under way: `203.0.113.10, 203.0.113.11`. */
+export function underwayNames(items: ItemView[]): Mrkdwn {
+  return joinMrkdwn(
+    items.filter(isItemUnderway).map(({ name }) => code(name)),
+    ', ',
+  )
+}
+
+function requestedLine({ id, name }: ItemView, seen: Mrkdwn | undefined): Mrkdwn {
+  const after = seen === undefined ? '' : mrkdwn`  ·  ${seen}`
+  return id === name ? mrkdwn`•  ${code(name)}${after}` : mrkdwn`•  ${code(name)}  ${id}${after}`
+}
+
+function seenWords({ lastSeen }: ItemView): Mrkdwn | undefined {
+  return lastSeen && mrkdwn`last seen on ${code(lastSeen.server)} ${formatAge(lastSeen.agoMs)} before the request`
+}
+
+export function stateLine({ name, state, lateAt, endedAt }: ItemView): Mrkdwn {
+  const { mark, words } = states[state]
+  const late = lateAt !== undefined && endedAt === undefined ? ', late' : ''
+  return mrkdwn`${ownWords(mark)} ${code(name)}  ${words}${late}`
+}

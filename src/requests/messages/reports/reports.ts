@@ -1,0 +1,139 @@
+import type { KnownBlock } from '@slack/web-api'
+import { isMachine } from '../../../domain/approval/origin.ts'
+import { isOpen, type Request } from '../../../domain/request/request.ts'
+import { wholeSection } from '../../../slack/blocks/blocks.ts'
+import { message } from '../../../slack/blocks/message.ts'
+import { reasonBlocks } from '../../../slack/blocks/reason.ts'
+import type { Answerable } from '../../../slack/lists/answerable.ts'
+import { charactersIn, mostCharacters } from '../../../slack/text/characters.ts'
+import { code, joinMrkdwn, type Mrkdwn, mention, mrkdwn } from '../../../slack/text/text.ts'
+import type { ReportName } from '../../steps/step.ts'
+import { outcomeBlocks, outcomeLines, outcomeTable } from '../items/item-outcomes.ts'
+import type { ItemView } from '../items/item-view.ts'
+import { isOne, movedCount, othersMayFinish, stateWithCount, underwayNames, unsentOf, unsentWords } from '../items/items.ts'
+import { whyWords } from '../refusals/causes.ts'
+import { isDistrusted } from '../refusals/unverified.ts'
+import { timeTaken } from '../words.ts'
+import { approversReminder, emergencyCall, handoverCall, handoverReminder } from './calls.ts'
+import { endSentence } from './end-report.ts'
+import type { ReportView } from './report-view.ts'
+
+/** Renders a report for the thread. Undefined if it no longer applies, for example a reminder after the decision. */
+export function report(view: ReportView, name: ReportName): Answerable | undefined {
+  const words = sentence(view, name)
+  return words && say(words, { reason: reasonOf(view, name), items: endedItems(view, name) })
+}
+
+function sentence(view: ReportView, name: ReportName): Mrkdwn | undefined {
+  switch (name) {
+    case 'reminder-half':
+    case 'reminder-last':
+      return approversReminder(view)
+    case 'break-glass':
+      return emergencyCall(view)
+    case 'approved':
+      return handoverCall(view)
+    case 'handover-half':
+    case 'handover-last':
+      return handoverReminder(view)
+    default: {
+      const words = sentenceForRequester(view, name)
+      return words && joinMrkdwn([...whoIsTold(view.request, name), words], ' ')
+    }
+  }
+}
+
+/** Mentions the requester. A machine reads nothing, so the people who approved its request are told. News of an ended request calls nobody. */
+function whoIsTold({ origin, approvals, state }: Request, name: ForRequester): Mrkdwn[] {
+  if (name === 'resolved' && !isOpen(state)) return []
+  const told = isMachine(origin) ? approvals.map(({ by }) => by) : [origin.userId]
+  return [...new Set(told)].map(mention)
+}
+
+type ForRequester = 'remark' | 'late' | 'resolved' | 'restarted' | 'stopped' | 'ended' | 'corrected'
+
+function sentenceForRequester(view: ReportView, name: ForRequester): Mrkdwn | undefined {
+  const { request, description } = view
+  switch (name) {
+    case 'remark':
+      return view.remark === undefined ? undefined : mrkdwn`:information_source: ${view.remark}`
+    case 'late':
+      return lateSentence(view)
+    case 'resolved':
+      return resolvedSentence(view)
+    case 'restarted':
+      return request.state === 'tracking'
+        ? mrkdwn`:arrows_counterclockwise: *Correction:* it did start. “${description.sentence}” is ${description.underway}. The result will appear here.`
+        : undefined
+    case 'stopped':
+      return stoppedSentence(view)
+    case 'ended':
+      return endSentence(view)
+    case 'corrected':
+      return mrkdwn`*Correction:* ${endSentence(view)}`
+  }
+}
+
+function resolvedSentence({ request, description }: ReportView): Mrkdwn {
+  const what = mrkdwn`:information_source: The alert resolved. “${description.sentence}”`
+  return isOpen(request.state)
+    ? mrkdwn`${what} was approved before, so it goes on.`
+    : mrkdwn`${what} had already ended: ${stateWithCount(request)}. No change made.`
+}
+
+function stoppedSentence({ request, description, ending, items }: ReportView): Mrkdwn | undefined {
+  if (request.state !== 'untracked') return undefined
+  if (isDistrusted(request))
+    return mrkdwn`:rotating_light: *No longer tracked:* “${description.sentence}”. ${whyWords(ending)} It may still finish. Check the account.`
+  const who = request.stoppedBy ? mention(request.stoppedBy) : mrkdwn`Someone`
+  const unsent = unsentWords(items)
+  const rest =
+    unsent === undefined
+      ? mrkdwn`It may still finish. Press *Track again* above to resume.`
+      : mrkdwn`${unsent}${othersMayFinish(items)} Press *Track again* above to send ${unsentOf(items)}.`
+  return mrkdwn`:large_orange_circle: *No longer tracked:* “${description.sentence}”. ${who} stopped tracking after ${timeTaken(request)}. ${rest}`
+}
+
+function lateSentence({ request, description, items, lateAfter, now }: ReportView): Mrkdwn | undefined {
+  if (request.state === 'tracking' && items.length > 1) {
+    return mrkdwn`:warning: *Late:* “${description.sentence}”. ${movedCount(items)} after ${timeTaken(request, now)} (expected within ${lateAfter} each). Still under way: ${underwayNames(items)}. Still tracking. If it's urgent, contact the provider's support.`
+  }
+  if (request.state === 'tracking') {
+    // What was seen of an item is kept with it.
+    const seen = isOne(items) ? mrkdwn`Still under way: ${underwayNames(items)}.` : lastSeenWords(request)
+    return mrkdwn`:warning: *Late:* “${description.sentence}” is still ${description.underway} after ${timeTaken(request, now)} (expected within ${lateAfter}). ${seen} Still tracking. The result will appear here. If it's urgent, contact the provider's support.`
+  }
+  if (request.state !== 'starting') return undefined
+  return mrkdwn`:warning: *Status unknown:* “${description.sentence}” was sent ${timeTaken(request, now)} ago. The account API hasn't confirmed it. ${lastSeenWords(request)} Still checking. The result will appear here.`
+}
+
+/** Says what the account showed when the change was reported as late. */
+function lastSeenWords({ lastSeen }: Request): Mrkdwn {
+  if (!lastSeen) return mrkdwn`The last check of the account showed nothing about it.`
+  const where =
+    lastSeen.server === undefined ? mrkdwn`` : lastSeen.server === null ? mrkdwn`, on no server` : mrkdwn`, on ${code(lastSeen.server)}`
+  return mrkdwn`The account shows status ${code(lastSeen.status)}${where}.`
+}
+
+/** Returns the reason that a report shows: of a rejection, or of an emergency approval. */
+function reasonOf({ request: { state, decision } }: ReportView, name: ReportName): string | undefined {
+  if (name === 'break-glass') return decision?.reason ?? 'none given'
+  return name === 'ended' && state === 'rejected' ? decision?.reason : undefined
+}
+
+/** Returns the items that a report lists: all of them, at the end. A single one is told in the sentence. */
+function endedItems({ request, items }: ReportView, name: ReportName): ItemView[] {
+  return (name === 'ended' || name === 'corrected') && request.items && !isOne(items) ? items : []
+}
+
+/** `reason`: what a person wrote. */
+function say(text: Mrkdwn, { reason, items }: { reason: string | undefined; items: ItemView[] }): Answerable {
+  const inWords = [reason ? mrkdwn`${text} Reason: ${code(reason)}` : text, ...(items.length > 0 ? [outcomeLines(items)] : [])]
+  const withOutcomes = (outcomes: KnownBlock[]) =>
+    message({ text: joinMrkdwn(inWords, '\n'), blocks: [...wholeSection(text), ...outcomes, ...reasonBlocks('Reason', reason)] })
+  const instead = withOutcomes(outcomeBlocks(items))
+  const table = outcomeTable(items)
+  // A note on a repeat may be added below it.
+  if (!table || charactersIn(table) > mostCharacters - 2_000) return instead
+  return { table: withOutcomes(table), instead }
+}

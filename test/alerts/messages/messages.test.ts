@@ -1,0 +1,72 @@
+import { expect, test } from 'vitest'
+import type { ServerProblem } from '../../../src/alerts/find-servers.ts'
+import { nothingProposed, problemWords } from '../../../src/alerts/messages/messages.ts'
+import { unposted, unread } from '../../../src/alerts/messages/operator-words.ts'
+import type { Unevaluated } from '../../../src/alerts/payload/unevaluated.ts'
+
+const server = { id: 'sv_1', name: 'web-1' }
+const problems: (ServerProblem | Unevaluated)[] = [
+  { is: 'unevaluated', why: 'no-data', rule: 'Node down' },
+  { is: 'unevaluated', why: 'error', rule: 'Node down' },
+  { is: 'no-name', label: 'instance' },
+  { is: 'no-server', named: 'web-77' },
+  { is: 'several-servers', named: 'web-1', ids: ['sv_1', 'sv_2'] },
+  { is: 'no-target', server, site: 'TYO' },
+  { is: 'no-target', server, site: undefined },
+  { is: 'no-target-server', server, named: 'standby', candidates: 0 },
+  { is: 'no-target-server', server, named: 'standby', candidates: 2 },
+]
+
+test('every reason to propose nothing is a sentence', () => {
+  expect(problems.map((problem) => problemWords(problem).text).join('\n')).toMatchInlineSnapshot(`
+    "Grafana has no data for the rule \`Node down\`, so it doesn't know whether a server is down.
+    Grafana couldn't evaluate the rule \`Node down\`, so it doesn't know whether a server is down.
+    The alert has no label \`instance\`, which names the server.
+    The account shows no server \`web-77\`.
+    2 servers are called \`web-1\`: \`sv_1\`, \`sv_2\`.
+    The policy names no target for the site \`TYO\` of \`web-1\`.
+    The account doesn't show the site of \`web-1\`, so the policy names no target.
+    No server \`standby\` can take over from \`web-1\`: there is none in the same project and site.
+    2 servers are called \`standby\`, so it isn't clear which one takes over."
+  `)
+})
+
+test('a notice leads with the outcome, and ends with the alert', () => {
+  const why = problemWords({ is: 'no-target', server, site: 'TYO' })
+  const notice = nothingProposed({ name: 'NodeDown', link: 'http://prometheus:9090/graph' }, why, { command: '/infra', server: 'web-1' })
+
+  expect(notice.text).toMatchInlineSnapshot(`
+    ":warning: *Nothing proposed* for \`web-1\`. The policy names no target for the site \`TYO\` of \`web-1\`. By hand: \`/infra evacuate web-1\`.
+    Alert \`NodeDown\`, <http://prometheus:9090/graph|open it> (\`prometheus:9090\`)"
+  `)
+})
+
+test('what an alert says is never markup', () => {
+  const hostile = '<!channel> *Approved* `x` <https://evil.example|open> :white_check_mark:'
+  const notice = nothingProposed(
+    { name: hostile, link: `https://evil.example/|a>${hostile}` },
+    problemWords({ is: 'no-server', named: hostile }),
+    {
+      command: '/infra',
+      server: undefined,
+    },
+  )
+
+  expect(notice.text).not.toMatch(/<!|<https:\/\/evil/)
+  expect(notice.text).toMatchInlineSnapshot(`
+    ":warning: *Nothing proposed*. The account shows no server \`&lt;!channel&gt; *Approved* ’x’ &lt;https://evil.example|open&gt; :white_check_mark:\`. Find the server with \`/infra servers\`, then run \`/infra evacuate\`.
+    Alert \`&lt;!channel&gt; *Approved* ’x’ &lt;https://evil.example|open&gt; :white_check_mark:\`"
+  `)
+})
+
+test('the operators are told what was not read, and where nothing can be posted', () => {
+  const all = (['wrong-token', 'too-large', 'unreadable'] as const).map((reason) => unread(reason).text)
+
+  expect([...all, unread('truncated', 12).text, unposted('C0OPS00001', 'not_in_channel').text].join('\n')).toMatchInlineSnapshot(`
+    ":warning: Somebody sent alerts with a token that isn't in \`ALERTS_TOKEN\`. They were not read. If they are yours, set the sender's token. Otherwise find out who sends them.
+    :warning: A delivery of alerts has more than 1 MB or 1000 alerts. It was not read. Group alerts by more labels, or set \`max_alerts\`.
+    :warning: A delivery of alerts, or a part of it, could not be read. Check that it comes from Alertmanager or Grafana.
+    :warning: The sender of alerts left out 12 alerts of a group. Lockkeeper doesn't know them. Group alerts by more labels, or raise \`max_alerts\`.
+    :warning: Alerts can't be posted in <#C0OPS00001> (not_in_channel), so they propose nothing there. Invite Lockkeeper to the channel, or name another one in the policy."
+  `)
+})

@@ -1,0 +1,103 @@
+import { describe, expect, test } from 'vitest'
+import { nestedDeeper } from '../../../src/alerts/payload/nesting.ts'
+import { mostAlerts, readPayload } from '../../../src/alerts/payload/payload.ts'
+import { alert, delivery } from '../../journeys/alerts-world.ts'
+
+const read = (payload: unknown) => readPayload(JSON.stringify(payload))
+const alertsOf = (alerts: unknown[], more = {}) => {
+  const payload = read(delivery(alerts, more))
+  return payload.is === 'read' ? payload.alerts : []
+}
+
+describe('a payload', () => {
+  test('of Alertmanager has alerts that fire and that have resolved', () => {
+    const [firing, resolved] = alertsOf([alert(), { ...alert({ instance: 'web-2' }), status: 'resolved' }])
+
+    expect(firing).toMatchObject({ isFiring: true, labels: { instance: 'web-1:9100' }, annotations: { summary: 'web-1:9100 is down' } })
+    expect(resolved).toMatchObject({ isFiring: false })
+    expect(firing?.key).not.toBe(resolved?.key)
+  })
+
+  test('of Grafana has another version, values, and addresses of panels', () => {
+    const more = {
+      values: { B: 44.2 },
+      silenceURL: 'https://g.example/s',
+      dashboardURL: '',
+      panelURL: 'https://g.example/p',
+      generatorURL: '',
+    }
+    const payload = read({ ...delivery([alert({}, more)]), version: '1', orgId: 1, state: 'alerting', title: '[FIRING:1]', message: '' })
+
+    expect(payload).toMatchObject({ is: 'read', alerts: [{ link: 'https://g.example/p' }] })
+  })
+
+  test('needs no version, and says how many alerts were left out', () => {
+    expect(read({ alerts: [alert()] })).toMatchObject({ is: 'read', truncated: 0 })
+    expect(read(delivery([alert()], { truncatedAlerts: 7 }))).toMatchObject({ truncated: 7 })
+    expect(read(delivery([alert()], { truncatedAlerts: null }))).toMatchObject({ truncated: 0 })
+  })
+
+  test('keeps the other alerts if one cannot be read', () => {
+    const payload = read(delivery([null, 'x', { status: 'pending', labels: {} }, alert()]))
+
+    expect(payload).toMatchObject({ is: 'read', unreadable: 3, alerts: [{ isFiring: true }] })
+  })
+
+  test.each(['', 'null', '[]', '"x"', '{"alerts":{}}', '{"alerts":', `{"alerts":${'['.repeat(500_000)}${']'.repeat(500_000)}}`])(
+    'is unreadable as %.20s',
+    (body) => {
+      expect(readPayload(body)).toEqual({ is: 'unreadable' })
+    },
+  )
+
+  test('with too many alerts is not read', () => {
+    expect(read({ alerts: Array.from({ length: mostAlerts }, () => alert()) })).toMatchObject({ is: 'read' })
+    expect(read({ alerts: Array.from({ length: mostAlerts + 1 }, () => alert()) })).toEqual({ is: 'too-many' })
+  })
+})
+
+describe('an alert', () => {
+  test('keeps no start and no address that fill Redis', () => {
+    const long = `https://g.example/${'x'.repeat(100_000)}`
+
+    const [one] = alertsOf([alert({}, { startsAt: long, generatorURL: long, panelURL: 'https://g.example/p' })])
+
+    expect(one).toMatchObject({ startsAt: undefined, link: 'https://g.example/p' })
+  })
+
+  test('is the same with another start, and without a fingerprint by its labels in any order', () => {
+    const keys = alertsOf([
+      alert(),
+      alert({}, { startsAt: '2027-01-01T00:00:00Z' }),
+      { ...alert(), fingerprint: undefined },
+      { ...alert(), fingerprint: '', labels: Object.fromEntries(Object.entries(alert().labels).toReversed()) },
+      { ...alert(), fingerprint: 7 },
+    ]).map(({ key }) => key)
+
+    expect(keys[1]).toBe(keys[0])
+    expect(new Set(keys.slice(2)).size).toBe(1)
+  })
+
+  test('has a key of one length, whatever its fingerprint is', () => {
+    const keys = alertsOf([alert({}, { fingerprint: 'x'.repeat(100_000) }), alert({}, { fingerprint: '}:request:*\r\n' })]).map(
+      ({ key }) => key,
+    )
+
+    for (const key of keys) expect(key).toMatch(/^[0-9a-f]{32}$/)
+  })
+
+  test('loses labels that are no texts, and what every object inherits', () => {
+    const [read] = alertsOf([
+      JSON.parse('{"status":"firing","labels":{"a":1,"b":null,"c":["x"],"d":"x","__proto__":{"instance":"web-1"}}}'),
+    ])
+
+    expect(Object.entries(read?.labels ?? {})).toEqual([['d', 'x']])
+    expect(read?.labels.instance).toBeUndefined()
+  })
+})
+
+test('nesting counts brackets outside of texts', () => {
+  expect(nestedDeeper('{"a":[{"b":"[[[[{{{{\\"[[["}]}', 3)).toBe(false)
+  expect(nestedDeeper('[[[[]]]]', 3)).toBe(true)
+  expect(nestedDeeper('[[],[],[],[]]', 2)).toBe(false)
+})

@@ -1,0 +1,211 @@
+import { connect } from 'node:net'
+import { setTimeout as pause } from 'node:timers/promises'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import type { RefusalReason } from '../../../src/alerts/outcome.ts'
+import type { Alert } from '../../../src/alerts/payload/payload.ts'
+import { createRate } from '../../../src/alerts/receive/rate.ts'
+import { createAlertReceiver } from '../../../src/alerts/receive/receiver.ts'
+import { StartError } from '../../../src/domain/errors/errors.ts'
+import { Secret } from '../../../src/domain/signing/secret.ts'
+import { halfSend, statusOn } from '../../attacks/half-sent.ts'
+import { alert, delivery, post, token } from '../../journeys/alerts-world.ts'
+
+const otherToken = 'another-token-of-at-least-32-characters'
+
+async function open(take: (alerts: Alert[], signal: AbortSignal) => Promise<'accepted' | 'later'> = async () => 'accepted') {
+  const taken: Alert[][] = []
+  const refused: RefusalReason[] = []
+  const truncated: number[] = []
+  const receiver = createAlertReceiver({
+    host: '127.0.0.1',
+    port: 0,
+    tokens: [new Secret(token), new Secret(otherToken)],
+    takeDelivery: async (alerts, signal) => {
+      taken.push(alerts)
+      return take(alerts, signal)
+    },
+    onRefused: (reason) => void refused.push(reason),
+    onTruncated: (count) => void truncated.push(count),
+  })
+  const alertsPort = await receiver.start()
+  onTestFinished(receiver.stop)
+  const send = (body: unknown, headers = {}) => post({ alertsPort }, typeof body === 'string' ? body : JSON.stringify(body), headers)
+  return { alertsPort, send, taken, refused, truncated, stop: receiver.stop }
+}
+
+describe('a delivery', () => {
+  test('is accepted with any of the tokens, and taken whole', async () => {
+    const { send, taken } = await open()
+
+    expect(await send(delivery([alert(), alert({ instance: 'web-2' })]))).toBe(200)
+    expect(await send(delivery([alert()]), { authorization: `bearer ${otherToken}` })).toBe(200)
+
+    expect(taken.map((alerts) => alerts.length)).toEqual([2, 1])
+  })
+
+  test.each([
+    ['no token', ''],
+    ['another token', 'Bearer token-of-alertmanager-with-32-characterz'],
+    ['a shorter one', `Bearer ${token.slice(0, -1)}`],
+    ['a longer one', `Bearer ${token}x`],
+    ['both tokens', `Bearer ${token},${otherToken}`],
+    ['an empty one', 'Bearer '],
+    ['another scheme', `Basic ${token}`],
+    ['a very long one', `Bearer ${'x'.repeat(8_000)}`],
+  ])('with %s is refused with 401', async (_, authorization) => {
+    const { send, taken, refused } = await open()
+
+    expect(await send(delivery([alert()]), { authorization })).toBe(401)
+
+    expect({ taken, refused }).toEqual({ taken: [], refused: ['wrong-token'] })
+  })
+
+  test.each([
+    ['no JSON', 'firing', 400, 'unreadable'],
+    ['no alerts', '{}', 400, 'unreadable'],
+    ['too many alerts', JSON.stringify({ alerts: Array(10_000).fill({ status: 'firing', labels: {} }) }), 413, 'too-large'],
+    ['more than 1 MB', JSON.stringify(delivery([alert({ x: 'x'.repeat(1_100_000) })])), 413, 'too-large'],
+    ['deep nesting', `{"alerts":[{"labels":${'{"a":'.repeat(50_000)}1${'}'.repeat(50_000)}}]}`, 400, 'unreadable'],
+  ])('with %s is refused', async (_, body, status, reason) => {
+    const { send, taken, refused } = await open()
+
+    expect(await send(body)).toBe(status)
+
+    expect({ taken, refused }).toEqual({ taken: [], refused: [reason] })
+  })
+
+  test.each(['/', '/alerts', '/alerts/alertmanager/x', '/slack/events'])('to the path %s is not found', async (path) => {
+    const { alertsPort, taken } = await open()
+
+    const answer = await fetch(`http://127.0.0.1:${alertsPort}${path}`, { method: 'POST', headers: { authorization: `Bearer ${token}` } })
+
+    expect(answer.status).toBe(404)
+    expect(taken).toEqual([])
+  })
+
+  test.each([
+    ['that has to be done later', async () => 'later' as const],
+    [
+      'that fails',
+      async () => {
+        throw new Error('Redis is away')
+      },
+    ],
+  ])('%s is answered with 503, which the sender repeats', async (_, take) => {
+    const { send } = await open(take)
+
+    expect(await send(delivery([alert()]))).toBe(503)
+  })
+
+  test('of which the sender left out alerts is taken, and told', async () => {
+    const { send, taken, truncated } = await open()
+
+    expect(await send(delivery([alert()], { truncatedAlerts: 5 }))).toBe(200)
+
+    expect(taken).toHaveLength(1)
+    expect(truncated).toEqual([5])
+  })
+
+  test('is answered with 503 while eight others are under way', async () => {
+    const ends = Promise.withResolvers<'accepted'>()
+    const { send, refused } = await open(() => ends.promise)
+    const under = Array.from({ length: 8 }, () => send(delivery([alert()])))
+    await pause(100)
+
+    expect(await send(delivery([alert()]))).toBe(503)
+    ends.resolve('accepted')
+
+    expect(await Promise.all(under)).toEqual(Array(8).fill(200))
+    expect(refused).toEqual(['too-many'])
+  })
+})
+
+test('a body is not waited for without the token', async () => {
+  const { alertsPort } = await open()
+  const socket = halfSend(alertsPort, 'POST /alerts/alertmanager', { authorization: 'Bearer wrong' })
+
+  expect(await statusOn(socket, 2_000)).toBe(401)
+  socket.destroy()
+})
+
+test('a body that announces too much is not waited for', async () => {
+  const { alertsPort } = await open()
+  const socket = halfSend(alertsPort, 'POST /alerts/alertmanager', { authorization: `Bearer ${token}`, 'content-length': '1048577' })
+
+  expect(await statusOn(socket, 2_000)).toBe(413)
+  socket.destroy()
+})
+
+test('a delivery is taken while somebody without a token holds more connections than the port takes', async () => {
+  const { alertsPort, taken } = await open()
+  const headers = { authorization: `Bearer ${token}`, connection: 'close' }
+  const hold = () =>
+    connect(alertsPort, '127.0.0.1')
+      .on('error', () => {})
+      .on('data', () => {})
+  const sockets = Array.from({ length: 300 }, hold)
+  onTestFinished(() => void sockets.map((socket) => socket.destroy()))
+  await pause(300)
+
+  expect(await post({ alertsPort }, JSON.stringify(delivery([alert()])), headers)).toBe(200)
+
+  expect(taken).toHaveLength(1)
+  expect(sockets.filter(({ destroyed }) => !destroyed)).toHaveLength(99)
+})
+
+test('a stop lets the delivery end that was begun, and takes no other', async () => {
+  const ends = Promise.withResolvers<'accepted'>()
+  const { send, stop, taken } = await open(() => ends.promise)
+  const begun = send(delivery([alert()]))
+  await pause(100)
+
+  const stopped = stop()
+  await expect(send(delivery([alert()]))).rejects.toThrow()
+  ends.resolve('accepted')
+
+  expect(await begun).toBe(200)
+  await stopped
+  expect(taken).toHaveLength(1)
+})
+
+test('a stop tells the delivery that it has to hurry', async () => {
+  const { send, stop } = await open(
+    (_, signal) => new Promise((resolve) => signal.addEventListener('abort', () => resolve('later'), { once: true })),
+  )
+  const begun = send(delivery([alert()]))
+  await pause(100)
+  await stop()
+
+  expect(await begun).toBe(503)
+})
+
+test('a port that another program uses stops the start with what to do', async () => {
+  const { alertsPort } = await open()
+  const other = createAlertReceiver({
+    host: '127.0.0.1',
+    port: alertsPort,
+    tokens: [new Secret(token)],
+    takeDelivery: async () => 'accepted',
+    onRefused: () => {},
+    onTruncated: () => {},
+  })
+
+  await expect(other.start()).rejects.toThrow(
+    new StartError(`ALERTS_PORT ${alertsPort} is used by another program. Choose another port, or stop that program.`),
+  )
+})
+
+test('at most 300 deliveries a minute are taken', () => {
+  let now = 0
+  const { enter } = createRate({ now: () => now })
+  const visit = () => {
+    const leave = enter()
+    leave?.()
+    return leave !== undefined
+  }
+
+  now = 60_000
+  expect(Array.from({ length: 301 }, visit).lastIndexOf(true)).toBe(299)
+  now += 60_000
+  expect(visit()).toBe(true)
+})

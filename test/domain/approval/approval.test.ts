@@ -1,0 +1,331 @@
+import { describe, expect, test } from 'vitest'
+import {
+  judgeApprover,
+  judgeBreakGlass,
+  judgeOwner,
+  judgeReader,
+  judgeRequester,
+  judgeRequesterOfKind,
+  judgeTracker,
+  noRule,
+} from '../../../src/domain/approval/approval.ts'
+import { isForLackOfAnswer } from '../../../src/domain/approval/denial.ts'
+import type { Membership, Person, Place } from '../../../src/domain/approval/people.ts'
+import type { Ruling } from '../../../src/domain/approval/ruling.ts'
+import { type PolicyRule, toGroup } from '../../../src/domain/policy/policy.ts'
+import { groups, ops, person, rule, terms } from '../people-for-test.ts'
+
+const oncall = groups({ SONCALL: ['UCHI'] })
+const unreadable = groups({ SONCALL: 'unknown' })
+
+const move = { kind: 'ip.move', hasProject: true }
+const newKey = { kind: 'key.create', hasProject: false }
+
+const denied = (denial: object) => ({ allowed: false, denial })
+const codeOf = (ruling: Ruling) => (ruling.allowed ? 'allowed' : ruling.denial.code)
+
+describe('who may decide', () => {
+  test.each([
+    ['an approver by name', person('UBEN'), oncall, true],
+    ['an approver by group', person('UCHI'), oncall, true],
+    ['another person', person('UDOV'), oncall, false],
+    ['an approver by name while groups cannot be read', person('UBEN'), unreadable, true],
+    ['a member of a group that cannot be read', person('UCHI'), unreadable, false],
+    ['a member of a group that was not read', person('UCHI'), new Map() as Membership, false],
+    ['a person who was removed from the group', person('UCHI'), groups({ SONCALL: [] }), false],
+    ['an approver who became a guest', person('UBEN', 'guest'), oncall, false],
+    ['an approver who was deactivated', person('UBEN', 'deleted'), oncall, false],
+    ['a bot', person('UBEN', 'bot'), oncall, false],
+    ['a person of another workspace', person('UBEN', 'member', 'T2'), oncall, false],
+    ['a person whose workspace is unknown', { userId: 'UBEN', standing: 'member', teamId: undefined } as Person, oncall, false],
+    ['a person shared from elsewhere', person('UBEN', 'stranger'), oncall, false],
+    ['a person whom Slack did not report', person('UBEN', 'unknown'), oncall, false],
+  ])('%s', (_, who, membership, allowed) => {
+    expect(judgeApprover(who, ops, 'UADA', rule, membership).allowed).toBe(allowed)
+  })
+
+  test('never the requester, even as an approver', () => {
+    expect(judgeApprover(person('UBEN'), ops, 'UBEN', rule, oncall)).toEqual(denied({ code: 'own-request' }))
+  })
+
+  test('nobody, if the rule names nobody', () => {
+    const nobody = { ...rule, approve: terms([]) }
+    expect(judgeApprover(person('UBEN'), ops, 'UADA', nobody, oncall).allowed).toBe(false)
+  })
+
+  test.each([
+    ['if no rule matches any more', undefined],
+    ['if the rule no longer needs an approval', { ...rule, approve: undefined }],
+  ])('nobody %s', (_, without) => {
+    expect(judgeApprover(person('UBEN'), ops, 'UADA', without, oncall)).toEqual(denied({ code: 'rule-gone' }))
+  })
+
+  test('also the people of all_of, whether or not any_of names them', () => {
+    const both = { ...rule, approve: terms(['UBEN'], { allOf: ['SNET', 'UEVE'] }) }
+    const membership = groups({ SNET: ['UCHI'] })
+    const allowed = ['UBEN', 'UCHI', 'UEVE', 'UDOV'].map((id) => judgeApprover(person(id), ops, 'UADA', both, membership).allowed)
+    expect(allowed).toEqual([true, true, true, false])
+  })
+
+  test('a grant has the rule, and the person or the group that the rule names', () => {
+    const grantOf = (userId: string) => judgeApprover(person(userId), ops, 'UADA', rule, oncall)
+    expect(grantOf('UCHI')).toEqual({ allowed: true, grant: { rule: 'APPROVERS', via: 'SONCALL' } })
+    expect(grantOf('UBEN')).toEqual({ allowed: true, grant: { rule: 'APPROVERS', via: 'UBEN' } })
+  })
+
+  test('a denial has the approvers', () => {
+    expect(judgeApprover(person('UDOV'), ops, 'UADA', rule, oncall)).toEqual(denied({ code: 'not-an-approver', approvers: rule.approve }))
+  })
+
+  test('a group that cannot be read has a denial of its own', () => {
+    expect(judgeApprover(person('UCHI'), ops, 'UADA', rule, unreadable)).toEqual(denied({ code: 'group-unknown' }))
+  })
+})
+
+describe('who may request', () => {
+  test('every full member, if the rule names nobody', () => {
+    expect(judgeRequester(person('UDOV'), ops, rule, new Map())).toEqual({
+      allowed: true,
+      grant: { rule: 'APPROVERS', via: 'member' },
+    })
+  })
+
+  test.each(['guest', 'bot', 'deleted', 'stranger', 'unknown'] as const)('never: %s', (standing) => {
+    expect(judgeRequester(person('UDOV', standing), ops, rule, new Map()).allowed).toBe(false)
+    expect(judgeReader(person('UDOV', standing), ops).allowed).toBe(false)
+  })
+
+  test('only the named people, if the rule names some', () => {
+    const named = { ...rule, request: toGroup(['UADA']) }
+    expect(judgeRequester(person('UADA'), ops, named, new Map()).allowed).toBe(true)
+    expect(judgeRequester(person('UDOV'), ops, named, new Map())).toEqual(denied({ code: 'not-a-requester', requesters: named.request }))
+  })
+
+  test('no member of a group that cannot be read', () => {
+    const named = { ...rule, request: toGroup(['SOPERATORS']) }
+    expect(judgeRequester(person('UADA'), ops, named, groups({ SOPERATORS: 'unknown' })).allowed).toBe(false)
+    expect(judgeRequester(person('UADA'), ops, named, groups({ SOPERATORS: ['UADA'] })).allowed).toBe(true)
+  })
+
+  test('only in the channels of the rule', () => {
+    const policy = { rules: [{ ...rule, channels: ['C2'] }] }
+    expect(judgeRequesterOfKind(person('UADA'), ops, move, policy, new Map())).toEqual(
+      denied({ code: 'no-rule', kind: 'ip.move', channels: ['C2'] }),
+    )
+    expect(judgeRequesterOfKind(person('UADA'), { ...ops, channelId: 'C2' }, move, policy, new Map()).allowed).toBe(true)
+  })
+
+  test('nobody in a direct message, also not in one with several people', () => {
+    for (const standing of ['direct', 'group-direct'] as const) {
+      const place: Place = { channelId: 'D1', teamId: 'T1', standing }
+      expect(judgeRequester(person('UADA'), place, rule, new Map())).toEqual(denied({ code: 'direct-message' }))
+      expect(judgeRequesterOfKind(person('UADA'), place, move, { rules: [rule] }, new Map())).toEqual(denied({ code: 'direct-message' }))
+    }
+  })
+
+  test('everybody whom one of the rules of this kind allows, because the project decides later which rule applies', () => {
+    const policy = {
+      rules: [
+        { ...rule, projects: { ids: ['proj_1oNqx62cx6bn0'], names: [] }, request: toGroup(['UADA']) },
+        { ...rule, request: toGroup(['UBEN']) },
+      ],
+    }
+    const ask = (userId: string) => judgeRequesterOfKind(person(userId), ops, move, policy, new Map()).allowed
+    expect([ask('UADA'), ask('UBEN'), ask('UDOV')]).toEqual([true, true, false])
+  })
+
+  test('nobody, if the kind has no rule', () => {
+    expect(judgeRequesterOfKind(person('UADA'), ops, newKey, { rules: [rule] }, new Map())).toEqual(
+      denied({ code: 'no-rule', kind: 'key.create', channels: [] }),
+    )
+  })
+
+  test('alerts only if it names them, and only if people have to approve', () => {
+    const alerts = person('alerts', 'machine')
+    const judge = (more: Partial<PolicyRule>) => judgeRequester(alerts, ops, { ...rule, ...more }, new Map())
+
+    expect(judge({ alerts: true })).toEqual({ allowed: true, grant: { rule: 'APPROVERS', via: 'alerts' } })
+    expect(judge({ alerts: true, request: toGroup(['UADA']) }).allowed).toBe(true)
+    expect(judge({ request: undefined })).toEqual(denied({ code: 'alerts-not-named', rule: 'APPROVERS' }))
+    expect(judge({ alerts: true, approve: undefined })).toEqual(denied({ code: 'alerts-need-approval', rule: 'APPROVERS' }))
+  })
+
+  test('no alerts in a channel that is shared or cannot be read', () => {
+    for (const standing of ['shared', 'unknown', 'direct'] as const)
+      expect(judgeRequester(person('alerts', 'machine'), { ...ops, standing }, { ...rule, alerts: true }, new Map()).allowed).toBe(false)
+  })
+
+  test('a bundle that no rule names to whoever may request its parts, with the channels of these rules', () => {
+    const policy = { rules: [{ ...rule, channels: ['C1'] }], bundles: new Map([['ip.evacuate', 'ip.move']]) }
+
+    expect(judgeRequesterOfKind(person('UADA'), ops, { kind: 'ip.evacuate', hasProject: true }, policy, new Map()).allowed).toBe(true)
+    expect(
+      judgeRequesterOfKind(person('UADA'), { ...ops, channelId: 'C2' }, { kind: 'ip.evacuate', hasProject: true }, policy, new Map()),
+    ).toEqual(denied({ code: 'no-rule', kind: 'ip.evacuate', channels: ['C1'] }))
+  })
+
+  test('a denial names each channel with a rule once', () => {
+    const policy = {
+      rules: [
+        { ...rule, channels: ['C2', 'C3'] },
+        { ...rule, channels: ['C3'] },
+      ],
+    }
+    expect(noRule(policy, move)).toEqual({ code: 'no-rule', kind: 'ip.move', channels: ['C2', 'C3'] })
+  })
+
+  test('a denial names no channel whose rule is for projects, if changes of the kind belong to none', () => {
+    const policy = {
+      rules: [
+        { ...rule, changes: ['key.create'], channels: ['C2'], projects: { ids: ['proj_1oNqx62cx6bn0'], names: [] } },
+        { ...rule, changes: ['key.create'], channels: ['C3'] },
+      ],
+    }
+    expect(noRule(policy, newKey)).toEqual({ code: 'no-rule', kind: 'key.create', channels: ['C3'] })
+  })
+
+  test('nobody by a rule that an earlier one keeps from being reached', () => {
+    const policy = {
+      rules: [
+        { ...rule, request: toGroup(['UBEN']) },
+        { ...rule, request: toGroup(['UADA']) },
+      ],
+    }
+    expect(judgeRequesterOfKind(person('UADA'), ops, move, policy, new Map()).allowed).toBe(false)
+  })
+})
+
+describe('the kind of channel', () => {
+  const ada = person('UADA')
+
+  test.each([
+    ['usual', true],
+    ['direct', true],
+    ['group-direct', true],
+    ['none', true],
+    ['unreadable', true],
+    ['shared', false],
+    ['unknown', false],
+  ] as const)('reading in a channel with the standing %s: %s', (standing, allowed) => {
+    expect(judgeReader(ada, { ...ops, standing }).allowed).toBe(allowed)
+  })
+
+  test.each([
+    ['usual', true],
+    ['direct', false],
+    ['group-direct', false],
+    ['unreadable', true],
+    ['shared', false],
+    ['unknown', false],
+  ] as const)('requesting in a channel with the standing %s: %s', (standing, allowed) => {
+    expect(judgeRequester(ada, { ...ops, standing }, rule, oncall).allowed).toBe(allowed)
+  })
+
+  test.each([
+    ['usual', true],
+    ['unreadable', true],
+    ['shared', false],
+    ['unknown', false],
+  ] as const)('deciding in a channel with the standing %s: %s', (standing, allowed) => {
+    const place: Place = { ...ops, standing }
+    expect(judgeApprover(person('UBEN'), place, 'UADA', rule, oncall).allowed).toBe(allowed)
+    expect(judgeBreakGlass(person('UBEN'), place, 'UBEN', { ...rule, breakGlass: true }, oncall).allowed).toBe(allowed)
+  })
+
+  test('each reason has its own code, and the action that was denied', () => {
+    const standings: [Person, Place][] = [
+      [person('UADA', 'unknown'), ops],
+      [person('UADA', 'guest'), ops],
+      [person('UADA', 'bot'), ops],
+      [person('UADA', 'deleted'), ops],
+      [person('UADA', 'stranger'), ops],
+      [ada, { ...ops, standing: 'shared' }],
+      [ada, { ...ops, standing: 'unknown' }],
+    ]
+    const codes = ['person-unknown', 'guest', 'bot', 'deactivated', 'other-workspace', 'shared-channel', 'channel-unknown']
+
+    expect(standings.map(([who, place]) => judgeReader(who, place))).toEqual(codes.map((code) => denied({ code, action: 'read' })))
+    expect(standings.map(([who, place]) => judgeRequester(who, place, rule, oncall))).toEqual(
+      codes.map((code) => denied({ code, action: 'request' })),
+    )
+    expect(standings.map(([who, place]) => judgeApprover(who, place, 'UBEN', rule, oncall))).toEqual(
+      codes.map((code) => denied({ code, action: 'decide' })),
+    )
+  })
+
+  test('a missing answer of Slack differs from a denial by a rule', () => {
+    const isUnknown = (who: Person, place: Place, membership: Membership) => {
+      const ruling = judgeApprover(who, place, 'UADA', rule, membership)
+      return !ruling.allowed && isForLackOfAnswer(ruling.denial)
+    }
+    expect(isUnknown(person('UCHI', 'unknown'), ops, oncall)).toBe(true)
+    expect(isUnknown(person('UCHI'), { ...ops, standing: 'unknown' }, oncall)).toBe(true)
+    expect(isUnknown(person('UCHI'), ops, unreadable)).toBe(true)
+    expect(isUnknown(person('UCHI', 'guest'), ops, unreadable)).toBe(false)
+    expect(isUnknown(person('UDOV'), ops, oncall)).toBe(false)
+  })
+
+  test('a person of another workspace is denied, unless the workspace of the app is unknown', () => {
+    expect(judgeReader(person('UEVE', 'member', 'T2'), ops).allowed).toBe(false)
+    expect(judgeReader(person('UEVE', 'member', 'T2'), { ...ops, teamId: undefined }).allowed).toBe(true)
+  })
+})
+
+describe('break-glass', () => {
+  const breakable = { ...rule, breakGlass: true }
+
+  test('lets an approver approve their own request', () => {
+    const grantOf = (userId: string) => judgeBreakGlass(person(userId), ops, userId, breakable, oncall)
+    expect(grantOf('UBEN')).toEqual({ allowed: true, grant: { rule: 'APPROVERS', via: 'UBEN' } })
+    expect(grantOf('UCHI')).toEqual({ allowed: true, grant: { rule: 'APPROVERS', via: 'SONCALL' } })
+  })
+
+  test('lets nobody approve the request of another person alone', () => {
+    const denial = { code: 'only-requester-may-break-glass', requester: 'UADA' }
+    expect(judgeBreakGlass(person('UBEN'), ops, 'UADA', breakable, oncall)).toEqual(denied(denial))
+  })
+
+  test.each([
+    ['if the rule does not allow it', person('UBEN'), rule, oncall],
+    ['for a person who is not an approver', person('UADA'), breakable, oncall],
+    ['for a member of a group that cannot be read', person('UCHI'), breakable, unreadable],
+    ['for a guest', person('UBEN', 'guest'), breakable, oncall],
+    ['for a person whom Slack did not report', person('UBEN', 'unknown'), breakable, oncall],
+    ['if the rule needs no approval', person('UBEN'), { ...breakable, approve: undefined }, oncall],
+    ['if no rule matches any more', person('UBEN'), undefined, oncall],
+  ])('is refused %s', (_, who, under, membership) => {
+    expect(judgeBreakGlass(who, ops, who.userId, under, membership).allowed).toBe(false)
+  })
+
+  test('does not allow the normal approval of an own request', () => {
+    expect(judgeApprover(person('UBEN'), ops, 'UBEN', breakable, oncall).allowed).toBe(false)
+  })
+})
+
+describe('an action of the requester alone', () => {
+  test('is allowed to the requester', () => {
+    expect(judgeOwner(person('UADA'), ops, 'UADA', 'withdraw')).toEqual({ allowed: true, grant: { via: 'requester' } })
+  })
+
+  test.each(['issue', 'withdraw'] as const)('is denied to others: %s', (wants) => {
+    expect(judgeOwner(person('UBEN'), ops, 'UADA', wants)).toEqual(denied({ code: `only-requester-may-${wants}`, requester: 'UADA' }))
+  })
+
+  test('is denied to a requester who became a guest', () => {
+    expect(codeOf(judgeOwner(person('UADA', 'guest'), ops, 'UADA', 'issue'))).toBe('guest')
+  })
+})
+
+describe('who may stop the tracking', () => {
+  const track = (who: Person) => judgeTracker(who, ops, 'UADA', rule, oncall)
+
+  test('the requester and the approvers', () => {
+    expect(track(person('UADA'))).toEqual({ allowed: true, grant: { via: 'requester' } })
+    expect(track(person('UCHI'))).toEqual({ allowed: true, grant: { rule: 'APPROVERS', via: 'SONCALL' } })
+  })
+
+  test('no other person, and no requester who became a guest', () => {
+    expect(codeOf(track(person('UDOV')))).toBe('not-an-approver')
+    expect(codeOf(track(person('UADA', 'guest')))).toBe('guest')
+  })
+})

@@ -1,0 +1,118 @@
+import { describe, expect, test } from 'vitest'
+import { checkMove, type MoveReads } from '../../../src/domain/elastic-ip-move/check.ts'
+import { completeMove, type MoveFacts, moveDifferences, moveRemark } from '../../../src/domain/elastic-ip-move/elastic-ip-move.ts'
+import { elasticIpFor, ids, serverFor } from '../account-objects.ts'
+
+const input = { elasticIpId: ids.elasticIp, serverId: ids.web2 }
+
+function check(reads: Partial<MoveReads> = {}) {
+  return checkMove(input, { elasticIp: elasticIpFor(), target: serverFor(), assigned: undefined, ...reads })
+}
+
+describe('a difference since the approval', () => {
+  const approved: MoveFacts = check().facts
+  const without = (...names: (keyof MoveFacts)[]): MoveFacts => {
+    const facts = { ...approved }
+    for (const name of names) delete facts[name]
+    return facts
+  }
+
+  test('is another server, address or project', () => {
+    expect(
+      moveDifferences(approved, {
+        ...approved,
+        from: { id: ids.web3, name: 'db-1' },
+        address: '203.0.113.99',
+        project: { id: ids.billing, name: 'Billing' },
+      }),
+    ).toMatchInlineSnapshot(`
+      [
+        {
+          "address": "203.0.113.99",
+          "before": "web-1",
+          "code": "server-changed",
+          "now": "db-1",
+        },
+        {
+          "before": "203.0.113.10",
+          "code": "address-changed",
+          "now": "203.0.113.99",
+        },
+        {
+          "before": "Storefront",
+          "code": "project-changed",
+          "now": "Billing",
+        },
+      ]
+    `)
+  })
+
+  test('is shown by ids if the names are equal', () => {
+    expect(
+      moveDifferences(approved, {
+        ...approved,
+        from: { id: ids.web3, name: 'web-1' },
+        project: { id: ids.billing, name: 'Storefront' },
+      }),
+    ).toMatchInlineSnapshot(`
+      [
+        {
+          "address": "203.0.113.10",
+          "before": "web-1 (sv_vKm8ZaLzG5R2n)",
+          "code": "server-changed",
+          "now": "web-1 (sv_bT90rYxPqJ6Uh)",
+        },
+        {
+          "before": "Storefront (proj_6059EqYkOQj8p)",
+          "code": "project-changed",
+          "now": "Storefront (proj_R82A9jVb5Lq0d)",
+        },
+      ]
+    `)
+  })
+
+  test('is not another id of a project with the same slug, which the preflight check lists', () => {
+    expect(moveDifferences(approved, { ...approved, project: { id: ids.billing, name: 'Storefront', slug: 'storefront' } })).toEqual([])
+  })
+
+  test('is not another name, another site label, or an address written with its prefix length', () => {
+    expect(
+      moveDifferences(approved, {
+        ...approved,
+        from: { id: ids.web1, name: 'web-1-renamed' },
+        to: { id: ids.web2, name: 'web-two' },
+        site: 'ASH2',
+        address: '203.0.113.10/32',
+      }),
+    ).toEqual([])
+  })
+
+  test('is not a member that one of the two reads does not show', () => {
+    const bare = without('from', 'address', 'project', 'site')
+    expect(moveDifferences(approved, bare)).toEqual([])
+    expect(moveDifferences(bare, approved)).toEqual([])
+  })
+})
+
+describe('an address whose server is no longer shown', () => {
+  const approved: MoveFacts = check().facts
+  const { facts: now } = check({ elasticIp: elasticIpFor({ server: undefined }) })
+
+  test('is still moved, and its old server is known from the approval', () => {
+    expect(moveDifferences(approved, now)).toEqual([])
+    expect(completeMove(approved, now)).toMatchObject({ from: { id: ids.web1, name: 'web-1' }, showsNoServer: true })
+  })
+
+  test('is reported in the thread', () => {
+    expect(moveRemark(completeMove(approved, now))).toMatchInlineSnapshot(
+      `"The account showed no server for 203.0.113.10 when the move was sent. It was on web-1 when this was requested."`,
+    )
+    expect(moveRemark(approved)).toBeUndefined()
+    // The request message already says that the old server is unknown.
+    expect(moveRemark(now)).toBeUndefined()
+  })
+
+  test('is on its server again if a later read shows it', () => {
+    expect(completeMove(now, approved)).toEqual(approved)
+  })
+})

@@ -1,0 +1,39 @@
+import { describe, expect, test } from 'vitest'
+import type { Server } from '../../../src/domain/account/server.ts'
+import { createMoveChange } from '../../../src/moves/move-change.ts'
+import { elasticIpFor, ids, serverFor } from '../account-objects.ts'
+
+const input = { elasticIpId: ids.elasticIp, serverId: ids.web2 }
+const facts = { elasticIpId: ids.elasticIp, address: '203.0.113.10', to: { id: ids.web2, name: 'web-2' } }
+const moment = { phase: 'accepted' as const, sinceSentMs: 60_000, early: false }
+
+/** Observes the end of a move to a server with this status when it was sent. `now`: the server at the end. */
+function observeEnd(toStatus: string | undefined, now: () => Promise<Server>) {
+  const moved = elasticIpFor({ server: { id: ids.web2, hostname: 'web-2' } })
+  const change = createMoveChange({ elasticIps: { get: async () => moved }, servers: { get: now } } as never)
+  return change.observe(input, { ...facts, ...(toStatus ? { toStatus } : {}) }, moment, { signal: AbortSignal.timeout(1_000) })
+}
+
+describe('the end of a move', () => {
+  test('to a server that was off and still is says so', async () => {
+    expect(await observeEnd('off', async () => serverFor({ status: 'off' }))).toEqual({
+      is: 'done',
+      notes: [{ code: 'assigned-to-server-not-on', server: 'web-2', status: 'off' }],
+    })
+  })
+
+  test('to a server that is on by then says nothing more', async () => {
+    expect(await observeEnd('deploying', async () => serverFor())).toEqual({ is: 'done', notes: [] })
+  })
+
+  test('to a server that cannot be read any more says how it was before', async () => {
+    expect(await observeEnd('off', async () => Promise.reject(new Error('away')))).toEqual({
+      is: 'done',
+      notes: [{ code: 'server-was-not-on', server: 'web-2', status: 'off' }],
+    })
+  })
+
+  test('to a server that was on costs no further read', async () => {
+    expect(await observeEnd(undefined, () => expect.fail('the server was read'))).toEqual({ is: 'done' })
+  })
+})

@@ -1,0 +1,209 @@
+import { describe, expect, test } from 'vitest'
+import type { SeenAssignment } from '../../../src/domain/account/assignment.ts'
+import type { ElasticIp } from '../../../src/domain/account/elastic-ip.ts'
+import type { Server } from '../../../src/domain/account/server.ts'
+import { CheckFailed } from '../../../src/domain/errors/errors.ts'
+import type { EvacuationReads } from '../../../src/domain/evacuation/addresses.ts'
+import { checkEvacuation } from '../../../src/domain/evacuation/check.ts'
+import { addressesLeftOut, completeEvacuation, evacuationDifferences } from '../../../src/domain/evacuation/evacuation.ts'
+import { explainEvacuation } from '../../../src/domain/evacuation/findings.ts'
+
+const place = { project: { id: 'proj_1', name: 'Storefront' }, site: { id: undefined, name: undefined, slug: 'ASH' } }
+const hour = 3_600_000
+
+function ip(index: number, more: Partial<ElasticIp> = {}): ElasticIp {
+  const server = { id: 'sv_1', hostname: 'web-1' }
+  return { id: `eip_${index}`, address: `203.0.113.${index}`, status: 'active', server, ...place, ...more }
+}
+
+function server(id: string, hostname: string, more: Partial<Server> = {}): Server {
+  return { id, hostname, label: undefined, primaryIpv4: '198.51.100.1', status: 'on', locked: false, ...place, ...more }
+}
+
+const seen = (index: number, agoMs: number): SeenAssignment => ({
+  elasticIpId: `eip_${index}`,
+  address: `203.0.113.${index}`,
+  serverId: 'sv_1',
+  serverName: 'web-1',
+  at: 0,
+  agoMs,
+})
+
+function reads(more: Partial<EvacuationReads> = {}): EvacuationReads {
+  const [source, target] = [server('sv_1', 'web-1'), server('sv_2', 'web-2')]
+  return { listed: [ip(1), ip(2)], single: new Map(), seen: [], source, target, ...more }
+}
+
+const input = { serverId: 'sv_1', targetId: 'sv_2' }
+const some = (...ids: number[]) => ({ ...input, elasticIpIds: ids.map((id) => `eip_${id}`) })
+const check = (more: Partial<EvacuationReads> = {}, of: typeof input & { elasticIpIds?: string[] } = input) =>
+  checkEvacuation(of, reads(more), 'request')
+const again = (more: Partial<EvacuationReads> = {}, of: typeof input & { elasticIpIds?: string[] } = some(1, 2)) =>
+  checkEvacuation(of, reads(more), 'writes')
+
+function refusal(work: () => unknown): string {
+  try {
+    work()
+  } catch (error) {
+    if (error instanceof CheckFailed) return error.message
+    throw error
+  }
+  throw new Error('it was not refused')
+}
+
+describe('the check of an evacuation', () => {
+  test('makes a move of each address, and remembers their ids', () => {
+    const { facts, input: asRead, unchecked, warnings } = check()
+
+    expect(facts.items.map(({ elasticIpId, from, to }) => [elasticIpId, from?.name, to.name])).toEqual([
+      ['eip_1', 'web-1', 'web-2'],
+      ['eip_2', 'web-1', 'web-2'],
+    ])
+    expect(asRead).toEqual({ ...input, elasticIpIds: ['eip_1', 'eip_2'] })
+    expect([unchecked, warnings]).toEqual([[], []])
+  })
+
+  test('refuses a target that is the server itself, by its name', () => {
+    const same = { serverId: 'sv_1', targetId: 'sv_1' }
+    expect(refusal(() => check({ target: server('sv_1', 'web-1') }, same))).toBe(
+      "web-1 can't be evacuated to itself. Choose another server.",
+    )
+  })
+
+  test.each([
+    [
+      'one that is not active',
+      { listed: [ip(1), ip(2, { status: 'error' })] },
+      "1 of 2 addresses of web-1 can't be moved to web-2, so nothing was requested. 203.0.113.2 has status error. Only active Elastic IPs can be moved. To move the others, leave out the target and choose them in the form.",
+    ],
+    [
+      'one in another site',
+      { target: server('sv_2', 'web-2', { site: { id: undefined, name: undefined, slug: 'FRA' } }) },
+      /within its site/,
+    ],
+    ['one in another project', { listed: [ip(1), ip(2, { project: { id: 'proj_9', name: 'Data' } })] }, /within its project/],
+    ['a server without addresses', { listed: [] }, 'The account shows no Elastic IP on web-1, so there is nothing to move.'],
+    [
+      'more than one message shows',
+      { listed: Array.from({ length: 51 }, (_, index) => ip(index)) },
+      /has 51 addresses, and one request moves up to 50/,
+    ],
+    ['the server itself', { target: server('sv_1', 'web-1') }, "web-1 can't be evacuated to itself. Choose another server."],
+    [
+      'one that was seen long ago',
+      { listed: [], seen: [seen(1, 2 * hour)], single: new Map([['eip_1', ip(1, { server: undefined })]]) },
+      /saw it on web-1 2 hours ago/,
+    ],
+  ])('refuses %s', (_, more, words) => {
+    const said = refusal(() => check(more))
+    if (typeof words === 'string') expect(said).toBe(words)
+    else expect(said).toMatch(words)
+  })
+
+  test('is within one project also if the target shows none', () => {
+    const target = server('sv_2', 'web-2', { project: undefined })
+    expect(refusal(() => check({ target, listed: [ip(1), ip(2, { project: { id: 'proj_9', name: 'Data' } })] }))).toContain(
+      '203.0.113.2 is in project Data. An evacuation moves addresses of one project only.',
+    )
+  })
+
+  test('leaves out what the requester did not choose, with the reason', () => {
+    const { facts, warnings = [] } = check({ listed: [ip(1), ip(2, { status: 'error' }), ip(3), ip(4)] }, some(1))
+
+    expect(facts.items.map(({ elasticIpId }) => elasticIpId)).toEqual(['eip_1'])
+    expect(facts.leftOut.map(({ address, finding }) => [address, finding.code])).toEqual([
+      ['203.0.113.2', 'not-active'],
+      ['203.0.113.3', 'not-chosen'],
+      ['203.0.113.4', 'not-chosen'],
+    ])
+    expect(explainEvacuation(warnings[0] ?? { code: '' })?.why).toBe(
+      '3 addresses are left out. 203.0.113.2 has status error. Only active Elastic IPs can be moved. The requester left out 203.0.113.3, 203.0.113.4.',
+    )
+  })
+
+  test('names each reason once, and then all addresses for which it holds', () => {
+    const listed = [ip(1), ...[2, 3, 4].map((id) => ip(id, { status: 'error' })), ip(5, { status: 'moving' })]
+    const off = server('sv_2', 'web-2', { site: { id: undefined, name: undefined, slug: 'FRA' } })
+
+    expect(refusal(() => check({ listed }))).toBe(
+      "4 of 5 addresses of web-1 can't be moved to web-2, so nothing was requested. 203.0.113.2 has status error. Only active Elastic IPs can be moved. The same for 203.0.113.3, 203.0.113.4. 203.0.113.5 is already moving to web-1. Wait until that move has ended, then request again. To move the others, leave out the target and choose them in the form.",
+    )
+    expect(refusal(() => check({ listed: [ip(1), ip(2)], target: off }))).not.toContain('To move the others')
+  })
+
+  test('ignores other servers’ addresses, and those without a server, if the account API ignores its filter', () => {
+    const other = ip(3, { server: { id: 'sv_9', hostname: 'web-9' } })
+    const { facts } = check({ listed: [ip(1), other, ip(4, { server: undefined })] })
+    expect(facts.items.map(({ elasticIpId }) => elasticIpId)).toEqual(['eip_1'])
+  })
+
+  test('takes the addresses that the filter finds although they show no server', () => {
+    const { facts, warnings } = check({ listed: [ip(1, { server: undefined })], source: undefined })
+    expect(facts.items).toMatchObject([{ elasticIpId: 'eip_1', from: { id: 'sv_1' }, showsNoServer: true }])
+    expect(warnings).toEqual([])
+  })
+
+  test('takes what Lockkeeper saw there less than an hour ago, and says so', () => {
+    const single = new Map([
+      ['eip_1', ip(1, { server: undefined })],
+      ['eip_2', ip(2, { server: { id: 'sv_9', hostname: 'web-9' } })],
+    ])
+    const { facts, warnings = [] } = check({ listed: [], source: undefined, single, seen: [seen(1, 12 * 60_000), seen(2, 60_000)] })
+
+    expect(facts.items).toMatchObject([{ elasticIpId: 'eip_1', from: { id: 'sv_1', name: 'web-1' }, seenAgoMs: 12 * 60_000 }])
+    expect(explainEvacuation(warnings[0] ?? { code: '' })?.why).toBe(
+      'The account shows no server for 1 address. Lockkeeper saw it on web-1 12 minutes before this request, and reads it again before the move.',
+    )
+  })
+
+  test('takes what was seen longer ago only if it was chosen, and nothing that was not seen there', () => {
+    const single = new Map([['eip_1', ip(1, { server: undefined })]])
+    expect(check({ listed: [], single, seen: [seen(1, 2 * hour)] }, some(1)).facts.items).toHaveLength(1)
+    expect(refusal(() => check({ listed: [], single }, some(1)))).toContain("didn't see it on web-1 in the last 24 h")
+  })
+
+  test('tells the state of the target once', () => {
+    const { warnings } = check({ target: server('sv_2', 'web-2', { status: 'off', locked: true }) })
+    expect(warnings?.map(({ code }) => code)).toEqual(['server-not-on', 'server-locked'])
+  })
+})
+
+describe('before the writes', () => {
+  const approved = check().facts
+
+  test('an address that has left the server is left out, and one that came is not moved', () => {
+    const now = again({
+      listed: [ip(1), ip(3)],
+      single: new Map([['eip_2', ip(2, { server: { id: 'sv_9', hostname: 'web-9' } })]]),
+    }).facts
+    const facts = completeEvacuation(approved, now)
+
+    expect([...addressesLeftOut(approved, facts)]).toEqual([
+      ['eip_2', [{ code: 'not-on-server', address: '203.0.113.2', server: 'web-1', now: 'web-9' }]],
+    ])
+    expect(facts.came?.map(({ address }) => address)).toEqual(['203.0.113.3'])
+    expect(evacuationDifferences(approved, now)).toEqual([])
+  })
+
+  test('an address that shows no server any more is still moved, and keeps the server that it was on', () => {
+    const now = again({ listed: [], single: new Map([1, 2].map((id) => [`eip_${id}`, ip(id, { server: undefined })])) }).facts
+    expect(addressesLeftOut(approved, completeEvacuation(approved, now)).size).toBe(0)
+    expect(completeEvacuation(approved, now).items[0]).toMatchObject({ from: { id: 'sv_1' }, showsNoServer: true })
+  })
+
+  test('an address that could not be read is neither left out nor counted as read', () => {
+    const now = again({ listed: [ip(1)] }).facts
+    expect(addressesLeftOut(approved, now).size).toBe(0)
+    expect(now.items.map(({ elasticIpId }) => elasticIpId)).toEqual(['eip_1'])
+  })
+
+  test('the whole is void if nothing is left, or the target is in another project', () => {
+    const gone = again({ listed: [], single: new Map([1, 2].map((id) => [`eip_${id}`, 'gone' as const])) }).facts
+    const elsewhere = { ...approved, project: { id: 'proj_9', name: 'Data' } }
+
+    expect(evacuationDifferences(approved, gone).map(({ code }) => code)).toEqual(['nothing-left'])
+    expect(evacuationDifferences(approved, elsewhere).map((finding) => explainEvacuation(finding)?.why)).toEqual([
+      'web-2 was in project Storefront when this was requested, and is in Data now.',
+    ])
+  })
+})

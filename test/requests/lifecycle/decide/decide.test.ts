@@ -1,0 +1,370 @@
+import { describe, expect, test } from 'vitest'
+import type { Origin } from '../../../../src/domain/approval/origin.ts'
+import { type PolicyRule, toGroup } from '../../../../src/domain/policy/policy.ts'
+import type { Request } from '../../../../src/domain/request/request.ts'
+import { createNewKeyChange } from '../../../../src/features/create-api-key/change.ts'
+import { createMoveChange } from '../../../../src/moves/move-change.ts'
+import { createAccess } from '../../../../src/requests/access/access.ts'
+import { createCatalog } from '../../../../src/requests/catalog.ts'
+import { createDecide } from '../../../../src/requests/lifecycle/decide/decide.ts'
+import { approvedByYou, takenOver, tooLate, unknownRequest } from '../../../../src/requests/messages/refusals/refusals.ts'
+import { createOutbox } from '../../../../src/requests/outbox/outbox.ts'
+import type { NewRequest } from '../../../../src/requests/store/new-requests.ts'
+import { createStore } from '../../../../src/requests/store/store.ts'
+import { noteOf } from '../../audit-for-test.ts'
+import { connectTestRedis, noAudit } from '../../redis-for-test.ts'
+import { minutes, newRequestFor, recordRequest, ruleFor } from '../../request-for-test.ts'
+import { signatures, signedBy } from '../../signatures-for-test.ts'
+import { type PlannedStep, takeSteps, untilTracking } from '../../take-steps.ts'
+
+const ada: Origin = { teamId: 'T0NIMBUS01', channelId: 'C0OPS00001', userId: 'U0ADA00001', command: '/infra' }
+const ben = { ...ada, userId: 'U0BEN00001' }
+const chiara = { ...ada, userId: 'U0CHI00001' }
+
+const approveBy = (approvals: number, ...people: Origin[]) => ({
+  anyOf: toGroup(people.map(({ userId }) => userId)),
+  allOf: [],
+  approvals,
+})
+
+const key = { name: 'ci-deploy', readOnly: true, allowedIps: [] }
+const newKey = { kind: 'key.create', input: key, facts: key, resource: 'api_key_name:ci-deploy' } as const
+
+/**
+ * Decisions over a real Redis. Ada requests; Ben and Chiara approve, unless the rule says otherwise. Records what was shown and woken up.
+ */
+function startDecide(rule: Partial<PolicyRule> = {}) {
+  const { redis, keys } = connectTestRedis()
+  const store = createStore({ redis, keys, audit: noAudit, noteOf })
+  const outbox = createOutbox({ redis, keys })
+  const shown: string[] = []
+  const wakeUps: number[] = []
+  const catalog = createCatalog([
+    createMoveChange({} as Parameters<typeof createMoveChange>[0]),
+    createNewKeyChange({} as Parameters<typeof createNewKeyChange>[0]),
+  ])
+  const access = createAccess({
+    people: {
+      person: async (userId) => ({ userId, standing: 'member', teamId: 'T0NIMBUS01' }),
+      members: async () => new Map(),
+      channel: async () => 'usual',
+      hasBot: async () => true,
+      isOpenTo: async () => true,
+    },
+    policy: { rules: [ruleFor({ changes: ['ip.move', 'key.create'], approve: approveBy(1, ben, chiara), ...rule })] },
+    homeTeamId: () => 'T0NIMBUS01',
+    catalog,
+    noteRefusal: async () => {},
+    noteOf,
+  })
+  const decide = createDecide({
+    signatures,
+    store,
+    access,
+    catalog,
+    show: async (id) => void shown.push((await store.find(id))?.state ?? 'missing'),
+    wake: async (_, delayMs = 0) => void wakeUps.push(delayMs),
+  })
+
+  /** Ada's request, after these steps. */
+  async function record(more: Partial<NewRequest> = {}, ...steps: PlannedStep[]): Promise<Request> {
+    const { id } = await recordRequest(store, signedBy(signatures, newRequestFor(more)))
+    return takeSteps(store, id, ...steps)
+  }
+
+  async function now({ id }: Request): Promise<Request> {
+    return (await store.find(id)) ?? expect.fail(`there is no request ${id}`)
+  }
+
+  /** Changes the record as if its deadline had passed. */
+  const letExpire = ({ id }: Request) => redis.hset(keys.record(id), 'expiresAt', '1')
+  const remove = ({ id }: Request) => redis.del(keys.record(id))
+  const owed = ({ id }: Request) => outbox.owed(id)
+  return { decide, store, record, now, letExpire, remove, owed, shown, wakeUps }
+}
+
+describe('an approval', () => {
+  test('that is the last one needed approves the request, shows it and wakes up a worker', async () => {
+    const { decide, record, now, shown, wakeUps } = startDecide()
+    const request = await record()
+
+    expect(await decide.approve(request, ben)).toEqual({ missing: 0, needed: 1 })
+
+    const decision = { by: ben.userId, rule: 'APPROVERS', via: ben.userId }
+    expect(await now(request)).toMatchObject({ state: 'approved', decision, approvals: [{ ...decision, at: expect.any(Number) }] })
+    expect({ shown, wakeUps }).toEqual({ shown: ['approved'], wakeUps: [0] })
+  })
+
+  test('of a key gives the requester the full time to create it', async () => {
+    const { decide, record, now, store, wakeUps } = startDecide()
+    const request = await record({ ...newKey, ttlMs: 60 * minutes })
+
+    await decide.approve(request, ben)
+
+    const left = (await now(request)).expiresAt - (await store.now())
+    expect(Math.abs(left - 60 * minutes)).toBeLessThan(5_000)
+    expect(wakeUps).toEqual([30 * minutes])
+  })
+
+  test('after the deadline, before a worker has expired the request, expires it', async () => {
+    const { decide, record, now, letExpire, owed, shown, wakeUps } = startDecide()
+    const request = await record()
+    await letExpire(request)
+
+    const approve = decide.approve(request, ben)
+
+    await expect(approve).rejects.toThrow(tooLate({ ...request, state: 'expired' }, ben.userId).text)
+    expect((await now(request)).state).toBe('expired')
+    expect(await owed(request)).toEqual(['ended'])
+    expect({ shown, wakeUps }).toEqual({ shown: ['expired'], wakeUps: [] })
+  })
+
+  test('of a request that is gone is refused', async () => {
+    const { decide, record, remove } = startDecide()
+    const request = await record()
+    await remove(request)
+
+    await expect(decide.approve(request, ben)).rejects.toThrow(unknownRequest('/infra').text)
+  })
+
+  test('by the requester is refused, with the outcome if the request is decided', async () => {
+    const { decide, record } = startDecide()
+    const waiting = await record()
+    const rejected = await record({ resource: 'elastic_ip:eip_2' }, 'reject')
+
+    await expect(decide.approve(waiting, ada)).rejects.toThrow('someone else must approve it')
+    await expect(decide.approve(rejected, ada)).rejects.toThrow(tooLate(rejected, ada.userId).text)
+  })
+})
+
+describe('the first of two decisions on the same record', () => {
+  test.each(['approved', 'rejected'] as const)('counts, and the second person learns the outcome: %s', async (first) => {
+    const { decide, record, now, shown } = startDecide()
+    const request = await record()
+    const approve = () => decide.approve(request, ben)
+    const reject = () => decide.reject(request, chiara, 'Not today')
+    const [winner, loser, loserId] = first === 'approved' ? [approve, reject, chiara.userId] : [reject, approve, ben.userId]
+
+    await winner()
+    const refused = await loser().catch((error: Error) => error.message)
+
+    expect(refused).toBe(tooLate(await now(request), loserId).text)
+    expect((await now(request)).state).toBe(first)
+    expect(shown).toEqual([first])
+  })
+})
+
+describe('one of several approvals', () => {
+  test('is counted, and the request goes on waiting', async () => {
+    const { decide, record, now, shown, wakeUps } = startDecide({ approve: approveBy(2, ben, chiara) })
+    const request = await record()
+
+    expect(await decide.approve(request, ben)).toEqual({ missing: 1, needed: 2 })
+
+    expect(await now(request)).toMatchObject({ state: 'waiting', missing: 1, approvals: [{ by: ben.userId }] })
+    expect({ shown, wakeUps }).toEqual({ shown: ['waiting'], wakeUps: [] })
+  })
+
+  test('is counted together with an approval that another person gave since the record was read', async () => {
+    const { decide, record, now, wakeUps } = startDecide({ approve: approveBy(2, ben, chiara) })
+    const request = await record()
+
+    const answers = await Promise.all([decide.approve(request, ben), decide.approve(request, chiara)])
+
+    expect(answers.map(({ missing }) => missing).toSorted()).toEqual([0, 1])
+    const approved = await now(request)
+    expect(approved.state).toBe('approved')
+    expect(approved.approvals.map(({ by }) => by).toSorted()).toEqual([ben.userId, chiara.userId])
+    expect(wakeUps).toEqual([0])
+  })
+
+  test('is counted once per person, also from a card that is older than the first click', async () => {
+    const { decide, record, now } = startDecide({ approve: approveBy(2, ben, chiara) })
+    const request = await record()
+    await decide.approve(request, ben)
+
+    await expect(decide.approve(request, ben)).rejects.toThrow(approvedByYou(1).text)
+    await expect(decide.approve(await now(request), ben)).rejects.toThrow(approvedByYou(1).text)
+
+    expect((await now(request)).approvals).toHaveLength(1)
+  })
+
+  test('after a rejection is refused with that outcome', async () => {
+    const { decide, record, now, store } = startDecide({ approve: approveBy(2, ben, chiara) })
+    const request = await record()
+    await store.take(request, 'reject', { set: { decision: { by: chiara.userId, via: chiara.userId } } })
+
+    const approve = decide.approve(request, ben)
+
+    await expect(approve).rejects.toThrow(tooLate(await now(request), ben.userId).text)
+  })
+})
+
+describe('a rejection', () => {
+  test('ends the request with its reason', async () => {
+    const { decide, record, now, owed, shown } = startDecide()
+    const request = await record()
+
+    await decide.reject(request, ben, 'Not today')
+
+    expect(await now(request)).toMatchObject({ state: 'rejected', decision: { by: ben.userId, reason: 'Not today' } })
+    expect(await owed(request)).toEqual(['ended'])
+    expect(shown).toEqual(['rejected'])
+  })
+
+  test('counts also if somebody else approved since the record was read', async () => {
+    const { decide, record, now } = startDecide({ approve: approveBy(2, ben, chiara) })
+    const request = await record()
+    await decide.approve(request, chiara)
+
+    await decide.reject(request, ben, 'Not today')
+
+    expect((await now(request)).state).toBe('rejected')
+  })
+
+  test('can be begun while the request waits, and not once it is decided', async () => {
+    const { decide, record } = startDecide()
+    const request = await record()
+    const approved = await record({ resource: 'elastic_ip:eip_2' }, 'approve')
+
+    await expect(decide.mayReject(request, ben)).resolves.toBeUndefined()
+    await expect(decide.mayReject(approved, ben)).rejects.toThrow(tooLate(approved, ben.userId).text)
+  })
+})
+
+describe('an emergency approval', () => {
+  const rule = { approve: approveBy(2, ada, ben, chiara), breakGlass: true }
+
+  test('by the requester alone approves the request, and the channel gets the reason', async () => {
+    const { decide, record, now, owed, shown, wakeUps } = startDecide(rule)
+    const request = await record()
+    await decide.mayBreakGlass(request, ada)
+
+    await decide.breakGlass(request, ada, 'web-1 is down')
+
+    expect(await now(request)).toMatchObject({
+      state: 'approved',
+      decision: { by: ada.userId, breakGlass: true, reason: 'web-1 is down' },
+    })
+    expect(await owed(request)).toEqual(['break-glass'])
+    expect({ shown, wakeUps }).toEqual({ shown: ['approved'], wakeUps: [0] })
+  })
+
+  test('is refused if the rule does not allow it', async () => {
+    const { decide, record, now, wakeUps } = startDecide({ ...rule, breakGlass: false })
+    const request = await record()
+
+    await expect(decide.mayBreakGlass(request, ada)).rejects.toThrow('someone else must approve it')
+    await expect(decide.breakGlass(request, ada, 'web-1 is down')).rejects.toThrow('someone else must approve it')
+
+    expect((await now(request)).state).toBe('waiting')
+    expect(wakeUps).toEqual([])
+  })
+
+  test('is refused once the request is decided', async () => {
+    const { decide, record } = startDecide(rule)
+    const rejected = await record({}, 'reject')
+
+    await expect(decide.breakGlass(rejected, ada, 'web-1 is down')).rejects.toThrow(tooLate(rejected, ada.userId).text)
+  })
+})
+
+describe('a withdrawal', () => {
+  test('by the requester ends the request without a report', async () => {
+    const { decide, record, now, owed, shown } = startDecide()
+    const request = await record()
+
+    await decide.withdraw(request, ada)
+
+    expect((await now(request)).state).toBe('withdrawn')
+    expect(await owed(request)).toEqual([])
+    expect(shown).toEqual(['withdrawn'])
+  })
+
+  test('by somebody else is refused', async () => {
+    const { decide, record, now } = startDecide()
+    const request = await record()
+
+    await expect(decide.withdraw(request, ben)).rejects.toThrow('can withdraw it')
+
+    expect((await now(request)).state).toBe('waiting')
+  })
+
+  test('is possible for an approved key, and not for an approved move, which is executed', async () => {
+    const { decide, record, now } = startDecide()
+    const approvedKey = await record(newKey, 'approve')
+    const approvedMove = await record({}, 'approve')
+
+    await decide.withdraw(approvedKey, ada)
+    await expect(decide.withdraw(approvedMove, ada)).rejects.toThrow(tooLate(approvedMove, ada.userId).text)
+
+    expect((await now(approvedKey)).state).toBe('withdrawn')
+    expect((await now(approvedMove)).state).toBe('approved')
+  })
+})
+
+describe('the tracking', () => {
+  test.each([
+    ['the requester', ada],
+    ['an approver', ben],
+  ])('is stopped by %s, and the thread gets a report', async (_, origin) => {
+    const { decide, record, now, owed } = startDecide()
+    const request = await record({}, ...untilTracking)
+
+    await decide.stopTracking(request, origin)
+
+    expect(await now(request)).toMatchObject({ state: 'untracked', stoppedBy: origin.userId })
+    expect(await owed(request)).toEqual(['stopped'])
+  })
+
+  test('is not stopped by other people', async () => {
+    const { decide, record, now } = startDecide({ approve: approveBy(1, chiara) })
+    const request = await record({}, ...untilTracking)
+
+    await expect(decide.stopTracking(request, ben)).rejects.toThrow("You aren't an approver of this request")
+
+    expect((await now(request)).state).toBe('tracking')
+  })
+
+  test('is not stopped if the change is done since the record was read', async () => {
+    const { decide, store, record, now, owed } = startDecide()
+    const request = await record({}, ...untilTracking)
+    await store.take(request, 'finish')
+
+    await expect(decide.stopTracking(request, ada)).rejects.toThrow(tooLate(await now(request), ada.userId).text)
+
+    expect(await owed(request)).toEqual(['ended'])
+  })
+
+  test('starts again at once after a click', async () => {
+    const { decide, store, record, now, wakeUps } = startDecide()
+    const request = await record({}, ...untilTracking, 'stop-tracking')
+
+    await decide.trackAgain(request, ben)
+
+    expect((await now(request)).state).toBe('tracking')
+    expect(await store.due(10)).toEqual([request.id])
+    expect(wakeUps).toEqual([0])
+  })
+
+  test('does not start again if it was not stopped', async () => {
+    const { decide, record, wakeUps } = startDecide()
+    const done = await record({}, ...untilTracking, 'finish')
+
+    await expect(decide.trackAgain(done, ada)).rejects.toThrow(tooLate(done, ada.userId).text)
+    expect(wakeUps).toEqual([])
+  })
+
+  test.each<[string, PlannedStep[]]>([
+    ['waits', []],
+    ['has ended', ['reject']],
+  ])('does not start again if a newer request for the same resource %s', async (_, steps) => {
+    const { decide, record, now } = startDecide()
+    const request = await record({}, ...untilTracking, 'stop-tracking')
+    await record({}, ...steps)
+
+    await expect(decide.trackAgain(request, ada)).rejects.toThrow(takenOver.text)
+
+    expect((await now(request)).state).toBe('untracked')
+  })
+})

@@ -1,0 +1,40 @@
+import { expect, test } from 'vitest'
+import type { Request } from '../../../../src/domain/request/request.ts'
+import { createLastChanges } from '../../../../src/requests/lifecycle/submit/last-changes.ts'
+import { minutes, requestedAt, requestFor } from '../../request-for-test.ts'
+
+const hour = 60 * minutes
+
+function ended(id: string, agoMs: number): Request {
+  return requestFor({ id, state: 'done', endedAt: requestedAt - agoMs })
+}
+
+/** Finds what changed before a request of these resources. `last`: the last change of each, by resource. */
+async function before(last: Record<string, Request>, { changed = '' } = {}) {
+  const find = createLastChanges({
+    signatures: { verifyRecord: ({ id }: { id: string }) => (id === changed ? 'changed' : 'genuine') } as never,
+    store: { lastChangesOf: async (resources) => [...new Set(resources.flatMap((resource) => last[resource] ?? []))] },
+  })
+  const found = await find(
+    requestedAt,
+    'server:sv_1',
+    Object.keys(last).filter((resource) => resource !== 'server:sv_1'),
+  )
+  return found.map(({ requestId }) => requestId)
+}
+
+test('approvers know the newest change of the server and its addresses, once', async () => {
+  const both = ended('both', 2 * hour)
+  expect(await before({ 'server:sv_1': both, a: both, b: both, c: ended('older', 3 * hour) })).toEqual(['both'])
+  expect(await before({ 'server:sv_1': ended('own', 2 * hour), a: ended('newer', hour) })).toEqual(['newer'])
+  expect(await before({ 'server:sv_1': ended('own', hour), a: ended('older', 2 * hour) })).toEqual(['own'])
+})
+
+test('the last change of the server is known however old, and those of its addresses for a day', async () => {
+  expect(await before({ 'server:sv_1': ended('own', 300 * hour), a: ended('old', 25 * hour) })).toEqual(['own'])
+  expect(await before({ a: ended('old', 25 * hour) })).toEqual([])
+})
+
+test('a record that somebody changed is left out', async () => {
+  expect(await before({ 'server:sv_1': ended('own', 2 * hour), b: ended('forged', hour) }, { changed: 'forged' })).toEqual(['own'])
+})

@@ -1,0 +1,191 @@
+import { describe, expect, test } from 'vitest'
+import { z } from 'zod'
+import type { Requester } from '../../../../src/domain/approval/people.ts'
+import type { Change } from '../../../../src/domain/change/change.ts'
+import type { Finding } from '../../../../src/domain/change/finding.ts'
+import { isGenuine } from '../../../../src/domain/request/payload.ts'
+import type { Request, Undone } from '../../../../src/domain/request/request.ts'
+import { createSubmit } from '../../../../src/requests/lifecycle/submit/submit.ts'
+import { asDraft, type NewRequest } from '../../../../src/requests/store/new-requests.ts'
+import { Refusal } from '../../../../src/slack/errors.ts'
+import { mrkdwn } from '../../../../src/slack/text/text.ts'
+import { description, requestedAt, requestFor, ruleFor } from '../../request-for-test.ts'
+import { signatures } from '../../signatures-for-test.ts'
+
+const origin = { teamId: 'T0NIMBUS01', channelId: 'C0OPS00001', userId: 'U0ADA00001', command: '/infra' }
+
+function requesterOf(userId: string): Requester {
+  return {
+    person: { userId, standing: 'member', teamId: origin.teamId },
+    place: { channelId: origin.channelId, teamId: origin.teamId, standing: 'usual' },
+    membership: new Map(),
+  }
+}
+
+interface Setup {
+  mayRequest?: boolean
+  unchecked?: Finding[]
+  /** An open request for the same resource. */
+  holder?: Request
+  undone?: Undone
+}
+
+/** Submits Ada's request, and records the calls in order. */
+function setUp({ mayRequest = true, unchecked = [], holder, undone }: Setup = {}) {
+  const done: unknown[] = []
+  const created: NewRequest[] = []
+  const change: Change<{ id: string }, { id: string }> = {
+    kind: 'ip.move',
+    label: 'moving an Elastic IP',
+    eventActions: ['move'],
+    input: z.object({ id: z.string() }),
+    facts: z.object({ id: z.string() }),
+    resource: ({ id }) => `elastic_ip:${id}`,
+    project: () => 'none',
+    preflight: async (input) => {
+      done.push('preflight')
+      return { facts: input, unchecked: [], incomplete: false }
+    },
+    differences: () => [],
+    explain: () => undefined,
+    describe: () => description,
+    observe: async () => ({ is: 'done' }),
+    doneSentence: () => ['It was moved.'],
+  }
+  const submit = createSubmit({
+    signatures,
+    store: {
+      now: async () => requestedAt,
+      lastChangesOf: async () => [],
+      create: async (request: NewRequest) => {
+        if (holder) return { outcome: 'busy', id: request.id, held: [{ resource: request.resource, by: holder.id }] }
+        created.push(request)
+        return { outcome: 'created', id: request.id }
+      },
+      findMany: async () => (holder ? [holder] : []),
+    } as never,
+    access: {
+      gateSent: async (_: unknown, kind: string) => {
+        done.push({ gate: kind })
+        if (!mayRequest) throw new Refusal(mrkdwn`You are not among the people who may ask for this here.`)
+        return requesterOf('from the gate')
+      },
+      admit: async (_: unknown, { requester, reason }: { requester: Requester; reason: string | undefined }) => {
+        done.push({ admitted: requester.person.userId, ...(reason ? { reason } : {}) })
+        return { rule: ruleFor(), unchecked: unchecked.map((code) => ({ code })) }
+      },
+    } as never,
+    deliver: async () => ({ is: 'sent' }) as never,
+    wake: async () => {},
+    names: async () => new Map(),
+    findUndone: async (id) => (id === undefined ? undefined : undone),
+    linkTo: () => 'https://nimbus.slack.com/archives/C0OPS00001/p1',
+    sentenceOf: () => 'Rotate API key ci-deploy',
+    mostUndecided: 10,
+    fitsOnCard: () => true,
+  })
+  const requested = { change, input: { id: 'eip_1' }, origin, reason: undefined, deliveryKey: 'd1' }
+  return { submit, requested, done, created }
+}
+
+describe('a request', () => {
+  test('is checked at the gate before the account is read, and then under the rule of its project', async () => {
+    const { submit, requested, done } = setUp()
+
+    await submit(requested)
+
+    expect(done).toEqual([{ gate: 'ip.move' }, 'preflight', { admitted: 'from the gate' }])
+  })
+
+  test('is not checked at the gate again if its command was', async () => {
+    const { submit, requested, done } = setUp()
+
+    await submit({ ...requested, requester: requesterOf('from the command') })
+
+    expect(done).toEqual(['preflight', { admitted: 'from the command' }])
+  })
+
+  test('is refused before the account is read', async () => {
+    const { submit, requested, done, created } = setUp({ mayRequest: false })
+
+    await expect(submit(requested)).rejects.toThrow('You are not among the people')
+
+    expect(done).toEqual([{ gate: 'ip.move' }])
+    expect(created).toEqual([])
+  })
+
+  test('records what could not be checked', async () => {
+    const { submit, requested, created } = setUp({ unchecked: [{ code: 'approvers-unknown' }, { code: 'channel-unreadable' }] })
+
+    await submit(requested)
+
+    expect(created[0]?.unchecked).toMatchInlineSnapshot(`
+      [
+        {
+          "code": {
+            "code": "approvers-unknown",
+          },
+        },
+        {
+          "code": {
+            "code": "channel-unreadable",
+          },
+        },
+      ]
+    `)
+  })
+
+  test('has the reason without the white space around it, and none if it shows nothing', async () => {
+    const { submit, requested, done, created } = setUp()
+
+    await submit({ ...requested, reason: ' OPS-123 \n' })
+    await submit({ ...requested, reason: ' \u200b ' })
+
+    expect(done).toContainEqual({ admitted: 'from the gate', reason: 'OPS-123' })
+    expect(created.map(({ reason }) => reason)).toEqual(['OPS-123', undefined])
+  })
+
+  test('is refused if its reason is longer than a form takes', async () => {
+    const { submit, requested, created } = setUp()
+
+    await expect(submit({ ...requested, reason: 'x'.repeat(501) })).rejects.toThrow(
+      'A reason can have up to 500 characters. This one has 501. Nothing was requested.',
+    )
+    expect(created).toEqual([])
+  })
+
+  test('names the request that it undoes, signed with everything else', async () => {
+    const undone = { id: 'b7e23ec29af22b0b4e41da31e868d572', channelId: 'C0OPS00001', cardTs: '1795010400.000100' }
+    const { submit, requested, created } = setUp({ undone })
+
+    await submit({ ...requested, undoes: undone.id })
+    await submit(requested)
+
+    expect(created.map(({ undoes }) => undoes)).toEqual([undone, undefined])
+    const [request] = created.map(asDraft)
+    if (!request) throw new Error('nothing was created')
+    const forged = { ...request, undoes: { ...undone, cardTs: '1795010400.000200' } }
+    expect([isGenuine(request), isGenuine(forged)]).toEqual([true, false])
+    expect([signatures.verifyRequest(request), signatures.verifyRequest(forged)]).toEqual(['genuine', 'forged'])
+  })
+})
+
+describe('a request for what has an open request', () => {
+  async function refusalFor(holderId: string): Promise<string | false> {
+    const { submit, requested } = setUp({ holder: requestFor({ origin: { ...origin, userId: holderId } }) })
+    const refusal = await submit(requested).catch((error: unknown) => error)
+    return refusal instanceof Refusal && refusal.words.text
+  }
+
+  test('by yourself is refused without your name, with a link to it', async () => {
+    expect(await refusalFor('U0ADA00001')).toMatchInlineSnapshot(
+      `"You have an open request for this in <#C0OPS00001>: “Rotate API key ci-deploy” (waiting for approval). <https://nimbus.slack.com/archives/C0OPS00001/p1|Open it>. Wait until it ends, or withdraw it. Nothing was requested."`,
+    )
+  })
+
+  test('by another person is refused with their name, with a link to it', async () => {
+    expect(await refusalFor('U0BEN00001')).toMatchInlineSnapshot(
+      `"<@U0BEN00001> has an open request for this in <#C0OPS00001>: “Rotate API key ci-deploy” (waiting for approval). <https://nimbus.slack.com/archives/C0OPS00001/p1|Open it>. Wait until it ends, or have it withdrawn or rejected. Nothing was requested."`,
+    )
+  })
+})

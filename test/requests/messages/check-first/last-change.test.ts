@@ -1,0 +1,45 @@
+import { expect, test } from 'vitest'
+import { createMoveChange } from '../../../../src/moves/move-change.ts'
+import { createCatalog } from '../../../../src/requests/catalog.ts'
+import { lastChangeOf } from '../../../../src/requests/messages/check-first/last-change.ts'
+import { createRenderer } from '../../../../src/requests/outbox/render.ts'
+import { minutes, moveFacts, requestedAt, requestFor, ruleFor } from '../../request-for-test.ts'
+
+const catalog = createCatalog([createMoveChange({} as Parameters<typeof createMoveChange>[0])])
+const { view } = createRenderer({
+  catalog,
+  ruleOf: () => ruleFor(),
+  environment: undefined,
+  addressOf: () => undefined,
+  linkTo: () => undefined,
+  moveTimeoutMs: 900_000,
+  verifyRecord: () => 'genuine',
+  onChanged: () => {},
+})
+
+const before = requestFor({ state: 'done', facts: moveFacts, endedAt: requestedAt })
+
+/** What approvers see of a change that ended so long before the request. */
+function shown(agoMs: number) {
+  const warnings = [lastChangeOf(before, requestedAt + agoMs)]
+  const { checks, notes } = view(requestFor({ facts: moveFacts, warnings }))
+  return { checks: checks.map(({ text }) => text), notes: notes.map(({ text }) => text) }
+}
+
+test('a change of the last 24 hours is something to check first', () => {
+  expect(shown(180 * minutes)).toEqual({
+    checks: ['Last change, 3 hours before this request, by <@U0ADA00001>: Move `203.0.113.10`: `web-1` → `web-2`.'],
+    notes: [],
+  })
+})
+
+test('one of some minutes ago has its age in minutes', () => {
+  expect(shown(4 * minutes + 23_000).checks).toEqual([expect.stringMatching(/^Last change, 4 minutes before this request/)])
+})
+
+test('an older one is small print', () => {
+  const { checks, notes } = shown(72 * 60 * minutes)
+
+  expect(checks).toEqual([])
+  expect(notes[0]).toMatch(/^Last change, 3 days before this request/)
+})

@@ -1,0 +1,40 @@
+import { expect, test } from 'vitest'
+import type { SubmitOutcome } from '../../../../src/requests/messages/forms/submitted.ts'
+import { submittedWords } from '../../../../src/requests/messages/forms/submitted.ts'
+
+test('the requester learns what happens next, and what the request waits for', () => {
+  const words = (['posted', 'card-delayed'] as const).flatMap((is) =>
+    [undefined, 'Create key'].flatMap((handoverLabel) =>
+      [true, false].map((needsApproval) => {
+        const outcome: SubmitOutcome = { is, requestId: 'b7e23ec29af22b0b4e41da31e868d572', needsApproval, handoverLabel }
+        return `${is}, ${needsApproval ? 'to be approved' : 'without approval'}${handoverLabel ? ', handed over' : ''}\n${submittedWords(outcome)}`
+      }),
+    ),
+  )
+
+  expect(words.join('\n\n')).toMatchInlineSnapshot(`
+    "posted, to be approved
+    Request sent. The result will be in its thread.
+
+    posted, without approval
+    Request sent. The result will be in its thread.
+
+    posted, to be approved, handed over
+    Request sent. Once it's approved, press *Create key* on its message. The token is created then and shown only to you.
+
+    posted, without approval, handed over
+    Request sent. Press *Create key* on its message. The token is created then and shown only to you.
+
+    card-delayed, to be approved
+    Request recorded. Slack hasn't confirmed its message yet. It will appear in the channel. Nothing happens until it's approved.
+
+    card-delayed, without approval
+    Request recorded. Slack hasn't confirmed its message yet. It will appear in the channel. It starts then. No approval needed.
+
+    card-delayed, to be approved, handed over
+    Request recorded. Slack hasn't confirmed its message yet. It will appear in the channel. Nothing is created until it's approved and you press *Create key* on it.
+
+    card-delayed, without approval, handed over
+    Request recorded. Slack hasn't confirmed its message yet. It will appear in the channel. Nothing is created until you press *Create key* on it."
+  `)
+})
