@@ -58,7 +58,7 @@ const owners: [name: RegExp, files: RegExp][] = [
   [/^(pino|prom-client)$/, /^ops\//],
   [/^@opentelemetry\//, /^ops\/tracing\//],
   [/^yaml$/, /^config\/yaml\.ts$/],
-  [/^fastest-levenshtein$/, /^domain\/nearest\.ts$/],
+  [/^fastest-levenshtein$/, /^domain\/text\/nearest\.ts$/],
 ]
 
 interface Import {

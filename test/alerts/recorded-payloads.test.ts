@@ -6,7 +6,7 @@ import { alertWords } from '../../src/requests/messages/alert-words.ts'
 import type { WireAlert } from '../journeys/alerts-world.ts'
 import { arrange, down, route, server } from './scene.ts'
 
-const folder = new URL('./payloads', import.meta.url)
+const folder = new URL('./payloads/', import.meta.url)
 
 function read(file: string) {
   const reading = readPayload(readFileSync(new URL(file, folder), 'utf8'))

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { type BrowserContextOptions, chromium, type Locator, type Page } from 'playwright-core'
 import { browserArgs, findChromium } from '../sandbox/browser.ts'
 
-const results = fileURLToPath(new URL('../results', import.meta.url))
+const results = fileURLToPath(new URL('../results/', import.meta.url))
 
 export const desktop = { width: 1280, height: 860 }
 export const phone = { width: 390, height: 844 }

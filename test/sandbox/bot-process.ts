@@ -17,7 +17,7 @@ export interface BotProcessOptions {
   onEnd?: ((how: string) => void) | undefined
 }
 
-const root = fileURLToPath(new URL('../..', import.meta.url))
+const root = fileURLToPath(new URL('../../', import.meta.url))
 /** The time limit for the start, in ms. */
 const patienceMs = 30_000
 const between = 50

@@ -5,8 +5,8 @@ import { stripTypeScriptTypes } from 'node:module'
 import { extname } from 'node:path'
 
 const folders = {
-  '/page/': new URL('./page', import.meta.url),
-  '/modules/lit-html/': new URL('../../node_modules/lit-html', import.meta.url),
+  '/page/': new URL('./page/', import.meta.url),
+  '/modules/lit-html/': new URL('../../node_modules/lit-html/', import.meta.url),
 }
 
 const contentTypes: Record<string, string> = {

@@ -6,7 +6,7 @@ import { type Sandbox, startSandbox } from '../sandbox/sandbox.ts'
 
 /** Takes the pictures of README and docs from the sandbox, in light and dark. They show real messages of the real bot. */
 
-const pictures = fileURLToPath(new URL('../../docs/pictures', import.meta.url))
+const pictures = fileURLToPath(new URL('../../docs/pictures/', import.meta.url))
 
 /** Narrow enough that the text stays legible where a page shows a picture at half of its size. */
 const viewport = { width: 1_120, height: 1_200 }

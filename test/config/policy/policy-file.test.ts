@@ -776,7 +776,7 @@ function toFile(rule: PolicyRule) {
 }
 
 describe('docs/policy.example.yml', () => {
-  const example = readPolicy(readFileSync(join(import.meta.dirname, '../..', 'docs', 'policy.example.yml'), 'utf8'), 'example', {
+  const example = readPolicy(readFileSync(join(import.meta.dirname, '../../..', 'docs', 'policy.example.yml'), 'utf8'), 'example', {
     ...evacuationKinds,
     expiresMs: fourHours,
   })
