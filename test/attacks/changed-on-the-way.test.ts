@@ -20,6 +20,11 @@ async function startEvacuation() {
 /** Makes facts name another target. */
 const disguised = (facts: unknown) => ({ ...(facts as object), to: { id: 'sv_harmless', name: harmless } })
 
+const changes: [how: string, change: (facts: unknown) => unknown][] = [
+  ['changed', disguised],
+  ['made unreadable', () => harmless],
+]
+
 /** Expects that the tracking ends, and that the thread, the operators and the audit say so, without what the record says now. */
 async function expectDistrusted({ records, slack }: Attack, id: string, cardTs: string): Promise<AuditEntry[]> {
   const report = await untilReport(slack, cardTs, /No longer tracked/)
@@ -33,18 +38,15 @@ async function expectDistrusted({ records, slack }: Attack, id: string, cardTs: 
 }
 
 describe('somebody with write access to Redis cannot have the bot sign', () => {
-  test('facts of an evacuation that were changed while it is under way', async () => {
+  test.each(changes)('facts of an evacuation that were %s while it is under way', async (_, change) => {
     const { attack, card, request } = await startEvacuation()
-    await attack.write(request, { facts: disguised(request.facts), seen: disguised(request.seen) })
+    await attack.write(request, { facts: change(request.facts), seen: change(request.seen) })
 
     const entries = await expectDistrusted(attack, request.id, card.ts)
     expect(entries.filter(({ act }) => act === 'finish-item' || act === 'finish')).toEqual([])
   })
 
-  test.each<[how: string, change: (facts: unknown) => unknown]>([
-    ['changed', disguised],
-    ['made unreadable', () => harmless],
-  ])('facts of a move that were %s while it is under way', async (_, change) => {
+  test.each(changes)('facts of a move that were %s while it is under way', async (_, change) => {
     const attack = await startAttack({ account: { moveTakes: { min: 1_500, max: 1_500 } } })
     const { request, card } = await attack.requestMove()
     await attack.ben.click(card, 'Approve')
