@@ -1,4 +1,4 @@
-import { requestIdFor } from '../requests/lifecycle/submit/submit.ts'
+import { requestIdFor } from '../requests/lifecycle/submit/build-request.ts'
 
 /**
  * Names the episode of a server, so that all attempts in it make the same request. It begins with the first firing alert about the server, and

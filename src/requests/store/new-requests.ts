@@ -9,7 +9,7 @@ import type { Keys } from '../../redis/key-names.ts'
 import { createScripts, readScripts } from '../../redis/scripts.ts'
 import { encodeFields } from './record.ts'
 import { type NoteOf, noteOfVerified } from './request-note.ts'
-import type { TakenStep } from './take-step.ts'
+import type { TakenStep } from './step-data.ts'
 
 const scripts = readScripts(import.meta.url, ['create', 'discard'])
 
@@ -126,7 +126,7 @@ export function createNewRequests({ redis, keys, audit, noteOf, onStep, currentT
 }
 
 /** Returns the request as it will be recorded, to check its card before. */
-export function asDraft(request: NewRequest): Request {
+export function asRecorded(request: NewRequest): Request {
   return Request.parse({
     ...request,
     version: requestVersion,
