@@ -55,7 +55,6 @@ export function createAlertsSide(foundation: Foundation, submit: Submit) {
 
   return { start: receiver.start, stop }
 }
-export type AlertsSide = NonNullable<ReturnType<typeof createAlertsSide>>
 
 /** Anybody who reaches the port can be refused without end, and each notice has a line in the log. So a reason has one a minute, in ms. */
 const quietMs = 60_000

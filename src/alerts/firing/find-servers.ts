@@ -29,7 +29,7 @@ export interface EvacuationServers {
   target: FoundServer
 }
 
-export type FoundServers = ({ is: 'found' } & EvacuationServers) | ServerProblem
+type FoundServers = ({ is: 'found' } & EvacuationServers) | ServerProblem
 
 interface FindAlertedParts {
   accountApi: Pick<AccountApi, 'servers'>

@@ -131,7 +131,6 @@ export function createRequests({ config, printAudit, telemetry, redis, clients, 
     forJobs,
   }
 }
-export type Requests = ReturnType<typeof createRequests>
 
 interface RequestsOverParts extends Omit<RequestsParts, 'printAudit'> {
   noteOf: NoteOf

@@ -7,7 +7,7 @@ import type { RequestSignatures } from '../../domain/request/request-signature.t
 import { isSend, stateOfAct } from '../steps.ts'
 
 /** How long after the last approval a write may be sent. After that, an older state that somebody puts back into Redis has no effect. */
-export const approvalHoldsMs = 10 * 60_000
+const approvalHoldsMs = 10 * 60_000
 
 interface AuthorityParts {
   signatures: RequestSignatures

@@ -21,7 +21,7 @@ export interface ItemStepData {
   notAfter?: number
 }
 
-export interface ItemStepResult extends StepResult {
+interface ItemStepResult extends StepResult {
   /** The request after the step, if it was taken. */
   request?: Request
 }

@@ -18,7 +18,7 @@ const keepEndedMs = 30 * 24 * 3_600_000
 /** The number of the first key of a resource in the script. */
 const firstResourceKey = 7
 
-interface TakeStepParts {
+export interface TakeStepParts {
   redis: Redis
   keys: Keys
   audit: Pick<Audit, 'noteWith'>

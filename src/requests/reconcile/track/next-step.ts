@@ -7,7 +7,7 @@ import type { StepData } from '../../store/step-data.ts'
 export const trackEndedMs = 15 * 60_000
 
 /** A step to take. `isDueAgain`: observe the request again, at its usual pace. */
-export interface NextStep {
+interface NextStep {
   name: StepName
   set?: StepData['set']
   isDueAgain?: true
