@@ -7,7 +7,7 @@ import type { AuthorityProblem } from '../../../../src/domain/request/authority-
 import type { Request } from '../../../../src/domain/request/request.ts'
 import { usualTimings } from '../../../../src/domain/timings.ts'
 import { createEvacuation } from '../../../../src/features/evacuate-server/change.ts'
-import type { ItemsAllowed } from '../../../../src/requests/access/authority.ts'
+import type { ItemsAllowed } from '../../../../src/requests/access/check-authority.ts'
 import { createCheckRecord } from '../../../../src/requests/access/check-record.ts'
 import { createCatalog } from '../../../../src/requests/catalog.ts'
 import { createDistrust } from '../../../../src/requests/reconcile/distrust.ts'
