@@ -1,7 +1,7 @@
 import type { PlanRegion } from '../../domain/account/plan.ts'
 
 /** Names the sites that offer a plan, each with its region: `ASH, DAL (United States); FRA (Germany)`. Undefined if there are none. */
-export interface Stock {
+interface Stock {
   inStock: string | undefined
   notInStock: string | undefined
 }
