@@ -294,10 +294,10 @@ describe('a withdrawal', () => {
     const { decide, record, now } = startDecide()
     const approvedKey = await record(newKey, 'approve')
     const approvedMove = await record({}, 'approve')
-    const sentMove = await record({}, 'approve', 'send')
 
     await decide.withdraw(approvedKey, ada)
     await decide.withdraw(approvedMove, ada)
+    const sentMove = await record({}, 'approve', 'send')
     await expect(decide.withdraw(sentMove, ada)).rejects.toThrow(tooLate(sentMove, ada.userId).text)
 
     expect((await now(approvedKey)).state).toBe('withdrawn')
