@@ -123,7 +123,9 @@ describe('the call of the requester of a key', () => {
       `"<@U0ADA00001>, approved by <https://nimbus.slack.com/team/U0BEN00001|@Ben>: “Move 203.0.113.10 from web-1 to web-2”. Press *Create key* above by <!date^1795024800^{time}|2026-11-18 18:00 UTC>."`,
     )
     const two = requestFor({ ...approved, approvals: [...approvals, approvedBy('U0CHI00001')] })
-    expect(report(view({ request: two, handover, now }), 'approved')?.text).toMatch(/approved by <\S+U0BEN00001\|@Ben> and <\S+U0CHI00001\|@Ben>:/)
+    expect(report(view({ request: two, handover, now }), 'approved')?.text).toMatch(
+      /approved by <\S+U0BEN00001\|@Ben> and <\S+U0CHI00001\|@Ben>:/,
+    )
   })
 
   test('has the date of a deadline that is a day or more away', () => {
