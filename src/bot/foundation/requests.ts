@@ -11,9 +11,9 @@ import { scrub } from '../../ops/log/safe-value.ts'
 import type { Redis } from '../../redis/connect.ts'
 import { createQueues } from '../../redis/queues.ts'
 import { createAccess } from '../../requests/access/access.ts'
-import { createCheckAuthority } from '../../requests/access/authority.ts'
+import { createCheckAuthority } from '../../requests/access/check-authority.ts'
 import { createCheckRecord } from '../../requests/access/check-record.ts'
-import { createCheckSearch } from '../../requests/access/search-authority.ts'
+import { createCheckSearch } from '../../requests/access/check-search.ts'
 import { createCatalog } from '../../requests/catalog.ts'
 import { createDeliver } from '../../requests/outbox/deliver.ts'
 import { createOutbox } from '../../requests/outbox/outbox.ts'
@@ -22,8 +22,8 @@ import type { SendReportParts } from '../../requests/outbox/send-report.ts'
 import { createShow } from '../../requests/outbox/show.ts'
 import { sendsOrEnds, stateOfAct } from '../../requests/steps.ts'
 import { createNoteOf, type NoteOf } from '../../requests/store/request-note.ts'
+import type { TakenStep } from '../../requests/store/step-data.ts'
 import { createStore } from '../../requests/store/store.ts'
-import type { TakenStep } from '../../requests/store/take-step.ts'
 import { createDirectory } from '../../slack/people/directory.ts'
 import type { ApiClients } from './api-clients.ts'
 import { createCountStep } from './count-step.ts'
@@ -143,7 +143,6 @@ export function createRequests({ config, printAudit, telemetry, redis, clients, 
     forJobs,
   }
 }
-export type Requests = ReturnType<typeof createRequests>
 
 interface RequestsOverParts extends Omit<RequestsParts, 'printAudit'> {
   noteOf: NoteOf

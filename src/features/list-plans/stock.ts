@@ -1,7 +1,7 @@
 import type { PlanRegion } from '../../domain/account/plan.ts'
 
 /** Names the sites that offer a plan, by their codes: `ASH, DAL, FRA`. Undefined if there are none. The details of a plan name the regions. */
-export interface Stock {
+interface Stock {
   inStock: string | undefined
   notInStock: string | undefined
 }
