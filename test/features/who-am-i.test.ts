@@ -121,21 +121,23 @@ describe('the rights of a person', () => {
     ])
 
     expect(rowsOf(words, 'ip.move')).toMatchInlineSnapshot(`
-      ":no_entry: *Moving an Elastic IP*  ·  \`ip.move\`  ·  projects: Storefront, proj_2RBis9AK23gEc
+      ":no_entry: *Moving an Elastic IP*  ·  projects: Storefront, proj_2RBis9AK23gEc  ·  \`ip.move\`
       Request: no. You can't request this here. These requesters can: <@U0ADA00001>. Ask one of them, or the people who run Lockkeeper.
       Approve: yes, for others (rule “production”: <!subteam^S0ONCALL01>)  ·  1 approval within 4 h, or an emergency approval (break-glass)
-      :white_check_mark: *Moving an Elastic IP*  ·  \`ip.move\`  ·  projects: all others
+      :white_check_mark: *Moving an Elastic IP*  ·  projects: all others  ·  \`ip.move\`
       Request: yes (rule “the rest”: every full member can request)
       Approve: no, <@U0EVE00001> can  ·  1 approval within 4 h"
     `)
   })
 
-  test('are lines and no table, what to request before what to approve, because a phone cuts off wide columns', async () => {
-    const { listing, words } = await rightsUnder([of('ip.move')])
+  test('start with what to request, then what to approve, because a phone cuts off later columns; projects only if a rule names some', async () => {
+    const everywhere = await rightsUnder([of('ip.move')])
+    const storefront = await rightsUnder([of('ip.move', { projects: { ids: [], names: ['Storefront'] } })])
 
-    expect(listing.table).toBeUndefined()
+    expect(everywhere.listing.table?.headers).toEqual(['Change', 'Request', 'Approve', 'Approvals', 'Kind'])
+    expect(storefront.listing.table?.headers).toContain('Projects')
     expect(
-      rowsOf(words, 'ip.move')
+      rowsOf(everywhere.words, 'ip.move')
         .split('\n')
         .map((line) => line.split(':')[0]),
     ).toEqual(['', 'Request', 'Approve'])
@@ -165,10 +167,10 @@ describe('the rights of a person', () => {
     const { words } = await rightsUnder([of('ip.move', { name: 'storefront', projects: { ids: [], names: ['Storefront'] } })])
 
     expect(rowsOf(words, 'ip.move')).toMatchInlineSnapshot(`
-      ":white_check_mark: *Moving an Elastic IP*  ·  \`ip.move\`  ·  projects: Storefront
+      ":white_check_mark: *Moving an Elastic IP*  ·  projects: Storefront  ·  \`ip.move\`
       Request: yes (rule “storefront”: every full member can request)
       Approve: yes, for others (rule “storefront”: <!subteam^S0ONCALL01>)  ·  1 approval within 4 h
-      :no_entry: *Moving an Elastic IP*  ·  \`ip.move\`  ·  projects: all others
+      :no_entry: *Moving an Elastic IP*  ·  projects: all others  ·  \`ip.move\`
       Request: no. No rule covers them."
     `)
   })

@@ -10,8 +10,9 @@ import { grantWords } from '../../requests/messages/grants.ts'
 import { denialWords, type LabelOf } from '../../requests/messages/refusals/denials.ts'
 import { ruleWords } from '../../requests/messages/rule-words.ts'
 import type { Listing } from '../../slack/blocks/listing.ts'
+import { type Columns, itemRows } from '../../slack/lists/columns.ts'
 import { capitalised } from '../../slack/text/capitalised.ts'
-import { channelMention, code, joinMrkdwn, type Mrkdwn, mention, mrkdwn } from '../../slack/text/text.ts'
+import { channelMention, code, type Mrkdwn, mention, mrkdwn } from '../../slack/text/text.ts'
 
 interface Rights {
   person: Person
@@ -30,27 +31,29 @@ interface Right {
   terms: string | undefined
 }
 
-/** Lists kind by kind what somebody may do here, and by which rule. As lines, because a narrow screen cuts off the sentences of a table. */
+/** A narrow screen shows the first columns only. */
+const columns: Columns<Right> = [
+  { header: 'Change', cell: ({ change }) => change },
+  { header: 'Request', cell: ({ requesting }) => requesting, before: 'Request: ', line: 2 },
+  { header: 'Approve', cell: ({ approving }) => approving, before: 'Approve: ', line: 3 },
+  { header: 'Approvals', cell: ({ terms }) => terms, line: 3 },
+  { header: 'Projects', cell: ({ projects }) => projects, before: 'projects: ', ifAny: true },
+  { header: 'Kind', cell: ({ kind }) => code(kind) },
+]
+
+/** Lists kind by kind what somebody may do here, and by which rule. */
 export function rightsListing({ person, kinds }: Rights, { channelId }: Origin, labelOf: LabelOf): Listing {
   return {
     title: mrkdwn`What you may request and approve here`,
-    rows: kinds.flatMap((rights) => rightsIn(rights, labelOf)).map(rightRow),
+    ...itemRows(
+      kinds.flatMap((rights) => rightsIn(rights, labelOf)),
+      { columns, mark: ({ mayRequest }) => (mayRequest ? mrkdwn`:white_check_mark:` : mrkdwn`:no_entry:`) },
+    ),
     empty: mrkdwn`Nothing can be requested here.`,
     notes: [
       mrkdwn`You are ${mention(person.userId)} (${code(person.userId)}). As a full member of this workspace, you can use every list. These are your rights in ${channelMention(channelId)}.`,
     ],
   }
-}
-
-function rightRow({ change, kind, projects, mayRequest, requesting, approving, terms }: Right): Mrkdwn {
-  const heading = mrkdwn`${mayRequest ? mrkdwn`:white_check_mark:` : mrkdwn`:no_entry:`} *${change}*`
-  const title = [heading, code(kind), ...(projects === undefined ? [] : [mrkdwn`projects: ${projects}`])]
-  const decision = [...(approving ? [mrkdwn`Approve: ${approving}`] : []), ...(terms === undefined ? [] : [mrkdwn`${terms}`])]
-  const lines = [title, [mrkdwn`Request: ${requesting}`], decision].filter((parts) => parts.length > 0)
-  return joinMrkdwn(
-    lines.map((parts) => joinMrkdwn(parts, '  ·  ')),
-    '\n',
-  )
 }
 
 function rightsIn({ kind, request, rules }: KindRights, labelOf: LabelOf): Right[] {
