@@ -6,7 +6,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
  * commands of the docs are run, every feature is deleted and the rest compiled, or every detail of the sandbox's page is tried in a browser:
  * `npm run test:faults`.
  */
-const long = 'test/{faults,attacks,deploy,docs,features,page,journeys,audit}/**/*.long.test.ts'
+const long = 'test/{faults,attacks,deploy,docs,features,page}/**/*.long.test.ts'
 
 /** What builds the image and runs it in a container engine: `npm run test:image`. */
 const image = 'test/image/**/*.long.test.ts'
@@ -19,7 +19,7 @@ const suites: Record<string, string[]> = {
 }
 
 /** These mostly wait: begun first, they do not leave one worker busy alone in the end. */
-const longest = /faults\/chaos|test\/start|page\/|journeys\/(faults|crash|keys|rename|vendor-data)|attacks\/(redis-write|http-tricks)/
+const longest = /faults\/chaos|test\/start|page\/|journeys\/(faults|crash|keys|rename|vendor-data|clicks|canary|gate)|attacks\/(redis-write|http-tricks)/
 
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
