@@ -84,4 +84,3 @@ export function createRepeats({ everyMs = usualEveryMs }: { everyMs?: number } =
 
   return { note, end, flush }
 }
-export type Repeats = ReturnType<typeof createRepeats>

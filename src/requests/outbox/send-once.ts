@@ -16,7 +16,7 @@ export interface SendResult {
 }
 
 /** A place in Slack, and the key that a search finds the message by. */
-export type Place = Where & { key: string }
+type Place = Where & { key: string }
 
 /** This attempt has certainly sent nothing. */
 interface Unsent {

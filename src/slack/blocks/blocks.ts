@@ -1,6 +1,6 @@
 import type { Button, KnownBlock, StaticSelect } from '@slack/web-api'
 import { splitMrkdwn } from '../text/cut-text.ts'
-import { cleanText, type Mrkdwn, mrkdwn } from '../text/text.ts'
+import { type Mrkdwn, mrkdwn } from '../text/text.ts'
 import { emptyText, exact, plain, verbatim } from '../text/text-objects.ts'
 
 /** The longest value of a button, in characters. Values are never cut, because a cut value would mean something else. */
@@ -37,12 +37,6 @@ export function headerFits(text: string): boolean {
 export function wholeSection(text: Mrkdwn): KnownBlock[] {
   const parts = splitMrkdwn(text.text.trim() || emptyText, limits.sectionText)
   return parts.map((part) => ({ type: 'section', text: verbatim({ text: part }, limits.sectionText) }))
-}
-
-/** Shows a text whole and exactly as it was written: `*` makes nothing bold, and `:names:` do not become emoji. */
-export function plainSection(text: string): KnownBlock[] {
-  const parts = splitMrkdwn(cleanText(text, { oneLine: true }) || emptyText, limits.sectionText)
-  return parts.map((part) => ({ type: 'section', text: plain(part, limits.sectionText) }))
 }
 
 /** Shows at the top of a form why it was refused. */

@@ -3,9 +3,9 @@ import { isItemOpen, type RequestItem } from '../../../domain/request/request-it
 import type { CheckRecord } from '../../access/check-record.ts'
 import type { Catalog, OpenedItem } from '../../catalog.ts'
 import type { ItemStepName } from '../../steps.ts'
+import type { StepResult } from '../../store/step-data.ts'
 import type { Store } from '../../store/store.ts'
 import type { ItemStepData } from '../../store/take-item.ts'
-import type { StepResult } from '../../store/take-step.ts'
 import type { Distrust } from '../distrust.ts'
 
 /** A step of an item that follows from its present state. */

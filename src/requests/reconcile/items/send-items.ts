@@ -7,7 +7,7 @@ import type { AuthorityProblem } from '../../../domain/request/authority-problem
 import type { Request } from '../../../domain/request/request.ts'
 import type { RequestItem } from '../../../domain/request/request-item.ts'
 import type { Queues } from '../../../redis/queues.ts'
-import type { CheckItems, ItemsAllowed } from '../../access/authority.ts'
+import type { CheckItems, ItemsAllowed } from '../../access/check-authority.ts'
 import type { CheckRecord } from '../../access/check-record.ts'
 import type { Catalog, OpenedItem } from '../../catalog.ts'
 import type { NoteOf } from '../../store/request-note.ts'
