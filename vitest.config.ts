@@ -3,9 +3,10 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 /**
  * What takes long, because processes, Redis and connections are killed over and over, the bot is attacked, programs are installed, the
- * commands of the docs are run, or every detail of the sandbox's page is tried in a browser: `npm run test:faults`.
+ * commands of the docs are run, every feature is deleted and the rest compiled, or every detail of the sandbox's page is tried in a browser:
+ * `npm run test:faults`.
  */
-const long = 'test/{faults,attacks,deploy,docs,page}/**/*.long.test.ts'
+const long = 'test/{faults,attacks,deploy,docs,features,page,journeys,audit}/**/*.long.test.ts'
 
 /** What builds the image and runs it in a container engine: `npm run test:image`. */
 const image = 'test/image/**/*.long.test.ts'

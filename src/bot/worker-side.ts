@@ -111,6 +111,8 @@ function createJobs({ config, timings, telemetry: { tracing }, clients, redis: {
   const reconcile = createReconcile({
     store,
     catalog,
+    checkRecord,
+    distrust,
     deliver,
     show,
     execute,

@@ -13,7 +13,6 @@ const decisions: Record<StepName, Decision | undefined> = {
   'break-glass': 'break-glass',
   reject: 'reject',
   withdraw: 'withdraw',
-  'withdraw-handover': 'withdraw',
   'withdraw-resolved': 'withdraw',
   'note-resolved': undefined,
   expire: 'expire',

@@ -18,6 +18,7 @@ import { createCatalog } from '../../requests/catalog.ts'
 import { createDeliver } from '../../requests/outbox/deliver.ts'
 import { createOutbox } from '../../requests/outbox/outbox.ts'
 import { createRenderer } from '../../requests/outbox/render.ts'
+import type { SendReportParts } from '../../requests/outbox/send-report.ts'
 import { createShow } from '../../requests/outbox/show.ts'
 import { sendsOrEnds, stateOfAct } from '../../requests/steps.ts'
 import { createNoteOf, type NoteOf } from '../../requests/store/request-note.ts'
@@ -97,6 +98,7 @@ export function createRequests({ config, printAudit, telemetry, redis, clients, 
     ruleOf: access.ruleOf,
     environment,
     addressOf: identity.addressOf,
+    profileOf: identity.profileOf,
     moveTimeoutMs,
     linkTo: identity.linkTo,
     verifyRecord: signatures.verifyRecord,
@@ -111,7 +113,17 @@ export function createRequests({ config, printAudit, telemetry, redis, clients, 
     logStep(step)
     noteStep(step)
   }
-  const requestsOver = createRequestsOver({ config, telemetry, redis, clients, operators, noteOf, render, onStep })
+  const requestsOver = createRequestsOver({
+    config,
+    telemetry,
+    redis,
+    clients,
+    operators,
+    noteOf,
+    render,
+    namesOf: directory.names,
+    onStep,
+  })
   const forPeople = requestsOver(prompt, audits.people)
   const forJobs = requestsOver(patient, audits.jobs)
 
@@ -135,11 +147,22 @@ export function createRequests({ config, printAudit, telemetry, redis, clients, 
 interface RequestsOverParts extends Omit<RequestsParts, 'printAudit'> {
   noteOf: NoteOf
   render: ReturnType<typeof createRenderer>
+  namesOf: SendReportParts['namesOf']
   onStep: (step: TakenStep) => void
 }
 
 /** Returns a function that creates the records of requests and their messages over one connection to Redis. */
-function createRequestsOver({ config, telemetry, redis: { keys }, clients, operators, noteOf, render, onStep }: RequestsOverParts) {
+function createRequestsOver({
+  config,
+  telemetry,
+  redis: { keys },
+  clients,
+  operators,
+  noteOf,
+  render,
+  namesOf,
+  onStep,
+}: RequestsOverParts) {
   const { messenger } = clients.slack
   const { tracing } = telemetry
   const { queueTelemetry } = tracing
@@ -156,7 +179,7 @@ function createRequestsOver({ config, telemetry, redis: { keys }, clients, opera
       onError: onQueueError,
       ...(queueTelemetry ? { telemetry: queueTelemetry } : {}),
     })
-    const deliver = createDeliver({ outbox, messenger, render, onUndeliverable: operators.onUndeliverable, onReported, tracing })
+    const deliver = createDeliver({ outbox, messenger, render, namesOf, onUndeliverable: operators.onUndeliverable, onReported, tracing })
     const show = createShow({ outbox, deliver })
     return { redis, audit, store, outbox, queues, wake: queues.wake, deliver, show }
   }

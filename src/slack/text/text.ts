@@ -92,6 +92,15 @@ export function mention(userId: string): Mrkdwn {
   return reference('@', userId)
 }
 
+/**
+ * Shows a person without notifying them: a link to their profile, which the id decides and no chosen name changes. Without the address of
+ * the profile, the id stands beside the text.
+ */
+export function profileLink(userId: string, profile: string | undefined, text: string = userId): Mrkdwn {
+  if (profile !== undefined) return link(profile, text)
+  return text === userId ? code(userId) : mrkdwn`${text} (${code(userId)})`
+}
+
 /** Mentions a channel by its Slack id. Anything that is not an id of Slack is shown as code. */
 export function channelMention(channelId: string): Mrkdwn {
   return reference('#', channelId)

@@ -58,6 +58,8 @@ function startReconcile({ delivered = { is: 'sent' }, meanwhile = [] }: World = 
       },
     },
     catalog: createCatalog([createMoveChange({} as Parameters<typeof createMoveChange>[0])]),
+    checkRecord: () => undefined,
+    distrust: async () => void did.push('distrust'),
     deliver,
     show: createShow({ outbox, deliver }),
     execute: async () => {

@@ -135,7 +135,10 @@ function whoAndWhen(request: Request): Mrkdwn {
 function who(request: Request): Mrkdwn {
   const { state, decision, decidedAt } = request
   const requester = mention(request.origin.userId)
-  if (state === 'withdrawn') return mrkdwn`Requested${isMachine(request.origin) ? '' : ' and withdrawn'} by ${requester}`
+  if (state === 'withdrawn') {
+    const requested = mrkdwn`Requested${isMachine(request.origin) ? '' : ' and withdrawn'} by ${requester}`
+    return decidedAt === undefined ? requested : mrkdwn`${requested}, ${approversOfRequest(request)}`
+  }
   if (state === 'rejected') return mrkdwn`Requested by ${requester}, rejected by ${decider(request)}`
   if (decision?.breakGlass) return mrkdwn`:rotating_light: *Emergency approval:* requested and approved by ${requester} alone`
   if (decidedAt === undefined) return mrkdwn`Requested by ${requester}`

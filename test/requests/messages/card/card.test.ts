@@ -205,7 +205,7 @@ describe('the buttons of a card', () => {
     expect(table.map(([state, ...buttons]) => `${state}: ${buttons.map((some) => `[${some}]`).join(' or ')}`)).toMatchInlineSnapshot(`
       [
         "waiting: [Approve,Reject,Withdraw] or []",
-        "approved: [] or [Create key,Withdraw]",
+        "approved: [Withdraw] or [Create key,Withdraw]",
         "starting: []",
         "tracking: [Stop tracking]",
         "done: [Details] or [Move back,Details]",
