@@ -1,5 +1,6 @@
 import { isMachine } from '../../domain/approval/origin.ts'
 import type { Request } from '../../domain/request/request.ts'
+import { withinOr } from '../../domain/within.ts'
 import { type Answerable, sendWithTable } from '../../slack/lists/answerable.ts'
 import { unreachableChannelErrors } from '../../slack/web-api/failure.ts'
 import type { Messenger } from '../../slack/web-api/messenger.ts'
@@ -21,12 +22,17 @@ export interface SendReportParts {
   onUndeliverable: (request: Request, error: string, report?: ReportName) => void
 }
 
+/** A Slack that is slow to name people must not use up the lease. Their ids are shown then. */
+const longestNamingMs = 1_000
+const noNames: ReadonlyMap<string, string> = new Map()
+
 /** Creates the function that posts a report to the thread, or to the requester directly if the channel does not take it. */
 export function createSendReport({ messenger, render, namesOf, onUndeliverable }: SendReportParts) {
   const { search, postUnlessFound } = createSendOnce({ messenger, render })
 
   return async function sendReport(request: Request, name: ReportName, lease: Lease): Promise<SendResult> {
-    const message = render.report(request, name, await namesOf(actorsIn(request, name)))
+    const names = await withinOr(longestNamingMs, namesOf(actorsIn(request, name)), noNames)
+    const message = render.report(request, name, names)
     if (!message) return sent({ status: 'settled' })
     const channel = { channelId: request.origin.channelId, key: keyOf(request, name, lease) }
     const thread = request.cardTs ? { threadTs: request.cardTs, broadcast: name === 'break-glass' } : {}

@@ -34,6 +34,7 @@ interface Case {
   report?: Answerable
   /** Slack's answer to a post in the channel. If the report has a table, Slack takes it without one. */
   posted?: Awaited<ReturnType<Messenger['post']>>
+  namesOf?: () => Promise<Map<string, string>>
 }
 
 /** Delivers one message under a lease. Returns what Slack received and what was settled. */
@@ -50,6 +51,7 @@ async function deliver(
     triedCardless = false,
     report = message,
     posted = { is: 'sent', ts: '2.1', channelId: 'C0OPS00001' },
+    namesOf = async () => new Map(),
   }: Case,
 ) {
   const sent: string[] = []
@@ -92,11 +94,17 @@ async function deliver(
   const onUndeliverable = () => {}
   const reported: number[] = []
   const onReported = (_: Request, sinceEndMs: number) => void reported.push(sinceEndMs)
-  const delivered = await createDeliver({ outbox, messenger, render, onUndeliverable, onReported })(request.id, name)
+  const delivered = await createDeliver({ outbox, messenger, render, namesOf, onUndeliverable, onReported })(request.id, name)
   return { delivered, sent, settlements, searches, reported }
 }
 
 describe('under a lease that holds', () => {
+  test('a report does not wait for a Slack that never answers who somebody is', async () => {
+    const { sent } = await deliver('ended', { namesOf: () => new Promise(() => {}), leftMs: 3_000 })
+
+    expect(sent).toEqual(['post to C0OPS00001'])
+  })
+
   test.each([
     ['a card is posted', 'card', { request: requestFor({ cardTs: undefined }) }, ['post to C0OPS00001']],
     ['a card is updated', 'card', {}, ['update']],
