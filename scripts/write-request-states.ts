@@ -76,7 +76,7 @@ export function requestStatesPage(): string {
     'An open request holds its resource: nobody can request another change of the same thing.',
     table(['State', 'Meaning', 'Open or ended', 'Next states, with their steps'], requestStates.map(stateRow)),
     '## Steps',
-    'Each step is one compare-and-set in Redis, so the first of several wins. *Sets* names the fields that get the current time, by the clock of Redis.',
+    'Each step is one compare-and-set in Redis, so the first of several wins. *Sets* names the fields that get the current time, by the clock of Redis. *Taken by* names whose click, tick or alert takes it: a click after the deadline takes the step `expire`.',
     table(
       ['Step', 'What happens', 'From → to', 'Taken by', 'Sets', 'Message in the thread', 'Only if'],
       stepNames.map((name) => stepRow(name, stepOf(name))),

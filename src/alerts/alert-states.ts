@@ -29,7 +29,7 @@ export const stormMs = 10 * 60_000
  * The outcome of an alert. `proposed`: a request was made, and the value is its id. `told`: the channel was told why there is none.
  * `storm`: the message of a storm was posted, and the value is its time stamp.
  */
-export type AlertOutcome = 'proposed' | 'told' | 'resolved' | 'storm'
+type AlertOutcome = 'proposed' | 'told' | 'resolved' | 'storm'
 
 const keepMs: Record<AlertOutcome, number> = { proposed: proposedKeepMs, told: standsMs, resolved: resolvedKeepMs, storm: stormMs }
 
@@ -51,7 +51,7 @@ export interface Proposed {
  * `done`: it was handled before. `proposed`: what it led to, if it led to a request. `unknown`: it resolved, and had led to nothing. `busy`: another process
  * handles it.
  */
-export type Claiming =
+type Claiming =
   | { is: 'claimed'; claim: AlertClaim }
   | { is: 'done'; value: string; proposed?: Proposed }
   | { is: 'unknown' }
@@ -61,10 +61,10 @@ export type Claiming =
  * `claimed`: make a request for the server; all attempts of one `episode` make the same request. `joined`: the server already has a
  * request. `lost`: the claim of the alert expired.
  */
-export type ServerClaiming = { is: 'claimed'; episode: string } | { is: 'joined'; requestId: string } | { is: 'lost' } | { is: 'busy' }
+type ServerClaiming = { is: 'claimed'; episode: string } | { is: 'joined'; requestId: string } | { is: 'lost' } | { is: 'busy' }
 
 /** `last`: no other alert about the server fires. `others`: some do. `gone`: the server has no entry. */
-export type Leaving = { is: 'last'; requestId: string | undefined; episode: string } | { is: 'others' | 'gone' | 'lost' } | { is: 'busy' }
+type Leaving = { is: 'last'; requestId: string | undefined; episode: string } | { is: 'others' | 'gone' | 'lost' } | { is: 'busy' }
 
 interface AlertStatesParts {
   redis: Redis

@@ -3,7 +3,7 @@ import { TryLater } from './outcome.ts'
 
 /** How long a delivery waits for another one that handles the same alert, and how often it checks. */
 const usualWaitMs = 5_000
-const lookMs = 150
+const checkMs = 150
 
 /**
  * Repeats a claim while another process holds it. Two Alertmanagers of a cluster send the same alert at the same moment. The second one
@@ -18,6 +18,6 @@ export async function untilFree<T extends { is: string }>(
     const claimed = await attempt()
     if (claimed.is !== 'busy') return claimed as Exclude<T, { is: 'busy' }>
     if (Date.now() > endsAt || signal.aborted) throw new TryLater('another process handles the alert')
-    await pause(lookMs)
+    await pause(checkMs)
   }
 }

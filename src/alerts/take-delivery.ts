@@ -1,8 +1,9 @@
 import { StoreUnavailableError } from '../domain/errors/errors.ts'
+import type { Stormy } from './firing/firing.ts'
+import type { TakeFiring } from './firing/take-firing.ts'
 import type { ListStorm } from './list-storm.ts'
 import { type AlertCounts, TryLater } from './outcome.ts'
 import type { Alert } from './payload/payload.ts'
-import type { Stormy, TakeFiring } from './take-firing.ts'
 import type { TakeResolved } from './take-resolved.ts'
 
 interface TakeDeliveryParts {

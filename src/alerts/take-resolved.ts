@@ -1,10 +1,9 @@
 import type { ResolveAlert } from '../requests/lifecycle/resolve-alert.ts'
-import { requestIdFor } from '../requests/lifecycle/submit/submit.ts'
 import type { AlertStates } from './alert-states.ts'
 import { untilFree } from './claiming.ts'
+import { requestIdOf } from './episode.ts'
 import { TryLater } from './outcome.ts'
 import type { Alert } from './payload/payload.ts'
-import { deliveryKeyOf } from './take-firing.ts'
 
 interface TakeResolvedParts {
   states: AlertStates
@@ -28,7 +27,7 @@ export function createTakeResolved({ states, resolveAlert, waitMs }: TakeResolve
       if (left?.is === 'lost') throw new TryLater('the claim of the alert ran out')
       // Somebody may have changed the stored id to that of a person's request. The id that is computed from the episode can only be an
       // alert's.
-      if (left?.is === 'last') await resolveAlert(requestIdFor(deliveryKeyOf(left.episode)), `resolved:${left.episode}`)
+      if (left?.is === 'last') await resolveAlert(requestIdOf(left.episode), `resolved:${left.episode}`)
       await states.settle(claim, { ...settled, serverId })
       return 'resolved'
     } catch (error) {

@@ -6,6 +6,7 @@ import { within } from '../domain/within.ts'
 import { describeError } from '../ops/log/safe-value.ts'
 import { connectRedis, guardStore } from '../redis/connect.ts'
 import { createKeys } from '../redis/key-names.ts'
+import { unreachableRedis } from '../redis/unreachable-redis.ts'
 import { createComparison, readLogs } from './printed-log.ts'
 import { createSignatureCheck, type SignatureCheck } from './signature-check.ts'
 import { utc, type Walk, type WalkedLink, walkAudit } from './walk.ts'
@@ -66,10 +67,7 @@ async function verify(env: Environment, paths: string[]): Promise<{ breaks: stri
     }
   } catch (error) {
     if (!(error instanceof StoreUnavailableError)) throw error
-    const code = problem ?? error.code ?? 'no answer'
-    throw new StartError(
-      `Redis isn't responding at REDIS_URL (${code}). Check that it runs, that the address and password are correct, and that this machine can reach it.`,
-    )
+    throw new StartError(unreachableRedis(problem ?? error.code ?? 'no answer'))
   } finally {
     redis.disconnect()
   }

@@ -17,7 +17,7 @@ export interface FoundEntry extends AuditEntry {
   verdict: Verdict | 'copied'
 }
 
-export interface Search {
+interface Search {
   /** How many entries are returned at most. */
   limit?: number
   /** How many of the newest entries are searched, or up to one page more. */

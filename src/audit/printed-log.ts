@@ -7,7 +7,7 @@ import type { Walk, WalkedLink } from './walk.ts'
 /** An entry that was chained within this time before the log was read may not be in the log yet. */
 const printedWithinMs = 60_000
 
-export interface PrintedLog {
+interface PrintedLog {
   /** The hash of each line, by the number of its entry. */
   hashes: Map<number, string>
   breaks: string[]

@@ -9,7 +9,7 @@ import { startOfProcess } from './note-signer.ts'
 const dayMs = 24 * 3_600_000
 
 /** How long Redis keeps an entry. Collected logs keep the printed lines for longer. */
-export const keepMs = 400 * dayMs
+const keepMs = 400 * dayMs
 
 /** Entries are removed once a day at most, because each removal is noted. */
 const trimEveryMs = dayMs

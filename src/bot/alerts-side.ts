@@ -1,14 +1,14 @@
 import { createAlertStates } from '../alerts/alert-states.ts'
-import { createFindAlerted } from '../alerts/find-servers.ts'
-import { createIsProposal } from '../alerts/is-proposal.ts'
+import { createFindAlerted } from '../alerts/firing/find-servers.ts'
+import { createIsProposal } from '../alerts/firing/is-proposal.ts'
+import { createTakeFiring } from '../alerts/firing/take-firing.ts'
 import { createListStorm } from '../alerts/list-storm.ts'
 import { forgedProposal, unposted, unread } from '../alerts/messages/operator-words.ts'
-import { createTell } from '../alerts/messages/tell.ts'
+import { createPostOnce } from '../alerts/messages/post-once.ts'
 import { type AlertCounts, alertOutcomes, type RefusalReason, refusalReasons } from '../alerts/outcome.ts'
 import { createAlertReceiver } from '../alerts/receive/receiver.ts'
 import { createSlots } from '../alerts/slots.ts'
 import { createTakeDelivery } from '../alerts/take-delivery.ts'
-import { createTakeFiring } from '../alerts/take-firing.ts'
 import { createTakeResolved } from '../alerts/take-resolved.ts'
 import type { Change } from '../domain/change/change.ts'
 import { ApiContractError, ApiError, ApiUnreachableError } from '../domain/errors/api-errors.ts'
@@ -55,7 +55,6 @@ export function createAlertsSide(foundation: Foundation, submit: Submit) {
 
   return { start: receiver.start, stop }
 }
-export type AlertsSide = NonNullable<ReturnType<typeof createAlertsSide>>
 
 /** Anybody who reaches the port can be refused without end, and each notice has a line in the log. So a reason has one a minute, in ms. */
 const quietMs = 60_000
@@ -82,7 +81,7 @@ function createTaking(
   const onError = telemetry.errorReports.of('alerts')
   const shared = {
     states,
-    tell: createTell({ messenger }),
+    postOnce: createPostOnce({ messenger }),
     command: config.slack.command,
     onUnposted: (channelId: string, error: string) =>
       void operators.notify('alerts-unposted', unposted(channelId, error), { about: channelId }),

@@ -4,7 +4,7 @@ import { createLastReceived } from '../requests/interactions/last-received.ts'
 import { createFindUndone } from '../requests/lifecycle/submit/find-undone.ts'
 import { createSubmit } from '../requests/lifecycle/submit/submit.ts'
 import { fitsOnCard } from '../requests/messages/card/card.ts'
-import { asDraft } from '../requests/store/new-requests.ts'
+import { asRecorded } from '../requests/store/new-requests.ts'
 import { createFormOpener } from '../slack/commands/forms/form.ts'
 import { formButtons } from '../slack/commands/forms/form-openers.ts'
 import { createShowSecret } from '../slack/web-api/show-secret.ts'
@@ -43,7 +43,7 @@ export function createPeopleSide(foundation: Foundation) {
     linkTo: identity.linkTo,
     sentenceOf: catalog.sentenceOf,
     mostUndecided: config.openRequestsPerPerson,
-    fitsOnCard: (request) => fitsOnCard(render.view(asDraft(request))),
+    fitsOnCard: (request) => fitsOnCard(render.view(asRecorded(request))),
   })
   const openForm = createFormOpener(messenger)
   const features = buildFeatures(foundation, { submit, openForm, home, lastReceived })

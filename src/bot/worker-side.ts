@@ -90,31 +90,9 @@ function createJobs({ config, timings, telemetry: { tracing }, clients, redis: {
   const distrust = createDistrust({ store, audit, noteOf, show, onDistrusted })
   const itemSteps = createItemSteps({ store, catalog, checkRecord, distrust, show, afterEndMs: pollIntervalMs * 3 })
   const { planLook } = queues
-  const sendItems = createSendItems({
-    store,
-    audit,
-    noteOf,
-    catalog,
-    checkRecord,
-    distrust,
-    checkItems,
-    itemSteps,
-    planLook,
-    onApiError,
-    onDistrusted,
-  })
-  const execute = createExecute({
-    store,
-    audit,
-    noteOf,
-    catalog,
-    onApiError,
-    planLook,
-    sendItems,
-    signatures,
-    checkAuthority,
-    onDistrusted,
-  })
+  const forWrites = { store, audit, noteOf, catalog, planLook, onApiError, onDistrusted }
+  const sendItems = createSendItems({ ...forWrites, checkRecord, distrust, checkItems, itemSteps })
+  const execute = createExecute({ ...forWrites, sendItems, signatures, checkAuthority })
   const tracking = createTrack({
     store,
     catalog,
@@ -133,6 +111,8 @@ function createJobs({ config, timings, telemetry: { tracing }, clients, redis: {
   const reconcile = createReconcile({
     store,
     catalog,
+    checkRecord,
+    distrust,
     deliver,
     show,
     execute,

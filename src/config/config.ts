@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { ChangeKind } from '../domain/policy/change-kind.ts'
-import type { Bundles, Policy } from '../domain/policy/policy.ts'
+import type { Bundles } from '../domain/policy/policy.ts'
+import { alertWarnings, linesAcross } from './combinations.ts'
 import { openEnvFileWarning } from './env-file.ts'
 import { type Environment, type Given, givenVariables, secretVariables } from './given.ts'
 import { readPolicyFile } from './policy/policy-file.ts'
@@ -84,46 +85,6 @@ export function readAuditConfig(env: Environment, readFile: ReadFile = readFromD
 function linesOf(error: z.ZodError | undefined, { lines, reported, nameOf }: Given): string[] {
   const issues = (error?.issues ?? []).map(({ path, message }) => ({ name: String(path[0]), message }))
   return [...issues.filter(({ name }) => !reported.includes(name)).map(({ name, message }) => `${nameOf(name)} ${message}`), ...lines]
-}
-
-/** Returns the lines about variables that do not fit together. */
-function linesAcross({ values, reported }: Given): string[] {
-  const lines: string[] = []
-  const has = (name: string) => values[name] !== undefined || reported.includes(name)
-  if (!has('APPROVERS') && !has('POLICY_FILE')) {
-    lines.push(
-      'APPROVERS is missing: it must be the people who may approve, as user ids (U…, W…) and user group ids (S…), separated by commas (or set POLICY_FILE)',
-    )
-  }
-  if (!has('SLACK_SIGNING_SECRET') && !has('SLACK_APP_TOKEN')) {
-    lines.push('SLACK_SIGNING_SECRET is missing: it verifies requests from Slack (or set SLACK_APP_TOKEN to use Socket Mode)')
-  }
-  if (has('ALERTS_PORT') && !has('ALERTS_TOKEN')) {
-    lines.push('ALERTS_TOKEN is missing: with ALERTS_PORT it must be a token of at least 32 characters, which the sender of alerts sends')
-  }
-  return [...lines, ...linesAboutPorts(values, has)]
-}
-
-/** The ports of a process must differ. 0 selects any free port. */
-function linesAboutPorts(values: Environment, has: (name: string) => boolean): string[] {
-  const lines: string[] = []
-  const publicPort = Variables.shape.PORT.safeParse(values.PORT).data
-  const alertsPort = Variables.shape.ALERTS_PORT.safeParse(values.ALERTS_PORT).data
-  const opsPort = Variables.shape.OPS_PORT.safeParse(values.OPS_PORT).data
-  if (alertsPort && alertsPort === opsPort) lines.push('ALERTS_PORT must be another port than OPS_PORT')
-  if (alertsPort && alertsPort === publicPort && !has('SLACK_APP_TOKEN'))
-    lines.push('ALERTS_PORT must be another port than PORT, which is public')
-  const sharesIt = publicPort === opsPort
-  if (publicPort && sharesIt && !has('SLACK_APP_TOKEN')) lines.push('OPS_PORT must be another port than PORT, which is public')
-  return lines
-}
-
-/** Warns of alerts that lead to nothing, because one of two settings is missing. */
-function alertWarnings({ alerts, role }: Pick<ReturnType<typeof nameParts>, 'alerts' | 'role'>, policy: Policy): string[] {
-  const hasEntries = (policy.alerts ?? []).length > 0
-  if (alerts && !hasEntries) return ['ALERTS_PORT is set, and POLICY_FILE has no alerts, so no alert leads to a request']
-  if (!alerts && hasEntries && role !== 'worker') return ['POLICY_FILE has alerts, and ALERTS_PORT is not set, so none are received']
-  return []
 }
 
 function nameParts(v: Variables) {

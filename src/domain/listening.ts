@@ -1,7 +1,7 @@
 import { StartError } from './errors/errors.ts'
 
 /** The address on which a server listens, and the variables that say so. */
-export interface ListenAddress {
+interface ListenAddress {
   hostVariable: string
   host: string
   portVariable: string

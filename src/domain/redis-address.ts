@@ -1,10 +1,10 @@
 /** The address of Redis: one server, a primary that Sentinels report, or a Cluster. */
-export type RedisAddress =
+type RedisAddress =
   | { kind: 'single'; url: string }
   | ({ kind: 'sentinel'; sentinels: RedisNode[]; primary: string; database: number } & Credentials)
   | ({ kind: 'cluster'; nodes: RedisNode[] } & Credentials)
 
-export interface RedisNode {
+interface RedisNode {
   host: string
   port: number
 }

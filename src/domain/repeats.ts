@@ -6,8 +6,8 @@ const mostSubjects = 1_000
 
 /** What is told about one subject. */
 interface Telling {
-  /** Tells it. `repeats`: how many more there have been since it was told first. */
-  tell: (repeats: number) => void
+  /** Tells it. `repeats`: how many more there have been since it was told first. `lastAt`: when the last one was, in ms since 1970. */
+  tell: (repeats: number, lastAt: number) => void
   /** Tells that it is over. `lastedMs`: from the first to the last. */
   tellEnd?: (repeats: number, lastedMs: number) => void
 }
@@ -39,10 +39,10 @@ export function createRepeats({ everyMs = usualEveryMs }: { everyMs?: number } =
   }
 
   function begin(name: string, telling: Telling): void {
-    telling.tell(0)
+    const now = Date.now()
+    telling.tell(0, now)
     if (subjects.size >= mostSubjects) return
     const timer = setInterval(() => tellOrEnd(name), everyMs).unref()
-    const now = Date.now()
     subjects.set(name, { telling, repeats: 0, told: 0, firstAt: now, lastAt: now, timer })
   }
 
@@ -57,7 +57,7 @@ export function createRepeats({ everyMs = usualEveryMs }: { everyMs?: number } =
   function tellUntold(subject: Subject): boolean {
     if (subject.repeats === subject.told) return false
     subject.told = subject.repeats
-    subject.telling.tell(subject.repeats)
+    subject.telling.tell(subject.repeats, subject.lastAt)
     return true
   }
 
@@ -84,4 +84,3 @@ export function createRepeats({ everyMs = usualEveryMs }: { everyMs?: number } =
 
   return { note, end, flush }
 }
-export type Repeats = ReturnType<typeof createRepeats>

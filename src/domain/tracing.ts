@@ -4,7 +4,7 @@ import { z } from 'zod'
 export const TraceParent = z.string().regex(/^00-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-0[01]$/)
 
 /** The attributes of a span: only names from fixed sets, ids and numbers, never a text, a person's name, an address or a token. */
-export type SpanAttributes = Record<string, string | number>
+type SpanAttributes = Record<string, string | number>
 
 /** The part of a request that continues its trace. */
 interface Traced {

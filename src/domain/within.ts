@@ -1,4 +1,4 @@
-export type Within<T> = { is: 'ready'; value: T } | { is: 'late'; work: Promise<T> }
+type Within<T> = { is: 'ready'; value: T } | { is: 'late'; work: Promise<T> }
 
 /**
  * Waits at most `ms` milliseconds for `work`. After that it returns `late` with the promise, so that the caller can go on waiting. Throws a

@@ -70,7 +70,7 @@ export interface Setup {
 }
 
 /** A description of this process. */
-export interface Running {
+interface Running {
   version: string
   role: 'all' | 'web' | 'worker'
   environment: string | undefined

@@ -11,7 +11,7 @@ const Head = z.object({ at: z.number(), parts: z.array(z.string()), signature: z
 const Part = z.array(Assignment)
 
 /** A list as Redis holds it: its time and the hash of each part, signed together, and the parts. */
-export interface StoredList {
+interface StoredList {
   head: string
   parts: string[]
 }

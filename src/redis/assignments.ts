@@ -107,7 +107,6 @@ export function createAssignments({
 
   return { note, find }
 }
-export type Assignments = ReturnType<typeof createAssignments>
 
 /** `newest`: the time of the newest list that was known before this one was read. */
 function problemOf(found: ReadList, newest: number, now: number): ListProblem | undefined {

@@ -2,6 +2,7 @@ import { Cluster, type Redis } from 'ioredis'
 import { AwayError, StartError } from '../domain/errors/errors.ts'
 import { withinOr } from '../domain/within.ts'
 import { guardStore } from './connect.ts'
+import { unreachableRedis } from './unreachable-redis.ts'
 
 /** How long one attempt waits for an answer. */
 const defaultAttemptMs = 2_000
@@ -51,9 +52,7 @@ function problemError(problem = 'no answer'): Error {
   if (refusal.test(problem)) {
     return new StartError(`Redis rejects the user or the password in REDIS_URL (${problem}). Correct them and restart.`)
   }
-  return new AwayError(
-    `Redis isn't responding at REDIS_URL (${problem}). Check that it runs, that the address is correct, and that this machine can reach it.`,
-  )
+  return new AwayError(unreachableRedis(problem))
 }
 
 /**

@@ -1,6 +1,6 @@
 import { guardStore, type Redis } from './connect.ts'
 
-export interface ClaimOptions {
+interface ClaimOptions {
   /** Identifies the claim. Use a new token for each claim, so that a repeated command recognizes its own claim. */
   token: string
   lastsMs: number

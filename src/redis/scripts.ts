@@ -3,7 +3,7 @@ import type { Redis } from 'ioredis'
 import { guardStore } from './connect.ts'
 
 /** The source of each Lua script, by name. */
-export type ScriptSources<Name extends string> = ReadonlyMap<Name, string>
+type ScriptSources<Name extends string> = ReadonlyMap<Name, string>
 
 type ScriptCommand = (numberOfKeys: number, ...keysAndArguments: string[]) => Promise<string | string[]>
 

@@ -1,7 +1,7 @@
-import type { Change, Item, UnderwayNow } from '../domain/change/change.ts'
+import type { Change, Item } from '../domain/change/change.ts'
+import { createKinds } from '../domain/change/kinds.ts'
 import type { Offer, ThingKind } from '../domain/change/offer.ts'
 import { projectOf as projectOfChange } from '../domain/change/project-of.ts'
-import type { ChangeKind } from '../domain/policy/change-kind.ts'
 import type { Project } from '../domain/policy/policy.ts'
 import { type Request, unknownState } from '../domain/request/request.ts'
 import { type Phrase, phrase } from '../domain/text/phrase.ts'
@@ -130,52 +130,4 @@ export type Catalog = ReturnType<typeof createCatalog>
 /** Returns how a survey shows an opened request, or one of its items. Undefined if the kind has no survey. */
 export function surveyedOf({ change: { survey, surveyKeys }, input, latest }: Opened): Surveyed | undefined {
   return survey && surveyKeys ? { survey, surveyKeys: surveyKeys(input, latest) } : undefined
-}
-
-/** Creates the registry of the changes by their kind. */
-function createKinds(changes: Change[]) {
-  const byKind = new Map<ChangeKind, Change>()
-
-  function register(more: Change[]): void {
-    for (const change of more) byKind.set(change.kind, change)
-  }
-  register(changes)
-
-  function changeOf(kind: ChangeKind): Change {
-    const change = byKind.get(kind)
-    if (!change) throw new Error(`no change of kind ${kind}`)
-    return change
-  }
-
-  /** Returns undefined for a kind that this version does not know. */
-  function changeIfKnown(kind: string): Change | undefined {
-    return byKind.get(kind)
-  }
-
-  /** Returns every kind that can be requested. */
-  function kinds(): ChangeKind[] {
-    return [...byKind.keys()]
-  }
-
-  /** Returns the change that alerts may request. Undefined if no feature has one. */
-  function changeOfAlerts(): Change | undefined {
-    return [...byKind.values()].find(({ inputOfAlert }) => inputOfAlert !== undefined)
-  }
-
-  /** Whether the resources of this kind belong to projects. */
-  function hasProject(kind: string): boolean {
-    return changeIfKnown(kind)?.project !== undefined
-  }
-
-  /** Returns the words for a kind, or the kind itself if this version does not know it. */
-  function labelOf(kind: string): string {
-    return changeIfKnown(kind)?.label ?? kind
-  }
-
-  /** Returns what can list the changes under way on the account, for every kind that has one. */
-  function underwayNow(): UnderwayNow[] {
-    return [...byKind.values()].flatMap((change) => change.underwayNow ?? [])
-  }
-
-  return { register, changeOf, changeIfKnown, kinds, changeOfAlerts, hasProject, labelOf, underwayNow }
 }

@@ -1,5 +1,6 @@
 import type { Words } from '../domain/change/finding.ts'
 import { ApiContractError, ApiError, ApiUnreachableError, isFeatureMissing } from '../domain/errors/api-errors.ts'
+import { connectionProblemOf } from '../domain/errors/connection-problem.ts'
 import { documentedRefusal } from '../domain/errors/documented-refusals.ts'
 import { StoreUnavailableError, UserError } from '../domain/errors/errors.ts'
 import { ListCutError } from '../domain/errors/list-errors.ts'
@@ -56,9 +57,12 @@ export function toUserMessage(error: unknown, effect?: string): string | undefin
 /** Explains an error of the account API. Undefined for any other. */
 function accountWords(error: unknown): Words | undefined {
   if (error instanceof ApiUnreachableError) {
-    return error.requestSent === 'no'
-      ? { why: "Couldn't reach the account API.", next: 'Try again in a minute.' }
-      : { why: "The account API didn't answer in time.", next: 'Try again in a minute. If it lasts, check its status page.' }
+    if (error.requestSent === 'no') return { why: "Couldn't reach the account API.", next: 'Try again in a minute.' }
+    const isLate = connectionProblemOf(error.problem) === 'late'
+    return {
+      why: isLate ? "The account API didn't answer in time." : 'The connection to the account API was lost.',
+      next: 'Try again in a minute. If it lasts, check its status page.',
+    }
   }
   if (error instanceof ListCutError)
     return { why: "The account's list is too long to read to its end.", next: 'Use an id instead of a name or an address.' }

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { AccountApi } from '../../src/account-api/client.ts'
 import { UserError } from '../../src/domain/errors/errors.ts'
+import { anyText } from '../any-text.ts'
 import { rejection, startClient } from './recording-server.ts'
 
 const calls: [string, string, (api: AccountApi, id: string) => Promise<unknown>][] = [
@@ -16,7 +17,7 @@ const calls: [string, string, (api: AccountApi, id: string) => Promise<unknown>]
 ]
 
 const hostile = fc.oneof(
-  fc.string({ unit: 'binary' }),
+  anyText(),
   fc.string({ unit: fc.constantFrom('.', '/', '\\', '%', '2', 'e', 'f', '?', '#', '@', ':', ';', ' ', '\n', '\r', '\0', '\ud800', 'a') }),
 )
 

@@ -1,19 +1,20 @@
 import { vi } from 'vitest'
 import { createAlertStates } from '../../src/alerts/alert-states.ts'
-import { createFindAlerted } from '../../src/alerts/find-servers.ts'
+import { createFindAlerted } from '../../src/alerts/firing/find-servers.ts'
+import { createTakeFiring } from '../../src/alerts/firing/take-firing.ts'
 import { createListStorm } from '../../src/alerts/list-storm.ts'
-import { createTell } from '../../src/alerts/messages/tell.ts'
+import { createPostOnce } from '../../src/alerts/messages/post-once.ts'
 import type { AlertCount, RefusalReason } from '../../src/alerts/outcome.ts'
 import { type Alert, readPayload } from '../../src/alerts/payload/payload.ts'
 import { createSlots } from '../../src/alerts/slots.ts'
 import { createTakeDelivery } from '../../src/alerts/take-delivery.ts'
-import { createTakeFiring } from '../../src/alerts/take-firing.ts'
 import { createTakeResolved } from '../../src/alerts/take-resolved.ts'
 import type { Server } from '../../src/domain/account/server.ts'
 import type { Change } from '../../src/domain/change/change.ts'
 import { UserError } from '../../src/domain/errors/errors.ts'
 import type { AlertRoute } from '../../src/domain/policy/alert-route.ts'
-import { requestIdFor, type Submit } from '../../src/requests/lifecycle/submit/submit.ts'
+import { requestIdFor } from '../../src/requests/lifecycle/submit/build-request.ts'
+import type { Submit } from '../../src/requests/lifecycle/submit/submit.ts'
 import type { Message, Where } from '../../src/slack/web-api/messenger.ts'
 import { alert, delivery, type WireAlert } from '../journeys/alerts-world.ts'
 import { connectTestRedis } from '../requests/redis-for-test.ts'
@@ -110,7 +111,7 @@ export function arrange({ servers = defaultServers, routes = [route], claimMs = 
       states,
       waitMs,
       command: '/infra',
-      tell: createTell({
+      postOnce: createPostOnce({
         messenger: {
           post: post as never,
           find: async ({ key }) => {

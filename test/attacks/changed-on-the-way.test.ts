@@ -20,6 +20,11 @@ async function startEvacuation() {
 /** Makes facts name another target. */
 const disguised = (facts: unknown) => ({ ...(facts as object), to: { id: 'sv_harmless', name: harmless } })
 
+const changes: [how: string, change: (facts: unknown) => unknown][] = [
+  ['changed', disguised],
+  ['made unreadable', () => harmless],
+]
+
 /** Expects that the tracking ends, and that the thread, the operators and the audit say so, without what the record says now. */
 async function expectDistrusted({ records, slack }: Attack, id: string, cardTs: string): Promise<AuditEntry[]> {
   const report = await untilReport(slack, cardTs, /No longer tracked/)
@@ -33,20 +38,20 @@ async function expectDistrusted({ records, slack }: Attack, id: string, cardTs: 
 }
 
 describe('somebody with write access to Redis cannot have the bot sign', () => {
-  test('facts of an evacuation that were changed while it is under way', async () => {
+  test.each(changes)('facts of an evacuation that were %s while it is under way', async (_, change) => {
     const { attack, card, request } = await startEvacuation()
-    await attack.write(request, { facts: disguised(request.facts), seen: disguised(request.seen) })
+    await attack.write(request, { facts: change(request.facts), seen: change(request.seen) })
 
     const entries = await expectDistrusted(attack, request.id, card.ts)
     expect(entries.filter(({ act }) => act === 'finish-item' || act === 'finish')).toEqual([])
   })
 
-  test('facts of a move that were changed while it is under way', async () => {
+  test.each(changes)('facts of a move that were %s while it is under way', async (_, change) => {
     const attack = await startAttack({ account: { moveTakes: { min: 1_500, max: 1_500 } } })
     const { request, card } = await attack.requestMove()
     await attack.ben.click(card, 'Approve')
     await expect.poll(async () => (await attack.records.find(request.id)).state).toBe('tracking')
-    await attack.write(request, { facts: disguised(request.facts) })
+    await attack.write(request, { facts: change(request.facts) })
 
     const entries = await expectDistrusted(attack, request.id, card.ts)
     expect(entries.at(-1)?.facts).toBeUndefined()
@@ -73,6 +78,16 @@ describe('somebody with write access to Redis cannot have the bot sign', () => {
     await expect.poll(refused).toMatchObject({ requestId: request.id, attempted: 'request-approve', causes: [{ code: 'changed-record' }] })
     expect(JSON.stringify(await refused())).not.toContain(harmless)
   })
+})
+
+test('somebody with write access to Redis cannot make a request look like one of another version, unnoticed', async () => {
+  const { records, requestMove, slack, write } = await startAttack()
+  const { request } = await requestMove()
+  await write(request, { facts: harmless })
+
+  expect((await untilCard(slack, /no longer matches what was requested/, general)).text).toContain(request.id)
+  const last = async () => (await records.audit()).findLast(({ requestId }) => requestId === request.id)
+  await expect.poll(last).toMatchObject({ act: 'distrust', causes: [{ code: 'record-changed' }] })
 })
 
 describe('somebody with write access to Redis cannot keep an evacuation open', () => {

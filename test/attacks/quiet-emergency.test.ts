@@ -49,7 +49,7 @@ describe('an approver who approves alone in an emergency, and wants nobody to re
     expect(await onlyRequest(world.records)).toMatchObject({ state: 'waiting' })
   })
 
-  test('takes the name of somebody else, and is mentioned', async () => {
+  test('takes the name of somebody else, and is linked by id, without a mention that would notify them', async () => {
     const world = await startEmergency()
     world.slack.setPerson(people.ben, { name: 'Chiara Conti', handle: 'chiara' })
     await world.ben.click(world.card, 'Approve')
@@ -57,7 +57,8 @@ describe('an approver who approves alone in an emergency, and wants nobody to re
     await submitReason(world.slack, people.ben, 'no reason')
 
     const report = await untilReport(world.slack, world.card.ts, /Emergency approval/)
-    expect(report.text).toContain(`<@${people.ben}> approved their own request alone`)
+    expect(report.text).toContain(`/team/${people.ben}|The requester> approved their own request alone`)
+    expect(JSON.stringify(report.blocks)).not.toContain(`<@${people.ben}>`)
     expect(report.text).not.toMatch(/chiara/i)
   })
 
@@ -73,7 +74,7 @@ describe('an approver who approves alone in an emergency, and wants nobody to re
     const notice = await untilCard(world.slack, /Emergency approval/, general)
     const { id } = await onlyRequest(world.records)
     expect(notice.text.replace(id, 'ID').replace(id, 'ID')).toMatchInlineSnapshot(
-      `":rotating_light: *Emergency approval* that its channel doesn't get: <@U0BEN00001> approved their own request ID alone, and Slack refused the message (is_archived). Check it now with \`/infra audit ID\`. More: \`report-undeliverable\` in docs/alerts-and-errors.md."`,
+      `":rotating_light: *Emergency approval* that its channel doesn't get: <https://nimbus-works.slack.com/team/U0BEN00001|The requester> approved their own request ID alone, and Slack refused the message (is_archived). Check it now with \`/infra audit ID\`. More: \`report-undeliverable\` in docs/alerts-and-errors.md."`,
     )
   })
 })

@@ -18,6 +18,8 @@ const decision = signatures.signApproved(approved, byBen)
 const emergency = signatures.signBreakGlass(signed, { ...byBen, breakGlass: true, reason: 'all is down' })
 const seen = { address: '203.0.113.10' }
 const seenSignature = signatures.signSeen(signed, seen)
+/** Values nested more deeply than the stack allows a recursion to follow. */
+const deep = JSON.parse(`${'['.repeat(20_000)}${']'.repeat(20_000)}`)
 
 test('what the bot has signed is genuine', () => {
   expect(signatures.verifyRecord({ ...signed, seen, seenSignature })).toBe('genuine')
@@ -52,6 +54,9 @@ describe('somebody who can write to Redis gets no signature to fit another conte
     ['the workspace', { origin: { ...signed.origin, teamId: undefined } }],
     ['what was seen before the write', { seen: { address: '203.0.113.11' }, seenSignature }],
     ['nothing seen', { seen: null, seenSignature }],
+    ['facts to 20,000 levels', { facts: deep }],
+    ['a warning to 20,000 levels', { warnings: [{ code: 'x', deep }] }],
+    ['what was seen to 20,000 levels', { seen: deep, seenSignature }],
     ['a signature cut short', { signature: signed.signature?.slice(0, -1) }],
     ['a signature that is a list', { signature: [signed.signature] }],
     ['a signature with a line after it', { signature: `${signed.signature}\n` }],
@@ -63,7 +68,8 @@ describe('somebody who can write to Redis gets no signature to fit another conte
   })
 
   test('by adding what was seen without a signature', () => {
-    expect(signatures.verifyRecord({ ...signed, seen })).toBe('unsigned')
+    expect(signatures.verifyRecord(signed)).toBe('genuine')
+    for (const added of [seen, null]) expect(signatures.verifyRecord({ ...signed, seen: added })).toBe('unsigned')
   })
 
   test('by changing what is requested together with its hash', () => {

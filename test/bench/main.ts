@@ -10,7 +10,7 @@ import { benchRoundTrips } from './round-trips.ts'
 import { benchStartUp } from './start-up.ts'
 import { benchTypedClient } from './typed-client.ts'
 
-/** `npm run bench [-- <name>…] [-- --quick]`: measures, and prints the tables of docs/performance.md. */
+/** `npm run bench`: measures, and prints the tables of docs/performance.md. */
 const benchmarks: Record<string, { title: string; run: (effort: Effort, print: (table: string) => void) => Promise<void> }> = {
   acknowledge: { title: 'Acknowledging a command', run: async (effort, print) => print(await benchAcknowledge(effort)) },
   deciding: { title: 'Deciding', run: async (effort, print) => print(await benchDeciding(effort)) },
@@ -22,19 +22,36 @@ const benchmarks: Record<string, { title: string; run: (effort: Effort, print: (
   following: { title: 'Tracking moves', run: benchFollow },
 }
 
-const { values, positionals } = parseArgs({ options: { quick: { type: 'boolean', default: false } }, allowPositionals: true })
-const unknown = positionals.filter((name) => !(name in benchmarks))
-if (unknown.length > 0 || process.platform !== 'linux') {
-  const problem =
-    unknown.length > 0 ? `There is no benchmark ${unknown.join(', ')}: ${Object.keys(benchmarks).join(', ')}.` : 'This needs Linux.'
-  process.stderr.write(`${problem}\n`)
+const usage = `npm run bench [-- <name>…] [-- --quick] [-- --tracking-rounds=<number>]. Benchmarks: ${Object.keys(benchmarks).join(', ')}.`
+
+function stopWith(problem: string): never {
+  process.stderr.write(`${problem}\n${usage}\n`)
   process.exit(1)
 }
+
+function readArguments() {
+  try {
+    return parseArgs({
+      options: { quick: { type: 'boolean', default: false }, 'tracking-rounds': { type: 'string' } },
+      allowPositionals: true,
+    })
+  } catch (error) {
+    return stopWith(error instanceof Error ? error.message : String(error))
+  }
+}
+
+const { values, positionals } = readArguments()
+const unknown = positionals.filter((name) => !(name in benchmarks))
+if (unknown.length > 0) stopWith(`There is no benchmark ${unknown.join(', ')}.`)
+if (process.platform !== 'linux') stopWith('This needs Linux.')
+const trackingRounds = values['tracking-rounds']
+if (trackingRounds !== undefined && !/^[1-9]\d?$/.test(trackingRounds)) stopWith('--tracking-rounds must be a number from 1 to 99.')
 
 // An orderly exit also ends the programs that were started.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1))
 
-const effort = values.quick ? quick : full
+const basis = values.quick ? quick : full
+const effort = trackingRounds === undefined ? basis : { ...basis, followRounds: Number(trackingRounds) }
 const chosen = Object.entries(benchmarks).filter(([name]) => positionals.length === 0 || positionals.includes(name))
 const print = (text: string) => void process.stdout.write(`${text}\n\n`)
 

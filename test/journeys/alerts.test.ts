@@ -75,7 +75,7 @@ describe('a firing alert', () => {
     await world.ben.submit()
     const report = await untilReport(world.slack, card.ts, /Rejected/)
 
-    expect(report.text).toMatch(/^:no_entry: \*Rejected\* by <@U0BEN00001>/)
+    expect(report.text).toMatch(/^:no_entry: \*Rejected\* by <https:[^|]+\/team\/U0BEN00001\|@ben>/)
     await world.ben.command('/infra audit', { channel: ops })
     const audit = await untilShown(world.slack, people.ben, /Rejected/)
     expect(audit.text).toContain('Alertmanager')

@@ -110,14 +110,10 @@ async function tryAll(
     return { act, actor, status, ms: performance.now() - began, words: wordsIn(body) }
   })
 
-  // Who has an answer is not looked up again, because the journal has thousands of calls.
-  const unanswered = new Set(tried.filter(({ words }) => words.length === 0))
-  const allAnswered = () => {
-    for (const one of unanswered) if (wordsFor(slack.journal, one.actor.userId).length > 0) unanswered.delete(one)
-    return unanswered.size === 0
-  }
-  await slack.until(allAnswered, { timeoutMs: answeredWithinMs }).catch(() => undefined)
-  return tried.map((each) => ({ ...each, words: [...each.words, ...wordsFor(slack.journal, each.actor.userId)] }))
+  const wordsFor = readWords(slack.journal)
+  const hasAnswer = ({ words, actor }: Tried) => words.length > 0 || wordsFor(actor.userId).length > 0
+  await slack.until(() => tried.every(hasAnswer), { timeoutMs: answeredWithinMs }).catch(() => undefined)
+  return tried.map((each) => ({ ...each, words: [...each.words, ...wordsFor(each.actor.userId)] }))
 }
 
 /** Texts around an answer in a modal and on the Home tab. */
@@ -135,16 +131,31 @@ function textsIn(json: unknown): string[] {
   return Object.entries(json).flatMap(([name, value]) => (name === 'text' && typeof value === 'string' ? [value] : textsIn(value)))
 }
 
-/** Returns what the bot showed a person, by any way. A modal that Slack did not open counts only if there is nothing else. */
-function wordsFor(journal: readonly JournalEntry[], userId: string): string[] {
-  const ways = ['chat.postEphemeral', 'chat.postMessage', 'views.open', 'views.publish']
-  const addressees = [userId, triggerOf(userId)]
-  return journal
-    .filter(
-      ({ method, args }) =>
-        ways.includes(method) && [args.user, args.user_id, args.channel, args.trigger_id].some((id) => addressees.includes(String(id))),
-    )
-    .flatMap(({ args }) => wordsIn(args))
+const ways = ['chat.postEphemeral', 'chat.postMessage', 'views.open', 'views.publish']
+
+/**
+ * Returns a function that returns what the bot showed a person, by any way. It reads each of the thousands of calls once, because it is asked
+ * after every change.
+ */
+function readWords(journal: readonly JournalEntry[]): (userId: string) => string[] {
+  const found = new Map<unknown, string[]>()
+  let read = 0
+
+  function readOn(): void {
+    const shown = journal.slice(read).filter(({ method }) => ways.includes(method))
+    read = journal.length
+    for (const { args } of shown)
+      for (const id of new Set([args.user, args.user_id, args.channel, args.trigger_id])) {
+        const words = found.get(id) ?? []
+        found.set(id, words)
+        words.push(...wordsIn(args))
+      }
+  }
+
+  return (userId) => {
+    if (read < journal.length) readOn()
+    return [userId, triggerOf(userId)].flatMap((id) => found.get(id) ?? [])
+  }
 }
 
 /** Returns what is wrong with a refusal. Empty if nothing is. */

@@ -72,7 +72,7 @@ describe('a new key', () => {
     )
     expect(calls).toMatchInlineSnapshot(`
       [
-        "<@U0ADA00001>, approved by <@U0BEN00001>: “Create API key ci-deploy (read-only, any IP)”. Press *Create key* above by TIME.",
+        "<@U0ADA00001>, approved by <https://nimbus-works.slack.com/team/U0BEN00001|@ben>: “Create API key ci-deploy (read-only, any IP)”. Press *Create key* above by TIME.",
         ":hourglass_flowing_sand: <@U0ADA00001>, “Create API key ci-deploy (read-only, any IP)” is approved. Press *Create key* above by TIME (SECONDS left).",
         ":hourglass_flowing_sand: <@U0ADA00001>, “Create API key ci-deploy (read-only, any IP)” is approved. Press *Create key* above by TIME (SECONDS left).",
         "<@U0ADA00001> :alarm_clock: *Expired:* “Create API key \`ci-deploy\`, for <@U0ADA00001>”. Approved, but not used before the deadline. Nothing was done.",

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { openRecords } from './records.ts'
 import { general, ops, people, startWorld, untilCard, untilReport, untilShown, type World } from './world.ts'
 
 const address = '203.0.113.10'
@@ -179,6 +180,31 @@ describe('a decision', () => {
     await untilCard(world.slack, /Withdrawn/)
     await world.ben.click(card, 'Approve')
     await untilShown(world.slack, people.ben, /already withdrew this/)
+    expect(patches(world)).toEqual([])
+  })
+
+  test.each([
+    ['a move', '/infra ip move 203.0.113.10 web-2'],
+    ['an evacuation', '/infra evacuate web-1 web-2'],
+  ])('can be taken back while the account API does not answer, and nothing is sent: %s', async (_, command) => {
+    const world = await startWorld()
+    await world.ada.command(command, { channel: ops })
+    const card = await untilCard(world.slack, /needs approval from/)
+    world.accountApi.faults.add({ method: 'GET', kind: 'status', status: 503, times: Number.POSITIVE_INFINITY })
+    await world.ben.click(card, 'Approve')
+    const approved = await untilCard(world.slack, /Nothing has changed yet/)
+
+    await world.ada.click(approved, 'Withdraw')
+
+    expect((await untilCard(world.slack, /Withdrawn/)).text).toMatch(/Requested and withdrawn by <@U0ADA00001>, approved by <@U0BEN00001>/)
+    const { store, all, audit } = openRecords(world)
+    const [request] = await all()
+    if (!request) throw new Error('there is no request')
+    world.accountApi.faults.clear()
+    // A worker that read the request before loses the race.
+    for (const step of ['send', 'begin'] as const)
+      expect(await store.take({ ...request, state: 'approved' }, step)).toMatchObject({ outcome: 'lost', state: 'withdrawn' })
+    expect((await audit()).at(-1)).toMatchObject({ act: 'withdraw', from: 'approved', to: 'withdrawn', by: people.ada })
     expect(patches(world)).toEqual([])
   })
 

@@ -29,7 +29,7 @@ describe('Stop tracking', () => {
     expect(denied.text).toMatchInlineSnapshot(`"You aren't an approver of this request. <!subteam^S0ONCALL01> can approve or reject it."`)
     expect(changedTheirMind.outcome).toBe('not-sent')
     expect(stopReport.text.replace(/after .*?\./, 'after TIME.')).toMatchInlineSnapshot(
-      `"<@U0ADA00001> :large_orange_circle: *No longer tracked:* “Move 203.0.113.10 from web-1 to web-2”. <@U0CHI00001> stopped tracking after TIME. It may still finish. Press *Track again* above to resume."`,
+      `"<@U0ADA00001> :large_orange_circle: *No longer tracked:* “Move 203.0.113.10 from web-1 to web-2”. <https://nimbus-works.slack.com/team/U0CHI00001|@chiara> stopped tracking after TIME. It may still finish. Press *Track again* above to resume."`,
     )
     expect(report.text).toContain(`\`${elasticIp.address}\` is assigned to`)
     expect(report.text).toMatch(/Finished within .+ \(tracking was off for .+\)\./)
@@ -40,7 +40,7 @@ describe('Stop tracking', () => {
 
   test('is reported again if another person does it again, also if the answer to that report is lost', async () => {
     const { world, moving } = await startedMove()
-    const isByAda = ({ text }: Record<string, unknown>) => String(text).includes(`<@${people.ada}> stopped tracking`)
+    const isByAda = ({ text }: Record<string, unknown>) => /\|@ada> stopped tracking/.test(String(text))
     await world.chiara.click(moving, 'Stop tracking')
     await untilReport(world.slack, moving.ts, /No longer tracked/)
     await world.ada.click(await untilCard(world.slack, /No longer tracked/), 'Track again')
@@ -52,9 +52,9 @@ describe('Stop tracking', () => {
     await expect.poll(() => world.records.redis.zcard(world.records.keys.outbox), { timeout: 5_000 }).toBe(0)
 
     expect(lost.fired).toBe(1)
-    expect(repliesTo(world, moving).map(({ text }) => text.match(/<@\w+> stopped tracking/)?.[0])).toEqual([
-      `<@${people.chiara}> stopped tracking`,
-      `<@${people.ada}> stopped tracking`,
+    expect(repliesTo(world, moving).map(({ text }) => text.match(/@\w+> stopped tracking/)?.[0])).toEqual([
+      '@chiara> stopped tracking',
+      '@ada> stopped tracking',
     ])
   })
 

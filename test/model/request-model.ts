@@ -97,7 +97,7 @@ function usualOutcomesOf(request: ModelRequest, { person, does, forged }: Event,
       )
     case 'withdraw':
       if (person !== request.by) return stays('denied:owner')
-      return whileWaiting(request, (now) => [{ answer: 'effect', next: { ...now, state: 'withdrawn' } }])
+      return withdraw(request)
     case 'again':
       return stays(mayRequest(request.kind, person) ? 'form:again' : 'denied:requester')
     case 'stopTracking':
@@ -143,6 +143,13 @@ function approveOwn(request: ModelRequest, { oncall }: Members): Outcome[] {
   const answer = inEmergency && oncall.includes(request.by) ? 'form:break-glass' : inEmergency ? 'denied:approver' : 'denied:self'
   const outcomes = whileWaiting(request, (now) => [{ answer, next: now }])
   return answer === 'denied:approver' && request.state !== 'waiting' ? [...outcomes, { answer, next: request }] : outcomes
+}
+
+/** An approved request can be withdrawn until its write is sent, and either may come first. */
+function withdraw(request: ModelRequest): Outcome[] {
+  const withdrawn = (now: ModelRequest): Outcome => ({ answer: 'effect', next: { ...now, state: 'withdrawn' } })
+  if (request.state === 'started') return [...tooLate(request), withdrawn(request)]
+  return whileWaiting(request, (now) => [withdrawn(now)])
 }
 
 function stop(request: ModelRequest): Outcome[] {

@@ -38,6 +38,14 @@ test('a request waits for the approvers, but not for its requester', () => {
   expect(counts).toEqual([0, 0, 1, 0])
 })
 
+test('a request that needs several approvals no longer waits for the person who has approved it', () => {
+  const text = `Move 203.0.113.10\n<@${ada.id}> needs approval from 2 of <!subteam^S0ONCALL01>\n1 of 2 approvals: <@${ben.id}>`
+  const waiting = card([stageButtons.approve], { text })
+
+  expect(people.map((person) => waitingFor(requestsIn([waiting]), person).length)).toEqual([0, 0, 1, 0])
+  expect(step(ben, waiting)).toBe('switch-to-approver')
+})
+
 test('an approved key waits for its requester, and a finished request for nobody', () => {
   const key = card([stageButtons.handOver])
   const done = finished()

@@ -69,6 +69,17 @@ describe('a Redis that does not answer', () => {
     expect((error as Error).message).toMatch(/^Redis isn't responding at REDIS_URL \(ECONNREFUSED\)\. Check /)
   })
 
+  test.each(['SELF_SIGNED_CERT_IN_CHAIN', 'CERT_HAS_EXPIRED', 'ERR_TLS_CERT_ALTNAME_INVALID'])(
+    'says how to trust its certificate after %s',
+    async (problem) => {
+      const { message } = (await arrange({ problem }).outcome()) as AwayError
+
+      expect(message).toBe(
+        `Lockkeeper doesn't trust the TLS certificate of Redis (${problem}). Check the hostname in REDIS_URL and the clock of this machine. For your own certificate authority, set NODE_EXTRA_CA_CERTS in the environment of the process: Node doesn't read it from .env.`,
+      )
+    },
+  )
+
   test('throws AwayError while Redis loads its data', async () => {
     const { answers, outcome } = arrange()
     answers.resolve(`${safeInfo}loading:1\r\n`)

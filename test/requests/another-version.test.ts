@@ -18,6 +18,7 @@ const render = createRenderer({
   ruleOf: () => undefined,
   environment: undefined,
   addressOf: () => undefined,
+  profileOf: () => undefined,
   moveTimeoutMs: 900_000,
   linkTo: () => undefined,
   verifyRecord: () => 'genuine',

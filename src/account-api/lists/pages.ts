@@ -10,7 +10,7 @@ import type { ListAnswer, ReportSkipped, ResourceKind } from './resource-kind.ts
 const pageSize = 100
 const maxParallelPages = 8
 
-export interface PagedRequest extends Pick<HttpCall<unknown>, 'operation' | 'path' | 'signal'> {
+interface PagedRequest extends Pick<HttpCall<unknown>, 'operation' | 'path' | 'signal'> {
   query?: Record<string, string | undefined>
   /** Stops after this many items. */
   limit?: number | undefined

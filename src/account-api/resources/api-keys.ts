@@ -52,7 +52,7 @@ const issuedApiKey = resourceKind(
   (wire): IssuedApiKey => ({ key: toApiKey(wire), token: new Secret(wire.attributes.token) }),
 )
 
-export interface ApiKeySettings {
+interface ApiKeySettings {
   /** If true, the key allows only GET requests. */
   readOnly?: boolean | undefined
   /** IP addresses or CIDR ranges that may use the key. An empty list allows any address. */

@@ -31,7 +31,7 @@ const elasticIp = resourceKind(ElasticIpResponse, ({ id, attributes: wire }): El
   }
 })
 
-export interface ElasticIpFilter extends CallOptions {
+interface ElasticIpFilter extends CallOptions {
   projectId?: string | undefined
   serverId?: string | undefined
   /** One of an open set of values. `moving` selects the moves in progress. */

@@ -27,7 +27,7 @@ const event = resourceKind(
   }),
 )
 
-export interface EventFilter extends CallOptions {
+interface EventFilter extends CallOptions {
   targetId?: string | undefined
   action?: string | undefined
   since?: Date | undefined

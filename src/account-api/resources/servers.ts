@@ -34,7 +34,7 @@ const server = resourceKind(
   }),
 )
 
-export interface ServerFilter extends CallOptions {
+interface ServerFilter extends CallOptions {
   projectId?: string | undefined
   hostname?: string | undefined
   region?: string | undefined

@@ -38,7 +38,6 @@ export function createListBudget() {
     },
   }
 }
-export type ListBudget = ReturnType<typeof createListBudget>
 
 /**
  * Starts the time limit of a whole list with all its pages. `signal` is aborted then, or when the caller aborts. Call `end` afterwards;

@@ -43,4 +43,3 @@ export function createPacing({ perSecond, burst }: Pace, now: () => number = () 
 
   return { turn, pause }
 }
-export type Pacing = ReturnType<typeof createPacing>

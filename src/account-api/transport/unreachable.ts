@@ -1,3 +1,5 @@
+import { isCertificateError } from '../../domain/errors/certificate-error.ts'
+
 /** Error codes that occur only before a connection exists, so no part of the request was sent. */
 const beforeConnection = new Set([
   'ECONNREFUSED',
@@ -7,8 +9,6 @@ const beforeConnection = new Set([
   'UND_ERR_CLOSED',
   'UND_ERR_INVALID_ARG',
 ])
-/** Codes of a rejected certificate. The TLS handshake fails before the request is sent. */
-const certificate = /^(CERT_|ERR_TLS_CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_)/
 const connecting = new Set(['connect', 'getaddrinfo'])
 
 /**
@@ -28,7 +28,8 @@ export function codeOf(error: unknown): string {
 
 function isBeforeConnection(error: unknown): boolean {
   const code = codeOf(error)
-  return beforeConnection.has(code) || certificate.test(code) || connecting.has(String(property(error, 'syscall')))
+  // A certificate is rejected in the TLS handshake, before the request is sent.
+  return beforeConnection.has(code) || isCertificateError(code) || connecting.has(String(property(error, 'syscall')))
 }
 
 function property(error: unknown, name: string): unknown {

@@ -3,7 +3,7 @@ import { someOf } from '../../domain/text/some-of.ts'
 import { alertWords } from '../../requests/messages/alert-words.ts'
 import { truncate } from '../../slack/text/cut-text.ts'
 import { code, joinMrkdwn, type Mrkdwn, mrkdwn, ownWords } from '../../slack/text/text.ts'
-import type { ServerProblem } from '../find-servers.ts'
+import type { ServerProblem } from '../firing/find-servers.ts'
 import type { Unevaluated } from '../payload/unevaluated.ts'
 import { mostInChannel } from '../slots.ts'
 

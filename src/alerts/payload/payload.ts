@@ -59,7 +59,7 @@ export interface Alert {
   startsAt: string | undefined
 }
 
-export type PayloadReading =
+type PayloadReading =
   | { is: 'read'; alerts: Alert[]; truncated: number; unreadable: number }
   /** Too many alerts. */
   | { is: 'too-many' }

@@ -12,7 +12,7 @@ import { createCheckBearer } from './bearer.ts'
 import { limitStrangers } from './limit-strangers.ts'
 import { createRate } from './rate.ts'
 
-export const alertsPath = '/alerts/alertmanager'
+const alertsPath = '/alerts/alertmanager'
 
 /** Alertmanager has one connection for each group that it sends. Those without a valid token have as much room of their own. */
 const maxConnections = 100
@@ -131,4 +131,3 @@ export function createAlertReceiver({ host, port, tokens, takeDelivery, onRefuse
 
   return { start, stop }
 }
-export type AlertReceiver = ReturnType<typeof createAlertReceiver>

@@ -1,7 +1,7 @@
 import type { Metrics } from '../../ops/pages/metrics.ts'
 import type { Catalog } from '../../requests/catalog.ts'
 import type { StepName } from '../../requests/steps.ts'
-import type { TakenStep } from '../../requests/store/take-step.ts'
+import type { TakenStep } from '../../requests/store/step-data.ts'
 
 type Decision = 'approve' | 'reject' | 'withdraw' | 'expire' | 'break-glass'
 
@@ -13,7 +13,6 @@ const decisions: Record<StepName, Decision | undefined> = {
   'break-glass': 'break-glass',
   reject: 'reject',
   withdraw: 'withdraw',
-  'withdraw-handover': 'withdraw',
   'withdraw-resolved': 'withdraw',
   'note-resolved': undefined,
   expire: 'expire',

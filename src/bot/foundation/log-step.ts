@@ -1,5 +1,5 @@
 import { traceIdOf } from '../../domain/tracing.ts'
-import type { TakenStep } from '../../requests/store/take-step.ts'
+import type { TakenStep } from '../../requests/store/step-data.ts'
 import type { Telemetry } from './telemetry.ts'
 
 /** Creates the function that logs each step of a request or of its item, in one line. Names and reasons are in the audit alone. */

@@ -47,7 +47,10 @@ export function createOperatorNotifier({
   function onUndeliverable(request: Request, error: string, report?: ReportName): void {
     const [words, about] =
       report === 'break-glass'
-        ? [unannounced(request, error, command), `${report}:${request.id}`]
+        ? [
+            unannounced(request, { error, command, profile: clients.slack.identity.profileOf(request.origin.userId) }),
+            `${report}:${request.id}`,
+          ]
         : [undeliverable(request, error, command), request.id]
     void notify('report-undeliverable', words, { requestId: request.id, about })
   }

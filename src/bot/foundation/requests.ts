@@ -11,18 +11,19 @@ import { scrub } from '../../ops/log/safe-value.ts'
 import type { Redis } from '../../redis/connect.ts'
 import { createQueues } from '../../redis/queues.ts'
 import { createAccess } from '../../requests/access/access.ts'
-import { createCheckAuthority } from '../../requests/access/authority.ts'
+import { createCheckAuthority } from '../../requests/access/check-authority.ts'
 import { createCheckRecord } from '../../requests/access/check-record.ts'
-import { createCheckSearch } from '../../requests/access/search-authority.ts'
+import { createCheckSearch } from '../../requests/access/check-search.ts'
 import { createCatalog } from '../../requests/catalog.ts'
 import { createDeliver } from '../../requests/outbox/deliver.ts'
 import { createOutbox } from '../../requests/outbox/outbox.ts'
 import { createRenderer } from '../../requests/outbox/render.ts'
+import type { SendReportParts } from '../../requests/outbox/send-report.ts'
 import { createShow } from '../../requests/outbox/show.ts'
 import { sendsOrEnds, stateOfAct } from '../../requests/steps.ts'
 import { createNoteOf, type NoteOf } from '../../requests/store/request-note.ts'
+import type { TakenStep } from '../../requests/store/step-data.ts'
 import { createStore } from '../../requests/store/store.ts'
-import type { TakenStep } from '../../requests/store/take-step.ts'
 import { createDirectory } from '../../slack/people/directory.ts'
 import type { ApiClients } from './api-clients.ts'
 import { createCountStep } from './count-step.ts'
@@ -97,6 +98,7 @@ export function createRequests({ config, printAudit, telemetry, redis, clients, 
     ruleOf: access.ruleOf,
     environment,
     addressOf: identity.addressOf,
+    profileOf: identity.profileOf,
     moveTimeoutMs,
     linkTo: identity.linkTo,
     verifyRecord: signatures.verifyRecord,
@@ -111,7 +113,17 @@ export function createRequests({ config, printAudit, telemetry, redis, clients, 
     logStep(step)
     noteStep(step)
   }
-  const requestsOver = createRequestsOver({ config, telemetry, redis, clients, operators, noteOf, render, onStep })
+  const requestsOver = createRequestsOver({
+    config,
+    telemetry,
+    redis,
+    clients,
+    operators,
+    noteOf,
+    render,
+    namesOf: directory.names,
+    onStep,
+  })
   const forPeople = requestsOver(prompt, audits.people)
   const forJobs = requestsOver(patient, audits.jobs)
 
@@ -131,16 +143,26 @@ export function createRequests({ config, printAudit, telemetry, redis, clients, 
     forJobs,
   }
 }
-export type Requests = ReturnType<typeof createRequests>
 
 interface RequestsOverParts extends Omit<RequestsParts, 'printAudit'> {
   noteOf: NoteOf
   render: ReturnType<typeof createRenderer>
+  namesOf: SendReportParts['namesOf']
   onStep: (step: TakenStep) => void
 }
 
 /** Returns a function that creates the records of requests and their messages over one connection to Redis. */
-function createRequestsOver({ config, telemetry, redis: { keys }, clients, operators, noteOf, render, onStep }: RequestsOverParts) {
+function createRequestsOver({
+  config,
+  telemetry,
+  redis: { keys },
+  clients,
+  operators,
+  noteOf,
+  render,
+  namesOf,
+  onStep,
+}: RequestsOverParts) {
   const { messenger } = clients.slack
   const { tracing } = telemetry
   const { queueTelemetry } = tracing
@@ -157,7 +179,7 @@ function createRequestsOver({ config, telemetry, redis: { keys }, clients, opera
       onError: onQueueError,
       ...(queueTelemetry ? { telemetry: queueTelemetry } : {}),
     })
-    const deliver = createDeliver({ outbox, messenger, render, onUndeliverable: operators.onUndeliverable, onReported, tracing })
+    const deliver = createDeliver({ outbox, messenger, render, namesOf, onUndeliverable: operators.onUndeliverable, onReported, tracing })
     const show = createShow({ outbox, deliver })
     return { redis, audit, store, outbox, queues, wake: queues.wake, deliver, show }
   }

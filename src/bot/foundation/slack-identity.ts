@@ -24,5 +24,11 @@ export function createSlackIdentity(fetch: () => Promise<Identity>) {
     return workspaceUrl && `${workspaceUrl}archives/${channelId}/p${ts.replace('.', '')}${thread}`
   }
 
-  return { reach, fetch, current: () => current, linkTo, addressOf }
+  /** Returns the address of a person's profile, if the workspace is known. */
+  function profileOf(userId: string): string | undefined {
+    const { workspaceUrl } = current ?? {}
+    return workspaceUrl && `${workspaceUrl}team/${userId}`
+  }
+
+  return { reach, fetch, current: () => current, linkTo, addressOf, profileOf }
 }

@@ -12,13 +12,13 @@ import { type FileRule, type PolicySchema, policySchema, type RuleKinds, toPolic
 
 const maxLength = 1_000_000
 
-export interface PolicyOptions extends RuleKinds {
+interface PolicyOptions extends RuleKinds {
   /** What a rule without `expires` gets, in milliseconds. */
   expiresMs: number
 }
 
 /** `warnings` has a line for each part of a valid policy that may not mean what its writer thinks. */
-export type PolicyReading = { policy: Policy; warnings: string[] } | { lines: string[] }
+type PolicyReading = { policy: Policy; warnings: string[] } | { lines: string[] }
 
 /**
  * Reads a policy from the YAML text of a file (see docs/policy.example.yml). Returns the policy, or one line for each error, in the order

@@ -5,7 +5,7 @@ import { isPersonOrGroupId } from '../notation.ts'
 import { formOf, list } from './values.ts'
 
 /** Who may request under a rule. */
-export interface Requesters {
+interface Requesters {
   /** Undefined: every full member. */
   people: Group | undefined
   alerts: boolean

@@ -123,7 +123,7 @@ export function policySchema(kinds: RuleKinds) {
 }
 export type PolicySchema = ReturnType<typeof policySchema>
 
-export type PolicyFile = z.infer<PolicySchema['file']>
+type PolicyFile = z.infer<PolicySchema['file']>
 
 interface Surroundings {
   bundles: Bundles

@@ -4,7 +4,7 @@ import type { ProjectRef, Site } from './place.ts'
 export const statusNotShown = 'unknown'
 
 /** The server that an Elastic IP is assigned to, as the Elastic IP shows it. */
-export interface AssignedServer {
+interface AssignedServer {
   id: string
   hostname: string | undefined
 }

@@ -4,7 +4,7 @@ import { type Phrase, phrase } from '../text/phrase.ts'
 const mostListed = 3
 
 /** Other things with the same name: their number, and the ids of up to three of them. */
-export interface Namesakes {
+interface Namesakes {
   others: string[]
   count: number
 }

@@ -14,7 +14,7 @@ export interface ProjectRef {
 }
 
 /** The sites that decide whether an Elastic IP can move to a server. */
-export interface SitesOfMove {
+interface SitesOfMove {
   /** The Elastic IP's own site. */
   location: Site | undefined
   /** The site of the server that the Elastic IP is assigned to. */

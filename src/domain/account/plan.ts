@@ -20,7 +20,7 @@ export interface Plan {
   name: string
   specs: {
     vcpuCount: number | undefined
-    /** The specification shows no unit. The values of known plans look like GB. */
+    /** The specification shows no unit. Shown in GiB, as disks are, because memory comes in binary sizes. */
     memory: number | undefined
     gpu: string | undefined
     /** The specification shows no unit. */

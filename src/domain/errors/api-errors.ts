@@ -1,6 +1,6 @@
 import { UserError } from './errors.ts'
 
-export interface ApiErrorDetails {
+interface ApiErrorDetails {
   /** Lockkeeper's own name for the operation: `elasticIps.move`. */
   operation: string
   status: number
@@ -96,4 +96,4 @@ export function certainlyNotApplied(error: unknown): error is UnappliedError {
   if (error instanceof ApiError) return error.status >= 400 && error.status < 500 && error.status !== 408 && error.status !== 429
   return false
 }
-export type UnappliedError = ApiError | ApiUnreachableError
+type UnappliedError = ApiError | ApiUnreachableError

@@ -41,6 +41,7 @@ export const errorCodes = [
   'redis-not-responding',
   'slack-library',
   'slack-listener-failed',
+  'slack-token-rejected',
   'traces-not-sent',
   'variable-unused',
 ] as const

@@ -44,7 +44,7 @@ export function checkEvacuation(
 }
 
 /** Throws CheckFailed with the finding and its words. */
-export function refuseEvacuation(finding: EvacuationFinding): never {
+function refuseEvacuation(finding: EvacuationFinding): never {
   throw new CheckFailed(finding, evacuationWords(finding))
 }
 

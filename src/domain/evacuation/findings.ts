@@ -76,7 +76,7 @@ function sentenceOf(finding: EvacuationFinding): Phrase {
     case 'last-seen':
       return finding.count === 1
         ? phrase`The account shows no server for 1 address. Lockkeeper saw it on ${finding.server} ${[formatAge(finding.oldestMs)]} before this request, and reads it again before the move.`
-        : phrase`The account shows no server for ${finding.count} addresses. Lockkeeper saw them on ${finding.server} ${[formatAge(finding.oldestMs)]} before this request or later, and reads each again before its move.`
+        : phrase`The account shows no server for ${finding.count} addresses. Lockkeeper saw them on ${finding.server} up to ${[formatAge(Math.max(60_000, finding.oldestMs))]} before this request, and reads each again before its move.`
     case 'not-chosen':
       return phrase`The requester left out ${finding.address}.`
     case 'seen-long-ago':

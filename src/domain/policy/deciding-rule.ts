@@ -22,7 +22,7 @@ export function decidingRule(policy: Policy, change: RequestedThing): RuleFor {
 }
 
 /** A rule for the parts that is stricter than the rule for the bundle, and the members in which it is. */
-export interface Outdone {
+interface Outdone {
   than: PolicyRule
   members: (keyof PolicyRule)[]
 }

@@ -52,6 +52,6 @@ function isWithin(group: Group, other: Group): boolean {
   return idsOf(group).every((id) => known.includes(id))
 }
 
-export function idsOf({ users, userGroups }: Group): string[] {
+function idsOf({ users, userGroups }: Group): string[] {
   return [...users, ...userGroups]
 }

@@ -1,4 +1,4 @@
-import type { Keyring, Verdict } from '../signing/keyring.ts'
+import { type Keyring, orForged, type Verdict } from '../signing/keyring.ts'
 import { isGenuine } from './payload.ts'
 import type { Approval, Decision, Request } from './request.ts'
 
@@ -87,7 +87,7 @@ export function createRequestSignatures(keyring: Keyring) {
   /** Verifies everything that people are shown of a change: what was requested, its hash, and what was read before the write. */
   function verifyRecord(request: Request): Verdict {
     const { warnings, signature, seen, seenSignature } = request
-    return isKnown([requestContent(request), warnings, signature, seen, seenSignature], () => verifyParts(request))
+    return orForged(() => isKnown({ ...requestContent(request), warnings, signature, seen, seenSignature }, () => verifyParts(request)))
   }
 
   function verifyParts(request: Request): Verdict {
@@ -146,7 +146,7 @@ function createKnown() {
     }
   }
 
-  return function isKnown(content: unknown[], verify: () => Verdict): Verdict {
+  return function isKnown(content: object, verify: () => Verdict): Verdict {
     const text = JSON.stringify(content)
     if (known.has(text)) return 'genuine'
     const verdict = verify()

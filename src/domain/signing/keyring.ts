@@ -3,7 +3,7 @@ import { canonicalJson } from './canonical-json.ts'
 import type { Secret } from './secret.ts'
 
 /** What a keyring is for. A signature made for one purpose is worth nothing for another. */
-export type Purpose = 'requests' | 'audit' | 'assignments' | 'notices'
+type Purpose = 'requests' | 'audit' | 'assignments' | 'notices'
 
 /** `unknown-key`: it was signed with a key that this process does not have, so nobody can say whether it is genuine. `unsigned` has no signature. */
 export type Verdict = 'genuine' | 'forged' | 'unknown-key' | 'unsigned'
@@ -33,27 +33,27 @@ export function createKeyring(secrets: readonly [Secret, ...Secret[]], { purpose
     if (id === undefined || mac === undefined) return 'forged'
     const subkey = subkeys.find((each) => each.id === id)
     if (!subkey) return 'unknown-key'
-    return isMacOf(subkey, content, Buffer.from(mac, 'base64url')) ? 'genuine' : 'forged'
+    return orForged(() => (timingSafeEqual(macOf(subkey, content), Buffer.from(mac, 'base64url')) ? 'genuine' : 'forged'))
   }
 
   return { sign, verify }
 }
 export type Keyring = ReturnType<typeof createKeyring>
 
+/** Verifies content from Redis. What is nested too deeply for the stack cannot have been signed. */
+export function orForged(verify: () => Verdict): Verdict {
+  try {
+    return verify()
+  } catch (error) {
+    if (error instanceof RangeError) return 'forged'
+    throw error
+  }
+}
+
 function subkeyOf(secret: Secret, info: string): Subkey {
   const key = Buffer.from(hkdfSync('sha256', secret.reveal(), '', info, 32))
   // The id distinguishes keys and reveals nothing about the key.
   return { key: createSecretKey(key), id: hash('sha256', Buffer.concat([Buffer.from('id of '), key])).slice(0, 8) }
-}
-
-function isMacOf(subkey: Subkey, content: unknown, mac: Buffer): boolean {
-  try {
-    return timingSafeEqual(macOf(subkey, content), mac)
-  } catch (error) {
-    // A value that is nested too deeply for the stack cannot have been signed either.
-    if (error instanceof RangeError) return false
-    throw error
-  }
 }
 
 function macOf({ key }: Subkey, content: unknown): Buffer {

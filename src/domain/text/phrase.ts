@@ -1,10 +1,10 @@
 /** A person of Slack in a phrase, by user id. */
-export interface PersonInPhrase {
+interface PersonInPhrase {
   person: string
 }
 
 /** The person that a name belongs to, by user id: `, for @Ada` after the name. Plain text leaves it out, because it could only show the id. */
-export interface OwnerInPhrase {
+interface OwnerInPhrase {
   owner: string
 }
 

@@ -4,7 +4,7 @@ import { isKeyLabel, labelOf, uniqueKeyName } from '../../domain/account/api-key
 import { UserError } from '../../domain/errors/errors.ts'
 import type { Filling } from '../../requests/interactions/forms/filled-form.ts'
 import { type CommandSubmit, submitFromCommand, submitFromForm } from '../../requests/interactions/forms/submit-from-slack.ts'
-import { requestIdFor } from '../../requests/lifecycle/submit/submit.ts'
+import { requestIdFor } from '../../requests/lifecycle/submit/build-request.ts'
 import { reasonIn } from '../../slack/blocks/reason-input.ts'
 import type { CommandCall } from '../../slack/commands/commands.ts'
 import type { Submission, SubmissionAnswer } from '../../slack/commands/handlers.ts'

@@ -15,7 +15,7 @@ export const keyForm = {
 const readOnly = option({ text: 'Read-only', value: 'read-only', description: 'Can read everything and change nothing' })
 const fullAccess = option({ text: 'Full access', value: 'full', description: 'Can read and change everything on the account' })
 
-export interface KeyFormView {
+interface KeyFormView {
   metadata: string
   name?: string | undefined
   fullAccess?: boolean | undefined

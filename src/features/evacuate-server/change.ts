@@ -21,7 +21,7 @@ import { createPreflight, createReadAddresses } from './preflight.ts'
 /** The kind of the change. This name is public. */
 export const evacuationKind = 'ip.evacuate'
 
-export interface EvacuationParts {
+interface EvacuationParts {
   accountApi: Pick<AccountApi, 'elasticIps' | 'servers'>
   seen: SeenAssignments
 }
@@ -78,7 +78,7 @@ function doneSentence({ items, to }: EvacuationFacts): Phrase {
     : phrase`${[addressCount(items.length)]} are assigned to ${to.name}.`
 }
 
-export function describeEvacuation({ from, to, toAddress, project, site, items }: EvacuationFacts): Description {
+function describeEvacuation({ from, to, toAddress, project, site, items }: EvacuationFacts): Description {
   const count = addressCount(items.length)
   return {
     title: phrase`Evacuate ${from.name} → ${to.name}: ${[count]}`,

@@ -5,7 +5,7 @@ import { UnknownName } from '../../domain/errors/errors.ts'
 import { chooseServer, findServers } from '../../moves/find-server.ts'
 
 /** The server to evacuate, as far as it is known. */
-export interface Source {
+interface Source {
   id: string
   name: string
   project: ProjectRef | undefined

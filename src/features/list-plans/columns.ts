@@ -6,7 +6,7 @@ import type { PlanOffer, PlanQuery } from './query.ts'
 import { stockOf } from './stock.ts'
 
 /** Names the amount that a unit price is for. */
-const unitNames = { vcpu: 'vCPU', gb: 'GB of memory' } as const
+const unitNames = { vcpu: 'vCPU', gb: 'GiB of memory' } as const
 
 /** Columns that only depend on the plan have the same words in both lists. */
 type OwnColumn = Omit<Column<Plan>, 'absent'>
@@ -15,7 +15,7 @@ const name: OwnColumn = { header: 'Plan', cell: ({ name }) => name }
 
 const size: OwnColumn[] = [
   { header: 'vCPU', cell: ({ specs }) => numberCell(specs.vcpuCount), after: ' vCPU' },
-  { header: 'Memory (GB)', cell: ({ specs }) => numberCell(specs.memory), after: ' GB memory' },
+  { header: 'Memory (GiB)', cell: ({ specs }) => numberCell(specs.memory), after: ' GiB memory' },
   { header: 'GPU', cell: gpu },
   { header: 'Disk', cell: disk },
 ]
@@ -83,7 +83,7 @@ function priceCell(value: number | undefined, currency: string, per: 'h' | 'mo')
 }
 
 function gpu({ specs }: Plan): string | undefined {
-  return specs.gpu && `${specs.gpu}${specs.vramPerGpu === undefined ? '' : ` with ${specs.vramPerGpu} GB`}`
+  return specs.gpu && `${specs.gpu}${specs.vramPerGpu === undefined ? '' : ` with ${specs.vramPerGpu} GiB`}`
 }
 
 function disk({ specs }: Plan): string | undefined {

@@ -13,7 +13,7 @@ import { stockOf } from './stock.ts'
 const orders: Record<Measure, string> = {
   plan: 'cheapest first',
   vcpu: 'cheapest per vCPU first',
-  gb: 'cheapest per GB of memory first',
+  gb: 'cheapest per GiB of memory first',
 }
 
 export function planListing(plans: Plan[], words: string[], missing: Missing = {}): Listing {

@@ -2,7 +2,7 @@ import type { Plan, PlanPrice, PlanRegion } from '../../domain/account/plan.ts'
 import { inNaturalOrder } from '../../domain/text/natural-order.ts'
 import { containsWords, searchText } from '../../slack/text/contains-words.ts'
 
-/** The price that plans are compared by: of the plan, per vCPU, or per GB of memory. */
+/** The price that plans are compared by: of the plan, per vCPU, or per GiB of memory. */
 export type Measure = 'plan' | 'vcpu' | 'gb'
 
 export interface PlanQuery {

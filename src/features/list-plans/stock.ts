@@ -1,7 +1,7 @@
 import type { PlanRegion } from '../../domain/account/plan.ts'
 
-/** Names the sites that offer a plan, each with its region: `ASH, DAL (United States); FRA (Germany)`. Undefined if there are none. */
-export interface Stock {
+/** Names the sites that offer a plan, by their codes: `ASH, DAL, FRA`. Undefined if there are none. The details of a plan name the regions. */
+interface Stock {
   inStock: string | undefined
   notInStock: string | undefined
 }
@@ -14,9 +14,6 @@ export function stockOf(regions: PlanRegion[]): Stock {
 }
 
 function placed(regions: PlanRegion[], sitesOf: (region: PlanRegion) => string[]): string | undefined {
-  const places = regions.flatMap((region) => {
-    const sites = sitesOf(region)
-    return sites.length > 0 ? [`${sites.join(', ')} (${region.name ?? 'region unknown'})`] : []
-  })
-  return places.length > 0 ? places.join('; ') : undefined
+  const sites = new Set(regions.flatMap(sitesOf))
+  return sites.size > 0 ? [...sites].join(', ') : undefined
 }

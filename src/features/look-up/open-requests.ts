@@ -5,7 +5,7 @@ import type { Store } from '../../requests/store/store.ts'
 const mostRead = 200
 
 /** The open requests about each thing, by its id. `unread`: how many open requests were not searched. */
-export interface OpenRequests {
+interface OpenRequests {
   about: Map<string, Request[]>
   unread: number
 }

@@ -18,7 +18,7 @@ export interface FoundThing {
   serverId: string | undefined
 }
 
-export interface LookedUp {
+interface LookedUp {
   metadata: string
   things: FoundThing[]
   /** How many further things the message names. */

@@ -15,7 +15,7 @@ export const moveForm = {
 /** The id of the button that opens the form for an Elastic IP that was looked up. */
 export const moveThis = 'move-this-elastic-ip'
 
-export interface MoveFormView {
+interface MoveFormView {
   metadata: string
   elasticIp?: PlainTextOption | undefined
   server?: PlainTextOption | undefined

@@ -36,7 +36,6 @@ export function createResolve(accountApi: Pick<AccountApi, 'elasticIps' | 'serve
     return { elasticIpId: elasticIp.id, serverId: chooseServer(typedServer, await servers, elasticIp.project).id }
   }
 }
-export type Resolve = ReturnType<typeof createResolve>
 
 /** Whether both look like ids of the service: `eip_…`, `ueip_…` (BGP) and `sv_…`. Anything else may be a name. */
 function areIds(elasticIp: string, server: string): boolean {

@@ -11,7 +11,7 @@ export const renameForm = {
   newName: 'new-name',
 } as const
 
-export interface RenameFormView {
+interface RenameFormView {
   metadata: string
   virtualMachine?: PlainTextOption | undefined
   newName?: string | undefined

@@ -2,7 +2,7 @@ import type { VirtualMachine } from '../../domain/account/virtual-machine.ts'
 import type { Moment } from '../../domain/change/change.ts'
 import type { Observation } from '../../domain/change/observation.ts'
 
-export interface Rename {
+interface Rename {
   id: string
   /** Undefined if the account API showed no name. */
   from: string | undefined

@@ -4,7 +4,7 @@ import type { VirtualMachine } from '../../domain/account/virtual-machine.ts'
 import { isUnanswered } from '../../domain/errors/api-errors.ts'
 import { UnknownName, UserError } from '../../domain/errors/errors.ts'
 
-export type Resolved = { is: 'one'; id: string } | { is: 'several'; machines: VirtualMachine[] }
+type Resolved = { is: 'one'; id: string } | { is: 'several'; machines: VirtualMachine[] }
 
 /**
  * Finds the virtual machine that a person typed: by id, or else by its current name, which several can have. Throws UnknownName if there
@@ -29,7 +29,6 @@ export function createResolve({ virtualMachines }: Pick<AccountApi, 'virtualMach
     return chooseMachine(typed, await virtualMachines.list({ signal }))
   }
 }
-export type Resolve = ReturnType<typeof createResolve>
 
 export function chooseMachine(typed: string, all: VirtualMachine[]): Resolved {
   const wanted = typed.trim().toLowerCase()

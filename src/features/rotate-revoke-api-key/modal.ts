@@ -17,7 +17,7 @@ const hints = {
   revoke: 'Its token stops working as soon as the request is approved.',
 } as const
 
-export interface KeyChoiceView {
+interface KeyChoiceView {
   metadata: string
   apiKey?: PlainTextOption | undefined
   reason?: string | undefined

@@ -16,7 +16,6 @@ const stepWords: Record<StepName, ActWords> = {
   'break-glass': { word: 'break-glass', mark: ':rotating_light:', words: 'Approved by the requester alone (break-glass)' },
   reject: { word: 'reject', mark: ':no_entry_sign:', words: 'Rejected' },
   withdraw: { word: 'withdraw', mark: ':leftwards_arrow_with_hook:', words: 'Withdrawn' },
-  'withdraw-handover': { word: 'withdraw', mark: ':leftwards_arrow_with_hook:', words: 'Withdrawn' },
   'withdraw-resolved': { word: 'withdraw', mark: ':leftwards_arrow_with_hook:', words: 'Withdrawn, because the alert resolved' },
   'note-resolved': { word: 'resolve', mark: ':information_source:', words: 'The alert resolved' },
   expire: { word: 'expire', mark: ':hourglass:', words: 'Expired' },

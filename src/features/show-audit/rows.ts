@@ -24,7 +24,7 @@ export function auditRows(stories: Story[], { events, addresses, catalog }: RowP
 }
 
 /** Finds the account's events that confirm an entry of the story. */
-export function confirming({ entries }: Story, events: MatchedEvent[]): MatchedEvent[] {
+function confirming({ entries }: Story, events: MatchedEvent[]): MatchedEvent[] {
   const seqs = new Set(entries.map(({ seq }) => seq))
   return events.filter((event) => event.is === 'confirms' && seqs.has(event.entry.seq))
 }

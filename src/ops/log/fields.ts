@@ -24,6 +24,7 @@ export const logFields = {
   problem: 'what is wrong, as a sentence or a code',
   afterMs: 'how long a check had failed or an error had recurred, in milliseconds',
   repeats: 'how many more errors like it there have been since its first line',
+  lastAt: 'when the last repeat was (ISO 8601). The line itself comes up to a minute later',
   nextTryInMs: 'the time to the next attempt, in milliseconds',
   members: 'the members of a Slack payload that are missing',
   from: '`slack`: written by a library of Slack, or by the port for Slack',

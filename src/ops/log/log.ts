@@ -5,7 +5,7 @@ import { safeValue, scrub } from './safe-value.ts'
 
 export { describeError } from './safe-value.ts'
 
-export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal'
+type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal'
 
 /** The fields of a line. docs/logs.md describes each. */
 export type Fields = { [Name in LogField]?: unknown }

@@ -31,8 +31,9 @@ export function createRepeatedLines(log: Pick<Log, 'info' | 'warn' | 'error'>, o
   function write({ fields, text, about = '', level = 'warn', over = 'This has not happened again', onWritten }: RepeatedLine): void {
     const { code } = fields
     repeats.note(nameOf(code, about), {
-      tell(count) {
-        log[level]({ ...fields, ...(count > 0 ? { repeats: count } : {}) }, text)
+      tell(count, lastAt) {
+        // This line comes up to a minute after the last repeat, when the error may be over.
+        log[level]({ ...fields, ...(count > 0 ? { repeats: count, lastAt: new Date(lastAt).toISOString() } : {}) }, text)
         onWritten?.()
       },
       tellEnd: (count, afterMs) => log.info({ code, repeats: count, afterMs }, over),

@@ -2,7 +2,7 @@ import { ApiContractError, ApiError, ApiUnreachableError } from '../../domain/er
 import { StoreUnavailableError, UserError } from '../../domain/errors/errors.ts'
 import { Secret } from '../../domain/signing/secret.ts'
 
-export interface ErrorDescription {
+interface ErrorDescription {
   name: string
   message: string
   code?: string

@@ -46,7 +46,7 @@ export function createMetrics() {
   )
   const slackCalls = histogram(
     'lockkeeper_slack_call_duration_seconds',
-    'Requests to Slack, by method (or response_url) and result: ok, refused, rate-limited, unknown, HTTP status or unreachable.',
+    'Requests to Slack, by method (or response_url) and result: ok, refused, token-rejected, rate-limited, unknown, HTTP status or unreachable.',
     callBuckets,
     'method',
     'status',

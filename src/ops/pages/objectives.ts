@@ -1,12 +1,12 @@
 import type { Instruments } from './instruments.ts'
 
 /** The kinds of payload that are acknowledged: the values of the label `payload`. */
-export const acknowledgedPayloads = ['command', 'click', 'form', 'shortcut', 'options', 'home', 'other'] as const
+const acknowledgedPayloads = ['command', 'click', 'form', 'shortcut', 'options', 'home', 'other'] as const
 export type AcknowledgedPayload = (typeof acknowledgedPayloads)[number]
 
 /** How Redis can lose a request: the values of the label `how`. */
 export const losses = ['all-data', 'set-back', 'one-record'] as const
-export type Loss = (typeof losses)[number]
+type Loss = (typeof losses)[number]
 
 /** Why a record or a note is not genuine: the values of the label `problem`. */
 export const forgeries = ['record-changed', 'approvals-not-genuine', 'already-sent', 'already-ended', 'audit-note'] as const

@@ -8,7 +8,7 @@ import { shareRuns } from './shared-runs.ts'
 export type Check = () => Promise<void> | void
 
 /** The result of a check. `since` is the time when this process first saw the problem, in ISO 8601. */
-export type Verdict = { ok: true } | { ok: false; problem: string; since: string }
+type Verdict = { ok: true } | { ok: false; problem: string; since: string }
 
 /** How long a check may take. After that the page reports that it got no answer. */
 const checkDeadlineMs = 2_000
@@ -55,7 +55,6 @@ export function createStatus<Name extends string>({ checks, log, now = Date.now 
 
   return { note, run, page }
 }
-export type Status<Name extends string> = ReturnType<typeof createStatus<Name>>
 
 async function runCheck(check: Check): Promise<string | undefined> {
   const outcome = Promise.resolve()

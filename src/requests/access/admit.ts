@@ -18,7 +18,7 @@ interface AdmitParts {
 }
 
 /** A change that a person requests, after its project was read. */
-export interface Requested {
+interface Requested {
   kind: ChangeKind
   project: Project
   /** What `gate` returned for this kind of change. */
@@ -79,7 +79,6 @@ export function createAdmit({ standings, policy, refuse }: AdmitParts) {
     return 'too-few'
   }
 }
-export type Admit = ReturnType<typeof createAdmit>
 
 function uncheckedOf({ standing }: Place, approvers: Approvers): Finding[] {
   return [

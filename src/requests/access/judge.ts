@@ -12,7 +12,7 @@ import type { Ruling } from '../../domain/approval/ruling.ts'
 import type { ChangeKind } from '../../domain/policy/change-kind.ts'
 import { approverGroupsOf, type Policy, type PolicyRule, rulesOfKind } from '../../domain/policy/policy.ts'
 import type { Request } from '../../domain/request/request.ts'
-import type { Standings } from './standings.ts'
+import type { Freshness, Standings } from './standings.ts'
 
 /** What a person wants to do. */
 export type Act =
@@ -28,11 +28,6 @@ type ActOnRequest =
   | { to: 'own'; request: Request; wants: 'issue' | 'withdraw' }
   /** Stop the tracking or start it again. */
   | { to: 'track'; request: Request }
-
-/** `fresh`: read from Slack again, and not from the cache. */
-interface Freshness {
-  fresh: boolean
-}
 
 interface JudgeParts {
   standings: Standings
@@ -78,4 +73,3 @@ export function createJudge({ standings, policy, hasProject, ruleOf }: JudgePart
 
   return { judge, judgeRequesting }
 }
-export type Judge = ReturnType<typeof createJudge>

@@ -7,7 +7,7 @@ import { denialWords, type LabelOf } from '../messages/refusals/denials.ts'
 import type { NoteOf } from '../store/request-note.ts'
 
 /** What a person tried: an act, or the id of a button. */
-export interface Attempt {
+interface Attempt {
   to: string
   /** The command, click, submission or option load. */
   what?: string

@@ -19,7 +19,8 @@ interface StandingsParts {
   homeTeamId: () => string | undefined
 }
 
-interface Freshness {
+/** `fresh`: read from Slack again, and not from the cache. */
+export interface Freshness {
   fresh: boolean
 }
 

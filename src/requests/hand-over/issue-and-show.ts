@@ -29,7 +29,7 @@ export interface IssueAndShowParts {
 }
 
 /** A request whose step `issue` this process took. */
-export interface Claimed {
+interface Claimed {
   request: Request
   change: Change
   handover: Handover<unknown, unknown>

@@ -10,7 +10,7 @@ import type { Catalog } from '../catalog.ts'
 import type { Decide } from '../lifecycle/decide/decide.ts'
 import { belongsTo, readButton } from '../messages/buttons.ts'
 
-export interface GenuineRequestParts {
+interface GenuineRequestParts {
   signatures: Pick<RequestSignatures, 'verifyRecord'>
   find: Decide['find']
   access: Access

@@ -17,7 +17,7 @@ export type ReadDetails = (id: string, origin: Origin) => Promise<Details | unde
 
 /** An item as a button names it: `text` is how a form shows it. */
 const ListedItem = z.object({ id: z.string(), text: z.string() })
-export type ListedItem = z.infer<typeof ListedItem>
+type ListedItem = z.infer<typeof ListedItem>
 
 /** A change that can be requested for an item from its details: a button, which opens the form filled with the item. */
 export interface ItemAction {

@@ -3,7 +3,7 @@ import { guardStore } from '../../redis/connect.ts'
 import type { Keys } from '../../redis/key-names.ts'
 
 /** Interactions that Slack sends to separate addresses. One address can work while the other does not. */
-export type Received = 'click' | 'options'
+type Received = 'click' | 'options'
 
 /** The time is stored at most once a minute. */
 const storeEveryMs = 60_000

@@ -1,16 +1,24 @@
 import type { AuthorityProblem } from '../../domain/request/authority-problem.ts'
 import type { Request } from '../../domain/request/request.ts'
 import type { ListProblem } from '../../redis/assignments.ts'
-import { code, type Mrkdwn, mention, mrkdwn } from '../../slack/text/text.ts'
+import { code, type Mrkdwn, mrkdwn, profileLink } from '../../slack/text/text.ts'
 
 /** Says that neither the channel nor the requester gets a message. `error`: Slack's code. */
 export function undeliverable({ id, state }: Request, error: string, command: string): Mrkdwn {
   return mrkdwn`:warning: Couldn't deliver a message about request ${id} (${state}) to its channel or the requester: ${error}. Tell the requester what ${code(`${command} audit ${id}`)} shows. Then invite Lockkeeper to the channel, or unarchive it.`
 }
 
-/** Says that a channel does not get the message about an emergency approval. `error`: Slack's code. */
-export function unannounced({ id, origin }: Request, error: string, command: string): Mrkdwn {
-  return mrkdwn`:rotating_light: *Emergency approval* that its channel doesn't get: ${mention(origin.userId)} approved their own request ${id} alone, and Slack refused the message (${error}). Check it now with ${code(`${command} audit ${id}`)}.`
+interface Unannounced {
+  /** Slack's code. */
+  error: string
+  command: string
+  /** The address of the requester's profile. */
+  profile: string | undefined
+}
+
+/** Says that a channel does not get the message about an emergency approval. Its requester is not notified of it. */
+export function unannounced({ id, origin }: Request, { error, command, profile }: Unannounced): Mrkdwn {
+  return mrkdwn`:rotating_light: *Emergency approval* that its channel doesn't get: ${profileLink(origin.userId, profile, 'The requester')} approved their own request ${id} alone, and Slack refused the message (${error}). Check it now with ${code(`${command} audit ${id}`)}.`
 }
 
 /** Says that the record of an open request is gone. */

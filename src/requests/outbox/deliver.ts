@@ -11,6 +11,7 @@ interface DeliverParts {
   outbox: Outbox
   messenger: Messenger
   render: Renderer
+  namesOf?: SendReportParts['namesOf']
   onUndeliverable: SendReportParts['onUndeliverable']
   /** Receives each end of a change that was sent, once Slack has its report. `sinceEndMs`: from the end to the report, by Redis' clock. */
   onReported?: (request: Request, sinceEndMs: number) => void
@@ -27,9 +28,17 @@ const mostRounds = 5
  * Creates the function that sends one message of the outbox. Any process may call it at any time: a lease lets one of them send. A message
  * that may have been sent is searched for first. A card is sent again until Slack shows the latest revision of the record.
  */
-export function createDeliver({ outbox, messenger, render, onUndeliverable, onReported = () => {}, tracing = noTracing }: DeliverParts) {
+export function createDeliver({
+  outbox,
+  messenger,
+  render,
+  namesOf = async () => new Map(),
+  onUndeliverable,
+  onReported = () => {},
+  tracing = noTracing,
+}: DeliverParts) {
   const sendCard = createSendCard({ messenger, render })
-  const sendReport = createSendReport({ messenger, render, onUndeliverable })
+  const sendReport = createSendReport({ messenger, render, namesOf, onUndeliverable })
 
   return async function deliver(id: string, name: OutboxName): Promise<Delivered> {
     let early = false

@@ -34,7 +34,7 @@ export interface Lease {
 }
 
 /** A message to send now, and the record at the moment of the lease. */
-export interface Leased {
+interface Leased {
   lease: Lease
   request: Request
   /** Returns the present time in ms since 1970, by Redis' clock at the lease and this process' clock since then. */
@@ -42,7 +42,7 @@ export interface Leased {
 }
 
 /** `held`: another process sends it. `settled`: it was sent. `missing`: no such request. `cardless`: send the card first. */
-export type NotLeased = 'held' | 'settled' | 'missing' | 'cardless'
+type NotLeased = 'held' | 'settled' | 'missing' | 'cardless'
 
 /** The result of a try. */
 export type Settlement =

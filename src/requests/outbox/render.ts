@@ -5,6 +5,7 @@ import { canReverse, type LinkTo, type Request } from '../../domain/request/requ
 import type { RequestSignatures } from '../../domain/request/request-signature.ts'
 import { formatDuration } from '../../domain/text/duration.ts'
 import type { Answerable } from '../../slack/lists/answerable.ts'
+import { profileLink } from '../../slack/text/text.ts'
 import type { Message } from '../../slack/web-api/messenger.ts'
 import type { Catalog } from '../catalog.ts'
 import { approvalCard } from '../messages/card/card.ts'
@@ -24,8 +25,11 @@ export interface Renderer {
   /** False if another version of Lockkeeper wrote the request, and this version cannot show all of it. */
   canRender(request: Request): boolean
   card(request: Request): Message
-  /** Undefined if the report no longer applies, for example that a change is late after it ended. */
-  report(request: Request, name: ReportName): Answerable | undefined
+  /**
+   * Undefined if the report no longer applies, for example that a change is late after it ended. `names`: of the people whom it shows
+   * without a mention, by their ids.
+   */
+  report(request: Request, name: ReportName, names?: ReadonlyMap<string, string>): Answerable | undefined
   /** Adds that the message may be a repeat. */
   asRepeat(message: Answerable): Answerable
   /** Adds that the report goes to the requester directly, because its channel does not take it. `error`: Slack's code. */
@@ -39,6 +43,8 @@ interface RendererParts {
   environment: string | undefined
   /** Returns the address of a message. */
   addressOf: (message: MessageRef) => string | undefined
+  /** Returns the address of a person's profile. */
+  profileOf: (userId: string) => string | undefined
   moveTimeoutMs: number
   /** Returns the address of a request's message. */
   linkTo: LinkTo
@@ -54,6 +60,7 @@ export function createRenderer({
   ruleOf,
   environment,
   addressOf,
+  profileOf,
   moveTimeoutMs,
   linkTo,
   verifyRecord,
@@ -109,7 +116,7 @@ export function createRenderer({
     }
   }
 
-  function reportView(request: Request): Omit<ReportView, 'lateAfter' | 'now'> {
+  function reportView(request: Request): Omit<ReportView, 'lateAfter' | 'now' | 'showActor'> {
     if (!isVerified(request)) return { ...unverifiedView(request), done: unverifiedDone, remark: undefined, handover: undefined }
     const opened = catalog.open(request)
     const { change, latest } = opened
@@ -135,7 +142,10 @@ export function createRenderer({
     canRender: (request) => catalog.openIfFit(request) !== undefined || verifyRecord(request) !== 'genuine',
     card: (request) => approvalCard(view(request)),
     details: (request) => requestDetails(view(request)),
-    report: (request, name) => report({ ...reportView(request), lateAfter: formatDuration(moveTimeoutMs), now: now() }, name),
+    report: (request, name, names = new Map()) => {
+      const showActor: ReportView['showActor'] = (userId, words = names.get(userId)) => profileLink(userId, profileOf(userId), words)
+      return report({ ...reportView(request), lateAfter: formatDuration(moveTimeoutMs), now: now(), showActor }, name)
+    },
     asRepeat,
     asDirect,
   }

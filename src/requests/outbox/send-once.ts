@@ -1,5 +1,6 @@
 import type { Request } from '../../domain/request/request.ts'
 import { type Answerable, sendWithTable } from '../../slack/lists/answerable.ts'
+import { rejectedTokenErrors } from '../../slack/web-api/failure.ts'
 import type { SearchResult } from '../../slack/web-api/find-message.ts'
 import type { Messenger, Posted, Where } from '../../slack/web-api/messenger.ts'
 import type { Lease, Settlement } from './outbox.ts'
@@ -15,7 +16,7 @@ export interface SendResult {
 }
 
 /** A place in Slack, and the key that a search finds the message by. */
-export type Place = Where & { key: string }
+type Place = Where & { key: string }
 
 /** This attempt has certainly sent nothing. */
 interface Unsent {
@@ -88,16 +89,7 @@ export function laterAfter(failure: { is: 'rate-limited' | 'unsent'; retryInMs: 
 }
 
 /** Slack's refusals that no message causes: the token is being exchanged, or the app is being installed again. */
-const passing = new Set([
-  'invalid_auth',
-  'not_authed',
-  'account_inactive',
-  'token_revoked',
-  'token_expired',
-  'missing_scope',
-  'accesslimited',
-  'org_login_required',
-])
+const passing = new Set([...rejectedTokenErrors, 'missing_scope', 'accesslimited', 'org_login_required'])
 
 /** The wait after a refusal that passes. */
 export const passingMs = 30_000

@@ -3,6 +3,7 @@ import type { Request } from '../../domain/request/request.ts'
 import { type Answerable, sendWithTable } from '../../slack/lists/answerable.ts'
 import { unreachableChannelErrors } from '../../slack/web-api/failure.ts'
 import type { Messenger } from '../../slack/web-api/messenger.ts'
+import { actorsIn } from '../messages/reports/reports.ts'
 import type { ReportName } from '../steps/step.ts'
 import type { Lease } from './outbox.ts'
 import type { Renderer } from './render.ts'
@@ -11,6 +12,8 @@ import { createSendOnce, isOver, isPassing, later, laterAfter, leaseOver, passin
 export interface SendReportParts {
   messenger: Messenger
   render: Renderer
+  /** Returns the names of people by their ids. Those that cannot be read are left out. */
+  namesOf: (userIds: string[]) => Promise<ReadonlyMap<string, string>>
   /**
    * Receives a message that neither the channel nor the requester gets, with Slack's error code; and an emergency approval that the channel does not
    * get, because the requester, who gave it, must not be the only one who knows.
@@ -19,11 +22,11 @@ export interface SendReportParts {
 }
 
 /** Creates the function that posts a report to the thread, or to the requester directly if the channel does not take it. */
-export function createSendReport({ messenger, render, onUndeliverable }: SendReportParts) {
+export function createSendReport({ messenger, render, namesOf, onUndeliverable }: SendReportParts) {
   const { search, postUnlessFound } = createSendOnce({ messenger, render })
 
   return async function sendReport(request: Request, name: ReportName, lease: Lease): Promise<SendResult> {
-    const message = render.report(request, name)
+    const message = render.report(request, name, await namesOf(actorsIn(request, name)))
     if (!message) return sent({ status: 'settled' })
     const channel = { channelId: request.origin.channelId, key: keyOf(request, name, lease) }
     const thread = request.cardTs ? { threadTs: request.cardTs, broadcast: name === 'break-glass' } : {}

@@ -1,8 +1,9 @@
-import type { Request } from '../../domain/request/request.ts'
+import { isOpen, type Request } from '../../domain/request/request.ts'
 import { isItemUnderway } from '../../domain/request/request-item.ts'
 import { noTracing, type Tracing } from '../../domain/tracing.ts'
 import type { Wake } from '../../redis/queues.ts'
 import { unreachableChannelErrors } from '../../slack/web-api/failure.ts'
+import type { CheckRecord } from '../access/check-record.ts'
 import type { Catalog } from '../catalog.ts'
 import { approvalData } from '../lifecycle/decide/approval-step.ts'
 import type { CommonFinding } from '../messages/refusals/causes.ts'
@@ -10,6 +11,7 @@ import type { Deliver } from '../outbox/deliver.ts'
 import type { Show } from '../outbox/show.ts'
 import type { Store } from '../store/store.ts'
 import type { DiscardUnposted } from './discard-unposted.ts'
+import type { Distrust } from './distrust.ts'
 import type { Execute } from './execute/execute.ts'
 import type { SendItems } from './items/send-items.ts'
 import { remindersOf } from './reminders.ts'
@@ -34,6 +36,8 @@ const unknownRetryMs = 10 * 60_000
 interface ReconcileParts {
   store: Store
   catalog: Catalog
+  checkRecord: CheckRecord
+  distrust: Distrust
   deliver: Deliver
   show: Show
   execute: Execute
@@ -54,6 +58,8 @@ interface ReconcileParts {
 export function createReconcile({
   store,
   catalog,
+  checkRecord,
+  distrust,
   deliver,
   show,
   execute,
@@ -72,8 +78,7 @@ export function createReconcile({
 
   async function reconcileRequest(request: Request): Promise<void> {
     const { id } = request
-    // Another version of Lockkeeper wrote this record. It stays due for that version.
-    if (!catalog.openIfFit(request)) return store.postponeIfUnchanged(request, unknownRetryMs)
+    if (!catalog.openIfFit(request)) return reconcileUnfit(request)
     await store.postponeIfUnchanged(request, holdMs)
     if (request.state === 'waiting') return reconcileWaiting(request)
     if (request.state === 'approved') {
@@ -89,6 +94,14 @@ export function createReconcile({
       return show(id)
     }
     return store.clearDueIfUnchanged(id, request.revision)
+  }
+
+  /** Leaves a genuine record that does not fit to the version of Lockkeeper that wrote it. Any other was changed in Redis. */
+  function reconcileUnfit(request: Request): Promise<void> {
+    const problem = checkRecord(request)
+    if (!problem) return store.postponeIfUnchanged(request, unknownRetryMs)
+    const isTracked = isOpen(request.state) || request.trackedUntil !== undefined
+    return isTracked ? distrust(request, problem) : store.clearDueIfUnchanged(request.id, request.revision)
   }
 
   async function noteLost(id: string): Promise<void> {

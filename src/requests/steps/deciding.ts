@@ -47,14 +47,7 @@ export const decidingSteps = {
     beforeDeadline: true,
   },
   withdraw: {
-    what: 'The requester withdraws it',
-    from: ['waiting'],
-    to: 'withdrawn',
-    takers: ['requester'],
-    stamps: ['endedAt'],
-  },
-  'withdraw-handover': {
-    what: 'The requester withdraws it before the secret is issued',
+    what: 'The requester withdraws it before anything is sent',
     from: ['waiting', 'approved'],
     to: 'withdrawn',
     takers: ['requester'],

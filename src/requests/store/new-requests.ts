@@ -1,15 +1,12 @@
-import type { Audit } from '../../audit/intake.ts'
 import type { Origin } from '../../domain/approval/origin.ts'
 import type { Finding } from '../../domain/change/finding.ts'
 import type { ChangeKind } from '../../domain/policy/change-kind.ts'
 import type { MessageRef } from '../../domain/request/message-ref.ts'
 import { openStates, Request, requestVersion, resourcesOf, type SourceAlert, type Undone } from '../../domain/request/request.ts'
-import type { Redis } from '../../redis/connect.ts'
-import type { Keys } from '../../redis/key-names.ts'
 import { createScripts, readScripts } from '../../redis/scripts.ts'
 import { encodeFields } from './record.ts'
-import { type NoteOf, noteOfVerified } from './request-note.ts'
-import type { TakenStep } from './take-step.ts'
+import { noteOfVerified } from './request-note.ts'
+import type { TakeStepParts } from './take-step.ts'
 
 const scripts = readScripts(import.meta.url, ['create', 'discard'])
 
@@ -63,12 +60,7 @@ export interface Created {
   held: { resource: string; by: string }[]
 }
 
-interface NewRequestsParts {
-  redis: Redis
-  keys: Keys
-  audit: Pick<Audit, 'noteWith'>
-  noteOf: NoteOf
-  onStep: (step: TakenStep) => void
+interface NewRequestsParts extends TakeStepParts {
   currentTrace: () => string | undefined
 }
 
@@ -126,7 +118,7 @@ export function createNewRequests({ redis, keys, audit, noteOf, onStep, currentT
 }
 
 /** Returns the request as it will be recorded, to check its card before. */
-export function asDraft(request: NewRequest): Request {
+export function asRecorded(request: NewRequest): Request {
   return Request.parse({
     ...request,
     version: requestVersion,

@@ -8,8 +8,9 @@ import { createNewRequests } from './new-requests.ts'
 import { createRecords } from './records.ts'
 import type { NoteOf } from './request-note.ts'
 import { createSearchClaims } from './search-claims.ts'
+import type { TakenStep } from './step-data.ts'
 import { createTakeItem } from './take-item.ts'
-import { createTakeStep, type TakenStep } from './take-step.ts'
+import { createTakeStep } from './take-step.ts'
 
 interface StoreParts {
   redis: Redis

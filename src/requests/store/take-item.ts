@@ -5,7 +5,8 @@ import { type Request, unknownState } from '../../domain/request/request.ts'
 import { type RequestItem, unknownItemState } from '../../domain/request/request-item.ts'
 import type { ReportName, Step } from '../steps/step.ts'
 import { type ItemStepName, itemStepOf } from '../steps.ts'
-import { type StepResult, sinceApproval, type TakenStep, type TakeStep } from './take-step.ts'
+import type { StepResult, TakenStep } from './step-data.ts'
+import { sinceApproval, type TakeStep } from './take-step.ts'
 
 /** The card of a request with items is updated at most this often while they change. */
 const cardPaceMs = 5_000
@@ -20,7 +21,7 @@ export interface ItemStepData {
   notAfter?: number
 }
 
-export interface ItemStepResult extends StepResult {
+interface ItemStepResult extends StepResult {
   /** The request after the step, if it was taken. */
   request?: Request
 }

@@ -1,16 +1,14 @@
 import { randomUUID } from 'node:crypto'
-import type { AuditNote } from '../../audit/entry.ts'
 import type { Audit } from '../../audit/intake.ts'
-import type { ChangeKind } from '../../domain/policy/change-kind.ts'
 import { isOpen, type Request, type RequestState, resourcesOf, unknownState } from '../../domain/request/request.ts'
-import type { ItemState } from '../../domain/request/request-item.ts'
 import type { Redis } from '../../redis/connect.ts'
 import type { Keys } from '../../redis/key-names.ts'
 import { createScripts, readScripts } from '../../redis/scripts.ts'
-import type { ReportName, Step } from '../steps/step.ts'
-import { type ItemStepName, type StepName, stateAfter, stepOf } from '../steps.ts'
+import type { Step } from '../steps/step.ts'
+import { type StepName, stateAfter, stepOf } from '../steps.ts'
 import { encodeFields } from './record.ts'
 import type { NoteOf } from './request-note.ts'
+import type { StepData, StepResult, TakenStep } from './step-data.ts'
 
 const scripts = readScripts(import.meta.url, ['take-step'])
 
@@ -20,70 +18,7 @@ const keepEndedMs = 30 * 24 * 3_600_000
 /** The number of the first key of a resource in the script. */
 const firstResourceKey = 7
 
-/** What a step carries besides its name. */
-export interface StepData {
-  set?: Partial<
-    Pick<
-      Request,
-      | 'decision'
-      | 'approvals'
-      | 'missing'
-      | 'reminded'
-      | 'causes'
-      | 'seen'
-      | 'seenSignature'
-      | 'lastSeen'
-      | 'trackedUntil'
-      | 'stoppedBy'
-      | 'items'
-      | 'lateAt'
-      | 'untrackedMs'
-    >
-  >
-  /** What the audit notes of the step, beyond the request itself. */
-  audit?: Pick<
-    AuditNote,
-    'by' | 'rule' | 'via' | 'reason' | 'missing' | 'needed' | 'answer' | 'resourceId' | 'item' | 'resource' | 'facts' | 'causes'
-  >
-  /** The reports that the thread is owed, among those that the step may report. */
-  reports?: readonly ReportName[]
-  /** The latest time for the step, in ms since 1970 by Redis' clock. Set it if the step rests on a read that can become outdated. */
-  notAfter?: number
-  /** Takes the step only if no other request holds a resource of this one. */
-  unlessHeld?: true
-  /** Moves the deadline to this many ms from now. */
-  extendMs?: number
-  /** When the request is due again, in ms from now. Absent: never, unless the step keeps the due time. */
-  dueInMs?: number
-}
-
-export interface StepResult {
-  /**
-   * `lost`: the state does not allow the step, or another request holds a resource. `changed`: the record changed since it was read. `expired`: the deadline has passed.
-   * `outdated`: `notAfter` has passed. `missing`: there is no record.
-   */
-  outcome: 'won' | 'lost' | 'changed' | 'expired' | 'outdated' | 'missing'
-  state: RequestState | undefined
-}
-
-/** A step that this process took, for the metrics and the log. */
-export interface TakenStep {
-  step: StepName | ItemStepName | 'request'
-  requestId: string
-  /** The id of the item whose step it is. */
-  item?: string
-  /** For a step of an item, the kind of the item. */
-  kind: ChangeKind
-  /** The kind of the request, if it is another one. */
-  requestKind?: ChangeKind
-  to: RequestState | ItemState
-  /** From the last approval in ms, for a step with which a write is sent. */
-  sinceApprovalMs?: number
-  /** From the write to the end in ms, without the time that nobody tracked it, for a step that ends a change. */
-  tookMs?: number
-}
-
-interface TakeStepParts {
+export interface TakeStepParts {
   redis: Redis
   keys: Keys
   audit: Pick<Audit, 'noteWith'>
@@ -145,10 +80,12 @@ export function createTakeStep({ redis, keys, audit, noteOf, onStep }: TakeStepP
 
 export type TakeStep = ReturnType<typeof createTakeStep>
 
-/** The state after a step, the token of its taker, how long its card may wait, and the resource that the step has changed. */
 interface Taking {
+  /** The state after the step. */
   to: RequestState
+  /** The same for every repeat of one intent. */
   token: string
+  /** How long the card may wait for its update. */
   cardInMs?: number
   /** The resources that the step reports as changed. */
   changed?: string[]

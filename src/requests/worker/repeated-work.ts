@@ -61,4 +61,3 @@ export function createRepeatedWork({ redis, keys, works, onError, checkMs = usua
 
   return { start, stop }
 }
-export type RepeatedWork = ReturnType<typeof createRepeatedWork>

@@ -1,6 +1,6 @@
 import type { Button, KnownBlock, StaticSelect } from '@slack/web-api'
 import { splitMrkdwn } from '../text/cut-text.ts'
-import { cleanText, type Mrkdwn, mrkdwn } from '../text/text.ts'
+import { type Mrkdwn, mrkdwn } from '../text/text.ts'
 import { emptyText, exact, plain, verbatim } from '../text/text-objects.ts'
 
 /** The longest value of a button, in characters. Values are never cut, because a cut value would mean something else. */
@@ -39,12 +39,6 @@ export function wholeSection(text: Mrkdwn): KnownBlock[] {
   return parts.map((part) => ({ type: 'section', text: verbatim({ text: part }, limits.sectionText) }))
 }
 
-/** Shows a text whole and exactly as it was written: `*` makes nothing bold, and `:names:` do not become emoji. */
-export function plainSection(text: string): KnownBlock[] {
-  const parts = splitMrkdwn(cleanText(text, { oneLine: true }) || emptyText, limits.sectionText)
-  return parts.map((part) => ({ type: 'section', text: plain(part, limits.sectionText) }))
-}
-
 /** Shows at the top of a form why it was refused. */
 export function problemBlocks(problem: Mrkdwn | undefined): KnownBlock[] {
   return problem ? wholeSection(mrkdwn`:warning: ${problem}`) : []
@@ -53,6 +47,14 @@ export function problemBlocks(problem: Mrkdwn | undefined): KnownBlock[] {
 /** Shows a text with a button beside it. A text that does not fit into one section is cut. */
 export function sectionWithButton(text: Mrkdwn, accessory: Button): KnownBlock {
   return { type: 'section', text: verbatim(text, limits.sectionText), accessory }
+}
+
+/** The longest word of half the width of a phone. Slack breaks longer ones, such as email addresses, inside. */
+const longestInColumn = 24
+
+function fitsColumn({ text }: Mrkdwn): boolean {
+  const shown = text.replaceAll(/<[^>]*>|`/g, ' ')
+  return shown.split(/\s+/).every((word) => word.length <= longestInColumn)
 }
 
 /** Shows short facts in two columns, over several blocks if there are many. A fact that is too long for a column gets its own sections. */
@@ -66,7 +68,7 @@ export function fields(texts: Mrkdwn[]): KnownBlock[] {
     column = []
   }
   for (const text of texts) {
-    if (text.text.trim().length <= limits.fieldText) {
+    if (text.text.trim().length <= limits.fieldText && fitsColumn(text)) {
       column.push(text)
       continue
     }

@@ -10,7 +10,7 @@ export type Need = 'read' | ChangeKind
 
 /** The headings of the help, in their order. */
 export const groups = ['Change', 'View', 'Keys', 'You'] as const
-export type Group = (typeof groups)[number]
+type Group = (typeof groups)[number]
 
 export interface Command {
   /** The words after the slash command's name: `ip move`. */

@@ -12,7 +12,7 @@ interface AnsweringParts {
   onError: (error: unknown, context: { at: string }) => void
 }
 
-export interface AnswerPlace {
+interface AnswerPlace {
   origin: Origin
   responseUrl: string | undefined
   /** Opens a modal with the answer on the Home tab, which has no channel. */

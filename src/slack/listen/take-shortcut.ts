@@ -10,7 +10,7 @@ import type { AnswerTo, TrackedAnswer } from './answering.ts'
 import type { Serve } from './serve.ts'
 
 type MessagePayload = z.infer<typeof MessageShortcutPayload>
-export type ShortcutPayload = z.infer<typeof GlobalShortcutPayload> | MessagePayload
+type ShortcutPayload = z.infer<typeof GlobalShortcutPayload> | MessagePayload
 
 interface TakeShortcutParts {
   handlers: Pick<InteractionHandlers, 'shortcuts'>

@@ -51,7 +51,7 @@ function tableOf<T>(items: T[], columns: Columns<T>): Table {
   return { headers: shown.map(({ header }) => header), rows: items.map((item) => shown.map(({ cell }) => cell(item))) }
 }
 
-/** Shows an item as up to three lines of text: `*vm.small*  ·  2 vCPU  ·  4 GB memory`. */
+/** Shows an item as up to three lines of text: `*vm.small*  ·  2 vCPU  ·  4 GiB memory`. */
 function itemText<T>(item: T, [name, ...others]: Columns<T>, mark: Mrkdwn | undefined): Mrkdwn {
   const title = mrkdwn`${mark ? mrkdwn`${mark} ` : mrkdwn``}*${cellWords(name.cell(item)) ?? 'no name'}*`
   const lines = [1, 2, 3].map((line) => others.filter((column) => (column.line ?? 1) === line).flatMap((column) => wordsOf(item, column)))

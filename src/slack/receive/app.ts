@@ -10,7 +10,7 @@ import { httpReceiver } from './http-receiver.ts'
 import { type Screening, screen } from './screen.ts'
 import { readEveryEnvelope } from './socket-envelopes.ts'
 
-export interface SlackSettings {
+interface SlackSettings {
   botToken: Secret
   signingSecret: Secret | undefined
   /** If set, Lockkeeper uses Socket Mode instead of HTTP. */

@@ -1,9 +1,9 @@
 import type { IncomingMessage } from 'node:http'
 
 /** The most bytes that all unfinished bodies together may hold. */
-export const maxOpenBytes = 32 * 1_048_576
+const maxOpenBytes = 32 * 1_048_576
 
-export type BodyReading = { is: 'read'; body: Buffer } | { is: 'too-large' } | { is: 'not-sent' }
+type BodyReading = { is: 'read'; body: Buffer } | { is: 'too-large' } | { is: 'not-sent' }
 
 /** Bodies are kept in blocks of this size. Most of Slack's requests fit into one. */
 const blockBytes = 16_384

@@ -22,9 +22,7 @@ export interface UnhandledPayload {
   members?: string[]
 }
 
-export type PayloadReading =
-  | { is: 'read'; kind: string; payload: Record<string, unknown> }
-  | { is: 'unhandled'; unhandled: UnhandledPayload }
+type PayloadReading = { is: 'read'; kind: string; payload: Record<string, unknown> } | { is: 'unhandled'; unhandled: UnhandledPayload }
 
 /** The schema of each kind that has a listener. A Map, because a kind comes from outside and could be `constructor`. */
 const schemas = new Map<string, z.ZodType<Record<string, unknown>>>([

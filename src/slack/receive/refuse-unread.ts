@@ -6,7 +6,7 @@ export const endpoint = '/slack/events'
 export const maxBodyBytes = 1_048_576
 
 /** The media type of commands and interactions. Slack sends it without parameters, and Bolt accepts no others. */
-export const formType = 'application/x-www-form-urlencoded'
+const formType = 'application/x-www-form-urlencoded'
 
 /** How far the time stamp of a request may be off, in either direction (docs.slack.dev, "Verifying requests from Slack"). */
 const maxOffSeconds = 300
@@ -16,7 +16,7 @@ const maxCertificateCheckBytes = 200
 
 export type RefusalReason = 'no signature' | 'time stamp off' | 'wrong signature' | 'too large' | 'wrong content' | 'not sent in time'
 
-export interface UnreadRefusal {
+interface UnreadRefusal {
   status: 401 | 404 | 413 | 415
   /** Undefined for another path or method. Probes and scanners send these requests, which need no action. */
   reason: RefusalReason | undefined

@@ -2,7 +2,7 @@
 const mrkdwnUnits = /<[^<>]{1,500}>|&(?:amp|lt|gt);|[\s\S]/gu
 const plainUnits = /[\s\S]/gu
 
-export type TextFormat = 'plain' | 'mrkdwn'
+type TextFormat = 'plain' | 'mrkdwn'
 
 /**
  * Cuts text to at most `max` UTF-16 units, which is the strictest way to count Slack's characters, and marks the cut with `…`. In mrkdwn

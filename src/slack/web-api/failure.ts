@@ -46,6 +46,9 @@ export const unreachableChannelErrors = new Set([
   'restricted_action',
 ])
 
+/** Slack's codes for a token that it does not take anymore: a person revoked or replaced it, or removed the app. */
+export const rejectedTokenErrors = new Set(['invalid_auth', 'not_authed', 'account_inactive', 'token_revoked', 'token_expired'])
+
 /** Slack's codes for a message whose content it does not take. `http_400` is a response URL that gives no code. */
 const contentErrors = new Set([
   'invalid_blocks',

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { ServerProblem } from '../../../src/alerts/find-servers.ts'
+import type { ServerProblem } from '../../../src/alerts/firing/find-servers.ts'
 import { nothingProposed, problemWords } from '../../../src/alerts/messages/messages.ts'
 import { unposted, unread } from '../../../src/alerts/messages/operator-words.ts'
 import type { Unevaluated } from '../../../src/alerts/payload/unevaluated.ts'

@@ -6,6 +6,7 @@ import { stringify } from 'yaml'
 import { readPolicy } from '../../../src/config/policy/policy-file.ts'
 import { type Policy, type PolicyRule, ruleFor } from '../../../src/domain/policy/policy.ts'
 import { bundles, changeKinds } from '../../../src/features/index.ts'
+import { anyText } from '../../any-text.ts'
 import { evacuationKinds } from '../evacuation-kinds.ts'
 
 const fourHours = 14_400_000
@@ -676,7 +677,7 @@ describe('any text', () => {
 
   it('gives a policy or error lines without line breaks, and never throws', () => {
     fc.assert(
-      fc.property(fc.oneof(fc.string({ unit: 'binary' }), likeYaml, anyValue, likePolicy), (text) => {
+      fc.property(fc.oneof(anyText(), likeYaml, anyValue, likePolicy), (text) => {
         const result = read(text)
 
         if ('policy' in result) {
@@ -688,7 +689,7 @@ describe('any text', () => {
         expect(numbers).toEqual(numbers.toSorted((a, b) => a - b))
         expect(numbers.every((number) => number >= 1 && number <= text.split(/\r\n|\r|\n/).length)).toBe(true)
       }),
-      { numRuns: 150 },
+      { numRuns: 75 },
     )
   })
 })
@@ -746,7 +747,7 @@ describe('a policy', () => {
         expect(policy.rules.map(({ name }) => name)).toEqual(list.map(({ name }) => name))
         expect(policyOf(stringify({ rules: policy.rules.map(toFile) }))).toEqual(policy)
       }),
-      { numRuns: 100 },
+      { numRuns: 50 },
     )
   })
 })

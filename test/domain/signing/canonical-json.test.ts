@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { canonicalJson } from '../../../src/domain/signing/canonical-json.ts'
+import { anyText } from '../../any-text.ts'
 
 /** The same with the names of every object in the opposite order. */
 function reversed(value: unknown): unknown {
@@ -24,7 +25,7 @@ describe('canonical JSON', () => {
   })
 
   test('is JSON with the same content, without what JSON leaves out', () => {
-    const anything = fc.anything({ values: [fc.string({ unit: 'binary' }), fc.double(), fc.boolean(), fc.constantFrom(null, undefined)] })
+    const anything = fc.anything({ values: [anyText(), fc.double(), fc.boolean(), fc.constantFrom(null, undefined)] })
     fc.assert(
       fc.property(anything, (value) => {
         fc.pre(value !== undefined)

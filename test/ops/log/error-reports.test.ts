@@ -70,8 +70,10 @@ describe('while Redis is away', () => {
     new Error('LOADING Redis is loading the dataset in memory'),
   ]
 
-  test('the log has one line at the start, one a minute, and one when it is over, with the number of all', () => {
+  test('the log has one line at the start, one a minute, and one when it is over, with the number of all and the time of the last', () => {
     const { counted, fields, reports } = setUp()
+    const startedAt = Date.now()
+    const after = (ms: number) => new Date(startedAt + ms).toISOString()
     const report = reports.of('jobs')
 
     for (let second = 0; second < 100; second += 1) {
@@ -82,8 +84,8 @@ describe('while Redis is away', () => {
 
     expect(fields).toEqual([
       { code: 'job-failed', error: errors[0] },
-      { code: 'job-failed', error: errors.at(-1), repeats: 299 },
-      { code: 'job-failed', error: errors.at(-1), repeats: 499 },
+      { code: 'job-failed', error: errors.at(-1), repeats: 299, lastAt: after(59_000) },
+      { code: 'job-failed', error: errors.at(-1), repeats: 499, lastAt: after(99_000) },
       { code: 'job-failed', repeats: 499, afterMs: 99_000 },
     ])
     expect(counted).toHaveLength(500)

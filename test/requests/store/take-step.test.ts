@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Request } from '../../../src/domain/request/request.ts'
+import type { StepData, TakenStep } from '../../../src/requests/store/step-data.ts'
 import { createStore, type Store } from '../../../src/requests/store/store.ts'
-import type { StepData, TakenStep } from '../../../src/requests/store/take-step.ts'
 import { noteOf } from '../audit-for-test.ts'
 import { connectTestRedis, noAudit } from '../redis-for-test.ts'
 import { recordRequest } from '../request-for-test.ts'

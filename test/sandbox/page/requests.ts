@@ -9,6 +9,8 @@ export interface ShownRequest {
   channel: string
   ts: string
   requester: string | undefined
+  /** The ids of the people who have approved it so far. */
+  approvedBy: string[]
   /** `waits`: for an approver. `to-create`: the requester can create the key. */
   stage: 'waits' | 'to-create' | 'runs' | 'ended'
   /** Whether its thread says how it ended. A withdrawn request has no report. */
@@ -21,6 +23,7 @@ export function requestsIn(messages: Message[]): ShownRequest[] {
     channel: message.channel,
     ts: message.ts,
     requester: requesterOf(message),
+    approvedBy: approversIn(message),
     stage: stageOf(message),
     isReported: messages.some((reply) => reply.threadTs === message.ts && isEnd(reply)),
   }))
@@ -31,10 +34,16 @@ function requesterOf({ text }: Message): string | undefined {
   return /<@(\w+)|\bAlertmanager\b/.exec(text)?.[1]
 }
 
-/** Returns the requests that this person has to decide, or to create a key for. */
+/** Returns the people in the line that counts the approvals: `1 of 2 approvals: @Ben`. */
+function approversIn({ text }: Message): string[] {
+  const [, people = ''] = /^\d+ of \d+ approvals: (.*)$/m.exec(text) ?? []
+  return Array.from(people.matchAll(/<@(\w+)/g), ([, id = '']) => id)
+}
+
+/** Returns the requests that this person still has to decide, or to create a key for. */
 export function waitingFor(requests: ShownRequest[], { id, role }: Pick<Person, 'id' | 'role'>): ShownRequest[] {
-  return requests.filter(({ stage, requester }) =>
-    stage === 'waits' ? role === 'approver' && requester !== id : stage === 'to-create' && requester === id,
+  return requests.filter(({ stage, requester, approvedBy }) =>
+    stage === 'waits' ? role === 'approver' && requester !== id && !approvedBy.includes(id) : stage === 'to-create' && requester === id,
   )
 }
 

@@ -1,5 +1,5 @@
+import type { ConnectionProblem } from '../../../domain/errors/connection-problem.ts'
 import { code, type Mrkdwn, mrkdwn } from '../../../slack/text/text.ts'
-import type { ConnectionProblem } from './connection-problem.ts'
 
 const url = code('INFRA_API_URL')
 const ownKey = code('INFRA_API_KEY')

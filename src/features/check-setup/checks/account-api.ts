@@ -1,6 +1,6 @@
+import { connectionProblemOf } from '../../../domain/errors/connection-problem.ts'
 import { isUnavailable, type SetupFacts } from '../facts.ts'
 import * as say from './account-api-words.ts'
-import { connectionProblemOf } from './connection-problem.ts'
 import { type CheckResult, ok, subjects, unavailable, unknown, wrong } from './result.ts'
 
 export function accountApi({ accountApi: reading }: SetupFacts): CheckResult[] {

@@ -22,4 +22,3 @@ export function createCompareEvents({ audit, accountEvents, catalog }: OwnEvents
     return { events: matchEvents(read.events, writes.entries, writes.all ? undefined : writes.since, catalog), read }
   }
 }
-export type CompareEvents = ReturnType<typeof createCompareEvents>

@@ -16,7 +16,6 @@ const isAboutItsWrite: Record<StepName, boolean> = {
   'break-glass': false,
   reject: false,
   withdraw: false,
-  'withdraw-handover': false,
   'withdraw-resolved': false,
   'note-resolved': false,
   'remind-half': false,

@@ -10,7 +10,8 @@ import { nothingRequested, Refusal, toUserWords } from '../../../slack/errors.ts
 import { readMetadata } from '../../../slack/receive/metadata.ts'
 import { type Mrkdwn, mrkdwn } from '../../../slack/text/text.ts'
 import { ReasonRequired } from '../../access/reason-required.ts'
-import type { RequestedChange, Submit } from '../../lifecycle/submit/submit.ts'
+import type { RequestedChange } from '../../lifecycle/submit/requested-change.ts'
+import type { Submit } from '../../lifecycle/submit/submit.ts'
 import { submittedWords } from '../../messages/forms/submitted.ts'
 import type { FilledForm } from './filled-form.ts'
 

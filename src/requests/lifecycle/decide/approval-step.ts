@@ -1,7 +1,7 @@
 import type { Change } from '../../../domain/change/change.ts'
 import type { Decision, Request } from '../../../domain/request/request.ts'
 import { firstReminderAt } from '../../store/new-requests.ts'
-import type { StepData } from '../../store/take-step.ts'
+import type { StepData } from '../../store/step-data.ts'
 
 /**
  * Builds the data of a step that approves a request. A change that a worker executes is due at once. A change that is handed over waits for

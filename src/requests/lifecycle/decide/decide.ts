@@ -35,8 +35,7 @@ export function createDecide({ signatures, store, access, catalog, show, wake }:
 
   async function withdraw(request: Request, origin: Origin): Promise<void> {
     const grant = await access.authorize(origin, { to: 'own', request, wants: 'withdraw' })
-    const name = catalog.open(request).change.handover ? 'withdraw-handover' : 'withdraw'
-    await steps.takeStep({ request, userId: origin.userId, name, data: { audit: { by: origin.userId, ...grant } } })
+    await steps.takeStep({ request, userId: origin.userId, name: 'withdraw', data: { audit: { by: origin.userId, ...grant } } })
   }
 
   return {

@@ -4,8 +4,8 @@ import { Refusal } from '../../../slack/errors.ts'
 import { tooLate, unknownRequest } from '../../messages/refusals/refusals.ts'
 import type { Show } from '../../outbox/show.ts'
 import type { StepName } from '../../steps.ts'
+import type { StepData } from '../../store/step-data.ts'
 import type { Store } from '../../store/store.ts'
-import type { StepData } from '../../store/take-step.ts'
 
 /** A step that a person takes, and who it is. */
 interface PersonalStep {

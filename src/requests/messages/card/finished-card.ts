@@ -4,7 +4,7 @@ import type { Request, StoredState } from '../../../domain/request/request.ts'
 import { context, wholeSection } from '../../../slack/blocks/blocks.ts'
 import { reasonBlocks } from '../../../slack/blocks/reason.ts'
 import { phraseWords } from '../../../slack/text/phrase-words.ts'
-import { code, dateTime, joinMrkdwn, type Mrkdwn, mention, mrkdwn } from '../../../slack/text/text.ts'
+import { code, dateTime, deadline, joinMrkdwn, type Mrkdwn, mention, mrkdwn } from '../../../slack/text/text.ts'
 import { notesOnDone } from '../items/item-outcomes.ts'
 import type { ItemView } from '../items/item-view.ts'
 import { isOne, isPartlyDone, itemBlocks, itemLines, movedCount, othersMayFinish, unsentOf, unsentWords } from '../items/items.ts'
@@ -135,7 +135,10 @@ function whoAndWhen(request: Request): Mrkdwn {
 function who(request: Request): Mrkdwn {
   const { state, decision, decidedAt } = request
   const requester = mention(request.origin.userId)
-  if (state === 'withdrawn') return mrkdwn`Requested${isMachine(request.origin) ? '' : ' and withdrawn'} by ${requester}`
+  if (state === 'withdrawn') {
+    const requested = mrkdwn`Requested${isMachine(request.origin) ? '' : ' and withdrawn'} by ${requester}`
+    return decidedAt === undefined ? requested : mrkdwn`${requested}, ${approversOfRequest(request)}`
+  }
   if (state === 'rejected') return mrkdwn`Requested by ${requester}, rejected by ${decider(request)}`
   if (decision?.breakGlass) return mrkdwn`:rotating_light: *Emergency approval:* requested and approved by ${requester} alone`
   if (decidedAt === undefined) return mrkdwn`Requested by ${requester}`
@@ -143,7 +146,7 @@ function who(request: Request): Mrkdwn {
 }
 
 function when({ state, endedAt, createdAt, expiresAt, decidedAt, stoppedBy }: Request): Mrkdwn {
-  if (state === 'expired' && decidedAt === undefined) return mrkdwn`no decision by ${dateTime(expiresAt)}`
+  if (state === 'expired' && decidedAt === undefined) return mrkdwn`no decision by ${deadline(expiresAt, createdAt)}`
   const ended = dateTime(endedAt ?? createdAt)
   return state === 'untracked' && stoppedBy !== undefined ? mrkdwn`stopped by ${mention(stoppedBy)}, ${ended}` : ended
 }

@@ -20,22 +20,25 @@ export function approversReminder({ request, description, rule, now }: ReportVie
 }
 
 /**
- * Tells the approvers of an emergency approval, in every later state, too. The requester is mentioned, because people choose their names, and one who
- * does this could take that of another.
+ * Tells the approvers of an emergency approval, in every later state, too. It links the requester's profile and leaves out the name, because
+ * people choose their names, and one who does this could take that of another.
  */
-export function emergencyCall({ request, description, rule }: ReportView): Mrkdwn | undefined {
+export function emergencyCall({ request, description, rule, showActor }: ReportView): Mrkdwn | undefined {
   const { decision, origin } = request
   if (!decision?.breakGlass) return undefined
   const called = rule ? peopleToCall(rule, [origin.userId]) : []
   const callees = called.map((each) => mrkdwn`${each}: `)
-  const words = mrkdwn`${mention(origin.userId)} approved their own request alone: “${description.sentence}”. Check it now.`
+  const words = mrkdwn`${showActor(origin.userId, 'The requester')} approved their own request alone: “${description.sentence}”. Check it now.`
   return mrkdwn`:rotating_light: *Emergency approval.* ${joinMrkdwn([...callees, words], '')}`
 }
 
 /** Mentions the requester of a secret, who has to act after the approval, because the update of the request message notifies nobody. */
-export function handoverCall({ request, description, handover, now }: ReportView): Mrkdwn | undefined {
+export function handoverCall({ request, description, handover, now, showActor }: ReportView): Mrkdwn | undefined {
   if (request.state !== 'approved' || !handover) return undefined
-  return mrkdwn`${mention(request.origin.userId)}, approved by ${approversOfRequest(request)}: “${description.sentence}”. Press *${handover.label}* above by ${deadline(request.expiresAt, now)}.`
+  return mrkdwn`${mention(request.origin.userId)}, approved by ${joinMrkdwn(
+    approvedBy(request).map((by) => showActor(by)),
+    ' and ',
+  )}: “${description.sentence}”. Press *${handover.label}* above by ${deadline(request.expiresAt, now)}.`
 }
 
 /** Reminds the requester of a secret. Undefined if it was issued, or the request ended. */
@@ -45,9 +48,9 @@ export function handoverReminder({ request, description, handover, now }: Report
   return mrkdwn`:hourglass_flowing_sand: ${mention(request.origin.userId)}, “${description.sentence}” is approved. Press *${handover.label}* above by ${deadline(request.expiresAt, now)} (${left} left).`
 }
 
-function approversOfRequest({ approvals, decision }: Request): Mrkdwn {
-  const by = approvals.length > 0 ? approvals.map((approval) => approval.by) : [decision?.by ?? '']
-  return joinMrkdwn([...new Set(by)].map(mention), ' and ')
+/** Returns the people who approved a request. */
+export function approvedBy({ approvals, decision }: Request): string[] {
+  return [...new Set(approvals.length > 0 ? approvals.map(({ by }) => by) : [decision?.by ?? ''])]
 }
 
 /**

@@ -5,7 +5,7 @@ import { restOf } from '../../../domain/request/request-item.ts'
 import type { Phrase } from '../../../domain/text/phrase.ts'
 import { capitalised } from '../../../slack/text/capitalised.ts'
 import { phraseWords } from '../../../slack/text/phrase-words.ts'
-import { joinMrkdwn, type Mrkdwn, mention, mrkdwn, ownWords } from '../../../slack/text/text.ts'
+import { joinMrkdwn, type Mrkdwn, mrkdwn, ownWords } from '../../../slack/text/text.ts'
 import { notesOnDone } from '../items/item-outcomes.ts'
 import type { ItemView } from '../items/item-view.ts'
 import { isOne, isPartlyDone, movedCount } from '../items/items.ts'
@@ -21,6 +21,8 @@ export interface EndView {
   done: Phrase
   /** Each item of a change of several. */
   items: ItemView[]
+  /** Shows the person who acted, by name or with other words. A mention would ring their phone for what they did themselves. */
+  showActor: (userId: string, words?: string) => Mrkdwn
 }
 
 const checkFirst = 'Check the account before you request it again.'
@@ -28,7 +30,7 @@ const checkFirst = 'Check the account before you request it again.'
 const stillWanted = mrkdwn`Still wanted? Press *Request again* above.`
 
 /** Says how a request ended, why, and what to do next. A rejection's reason is shown below it. */
-export function endSentence({ request, description, done, ending, items }: EndView): Mrkdwn {
+export function endSentence({ request, description, done, ending, items, showActor }: EndView): Mrkdwn {
   const what = mrkdwn`“${phraseWords(description.title)}”`
   const why = whyWords(ending)
   const next = ending.next === undefined ? undefined : mrkdwn`${ending.next}`
@@ -49,7 +51,7 @@ export function endSentence({ request, description, done, ending, items }: EndVi
       return mrkdwn`:alarm_clock: *Expired:* ${what} wasn't approved before the deadline. Nothing was done. ${stillWanted}`
     case 'rejected':
       return request.decision?.by
-        ? mrkdwn`:no_entry: *Rejected* by ${mention(request.decision.by)}: ${what}.`
+        ? mrkdwn`:no_entry: *Rejected* by ${showActor(request.decision.by)}: ${what}.`
         : mrkdwn`:no_entry: *Rejected:* ${what}.`
     default:
       return mrkdwn`${what} is ${request.state}.`

@@ -14,7 +14,7 @@ import { isOne, movedCount, othersMayFinish, stateWithCount, underwayNames, unse
 import { whyWords } from '../refusals/causes.ts'
 import { isDistrusted } from '../refusals/unverified.ts'
 import { timeTaken } from '../words.ts'
-import { approversReminder, emergencyCall, handoverCall, handoverReminder } from './calls.ts'
+import { approvedBy, approversReminder, emergencyCall, handoverCall, handoverReminder } from './calls.ts'
 import { endSentence } from './end-report.ts'
 import type { ReportView } from './report-view.ts'
 
@@ -43,11 +43,22 @@ function sentence(view: ReportView, name: ReportName): Mrkdwn | undefined {
   }
 }
 
-/** Mentions the requester. A machine reads nothing, so the people who approved its request are told. News of an ended request calls nobody. */
-function whoIsTold({ origin, approvals, state }: Request, name: ForRequester): Mrkdwn[] {
+/**
+ * Mentions the requester. A machine reads nothing, so the people who approved its request are told. News of an ended request calls nobody,
+ * and a stop does not call the person who stopped it.
+ */
+function whoIsTold({ origin, approvals, state, stoppedBy }: Request, name: ForRequester): Mrkdwn[] {
   if (name === 'resolved' && !isOpen(state)) return []
-  const told = isMachine(origin) ? approvals.map(({ by }) => by) : [origin.userId]
-  return [...new Set(told)].map(mention)
+  const told = new Set(isMachine(origin) ? approvals.map(({ by }) => by) : [origin.userId])
+  if (name === 'stopped' && stoppedBy !== undefined) told.delete(stoppedBy)
+  return [...told].map(mention)
+}
+
+/** Returns the people whom a report shows by name, because they acted. */
+export function actorsIn(request: Request, name: ReportName): string[] {
+  if (name === 'approved') return approvedBy(request)
+  if (name === 'stopped') return request.stoppedBy === undefined ? [] : [request.stoppedBy]
+  return name === 'ended' && request.state === 'rejected' && request.decision?.by ? [request.decision.by] : []
 }
 
 type ForRequester = 'remark' | 'late' | 'resolved' | 'restarted' | 'stopped' | 'ended' | 'corrected'
@@ -81,11 +92,11 @@ function resolvedSentence({ request, description }: ReportView): Mrkdwn {
     : mrkdwn`${what} had already ended: ${stateWithCount(request)}. No change made.`
 }
 
-function stoppedSentence({ request, description, ending, items }: ReportView): Mrkdwn | undefined {
+function stoppedSentence({ request, description, ending, items, showActor }: ReportView): Mrkdwn | undefined {
   if (request.state !== 'untracked') return undefined
   if (isDistrusted(request))
     return mrkdwn`:rotating_light: *No longer tracked:* “${description.sentence}”. ${whyWords(ending)} It may still finish. Check the account.`
-  const who = request.stoppedBy ? mention(request.stoppedBy) : mrkdwn`Someone`
+  const who = request.stoppedBy ? showActor(request.stoppedBy) : mrkdwn`Someone`
   const unsent = unsentWords(items)
   const rest =
     unsent === undefined

@@ -71,7 +71,6 @@ export function createLook({ now, budget, pace, observeEach, pollIntervalMs, lat
 
   return { look, firstLook }
 }
-export type Look = ReturnType<typeof createLook>
 
 function keyOf({ id, item = '' }: Tracked): string {
   return `${id}/${item}`

@@ -1,13 +1,13 @@
 import type { Observation } from '../../../domain/change/observation.ts'
 import type { Underway } from '../../../domain/request/request.ts'
 import type { StepName } from '../../steps.ts'
-import type { StepData } from '../../store/take-step.ts'
+import type { StepData } from '../../store/step-data.ts'
 
 /** How long a request is tracked after it was reported as not started or failed, so that a late start is reported as a correction. */
 export const trackEndedMs = 15 * 60_000
 
 /** A step to take. `isDueAgain`: observe the request again, at its usual pace. */
-export interface NextStep {
+interface NextStep {
   name: StepName
   set?: StepData['set']
   isDueAgain?: true

@@ -2,7 +2,7 @@ import type { Observation } from '../../../domain/change/observation.ts'
 import { isOpen, type Request } from '../../../domain/request/request.ts'
 import type { Timings } from '../../../domain/timings.ts'
 import type { CheckRecord } from '../../access/check-record.ts'
-import type { CheckSearch } from '../../access/search-authority.ts'
+import type { CheckSearch } from '../../access/check-search.ts'
 import type { Catalog, Opened } from '../../catalog.ts'
 import type { Store } from '../../store/store.ts'
 import type { Distrust } from '../distrust.ts'
@@ -39,7 +39,7 @@ export function createObserve(parts: ObserveParts) {
     // Observing a handover deletes the secret that it finds. After the end, that secret may be in use.
     if (!isOpen(request.state) && !(await isTrackedAfterEnd(request))) return skip(store.clearDueIfUnchanged(request.id, request.revision))
     const opened = catalog.openIfFit(request)
-    if (!opened) return skip(store.postpone([request.id], unfitMs))
+    if (!opened) return skip(leaveUnfit(request))
     const isSearch = opened.change.handover !== undefined
     const problem = isSearch ? await checkSearch(request, now) : undefined
     // What was put back to an earlier state must not lead to a search once somebody tracks it again.
@@ -56,6 +56,12 @@ export function createObserve(parts: ObserveParts) {
     } finally {
       if (claim !== undefined) await store.endSearch(request.id, claim)
     }
+  }
+
+  /** Leaves a genuine record that does not fit to the version of Lockkeeper that wrote it. Any other was changed in Redis. */
+  function leaveUnfit(request: Request): Promise<void> {
+    const problem = checkRecord(request)
+    return problem ? distrust(request, problem) : store.postpone([request.id], unfitMs)
   }
 
   async function readOutcome(request: Request, { change, input, latest }: Opened, now: number, signal: AbortSignal): Promise<Observation> {

@@ -3,7 +3,7 @@ import type { Surveyed } from '../../catalog.ts'
 const surveyMs = 15_000
 
 /** The result of a survey for one request. `missing` proves nothing: the survey may be incomplete. `unread`: it failed. */
-export type SurveyResult = 'shown' | 'missing' | 'unread'
+type SurveyResult = 'shown' | 'missing' | 'unread'
 
 /** Creates the surveys of one tick or look. Each survey is read at most once, when the first request of its kind needs it. */
 export function createSurveys(onApiError: (error: unknown) => void, { firstPageOnly = false } = {}) {

@@ -3,7 +3,7 @@ import type { FormHandler, SlashCommand } from '../handlers.ts'
 import type { GateForm, RuleWithReason } from '../rights.ts'
 import { formMetadata } from './form-metadata.ts'
 
-export interface OpenFormsParts {
+interface OpenFormsParts {
   gateForm: GateForm
   ruleWithReason: RuleWithReason
 }

@@ -15,7 +15,7 @@ export interface NameSource {
 const suggestWithinMs = 2_000
 
 /** Says that nothing has this name, and suggests names that were probably meant. */
-export function unknownName({ what, typed }: Pick<UnknownName, 'what' | 'typed'>, known: (string | undefined)[], list: string): Mrkdwn {
+function unknownName({ what, typed }: Pick<UnknownName, 'what' | 'typed'>, known: (string | undefined)[], list: string): Mrkdwn {
   const names = known.filter((name) => name !== undefined)
   const near = suggestNames(names, typed).map(code)
   const suggestion = near.length > 0 ? mrkdwn` Did you mean ${alternatives(near)}?` : mrkdwn``

@@ -119,6 +119,11 @@ const away: [string, unknown, string][] = [
     "The account API didn't answer in time. Nothing was requested. Try again in a minute. If it lasts, check its status page.",
   ],
   [
+    'dropped the connection',
+    new ApiUnreachableError({ operation: 'elasticIps.get', problem: 'UND_ERR_SOCKET', requestSent: 'unknown' }),
+    'The connection to the account API was lost. Nothing was requested. Try again in a minute. If it lasts, check its status page.',
+  ],
+  [
     'returned an error',
     new ApiError({ operation: 'elasticIps.get', status: 503, codes: [] }),
     'The account API returned an error (503). Nothing was requested. Try again in a minute.',

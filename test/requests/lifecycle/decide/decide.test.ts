@@ -290,16 +290,19 @@ describe('a withdrawal', () => {
     expect((await now(request)).state).toBe('waiting')
   })
 
-  test('is possible for an approved key, and not for an approved move, which is executed', async () => {
+  test('is possible for an approved key and an approved move, until the write is sent', async () => {
     const { decide, record, now } = startDecide()
     const approvedKey = await record(newKey, 'approve')
     const approvedMove = await record({}, 'approve')
 
     await decide.withdraw(approvedKey, ada)
-    await expect(decide.withdraw(approvedMove, ada)).rejects.toThrow(tooLate(approvedMove, ada.userId).text)
+    await decide.withdraw(approvedMove, ada)
+    const sentMove = await record({}, 'approve', 'send')
+    await expect(decide.withdraw(sentMove, ada)).rejects.toThrow(tooLate(sentMove, ada.userId).text)
 
     expect((await now(approvedKey)).state).toBe('withdrawn')
-    expect((await now(approvedMove)).state).toBe('approved')
+    expect((await now(approvedMove)).state).toBe('withdrawn')
+    expect((await now(sentMove)).state).toBe('starting')
   })
 })
 

@@ -6,7 +6,7 @@ import type { Finding } from '../../../../src/domain/change/finding.ts'
 import { isGenuine } from '../../../../src/domain/request/payload.ts'
 import type { Request, Undone } from '../../../../src/domain/request/request.ts'
 import { createSubmit } from '../../../../src/requests/lifecycle/submit/submit.ts'
-import { asDraft, type NewRequest } from '../../../../src/requests/store/new-requests.ts'
+import { asRecorded, type NewRequest } from '../../../../src/requests/store/new-requests.ts'
 import { Refusal } from '../../../../src/slack/errors.ts'
 import { mrkdwn } from '../../../../src/slack/text/text.ts'
 import { description, requestedAt, requestFor, ruleFor } from '../../request-for-test.ts'
@@ -162,7 +162,7 @@ describe('a request', () => {
     await submit(requested)
 
     expect(created.map(({ undoes }) => undoes)).toEqual([undone, undefined])
-    const [request] = created.map(asDraft)
+    const [request] = created.map(asRecorded)
     if (!request) throw new Error('nothing was created')
     const forged = { ...request, undoes: { ...undone, cardTs: '1795010400.000200' } }
     expect([isGenuine(request), isGenuine(forged)]).toEqual([true, false])

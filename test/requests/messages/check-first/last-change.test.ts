@@ -11,6 +11,7 @@ const { view } = createRenderer({
   ruleOf: () => ruleFor(),
   environment: undefined,
   addressOf: () => undefined,
+  profileOf: () => undefined,
   linkTo: () => undefined,
   moveTimeoutMs: 900_000,
   verifyRecord: () => 'genuine',

@@ -8,6 +8,7 @@ import type { ItemView } from '../../../../src/requests/messages/items/item-view
 import { stateWithCount } from '../../../../src/requests/messages/items/items.ts'
 import { report } from '../../../../src/requests/messages/reports/reports.ts'
 import { hasTable } from '../../../../src/slack/lists/answerable.ts'
+import { mention } from '../../../../src/slack/text/text.ts'
 import { readableBlocks } from '../../readable.ts'
 import { description, minutes, requestedAt, requestFor, ruleFor } from '../../request-for-test.ts'
 import { cardViewFor } from '../card-view-for-test.ts'
@@ -50,7 +51,7 @@ const labels = (view: CardView) => cardActions(view).map(({ text }) => text.text
 function layoutsOf(items: ItemView[], state: 'tracking' | 'untracked' | 'failed' | 'done', name: 'ended' | 'late' | 'stopped') {
   const view = viewOf(items, state)
   const words = { done: phrase`${['3 Elastic IPs']} are assigned to ${'web-2'}.`, remark: undefined, handover: undefined }
-  const message = report({ ...view, ...words, rule: ruleFor(), lateAfter: '15 min', now: sentAt + 16 * minutes }, name)
+  const message = report({ ...view, ...words, rule: ruleFor(), showActor: mention, lateAfter: '15 min', now: sentAt + 16 * minutes }, name)
   if (!message || !hasTable(message)) return { asText: message, table: undefined }
   const table = message.table.blocks.find((block) => block.type === 'data_table')
   const [, ...others] = message.table.blocks.filter((block) => block.type === 'section')
@@ -171,7 +172,7 @@ describe('the report of a request of several', () => {
     const done = [item(1, { state: 'done', ...took(18) })]
     const words = { done: phrase`${'203.0.113.1'} is assigned to ${'web-2'}.`, remark: undefined, handover: undefined }
     const items = { items: done, request: { ...request, items: [RequestItem.parse({ id: 'eip_1', state: 'done' })] } }
-    const view = { ...viewOf(done, 'done'), ...words, ...items, lateAfter: '15 min', now: sentAt }
+    const view = { ...viewOf(done, 'done'), ...words, ...items, showActor: mention, lateAfter: '15 min', now: sentAt }
     const ended = report({ ...view, rule: ruleFor() }, 'ended')
 
     expect(ended && !hasTable(ended) && ended.text).toBe(

@@ -5,6 +5,7 @@ import { phrase } from '../../../../src/domain/text/phrase.ts'
 import type { ReportView } from '../../../../src/requests/messages/reports/report-view.ts'
 import { report as reportInEachLayout } from '../../../../src/requests/messages/reports/reports.ts'
 import { hasTable } from '../../../../src/slack/lists/answerable.ts'
+import { profileLink } from '../../../../src/slack/text/text.ts'
 import { readableBlocks } from '../../readable.ts'
 import { description, minutes, requestedAt, requestFor, ruleFor } from '../../request-for-test.ts'
 
@@ -18,6 +19,7 @@ function view(more: Partial<ReportView> = {}): ReportView {
     remark: undefined,
     handover: undefined,
     rule: ruleFor(),
+    showActor: (userId, words = '@Ben') => profileLink(userId, `https://nimbus.slack.com/team/${userId}`, words),
     lateAfter: '15 min',
     now: requestedAt + 120 * minutes,
     ...more,
@@ -118,16 +120,18 @@ describe('the call of the requester of a key', () => {
     const { text } = report(view({ request: approved, handover, now }), 'approved') ?? { text: '' }
 
     expect(text).toMatchInlineSnapshot(
-      `"<@U0ADA00001>, approved by <@U0BEN00001>: “Move 203.0.113.10 from web-1 to web-2”. Press *Create key* above by <!date^1795024800^{time}|2026-11-18 18:00 UTC>."`,
+      `"<@U0ADA00001>, approved by <https://nimbus.slack.com/team/U0BEN00001|@Ben>: “Move 203.0.113.10 from web-1 to web-2”. Press *Create key* above by <!date^1795024800^{time} {date_short_pretty}|2026-11-18 18:00 UTC>."`,
     )
     const two = requestFor({ ...approved, approvals: [...approvals, approvedBy('U0CHI00001')] })
-    expect(report(view({ request: two, handover, now }), 'approved')?.text).toContain('approved by <@U0BEN00001> and <@U0CHI00001>:')
+    expect(report(view({ request: two, handover, now }), 'approved')?.text).toMatch(
+      /approved by <\S+U0BEN00001\|@Ben> and <\S+U0CHI00001\|@Ben>:/,
+    )
   })
 
   test('has the date of a deadline that is a day or more away', () => {
     const request = requestFor({ ...approved, expiresAt: requestedAt + 24 * 60 * minutes })
 
-    expect(report(view({ request, handover, now }), 'approved')?.text).toContain('{date_short_pretty} {time}')
+    expect(report(view({ request, handover, now }), 'approved')?.text).toContain('{date_short_pretty} at {time}')
   })
 
   test('is repeated at half and nine tenths of the time, with the time that is left', () => {
@@ -138,8 +142,8 @@ describe('the call of the requester of a key', () => {
     ].map((sent) => sent?.text)
 
     expect(reminders.join('\n')).toMatchInlineSnapshot(`
-      ":hourglass_flowing_sand: <@U0ADA00001>, “Move 203.0.113.10 from web-1 to web-2” is approved. Press *Create key* above by <!date^1795024800^{time}|2026-11-18 18:00 UTC> (2 h left).
-      :hourglass_flowing_sand: <@U0ADA00001>, “Move 203.0.113.10 from web-1 to web-2” is approved. Press *Create key* above by <!date^1795024800^{time}|2026-11-18 18:00 UTC> (24 min left)."
+      ":hourglass_flowing_sand: <@U0ADA00001>, “Move 203.0.113.10 from web-1 to web-2” is approved. Press *Create key* above by <!date^1795024800^{time} {date_short_pretty}|2026-11-18 18:00 UTC> (2 h left).
+      :hourglass_flowing_sand: <@U0ADA00001>, “Move 203.0.113.10 from web-1 to web-2” is approved. Press *Create key* above by <!date^1795024800^{time} {date_short_pretty}|2026-11-18 18:00 UTC> (24 min left)."
     `)
   })
 
@@ -167,12 +171,14 @@ describe('the report of an emergency approval', () => {
     const rule = ruleFor({ approve: { anyOf: toGroup(['U0ADA00001', 'U0BEN00001']), allOf: [], approvals: 1 } })
     const request = requestFor({ state: 'starting', decision })
 
-    expect(report(view({ request, rule }), 'break-glass')?.text).toContain('<@U0BEN00001>: <@U0ADA00001> approved their own request alone')
+    expect(report(view({ request, rule }), 'break-glass')?.text).toContain(
+      '<@U0BEN00001>: <https://nimbus.slack.com/team/U0ADA00001|The requester> approved their own request alone',
+    )
   })
 
   test('calls all who could have approved it, with who did it, what and why', () => {
     expect(report(view({ request: requestFor({ state: 'starting', decision }) }), 'break-glass')?.text).toMatchInlineSnapshot(
-      `":rotating_light: *Emergency approval.* <!subteam^S0ONCALL01>: <@U0ADA00001> approved their own request alone: “Move 203.0.113.10 from web-1 to web-2”. Check it now. Reason: \`web-1 burns &lt;!channel&gt;\`"`,
+      `":rotating_light: *Emergency approval.* <!subteam^S0ONCALL01>: <https://nimbus.slack.com/team/U0ADA00001|The requester> approved their own request alone: “Move 203.0.113.10 from web-1 to web-2”. Check it now. Reason: \`web-1 burns &lt;!channel&gt;\`"`,
     )
   })
 
@@ -182,7 +188,7 @@ describe('the report of an emergency approval', () => {
 
   test('is sent also if no rule covers the request any more', () => {
     expect(report(view({ request: requestFor({ state: 'done', decision }), rule: undefined }), 'break-glass')?.text).toContain(
-      '*Emergency approval.* <@U0ADA00001> approved',
+      '*Emergency approval.* <https://nimbus.slack.com/team/U0ADA00001|The requester> approved',
     )
   })
 
@@ -217,7 +223,7 @@ describe('the report of an end', () => {
       <@U0ADA00001> :red_circle: *Not started:* “Move \`203.0.113.10\`: \`web-1\` → \`web-2\`”. The address is still on web-1. Still wanted? Press *Request again* above.
       <@U0ADA00001> :large_orange_circle: *Superseded:* “Move \`203.0.113.10\`: \`web-1\` → \`web-2\`”. The address is on web-3. Lockkeeper leaves it as it is.
       <@U0ADA00001> :large_orange_circle: *Canceled:* “Move \`203.0.113.10\`: \`web-1\` → \`web-2\`”. The account changed since the request. Nothing was done. The address is on web-3 now, not on web-1. Still wanted? Press *Request again* above.
-      <@U0ADA00001> :no_entry: *Rejected* by <@U0BEN00001>: “Move \`203.0.113.10\`: \`web-1\` → \`web-2\`”. Reason: \`Not during the sale.\`
+      <@U0ADA00001> :no_entry: *Rejected* by <https://nimbus.slack.com/team/U0BEN00001|@Ben>: “Move \`203.0.113.10\`: \`web-1\` → \`web-2\`”. Reason: \`Not during the sale.\`
       <@U0ADA00001> :alarm_clock: *Expired:* “Move \`203.0.113.10\`: \`web-1\` → \`web-2\`” wasn't approved before the deadline. Nothing was done. Still wanted? Press *Request again* above."
     `)
     expect(new Set(ends).size).toBe(ends.length)
@@ -233,11 +239,17 @@ describe('the report of an end', () => {
     expect(text).not.toContain('Request again')
   })
 
+  test('does not call the requester who stopped the tracking', () => {
+    const request = requestFor({ state: 'untracked', sentAt: requestedAt, endedAt: requestedAt + minutes, stoppedBy: 'U0ADA00001' })
+
+    expect(report(view({ request }), 'stopped')?.text).not.toContain('<@')
+  })
+
   test('says who stopped the tracking', () => {
     const request = requestFor({ state: 'untracked', sentAt, endedAt: sentAt + 5 * minutes, stoppedBy: 'U0CHI00001' })
 
     expect(report(view({ request }), 'stopped')?.text).toMatchInlineSnapshot(
-      `"<@U0ADA00001> :large_orange_circle: *No longer tracked:* “Move 203.0.113.10 from web-1 to web-2”. <@U0CHI00001> stopped tracking after 5 min. It may still finish. Press *Track again* above to resume."`,
+      `"<@U0ADA00001> :large_orange_circle: *No longer tracked:* “Move 203.0.113.10 from web-1 to web-2”. <https://nimbus.slack.com/team/U0CHI00001|@Ben> stopped tracking after 5 min. It may still finish. Press *Track again* above to resume."`,
     )
   })
 

@@ -7,18 +7,18 @@ import { TryLater } from '../outcome.ts'
 /** How far back to search for a message that an earlier attempt may have posted. */
 const searchMs = 24 * 3_600_000
 
-export type Told = { is: 'sent'; ts: string } | { is: 'refused'; error: string }
+export type PostedOnce = { is: 'sent'; ts: string } | { is: 'refused'; error: string }
 
 /**
  * Creates the function that posts a message about alerts once. `again`: an earlier attempt may have posted it, so search first. Throws
  * TryLater if Slack gives no answer.
  */
-export function createTell({ messenger, now = Date.now }: { messenger: Pick<Messenger, 'post' | 'find'>; now?: () => number }) {
-  return async function tell(
+export function createPostOnce({ messenger, now = Date.now }: { messenger: Pick<Messenger, 'post' | 'find'>; now?: () => number }) {
+  return async function postOnce(
     where: Where & { key: string },
     words: Mrkdwn,
     { again, sinceMs = searchMs }: { again: boolean; sinceMs?: number },
-  ): Promise<Told> {
+  ): Promise<PostedOnce> {
     const found = again ? await messenger.find({ ...where, oldestMs: now() - sinceMs }) : { is: 'absent' as const }
     if (found.is === 'found') return { is: 'sent', ts: found.ts }
     if (found.is === 'unknown' || found.is === 'rate-limited') throw new TryLater('Slack did not answer')
@@ -27,4 +27,4 @@ export function createTell({ messenger, now = Date.now }: { messenger: Pick<Mess
     throw new TryLater('Slack did not answer')
   }
 }
-export type Tell = ReturnType<typeof createTell>
+export type PostOnce = ReturnType<typeof createPostOnce>

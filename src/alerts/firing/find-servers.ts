@@ -1,10 +1,10 @@
-import type { AccountApi } from '../account-api/client.ts'
-import type { SeenAssignments } from '../domain/account/assignment.ts'
-import { sameProject, sameSite } from '../domain/account/place.ts'
-import type { Server } from '../domain/account/server.ts'
-import { ListCutError } from '../domain/errors/list-errors.ts'
-import { type AlertRoute, type Labels, serverNamed, targetIn } from '../domain/policy/alert-route.ts'
-import { findServers } from '../moves/find-server.ts'
+import type { AccountApi } from '../../account-api/client.ts'
+import type { SeenAssignments } from '../../domain/account/assignment.ts'
+import { sameProject, sameSite } from '../../domain/account/place.ts'
+import type { Server } from '../../domain/account/server.ts'
+import { ListCutError } from '../../domain/errors/list-errors.ts'
+import { type AlertRoute, type Labels, serverNamed, targetIn } from '../../domain/policy/alert-route.ts'
+import { findServers } from '../../moves/find-server.ts'
 
 /** One list serves all alerts that arrive within this time, because both servers are read again before a request is made. */
 const listMs = 5_000
@@ -23,7 +23,13 @@ export interface FoundServer {
   name: string
 }
 
-export type FoundServers = { is: 'found'; server: FoundServer; target: FoundServer } | ServerProblem
+/** The server that an alert names, and the one that takes over its Elastic IPs. */
+export interface EvacuationServers {
+  server: FoundServer
+  target: FoundServer
+}
+
+type FoundServers = ({ is: 'found' } & EvacuationServers) | ServerProblem
 
 interface FindAlertedParts {
   accountApi: Pick<AccountApi, 'servers'>

@@ -7,7 +7,7 @@ import { stateOfAct } from '../steps.ts'
 /** How long after its end a request may be searched for. Much longer than it is tracked then, because all processes may be stopped. */
 const searchEndedMs = 24 * 3_600_000
 
-interface SearchAuthorityParts {
+interface CheckSearchParts {
   signatures: RequestSignatures
   /** Finds the newest genuine entry of the audit in which this request changed its state, since this time in ms by Redis' clock. */
   findLastChange: (request: Request, since: number) => Promise<AuditEntry | undefined>
@@ -18,7 +18,7 @@ interface SearchAuthorityParts {
  * be genuine, and the state must be the one in the audit. Otherwise somebody could put an ended request back to an earlier state, and the
  * search would delete a key that is in use. `now` is in ms by Redis' clock.
  */
-export function createCheckSearch({ signatures, findLastChange }: SearchAuthorityParts) {
+export function createCheckSearch({ signatures, findLastChange }: CheckSearchParts) {
   return async function checkSearch(request: Request, now: number): Promise<AuthorityProblem | undefined> {
     const problem = problemOf(signatures.verifyRequest(request), signatures.verifySeen(request))
     if (problem) return problem

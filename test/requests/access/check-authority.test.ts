@@ -5,7 +5,7 @@ import type { Request } from '../../../src/domain/request/request.ts'
 import { createRequestSignatures } from '../../../src/domain/request/request-signature.ts'
 import { createKeyring } from '../../../src/domain/signing/keyring.ts'
 import { Secret } from '../../../src/domain/signing/secret.ts'
-import { createCheckAuthority } from '../../../src/requests/access/authority.ts'
+import { createCheckAuthority } from '../../../src/requests/access/check-authority.ts'
 import { minutes, requestedAt, requestFor, ruleFor } from '../request-for-test.ts'
 
 const keyringOf = (secret: string) => createKeyring([new Secret(secret.padEnd(32, '!'))], { purpose: 'requests', prefix: 'lockkeeper' })

@@ -1,7 +1,7 @@
-import { isMachine } from '../domain/approval/origin.ts'
-import type { Change } from '../domain/change/change.ts'
-import type { RequestSignatures } from '../domain/request/request-signature.ts'
-import type { Store } from '../requests/store/store.ts'
+import { isMachine } from '../../domain/approval/origin.ts'
+import type { Change } from '../../domain/change/change.ts'
+import type { RequestSignatures } from '../../domain/request/request-signature.ts'
+import type { Store } from '../../requests/store/store.ts'
 
 interface IsProposalParts {
   store: Pick<Store, 'findMany'>

@@ -7,9 +7,9 @@ import type { RequestSignatures } from '../../domain/request/request-signature.t
 import { isSend, stateOfAct } from '../steps.ts'
 
 /** How long after the last approval a write may be sent. After that, an older state that somebody puts back into Redis has no effect. */
-export const approvalHoldsMs = 10 * 60_000
+const approvalHoldsMs = 10 * 60_000
 
-interface AuthorityParts {
+interface CheckAuthorityParts {
   signatures: RequestSignatures
   /** The policy's rule for a request as it is now. Undefined if there is none any more. */
   ruleOf: (request: Request) => PolicyRule | undefined
@@ -25,7 +25,7 @@ interface AuthorityParts {
  * when the last one was given, the policy still allows that number, and it was neither sent before nor has it ended. Nobody who writes to
  * Redis can make these true. `now` is in ms by Redis' clock. `holdsMs` is how long after the last approval it may be sent.
  */
-export function createCheckAuthority({ signatures, ruleOf, findSendsAndEnds }: AuthorityParts) {
+export function createCheckAuthority({ signatures, ruleOf, findSendsAndEnds }: CheckAuthorityParts) {
   async function checkAuthority(request: Request, now: number, holdsMs = approvalHoldsMs): Promise<AuthorityProblem | undefined> {
     const allowed = whenAllowed(request, now, holdsMs)
     if ('code' in allowed) return allowed

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { AuditEntry } from '../../../src/audit/entry.ts'
 import type { Request } from '../../../src/domain/request/request.ts'
-import { createCheckSearch } from '../../../src/requests/access/search-authority.ts'
+import { createCheckSearch } from '../../../src/requests/access/check-search.ts'
 import { minutes, requestedAt, requestFor } from '../request-for-test.ts'
 import { signatures } from '../signatures-for-test.ts'
 

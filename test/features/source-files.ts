@@ -1,0 +1,27 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { dirname, join, relative, resolve } from 'node:path'
+
+export const root = resolve(import.meta.dirname, '../..')
+export const source = join(root, 'src')
+/** The file that lists all features. */
+export const list = 'features/index.ts'
+
+export const files = readdirSync(source, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'))
+export const textOf = new Map(files.map((file) => [file, readFileSync(join(source, file), 'utf8')]))
+export const features = readdirSync(join(source, 'features'), { withFileTypes: true }).flatMap((entry) =>
+  entry.isDirectory() ? [entry.name] : [],
+)
+
+/** Fits relative imports, also those that are loaded only when they are needed. */
+export const specifier = /(?<=\bfrom '|^import '|\bimport\(')\.{1,2}\/[^']+(?=')/gm
+
+/** Returns the relative imports of a file. */
+export function importsOf(file: string): string[] {
+  return [...(textOf.get(file) ?? '').matchAll(specifier)].map(([target]) => resolveImport(file, target))
+}
+
+export function resolveImport(file: string, target: string): string {
+  return relative(source, resolve(source, dirname(file), target))
+}
+
+export const isOf = (feature: string) => (file: string) => file.startsWith(`features/${feature}/`)
