@@ -34,7 +34,7 @@ describe('the list of waiting requests', () => {
     ])
 
     expect(wordsOf(listing)).toMatchInlineSnapshot(`
-      "3 requests need approval, and you can approve 1
+      "3 requests need approval. You can approve 1.
 
       :point_right: *<https://nimbus-works.slack.com/archives/C0OPS00001/p1795010400000100|Move 203.0.113.10 from web-1 to web-2>*
       until <!date^1795024800^{date_short_pretty} {time}|2026-11-18 18:00 UTC>  ·  you can approve it  ·  requested by <@U0ADA00001>  ·  in <#C0OPS00001>  ·  2 of 3 approvals
@@ -66,7 +66,7 @@ describe('the list of waiting requests', () => {
     const { rows, title } = pendingListing([until(30, false), until(20, true), until(10, false), until(40, true)])
 
     expect(rows.map(({ text }) => /until \d+/.exec(text)?.[0])).toEqual(['until 20', 'until 40', 'until 10', 'until 30'])
-    expect(title.text).toBe('4 requests need approval, and you can approve 2')
+    expect(title.text).toBe('4 requests need approval. You can approve 2.')
   })
 })
 
@@ -116,7 +116,7 @@ describe('/infra pending', () => {
       requestFor({ approvals: [{ by: 'U0BEN00001', rule: 'APPROVERS', via: 'S0ONCALL01', at: requestedAt }] }),
     ])
 
-    expect(listing.title.text).toBe('1 request needs approval, and you can approve none')
+    expect(listing.title.text).toBe('1 request needs approval. You can approve none.')
     expect(rows[0]).toContain('1 of 3 approvals')
   })
 
@@ -125,7 +125,7 @@ describe('/infra pending', () => {
 
     expect(rows).toHaveLength(500)
     expect([listing.title, ...(listing.notes ?? [])].map(({ text }) => text)).toEqual([
-      '612 requests need approval, and you can approve at least 500',
+      '612 requests need approval. You can approve at least 500.',
       'Only the 500 oldest are shown. The other 112 follow as these end.',
     ])
   })
@@ -135,7 +135,7 @@ describe('/infra pending', () => {
 
     expect(rows).toHaveLength(1)
     expect([listing.title, ...(listing.notes ?? [])].map(({ text }) => text)).toEqual([
-      '3 requests need approval, and you can approve 1',
+      '3 requests need approval. You can approve 1.',
       ":warning: 2 requests aren't listed: written by another version of Lockkeeper.",
     ])
   })

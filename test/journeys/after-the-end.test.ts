@@ -69,7 +69,7 @@ describe('after the end', () => {
     const rename = await rejected(world, await untilCard(world.slack, /Rename[\s\S]*needs approval from/))
     expect(await requestAgain(world, rename)).toMatchInlineSnapshot(`
       [
-        "Rename virtual machine",
+        "Rename a virtual machine",
         "Virtual machine: preview-1 (Storefront, ASH)",
         "New name: web-renamed",
         "Reason: ",

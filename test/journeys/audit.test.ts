@@ -55,7 +55,7 @@ test('a whole move is one row, with its steps and the events of the account on d
   expect(steady((await untilShown(world.slack, people.ada, /Requested:/)).text)).toMatchInlineSnapshot(`
     "*“Move 203.0.113.10 from web-1 to web-2”*
     Requested: <@U0ADA00001>, (time)  ·  setting \`APPROVERS\`
-    Refused: <@U0ADA00001> tried to approve or reject “Move 203.0.113.10 from web-1 to web-2”, (time): You requested this, so someone else must approve it. You can withdraw it.
+    Refused: <@U0ADA00001> tried to approve or reject this request, (time): You requested this, so someone else must approve it. You can withdraw it.
     Approved: <@U0BEN00001>, (time)  ·  setting \`APPROVERS\`: <!subteam^S0ONCALL01>
     Sent to the account: (time)
     ↳ confirmed by the account: \`update.elastic_ip\` of \`203.0.113.10\` by lockkeeper (lockkeeper@nimbus.example), (time)

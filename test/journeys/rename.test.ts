@@ -71,7 +71,7 @@ describe('a rename, from command to report', () => {
     const { id } = machine(world, 'preview-1')
 
     const view = await openForm(world)
-    expect(view.title).toBe('Rename virtual machine')
+    expect(view.title).toBe('Rename a virtual machine')
     await world.ada.fill(view, { 'Virtual machine': id, 'New name': ' preview-eu-1 ', Reason: 'it has moved to Europe' })
     const submitted = await world.ada.submit()
 

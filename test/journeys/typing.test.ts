@@ -44,7 +44,7 @@ describe('an example of the help works in the sandbox', () => {
     const came = await world.slack.until(
       () => world.ada.openViews()[0]?.title ?? world.slack.messages(ops).at(-1)?.text ?? world.slack.ephemerals(people.ada).at(-1)?.text,
     )
-    expect(came).toMatch(/needs approval from|^Move an Elastic IP$|^Rename virtual machine$|^Evacuate a server$/)
+    expect(came).toMatch(/needs approval from|^Move an Elastic IP$|^Rename a virtual machine$|^Evacuate a server$/)
   })
 
   describe('while a request waits', () => {
@@ -101,7 +101,7 @@ describe('an incomplete command', () => {
   test.each([
     [
       'ip move 203.0.113.19',
-      'No Elastic IP `203.0.113.19`. Did you mean `203.0.113.10` or `203.0.113.11` or `203.0.113.12`? See `/infra ip list`.',
+      'No Elastic IP `203.0.113.19`. Did you mean `203.0.113.10`, `203.0.113.11` or `203.0.113.12`? See `/infra ip list`.',
     ],
     ['ip move bastion-1', '2 servers are called bastion-1'],
     ['vm rename preview', 'No virtual machine `preview`. Did you mean `preview-1` or `preview-2`? See `/infra vms`.'],
@@ -178,7 +178,7 @@ describe('a name that nothing has', () => {
   test.each([
     ['keys rotate laptop', 'No API key `laptop`. Did you mean `laptop of ada`? See `/infra keys`.'],
     ['keys revoke terrafrom', 'No API key `terrafrom`. Did you mean `terraform`? See `/infra keys`.'],
-    ['ip move 203.0.113.10 web', 'No server `web`. Did you mean `web-1` or `web-2` or `web-3`? See `/infra servers`.'],
+    ['ip move 203.0.113.10 web', 'No server `web`. Did you mean `web-1`, `web-2` or `web-3`? See `/infra servers`.'],
     ['ip move 203.0.113.1 web-2', 'No Elastic IP `203.0.113.1`. Did you mean'],
     ['vm rename grafanna-1 g-1', 'No virtual machine `grafanna-1`. Did you mean `grafana-1`? See `/infra vms`.'],
   ])('is answered with the names that were probably meant: %s', async (text, words) => {
@@ -192,7 +192,7 @@ describe('a name that nothing has', () => {
 describe('the help', () => {
   test.each([
     ['Move IP', 'Move an Elastic IP'],
-    ['Rename VM', 'Rename virtual machine'],
+    ['Rename VM', 'Rename a virtual machine'],
     ['New key', 'Create an API key'],
   ])('has the button %s, which opens a form for the channel of the help', async (button, title) => {
     const world = await startWorld()

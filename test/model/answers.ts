@@ -36,7 +36,7 @@ const titles: Record<string, Answer> = {
   'Reject request': 'form:reject',
   'Emergency approval': 'form:break-glass',
   'Move an Elastic IP': 'form:again',
-  'Rename virtual machine': 'form:again',
+  'Rename a virtual machine': 'form:again',
 }
 
 /** The same for a modal: a form, or a refusal in its place. */

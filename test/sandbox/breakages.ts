@@ -20,10 +20,10 @@ const skippedHours = 4
 export function createBreakages({ slack, accountApi, requests, sendAlert }: BreakageParts): Breakage[] {
   return [
     createServerDown({ accountApi, sendAlert }),
-    switchOf('account-api-away', 'The account API is away', 'Every request of Lockkeeper to it fails.', (isOn) =>
+    switchOf('account-api-away', 'The account API is away', "All of Lockkeeper's requests to it fail.", (isOn) =>
       accountApi.faults.add({ kind: 'drop-before', times: Number.POSITIVE_INFINITY, when: isOn }),
     ),
-    switchOf('slack-slow', 'Slack is slow', `Slack answers Lockkeeper ${slowMs / 1000} seconds later.`, (isOn) => {
+    switchOf('slack-slow', 'Slack is slow', `Slack takes ${slowMs / 1000} seconds longer to answer Lockkeeper.`, (isOn) => {
       for (const method of ['*', 'response_url'])
         slack.faults.add({ method, kind: 'delay', delayMs: slowMs, times: Number.POSITIVE_INFINITY, when: isOn })
     }),
@@ -38,7 +38,7 @@ export function createBreakages({ slack, accountApi, requests, sendAlert }: Brea
     {
       id: 'hours-later',
       name: 'Four hours later',
-      effect: `Makes all open requests ${skippedHours} hours older. A request expires after that time.`,
+      effect: `Makes all open requests ${skippedHours} hours older, so that they expire.`,
       kind: 'act',
       verb: 'Skip 4 hours',
       run: () => skipHours(requests),

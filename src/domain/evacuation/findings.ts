@@ -70,6 +70,8 @@ function sentenceOf(finding: EvacuationFinding): Phrase {
       return phrase`${finding.causes.length} of ${all} addresses of ${finding.server} can't be moved to ${finding.target}, so nothing was requested. ${listed(finding.causes)}${[finding.moves > 0 ? ' To move the others, leave out the target and choose them in the form.' : '']}`
     }
     case 'left-out':
+      // With one reason, the count would only repeat what it says.
+      if (finding.causes.every((cause) => cause.finding.code === 'not-chosen')) return listed(finding.causes)
       return phrase`${[finding.causes.length === 1 ? '1 address is' : `${finding.causes.length} addresses are`]} left out. ${listed(finding.causes)}`
     case 'last-seen':
       return finding.count === 1

@@ -37,7 +37,7 @@ export function pendingListing(pending: Pending[], { more = 0, unreadable = 0 } 
   const count = pending.length + more + unreadable
   const forYou = pending.filter(({ canDecide }) => canDecide).length
   return {
-    title: mrkdwn`${count === 1 ? '1 request needs' : `${count} requests need`} approval, and you can approve ${howMany(forYou, more)}`,
+    title: mrkdwn`${count === 1 ? '1 request needs' : `${count} requests need`} approval. You can approve ${howMany(forYou, more)}.`,
     ...itemRows(sorted, { columns, mark: ({ canDecide }) => (canDecide ? mrkdwn`:point_right:` : mrkdwn`:hourglass_flowing_sand:`) }),
     empty: unreadable > 0 ? mrkdwn`No requests can be shown.` : mrkdwn`No requests need approval.`,
     notes: [

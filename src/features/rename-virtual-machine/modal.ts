@@ -23,7 +23,7 @@ interface RenameFormView {
 export function renameModal({ metadata, virtualMachine, newName, reason, problem }: RenameFormView): ModalView {
   return modal({
     callbackId: renameForm.callbackId,
-    title: 'Rename virtual machine',
+    title: 'Rename a virtual machine',
     submit: 'Request approval',
     metadata,
     blocks: [

@@ -15,7 +15,7 @@ import { isRequestId, listedRows } from './audit-row.ts'
 import type { WordsOfChanges } from './entry-words.ts'
 import { type Filter, readFilter } from './filter.ts'
 import { type FoundStories, findStories } from './find-stories.ts'
-import { eventsNotes, filterNote, nothing, resourcesLeftOut, searchNote, title } from './messages.ts'
+import { eventsNotes, filterNote, nothing, resourcesLeftOut, searchNotes, title } from './messages.ts'
 import { createOneAtATime } from './one-at-a-time.ts'
 import { requestDetails } from './request-details.ts'
 import { auditRows } from './rows.ts'
@@ -80,7 +80,7 @@ function create({ audit, accountApi, inventory, store, catalog, linkTo, onDouble
       title: title(counts, filter?.shown),
       ...listedRows(rows),
       empty: nothing(filter?.shown),
-      notes: [...notes, searchNote(search)],
+      notes: [...notes, ...searchNotes(search)],
     }
   }
 

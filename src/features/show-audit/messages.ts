@@ -3,8 +3,9 @@ import { code, dateTime, joinMrkdwn, type Mrkdwn, mrkdwn } from '../../slack/tex
 import type { EventsRead, Resource } from './account/account-events.ts'
 import type { FoundStories } from './find-stories.ts'
 
-/** Says which entries were searched, and counts what is left out. */
-export function searchNote({ searched, unreadable, since, older, more }: Omit<FoundStories, 'stories'>): Mrkdwn {
+/** Says which entries were searched, and counts what is left out. Empty if the audit has no entries. */
+export function searchNotes({ searched, unreadable, since, older, more }: Omit<FoundStories, 'stories'>): Mrkdwn[] {
+  if (searched + older + unreadable === 0) return []
   const back = since === undefined ? mrkdwn`` : mrkdwn`, back to ${dateTime(since)}`
   const through =
     older === 0
@@ -12,7 +13,7 @@ export function searchNote({ searched, unreadable, since, older, more }: Omit<Fo
       : mrkdwn`Searched the newest ${count(searched)} entries${back}. ${count(older)} older ones weren't searched.`
   const cut = more > 0 ? mrkdwn` ${count(more)} more match and aren't shown. Use more words.` : mrkdwn``
   const broken = unreadable > 0 ? mrkdwn` *${count(unreadable)} of them can't be read.*` : mrkdwn``
-  return mrkdwn`${through}${cut}${broken} ${code('npm run audit:verify')} checks that none was changed, removed or added.`
+  return [mrkdwn`${through}${cut}${broken} ${code('npm run audit:verify')} checks that none was changed, removed or added.`]
 }
 
 /** Says which words filter the list. The first kind of change is the example. */

@@ -21,12 +21,12 @@ const attempts: Record<string, string> = {
   'request-track-again': 'pressed Track again on',
 }
 
-/** Says who tried what, and why it was refused. */
-export function refusedSentence(entry: AuditEntry, catalog: WordsOfChanges): Mrkdwn {
+/** Says who tried what, and why it was refused. `subject` is that of the request on which the steps are shown: they do not repeat it. */
+export function refusedSentence(entry: AuditEntry, subject: string, catalog: WordsOfChanges): Mrkdwn {
   const { by, at } = entry
   const parts = [...unknownAttempt(entry), ...whyRefused(entry, catalog.labelOf)]
   const who = by === undefined ? 'Someone' : mention(by)
-  return joinMrkdwn([mrkdwn`${who} ${attemptWords(entry, catalog)}, ${dateTime(at)}`, ...parts], ': ')
+  return joinMrkdwn([mrkdwn`${who} ${attemptWords(entry, catalog, subject)}, ${dateTime(at)}`, ...parts], ': ')
 }
 
 /** Says why something was refused. Returns an empty list if the entry has no cause. */
@@ -36,14 +36,15 @@ export function whyRefused({ causes = [] }: AuditEntry, labelOf: LabelOf): Mrkdw
 }
 
 /** Says what somebody tried: ``tried to use Lockkeeper (`command ip move`)``. */
-export function attemptWords(entry: AuditEntry, catalog: WordsOfChanges): Mrkdwn {
+export function attemptWords(entry: AuditEntry, catalog: WordsOfChanges, subject?: string): Mrkdwn {
   const { attempted, kind, text } = entry
   if (attempted === 'request') return mrkdwn`tried to request ${kind === undefined ? 'something' : catalog.labelOf(kind)}`
   if (attempted === 'read') return mrkdwn`tried to use Lockkeeper${text === undefined ? '' : mrkdwn` (${code(text)})`}`
-  const what = subjectOf(entry, catalog)
+  const own = subjectOf(entry, catalog)
+  const what = own === undefined ? undefined : own === subject ? mrkdwn`this request` : quotation(own)
   const words = wordsOfAttempt(asRequester(entry) ?? attempted)
-  if (words === undefined) return mrkdwn`tried an unknown action${what === undefined ? '' : mrkdwn` on ${quotation(what)}`}`
-  return mrkdwn`${words} ${what === undefined ? 'a request' : quotation(what)}`
+  if (words === undefined) return mrkdwn`tried an unknown action${what === undefined ? '' : mrkdwn` on ${what}`}`
+  return mrkdwn`${words} ${what ?? 'a request'}`
 }
 
 /** All steps that only the requester may take have one name in the entry. The cause says which one it was. */

@@ -23,7 +23,7 @@ interface StepParts {
 /** Shows an entry as a step of its request, with the account's events that confirm it on the lines below. */
 export function stepOf(entry: FoundEntry, { subject, confirmedBy, catalog }: StepParts): Step {
   const why = whyUnverified(entry)
-  const sentence = entry.act === 'refused' ? refusedSentence(entry, catalog) : whoAndWhen(entry)
+  const sentence = entry.act === 'refused' ? refusedSentence(entry, subject, catalog) : whoAndWhen(entry)
   const own = subjectOf(entry, catalog)
   const about = own === undefined || own === subject ? [] : [mrkdwn`about ${quotation(own)}`]
   const confirmations = confirmedBy.map((event) => mrkdwn`↳ confirmed by the account: ${eventWords(event)}`)

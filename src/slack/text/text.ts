@@ -65,6 +65,12 @@ export function joinMrkdwn(parts: Mrkdwn[], separator: string): Mrkdwn {
   return new MrkdwnText(parts.map((part) => part.text).join(separator))
 }
 
+/** Joins alternatives: `a`, `a or b`, `a, b or c`. */
+export function alternatives(parts: Mrkdwn[]): Mrkdwn {
+  const last = parts.slice(-1)
+  return joinMrkdwn(parts.length > 1 ? [joinMrkdwn(parts.slice(0, -1), ', '), ...last] : last, ' or ')
+}
+
 /**
  * Shows a value, or a person's reason, as inline code: `*`, `_` and `~` have no effect there, and `:names:` do not become emoji, so that it
  * cannot pass for a status of Lockkeeper's. A backtick cannot be escaped there: it becomes an apostrophe.

@@ -112,6 +112,12 @@ describe('the check of an evacuation', () => {
     )
   })
 
+  test('does not count the addresses if the requester left out all of them', () => {
+    const { warnings = [] } = check({ listed: [ip(1), ip(2)] }, some(1))
+
+    expect(explainEvacuation(warnings[0] ?? { code: '' })?.why).toBe('The requester left out 203.0.113.2.')
+  })
+
   test('names each reason once, and then all addresses for which it holds', () => {
     const listed = [ip(1), ...[2, 3, 4].map((id) => ip(id, { status: 'error' })), ip(5, { status: 'moving' })]
     const off = server('sv_2', 'web-2', { site: { id: undefined, name: undefined, slug: 'FRA' } })

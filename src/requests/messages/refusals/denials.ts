@@ -2,7 +2,7 @@ import { Denial, type DeniedAction } from '../../../domain/approval/denial.ts'
 import { alertsRequester } from '../../../domain/approval/origin.ts'
 import type { Finding } from '../../../domain/change/finding.ts'
 import type { Group } from '../../../domain/policy/policy.ts'
-import { channelMention, code, joinMrkdwn, type Mrkdwn, mention, mrkdwn } from '../../../slack/text/text.ts'
+import { alternatives, channelMention, code, type Mrkdwn, mention, mrkdwn } from '../../../slack/text/text.ts'
 import { whoApproves, whoIsIn } from '../approvers.ts'
 import { ruleWords } from '../rule-words.ts'
 import { notInChannel } from '../words.ts'
@@ -99,5 +99,5 @@ function isEmpty({ users, userGroups }: Group): boolean {
 
 function whereElse(channels: string[]): Mrkdwn {
   if (channels.length === 0) return mrkdwn`The people who run Lockkeeper can add one.`
-  return mrkdwn`Request it in ${joinMrkdwn(channels.map(channelMention), ' or ')}.`
+  return mrkdwn`Request it in ${alternatives(channels.map(channelMention))}.`
 }

@@ -1,5 +1,5 @@
 import { truncate } from '../../text/cut-text.ts'
-import { code, joinMrkdwn, type Mrkdwn, mrkdwn } from '../../text/text.ts'
+import { alternatives, code, joinMrkdwn, type Mrkdwn, mrkdwn } from '../../text/text.ts'
 import type { Command } from '../commands.ts'
 import { suggestCommands, suggestGroup } from './suggest-commands.ts'
 
@@ -20,7 +20,7 @@ export function unknownCommand(commands: Command[], words: string[], name: strin
 /** Says that there is no such command, and which ones exist instead. */
 export function notACommand(words: string[], meant: string[], name: string): Mrkdwn {
   const asTyped = (command: string) => code(`${name} ${command}`)
-  const suggestion = meant.length > 0 ? mrkdwn` Did you mean ${joinMrkdwn(meant.map(asTyped), ' or ')}?` : mrkdwn``
+  const suggestion = meant.length > 0 ? mrkdwn` Did you mean ${alternatives(meant.map(asTyped))}?` : mrkdwn``
   return mrkdwn`${asTyped(typedWords(words))} isn't a command.${suggestion} See ${asTyped('help')}.`
 }
 

@@ -3,7 +3,7 @@ import { suggestNames } from '../../../domain/text/nearest.ts'
 import { withinOr } from '../../../domain/within.ts'
 import { Refusal } from '../../errors.ts'
 import { truncate } from '../../text/cut-text.ts'
-import { code, joinMrkdwn, type Mrkdwn, mrkdwn } from '../../text/text.ts'
+import { alternatives, code, type Mrkdwn, mrkdwn } from '../../text/text.ts'
 
 /** Where the names for suggestions come from, and the command that lists them: `/infra keys`. */
 export interface NameSource {
@@ -18,7 +18,7 @@ const suggestWithinMs = 2_000
 function unknownName({ what, typed }: Pick<UnknownName, 'what' | 'typed'>, known: (string | undefined)[], list: string): Mrkdwn {
   const names = known.filter((name) => name !== undefined)
   const near = suggestNames(names, typed).map(code)
-  const suggestion = near.length > 0 ? mrkdwn` Did you mean ${joinMrkdwn(near, ' or ')}?` : mrkdwn``
+  const suggestion = near.length > 0 ? mrkdwn` Did you mean ${alternatives(near)}?` : mrkdwn``
   return mrkdwn`No ${what} ${code(truncate(typed, 80, 'plain'))}.${suggestion} See ${code(list)}.`
 }
 
