@@ -6,7 +6,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
  * commands of the docs are run, every feature is deleted and the rest compiled, or every detail of the sandbox's page is tried in a browser:
  * `npm run test:faults`.
  */
-const long = 'test/{faults,attacks,deploy,docs,features,page,journeys,audit}/**/*.long.test.ts'
+const long = 'test/{faults,attacks,deploy,docs,features,page}/**/*.long.test.ts'
 
 /** What builds the image and runs it in a container engine: `npm run test:image`. */
 const image = 'test/image/**/*.long.test.ts'
@@ -19,7 +19,7 @@ const suites: Record<string, string[]> = {
 }
 
 /** These mostly wait: begun first, they do not leave one worker busy alone in the end. */
-const longest = /faults\/chaos|test\/start|page\/|journeys\/(faults|crash|keys|rename|vendor-data)|attacks\/(redis-write|http-tricks)/
+const longest = /faults\/chaos|test\/start|page\/|journeys\/(faults|crash|keys|rename|vendor-data|clicks|canary|gate)|attacks\/(redis-write|http-tricks)/
 
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
@@ -41,6 +41,8 @@ export default defineConfig(({ mode }) => ({
     maxWorkers: mode === 'faults' ? 3 : 5,
     // Nothing here keeps anything in a module, so that files can share what one worker has loaded.
     isolate: false,
+    // Node removes the types itself, as it does for the bot. It costs less than a second transformation.
+    experimental: { viteModuleRunner: false },
     sequence: { sequencer: LongestFirst },
   },
 }))

@@ -17,7 +17,7 @@ export interface Recorded {
 
 /** An answer, by default with status 200 and the content type of the account API. A function writes the response by itself. */
 export type Reply =
-  | { status?: number; headers?: Record<string, string>; json?: unknown; text?: string }
+  | { status?: number; headers?: Record<string, string>; json?: unknown; text?: string | Buffer }
   | ((response: ServerResponse) => void)
 
 export type Respond = (request: Recorded, index: number) => Reply

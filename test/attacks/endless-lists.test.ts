@@ -51,6 +51,15 @@ async function readAllLists(answer: (request: Recorded) => Reply, times: number)
   return JSON.parse((await run).stdout)
 }
 
+const longPages = new Map<number, Buffer>()
+
+/** Returns one of the longest pages that are read. Each is written once, because many lists read it. */
+function longPage(page: number): Buffer {
+  const text = longPages.get(page) ?? Buffer.from(fullPage(1.9 * 1024 * 1024, page))
+  longPages.set(page, text)
+  return text
+}
+
 test('a server that answers pages of 7 MB for ever costs less than 400 MB', async () => {
   const page = fullPage(7 * 1024 * 1024, 1)
 
@@ -61,7 +70,7 @@ test('a server that answers pages of 7 MB for ever costs less than 400 MB', asyn
 })
 
 test('a server that answers the longest pages that are read, for ever, costs less than 400 MB', { timeout: 90_000 }, async () => {
-  const { megabytes, read } = await readAllLists((request) => ({ text: fullPage(1.9 * 1024 * 1024, pageOf(request)) }), 3)
+  const { megabytes, read } = await readAllLists((request) => ({ text: longPage(pageOf(request)) }), 3)
 
   expect(read).toEqual(['some, cut by bytes', 'some, cut by nothing'])
   expect(megabytes).toBeLessThan(400)
@@ -127,7 +136,7 @@ test('a caller that has gone away gets no part of a list for the whole', async (
 })
 
 test('many endless lists at once share the room that there is', async () => {
-  const { api } = await startClient((request) => ({ text: fullPage(1.9 * 1024 * 1024, pageOf(request)) }), { timings: {} })
+  const { api } = await startClient((request) => ({ text: longPage(pageOf(request)) }), { timings: {} })
 
   const together = await Promise.all(Array.from({ length: 6 }, () => rejection(api.elasticIps.list())))
   const alone = await rejection(api.elasticIps.list())

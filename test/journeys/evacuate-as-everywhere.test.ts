@@ -148,9 +148,7 @@ describe('an evacuation, like every other request,', () => {
     await world.slack.until(() => journal.writes().length === 12 || undefined, { timeoutMs: 10_000, what: '12 writes' })
 
     const slowed = journal.writes().find(({ path }) => path.endsWith(own[2]?.id ?? ''))?.time ?? 0
-    const after = journal.filter(({ time }) => time > slowed + 50 && time < slowed + 1_950)
-    expect(after).toEqual([])
-    expect(journal.writes().filter(({ time }) => time <= slowed + 50).length).toBeLessThanOrEqual(5)
+    expect(journal.writes().filter(({ time }) => time < slowed + 1_950).length).toBeLessThanOrEqual(5)
   })
 
   test('reports each address that takes longer than MOVE_TIMEOUT, in one report that names them', async () => {

@@ -1,15 +1,23 @@
 import type { KnownBlock } from '@slack/web-api'
-import { describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { changeKinds } from '../../src/features/index.ts'
 import { unconnectedFeatures } from '../sandbox/features.ts'
-import { ops, people, startWorld, untilCard, untilShown, type World } from './world.ts'
+import { ops, people, shareWorld, startWorld, untilCard, untilShown, type World } from './world.ts'
 
 const commands = unconnectedFeatures().flatMap((feature) => feature.commands)
 const examplesOf = (fits: (need: string) => boolean) =>
   commands.filter(({ need }) => fits(need)).flatMap(({ words, examples }) => examples.map((one) => `${words} ${one}`))
 
+/** Types a command, and returns the message that only Ada sees. */
+async function answerTo({ ada, slack }: World, text: string): Promise<string> {
+  const before = slack.ephemerals(people.ada).length
+  await ada.command(`/infra ${text}`, { channel: ops })
+  return (await slack.until(() => slack.ephemerals(people.ada)[before], { what: `an answer to ${text}` })).text
+}
+
 /** Types a command, and returns the form that it opens. */
 async function openForm(world: World, text: string) {
+  for (const open of world.ada.openViews()) await world.ada.close(open)
   await world.ada.command(`/infra ${text}`, { channel: ops })
   return world.slack.until(() => world.ada.topView(), { what: `a form for ${text}` })
 }
@@ -39,20 +47,22 @@ describe('an example of the help works in the sandbox', () => {
     expect(came).toMatch(/needs approval from|^Move an Elastic IP$|^Rename virtual machine$|^Evacuate a server$/)
   })
 
-  test.each(examplesOf((need) => need === 'read'))('%s', async (example) => {
-    const world = await startWorld()
-    await world.ada.command('/infra ip move 203.0.113.10 web-2', { channel: ops })
-    await world.slack.until(() => world.slack.ephemerals(people.ada).length === 1)
+  describe('while a request waits', () => {
+    const current = shareWorld()
+    beforeAll(() => answerTo(current(), 'ip move 203.0.113.10 web-2'))
 
-    await world.ada.command(`/infra ${example}`, { channel: ops })
+    test.each(examplesOf((need) => need === 'read'))('%s', async (example) => {
+      const shown = await answerTo(current(), example)
 
-    const shown = await world.slack.until(() => world.slack.ephemerals(people.ada)[1])
-    expect(shown.text).toMatch(/[1-9]/)
-    expect(shown.text).not.toMatch(/^\*0|None of|No entry|No /)
+      expect(shown).toMatch(/[1-9]/)
+      expect(shown).not.toMatch(/^\*0|None of|No entry|No /)
+    })
   })
 })
 
 describe('a command that was meant otherwise is answered with the one that was meant', () => {
+  const current = shareWorld()
+
   test.each([
     ['keys delete terraform', "`/infra keys delete` isn't a command. Did you mean `/infra keys revoke`? See `/infra help`."],
     ['keys add ci', "`/infra keys add` isn't a command. Did you mean `/infra keys create`? See `/infra help`."],
@@ -62,17 +72,14 @@ describe('a command that was meant otherwise is answered with the one that was m
     ],
     ['ip move help', 'Move an Elastic IP to another server.\n'],
   ])('%s', async (text, answer) => {
-    const world = await startWorld()
-
-    await world.ada.command(`/infra ${text}`, { channel: ops })
-
-    const shown = await world.slack.until(() => world.slack.ephemerals(people.ada)[0])
-    expect(shown.text).toContain(answer)
-    expect(world.slack.messages(ops)).toEqual([])
+    expect(await answerTo(current(), text)).toContain(answer)
+    expect(current().slack.messages(ops)).toEqual([])
   })
 })
 
 describe('an incomplete command', () => {
+  const current = shareWorld()
+
   test.each([
     ['ip move', {}],
     ['ip move 203.0.113.10', { 'elastic-ip': '203.0.113.10 on web-1' }],
@@ -86,9 +93,7 @@ describe('an incomplete command', () => {
     ['keys rotate', {}],
     ['keys revoke', {}],
   ])('opens the form filled with what was given: %s', async (text, presets) => {
-    const world = await startWorld()
-
-    const form = await openForm(world, text)
+    const form = await openForm(current(), text)
 
     expect(contentOf(form)).toEqual({ presets, above: '' })
   })
@@ -102,9 +107,7 @@ describe('an incomplete command', () => {
     ['vm rename preview', 'No virtual machine `preview`. Did you mean `preview-1` or `preview-2`? See `/infra vms`.'],
     ['vm rename search-1', '2 virtual machines are called `search-1`. Choose one below.'],
   ])('opens the form empty, and says why, if it is not known what was given: %s', async (text, words) => {
-    const world = await startWorld()
-
-    const { presets, above } = contentOf(await openForm(world, text))
+    const { presets, above } = contentOf(await openForm(current(), text))
 
     expect(presets).toEqual({})
     expect(above).toContain(words)
@@ -170,6 +173,8 @@ describe('two things', () => {
 })
 
 describe('a name that nothing has', () => {
+  const current = shareWorld()
+
   test.each([
     ['keys rotate laptop', 'No API key `laptop`. Did you mean `laptop of ada`? See `/infra keys`.'],
     ['keys revoke terrafrom', 'No API key `terrafrom`. Did you mean `terraform`? See `/infra keys`.'],
@@ -177,11 +182,10 @@ describe('a name that nothing has', () => {
     ['ip move 203.0.113.1 web-2', 'No Elastic IP `203.0.113.1`. Did you mean'],
     ['vm rename grafanna-1 g-1', 'No virtual machine `grafanna-1`. Did you mean `grafana-1`? See `/infra vms`.'],
   ])('is answered with the names that were probably meant: %s', async (text, words) => {
-    const world = await startWorld()
+    const shown = await answerTo(current(), text)
 
-    await world.ada.command(`/infra ${text}`, { channel: ops })
-
-    expect((await untilShown(world.slack, people.ada, /^No /)).text).toContain(words)
+    expect(shown).toMatch(/^No /)
+    expect(shown).toContain(words)
   })
 })
 

@@ -1,4 +1,4 @@
-import { inject, onTestFinished } from 'vitest'
+import { afterAll, beforeAll, inject, onTestFinished } from 'vitest'
 import type { AccountApi } from '../sandbox/account-api/start-account-api.ts'
 import type { Slack } from '../sandbox/slack/slack.ts'
 import { openWorld, type World, type WorldOptions } from './open-world.ts'
@@ -15,6 +15,16 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
   const world = await openWorld(inject('redisUrl'), options)
   onTestFinished(world.close)
   return world
+}
+
+/** Opens one world for all tests of a block that do not disturb each other. Returns a function that returns it. */
+export function shareWorld(options: WorldOptions = {}): () => World {
+  let world: World
+  beforeAll(async () => {
+    world = await openWorld(inject('redisUrl'), options)
+  })
+  afterAll(() => world?.close())
+  return () => world
 }
 
 /** Resolves with the newest card in a channel whose text fits. */

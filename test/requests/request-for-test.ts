@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto'
-import { type PolicyRule, toGroup } from '../../src/domain/policy/policy.ts'
+import type { PolicyRule } from '../../src/domain/policy/policy.ts'
 import { payloadHash } from '../../src/domain/request/payload.ts'
 import { Request } from '../../src/domain/request/request.ts'
 import { phrase } from '../../src/domain/text/phrase.ts'
 import type { NewRequest } from '../../src/requests/store/new-requests.ts'
 import type { Store } from '../../src/requests/store/store.ts'
+import { rule, terms } from '../domain/people-for-test.ts'
 
 /** 18 November 2026, 14:00 UTC. */
 export const requestedAt = Date.UTC(2026, 10, 18, 14)
@@ -72,21 +73,7 @@ export async function recordRequest(store: Pick<Store, 'create' | 'find'>, more:
 
 /** The rule of the request: the people on call approve. */
 export function ruleFor(more: Partial<PolicyRule> = {}): PolicyRule {
-  return {
-    name: 'APPROVERS',
-    changes: ['ip.move'],
-    projects: undefined,
-    channels: undefined,
-    request: undefined,
-    alerts: false,
-    approve: { anyOf: toGroup(['S0ONCALL01']), allOf: [], approvals: 1 },
-    breakGlass: false,
-    needsReason: false,
-    confirm: false,
-    expiresMs: 240 * minutes,
-    mention: undefined,
-    ...more,
-  }
+  return { ...rule, approve: terms(['S0ONCALL01']), expiresMs: 240 * minutes, ...more }
 }
 
 /** The description of the move on its card. */

@@ -1,4 +1,4 @@
-import type { Request } from '../../domain/request/request.ts'
+import { isOpen, type Request } from '../../domain/request/request.ts'
 import { isItemUnderway } from '../../domain/request/request-item.ts'
 import { noTracing, type Tracing } from '../../domain/tracing.ts'
 import type { Wake } from '../../redis/queues.ts'
@@ -99,7 +99,9 @@ export function createReconcile({
   /** Leaves a genuine record that does not fit to the version of Lockkeeper that wrote it. Any other was changed in Redis. */
   function reconcileUnfit(request: Request): Promise<void> {
     const problem = checkRecord(request)
-    return problem ? distrust(request, problem) : store.postponeIfUnchanged(request, unknownRetryMs)
+    if (!problem) return store.postponeIfUnchanged(request, unknownRetryMs)
+    const isTracked = isOpen(request.state) || request.trackedUntil !== undefined
+    return isTracked ? distrust(request, problem) : store.clearDueIfUnchanged(request.id, request.revision)
   }
 
   async function noteLost(id: string): Promise<void> {

@@ -49,6 +49,14 @@ export function sectionWithButton(text: Mrkdwn, accessory: Button): KnownBlock {
   return { type: 'section', text: verbatim(text, limits.sectionText), accessory }
 }
 
+/** The longest word of half the width of a phone. Slack breaks longer ones, such as email addresses, inside. */
+const longestInColumn = 24
+
+function fitsColumn({ text }: Mrkdwn): boolean {
+  const shown = text.replaceAll(/<[^>]*>|`/g, ' ')
+  return shown.split(/\s+/).every((word) => word.length <= longestInColumn)
+}
+
 /** Shows short facts in two columns, over several blocks if there are many. A fact that is too long for a column gets its own sections. */
 export function fields(texts: Mrkdwn[]): KnownBlock[] {
   const blocks: KnownBlock[] = []
@@ -60,7 +68,7 @@ export function fields(texts: Mrkdwn[]): KnownBlock[] {
     column = []
   }
   for (const text of texts) {
-    if (text.text.trim().length <= limits.fieldText) {
+    if (text.text.trim().length <= limits.fieldText && fitsColumn(text)) {
       column.push(text)
       continue
     }

@@ -124,13 +124,19 @@ export function dateTime(at: number): Mrkdwn {
   return new MrkdwnText(`<!date^${Math.floor(at / 1000)}^{date_short_pretty} {time}|${fallback}>`)
 }
 
+/** Shows a time with its seconds, where several are compared. `at` is in milliseconds since 1970. */
+export function exactTime(at: number): Mrkdwn {
+  return new MrkdwnText(dateTime(at).text.replace('{time}', '{time_secs}'))
+}
+
 /**
- * Shows a time by which somebody has to act, as a time of day: `6:12 AM`. A deadline a day or more away has its date, too. Both times are in
- * milliseconds since 1970.
+ * Shows a time by which somebody has to act, with its day in the reader's time zone: `6:12 AM today`, `3:47 AM tomorrow`. Slack keeps the
+ * word true after midnight. A deadline a day or more away begins with its date. Both times are in milliseconds since 1970.
  */
 export function deadline(at: number, now: number): Mrkdwn {
   const dated = dateTime(at)
-  return at - now < 24 * 3_600_000 ? new MrkdwnText(dated.text.replace('{date_short_pretty} {time}', '{time}')) : dated
+  const format = at - now < 24 * 3_600_000 ? '{time} {date_short_pretty}' : '{date_short_pretty} at {time}'
+  return new MrkdwnText(dated.text.replace('{date_short_pretty} {time}', format))
 }
 
 /** Removes the markup, for places that show plain text only. A mention becomes its id, and a date becomes its fallback in UTC. */

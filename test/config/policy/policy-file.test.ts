@@ -689,7 +689,7 @@ describe('any text', () => {
         expect(numbers).toEqual(numbers.toSorted((a, b) => a - b))
         expect(numbers.every((number) => number >= 1 && number <= text.split(/\r\n|\r|\n/).length)).toBe(true)
       }),
-      { numRuns: 150 },
+      { numRuns: 75 },
     )
   })
 })
@@ -747,7 +747,7 @@ describe('a policy', () => {
         expect(policy.rules.map(({ name }) => name)).toEqual(list.map(({ name }) => name))
         expect(policyOf(stringify({ rules: policy.rules.map(toFile) }))).toEqual(policy)
       }),
-      { numRuns: 100 },
+      { numRuns: 50 },
     )
   })
 })

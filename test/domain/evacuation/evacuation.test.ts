@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest'
-import type { SeenAssignment } from '../../../src/domain/account/assignment.ts'
 import type { ElasticIp } from '../../../src/domain/account/elastic-ip.ts'
 import type { Server } from '../../../src/domain/account/server.ts'
 import { CheckFailed } from '../../../src/domain/errors/errors.ts'
@@ -7,6 +6,7 @@ import type { EvacuationReads } from '../../../src/domain/evacuation/addresses.t
 import { checkEvacuation } from '../../../src/domain/evacuation/check.ts'
 import { addressesLeftOut, completeEvacuation, evacuationDifferences } from '../../../src/domain/evacuation/evacuation.ts'
 import { explainEvacuation } from '../../../src/domain/evacuation/findings.ts'
+import { seenOnWeb1 } from './seen-for-test.ts'
 
 const place = { project: { id: 'proj_1', name: 'Storefront' }, site: { id: undefined, name: undefined, slug: 'ASH' } }
 const hour = 3_600_000
@@ -19,15 +19,6 @@ function ip(index: number, more: Partial<ElasticIp> = {}): ElasticIp {
 function server(id: string, hostname: string, more: Partial<Server> = {}): Server {
   return { id, hostname, label: undefined, primaryIpv4: '198.51.100.1', status: 'on', locked: false, ...place, ...more }
 }
-
-const seen = (index: number, agoMs: number): SeenAssignment => ({
-  elasticIpId: `eip_${index}`,
-  address: `203.0.113.${index}`,
-  serverId: 'sv_1',
-  serverName: 'web-1',
-  at: 0,
-  agoMs,
-})
 
 function reads(more: Partial<EvacuationReads> = {}): EvacuationReads {
   const [source, target] = [server('sv_1', 'web-1'), server('sv_2', 'web-2')]
@@ -91,7 +82,7 @@ describe('the check of an evacuation', () => {
     ['the server itself', { target: server('sv_1', 'web-1') }, "web-1 can't be evacuated to itself. Choose another server."],
     [
       'one that was seen long ago',
-      { listed: [], seen: [seen(1, 2 * hour)], single: new Map([['eip_1', ip(1, { server: undefined })]]) },
+      { listed: [], seen: [seenOnWeb1(1, 2 * hour)], single: new Map([['eip_1', ip(1, { server: undefined })]]) },
       /saw it on web-1 2 hours ago/,
     ],
   ])('refuses %s', (_, more, words) => {
@@ -148,7 +139,12 @@ describe('the check of an evacuation', () => {
       ['eip_1', ip(1, { server: undefined })],
       ['eip_2', ip(2, { server: { id: 'sv_9', hostname: 'web-9' } })],
     ])
-    const { facts, warnings = [] } = check({ listed: [], source: undefined, single, seen: [seen(1, 12 * 60_000), seen(2, 60_000)] })
+    const { facts, warnings = [] } = check({
+      listed: [],
+      source: undefined,
+      single,
+      seen: [seenOnWeb1(1, 12 * 60_000), seenOnWeb1(2, 60_000)],
+    })
 
     expect(facts.items).toMatchObject([{ elasticIpId: 'eip_1', from: { id: 'sv_1', name: 'web-1' }, seenAgoMs: 12 * 60_000 }])
     expect(explainEvacuation(warnings[0] ?? { code: '' })?.why).toBe(
@@ -158,7 +154,7 @@ describe('the check of an evacuation', () => {
 
   test('takes what was seen longer ago only if it was chosen, and nothing that was not seen there', () => {
     const single = new Map([['eip_1', ip(1, { server: undefined })]])
-    expect(check({ listed: [], single, seen: [seen(1, 2 * hour)] }, some(1)).facts.items).toHaveLength(1)
+    expect(check({ listed: [], single, seen: [seenOnWeb1(1, 2 * hour)] }, some(1)).facts.items).toHaveLength(1)
     expect(refusal(() => check({ listed: [], single }, some(1)))).toContain("didn't see it on web-1 in the last 24 h")
   })
 

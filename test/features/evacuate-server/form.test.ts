@@ -12,6 +12,7 @@ import { createReadAddresses } from '../../../src/features/evacuate-server/prefl
 import type { Submission } from '../../../src/slack/commands/handlers.ts'
 import { Refusal } from '../../../src/slack/errors.ts'
 import { mrkdwn } from '../../../src/slack/text/text.ts'
+import { seenOnWeb1 } from '../../domain/evacuation/seen-for-test.ts'
 import { readableBlocks } from '../../requests/readable.ts'
 
 const place = { project: { id: 'proj_1', name: 'Storefront' }, site: { id: undefined, name: undefined, slug: 'ASH' } }
@@ -39,15 +40,6 @@ const servers = ['web-1', 'web-2'].map(
     ...place,
   }),
 )
-
-const seenThere = (index: number, agoMs: number): SeenAssignment => ({
-  elasticIpId: `eip_${index}`,
-  address: `203.0.113.${index}`,
-  serverId: 'sv_1',
-  serverName: 'web-1',
-  at: 0,
-  agoMs,
-})
 
 const servers12 = { [evacuationForm.server]: 'sv_1', [evacuationForm.target]: 'sv_2' }
 
@@ -80,7 +72,7 @@ describe('the addresses in the form of an evacuation', () => {
 
   test('of a dead server are ticked if Lockkeeper saw them there in the last hour, and unticked if that is longer ago', async () => {
     const dead = [1, 2, 3].map((index) => ip(index, { server: undefined }))
-    const seen = [seenThere(1, 12 * minutes), seenThere(2, 60 * minutes), seenThere(3, 61 * minutes)]
+    const seen = [seenOnWeb1(1, 12 * minutes), seenOnWeb1(2, 60 * minutes), seenOnWeb1(3, 61 * minutes)]
 
     const addresses = await offer(dead, { seen })
 
@@ -94,14 +86,14 @@ describe('the addresses in the form of an evacuation', () => {
 
   test('of a dead server are in the order of their numbers, as those of any other', async () => {
     const all = [1, 2, 10].map((index) => ip(index, { server: undefined }))
-    const { offered } = await offer(all, { seen: [10, 1, 2].map((index) => seenThere(index, minutes)) })
+    const { offered } = await offer(all, { seen: [10, 1, 2].map((index) => seenOnWeb1(index, minutes)) })
 
     expect(offered.map(({ address }) => address)).toEqual(['203.0.113.1', '203.0.113.2', '203.0.113.10'])
   })
 
   test('of a dead server are not those that the account shows on another server, nor those that are gone', async () => {
     const all = [ip(1, { server: undefined }), ip(2, { server: { id: 'sv_9', hostname: 'web-9' } })]
-    const { offered, cannotMove } = await offer(all, { seen: [1, 2, 3].map((index) => seenThere(index, minutes)) })
+    const { offered, cannotMove } = await offer(all, { seen: [1, 2, 3].map((index) => seenOnWeb1(index, minutes)) })
 
     expect(offered.map(({ address }) => address)).toEqual(['203.0.113.1'])
     expect(cannotMove.map(({ address, finding }) => [address, finding.code])).toEqual([['203.0.113.3', 'no-elastic-ip']])

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import type { AuthorityProblem } from '../../../src/domain/request/authority-problem.ts'
 import { createMoveChange } from '../../../src/moves/move-change.ts'
 import { createCatalog } from '../../../src/requests/catalog.ts'
 import type { Deliver } from '../../../src/requests/outbox/deliver.ts'
@@ -21,6 +22,8 @@ interface World {
   delivered?: Delivered
   /** Steps that others take right after the request was read. */
   meanwhile?: PlannedStep[]
+  /** What is wrong with the record. */
+  problem?: AuthorityProblem
 }
 
 type Recorded = Partial<NewRequest> & {
@@ -31,7 +34,7 @@ type Recorded = Partial<NewRequest> & {
 }
 
 /** Reconciles requests over a real Redis. `did` records the calls of other parts: send, execute, track and report. */
-function startReconcile({ delivered = { is: 'sent' }, meanwhile = [] }: World = {}) {
+function startReconcile({ delivered = { is: 'sent' }, meanwhile = [], problem }: World = {}) {
   const { redis, keys } = connectTestRedis()
   const store = createStore({ redis, keys, audit: noAudit, noteOf })
   const did: string[] = []
@@ -58,7 +61,7 @@ function startReconcile({ delivered = { is: 'sent' }, meanwhile = [] }: World = 
       },
     },
     catalog: createCatalog([createMoveChange({} as Parameters<typeof createMoveChange>[0])]),
-    checkRecord: () => undefined,
+    checkRecord: () => problem,
     distrust: async () => void did.push('distrust'),
     deliver,
     show: createShow({ outbox, deliver }),
@@ -333,4 +336,17 @@ test('a request that only another version of Lockkeeper can read stays unchanged
   expect((await find())?.state).toBe('waiting')
   expect(did).toEqual([])
   expect(Math.abs(((await dueInMs()) ?? 0) - 10 * minutes)).toBeLessThan(seconds)
+})
+
+test.each<[when: string, steps: PlannedStep[], does: string[]]>([
+  ['while it was under way is distrusted', [...untilTracking], ['distrust']],
+  ['after its end is due no more', [...untilTracking, 'finish'], []],
+])('a request that was made unreadable %s', async (_, steps, does) => {
+  const { reconcile, record, did, dueInMs } = startReconcile({ problem: { code: 'record-changed' } })
+  await record({ input: { weather: 'rain' } }, ...steps)
+
+  await reconcile()
+
+  expect(did).toEqual(does)
+  if (does.length === 0) expect(await dueInMs()).toBeUndefined()
 })

@@ -1,3 +1,4 @@
+import type { Notification } from '../slack/notifications.ts'
 import type { Block, ElementState, FormValues, ModalView, Option } from './block-shapes.ts'
 
 export interface Person {
@@ -28,16 +29,6 @@ export interface Shortcut {
   callbackId: string
   name: string
   description?: string
-}
-
-/** What phones show of a new message. */
-export interface Notification {
-  people: string[]
-  channel: string
-  ts: string
-  threadTs?: string
-  user: string
-  text: string
 }
 
 /** Something that the drawer can break: a switch, or an act with the verb of its button. */

@@ -1,4 +1,5 @@
-import type { Notification, Workspace } from './api.ts'
+import type { Notification } from '../slack/notifications.ts'
+import type { Workspace } from './api.ts'
 import type { Desk } from './desk.ts'
 import type { Navigation } from './navigation.ts'
 import { placeOf, pointAt } from './permalinks.ts'

@@ -1,6 +1,7 @@
 import { html, nothing, type TemplateResult } from 'lit-html'
 import { repeat } from 'lit-html/directives/repeat.js'
-import type { Notification, Workspace } from './api.ts'
+import type { Notification } from '../slack/notifications.ts'
+import type { Workspace } from './api.ts'
 import { avatar } from './avatar.ts'
 import { icons } from './icons.ts'
 import { mrkdwnWords } from './inline-words.ts'

@@ -17,6 +17,12 @@ describe('sections and fields', () => {
   })
 })
 
+it('shows a fact with a long word over the whole width, because Slack breaks it inside of a column', () => {
+  const [narrow, wide] = [mrkdwn`*Site*\n${'ASH'}`, mrkdwn`*Owner*\n${'grace.hopper@nimbus.example'}`]
+
+  expect(fields([narrow, narrow, wide])).toEqual([...fields([narrow, narrow]), ...wholeSection(wide)])
+})
+
 describe('an id or a value that Slack would not take', () => {
   it.each([
     ['the value of a button', () => button({ text: 'Approve', actionId: 'approve', value: 'x'.repeat(2001) })],

@@ -52,7 +52,7 @@ describe('a message', () => {
   it('counts the texts that people read towards that limit, and not the values of buttons', () => {
     const value = 'v'.repeat(2_000)
     const buttons = Array.from({ length: 20 }, (_, index) => button({ text: 'Turn', actionId: `turn-${index}`, value }))
-    const facts = Array.from({ length: 10 }, () => mrkdwn`${'f'.repeat(1_200)}`)
+    const facts = Array.from({ length: 10 }, () => mrkdwn`${'fact '.repeat(240)}`)
 
     expect(message({ text: mrkdwn`buttons`, blocks: actions(buttons) }).blocks).toEqual(actions(buttons))
     expect(message({ text: mrkdwn`facts`, blocks: [header('Facts'), ...fields(facts)] }).blocks).toEqual([

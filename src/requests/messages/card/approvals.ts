@@ -1,6 +1,6 @@
 import type { KnownBlock } from '@slack/web-api'
 import { approvalsNeeded, toGroup } from '../../../domain/policy/policy.ts'
-import type { Request } from '../../../domain/request/request.ts'
+import type { Approval, Request } from '../../../domain/request/request.ts'
 import { wholeSection } from '../../../slack/blocks/blocks.ts'
 import { dateTime, joinMrkdwn, type Mrkdwn, mention, mrkdwn } from '../../../slack/text/text.ts'
 import { whoIsIn } from '../approvers.ts'
@@ -33,25 +33,22 @@ function countOf({ request, rule }: CardView): string | undefined {
 }
 
 /** Says who requested and who decided, each with the time. */
-export function history({ request }: Pick<CardView, 'request'>): Mrkdwn[] {
-  const requested = mrkdwn`Requested by ${mention(request.origin.userId)}, ${dateTime(request.createdAt)}`
+export function history({ request }: Pick<CardView, 'request'>, showTime = dateTime): Mrkdwn[] {
+  const approvedBy = ({ by, at }: Approval) => mrkdwn`Approved by ${mention(by)}, ${showTime(at)}`
+  const requested = mrkdwn`Requested by ${mention(request.origin.userId)}, ${showTime(request.createdAt)}`
   if (request.decidedAt === undefined) return [requested, ...request.approvals.map(approvedBy)]
-  const decided = dateTime(request.decidedAt)
+  const decided = showTime(request.decidedAt)
   if (request.state === 'rejected')
     return [requested, ...request.approvals.map(approvedBy), mrkdwn`Rejected by ${decider(request)}, ${decided}`]
-  return [requested, ...approvalsOf(request, decided)]
+  const areSeveral = request.approvals.length > 1 && request.needsApproval && !request.decision?.breakGlass
+  return [requested, ...(areSeveral ? request.approvals.map(approvedBy) : [decisionOf(request, decided)])]
 }
 
-function approvalsOf({ decision, approvals, needsApproval }: Request, decided: Mrkdwn): Mrkdwn[] {
-  if (!needsApproval || decision?.by === undefined) return [mrkdwn`No approval needed`]
+function decisionOf({ decision, needsApproval }: Request, decided: Mrkdwn): Mrkdwn {
+  if (!needsApproval || decision?.by === undefined) return mrkdwn`No approval needed`
   if (decision.breakGlass)
-    return [mrkdwn`:rotating_light: *Emergency approval:* approved alone by ${mention(decision.by)}, the requester, ${decided}`]
-  if (approvals.length < 2) return [mrkdwn`Approved by ${mention(decision.by)}, ${decided}`]
-  return approvals.map(approvedBy)
-}
-
-function approvedBy({ by, at }: Request['approvals'][number]): Mrkdwn {
-  return mrkdwn`Approved by ${mention(by)}, ${dateTime(at)}`
+    return mrkdwn`:rotating_light: *Emergency approval:* approved alone by ${mention(decision.by)}, the requester, ${decided}`
+  return mrkdwn`Approved by ${mention(decision.by)}, ${decided}`
 }
 
 /** `approved by @Ben and @Chi`, or that no approval was needed. */

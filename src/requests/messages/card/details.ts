@@ -1,7 +1,7 @@
 import type { KnownBlock } from '@slack/web-api'
 import { context, wholeSection } from '../../../slack/blocks/blocks.ts'
 import { message } from '../../../slack/blocks/message.ts'
-import { code, dateTime, joinMrkdwn, type Mrkdwn, mention, mrkdwn } from '../../../slack/text/text.ts'
+import { code, exactTime, joinMrkdwn, type Mrkdwn, mention, mrkdwn } from '../../../slack/text/text.ts'
 import type { Message } from '../../../slack/web-api/messenger.ts'
 import { ruleWords } from '../rule-words.ts'
 import { history } from './approvals.ts'
@@ -38,17 +38,17 @@ function timeline({ request }: CardView): Mrkdwn[] {
   const { sentAt, acceptedAt, lateAt, endedAt, stoppedBy, state } = request
   const stopped = state === 'untracked' && stoppedBy !== undefined
   return [
-    ...history({ request }),
+    ...history({ request }, exactTime),
     ...at(sentAt, 'Sent to the account API'),
     ...at(acceptedAt, 'Accepted by the account API'),
     ...at(lateAt, 'Reported as late'),
-    ...(stopped && endedAt !== undefined ? [mrkdwn`Tracking stopped by ${mention(stoppedBy)}, ${dateTime(endedAt)}`] : []),
+    ...(stopped && endedAt !== undefined ? [mrkdwn`Tracking stopped by ${mention(stoppedBy)}, ${exactTime(endedAt)}`] : []),
     ...(stopped || state === 'rejected' ? [] : at(endedAt, 'Ended')),
   ]
 }
 
 function at(time: number | undefined, what: string): Mrkdwn[] {
-  return time === undefined ? [] : [mrkdwn`${what}, ${dateTime(time)}`]
+  return time === undefined ? [] : [mrkdwn`${what}, ${exactTime(time)}`]
 }
 
 function smallPrint({ request, description, notes }: CardView): Mrkdwn {

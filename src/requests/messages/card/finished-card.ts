@@ -4,7 +4,7 @@ import type { Request, StoredState } from '../../../domain/request/request.ts'
 import { context, wholeSection } from '../../../slack/blocks/blocks.ts'
 import { reasonBlocks } from '../../../slack/blocks/reason.ts'
 import { phraseWords } from '../../../slack/text/phrase-words.ts'
-import { code, dateTime, joinMrkdwn, type Mrkdwn, mention, mrkdwn } from '../../../slack/text/text.ts'
+import { code, dateTime, deadline, joinMrkdwn, type Mrkdwn, mention, mrkdwn } from '../../../slack/text/text.ts'
 import { notesOnDone } from '../items/item-outcomes.ts'
 import type { ItemView } from '../items/item-view.ts'
 import { isOne, isPartlyDone, itemBlocks, itemLines, movedCount, othersMayFinish, unsentOf, unsentWords } from '../items/items.ts'
@@ -146,7 +146,7 @@ function who(request: Request): Mrkdwn {
 }
 
 function when({ state, endedAt, createdAt, expiresAt, decidedAt, stoppedBy }: Request): Mrkdwn {
-  if (state === 'expired' && decidedAt === undefined) return mrkdwn`no decision by ${dateTime(expiresAt)}`
+  if (state === 'expired' && decidedAt === undefined) return mrkdwn`no decision by ${deadline(expiresAt, createdAt)}`
   const ended = dateTime(endedAt ?? createdAt)
   return state === 'untracked' && stoppedBy !== undefined ? mrkdwn`stopped by ${mention(stoppedBy)}, ${ended}` : ended
 }

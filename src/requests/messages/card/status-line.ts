@@ -36,8 +36,8 @@ export function statusLine({ request, description, items, rule, handoverLabel, i
 const waitsForAccount = "Waiting for the account API, which isn't answering. Nothing has changed yet."
 
 /**
- * `@Ada needs approval from @oncall by 6:07 AM.` It names the time and not the minutes left, because Slack keeps showing the message as it
- * was sent.
+ * `@Ada needs approval from @oncall by 6:07 AM today.` It names the time and not the hours left, because Slack keeps showing the message as it
+ * was sent: an hour later, `4 h` would be wrong.
  */
 function neededApproval(request: Request, rule: PolicyRule | undefined): Mrkdwn {
   const { origin, expiresAt, createdAt } = request

@@ -7,6 +7,7 @@ import type { StepResult } from '../../store/step-data.ts'
 import type { Store } from '../../store/store.ts'
 import type { ItemStepData } from '../../store/take-item.ts'
 import type { Distrust } from '../distrust.ts'
+import { createTurns, type Turn } from './turns.ts'
 
 /** A step of an item that follows from its present state. */
 export interface ItemStep extends Omit<ItemStepData, 'audit'> {
@@ -40,7 +41,7 @@ interface ItemStepsParts {
  * sets the whole record. The last one ends the request.
  */
 export function createItemSteps({ store, catalog, checkRecord, distrust, show, afterEndMs }: ItemStepsParts) {
-  const turns = new Map<string, Turn>()
+  const inTurn = createTurns<Known>()
 
   /**
    * Takes the step that `decide` returns for the item as it is now, if any. Returns the outcome, or undefined if there was nothing to take.
@@ -58,7 +59,7 @@ export function createItemSteps({ store, catalog, checkRecord, distrust, show, a
   }
 
   async function tryStep(
-    turn: Turn,
+    turn: Turn<Known>,
     requestId: string,
     itemId: string,
     decide: (now: ItemNow) => ItemStep | undefined,
@@ -128,34 +129,17 @@ export function createItemSteps({ store, catalog, checkRecord, distrust, show, a
     await show(request.id)
   }
 
-  /** Runs `work` after all work that was begun before for the same request. */
-  async function inTurn<Result>(requestId: string, work: (turn: Turn) => Promise<Result>): Promise<Result> {
-    const turn: Turn = turns.get(requestId) ?? { last: Promise.resolve() }
-    turns.set(requestId, turn)
-    const next = () => work(turn)
-    const own = turn.last.then(next, next)
-    turn.last = own
-    try {
-      return await own
-    } finally {
-      if (turn.last === own) turns.delete(requestId)
-    }
-  }
-
   return { takeItemStep, endIfOver }
 }
 export type ItemSteps = ReturnType<typeof createItemSteps>
 
-/** A record as this process read or wrote it last. Its facts do not change any more, so they are parsed once. */
+/**
+ * A record as this process read or wrote it last. Each step leaves it for the next, which reads it only if another process changed it. Its facts do
+ * not change any more, so they are parsed once.
+ */
 interface Known {
   request: Request
   opened: Map<string, OpenedItem>
-}
-
-/** The steps of one request that wait for one another. Each leaves the record for the next, which reads it only if another process changed it. */
-interface Turn {
-  last: Promise<unknown>
-  known?: Known | undefined
 }
 
 function itemIn({ request, opened }: Known, itemId: string): ItemNow | undefined {

@@ -1,6 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import pLimit from 'p-limit'
-import type { ApiAnswer } from '../../../audit/entry.ts'
 import type { Audit } from '../../../audit/intake.ts'
 import type { Finding } from '../../../domain/change/finding.ts'
 import type { AuthorityProblem } from '../../../domain/request/authority-problem.ts'
@@ -13,10 +12,11 @@ import type { Catalog, OpenedItem } from '../../catalog.ts'
 import type { NoteOf } from '../../store/request-note.ts'
 import type { Store } from '../../store/store.ts'
 import type { Distrust } from '../distrust.ts'
-import { firstLookMs, withAnswer } from '../execute/request-outcomes.ts'
-import { sendWrite, type WriteOutcomes } from '../execute/send-write.ts'
+import { firstLookMs } from '../execute/request-outcomes.ts'
+import { sendWrite } from '../execute/send-write.ts'
 import { createItemReads, type ItemRead, readValidMs } from './item-reads.ts'
-import type { ItemStep, ItemSteps } from './item-steps.ts'
+import type { ItemSteps } from './item-steps.ts'
+import { createOutcomesOfItem } from './outcomes-of-item.ts'
 
 /** The writes of one request that are under way at once. */
 const parallelWrites = 5
@@ -47,7 +47,7 @@ interface SendItemsParts {
  */
 export function createSendItems(parts: SendItemsParts) {
   const { store, audit, noteOf, catalog, checkRecord, distrust, checkItems, itemSteps, planLook, onApiError, onDistrusted } = parts
-
+  const outcomesOf = createOutcomesOfItem({ itemSteps, audit, noteOf })
   const running = new Map<string, Promise<void>>()
 
   /**
@@ -142,23 +142,6 @@ export function createSendItems(parts: SendItemsParts) {
     return itemSteps.takeItemStep(requestId, itemId, ({ item: { state } }) =>
       state === 'waiting' ? { name: 'skip-item', set: { causes } } : undefined,
     )
-  }
-
-  function outcomesOf(request: Request, { id, resource, facts }: OpenedItem): WriteOutcomes {
-    const note = (answer: ApiAnswer | undefined) =>
-      audit.note(noteOf(request, 'answer', { item: id, resource, facts, ...withAnswer(answer) }))
-    async function take(step: ItemStep, answer: ApiAnswer | undefined): Promise<void> {
-      const taken = await itemSteps.takeItemStep(request.id, id, () => ({ ...step, ...withAnswer(answer) }))
-      // No step follows from a record that was changed meanwhile. The write was sent all the same.
-      if (taken === undefined) await note(answer)
-    }
-    return {
-      finish: (answer) => take({ name: 'finish-item' }, answer),
-      accept: (answer) => take({ name: 'accept-item' }, answer),
-      fail: (cause, answer) => take({ name: 'fail-item', set: { causes: [cause] } }, answer),
-      notStart: (cause, answer) => take({ name: 'not-start-item', set: { causes: [cause] } }, answer),
-      unclear: note,
-    }
   }
 
   return sendItems
