@@ -41,7 +41,7 @@ describe('a start while a dependency is away', () => {
       body: {
         ok: false,
         checks: {
-          redis: { ok: false, problem: "Redis isn't responding", since: expect.stringMatching(/^\d{4}-.*Z$/) },
+          redis: { ok: false, problem: "Redis isn't responding (ECONNREFUSED)", since: expect.stringMatching(/^\d{4}-.*Z$/) },
           slack: { ok: true },
           worker: { ok: false, problem: "Unknown while Redis isn't responding" },
         },

@@ -13,6 +13,7 @@ export function createOperationsSide({ config, telemetry, redis, clients }: Foun
     log,
     checks: createChecks({
       redis: () => redis.prompt.ping(),
+      redisProblem: redis.problem,
       slack: slack.identity.fetch,
       accountApi: () => accountApi.apiKeys.list({ signal: AbortSignal.timeout(1_900) }),
       worker: progress.check,

@@ -42,7 +42,7 @@ export function createRedisConnections(
     await Promise.allSettled([closeRedis(prompt), closeRedis(patient)])
   }
 
-  return { keys: createKeys(prefix), prompt, patient, reach, faults, close }
+  return { keys: createKeys(prefix), prompt, patient, reach, faults, problem: problems.latest, close }
 }
 export type RedisConnections = ReturnType<typeof createRedisConnections>
 
@@ -65,5 +65,11 @@ function createProblems(lines: RepeatedLines) {
     isLogged = true
   }
 
-  return { note, end: () => lines.end(code), latest: () => latest, logFromNowOn }
+  /** Both connections work, so the latest problem explains no later one. */
+  function end(): void {
+    latest = undefined
+    lines.end(code)
+  }
+
+  return { note, end, latest: () => latest, logFromNowOn }
 }

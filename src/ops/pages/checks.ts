@@ -6,6 +6,8 @@ import type { Check } from './status.ts'
 /** Probes each dependency. */
 interface Probes {
   redis: () => Promise<unknown>
+  /** Returns the latest problem of the connection to Redis as a code, such as `ECONNREFUSED`. Undefined if there is none. */
+  redisProblem?: () => string | undefined
   /** Rejects with an Error whose message is a sentence for operators. */
   slack: () => Promise<unknown>
   accountApi: () => Promise<unknown>
@@ -17,9 +19,9 @@ interface Probes {
 const externalProbeMs = 30_000
 
 /** Creates the checks of `/status`. Each fails with its own sentence and shows no details of the failed call, which can be secret. */
-export function createChecks({ redis, slack, accountApi, worker }: Probes) {
+export function createChecks({ redis, redisProblem = () => undefined, slack, accountApi, worker }: Probes) {
   return {
-    redis: failingWith(redis, () => "Redis isn't responding"),
+    redis: failingWith(redis, () => redisWords(redisProblem())),
     slack: atMostEvery(externalProbeMs, async () => void (await slack())),
     accountApi: atMostEvery(externalProbeMs, failingWith(accountApi, apiProblem)),
     worker: failingWith(worker, workerProblem),
@@ -32,6 +34,10 @@ function failingWith(probe: () => Promise<unknown>, words: (error: unknown) => s
       throw new Error(words(error))
     })
   }
+}
+
+function redisWords(problem: string | undefined): string {
+  return `Redis isn't responding${problem === undefined ? '' : ` (${problem})`}`
 }
 
 function apiProblem(error: unknown): string {

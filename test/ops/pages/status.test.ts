@@ -126,6 +126,17 @@ test.each<[string, unknown, string]>([
   expect((await read()).body.checks.accountApi).toMatchObject({ ok: false, problem })
 })
 
+test.each([
+  ['SELF_SIGNED_CERT_IN_CHAIN', "Redis isn't responding (SELF_SIGNED_CERT_IN_CHAIN)"],
+  [undefined, "Redis isn't responding"],
+])('the status page shows the latest problem of the connection to Redis: %s', async (latest, problem) => {
+  const fine = async () => {}
+  const away = () => Promise.reject(new Error('ping at redis://default:pw@redis.internal'))
+  const { read } = arrange(createChecks({ redis: away, redisProblem: () => latest, slack: fine, accountApi: fine, worker: fine }))
+
+  expect((await read()).body.checks.redis).toMatchObject({ ok: false, problem })
+})
+
 test('the status page shows the worker as unknown while Redis does not answer, and otherwise the problem of the worker', async () => {
   const fine = async () => {}
   const errors = [new StoreUnavailableError('Redis: Error x'), new Error('No worker has run for 30 s')]
