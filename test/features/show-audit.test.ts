@@ -776,7 +776,7 @@ describe('the list', () => {
     expect(listing.rows[0]?.text).toContain('Made outside Lockkeeper')
     expect(around(listing)).toMatchInlineSnapshot(`
       "Audit: 1 request and 1 event of the account for \`203.0.113.10\`, newest first
-      With the account's own events for \`eip_1GijF7NsZe3bN\` since <!date^1795089600^{date_short_pretty} {time}|2026-11-19 12:00 UTC>.
+      Also searched the account's own events for \`eip_1GijF7NsZe3bN\` since <!date^1795089600^{date_short_pretty} {time}|2026-11-19 12:00 UTC>.
       Searched all 9 entries, back to <!date^1795176000^{date_short_pretty} {time}|2026-11-20 12:00 UTC>. \`npm run audit:verify\` checks that none was changed, removed or added."
     `)
   })
@@ -861,7 +861,7 @@ describe('the list', () => {
     )
     expect(around(found)).toMatchInlineSnapshot(`
       "Audit: 30 requests and 100 events of the account for \`eip_1GijF7NsZe3bN\`, newest first
-      With the account's own events for \`eip_1GijF7NsZe3bN\` since <!date^1795089620^{date_short_pretty} {time}|2026-11-19 12:00 UTC>. Of \`eip_1GijF7NsZe3bN\` only the newest 100.
+      Also searched the account's own events for \`eip_1GijF7NsZe3bN\` since <!date^1795089620^{date_short_pretty} {time}|2026-11-19 12:00 UTC>. Of \`eip_1GijF7NsZe3bN\` only the newest 100.
       Searched the newest 50 entries, back to <!date^1795176000^{date_short_pretty} {time}|2026-11-20 12:00 UTC>. 1,234 older ones weren't searched. 20 more match and aren't shown. Use more words. \`npm run audit:verify\` checks that none was changed, removed or added."
     `)
   })

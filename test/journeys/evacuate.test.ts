@@ -219,7 +219,7 @@ describe('the addresses of an evacuation', () => {
     expect(refusal.text.replace(/p\d{16}/, 'p1')).toMatchInlineSnapshot(`
       "Other requests are open for some of these. Nothing was requested.
       •  \`203.0.113.10\`: a request of <@U0ADA00001> (waiting for approval), <https://nimbus-works.slack.com/archives/C0OPS00001/p1|open it>
-      Leave these out, or wait until the requests end, or have them withdrawn or rejected."
+      Wait until these requests end, or have them withdrawn or rejected. To leave these addresses out, name only the server: the form opens."
     `)
     await world.ada.click(move, 'Withdraw')
     await untilCard(world.slack, /\*Withdrawn\*/)

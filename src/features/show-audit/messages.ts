@@ -36,7 +36,7 @@ export function eventsNotes({ read, full, unread }: EventsRead, since: number): 
 
 function eventsNote(names: string[], since: number, fullNames: string[]): Mrkdwn {
   const cut = fullNames.length > 0 ? mrkdwn` Of ${codes(fullNames)} only the newest 100.` : mrkdwn``
-  return mrkdwn`With the account's own events for ${codes(names)} since ${dateTime(since)}.${cut}`
+  return mrkdwn`Also searched the account's own events for ${codes(names)} since ${dateTime(since)}.${cut}`
 }
 
 function unreadableEvents(names: string[], sentence: string): Mrkdwn {

@@ -54,7 +54,14 @@ export function othersAreOpen(held: { holder: Request; link: string | undefined;
     return mrkdwn`•  ${joinMrkdwn(holds.map(code), ', ')}: ${who} (${stateWords(holder)}), ${where}`
   })
   const before = mrkdwn`Other requests are open for some of these. Nothing was requested.`
-  return joinMrkdwn([before, ...lines, mrkdwn`Leave these out, or wait until the requests end, or have them withdrawn or rejected.`], '\n')
+  return joinMrkdwn(
+    [
+      before,
+      ...lines,
+      mrkdwn`Wait until these requests end, or have them withdrawn or rejected. To leave these addresses out, name only the server: the form opens.`,
+    ],
+    '\n',
+  )
 }
 
 export const otherWasOpen: Mrkdwn = mrkdwn`Another request for this was open until now. Nothing was requested. Try again.`
