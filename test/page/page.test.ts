@@ -151,7 +151,7 @@ test('addresses are left out of an evacuation with the checkboxes of its form', 
 
   await actAs(page, ben)
   const card = page.getByRole('article').filter({ hasText: 'Evacuate edge-ash-1' }).last()
-  await card.getByText('1 address is left out.').waitFor()
+  await card.getByText('The requester left out').waitFor()
   await card.getByRole('button', { name: 'Approve' }).click()
   await card.getByText('Done', { exact: true }).waitFor({ timeout: 20_000 })
   await card.getByRole('button', { name: /1 reply/ }).click()

@@ -35,7 +35,7 @@ describe('an address that an evacuation leaves out', () => {
 
       expect(approveOf(view)?.confirm).toBeUndefined()
       expect(approvalCard(view).text).not.toContain('Check first')
-      expect(approvalCard(view).text).toContain('1 address is left out.')
+      expect(approvalCard(view).text).toContain('203.0.113.12')
     },
   )
 
