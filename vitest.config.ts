@@ -19,7 +19,8 @@ const suites: Record<string, string[]> = {
 }
 
 /** These mostly wait: begun first, they do not leave one worker busy alone in the end. */
-const longest = /faults\/chaos|test\/start|page\/|journeys\/(faults|crash|keys|rename|vendor-data|clicks|canary|gate)|attacks\/(redis-write|http-tricks)/
+const longest =
+  /faults\/chaos|test\/start|page\/|journeys\/(faults|crash|keys|rename|vendor-data|clicks|canary|gate)|attacks\/(redis-write|http-tricks)/
 
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
