@@ -39,7 +39,7 @@ export default defineConfig(({ mode }) => ({
     // The default of a second is too short for a browser on a busy machine.
     expect: { poll: { timeout: 5_000 } },
     // Most tests wait for a clock, or for something to go wrong long enough, most of the time.
-    maxWorkers: mode === 'faults' ? 3 : 5,
+    maxWorkers: mode === 'faults' ? 3 : 8,
     // Nothing here keeps anything in a module, so that files can share what one worker has loaded.
     isolate: false,
     // Node removes the types itself, as it does for the bot. It costs less than a second transformation.
