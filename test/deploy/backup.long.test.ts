@@ -50,7 +50,7 @@ test('a backup that is put back is whole, its audit is verified, and the bot tel
   expect(await verifyAudit(world.env)).toMatchObject({ code: 0 })
   const compared = await verifyAudit(world.env, lines)
   expect(compared.code).toBe(1)
-  const isNotice = ({ text }: { text: string }) => text.includes('Redis went back to an older state')
+  const isNotice = ({ text }: { text: string }) => text.includes('*Redis went back to an older state.*')
   await world.slack.until(() => world.slack.messages(general).find(isNotice), { timeoutMs: 20_000 })
   await untilWell(world)
   await move(world)

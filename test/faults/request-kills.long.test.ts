@@ -98,6 +98,9 @@ const ofMoves: Record<string, Story> = {
   },
 }
 
+/** The steps of a request whose record cannot be verified any more. */
+const distrusted = aroundEach('distrust')
+
 const stories = [
   ...Object.entries({ ...ofBoth, ...ofMoves }).map(([name, story]) => ({ what: 'a move', name, story })),
   ...Object.entries(ofBoth).map(([name, story]) => ({ what: 'an evacuation', name, story })),
@@ -122,8 +125,32 @@ describe('a bot that is killed right before and right after each step of a reque
     expect(scene.bots.kills()).toBe(moments.length)
   })
 
+  test('a move whose record somebody changes in Redis is no longer tracked, which is said once', {
+    timeout: 180_000,
+  }, async ({ onTestFinished }) => {
+    const scene = await startScene({ elasticIps: 1, moveTakesMs: forever, onEnd: onTestFinished })
+    const { admin, evidence, slack } = scene
+    const card = await scene.requestMove(0)
+    async function changeRecord(): Promise<void> {
+      await untilRecord(scene, ({ state }) => state === 'tracking')
+      const [request] = await evidence.records()
+      await admin.hset(evidence.keys.record(request?.id ?? ''), 'reason', JSON.stringify('another one'))
+    }
+
+    await Promise.all([killAtEach(scene, distrusted, 60_000), approveWhileKilled(scene, card), changeRecord()])
+    await scene.untilReport(card, /No longer tracked/)
+    await delay(3_000)
+
+    expect((await evidence.records()).map(({ state }) => state)).toEqual(['untracked'])
+    expect(slack.thread(card.channel, card.ts).filter(({ text }) => /No longer tracked/.test(text))).toHaveLength(1)
+    expect((await evidence.audit()).entries.filter(({ act }) => act === 'distrust')).toHaveLength(1)
+    expect(scene.account.journal.writes()).toHaveLength(1)
+    expect(scene.bots.kills()).toBe(distrusted.length)
+  })
+
   test('these are all steps that a worker takes of moves', () => {
-    const killedAt = new Set<Moment['at']>(stories.flatMap(({ story }) => story.moments.map(({ at }) => at)))
+    const moments = [...stories.flatMap(({ story }) => story.moments), ...distrusted]
+    const killedAt = new Set<Moment['at']>(moments.map(({ at }) => at))
     const taken = (Object.keys(steps) as StepName[]).filter((name) => stepOf(name).takers.includes('worker'))
 
     expect(taken.filter((name) => !killedAt.has(name))).toEqual([
