@@ -55,6 +55,8 @@ describe('somebody with write access to Redis cannot have the bot sign', () => {
 
     const entries = await expectDistrusted(attack, request.id, card.ts)
     expect(entries.at(-1)?.facts).toBeUndefined()
+    // The record no longer proves who approved it, and must not say that nobody had to.
+    await untilCard(attack.slack, /No longer tracked.*approver not verified/s)
   })
 
   test('facts of a request that waits, with its end', async () => {

@@ -57,7 +57,11 @@ test.each<[string, FaultOrder]>([
     await world.ben.click(waiting, 'Approve')
     const sentAt = Date.now()
     await world.chiara.command('/infra ip list', { channel: ops })
-    await untilShown(slack, people.chiara, /Slower than usual|returned an error|didn't answer|connection to the account API was lost|Couldn't reach|rejects Lockkeeper/)
+    await untilShown(
+      slack,
+      people.chiara,
+      /Slower than usual|returned an error|didn't answer|connection to the account API was lost|Couldn't reach|rejects Lockkeeper/,
+    )
     expect(Date.now() - sentAt).toBeLessThan(3_000)
     await delay(Math.max(0, outageMs - (performance.now() - startedAt)))
 

@@ -51,9 +51,10 @@ function decisionOf({ decision, needsApproval }: Request, decided: Mrkdwn): Mrkd
   return mrkdwn`Approved by ${mention(decision.by)}, ${decided}`
 }
 
-/** `approved by @Ben and @Chi`, or that no approval was needed. */
+/** `approved by @Ben and @Chi`, or that no approval was needed. A record that cannot be verified is shown without its decision. */
 export function approversOfRequest({ decision, approvals, needsApproval }: Request): Mrkdwn {
-  if (!needsApproval || decision?.by === undefined) return mrkdwn`no approval needed`
+  if (!needsApproval) return mrkdwn`no approval needed`
+  if (decision?.by === undefined) return mrkdwn`approver not verified`
   const by = approvals.length > 0 ? approvals.map((approval) => approval.by) : [decision.by]
   return mrkdwn`approved by ${whoIsIn(toGroup([...new Set(by)]))}`
 }
