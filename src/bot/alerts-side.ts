@@ -42,7 +42,7 @@ export function createAlertsSide(foundation: Foundation, submit: Submit) {
     onRefused: (reason, count) => {
       counts.refused(reason, count)
       refusals.note(reason)
-      // The sender soon repeats what is refused with 503. All else is refused again at each group interval, until a person mends it.
+      // After a 503 the sender tries again soon. Other refusals recur at each group interval until a person corrects the cause.
       if (reason !== 'too-many') tellOperators(reason)
     },
     onTruncated: (count) => tellOperators('truncated', count),

@@ -33,7 +33,7 @@ export function createWorkerSide(foundation: Foundation, features: Feature[]) {
   const redisWatch = createRedisWatch({
     redis: patient,
     keys,
-    // Whoever sets ALLOW_VOLATILE_REDIS knows, and the log has said so at the start.
+    // With ALLOW_VOLATILE_REDIS the operators accepted this, and the log warned about it at the start.
     findFaults: foundation.config.redis.allowVolatile ? async () => [] : redis.faults,
     keyring: createKeyring(foundation.config.signingSecrets, { purpose: 'notices', prefix: foundation.config.redis.prefix }),
     notifyOperators: operators.notify,

@@ -1,10 +1,10 @@
-/** How often repeats are told at most, and how long none may come until they count as over. In ms. */
+/** The time between two reports of repeats, in ms. A subject without repeats for this long is over. */
 const usualEveryMs = 60_000
 
 /** Repeats of at most this many subjects are held back. The name of a subject may come from outside, so memory must have a limit. */
 const mostSubjects = 1_000
 
-/** What is told about one subject. */
+/** The reports about one subject. */
 interface Telling {
   /** Tells it. `repeats`: how many more there have been since it was told first. `lastAt`: when the last one was, in ms since 1970. */
   tell: (repeats: number, lastAt: number) => void
@@ -23,8 +23,8 @@ interface Subject {
 }
 
 /**
- * Creates the holding back of repeats. Something is told at once when it happens first. While it recurs, it is told once a minute, with the
- * number of repeats. Its end is told once: after a minute without it, or when `end` is called.
+ * Limits the reports of events that recur. The first event is reported at once. Repeats are reported once a minute, with their number. The end
+ * is reported once: after a minute without an event, or when `end` is called.
  */
 export function createRepeats({ everyMs = usualEveryMs }: { everyMs?: number } = {}) {
   const subjects = new Map<string, Subject>()

@@ -1,5 +1,4 @@
-import type { AuditEntry, AuditNote } from '../../audit/entry.ts'
-import type { FoundEntry } from '../../audit/find-entries.ts'
+import type { AuditNote } from '../../audit/entry.ts'
 import { type Audit, createAudit } from '../../audit/intake.ts'
 import { createNewestHead } from '../../audit/newest-head.ts'
 import { createNoteSigner } from '../../audit/note-signer.ts'
@@ -20,13 +19,13 @@ import { createOutbox } from '../../requests/outbox/outbox.ts'
 import { createRenderer } from '../../requests/outbox/render.ts'
 import type { SendReportParts } from '../../requests/outbox/send-report.ts'
 import { createShow } from '../../requests/outbox/show.ts'
-import { sendsOrEnds, stateOfAct } from '../../requests/steps.ts'
 import { createNoteOf, type NoteOf } from '../../requests/store/request-note.ts'
 import type { TakenStep } from '../../requests/store/step-data.ts'
 import { createStore } from '../../requests/store/store.ts'
 import { createDirectory } from '../../slack/people/directory.ts'
 import type { ApiClients } from './api-clients.ts'
 import { createCountStep } from './count-step.ts'
+import { findLastChange, findSendsAndEnds } from './find-entries-of-request.ts'
 import { createLogStep } from './log-step.ts'
 import type { OperatorNotifier } from './operator-notifier.ts'
 import type { RedisConnections } from './redis-connections.ts'
@@ -183,24 +182,4 @@ function createRequestsOver({
     const show = createShow({ outbox, deliver })
     return { redis, audit, store, outbox, queues, wake: queues.wake, deliver, show }
   }
-}
-
-/**
- * Finds the entries that say that this request or an item of it was sent or has ended. Those that cannot be verified count too: an entry whose signature somebody has broken
- * must not allow a second write.
- */
-function findSendsAndEnds(audit: Audit, request: Request, since: number): Promise<AuditEntry[]> {
-  return findEntriesOf(audit, request, sendsOrEnds, since)
-}
-
-/** Finds the newest genuine entry in which this request changed its state. */
-async function findLastChange(audit: Audit, request: Request, since: number): Promise<AuditEntry | undefined> {
-  const entries = await findEntriesOf(audit, request, (act) => stateOfAct(act) !== undefined, since)
-  return entries.find(({ verdict }) => verdict === 'genuine')
-}
-
-async function findEntriesOf(audit: Audit, { id }: Request, fits: (act: string) => boolean, since: number): Promise<FoundEntry[]> {
-  const whole = { limit: Number.POSITIVE_INFINITY, scan: Number.POSITIVE_INFINITY, since, allChained: true, containing: id }
-  const { entries } = await audit.find(({ requestId, act }) => requestId === id && fits(act), whole)
-  return entries
 }

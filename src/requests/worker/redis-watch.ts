@@ -23,7 +23,7 @@ interface RedisWatchParts {
 
 /**
  * Creates the watch over the settings of Redis, which can change while Lockkeeper runs: by a person, or when a replica with other settings
- * takes over. All processes together notify the operators once when a fault begins, and once when the last one is mended.
+ * takes over. The operators get one notice from all processes when a fault begins, and one when the last fault is corrected.
  */
 export function createRedisWatch({ redis, keys, findFaults, keyring, notifyOperators, log, onFaults }: RedisWatchParts) {
   let known: string | undefined
@@ -42,7 +42,7 @@ export function createRedisWatch({ redis, keys, findFaults, keyring, notifyOpera
       if (codes !== '') log.warn({ code: 'redis-unsafe' }, notice(words).text)
       return
     }
-    // Each change has a notice of its own, even within an hour.
+    // A new subject for each change, because the same notice is posted only once an hour.
     const about = randomUUID()
     if (codes === '') await notifyOperators('redis-unsafe', safeRedis, { about, level: 'info' })
     else await notifyOperators('redis-unsafe', words, { about })

@@ -44,7 +44,7 @@ function sentence(view: ReportView, name: ReportName): Mrkdwn | undefined {
 }
 
 /**
- * Mentions the requester. A machine reads nothing, so the people who approved its request are told. News of an ended request calls nobody,
+ * Mentions the requester, or the approvers if a machine requested. News about a request that has ended mentions nobody,
  * and a stop does not call the person who stopped it.
  */
 function whoIsTold({ origin, approvals, state, stoppedBy }: Request, name: ForRequester): Mrkdwn[] {
@@ -132,7 +132,7 @@ function reasonOf({ request: { state, decision } }: ReportView, name: ReportName
   return name === 'ended' && state === 'rejected' ? decision?.reason : undefined
 }
 
-/** Returns the items that a report lists: all of them, at the end. A single one is told in the sentence. */
+/** Returns the items that a report lists: all of them, at the end. A single item is in the sentence. */
 function endedItems({ request, items }: ReportView, name: ReportName): ItemView[] {
   return (name === 'ended' || name === 'corrected') && request.items && !isOne(items) ? items : []
 }

@@ -20,7 +20,7 @@ export function createOutcomesOfItem({ itemSteps, audit, noteOf }: OutcomesOfIte
       audit.note(noteOf(request, 'answer', { item: id, resource, facts, ...withAnswer(answer) }))
     async function take(step: ItemStep, answer: ApiAnswer | undefined): Promise<void> {
       const taken = await itemSteps.takeItemStep(request.id, id, () => ({ ...step, ...withAnswer(answer) }))
-      // No step follows from a record that was changed meanwhile. The write was sent all the same.
+      // A record that was changed in the meantime gets no step, but the audit must still show the answer to the write that was sent.
       if (taken === undefined) await note(answer)
     }
     return {
