@@ -72,10 +72,10 @@ const subsets = Array.from({ length: 2 ** people.length }, (_, set) => people.fi
 /** Says how an evacuation under one rule is easier than a move under another. */
 function waysPast(evacuation: PolicyRule, move: PolicyRule, channelId: string, membership: Membership): string[] {
   const place = placeIn(channelId)
-  const may = (rule: PolicyRule, userId: string) => judgeRequester(asPerson(userId), place, rule, membership).allowed
+  const may = (rule: PolicyRule, userId: string) => judgeRequester({ person: asPerson(userId), place, membership }, rule).allowed
   const suffice = (rule: PolicyRule, by: string[]) => !rule.approve || tallyApprovals(rule.approve, by, membership).enough
   const alone = (rule: PolicyRule, userId: string) =>
-    !rule.approve || judgeBreakGlass(asPerson(userId), place, userId, rule, membership).allowed
+    !rule.approve || judgeBreakGlass({ person: asPerson(userId), place, requesterId: userId, rule, membership }).allowed
   return [
     ...people.filter((userId) => may(evacuation, userId) && !may(move, userId)).map((userId) => `${userId} may request it`),
     ...subsets.filter((by) => suffice(evacuation, by) && !suffice(move, by)).map((by) => `[${by}] may approve it`),
@@ -83,7 +83,7 @@ function waysPast(evacuation: PolicyRule, move: PolicyRule, channelId: string, m
     ...(move.needsReason && !evacuation.needsReason ? ['it needs no reason'] : []),
     ...(move.approve && move.confirm && !evacuation.confirm ? ['no click asks for a confirmation'] : []),
     ...(move.approve && evacuation.expiresMs > move.expiresMs ? ['it waits longer for an approval'] : []),
-    ...(judgeRequester(alerts, place, evacuation, membership).allowed && !evacuation.approve ? ['a machine needs nobody'] : []),
+    ...(judgeRequester({ person: alerts, place, membership }, evacuation).allowed && !evacuation.approve ? ['a machine needs nobody'] : []),
   ]
 }
 
