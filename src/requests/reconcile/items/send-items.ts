@@ -150,5 +150,5 @@ export type SendItems = ReturnType<typeof createSendItems>
 
 /** Whether the answer to the write of an item may still come. */
 function isBeingSent({ state, sentAt = 0 }: RequestItem, now: number): boolean {
-  return state === 'sending' && now - sentAt < readValidMs
+  return state === 'starting' && now - sentAt < readValidMs
 }
