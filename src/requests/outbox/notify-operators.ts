@@ -72,7 +72,7 @@ export function createNotifyOperators({
   async function notify(code: ErrorCode, words: Mrkdwn, { requestId, about = requestId, level = 'error' }: NoticeOptions = {}) {
     const key = about === undefined ? code : `${code}:${about}`
     const fields = { code, ...(requestId === undefined ? {} : { requestId }) }
-    repeats.note(key, { tell: (count) => log[level]({ ...fields, ...(count > 0 ? { repeats: count } : {}) }, notice(words).text) })
+    repeats.note(key, { report: (count) => log[level]({ ...fields, ...(count > 0 ? { repeats: count } : {}) }, notice(words).text) })
     if (!channelId || sending.has(key)) return
     sending.set(key, undefined)
     const message = notice(joinMrkdwn([words, mrkdwn`More: ${inCode(code)} in docs/alerts-and-errors.md.`], ' '))

@@ -29,7 +29,7 @@ interface WithItems extends Pick<Request, 'state'> {
   items?: Pick<ItemView, 'state'>[] | undefined
 }
 
-/** Whether a request of several has only one item. It is then told like a request with a single change, without counts and lists. */
+/** Whether a request of several has only one item. It is then shown like a request with a single change, without counts and lists. */
 export function isOne(items: unknown[]): boolean {
   return items.length === 1
 }
