@@ -1,4 +1,5 @@
-import { approversOf, type Group, type KindOfChange, type Policy, type PolicyRule, rulesNaming, rulesOfKind } from '../policy/policy.ts'
+import { type KindOfChange, rulesNaming, rulesOfKind } from '../policy/find-rules.ts'
+import { approversOf, type Group, type Policy, type PolicyRule } from '../policy/policy.ts'
 import type { Denial, DeniedAction } from './denial.ts'
 import { alertsRequester } from './origin.ts'
 import { findIn, type Membership, type Person, type Place, type Requester } from './people.ts'
