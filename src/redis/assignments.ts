@@ -138,7 +138,7 @@ function isUsed({ at }: Assignment, now: number): boolean {
   return now - at <= longestSeenMs
 }
 
-/** Whether a list tells nothing new, and is young. */
+/** Whether a stored list is young, and the new one adds nothing to it. */
 function isFresh({ at, entries }: Found, listed: ElasticIp[], now: number): boolean {
   if (at === undefined || now - at >= keepMs) return false
   const known = new Map(entries.map((entry) => [entry.elasticIpId, entry]))

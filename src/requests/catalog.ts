@@ -1,4 +1,5 @@
 import type { Change, Item } from '../domain/change/change.ts'
+import type { Description } from '../domain/change/description.ts'
 import { createKinds } from '../domain/change/kinds.ts'
 import type { Offer, ThingKind } from '../domain/change/offer.ts'
 import { projectOf as projectOfChange } from '../domain/change/project-of.ts'
@@ -24,6 +25,13 @@ export interface OpenedItem extends Opened {
   /** What it locks: `elastic_ip:eip_1`. */
   resource: string
   lastSeen: Item['lastSeen']
+}
+
+/** What a request, or a note of one in the audit, says of its change. */
+interface Describable {
+  kind: string
+  resource: string
+  facts?: unknown
 }
 
 /** The survey of a kind of change, and how it shows one request that is under way. */
@@ -75,17 +83,20 @@ export function createCatalog(changes: Change[] = []) {
   }
 
   /** Describes a request in one sentence without a full stop: `Move 203.0.113.10 from web-1 to web-2`. */
-  function sentenceOf(request: { kind: string; resource: string; facts?: unknown }): string {
-    const change = changeIfKnown(request.kind)
-    const facts = change?.facts.safeParse(request.facts)
-    return change && facts?.success ? change.describe(facts.data).sentence : `${labelOf(request.kind)} (${request.resource})`
+  function sentenceOf(request: Describable): string {
+    return descriptionOf(request)?.sentence ?? `${labelOf(request.kind)} (${request.resource})`
   }
 
   /** Describes a request as a heading: `Move 203.0.113.10: web-1 → web-2`. */
-  function titleOf(request: { kind: string; resource: string; facts?: unknown }): Phrase {
-    const change = changeIfKnown(request.kind)
-    const facts = change?.facts.safeParse(request.facts)
-    return change && facts?.success ? change.describe(facts.data).title : phrase`${[labelOf(request.kind)]} (${request.resource})`
+  function titleOf(request: Describable): Phrase {
+    return descriptionOf(request)?.title ?? phrase`${[labelOf(request.kind)]} (${request.resource})`
+  }
+
+  /** Returns undefined if the kind is unknown or the facts do not fit. */
+  function descriptionOf({ kind, facts }: Describable): Description | undefined {
+    const change = changeIfKnown(kind)
+    const parsed = change?.facts.safeParse(facts)
+    return parsed?.success ? change?.describe(parsed.data) : undefined
   }
 
   /** Returns the project of a request at the time of the request. */

@@ -45,7 +45,9 @@ describe.each(releases.map(({ name }) => name))('what release %s stored', (relea
     expect(new Set(requests.map(({ kind }) => kind))).toEqual(new Set(changeKinds))
     expect(new Set(requests.map(({ state }) => state))).toEqual(new Set(requestStates))
     const items = requests.flatMap((request) => request.items ?? [])
-    expect(new Set(items.map(({ state }) => state))).toEqual(new Set(['sending', 'moving', 'done', 'failed', 'superseded', 'not-started']))
+    expect(new Set(items.map(({ state }) => state))).toEqual(
+      new Set(['starting', 'tracking', 'done', 'failed', 'superseded', 'not-started']),
+    )
     expect(requests.some(({ origin, state }) => isMachine(origin) && state === 'waiting')).toBe(true)
     expect(requests.some(({ decision, state }) => decision?.breakGlass && state === 'tracking')).toBe(true)
     expect(data.keys[':outbox']?.value.length).toBeGreaterThan(0)

@@ -39,7 +39,7 @@ export function createRefuseFiring({ states, slots, postOnce, command, onUnposte
       await states.free(claim, serverId)
       return { is: 'refused', reason: 'not-posted' }
     }
-    await states.settle(claim, { outcome: 'told', serverId })
+    await states.settle(claim, { outcome: 'explained', serverId })
     return { is: 'refused', reason }
   }
 }

@@ -17,7 +17,7 @@ export interface Description {
   sentence: string
   /** What approvers decide by and the title does not say. */
   facts: Fact[]
-  /** Ids and other small print, which tell things of one name apart. */
+  /** Ids and other small print, which distinguish things of one name. */
   ids: Fact[]
   /** The status word while the change takes effect: `moving`. */
   underway: string

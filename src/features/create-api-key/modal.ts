@@ -1,8 +1,10 @@
 import type { ModalView } from '@slack/web-api'
 import { reasonField } from '../../requests/messages/forms/reason-field.ts'
 import { problemBlocks } from '../../slack/blocks/blocks.ts'
-import { input, option, plainTextInput, radioButtons } from '../../slack/blocks/inputs.ts'
+import { input, plainTextInput } from '../../slack/blocks/inputs.ts'
 import { modal } from '../../slack/blocks/modal.ts'
+import { option } from '../../slack/blocks/option.ts'
+import { radioButtons } from '../../slack/blocks/selects.ts'
 import type { Mrkdwn } from '../../slack/text/text.ts'
 
 export const keyForm = {

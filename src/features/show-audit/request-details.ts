@@ -24,8 +24,8 @@ export function requestDetails(story: Story, { events, notes, catalog }: Details
   const hidden = new Set([...refused, ...unverified, ...early])
   const shown = story.entries.filter((entry) => !hidden.has(entry))
   const facts = shown.map((entry) => {
-    const told = new Set([entry, ...early.filter(({ item }) => item === entry.item)].map(({ seq }) => seq))
-    const confirmedBy = events.filter((event) => event.is === 'confirms' && told.has(event.entry.seq))
+    const ofStep = new Set([entry, ...early.filter(({ item }) => item === entry.item)].map(({ seq }) => seq))
+    const confirmedBy = events.filter((event) => event.is === 'confirms' && ofStep.has(event.entry.seq))
     return stepOf(entry, { subject, confirmedBy, catalog })
   })
   const more = [

@@ -64,6 +64,7 @@ export function createNotifyOperators({
 }: NotifyOperatorsParts) {
   const run = createScripts(redis)
   const repeats = createRepeats()
+  const { markOf, isMark } = createMarks(keyring)
   /** The notices that this process is sending, by key, each with the timer of its next try. */
   const sending = new Map<string, NodeJS.Timeout | undefined>()
   let stopped = false
@@ -72,7 +73,7 @@ export function createNotifyOperators({
   async function notify(code: ErrorCode, words: Mrkdwn, { requestId, about = requestId, level = 'error' }: NoticeOptions = {}) {
     const key = about === undefined ? code : `${code}:${about}`
     const fields = { code, ...(requestId === undefined ? {} : { requestId }) }
-    repeats.note(key, { tell: (count) => log[level]({ ...fields, ...(count > 0 ? { repeats: count } : {}) }, notice(words).text) })
+    repeats.note(key, { report: (count) => log[level]({ ...fields, ...(count > 0 ? { repeats: count } : {}) }, notice(words).text) })
     if (!channelId || sending.has(key)) return
     sending.set(key, undefined)
     const message = notice(joinMrkdwn([words, mrkdwn`More: ${inCode(code)} in docs/alerts-and-errors.md.`], ' '))
@@ -113,7 +114,22 @@ export function createNotifyOperators({
     return { problem: JSON.stringify(posted), retryInMs: posted.is === 'rate-limited' ? posted.retryInMs : 0 }
   }
 
-  /** Makes the mark of a problem that the operators were notified of now. Before, the token of the process that notifies them is in its place. */
+  /** Ends all tries. */
+  function stop(): void {
+    stopped = true
+    for (const timer of sending.values()) clearTimeout(timer)
+    sending.clear()
+    repeats.flush()
+  }
+
+  return { notify, stop }
+}
+
+/**
+ * Creates the marks of problems that the operators were notified of. Before, the token of the process that notifies them is in the place of the
+ * mark.
+ */
+function createMarks(keyring: Keyring) {
   function markOf(key: string, at = Date.now()): string {
     return `${at} ${keyring.sign({ signed: 'notice', key, at })}`
   }
@@ -124,14 +140,6 @@ export function createNotifyOperators({
     return Math.abs(Date.now() - Number(at)) < quietMs && keyring.verify({ signed: 'notice', key, at: Number(at) }, signature) === 'genuine'
   }
 
-  /** Ends all tries. */
-  function stop(): void {
-    stopped = true
-    for (const timer of sending.values()) clearTimeout(timer)
-    sending.clear()
-    repeats.flush()
-  }
-
-  return { notify, stop }
+  return { markOf, isMark }
 }
 export type NotifyOperators = ReturnType<typeof createNotifyOperators>['notify']

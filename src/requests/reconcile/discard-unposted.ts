@@ -17,7 +17,8 @@ interface DiscardUnpostedParts {
  * Creates the function that discards a request whose card Slack refuses, after a direct message to the requester. `error` is Slack's code.
  */
 export function createDiscardUnposted({ store, messenger, onUndeliverable }: DiscardUnpostedParts) {
-  async function isTold(request: Request, error: string): Promise<boolean> {
+  /** Returns whether the requester, or the operators for a machine, got the news as far as Slack takes it. */
+  async function notifyRequester(request: Request, error: string): Promise<boolean> {
     if (isMachine(request.origin)) {
       onUndeliverable(request, error)
       return true
@@ -28,7 +29,7 @@ export function createDiscardUnposted({ store, messenger, onUndeliverable }: Dis
 
   return async function discardUnposted(request: Request, error: string): Promise<void> {
     // If the outcome of the message is unknown, keep the request, so that it is reconciled again.
-    if (await isTold(request, error)) await store.discard(request, { code: 'not-posted', error } satisfies CommonFinding)
+    if (await notifyRequester(request, error)) await store.discard(request, { code: 'not-posted', error } satisfies CommonFinding)
   }
 }
 export type DiscardUnposted = ReturnType<typeof createDiscardUnposted>

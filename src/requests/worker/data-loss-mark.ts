@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { NewestHead } from '../../audit/newest-head.ts'
-import type { UnderwayNow } from '../../domain/change/change.ts'
+import type { UnderwayNow } from '../../domain/change/underway-now.ts'
 import type { ErrorCode } from '../../domain/errors/error-code.ts'
 import { someOf } from '../../domain/text/some-of.ts'
 import type { Redis } from '../../redis/connect.ts'

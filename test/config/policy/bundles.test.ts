@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { readConfig } from '../../../src/config/config.ts'
 import { readPolicy } from '../../../src/config/policy/policy-file.ts'
-import { type Policy, type Project, ruleFor } from '../../../src/domain/policy/policy.ts'
+import { firstMatchingRule } from '../../../src/domain/policy/find-rules.ts'
+import type { Policy, Project } from '../../../src/domain/policy/policy.ts'
 import { evacuationKinds } from '../evacuation-kinds.ts'
 
 const read = (text: string) => readPolicy(text, 'policy.yml', { ...evacuationKinds, expiresMs: 14_400_000 })
@@ -27,7 +28,7 @@ function policyOf(text: string): Policy {
 const storefront: Project = { id: 'proj_1oNqx62cx6bn0', name: 'Storefront' }
 
 function ruleOf(policy: Policy, { kind = 'ip.evacuate', channelId = 'C0OPS00001', project = storefront as Project } = {}) {
-  const found = ruleFor(policy, { kind, channelId, project })
+  const found = firstMatchingRule(policy, { kind, channelId, project })
   return found.is === 'rule' ? found.rule.name : found.is
 }
 

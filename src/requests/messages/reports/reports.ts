@@ -38,7 +38,7 @@ function sentence(view: ReportView, name: ReportName): Mrkdwn | undefined {
       return handoverReminder(view)
     default: {
       const words = sentenceForRequester(view, name)
-      return words && joinMrkdwn([...whoIsTold(view.request, name), words], ' ')
+      return words && joinMrkdwn([...whomToMention(view.request, name), words], ' ')
     }
   }
 }
@@ -47,11 +47,11 @@ function sentence(view: ReportView, name: ReportName): Mrkdwn | undefined {
  * Mentions the requester, or the approvers if a machine requested. News about a request that has ended mentions nobody,
  * and a stop does not call the person who stopped it.
  */
-function whoIsTold({ origin, approvals, state, stoppedBy }: Request, name: ForRequester): Mrkdwn[] {
+function whomToMention({ origin, approvals, state, stoppedBy }: Request, name: ForRequester): Mrkdwn[] {
   if (name === 'resolved' && !isOpen(state)) return []
-  const told = new Set(isMachine(origin) ? approvals.map(({ by }) => by) : [origin.userId])
-  if (name === 'stopped' && stoppedBy !== undefined) told.delete(stoppedBy)
-  return [...told].map(mention)
+  const userIds = new Set(isMachine(origin) ? approvals.map(({ by }) => by) : [origin.userId])
+  if (name === 'stopped' && stoppedBy !== undefined) userIds.delete(stoppedBy)
+  return [...userIds].map(mention)
 }
 
 /** Returns the people whom a report shows by name, because they acted. */

@@ -79,7 +79,7 @@ describe('the card of a request of several', () => {
   })
 
   test('counts and shows the state of each while they are under way', () => {
-    const items = [item(1, { state: 'done' }), item(2, { state: 'moving', lateAt: sentAt }), item(3)]
+    const items = [item(1, { state: 'done' }), item(2, { state: 'tracking', lateAt: sentAt }), item(3)]
     const { text } = approvalCard(viewOf(items, 'tracking'))
 
     expect(text).toContain('*1 of 3 moved.*')
@@ -91,7 +91,7 @@ describe('the card of a request of several', () => {
   test('tells of a single one without counts and lists', () => {
     const failed = [item(1, { state: 'failed', ending: { why: '203.0.113.1 has status error.' } })]
 
-    expect(approvalCard(viewOf([item(1, { state: 'moving' })], 'tracking')).text).not.toMatch(/of 1/)
+    expect(approvalCard(viewOf([item(1, { state: 'tracking' })], 'tracking')).text).not.toMatch(/of 1/)
     expect(approvalCard(viewOf([item(1, { state: 'done' })], 'done')).text).toMatch(/3 Elastic IPs\n/)
     expect(approvalCard(viewOf(failed, 'failed')).text).toMatch(/3 Elastic IPs\. 203\.0\.113\.1 has status error\.\nRequested/)
   })
@@ -115,7 +115,7 @@ describe('the card of a request of several', () => {
 })
 
 describe('a request of several whose tracking is stopped', () => {
-  const items = [item(1, { state: 'moving' }), item(2), item(3)]
+  const items = [item(1, { state: 'tracking' }), item(2), item(3)]
   const dialogs = (view: CardView) => cardActions(view).flatMap(({ confirm }) => (confirm ? [confirm.text.text] : []))
 
   test('says before the stop what that means for those that were not sent', () => {
@@ -146,7 +146,7 @@ describe('a request of several whose tracking is stopped', () => {
   })
 
   test('has no such words if all were sent', () => {
-    const view = viewOf([item(1, { state: 'moving' })], 'untracked')
+    const view = viewOf([item(1, { state: 'tracking' })], 'untracked')
 
     expect(approvalCard(view).text).toContain('The account API had accepted it. It may still finish.')
     expect(dialogs(view)).toEqual([])
@@ -193,7 +193,7 @@ describe('the report of a request of several', () => {
   })
 
   test('says that a single one is late, without a count', () => {
-    expect(reportOf([item(1, { state: 'moving', lateAt: sentAt })], 'tracking', 'late')).toContain(
+    expect(reportOf([item(1, { state: 'tracking', lateAt: sentAt })], 'tracking', 'late')).toContain(
       'is still moving after 16 min (expected within 15 min). Still under way: `203.0.113.1`. Still tracking.',
     )
   })
@@ -248,7 +248,7 @@ describe('the report of a request of several', () => {
   })
 
   test('names those that are late', () => {
-    const items = [item(1, { state: 'done' }), item(2, { state: 'moving', lateAt: sentAt })]
+    const items = [item(1, { state: 'done' }), item(2, { state: 'tracking', lateAt: sentAt })]
     expect(reportOf(items, 'tracking', 'late')).toMatchInlineSnapshot(
       `"<@U0ADA00001> :warning: *Late:* “Move 203.0.113.10 from web-1 to web-2”. 1 of 2 moved after 16 min (expected within 15 min each). Still under way: \`203.0.113.2\`. Still tracking. If it's urgent, contact the provider's support."`,
     )
