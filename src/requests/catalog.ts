@@ -74,14 +74,7 @@ export function createCatalog(changes: Change[] = []) {
     }))
   }
 
-  /** Describes a request in one sentence without a full stop: `Move 203.0.113.10 from web-1 to web-2`. */
-  function sentenceOf(request: { kind: string; resource: string; facts?: unknown }): string {
-    const change = changeIfKnown(request.kind)
-    const facts = change?.facts.safeParse(request.facts)
-    return change && facts?.success ? change.describe(facts.data).sentence : `${labelOf(request.kind)} (${request.resource})`
-  }
-
-  /** Describes a request as a heading: `Move 203.0.113.10: web-1 → web-2`. */
+  /** Names what a request changes, the same everywhere: `Move 203.0.113.10: web-1 → web-2`. */
   function titleOf(request: { kind: string; resource: string; facts?: unknown }): Phrase {
     const change = changeIfKnown(request.kind)
     const facts = change?.facts.safeParse(request.facts)
@@ -115,7 +108,6 @@ export function createCatalog(changes: Change[] = []) {
     itemsOf,
     surveyed,
     projectOf,
-    sentenceOf,
     titleOf,
     changeIfKnown,
     kinds,

@@ -12,8 +12,8 @@ describe('reminders and expiry', () => {
     const replies = repliesTo(world, card)
     expect(replies.map(({ text }) => text.replace(/xpires in \d+ s/, 'xpires in TIME'))).toMatchInlineSnapshot(`
       [
-        ":hourglass_flowing_sand: <!subteam^S0ONCALL01> “Move 203.0.113.10 from web-1 to web-2” still needs approval. Expires in TIME. Press *Approve* or *Reject* above.",
-        ":hourglass_flowing_sand: <!subteam^S0ONCALL01> “Move 203.0.113.10 from web-1 to web-2” still needs approval. Expires in TIME. Press *Approve* or *Reject* above.",
+        ":hourglass_flowing_sand: <!subteam^S0ONCALL01> “Move \`203.0.113.10\`: \`web-1\` → \`web-2\`” still needs approval. Expires in TIME. Press *Approve* or *Reject* above.",
+        ":hourglass_flowing_sand: <!subteam^S0ONCALL01> “Move \`203.0.113.10\`: \`web-1\` → \`web-2\`” still needs approval. Expires in TIME. Press *Approve* or *Reject* above.",
         "<@U0ADA00001> :alarm_clock: *Expired:* “Move \`203.0.113.10\`: \`web-1\` → \`web-2\`” wasn't approved before the deadline. Nothing was done. Still wanted? Press *Request again* above.",
       ]
     `)
@@ -54,7 +54,7 @@ describe('reminders and expiry', () => {
 
     expect(repliesTo(world, second.card).map(({ text }) => text)).toMatchInlineSnapshot(`
       [
-        ":hourglass_flowing_sand: <!subteam^S0ONCALL01> “Move 203.0.113.10 from web-1 to web-2” still needs approval. Expires in 30 min. Press *Approve* or *Reject* above.",
+        ":hourglass_flowing_sand: <!subteam^S0ONCALL01> “Move \`203.0.113.10\`: \`web-1\` → \`web-2\`” still needs approval. Expires in 30 min. Press *Approve* or *Reject* above.",
         "<@U0ADA00001> :large_green_circle: *Done.* \`203.0.113.10\` is assigned to \`web-2\`.",
       ]
     `)
