@@ -270,8 +270,8 @@ describe('a row', () => {
     const [done] = wholeMove.slice(-1) as [FoundEntry]
     const approved = entriesOf({ ...move, act: 'approve', by: ben }).map((entry) => ({ ...entry, verdict: 'unsigned' as const }))
     expect(textOf(approved)).not.toMatch(/approved by|· {2}Approved/)
-    const sentence = '*Done* ” by Lockkeeper'
-    expect(textOf([{ ...done, verdict: 'unsigned', facts: { sentence } }])).toMatchInlineSnapshot(`
+    const title = '*Done* ” by Lockkeeper'
+    expect(textOf([{ ...done, verdict: 'unsigned', facts: { title } }])).toMatchInlineSnapshot(`
       ":warning: *Unverified (it isn't signed): “*Done* " by Lockkeeper”*  ·  Unverified  ·  <!date^1795176005^{date_short_pretty} {time}|2026-11-20 12:00 UTC>
       its first entry wasn't found"
     `)

@@ -103,7 +103,7 @@ describe('a firing alert', () => {
     expect(botMessages(world).map(({ text }) => text.split('\n')[0])).toMatchInlineSnapshot(`
       [
         ":warning: *Nothing proposed*. 2 servers are called \`bastion-1\`: \`sv_EaM5oYZ6l5IkE\`, \`sv_TdUHSrpSUuqyT\`. Find the server with \`/infra servers\`, then run \`/infra evacuate\`.",
-        ":warning: *Nothing proposed* for \`legacy-cart-1\`. The account shows no Elastic IP on legacy-cart-1, so there is nothing to move. By hand: \`/infra evacuate legacy-cart-1\`.",
+        ":warning: *Nothing proposed* for \`legacy-cart-1\`. The account shows no Elastic IPs on legacy-cart-1, so there is nothing to evacuate. See the server: \`/infra servers legacy-cart-1\`.",
       ]
     `)
     expect(await world.records.all()).toEqual([])

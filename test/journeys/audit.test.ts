@@ -9,7 +9,7 @@ async function makeMove(world: World) {
   await world.ada.command(`/infra ip move ${elasticIp.address} ${target.hostname}`, { channel: ops })
   const card = await untilCard(world.slack, /needs approval from/)
   await world.ada.click(card, 'Approve')
-  await untilShown(world.slack, people.ada, /someone else must approve it/)
+  await untilShown(world.slack, people.ada, /someone else must approve or reject it/)
   await world.ben.click(card, 'Approve')
   await untilReport(world.slack, card.ts, /Done/)
   return { elasticIp, target }
@@ -55,7 +55,7 @@ test('a whole move is one row, with its steps and the events of the account on d
   expect(steady((await untilShown(world.slack, people.ada, /Requested:/)).text)).toMatchInlineSnapshot(`
     "*“Move 203.0.113.10: web-1 → web-2”*
     Requested: <@U0ADA00001>, (time)  ·  setting \`APPROVERS\`
-    Refused: <@U0ADA00001> tried to approve or reject this request, (time): You requested this, so someone else must approve it. You can withdraw it.
+    Refused: <@U0ADA00001> tried to approve or reject this request, (time): You requested this, so someone else must approve or reject it. To cancel it, press *Withdraw*.
     Approved: <@U0BEN00001>, (time)  ·  setting \`APPROVERS\`: <!subteam^S0ONCALL01>
     Sent to the account: (time)
     ↳ confirmed by the account: \`update.elastic_ip\` of \`203.0.113.10\` by lockkeeper (lockkeeper@nimbus.example), (time)

@@ -73,7 +73,7 @@ rules:
     await world.ben.click(card, 'Approve')
 
     expect((await untilShown(world.slack, people.ben, /You requested this/)).text).toMatchInlineSnapshot(
-      `"You requested this, so someone else must approve it. You can withdraw it."`,
+      `"You requested this, so someone else must approve or reject it. To cancel it, press *Withdraw*."`,
     )
     expect((await world.records.audit()).at(-1)).toMatchObject({ act: 'refused', by: people.ben })
   })

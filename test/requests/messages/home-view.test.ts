@@ -12,7 +12,11 @@ import { description, minutes, requestedAt, requestFor } from '../request-for-te
 import { cardViewFor } from './card-view-for-test.ts'
 
 const buttons = formButtons([
-  { words: 'ip move', button: { text: 'Move IP', actionId: 'open-move-elastic-ip' }, form: () => modal({ title: 'Move', blocks: [] }) },
+  {
+    words: 'ip move',
+    button: { text: 'Move IP', actionId: 'open-move-elastic-ip', opens: 'Move an Elastic IP' },
+    form: () => modal({ title: 'Move', blocks: [] }),
+  },
 ] as unknown as Command[])
 const now = requestedAt + 30 * minutes
 const address = 'https://nimbus-works.slack.com/archives/C0OPS00001/p1795010400000100'

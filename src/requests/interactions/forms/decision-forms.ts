@@ -22,7 +22,12 @@ export function createDecisionForms({ decide, requests, catalog, home }: Decisio
   const openReject: FormHandler<Click> = {
     // The form names what is rejected, so the request is read first.
     reads: true,
-    form: async (click) => rejectForm({ origin: click.origin, extra: click.value }, catalog.titleOf(await requests.requestOfClick(click))),
+    form: async (click) => {
+      const request = await requests.requestOfClick(click)
+      // Requesters can't reject, so no form opens for them. They get the same ephemeral message as for *Approve*.
+      if (click.origin.userId === request.origin.userId) await decide.mayReject(request, click.origin)
+      return rejectForm({ origin: click.origin, extra: click.value }, catalog.titleOf(request))
+    },
     allow: async (click) => decide.mayReject(await requests.requestOfClick(click), click.origin),
   }
 

@@ -92,8 +92,8 @@ describe('the card of a request of several', () => {
     const failed = [item(1, { state: 'failed', ending: { why: '203.0.113.1 has status error.' } })]
 
     expect(approvalCard(viewOf([item(1, { state: 'moving' })], 'tracking')).text).not.toMatch(/of 1/)
-    expect(approvalCard(viewOf([item(1, { state: 'done' })], 'done')).text).toMatch(/3 Elastic IPs\n/)
-    expect(approvalCard(viewOf(failed, 'failed')).text).toMatch(/3 Elastic IPs\. 203\.0\.113\.1 has status error\.\nRequested/)
+    expect(approvalCard(viewOf([item(1, { state: 'done' })], 'done')).text).toMatch(/\(3 Elastic IPs\)\n/)
+    expect(approvalCard(viewOf(failed, 'failed')).text).toMatch(/\(3 Elastic IPs\)\. 203\.0\.113\.1 has status error\.\nRequested/)
   })
 
   test('names what was not moved once it has ended, and offers the rest and the way back', () => {
@@ -250,7 +250,7 @@ describe('the report of a request of several', () => {
   test('names those that are late', () => {
     const items = [item(1, { state: 'done' }), item(2, { state: 'moving', lateAt: sentAt })]
     expect(reportOf(items, 'tracking', 'late')).toMatchInlineSnapshot(
-      `"<@U0ADA00001> :warning: *Late:* “Move \`203.0.113.10\`: \`web-1\` → \`web-2\`”. 1 of 2 moved after 16 min (expected within 15 min each). Still under way: \`203.0.113.2\`. Still tracking. If it's urgent, contact the provider's support."`,
+      `"<@U0ADA00001> :warning: *Late:* “Evacuate \`web-1\` → \`web-2\` (3 Elastic IPs)”. 1 of 2 moved after 16 min (expected within 15 min each). Still under way: \`203.0.113.2\`. Still tracking. If it's urgent, contact the provider's support."`,
     )
   })
 })
