@@ -37,7 +37,7 @@ describe('a firing alert', () => {
       '<@U0BEN00001> :large_green_circle: *Done.* `203.0.113.10` is assigned to `web-2`.',
     )
     const done = await untilCard(world.slack, /\*Done\*/)
-    expect(steady(done.text).replace(/ {2}· {2}took \d+ s/, '')).toMatchInlineSnapshot(`
+    expect(steady(done.text).replace(/ {2}· {2}took \d+\ss/, '')).toMatchInlineSnapshot(`
       ":large_green_circle: *Done*  ·  Evacuate \`web-1\` → \`web-2\` (1 Elastic IP)
       Requested by Alertmanager, approved by <@U0BEN00001>  ·  TIME  ·  Request \`ID\`"
     `)

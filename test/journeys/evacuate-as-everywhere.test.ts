@@ -130,7 +130,9 @@ describe('an evacuation, like every other request,', () => {
     expect(steps.filter((line) => /about/.test(line)).toSorted()).toEqual([
       expect.stringMatching(/^Done: \(time\) {2}· {2}about “Move 203\.0\.113\.12: web-1 → web-2”/),
       expect.stringMatching(/^Failed: \(time\) {2}· {2}about “Move 203\.0\.113\.11: web-1 → web-2”.*422/),
-      expect.stringMatching(/^Not started, because nothing was sent: \(time\) {2}· {2}about “Move 203\.0\.113\.10 .*203\.0\.113\.10 is on/),
+      expect.stringMatching(
+        /^Not started, because nothing was sent: \(time\) {2}· {2}about “Move 203\.0\.113\.10: .*203\.0\.113\.10 is on/,
+      ),
     ])
     expect(steps.join('\n')).toMatch(/Done: .*\n↳ confirmed by the account/)
   })
@@ -161,7 +163,7 @@ describe('an evacuation, like every other request,', () => {
     await world.ben.click(card, 'Approve')
 
     const late = await untilReport(world.slack, card.ts, /Late/)
-    expect(late.text).toMatch(/1 of 3 moved after .* \(expected within 1 s each\)\. Still under way: `203\.0\.113\.\d+`/)
+    expect(late.text).toMatch(/1 of 3 moved after .* \(expected within 1\ss each\)\. Still under way: `203\.0\.113\.\d+`/)
     await untilReport(world.slack, card.ts, /Done/)
     expect(world.slack.thread(ops, card.ts).filter(({ text }) => /Late/.test(text))).toHaveLength(1)
   })

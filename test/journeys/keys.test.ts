@@ -67,7 +67,7 @@ describe('a new key', () => {
 
     const calls = repliesTo(world, card).map(({ text }) =>
       steady(text)
-        .replace(/\d+ s left/, 'SECONDS left')
+        .replace(/\d+\ss left/, 'SECONDS left')
         .replace(/ \[U0ADA00001 \w+\]/, ''),
     )
     expect(calls).toMatchInlineSnapshot(`
@@ -95,7 +95,7 @@ describe('a new key', () => {
     await restart(world, () => records.releaseHolds(id))
     await untilReport(world.slack, card.ts, /approved by/)
     await restart(world, () => records.shiftTimes(id, 5.5 * 3_600_000))
-    await untilReport(world.slack, card.ts, /4 h 30 min left/)
+    await untilReport(world.slack, card.ts, /4\sh 30\smin left/)
     await world.ada.click(card, 'Create key')
     await untilReport(world.slack, card.ts, /Done/)
 

@@ -212,7 +212,7 @@ describe('the people whom a card mentions', () => {
 
     const called = [`<@${people.ada}>`]
     expect(mentions(card)).toEqual({ text: called, blocks: called })
-    expect(reminder.text.replace(/in \d+ s/, 'in TIME')).toMatchInlineSnapshot(
+    expect(reminder.text.replace(/in \d+\ss/, 'in TIME')).toMatchInlineSnapshot(
       `":hourglass_flowing_sand: “Move \`203.0.113.10\`: \`web-1\` → \`web-2\`” still needs approval. Expires in TIME. Press *Approve* or *Reject* above."`,
     )
   })

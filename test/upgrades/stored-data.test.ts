@@ -144,7 +144,7 @@ const listedAs = [
   'Rename preview-1 → preview-9',
   'Create API key waiting-key',
   'Rotate API key terraform',
-  'Revoke API key laptop of ada',
+  'Revoke API key “laptop of ada”',
 ]
 
 /** The Elastic IPs of the account after all moves that were in flight. */

@@ -106,8 +106,8 @@ describe('the Home tab', () => {
     )
 
     expect(words.match(/^.*(?= {2}· {2}in )/gm)).toEqual([
-      'moving for 25 min',
-      'approved 1 min ago',
+      'moving for 25\u00a0min',
+      'approved 1\u00a0min ago',
       'no longer tracked, <!date^1795011600^{date_short_pretty} {time}|2026-11-18 14:20 UTC>',
     ])
   })

@@ -176,7 +176,7 @@ describe('the report of a request of several', () => {
     const ended = report({ ...view, rule: ruleFor() }, 'ended')
 
     expect(ended && !hasTable(ended) && ended.text).toBe(
-      '<@U0ADA00001> :large_green_circle: *Done.* `203.0.113.1` is assigned to `web-2`. It took 18 s.',
+      '<@U0ADA00001> :large_green_circle: *Done.* `203.0.113.1` is assigned to `web-2`. It took 18\u00a0s.',
     )
   })
 
@@ -194,7 +194,7 @@ describe('the report of a request of several', () => {
 
   test('says that a single one is late, without a count', () => {
     expect(reportOf([item(1, { state: 'moving', lateAt: sentAt })], 'tracking', 'late')).toContain(
-      'is still moving after 16 min (expected within 15 min). Still under way: `203.0.113.1`. Still tracking.',
+      'is still moving after 16\u00a0min (expected within 15 min). Still under way: `203.0.113.1`. Still tracking.',
     )
   })
 
