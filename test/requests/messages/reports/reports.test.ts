@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { toGroup } from '../../../../src/domain/policy/policy.ts'
 import { type RequestState, requestStates } from '../../../../src/domain/request/request.ts'
-import { phrase } from '../../../../src/domain/text/phrase.ts'
+import { owner, phrase } from '../../../../src/domain/text/phrase.ts'
 import type { ReportView } from '../../../../src/requests/messages/reports/report-view.ts'
 import { report as reportInEachLayout } from '../../../../src/requests/messages/reports/reports.ts'
 import { hasTable } from '../../../../src/slack/lists/answerable.ts'
@@ -256,6 +256,13 @@ describe('the report of an end', () => {
   test('is not sent for a stop if the tracking has started again', () => {
     expect(report(view({ request: requestFor({ state: 'tracking', sentAt, stoppedBy: 'U0CHI00001' }) }), 'stopped')).toBeUndefined()
   })
+})
+
+test('a call to the approvers does not ring the phone of the person that a key is for', () => {
+  const rotate = phrase`Rotate API key ${'ci-deploy'}${owner('U0CHI00001')}`
+  const sent = report(view({ request: requestFor(), description: { ...description, title: rotate } }), 'reminder-half')
+
+  expect(sent?.text).toContain('“Rotate API key `ci-deploy`” still needs approval')
 })
 
 test.each([
