@@ -22,17 +22,19 @@ export interface Refused {
   words: Mrkdwn
   reason: RefusalReason
   server: FoundServer | undefined
+  /** The account shows no Elastic IPs on the server. */
+  isEmpty?: boolean
   /** Set once the alert has claimed the server. */
   serverId?: string
 }
 
 /** Creates the function that says in the channel why nothing was requested, once until the alert resolves. */
 export function createRefuseFiring({ states, slots, postOnce, command, onUnposted }: RefuseFiringParts) {
-  return async function refuseFiring(firing: ClaimedFiring, { words, reason, server, serverId }: Refused): Promise<TakenFiring> {
+  return async function refuseFiring(firing: ClaimedFiring, { words, reason, server, isEmpty, serverId }: Refused): Promise<TakenFiring> {
     const { alert, route, claim } = firing
     const { channelId } = route
     if (!(await slots.take('notices', channelId, alert.key))) return stormOf(firing, server)
-    const notice = nothingProposed(sourceOf(alert), words, { command, server: server?.name })
+    const notice = nothingProposed(sourceOf(alert), words, { command, server: server?.name, isEmpty })
     const posted = await postOnce({ channelId, key: `alert/${alert.key}` }, notice, { again: claim.again })
     if (posted.is === 'refused') {
       onUnposted(channelId, posted.error)

@@ -130,7 +130,6 @@ export function describeRename(facts: RenameFacts): Description {
   const { virtualMachineId, oldName, newName, project, site, address } = facts
   return {
     title: phrase`Rename ${subjectOf(facts)} → ${newName}`,
-    sentence: `Rename ${subjectOf(facts)} to ${newName}`,
     facts: [
       ...(oldName === undefined ? [{ label: 'Old name', value: 'unknown' }] : []),
       { label: 'Project', value: project ? projectName(project) : 'unknown' },

@@ -22,8 +22,12 @@ export function createDecisionForms({ decide, requests, catalog, home }: Decisio
   const openReject: FormHandler<Click> = {
     // The form names what is rejected, so the request is read first.
     reads: true,
-    form: async (click) =>
-      rejectForm({ origin: click.origin, extra: click.value }, catalog.sentenceOf(await requests.requestOfClick(click))),
+    form: async (click) => {
+      const request = await requests.requestOfClick(click)
+      // Requesters can't reject, so no form opens for them. They get the same ephemeral message as for *Approve*.
+      if (click.origin.userId === request.origin.userId) await decide.mayReject(request, click.origin)
+      return rejectForm({ origin: click.origin, extra: click.value }, catalog.titleOf(request))
+    },
     allow: async (click) => decide.mayReject(await requests.requestOfClick(click), click.origin),
   }
 
@@ -31,7 +35,7 @@ export function createDecisionForms({ decide, requests, catalog, home }: Decisio
     const metadata = readMetadata(submission.metadata)
     const request = await requests.requestOfForm(metadata, submission)
     const { reason, problem } = readReason(submission, mrkdwn`Enter a reason, so that the requester knows what to do.`)
-    const again = (problem: Mrkdwn) => rejectForm(metadata ?? { origin: submission.origin }, catalog.sentenceOf(request), problem, reason)
+    const again = (problem: Mrkdwn) => rejectForm(metadata ?? { origin: submission.origin }, catalog.titleOf(request), problem, reason)
     if (problem) return { is: 'refused', blockId: reasonBlockId, problem, again }
     await decide.reject(request, submission.origin, reason)
     await home.show(submission.origin, undefined)
@@ -42,8 +46,7 @@ export function createDecisionForms({ decide, requests, catalog, home }: Decisio
     const metadata = readMetadata(submission.metadata)
     const request = await requests.requestOfForm(metadata, submission)
     const { reason, problem } = readReason(submission, mrkdwn`Say why this can't wait for an approver.`)
-    const again = (problem: Mrkdwn) =>
-      breakGlassForm(metadata ?? { origin: submission.origin }, catalog.sentenceOf(request), problem, reason)
+    const again = (problem: Mrkdwn) => breakGlassForm(metadata ?? { origin: submission.origin }, catalog.titleOf(request), problem, reason)
     if (problem) return { is: 'refused', blockId: reasonBlockId, problem, again }
     if (submission.values.confirmed !== 'yes') {
       return { is: 'refused', blockId: 'confirmed', problem: mrkdwn`Confirm that you approve your own request.`, again }
