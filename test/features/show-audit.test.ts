@@ -225,7 +225,7 @@ describe('a row', () => {
     expect(textOf(entries)).toMatchInlineSnapshot(`
       ":grey_question: *Unreadable entry*  ·  <!date^1795176005^{date_short_pretty} {time}|2026-11-20 12:00 UTC>
       :wastebasket: *Removed old entries of the audit, up to number 1,234*  ·  <!date^1795176004^{date_short_pretty} {time}|2026-11-20 12:00 UTC>
-      :no_entry: *Someone tried to use Lockkeeper (\`command ip move\`)*  ·  Refused  ·  <!date^1795176003^{date_short_pretty} {time}|2026-11-20 12:00 UTC>
+      :no_entry: *Someone tried to move an Elastic IP*  ·  Refused  ·  <!date^1795176003^{date_short_pretty} {time}|2026-11-20 12:00 UTC>
       by <@U0DOV00001>
       Guests can't use Lockkeeper. Ask a full member of this workspace.
       :no_entry_sign: *Move 203.0.113.10 from web-1 to web-2*  ·  Rejected  ·  <!date^1795176002^{date_short_pretty} {time}|2026-11-20 12:00 UTC>
@@ -385,17 +385,23 @@ describe('a step', () => {
       { ...move, act: 'refused', by: dov, attempted: 'track', causes: [notAnApprover] },
       { ...move, act: 'refused', by: ben, attempted: 'request-reject-form', causes: [{ code: 'changed-record' }] },
       { act: 'refused', by: ben },
+      { act: 'refused', by: dov, text: 'command hlep', attempted: 'read', causes: [isGuest] },
+      { act: 'refused', by: dov, text: 'click of-another-version', attempted: 'read', causes: [isGuest] },
+      { ...move, act: 'refused', by: ada, attempted: 'break-glass', causes: [notAnApprover] },
     )
     expect(entries.map((entry) => stepText(entry)).join('\n')).toMatchInlineSnapshot(`
       "Refused: <@U0DOV00001> tried to approve or reject this request, <!date^1795176000^{date_short_pretty} {time}|2026-11-20 12:00 UTC>: You aren't an approver of this request. <!subteam^S0ONCALL01> can approve or reject it.
-      Refused: <@U0DOV00001> tried to use Lockkeeper (\`command ip move\`), <!date^1795176001^{date_short_pretty} {time}|2026-11-20 12:00 UTC>: Guests can't use Lockkeeper. Ask a full member of this workspace.
+      Refused: <@U0DOV00001> tried to move an Elastic IP, <!date^1795176001^{date_short_pretty} {time}|2026-11-20 12:00 UTC>: Guests can't use Lockkeeper. Ask a full member of this workspace.
       Refused: <@U0ADA00001> tried to request a new API key, <!date^1795176002^{date_short_pretty} {time}|2026-11-20 12:00 UTC>: You can't request this here. These requesters can: <@U0BEN00001>. Ask one of them, or the people who run Lockkeeper.
       Refused: <@U0ADA00001> tried to withdraw this request, <!date^1795176003^{date_short_pretty} {time}|2026-11-20 12:00 UTC>: Only <@U0BEN00001>, who requested this, can withdraw it. An approver can reject it.
-      Refused: <@U0BEN00001> pressed Approve on this request, <!date^1795176004^{date_short_pretty} {time}|2026-11-20 12:00 UTC>: This button isn't on the request message. Nothing was done. Use the request message.
-      Refused: <@U0BEN00001> pressed the button that creates the token of a request, <!date^1795176005^{date_short_pretty} {time}|2026-11-20 12:00 UTC>: This button was made for another request, or it was changed. Nothing was done. Use the request message.
+      Refused: <@U0BEN00001> tried to approve this request, <!date^1795176004^{date_short_pretty} {time}|2026-11-20 12:00 UTC>: This button isn't on the request message. Nothing was done. Use the request message.
+      Refused: <@U0BEN00001> tried to get the token of a request, <!date^1795176005^{date_short_pretty} {time}|2026-11-20 12:00 UTC>: This button was made for another request, or it was changed. Nothing was done. Use the request message.
       Refused: <@U0DOV00001> tried to stop or resume the tracking of this request, <!date^1795176006^{date_short_pretty} {time}|2026-11-20 12:00 UTC>: You aren't an approver of this request. <!subteam^S0ONCALL01> can approve or reject it.
       Refused: <@U0BEN00001> tried an unknown action on this request, <!date^1795176007^{date_short_pretty} {time}|2026-11-20 12:00 UTC>: request-reject-form: The record of this request no longer matches what was requested. Nothing was done. The people who run Lockkeeper were notified. Run the command again.
-      Refused: <@U0BEN00001> tried an unknown action, <!date^1795176008^{date_short_pretty} {time}|2026-11-20 12:00 UTC>"
+      Refused: <@U0BEN00001> tried an unknown action, <!date^1795176008^{date_short_pretty} {time}|2026-11-20 12:00 UTC>
+      Refused: <@U0DOV00001> tried to run \`hlep\`, <!date^1795176009^{date_short_pretty} {time}|2026-11-20 12:00 UTC>: Guests can't use Lockkeeper. Ask a full member of this workspace.
+      Refused: <@U0DOV00001> tried to use Lockkeeper (\`click of-another-version\`), <!date^1795176010^{date_short_pretty} {time}|2026-11-20 12:00 UTC>: Guests can't use Lockkeeper. Ask a full member of this workspace.
+      Refused: <@U0ADA00001> tried to give an emergency approval of this request, <!date^1795176011^{date_short_pretty} {time}|2026-11-20 12:00 UTC>: You aren't an approver of this request. <!subteam^S0ONCALL01> can approve or reject it."
     `)
   })
 
