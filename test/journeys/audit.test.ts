@@ -58,8 +58,8 @@ test('a whole move is one row, with its steps and the events of the account on d
     Refused: <@U0ADA00001> tried to approve or reject this request, (time): You requested this, so someone else must approve it. You can withdraw it.
     Approved: <@U0BEN00001>, (time)  ·  setting \`APPROVERS\`: <!subteam^S0ONCALL01>
     Sent to the account: (time)
-    ↳ confirmed by the account: \`update.elastic_ip\` of \`203.0.113.10\` by lockkeeper (lockkeeper@nimbus.example), (time)
     Accepted by the account: (time)  ·  account API: move accepted (202)
+    Confirmed by the account: \`update.elastic_ip\` of \`203.0.113.10\` by lockkeeper (lockkeeper@nimbus.example), (time)
     Done: (time)
     Request (request) in <#C0OPS00001>"
   `)
