@@ -5,18 +5,25 @@ import { submitFromForm } from '../../requests/interactions/forms/submit-from-sl
 import type { Submit } from '../../requests/lifecycle/submit/submit.ts'
 import { isChoice, keepChoice, preset } from '../../slack/blocks/picker.ts'
 import { reasonIn } from '../../slack/blocks/reason-input.ts'
+import { refuseForm } from '../../slack/commands/forms/refuse-form.ts'
 import type { Submission, SubmissionAnswer } from '../../slack/commands/handlers.ts'
 import { type Mrkdwn, mrkdwn } from '../../slack/text/text.ts'
 import { RenameFacts, RenameInput } from './change.ts'
-import { isAboutName } from './findings.ts'
+import { chooseAnother, isAboutName } from './findings.ts'
+import { hostnameProblem } from './hostname.ts'
 import { renameForm, renameModal } from './modal.ts'
 import { virtualMachineOption } from './pickers.ts'
+
+function wrongName(name: string): Mrkdwn | undefined {
+  const problem = hostnameProblem(name)
+  return problem === undefined ? undefined : mrkdwn`${problem} ${chooseAnother}`
+}
 
 /** Creates the form of a rename. `filledForm` shows it filled, `formFor` for one virtual machine, and `submitForm` requests the rename. */
 export function createRenameForm({ submit, change }: { submit: Submit; change: Change<RenameInput, RenameFacts> }) {
   async function submitForm(submission: Submission): Promise<SubmissionAnswer> {
     const { values, chosen } = submission
-    const virtualMachineId = values[renameForm.virtualMachine]
+    const virtualMachineId = values[renameForm.virtualMachine] ?? ''
     const name = values[renameForm.newName]?.trim() ?? ''
     const reason = reasonIn(values)
     const again = (problem: Mrkdwn) =>
@@ -27,9 +34,14 @@ export function createRenameForm({ submit, change }: { submit: Submit; change: C
         reason,
         problem,
       })
-    if (!isChoice(virtualMachineId)) {
-      return { is: 'refused', blockId: renameForm.virtualMachine, problem: mrkdwn`Choose a virtual machine.`, again }
-    }
+    const refused = refuseForm(
+      {
+        [renameForm.virtualMachine]: isChoice(virtualMachineId) ? undefined : mrkdwn`Choose a virtual machine.`,
+        [renameForm.newName]: wrongName(name),
+      },
+      again,
+    )
+    if (refused) return refused
     const blockId = (error: unknown) => (isAboutName(error) ? renameForm.newName : renameForm.virtualMachine)
     return submitFromForm(submit, submission, { change, input: { virtualMachineId, name }, reason, blockId, again })
   }
