@@ -1,5 +1,6 @@
 import type { ModalView } from '@slack/web-api'
 import type { Change } from '../../domain/change/change.ts'
+import { hostnameProblem } from '../../domain/text/hostname.ts'
 import type { Filling } from '../../requests/interactions/forms/filled-form.ts'
 import { submitFromForm } from '../../requests/interactions/forms/submit-from-slack.ts'
 import type { Submit } from '../../requests/lifecycle/submit/submit.ts'
@@ -10,7 +11,6 @@ import type { Submission, SubmissionAnswer } from '../../slack/commands/handlers
 import { type Mrkdwn, mrkdwn } from '../../slack/text/text.ts'
 import { RenameFacts, RenameInput } from './change.ts'
 import { chooseAnother, isAboutName } from './findings.ts'
-import { hostnameProblem } from './hostname.ts'
 import { renameForm, renameModal } from './modal.ts'
 import { virtualMachineOption } from './pickers.ts'
 
