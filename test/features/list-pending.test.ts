@@ -37,7 +37,7 @@ describe('the list of waiting requests', () => {
       "3 requests need approval. You can approve 1.
 
       :point_right: *<https://nimbus-works.slack.com/archives/C0OPS00001/p1795010400000100|Move 203.0.113.10: web-1 → web-2>*
-      until <!date^1795024800^{date_short_pretty} {time}|2026-11-18 18:00 UTC>  ·  you can approve it  ·  requested by <@U0ADA00001>  ·  in <#C0OPS00001>  ·  2 of 3 approvals
+      you can approve it  ·  until <!date^1795024800^{date_short_pretty} {time}|2026-11-18 18:00 UTC>  ·  requested by <@U0ADA00001>  ·  in <#C0OPS00001>  ·  2 of 3 approvals
       Reason: \`web-1 is &lt;being&gt; replaced\`
 
       :hourglass_flowing_sand: *<https://nimbus-works.slack.com/archives/C0OPS00001/p1795010400000100|Move 203.0.113.10: web-1 → web-2>*
@@ -50,10 +50,10 @@ describe('the list of waiting requests', () => {
     `)
   })
 
-  test('starts with the request, which links its message, because a phone shows no more', () => {
+  test('starts with the request, which links its message, and whether the viewer can approve it, because a phone shows no more', () => {
     const { table } = pendingListing([pending()])
 
-    expect(table?.headers.slice(0, 2)).toEqual(['Request', 'Expires'])
+    expect(table?.headers.slice(0, 2)).toEqual(['Request', 'For you'])
     expect(String(table?.rows[0]?.[0])).toBe(
       '<https://nimbus-works.slack.com/archives/C0OPS00001/p1795010400000100|Move 203.0.113.10: web-1 → web-2>',
     )

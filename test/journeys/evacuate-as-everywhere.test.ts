@@ -134,7 +134,7 @@ describe('an evacuation, like every other request,', () => {
         /^Not started, because nothing was sent: \(time\) {2}· {2}about “Move 203\.0\.113\.10: .*203\.0\.113\.10 is on/,
       ),
     ])
-    expect(steps.join('\n')).toMatch(/Done: .*\n↳ confirmed by the account/)
+    expect(steps.join('\n')).toMatch(/Done: .*\nConfirmed by the account: /)
   })
 
   test('waits with all its writes while the account API asks to slow down', async () => {

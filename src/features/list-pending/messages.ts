@@ -23,8 +23,8 @@ export interface Pending {
 /** A narrow screen shows the first columns only. What is requested links the request message, so that the link is always in sight. */
 const columns: Columns<Pending> = [
   { header: 'Request', cell: ({ title, link: address }) => link(address, title) },
-  { header: 'Expires', cell: ({ request }) => dateTime(request.expiresAt), before: 'until ', line: 2 },
   { header: 'For you', cell: ({ canDecide }) => (canDecide ? 'you can approve it' : undefined), line: 2 },
+  { header: 'Expires', cell: ({ request }) => dateTime(request.expiresAt), before: 'until ', line: 2 },
   { header: 'Requested by', cell: requesterOf, before: 'requested by ', line: 2 },
   { header: 'Channel', cell: ({ request }) => channelMention(request.origin.channelId), before: 'in ', line: 2 },
   { header: 'Approvals', cell: approvalsOf, line: 2 },
