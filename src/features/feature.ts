@@ -50,7 +50,7 @@ export interface FeatureParts {
   /** The last characters of the API key that Lockkeeper itself uses. */
   ownLastSlice: string
   /** Receives the request of a write that the account shows twice. */
-  onDoubledWrite: (requestId: string) => void
+  onDoubledWrite: (requestId: string) => Promise<void> | void
   setup: Setup
 }
 

@@ -33,7 +33,7 @@ export function createFoundation(config: Config, { log, printAudit = createAudit
     redis: redis.prompt,
     keys: redis.keys,
     keyring,
-    onRefused: (problem) => void operators.notify('assignments-refused', assignmentsRefused(problem), { about: problem }),
+    onRefused: (problem) => operators.owe('assignments-refused', assignmentsRefused(problem), { about: problem }),
   })
   const requests = createRequests({ config, printAudit, telemetry, redis, clients, operators })
 

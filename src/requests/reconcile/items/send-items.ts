@@ -38,7 +38,7 @@ interface SendItemsParts {
   itemSteps: ItemSteps
   planLook: Queues['planLook']
   onApiError: (error: unknown) => void
-  onDistrusted: (request: Request, problem: AuthorityProblem) => void
+  onDistrusted: (request: Request, problem: AuthorityProblem) => Promise<void> | void
 }
 
 /**
@@ -94,7 +94,7 @@ export function createSendItems(parts: SendItemsParts) {
   async function refuse(request: Request, waiting: Set<string>, problem: AuthorityProblem): Promise<void> {
     const current = await store.find(request.id)
     if (current?.revision !== request.revision) return
-    if (problem.code !== 'approved-too-long-ago') onDistrusted(request, problem)
+    if (problem.code !== 'approved-too-long-ago') await onDistrusted(request, problem)
     if (problem.code === 'unknown-key') return store.postponeIfUnchanged(request, retryMs)
     for (const id of waiting) await skip(request.id, id, [problem])
   }
@@ -105,7 +105,10 @@ export function createSendItems(parts: SendItemsParts) {
     if (problem) {
       // The audit has a signed note of its write or of its end. If it still waits, its state was put back. Otherwise another process has sent it
       // since the record was read.
-      if ((await skip(request.id, item.id, [problem])) === 'won') onDistrusted(request, problem)
+      const now = await store.find(request.id)
+      if (now?.items?.find(({ id }) => id === item.id)?.state !== 'waiting') return undefined
+      await onDistrusted(request, problem)
+      await skip(request.id, item.id, [problem])
       return undefined
     }
     if (read.is !== 'unchanged') return leave(request, item, until, read)

@@ -1,0 +1,42 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { describe, test } from 'vitest'
+import { general } from '../journeys/world.ts'
+import { startScene } from './scene.ts'
+
+describe('a bot that is killed while it notifies the operators of an unsafe Redis', () => {
+  test.for([
+    { when: 'before', what: 'Slack has the notice' },
+    { when: 'after', what: 'Slack has the notice, and before the bot learns of it' },
+  ] as const)(
+    '$when $what leaves it to the next one, and the operators get it once',
+    { concurrent: true, timeout: 120_000 },
+    async ({ when }, { onTestFinished }) => {
+      const { slack, bots, admin, evidence } = await startScene({ env: { OPS_CHANNEL: general }, onEnd: onTestFinished })
+      const notices = (fits: RegExp) => slack.messages(general).filter(({ text }) => fits.test(text))
+      const died = Promise.withResolvers<void>()
+      let isAlive = true
+      slack.faults.add({
+        method: 'chat.postMessage',
+        kind: `drop-${when}`,
+        when: ({ channel, text }) => {
+          if (!isAlive || channel !== general || !/could lose requests/.test(String(text))) return false
+          isAlive = false
+          void bots.kill(0).then(died.resolve)
+          return true
+        },
+      })
+
+      await admin.config('SET', 'maxmemory-policy', 'allkeys-lru')
+      await died.promise
+      const atDeath = when === 'before' ? 0 : 1
+      await expect.poll(() => notices(/could lose requests/).length).toBe(atDeath)
+      await bots.start(0)
+      await expect.poll(() => admin.exists(evidence.keys.owedNotices), { timeout: 60_000 }).toBe(0)
+      await delay(6_000)
+
+      expect(notices(/could lose requests/)).toHaveLength(1)
+      await admin.config('SET', 'maxmemory-policy', 'noeviction')
+      await slack.until(() => notices(/keeps requests safe again/)[0], { what: 'the end', timeoutMs: 15_000 })
+    },
+  )
+})
