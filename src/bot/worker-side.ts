@@ -33,8 +33,7 @@ export function createWorkerSide(foundation: Foundation, features: Feature[]) {
   const redisWatch = createRedisWatch({
     redis: patient,
     keys,
-    // With ALLOW_VOLATILE_REDIS the operators accepted this, and the log warned about it at the start.
-    findFaults: foundation.config.redis.allowVolatile ? async () => [] : redis.faults,
+    findFaults: redis.unacceptedFaults,
     keyring: createKeyring(foundation.config.signingSecrets, { purpose: 'notices', prefix: foundation.config.redis.prefix }),
     operators,
     log: telemetry.log,

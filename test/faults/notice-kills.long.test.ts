@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { describe, test } from 'vitest'
-import { general } from '../journeys/world.ts'
+import { ops } from '../journeys/world.ts'
 import { startScene } from './scene.ts'
 
 describe('a bot that is killed while it notifies the operators of an unsafe Redis', () => {
@@ -10,16 +10,16 @@ describe('a bot that is killed while it notifies the operators of an unsafe Redi
   ] as const)(
     '$when $what leaves it to the next one, and the operators get it once',
     { concurrent: true, timeout: 120_000 },
-    async ({ when }, { onTestFinished }) => {
-      const { slack, bots, admin, evidence } = await startScene({ env: { OPS_CHANNEL: general }, onEnd: onTestFinished })
-      const notices = (fits: RegExp) => slack.messages(general).filter(({ text }) => fits.test(text))
+    async ({ when }, { expect, onTestFinished }) => {
+      const { slack, bots, admin, evidence } = await startScene({ env: { OPS_CHANNEL: ops }, onEnd: onTestFinished })
+      const notices = (fits: RegExp) => slack.messages(ops).filter(({ text }) => fits.test(text))
       const died = Promise.withResolvers<void>()
       let isAlive = true
       slack.faults.add({
         method: 'chat.postMessage',
         kind: `drop-${when}`,
         when: ({ channel, text }) => {
-          if (!isAlive || channel !== general || !/could lose requests/.test(String(text))) return false
+          if (!isAlive || channel !== ops || !/could lose requests/.test(String(text))) return false
           isAlive = false
           void bots.kill(0).then(died.resolve)
           return true
@@ -30,9 +30,12 @@ describe('a bot that is killed while it notifies the operators of an unsafe Redi
       await died.promise
       const atDeath = when === 'before' ? 0 : 1
       await expect.poll(() => notices(/could lose requests/).length).toBe(atDeath)
+      // A process does not start over an unsafe Redis.
+      await admin.config('SET', 'maxmemory-policy', 'noeviction')
       await bots.start(0)
-      await expect.poll(() => admin.exists(evidence.keys.owedNotices), { timeout: 60_000 }).toBe(0)
-      await delay(6_000)
+      await expect.poll(() => notices(/keeps requests safe again/).length, { timeout: 20_000 }).toBe(1)
+      expect(await admin.exists(evidence.keys.owedNotices)).toBe(0)
+      await delay(30_000)
 
       expect(notices(/could lose requests/)).toHaveLength(1)
       await admin.config('SET', 'maxmemory-policy', 'noeviction')

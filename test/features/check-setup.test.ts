@@ -29,6 +29,7 @@ const well: SetupFacts = {
     { id: 'C0OPS00001', membership: { is: 'member' } },
     { id: 'C0DEPLOY01', membership: { is: 'member' } },
   ],
+  opsChannel: { id: 'C0NIGHT001', membership: { is: 'member' } },
   groups: [{ id: 'S0ONCALL01', decides: true, reading: { is: 'read', members: 2 } }],
   alerts: { isOn: false, routes: [] },
   redis: { faults: [] },

@@ -119,10 +119,16 @@ export function createNotifyOperators({
     return channelId ? owed.draftOf(keyOf(code, options), noticeOf(code, words, options)) : ['', '']
   }
 
-  /** Posts the notices that processes have left which died. Resolves after the first try of each. Throws StoreUnavailableError. */
-  async function resume(): Promise<void> {
+  /**
+   * Posts the notices that processes have left which died, or only the one that is named, however new it is. Resolves after the first try of
+   * each. Throws StoreUnavailableError.
+   */
+  async function resume(only?: { code: ErrorCode; about: string }): Promise<void> {
     if (!channelId) return
-    const left = [...(await owed.list())].filter(([key, { at }]) => !sending.has(key) && Math.abs(Date.now() - at) >= leftAfterMs)
+    const isLeft = only
+      ? (key: string) => key === keyOf(only.code, only)
+      : (_: string, { at }: OwedNotice) => Math.abs(Date.now() - at) >= leftAfterMs
+    const left = [...(await owed.list())].filter(([key, notice]) => !sending.has(key) && isLeft(key, notice))
     await Promise.all(
       left.map(async ([key, notice]) => {
         sending.set(key, undefined)

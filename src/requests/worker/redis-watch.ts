@@ -18,7 +18,7 @@ interface RedisWatchParts {
   findFaults: () => Promise<RedisFault[]>
   /** Signs what the operators were notified of. Somebody who can write to Redis would set it, to hide that keys are evicted. */
   keyring: Keyring
-  operators: Pick<NotifyOperators, 'notify' | 'draft'>
+  operators: Pick<NotifyOperators, 'notify' | 'draft' | 'resume'>
   log: { warn: (fields: { code: ErrorCode }, text: string) => void }
   /** Called after each check with the number of faults. */
   onFaults: (count: number) => void
@@ -57,6 +57,9 @@ export function createRedisWatch({ redis, keys, findFaults, keyring, operators, 
     const [outcome] = await run('replace-faults', [keys.redisFaults, keys.owedNotices], [record, next, ...draft])
     if (outcome !== 'replaced') return
     known = codes
+    // The process that found the change before may have died with its notice. Nobody should read first that Redis is safe again.
+    const [, about = ''] = record.split(' ')
+    await operators.resume({ code: 'redis-unsafe', about })
     await operators.notify('redis-unsafe', words, options)
   }
 

@@ -149,6 +149,18 @@ describe('the operators', () => {
     expect(next.posts).toEqual([begins(evicts)])
   })
 
+  test('are notified of a fault before they are notified of its end, if the process that found the fault died', async () => {
+    const shared = connectTestRedis()
+    const dead = startProcess(shared, undefined, { notify: () => Promise.reject(new Error('died')) })
+    dead.faults.push(evicts)
+    await expect(dead.check()).rejects.toThrow('died')
+    const next = startProcess(shared)
+
+    await next.check()
+
+    expect(next.posts).toEqual([begins(evicts), ends])
+  })
+
   test('are notified if the answer of Redis is lost and the command is sent again', async () => {
     const { keys } = connectTestRedis()
     const { redis, proxy } = await connectLossyRedis('patient')
