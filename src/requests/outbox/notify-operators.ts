@@ -119,23 +119,26 @@ export function createNotifyOperators({
     return channelId ? owed.draftOf(keyOf(code, options), noticeOf(code, words, options)) : ['', '']
   }
 
-  /**
-   * Posts the notices that processes have left which died, or only the one that is named, however new it is. Resolves after the first try of
-   * each. Throws StoreUnavailableError.
-   */
-  async function resume(only?: { code: ErrorCode; about: string }): Promise<void> {
-    if (!channelId) return
-    const isLeft = only
-      ? (key: string) => key === keyOf(only.code, only)
-      : (_: string, { at }: OwedNotice) => Math.abs(Date.now() - at) >= leftAfterMs
-    const left = [...(await owed.list())].filter(([key, notice]) => !sending.has(key) && isLeft(key, notice))
-    await Promise.all(
-      left.map(async ([key, notice]) => {
-        sending.set(key, undefined)
-        write(notice, notice.message.text, 0)
-        await tryFrom(0, { key, channelId, notice, isUnsure: true })
-      }),
-    )
+  /** Posts the notices that processes have left which died. Resolves after the first try of each. Throws StoreUnavailableError. */
+  async function resume(): Promise<void> {
+    const left = [...(await owed.list())].filter(([, { at }]) => Math.abs(Date.now() - at) >= leftAfterMs)
+    await Promise.all(left.map(([key, notice]) => takeOver(key, notice)))
+  }
+
+  /** Posts a notice that another process may have left, however new it is. Returns whether it is still owed. Throws StoreUnavailableError. */
+  async function isOwed(code: ErrorCode, about: string): Promise<boolean> {
+    const key = keyOf(code, { about })
+    const notice = (await owed.list()).get(key)
+    if (!channelId || !notice) return false
+    await takeOver(key, notice)
+    return (await owed.list()).has(key)
+  }
+
+  async function takeOver(key: string, notice: OwedNotice): Promise<void> {
+    if (!channelId || sending.has(key)) return
+    sending.set(key, undefined)
+    write(notice, notice.message.text, 0)
+    await tryFrom(0, { key, channelId, notice, isUnsure: true })
   }
 
   async function tryFrom(tries: number, one: Sending): Promise<void> {
@@ -189,7 +192,7 @@ export function createNotifyOperators({
     repeats.flush()
   }
 
-  return { notify, owe, keep, draft, resume, stop }
+  return { notify, owe, keep, draft, resume, isOwed, stop }
 }
 export type NotifyOperators = ReturnType<typeof createNotifyOperators>
 

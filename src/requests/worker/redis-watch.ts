@@ -18,7 +18,7 @@ interface RedisWatchParts {
   findFaults: () => Promise<RedisFault[]>
   /** Signs what the operators were notified of. Somebody who can write to Redis would set it, to hide that keys are evicted. */
   keyring: Keyring
-  operators: Pick<NotifyOperators, 'notify' | 'draft' | 'resume'>
+  operators: Pick<NotifyOperators, 'notify' | 'draft' | 'isOwed'>
   log: { warn: (fields: { code: ErrorCode }, text: string) => void }
   /** Called after each check with the number of faults. */
   onFaults: (count: number) => void
@@ -48,6 +48,9 @@ export function createRedisWatch({ redis, keys, findFaults, keyring, operators, 
 
   /** Records the faults and keeps their notice in one step. If another process was faster, the next check compares again. */
   async function recordAndNotify(record: string, codes: string, faults: RedisFault[]): Promise<void> {
+    // Nobody should read that Redis is safe again, and after that the notice of the fault that is over. The next check compares again.
+    const [, before = ''] = record.split(' ')
+    if (await operators.isOwed('redis-unsafe', before)) return
     const token = randomUUID()
     const next = [codes, token, keyring.sign({ signed: 'redis-faults', codes, token })].join(' ')
     const words = codes === '' ? safeRedis : unsafeRedis(wordsOf(faults))
@@ -57,9 +60,6 @@ export function createRedisWatch({ redis, keys, findFaults, keyring, operators, 
     const [outcome] = await run('replace-faults', [keys.redisFaults, keys.owedNotices], [record, next, ...draft])
     if (outcome !== 'replaced') return
     known = codes
-    // The process that found the change before may have died with its notice. Nobody should read first that Redis is safe again.
-    const [, about = ''] = record.split(' ')
-    await operators.resume({ code: 'redis-unsafe', about })
     await operators.notify('redis-unsafe', words, options)
   }
 

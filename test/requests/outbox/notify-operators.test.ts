@@ -123,7 +123,7 @@ describe('the operators', () => {
     await other.notify('api-key-rejected', alarm)
     expect(other.posts).toHaveLength(1)
 
-    await shared.redis.set(shared.keys.notice('redis-unsafe'), 'token of a dead process', 'PX', 50)
+    await shared.redis.set(shared.keys.notice('redis-unsafe'), 'token of a dead process', 'PX', 1_000)
     await other.notify('redis-unsafe', alarm)
     expect(other.posts).toHaveLength(1)
     await expect.poll(() => other.posts.length).toBe(2)
