@@ -34,6 +34,7 @@ export default defineConfig(({ mode }) => ({
     include: suites[mode] ?? ['test/**/*.test.ts'],
     exclude: mode in suites ? [] : [long, image],
     globalSetup: ['test/sandbox/redis-for-tests.ts', 'test/sandbox/compile-cache-for-tests.ts'],
+    snapshotSerializers: ['test/no-break-spaces.ts'],
     testTimeout: 20_000,
     hookTimeout: 60_000,
     // The default of a second is too short for a browser on a busy machine.
