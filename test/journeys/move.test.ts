@@ -289,7 +289,7 @@ describe('a request that cannot be made', () => {
       (world: World) => `${world.accountApi.world.movable().elasticIp.address} ${world.accountApi.world.movable().elasticIp.serverId}`,
       /is already on/,
     ],
-    ['words too many', () => `${address} web-2 now please`, /Not understood: `now please`\. Usage: /],
+    ['words too many', () => `${address} web-2 now please`, /Nothing was requested\. Not understood: `now please`\. Usage: /],
   ])('%s', async (_, words, sentence) => {
     const world = await startWorld()
 
