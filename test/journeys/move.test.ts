@@ -111,7 +111,7 @@ describe('a decision', () => {
       `"You requested this, so someone else must approve or reject it. To cancel it, press *Withdraw*."`,
     )
     expect((await untilShown(world.slack, people.dov, /Guests/)).text).toMatchInlineSnapshot(
-      `"Guests can't use Lockkeeper. Ask a full member of this workspace."`,
+      `"Guests can't use Lockkeeper. Ask a teammate who is a full member of this workspace to do it for you."`,
     )
     expect(patches(world)).toEqual([])
     expect(world.slack.messages(ops).at(-1)?.text).toMatch(/needs approval from/)
@@ -346,7 +346,7 @@ describe('a request that cannot be made', () => {
     await world.dov.command('/infra ip list', { channel: ops })
 
     expect((await untilShown(world.slack, people.dov, /Guests/)).text).toMatchInlineSnapshot(
-      `"Guests can't use Lockkeeper. Ask a full member of this workspace."`,
+      `"Guests can't use Lockkeeper. Ask a teammate who is a full member of this workspace to do it for you."`,
     )
   })
 })

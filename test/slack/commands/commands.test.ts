@@ -180,8 +180,10 @@ describe('a command', () => {
 
     const [change, list] = await Promise.all([type('ip move eip_1 web-2').catch(toUserMessage), type('servers').catch(toUserMessage)])
 
-    expect(change).toBe("Couldn't reach the account API. Nothing was requested. Try again in a minute.")
-    expect(list).toBe("Couldn't reach the account API. Try again in a minute.")
+    expect(change).toBe(
+      "Couldn't reach the account API. Nothing was requested. Try again in a minute. If it lasts, run the doctor command.",
+    )
+    expect(list).toBe("Couldn't reach the account API. Try again in a minute. If it lasts, run the doctor command.")
   })
 
   it('gets what the gate has read about the person', async () => {
