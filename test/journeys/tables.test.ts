@@ -56,8 +56,8 @@ describe('a list', () => {
 
     expect(details.text.split('\n').map((line) => line.split(':')[0])).toEqual([
       expect.stringContaining(elasticIp.address),
-      'Status',
       'Server',
+      'Status',
       'Project',
       'Site',
       'Id',
