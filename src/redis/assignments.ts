@@ -51,6 +51,8 @@ export function createAssignments({
   let newest = 0
   /** The notes of this process. A search waits for them, so that it finds what a person has just seen in a list. */
   let noting: Promise<void> = Promise.resolve()
+  /** The lists that arrived while another one is noted, as one, so that many readers never make a queue of notes. */
+  let waiting: { servers: Map<string, ElasticIp>; noted: Promise<void> } | undefined
 
   async function now(): Promise<number> {
     const [ms] = await run('now', [keys.lastTick], [])
@@ -59,9 +61,19 @@ export function createAssignments({
 
   /** Notes a complete list. An Elastic IP without a server keeps the last one. Entries that are no longer used are removed. */
   function note(listed: ElasticIp[]): Promise<void> {
-    const own = noting.then(() => noteNow(listed))
-    noting = own.catch(() => {})
-    return own
+    waiting ??= noteNext()
+    for (const elasticIp of listed) if (elasticIp.server) waiting.servers.set(elasticIp.id, elasticIp)
+    return waiting.noted
+  }
+
+  function noteNext() {
+    const servers = new Map<string, ElasticIp>()
+    const noted = noting.then(() => {
+      waiting = undefined
+      return noteNow([...servers.values()])
+    })
+    noting = noted.catch(() => {})
+    return { servers, noted }
   }
 
   async function noteNow(listed: ElasticIp[]): Promise<void> {
