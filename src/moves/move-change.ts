@@ -90,7 +90,6 @@ export function describeMove(facts: MoveFacts): Description {
   const address = addressOf(facts)
   return {
     title: from ? phrase`Move ${address}: ${from.name} → ${to.name}` : phrase`Move ${address} → ${to.name}`,
-    sentence: `Move ${address}${from ? ` from ${from.name}` : ''} to ${to.name}`,
     facts: [
       ...(from ? [] : [{ label: 'From', value: showsNoServer ? 'no server shown' : 'unknown' }]),
       { label: 'Project', value: project ? projectName(project) : 'unknown' },

@@ -1,5 +1,4 @@
 import type { Change, Item } from '../domain/change/change.ts'
-import type { Description } from '../domain/change/description.ts'
 import { createKinds } from '../domain/change/kinds.ts'
 import type { Offer, ThingKind } from '../domain/change/offer.ts'
 import { projectOf as projectOfChange } from '../domain/change/project-of.ts'
@@ -82,21 +81,11 @@ export function createCatalog(changes: Change[] = []) {
     }))
   }
 
-  /** Describes a request in one sentence without a full stop: `Move 203.0.113.10 from web-1 to web-2`. */
-  function sentenceOf(request: Describable): string {
-    return descriptionOf(request)?.sentence ?? `${labelOf(request.kind)} (${request.resource})`
-  }
-
-  /** Describes a request as a heading: `Move 203.0.113.10: web-1 → web-2`. */
-  function titleOf(request: Describable): Phrase {
-    return descriptionOf(request)?.title ?? phrase`${[labelOf(request.kind)]} (${request.resource})`
-  }
-
-  /** Returns undefined if the kind is unknown or the facts do not fit. */
-  function descriptionOf({ kind, facts }: Describable): Description | undefined {
+  /** Names what a request changes, the same everywhere: `Move 203.0.113.10: web-1 → web-2`. */
+  function titleOf({ kind, resource, facts }: Describable): Phrase {
     const change = changeIfKnown(kind)
     const parsed = change?.facts.safeParse(facts)
-    return parsed?.success ? change?.describe(parsed.data) : undefined
+    return change && parsed?.success ? change.describe(parsed.data).title : phrase`${[labelOf(kind)]} (${resource})`
   }
 
   /** Returns the project of a request at the time of the request. */
@@ -126,7 +115,6 @@ export function createCatalog(changes: Change[] = []) {
     itemsOf,
     surveyed,
     projectOf,
-    sentenceOf,
     titleOf,
     changeIfKnown,
     kinds,

@@ -87,7 +87,6 @@ export function createNewKeyChange({ apiKeys }: Pick<AccountApi, 'apiKeys'>): Ch
 function describeNewKey(facts: NewKey): Description {
   return {
     title: phrase`Create API key ${keyPhrase(facts.name)}`,
-    sentence: `Create API key ${labelOf(facts.name)} (${accessOf(facts)}, ${originsOf(facts)})`,
     facts: [
       { label: 'Access', value: accessOf(facts) },
       { label: 'Usable from', value: originsOf(facts) },

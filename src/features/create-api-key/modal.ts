@@ -9,6 +9,7 @@ import type { Mrkdwn } from '../../slack/text/text.ts'
 
 export const keyForm = {
   callbackId: 'create-api-key',
+  title: 'Create an API key',
   name: 'key-name',
   access: 'key-access',
   addresses: 'key-addresses',
@@ -29,7 +30,7 @@ interface KeyFormView {
 export function keyModal(view: KeyFormView): ModalView {
   return modal({
     callbackId: keyForm.callbackId,
-    title: 'Create an API key',
+    title: keyForm.title,
     submit: 'Request approval',
     metadata: view.metadata,
     blocks: [

@@ -9,6 +9,7 @@ import type { Mrkdwn } from '../../slack/text/text.ts'
 
 export const moveForm = {
   callbackId: 'move-elastic-ip',
+  title: 'Move an Elastic IP',
   elasticIp: 'elastic-ip',
   server: 'server',
 } as const
@@ -43,7 +44,7 @@ export function serverBlockIn(values: Values): string {
 export function moveModal({ metadata, elasticIp, server, serverBlock = moveForm.server, reason, problem }: MoveFormView): ModalView {
   return modal({
     callbackId: moveForm.callbackId,
-    title: 'Move an Elastic IP',
+    title: moveForm.title,
     submit: 'Request approval',
     metadata,
     blocks: [

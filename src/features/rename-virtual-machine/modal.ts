@@ -8,6 +8,7 @@ import type { Mrkdwn } from '../../slack/text/text.ts'
 
 export const renameForm = {
   callbackId: 'rename-virtual-machine',
+  title: 'Rename a virtual machine',
   virtualMachine: 'virtual-machine',
   newName: 'new-name',
 } as const
@@ -24,7 +25,7 @@ interface RenameFormView {
 export function renameModal({ metadata, virtualMachine, newName, reason, problem }: RenameFormView): ModalView {
   return modal({
     callbackId: renameForm.callbackId,
-    title: 'Rename a virtual machine',
+    title: renameForm.title,
     submit: 'Request approval',
     metadata,
     blocks: [

@@ -38,7 +38,6 @@ export function createRotateChange(parts: KeyChangeParts): Change<KeyInput, KeyF
     eventActions: ['rotate', 'update', 'regenerate'],
     describe: (facts) => ({
       title: phrase`Rotate API key ${keyOf(facts)}`,
-      sentence: `Rotate API key ${labelOfKey(facts)}`,
       facts: factsOf(facts),
       ids: idsOf(facts),
       underway: 'being rotated',

@@ -1,8 +1,9 @@
-import type { Description } from '../../domain/change/description.ts'
+import { type Description, withoutRequester } from '../../domain/change/description.ts'
 import type { PolicyRule } from '../../domain/policy/policy.ts'
 import type { MessageRef } from '../../domain/request/message-ref.ts'
 import { canReverse, type LinkTo, type Request } from '../../domain/request/request.ts'
 import type { RequestSignatures } from '../../domain/request/request-signature.ts'
+import { withoutOwner } from '../../domain/text/phrase.ts'
 import type { Catalog } from '../catalog.ts'
 import type { CardView } from '../messages/card/card-view.ts'
 import { itemViews } from '../messages/items/item-view.ts'
@@ -45,7 +46,10 @@ export function createRequestViews({ catalog, ruleOf, environment, addressOf, li
     return {
       request,
       isKnown: opened !== undefined,
-      description: opened ? opened.change.describe(opened.facts) : otherVersionDescription(request, catalog),
+      description: withoutRequester(
+        opened ? opened.change.describe(opened.facts) : otherVersionDescription(request, catalog),
+        request.origin.userId,
+      ),
       items: opened ? itemViews(request, opened, catalog) : [],
       unchecked: request.unchecked.map((finding) => whyWords(explain(change, finding))),
       ...warningWords(request, change, catalog.titleOf),
@@ -87,9 +91,9 @@ export function createRequestViews({ catalog, ruleOf, environment, addressOf, li
     return {
       request,
       items: itemViews(request, opened, catalog),
-      description: change.describe(latest),
+      description: withoutRequester(change.describe(latest), request.origin.userId),
       ending: explainAll(change, request.causes),
-      done: change.doneSentence(latest),
+      done: withoutOwner(change.doneSentence(latest), request.origin.userId),
       remark: change.remark?.(latest),
       handover: change.handover,
       rule: ruleOf(request),
@@ -106,5 +110,5 @@ export function createRequestViews({ catalog, ruleOf, environment, addressOf, li
 
 /** Describes a request that another version of Lockkeeper wrote, as far as this version can. */
 function otherVersionDescription(request: Request, catalog: Catalog): Description {
-  return { title: catalog.titleOf(request), sentence: catalog.sentenceOf(request), facts: [], ids: [], underway: 'in progress' }
+  return { title: catalog.titleOf(request), facts: [], ids: [], underway: 'in progress' }
 }

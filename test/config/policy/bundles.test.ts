@@ -199,7 +199,7 @@ describe('a rule by which an evacuation would be easier than its moves stops the
     expect(Object.fromEntries(ways.map(([way, more]) => [way, errorsWith(more)]))).toMatchInlineSnapshot(`
       {
         "a later deadline": [
-          "line 8: expires must not be easier for ip.evacuate than for ip.move, which "moves" decides in project "proj_1oNqx62cx6bn0" and channel C0OPS00001: write 30 min or less",
+          "line 8: expires must not be easier for ip.evacuate than for ip.move, which "moves" decides in project "proj_1oNqx62cx6bn0" and channel C0OPS00001: write 30m or less",
         ],
         "all of these": [
           "line 7: approve must not be easier for ip.evacuate than for ip.move, which "moves" decides in project "proj_1oNqx62cx6bn0" and channel C0OPS00001: require at least 3 approvals, and add S0SECURE01 to all_of, and remove U0EVE00001, who may not approve there",
@@ -238,7 +238,7 @@ describe('a rule by which an evacuation would be easier than its moves stops the
           "line 6: request must not be easier for ip.evacuate than for ip.move, which "moves" decides in project "proj_1oNqx62cx6bn0" and channel C0OPS00001: name only people and groups that may request there",
         ],
         "the usual deadline": [
-          "line 2: expires must not be easier for ip.evacuate than for ip.move, which "moves" decides in project "proj_1oNqx62cx6bn0" and channel C0OPS00001: write 30 min or less",
+          "line 2: expires must not be easier for ip.evacuate than for ip.move, which "moves" decides in project "proj_1oNqx62cx6bn0" and channel C0OPS00001: write 30m or less",
         ],
       }
     `)
