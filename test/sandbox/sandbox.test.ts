@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { expect, onTestFinished, test } from 'vitest'
 import { startSandbox } from './sandbox.ts'
+import { systemEnvironment } from './system-environment.ts'
 
 const main = fileURLToPath(new URL('./main.ts', import.meta.url))
 const [ada, ops] = ['U0ADA00001', 'C0OPS00001']
@@ -66,7 +67,7 @@ test('a bot that fails to start prints the reason', async () => {
 
 function run(env: Record<string, string>) {
   const child: ChildProcess = spawn(process.execPath, [main], {
-    env: { ...process.env, npm_lifecycle_event: '', ...env },
+    env: { ...process.env, ...systemEnvironment(), npm_lifecycle_event: '', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   onTestFinished(() => void child.kill('SIGKILL'))

@@ -84,7 +84,7 @@ function create({ accountApi, submit, openForm }: CreateApiKeyParts): Feature {
         mistakes: ['keys new', 'keys add'],
         need: 'key.create',
         form: (metadata) => keyModal({ metadata }),
-        button: { text: 'New key', actionId: 'open-create-api-key' },
+        button: { text: 'New key', actionId: 'open-create-api-key', opens: keyForm.title },
         run,
       },
     ],

@@ -126,7 +126,7 @@ describe('the addresses in the form of an evacuation', () => {
 
   test('are told to be none if there are none', async () => {
     const addresses = await offer([])
-    expect(JSON.stringify(blocksWith(addresses))).toContain('The account shows no Elastic IP on web-1')
+    expect(JSON.stringify(blocksWith(addresses))).toContain('The account shows no Elastic IPs on web-1')
   })
 
   test('are asked for at the addresses if none is ticked', async () => {

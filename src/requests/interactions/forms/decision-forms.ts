@@ -23,8 +23,12 @@ export function createDecisionForms({ decide, requests, catalog, home }: Decisio
   const openReject: FormHandler<Click> = {
     // The form names what is rejected, so the request is read first.
     reads: true,
-    form: async (click) =>
-      rejectForm({ origin: click.origin, extra: click.value }, catalog.sentenceOf(await requests.requestOfClick(click))),
+    form: async (click) => {
+      const request = await requests.requestOfClick(click)
+      // Requesters can't reject, so no form opens for them. They get the same ephemeral message as for *Approve*.
+      if (click.origin.userId === request.origin.userId) await decide.mayReject(request, click.origin)
+      return rejectForm({ origin: click.origin, extra: click.value }, catalog.titleOf(request))
+    },
     allow: async (click) => decide.mayReject(await requests.requestOfClick(click), click.origin),
   }
 
@@ -33,7 +37,7 @@ export function createDecisionForms({ decide, requests, catalog, home }: Decisio
     const request = await requests.requestOfForm(metadata, submission)
     const { reason, problem } = readReason(submission, mrkdwn`Enter a reason, so that the requester knows what to do.`)
     const again = (problem: Mrkdwn) =>
-      rejectForm(metadata ?? { origin: submission.origin }, catalog.sentenceOf(request), problem, reason || undefined)
+      rejectForm(metadata ?? { origin: submission.origin }, catalog.titleOf(request), problem, reason || undefined)
     if (problem) return { is: 'refused', problems: { [reasonBlockId]: problem }, again }
     await decide.reject(request, submission.origin, reason)
     await home.show(submission.origin, undefined)
@@ -45,7 +49,7 @@ export function createDecisionForms({ decide, requests, catalog, home }: Decisio
     const request = await requests.requestOfForm(metadata, submission)
     const { reason, problem } = readReason(submission, mrkdwn`Say why this can't wait for an approver.`)
     const again = (problem: Mrkdwn) =>
-      breakGlassForm(metadata ?? { origin: submission.origin }, catalog.sentenceOf(request), problem, reason || undefined)
+      breakGlassForm(metadata ?? { origin: submission.origin }, catalog.titleOf(request), problem, reason || undefined)
     const confirmed = submission.values.confirmed === 'yes' ? undefined : mrkdwn`Confirm that you approve your own request.`
     const refused = refuseForm({ [reasonBlockId]: problem, confirmed }, again)
     if (refused) return refused
