@@ -38,6 +38,7 @@ export default defineConfig(({ mode }) => ({
       ...(mode in suites ? [] : ['test/sandbox/bundles-for-tests.ts']),
       'test/sandbox/compile-cache-for-tests.ts',
     ],
+    snapshotSerializers: ['test/no-break-spaces.ts'],
     testTimeout: 20_000,
     hookTimeout: 60_000,
     // The default of a second is too short for a browser on a busy machine.

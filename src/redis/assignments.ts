@@ -32,7 +32,7 @@ interface AssignmentsParts {
   keys: Keys
   keyring: Keyring
   /** Receives why a list in Redis is not used. */
-  onRefused: (problem: ListProblem) => void
+  onRefused: (problem: ListProblem) => Promise<void> | void
 }
 
 /**
@@ -51,6 +51,8 @@ export function createAssignments({
   let newest = 0
   /** The notes of this process. A search waits for them, so that it finds what a person has just seen in a list. */
   let noting: Promise<void> = Promise.resolve()
+  /** The lists that arrived while another one is noted, as one, so that many readers never make a queue of notes. */
+  let waiting: { servers: Map<string, ElasticIp>; noted: Promise<void> } | undefined
 
   async function now(): Promise<number> {
     const [ms] = await run('now', [keys.lastTick], [])
@@ -59,9 +61,19 @@ export function createAssignments({
 
   /** Notes a complete list. An Elastic IP without a server keeps the last one. Entries that are no longer used are removed. */
   function note(listed: ElasticIp[]): Promise<void> {
-    const own = noting.then(() => noteNow(listed))
-    noting = own.catch(() => {})
-    return own
+    waiting ??= noteNext()
+    for (const elasticIp of listed) if (elasticIp.server) waiting.servers.set(elasticIp.id, elasticIp)
+    return waiting.noted
+  }
+
+  function noteNext() {
+    const servers = new Map<string, ElasticIp>()
+    const noted = noting.then(() => {
+      waiting = undefined
+      return noteNow([...servers.values()])
+    })
+    noting = noted.catch(() => {})
+    return { servers, noted }
   }
 
   async function noteNow(listed: ElasticIp[]): Promise<void> {
@@ -99,7 +111,7 @@ export function createAssignments({
     const parts = Object.keys(fields).map((_, index) => fields[index] ?? '')
     const found = await list.decode({ head, parts })
     const problem = problemOf(found, known, now)
-    if (problem) onRefused(problem)
+    if (problem) await onRefused(problem)
     if (problem || found.is !== 'genuine') return { head, at: undefined, entries: [] }
     newest = Math.max(newest, found.at)
     return { head, at: found.at, entries: found.entries }
@@ -126,7 +138,7 @@ function isUsed({ at }: Assignment, now: number): boolean {
   return now - at <= longestSeenMs
 }
 
-/** Whether a list tells nothing new, and is young. */
+/** Whether a stored list is young, and the new one adds nothing to it. */
 function isFresh({ at, entries }: Found, listed: ElasticIp[], now: number): boolean {
   if (at === undefined || now - at >= keepMs) return false
   const known = new Map(entries.map((entry) => [entry.elasticIpId, entry]))

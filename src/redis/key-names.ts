@@ -56,6 +56,8 @@ export function createKeys(prefix: string) {
     delivery: (key: string) => `${tag}:delivery:${key}`,
     /** Whether the operators were notified of a problem: `notified`, or the token of the process that is notifying them. */
     notice: (key: string) => `${tag}:notice:${key}`,
+    /** A hash: the notices that the operators' channel has not got yet. */
+    owedNotices: `${tag}:owed-notices`,
   }
 }
 export type Keys = ReturnType<typeof createKeys>

@@ -35,9 +35,10 @@ test('an Elastic IP is shown with its status, and found by it', () => {
 
   expect(listing.rows.map(String)).toMatchInlineSnapshot(`
     [
-      ":large_green_circle: *203.0.113.10*  ·  active  ·  on \`web-1\`  ·  Storefront  ·  ASH",
-      ":white_circle: *203.0.113.11*  ·  pending  ·  no server  ·  Storefront",
+      ":large_green_circle: *\`203.0.113.10\`*  ·  on \`web-1\`  ·  active  ·  Storefront  ·  ASH",
+      ":white_circle: *\`203.0.113.11\`*  ·  no server  ·  pending  ·  Storefront",
     ]
   `)
+  expect(listing.table?.headers.slice(0, 2)).toEqual(['Address', 'Server'])
   expect(elasticIpListing([pending, active], ['pending']).rows).toHaveLength(1)
 })

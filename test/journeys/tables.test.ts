@@ -25,18 +25,18 @@ describe('a list', () => {
     expect(kindsOf(list)).toEqual(['data_table', 'actions', 'context'])
     expect(world.slack.transcript(ops, { as: people.ada })).toMatchInlineSnapshot(`
       "Lockkeeper (only visible to Ada): 3 Elastic IPs with fra
-        Address | Status | Server | Project | Site
-        203.0.113.40 | active | edge-fra-1 | Storefront | FRA
-        203.0.113.41 | active | edge-fra-2 | Storefront | FRA
-        2001:db8:40:1:: | active | web-fra-1 | Storefront | FRA
+        Address | Server | Status | Project | Site
+        203.0.113.40 | edge-fra-1 | active | Storefront | FRA
+        203.0.113.41 | edge-fra-2 | active | Storefront | FRA
+        2001:db8:40:1:: | web-fra-1 | active | Storefront | FRA
         [Details of an Elastic IP ▾]
         Not listed: 1 still being provisioned."
     `)
     expect(list.text).toMatchInlineSnapshot(`
       "*3 Elastic IPs with \`fra\`*
-      :large_green_circle: *203.0.113.40*  ·  active  ·  on \`edge-fra-1\`  ·  Storefront  ·  FRA
-      :large_green_circle: *203.0.113.41*  ·  active  ·  on \`edge-fra-2\`  ·  Storefront  ·  FRA
-      :large_green_circle: *2001:db8:40:1::*  ·  active  ·  on \`web-fra-1\`  ·  Storefront  ·  FRA
+      :large_green_circle: *\`203.0.113.40\`*  ·  on \`edge-fra-1\`  ·  active  ·  Storefront  ·  FRA
+      :large_green_circle: *\`203.0.113.41\`*  ·  on \`edge-fra-2\`  ·  active  ·  Storefront  ·  FRA
+      :large_green_circle: *\`2001:db8:40:1::\`*  ·  on \`web-fra-1\`  ·  active  ·  Storefront  ·  FRA
       Not listed: 1 still being provisioned."
     `)
   })

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import type { Assignment } from '../../src/domain/account/assignment.ts'
 import type { ElasticIp } from '../../src/domain/account/elastic-ip.ts'
 import { createKeyring } from '../../src/domain/signing/keyring.ts'
@@ -96,6 +96,21 @@ describe('the servers that Elastic IPs were seen on', () => {
     expect(await stored()).toEqual(before)
   })
 
+  test('are read and written once for many lists at the same moment, without losing a server that only an earlier list shows', async () => {
+    const { redis, note, find } = setUp()
+    const reads = vi.spyOn(redis, 'hgetall')
+
+    await Promise.all([
+      note([ip('eip_1', 'sv_1')]),
+      note([ip('eip_1', 'sv_2'), ip('eip_2', 'sv_1')]),
+      ...Array.from({ length: 50 }, () => note([ip('eip_1', 'sv_2'), ip('eip_2', undefined)])),
+    ])
+
+    expect(reads).toHaveBeenCalledTimes(1)
+    expect(idsOf(await find(on('sv_1')))).toEqual(['eip_2'])
+    expect(idsOf(await find(on('sv_2')))).toEqual(['eip_1'])
+  })
+
   test('of two replicas that note at the same moment are all kept', async () => {
     const { start, find } = setUp()
     const replicas = Array.from({ length: 6 }, () => start())
@@ -129,6 +144,16 @@ describe('somebody with write access to Redis', () => {
     await putBack(change(first, await stored()))
 
     const { find, refused } = start()
+    expect(await find(any)).toEqual([])
+    expect(refused).toEqual(['forged'])
+  })
+
+  test('cannot change an entry of the list that a running process has just read', async () => {
+    const { redis, keys, note, find, stored, refused } = setUp()
+    await note([ip('eip_1', 'sv_1')])
+    expect(idsOf(await find(any))).toEqual(['eip_1'])
+    await redis.hset(keys.assignments, '0', ((await stored())['0'] ?? '').replace('sv_1', 'sv_9'))
+
     expect(await find(any)).toEqual([])
     expect(refused).toEqual(['forged'])
   })

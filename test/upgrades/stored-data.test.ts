@@ -45,7 +45,9 @@ describe.each(releases.map(({ name }) => name))('what release %s stored', (relea
     expect(new Set(requests.map(({ kind }) => kind))).toEqual(new Set(changeKinds))
     expect(new Set(requests.map(({ state }) => state))).toEqual(new Set(requestStates))
     const items = requests.flatMap((request) => request.items ?? [])
-    expect(new Set(items.map(({ state }) => state))).toEqual(new Set(['sending', 'moving', 'done', 'failed', 'superseded', 'not-started']))
+    expect(new Set(items.map(({ state }) => state))).toEqual(
+      new Set(['starting', 'tracking', 'done', 'failed', 'superseded', 'not-started']),
+    )
     expect(requests.some(({ origin, state }) => isMachine(origin) && state === 'waiting')).toBe(true)
     expect(requests.some(({ decision, state }) => decision?.breakGlass && state === 'tracking')).toBe(true)
     expect(data.keys[':outbox']?.value.length).toBeGreaterThan(0)
@@ -137,14 +139,14 @@ const quick = { timeout: 10_000, interval: 20 }
 /** What the list of waiting requests says about each. */
 const listedAs = [
   '8 requests need approval',
-  'Move 203.0.113.20 from web-1 to web-2',
-  'Move 203.0.113.33 from web-1 to web-2',
-  'Move 2 Elastic IPs from edge-ash-2 to web-2',
-  'Move 2 Elastic IPs from edge-ash-1 to web-2',
-  'Rename preview-1 to preview-9',
+  'Move 203.0.113.20: web-1 → web-2',
+  'Move 203.0.113.33: web-1 → web-2',
+  'Evacuate edge-ash-2 → web-2 (2 Elastic IPs)',
+  'Evacuate edge-ash-1 → web-2 (2 Elastic IPs)',
+  'Rename preview-1 → preview-9',
   'Create API key waiting-key',
   'Rotate API key terraform',
-  'Revoke API key laptop of ada',
+  'Revoke API key “laptop of ada”',
 ]
 
 /** The Elastic IPs of the account after all moves that were in flight. */

@@ -166,9 +166,9 @@ async function evacuations() {
   const record = await untilState(
     begun.id,
     'tracking',
-    (now) => inState(now, 'moving').length >= 4 && inState(now, 'not-started').length === 1,
+    (now) => inState(now, 'tracking').length >= 4 && inState(now, 'not-started').length === 1,
   )
-  const [first, second] = inState(record, 'moving')
+  const [first, second] = inState(record, 'tracking')
   accountApi.world.endMove(first?.id ?? '')
   accountApi.world.moveBehindOurBack(second?.id ?? '', elsewhere)
   await untilState(begun.id, 'tracking', (record) => inState(record, 'done').length === 1 && inState(record, 'superseded').length === 1)
@@ -212,7 +212,7 @@ await ben.click(unread.card, 'Approve')
 await untilState(unread.id, 'approved')
 accountApi.faults.add({ method: 'PATCH', kind: 'late', delayMs: hour, times: 2 })
 await ben.click(halfSent.card, 'Approve')
-await untilState(halfSent.id, 'tracking', ({ items = [] }) => items.every(({ state }) => state === 'sending'))
+await untilState(halfSent.id, 'tracking', ({ items = [] }) => items.every(({ state }) => state === 'starting'))
 accountApi.faults.add({ method: 'PATCH', kind: 'hang' })
 await ben.click(unanswered.card, 'Approve')
 await untilState(unanswered.id, 'starting')

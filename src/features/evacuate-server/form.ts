@@ -7,6 +7,7 @@ import { submitFromForm } from '../../requests/interactions/forms/submit-from-sl
 import type { Submit } from '../../requests/lifecycle/submit/submit.ts'
 import { isChoice, keepChoice, preset } from '../../slack/blocks/picker.ts'
 import { reasonIn } from '../../slack/blocks/reason-input.ts'
+import { refuseForm } from '../../slack/commands/forms/refuse-form.ts'
 import type { Click, Submission, SubmissionAnswer } from '../../slack/commands/handlers.ts'
 import { toUserWords } from '../../slack/errors.ts'
 import { readMetadata, writeMetadata } from '../../slack/receive/metadata.ts'
@@ -86,14 +87,17 @@ export function createEvacuationForm({ submit, change, offerAddresses }: FormPar
     }
     const addresses = keptAddresses(submission.blocks, ticked)
     const again = (problem: Mrkdwn) => evacuationModal({ metadata: submission.metadata, ...kept, addresses, reason, problem })
-    const refused = (blockId: string, problem: Mrkdwn): SubmissionAnswer => ({ is: 'refused', blockId, problem, again })
-    if (!isChoice(serverId)) return refused(evacuationForm.server, mrkdwn`Choose a server.`)
-    if (!isChoice(targetId)) return refused(evacuationForm.target, mrkdwn`Choose a server.`)
     const elasticIpIds = tickedAddresses(ticked)
-    const [firstGroup = ''] = addressGroupIds(ticked)
-    if (elasticIpIds?.length === 0) return refused(firstGroup, mrkdwn`Choose at least one address.`)
-    // Each one that the account does not list for the server is read by itself.
-    if (elasticIpIds && elasticIpIds.length > mostEvacuated) return refused(firstGroup, tooManyTicked(elasticIpIds.length))
+    const [firstGroup] = addressGroupIds(ticked)
+    const refused = refuseForm(
+      {
+        [evacuationForm.server]: isChoice(serverId) ? undefined : mrkdwn`Choose a server.`,
+        [evacuationForm.target]: isChoice(targetId) ? undefined : mrkdwn`Choose a target.`,
+        ...(elasticIpIds && firstGroup !== undefined ? { [firstGroup]: wrongCount(elasticIpIds.length) } : {}),
+      },
+      again,
+    )
+    if (refused) return refused
     const input = { serverId, targetId, ...(elasticIpIds ? { elasticIpIds } : {}) }
     return submitFromForm(submit, submission, { change, input, reason, blockId: evacuationForm.target, again })
   }
@@ -101,6 +105,12 @@ export function createEvacuationForm({ submit, change, offerAddresses }: FormPar
   return { formFor, formForServer, filledForm, serversChosen, submitForm }
 }
 export type EvacuationForm = ReturnType<typeof createEvacuationForm>
+
+/** Each address that the account does not list for the server is read by itself, so their number is limited. */
+function wrongCount(ticked: number): Mrkdwn | undefined {
+  if (ticked === 0) return mrkdwn`Choose at least one address.`
+  return ticked > mostEvacuated ? tooManyTicked(ticked) : undefined
+}
 
 /** Adds the chosen server to the metadata of a form: Slack does not send it with an option load (slackapi/bolt-js 1146). */
 function withServer(metadata: string, serverId: string | undefined): string {

@@ -82,7 +82,7 @@ function create({ accountApi, inventory, submit, openForm, access, seen }: Evacu
     need: evacuationKind,
     form: createFillEvacuation({ findSource, formFor, names }),
     isComplete: isWholeEvacuation,
-    button: { text: 'Evacuate', actionId: 'open-evacuate-server' },
+    button: { text: 'Evacuate', actionId: 'open-evacuate-server', opens: evacuationForm.title },
     prepare: () => inventory.prefetch('servers'),
     run,
   }

@@ -5,14 +5,17 @@ import { explainEvacuation } from '../../domain/evacuation/findings.ts'
 import { formatAgo } from '../../domain/text/duration.ts'
 import { reasonField } from '../../requests/messages/forms/reason-field.ts'
 import { context, problemBlocks, wholeSection } from '../../slack/blocks/blocks.ts'
-import { checkboxes, externalSelect, input, mostCheckboxes, option } from '../../slack/blocks/inputs.ts'
+import { input } from '../../slack/blocks/inputs.ts'
 import { modal } from '../../slack/blocks/modal.ts'
+import { option } from '../../slack/blocks/option.ts'
+import { checkboxes, externalSelect, mostCheckboxes } from '../../slack/blocks/selects.ts'
 import type { Ticked } from '../../slack/commands/handlers.ts'
 import { joinMrkdwn, type Mrkdwn, mrkdwn } from '../../slack/text/text.ts'
 import type { OfferedAddresses } from './addresses.ts'
 
 export const evacuationForm = {
   callbackId: 'evacuate-server',
+  title: 'Evacuate a server',
   server: 'evacuate-from',
   target: 'evacuate-to',
   addresses: 'evacuate-addresses',
@@ -35,7 +38,7 @@ export interface EvacuationFormView {
 export function evacuationModal({ metadata, server, target, addresses, reason, problem }: EvacuationFormView): ModalView {
   return modal({
     callbackId: evacuationForm.callbackId,
-    title: 'Evacuate a server',
+    title: evacuationForm.title,
     submit: 'Request approval',
     metadata,
     blocks: [
@@ -67,7 +70,9 @@ const mostGroups = 10
 
 function addressBlocks({ serverId, serverName, offered, cannotMove }: OfferedAddresses): KnownBlock[] {
   if (offered.length + cannotMove.length === 0)
-    return wholeSection(mrkdwn`:warning: The account shows no Elastic IP on ${serverName}, and Lockkeeper saw none there in the last 24 h.`)
+    return wholeSection(
+      mrkdwn`:warning: The account shows no Elastic IPs on ${serverName}, and Lockkeeper saw none there in the last 24 h.`,
+    )
   const groups = Array.from({ length: Math.min(mostGroups, Math.ceil(offered.length / mostCheckboxes)) }, (_, index) =>
     offered.slice(index * mostCheckboxes, (index + 1) * mostCheckboxes),
   )

@@ -14,7 +14,7 @@ const columns: Columns<VirtualMachine> = [
   { header: 'Site', cell: ({ site }) => site },
   { header: 'Project', cell: ({ project }) => project?.name },
   { header: 'Plan', cell: ({ plan }) => plan?.name ?? plan?.slug, line: 2 },
-  { header: 'Address', cell: ({ primaryIpv4 }) => primaryIpv4, line: 2 },
+  { header: 'Address', cell: ({ primaryIpv4 }) => primaryIpv4 && code(primaryIpv4), line: 2 },
 ]
 
 export function virtualMachineListing({ items, ...missing }: ReadList<VirtualMachine>, words: string[]): Listing {

@@ -10,7 +10,8 @@ import type { Origin } from '../../domain/approval/origin.ts'
 import type { Requester } from '../../domain/approval/people.ts'
 import type { Ruling } from '../../domain/approval/ruling.ts'
 import type { ChangeKind } from '../../domain/policy/change-kind.ts'
-import { approverGroupsOf, type Policy, type PolicyRule, rulesOfKind } from '../../domain/policy/policy.ts'
+import { rulesOfKind } from '../../domain/policy/find-rules.ts'
+import { approverGroupsOf, type Policy, type PolicyRule } from '../../domain/policy/policy.ts'
 import type { Request } from '../../domain/request/request.ts'
 import type { Freshness, Standings } from './standings.ts'
 
@@ -56,19 +57,19 @@ export function createJudge({ standings, policy, hasProject, ruleOf }: JudgePart
     const change = { kind, hasProject: hasProject(kind) }
     const groups = rulesOfKind(policy, { ...change, channelId: origin.channelId }).flatMap((rule) => rule.request?.userGroups ?? [])
     const { person, place } = await standings.personAndPlace(origin, origin.channelId, freshness)
-    const membership = await standings.members(groups)
-    return { ruling: judgeRequesterOfKind(person, place, change, policy, membership), requester: { person, place, membership } }
+    const requester = { person, place, membership: await standings.members(groups) }
+    return { ruling: judgeRequesterOfKind(requester, change, policy), requester }
   }
 
   /** Judges by the channel of the request, because the button can also be on the Home tab. */
   async function judgeOnRequest(origin: Origin, act: ActOnRequest, freshness: Freshness): Promise<Ruling> {
     const { channelId, userId: requesterId } = act.request.origin
-    const { person, place } = await standings.personAndPlace(origin, channelId, freshness)
-    if (act.to === 'own') return judgeOwner(person, place, requesterId, act.wants)
+    const actor = { ...(await standings.personAndPlace(origin, channelId, freshness)), requesterId }
+    if (act.to === 'own') return judgeOwner(actor, act.wants)
     const rule = ruleOf(act.request)
     const membership = await standings.members(rule ? approverGroupsOf(rule) : [], freshness)
     const judgeBy = { decide: judgeApprover, 'break-glass': judgeBreakGlass, track: judgeTracker }[act.to]
-    return judgeBy(person, place, requesterId, rule, membership)
+    return judgeBy({ ...actor, rule, membership })
   }
 
   return { judge, judgeRequesting }

@@ -3,7 +3,7 @@ import type { Missing } from '../../domain/errors/missing.ts'
 import { inNaturalOrder } from '../../domain/text/natural-order.ts'
 import { type Choices, notAChoice } from '../commands/handlers.ts'
 import { mostWords, searchText } from '../text/contains-words.ts'
-import { longestOptionValue, option } from './inputs.ts'
+import { longestOptionValue, option } from './option.ts'
 
 /** Slack accepts at most 100 options (docs.slack.dev, "block_suggestion payloads"). */
 const mostOptions = 100

@@ -14,6 +14,7 @@ const link = /<((?:https?:\/\/|mailto:|tel:)[^<>|]*)(?:\|([^<>]*))?>/g
  * as names, so that it notifies nobody. Returns undefined if the text has no *because*.
  */
 export function splitReason(text: string): { command: string; reason: string } | undefined {
+  if (!/because/i.test(text)) return undefined
   const because = [...text.matchAll(token)].find(([word]) => /^because[,:]?$/i.test(word))
   if (!because) return undefined
   const sent = text.slice(because.index + because[0].length)

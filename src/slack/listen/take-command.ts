@@ -19,7 +19,7 @@ interface TakeCommandParts {
 export function createTakeCommand({ handlers, answerTo, serve }: TakeCommandParts) {
   function readText(text: string): { words: string[]; reason?: string } {
     const split = splitReason(text)
-    const words = parseWords(split?.command ?? text)
+    const words = split ? parseWords(split.command) : []
     return split && handlers.takesReason(words) ? { words, reason: split.reason } : { words: parseWords(text) }
   }
 

@@ -31,13 +31,17 @@ const maxDiscardedBytes = 65_536
  */
 export function refusalOf(request: Pick<IncomingMessage, 'method' | 'url' | 'headers'>, nowMs: number): UnreadRefusal | undefined {
   const { method, url = '', headers } = request
-  if (method !== 'POST' || URL.parse(url, 'http://localhost')?.pathname !== endpoint) return { status: 404, reason: undefined }
+  if (method !== 'POST' || !isForEndpoint(url)) return { status: 404, reason: undefined }
   if (Number(headers['content-length'] ?? 0) > maxBodyBytes) return { status: 413, reason: 'too large' }
   if (!isForm(headers) && !/^application\/json *(;|$)/i.test(headers['content-type'] ?? '')) return { status: 415, reason: 'wrong content' }
   if (mayBeCertificateCheck(headers)) return undefined
   const { 'x-slack-signature': signature, 'x-slack-request-timestamp': timestamp } = headers
   if (!signature || !timestamp) return { status: 401, reason: 'no signature' }
   return isRecent(String(timestamp), nowMs) ? undefined : { status: 401, reason: 'time stamp off' }
+}
+
+function isForEndpoint(url: string): boolean {
+  return url === endpoint || URL.parse(url, 'http://localhost')?.pathname === endpoint
 }
 
 /** Whether the connection of a refused request has to be ended. A body that is too large is discarded, so that its sender learns the reason. */

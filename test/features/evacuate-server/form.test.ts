@@ -126,7 +126,7 @@ describe('the addresses in the form of an evacuation', () => {
 
   test('are told to be none if there are none', async () => {
     const addresses = await offer([])
-    expect(JSON.stringify(blocksWith(addresses))).toContain('The account shows no Elastic IP on web-1')
+    expect(JSON.stringify(blocksWith(addresses))).toContain('The account shows no Elastic IPs on web-1')
   })
 
   test('are asked for at the addresses if none is ticked', async () => {
@@ -138,7 +138,7 @@ describe('the addresses in the form of an evacuation', () => {
 
     const answer = await form.submitForm(submission as unknown as Submission)
 
-    expect(answer).toMatchObject({ is: 'refused', blockId: group, problem: { text: 'Choose at least one address.' } })
+    expect(answer).toMatchObject({ is: 'refused', problems: { [group]: { text: 'Choose at least one address.' } } })
   })
 
   test('are shown again as they were ticked if the request is refused, with those that were left out', async () => {
@@ -150,7 +150,7 @@ describe('the addresses in the form of an evacuation', () => {
     const form = createEvacuationForm({ submit, change: {} as never, offerAddresses: () => Promise.reject(new Error('is not read')) })
 
     const answer = await form.submitForm(submission as unknown as Submission)
-    const shown = answer.is === 'refused' ? (answer.again(answer.problem).blocks as KnownBlock[]) : []
+    const shown = answer.is === 'refused' ? (answer.again(mrkdwn`Another request is open.`).blocks as KnownBlock[]) : []
 
     const boxes = shown.find(({ block_id: id }) => id === group)
     expect(boxes).toMatchObject({ element: { options: [{ value: 'eip_1' }, { value: 'eip_2' }], initial_options: [{ value: 'eip_2' }] } })

@@ -1,6 +1,6 @@
 import type { Finding } from '../../../domain/change/finding.ts'
 import type { RequestSignatures } from '../../../domain/request/request-signature.ts'
-import { isRecent, type LastChange, lastChangeOf } from '../../messages/check-first/last-change.ts'
+import { isRecent, type LastChange, lastChangeOf } from '../../messages/warnings/last-change.ts'
 import type { Store } from '../../store/store.ts'
 
 interface LastChangesParts {

@@ -1,6 +1,8 @@
 import { isMachine } from '../../../domain/approval/origin.ts'
 import { longestReason } from '../../../domain/policy/reason.ts'
 import type { Request } from '../../../domain/request/request.ts'
+import { type Phrase, withoutOwner } from '../../../domain/text/phrase.ts'
+import { phraseWords } from '../../../slack/text/phrase-words.ts'
 import { channelMention, code, joinMrkdwn, link, type Mrkdwn, mention, mrkdwn } from '../../../slack/text/text.ts'
 import { stateWords } from '../words.ts'
 
@@ -30,18 +32,18 @@ interface OpenRequest {
   viewerId: string
   link: string | undefined
   /** What the open request changes. */
-  sentence: string
+  title: Phrase
 }
 
 /** Says that another request for the same resource is open. It can be a request for another change, and its requester can be the viewer. */
-export function otherIsOpen(holder: Request, { viewerId, link: address, sentence }: OpenRequest): Mrkdwn {
+export function otherIsOpen(holder: Request, { viewerId, link: address, title }: OpenRequest): Mrkdwn {
   const { userId, channelId } = holder.origin
   const isOwn = userId === viewerId
   const who = isOwn ? mrkdwn`You have` : mrkdwn`${mention(userId)} has`
   const where = address === undefined ? [] : [mrkdwn`${link(address, 'Open it')}.`]
   const end = isMachine(holder.origin) ? 'rejected' : 'withdrawn or rejected'
   const then = isOwn ? 'Wait until it ends, or withdraw it.' : `Wait until it ends, or have it ${end}.`
-  const what = mrkdwn`${who} an open request for this in ${channelMention(channelId)}: “${sentence}” (${stateWords(holder)}).`
+  const what = mrkdwn`${who} an open request for this in ${channelMention(channelId)}: “${phraseWords(withoutOwner(title, userId))}” (${stateWords(holder)}).`
   return joinMrkdwn([what, ...where, mrkdwn`${then} Nothing was requested.`], ' ')
 }
 

@@ -41,7 +41,7 @@ interface ExecuteParts {
   /** Checks that people allowed the write. */
   checkAuthority: CheckAuthority
   /** Called with a request whose record, approvals or history cannot be genuine, or that was signed with an unknown key. */
-  onDistrusted: (request: Request, problem: AuthorityProblem) => void
+  onDistrusted: (request: Request, problem: AuthorityProblem) => Promise<void> | void
 }
 
 /**
@@ -104,7 +104,7 @@ export function createExecute({
     // Another process may have sent the write since the request was read. Then the audit shows a newer state.
     const current = await store.find(request.id)
     if (current?.revision !== request.revision) return
-    if (problem.code !== 'approved-too-long-ago') onDistrusted(request, problem)
+    if (problem.code !== 'approved-too-long-ago') await onDistrusted(request, problem)
     if (problem.code === 'unknown-key') return store.postponeIfUnchanged(request, retryUnknownKeyMs)
     await end(request, 'drop', problem)
   }

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { Finding } from '../../../domain/change/finding.ts'
 import type { Request } from '../../../domain/request/request.ts'
 import { formatAge } from '../../../domain/text/duration.ts'
-import { type Phrase, person, phrase } from '../../../domain/text/phrase.ts'
+import { type Phrase, person, phrase, withoutOwner } from '../../../domain/text/phrase.ts'
 
 /** The last change of the resource that Lockkeeper made before a request, as its findings keep it. */
 export const LastChange = z.object({
@@ -32,7 +32,7 @@ export function lastChangeOf({ id, kind, resource, facts, origin, endedAt = 0 }:
 
 /** `Last change, 3 h before this request, by @Ben: Move 203.0.113.10: web-2 → web-1.` `title`: what was changed. */
 export function lastChangeWords({ agoMs, by }: LastChange, title: Phrase): Phrase {
-  return phrase`Last change, ${[formatAge(agoMs)]} before this request, by ${person(by)}: ${title}.`
+  return phrase`Last change, ${[formatAge(agoMs)]} before this request, by ${person(by)}: ${withoutOwner(title, by)}.`
 }
 
 /** Lists the people whom findings name, by their Slack ids. */
