@@ -52,15 +52,6 @@ test('over Socket Mode the bot answers too, and a killed one is started again at
   expect(ended).toEqual([])
 })
 
-test('the first start of the bot writes no error to its log', async () => {
-  const sandbox = await startSandbox()
-  onTestFinished(sandbox.close)
-
-  await expect.poll(() => sandbox.bot.output().join('\n')).toContain('Redis has no data of Lockkeeper yet')
-
-  expect(sandbox.bot.output().filter((line) => line.includes('"level":"error"'))).toEqual([])
-})
-
 test('a bot that fails to start prints the reason', async () => {
   await expect(startSandbox({ env: { APPROVERS: 'everybody' } })).rejects.toThrow(/The bot did not start\.\n.*APPROVERS/s)
 })
