@@ -22,7 +22,7 @@ describe('a list', () => {
     await world.ada.command('/infra ip list fra', { channel: ops })
     const list = await untilShown(world.slack, people.ada, /Elastic IPs/)
 
-    expect(kindsOf(list)).toEqual(['data_table', 'actions', 'context'])
+    expect(kindsOf(list)).toEqual(['data_table', 'actions'])
     expect(world.slack.transcript(ops, { as: people.ada })).toMatchInlineSnapshot(`
       "Lockkeeper (only visible to Ada): 3 Elastic IPs with fra
         Address | Server | Status | Project | Site
@@ -56,8 +56,8 @@ describe('a list', () => {
 
     expect(details.text.split('\n').map((line) => line.split(':')[0])).toEqual([
       expect.stringContaining(elasticIp.address),
-      'Status',
       'Server',
+      'Status',
       'Project',
       'Site',
       'Id',
