@@ -31,7 +31,7 @@ export function createAlertsSide(foundation: Foundation, submit: Submit) {
     { warn: (line, which) => log.warn(which, line) },
     { port: 'the port of alerts', code: 'alerts-port-refused' },
   )
-  const counts = createCounts(metrics)
+  const counts = createAlertCounts(metrics)
   const notifyUnread = createUnreadNotices(notify)
 
   const receiver = createAlertReceiver({
@@ -110,7 +110,7 @@ function isOfAccountApi(error: unknown): boolean {
 }
 
 /** Counts alerts for the metrics. Every count begins with 0, so that Prometheus sees the first increase. */
-function createCounts(metrics: Metrics): AlertCounts {
+function createAlertCounts(metrics: Metrics): AlertCounts {
   for (const outcome of alertOutcomes) metrics.alert(outcome, 0)
   for (const reason of refusalReasons) metrics.alertRefused(reason, 0)
   return {

@@ -83,7 +83,7 @@ function together(...all: Started[]): Started {
 function createJobs({ config, timings, telemetry: { tracing }, clients, redis: { keys }, operators, requests }: Foundation) {
   const { onApiError, onDistrusted, onLostRecord, onUndeliverable } = operators
   const { movePollIntervalMs: pollIntervalMs, moveTimeoutMs: lateAfterMs } = config
-  const { catalog, signatures, noteOf, checkRecord, checkAuthority, checkItems, checkSearch, forJobs } = requests
+  const { catalog, signatures, noteOf, checkRecord, checkAuthority, checkItems, checkRetraction, forJobs } = requests
   const { redis, store, audit, deliver, show, wake, queues } = forJobs
   const budget = createPollBudget({ redis, keys, perMinute: config.movePollBudget })
 
@@ -103,7 +103,7 @@ function createJobs({ config, timings, telemetry: { tracing }, clients, redis: {
     budget,
     onApiError,
     checkRecord,
-    checkSearch,
+    checkRetraction,
     distrust,
     tracing,
   })

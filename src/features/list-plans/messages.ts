@@ -33,7 +33,7 @@ export function planListing(plans: Plan[], { words, command }: Asked, missing: M
     }),
     empty: plans.length === 0 ? mrkdwn`The account API lists no plans.` : noneMatch(plans.length, query),
     notes: [
-      ...cutNotes(missing, plans.length),
+      ...cutNotes(missing, plans.length, words),
       mrkdwn`Prices in ${query.currency}, the lowest of the sites shown. To sort by price per vCPU, type ${code(`${command} cheapest`)}; per GiB of memory, ${code(`${command} cheapest-gb`)}.`,
       ...(offers.some(({ plan }) => plan.specs.gpu) ? [mrkdwn`The account API doesn't say how many GPUs a plan has.`] : []),
       ...unlisted(offers.length),
