@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, inject, onTestFinished, test } from 'vitest'
 import { parse } from 'yaml'
+import { type WriteRefusal, writeRefusalOf } from '../../src/domain/errors/write-refusal.ts'
 import { Secret } from '../../src/domain/signing/secret.ts'
 import { neededScopes, optionalScopes } from '../../src/features/check-setup/checks/slack.ts'
 import { diagnose } from '../../src/features/check-setup/diagnose.ts'
@@ -191,6 +192,15 @@ describe('the ten mistakes', () => {
       :x: *Redis:* Not safe for storing requests. *Fix:* Redis evicts keys when its memory is full (maxmemory-policy allkeys-lru). Set it to noeviction. Redis doesn't write changes to disk (appendonly no). Set appendonly yes.
       *1 of 12 checks failed*
       :x: *Redis:* Not responding, so nothing can be requested, approved or tracked. *Fix:* Check that Redis runs at \`REDIS_URL\` and that Lockkeeper's host can reach it."
+    `)
+  })
+
+  test('4b: Redis refuses writes, so that nobody can know whether workers run', () => {
+    const refusal = writeRefusalOf('OOM') as WriteRefusal
+    expect(linesOf({ redis: { faults: [], refusal }, workers: { seen: 0, lastTickMs: 60_000, overdue: true } })).toMatchInlineSnapshot(`
+      "*1 of 12 checks failed*, 1 unknown
+      :x: *Redis:* Refuses writes, because its memory is full (OOM). Nothing can be requested, approved or tracked. *Fix:* Raise maxmemory, or remove data that other programs store there.
+      :grey_question: *Workers:* Unknown while Redis refuses writes: they can't report that they run. Fix Redis first, then run this command again."
     `)
   })
 
