@@ -175,7 +175,7 @@ describe('the operators', () => {
   })
 })
 
-test('a change is told again at the next check if Redis did not answer', async () => {
+test('a change is reported at the next check if Redis did not answer', async () => {
   const shared = connectTestRedis()
   let isAway = true
   const get = shared.redis.get.bind(shared.redis)
