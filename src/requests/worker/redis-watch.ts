@@ -7,7 +7,7 @@ import type { Keys } from '../../redis/key-names.ts'
 import { createScripts, readScripts } from '../../redis/scripts.ts'
 import { notice } from '../../slack/blocks/notice.ts'
 import { safeRedis, unsafeRedis } from '../messages/operator-notices.ts'
-import type { NotifyOperators } from '../outbox/notify-operators.ts'
+import type { NotifyOperators } from '../outbox/notices/notify-operators.ts'
 
 const scripts = readScripts(import.meta.url, ['replace-faults'])
 
