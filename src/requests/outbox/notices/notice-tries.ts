@@ -49,15 +49,23 @@ export function createNoticeTries({ redis, keys, messenger, channelId, keyring, 
   const { markOf, isMark } = createNoticeMarks(keyring)
   /** The notices that this process is sending, by key, each with the timer of its next try. */
   const sending = new Map<string, NodeJS.Timeout | undefined>()
+  /** The notices that are posted, but still owed: Redis refused to record it. */
+  const posted = new Set<string>()
   let stopped = false
 
   function isSending(key: string): boolean {
     return sending.has(key)
   }
 
+  /** Whether this process has posted a notice that is still owed, because Redis refused to record it. */
+  function isPosted(key: string): boolean {
+    return posted.has(key)
+  }
+
   /** Keeps a new notice in Redis, and begins to post it. Resolves once Redis has it, or does not answer. Never throws. */
   async function begin(key: string, notice: OwedNotice): Promise<{ firstTry: Promise<void> }> {
     sending.set(key, undefined)
+    posted.delete(key)
     // While Redis is away, the notice is only in this process.
     await owed.keep(key, notice).catch(() => undefined)
     return { firstTry: tryFrom(0, { key, notice, isUnsure: false }) }
@@ -96,9 +104,18 @@ export function createNoticeTries({ redis, keys, messenger, channelId, keyring, 
     }
     if (holder !== undefined && tries < triesOfClaim) return { isOver: false }
     const tried = await postNotice({ ...one, channelId, tries })
-    if (tried.isOver) await owed.settle(key, markOf(key), quietMs).catch(() => undefined)
+    if (tried.isOver) await settle(key)
     else await run('release', [mark], [token]).catch(() => undefined)
     return tried
+  }
+
+  /** Records that a notice is posted. While Redis refuses that, only this process knows it, and must not post the notice again. Never throws. */
+  async function settle(key: string): Promise<void> {
+    posted.add(key)
+    await owed.settle(key, markOf(key), quietMs).then(
+      () => posted.delete(key),
+      () => undefined,
+    )
   }
 
   /** Ends all tries. The next process posts what is still owed. */
@@ -108,5 +125,5 @@ export function createNoticeTries({ redis, keys, messenger, channelId, keyring, 
     sending.clear()
   }
 
-  return { isSending, begin, takeOver, stop }
+  return { isSending, isPosted, begin, takeOver, settle, stop }
 }

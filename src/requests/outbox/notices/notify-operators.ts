@@ -76,11 +76,12 @@ export function createNotifyOperators({ channelId, log, leftAfterMs = usualLeftA
     const notice = (await owed.list()).get(key)
     if (!tries || !notice) return false
     await takeOver(key, notice)
-    return (await owed.list()).has(key)
+    return !tries.isPosted(key) && (await owed.list()).has(key)
   }
 
   async function takeOver(key: string, notice: OwedNotice): Promise<void> {
     if (!tries || tries.isSending(key)) return
+    if (tries.isPosted(key)) return tries.settle(key)
     write(notice, notice.message.text, 0)
     await tries.takeOver(key, notice)
   }
