@@ -115,7 +115,7 @@ function stepText(entry: FoundEntry): string {
 }
 
 describe('a row', () => {
-  test('tells a whole move: who requested it, who approved it, and how it ended', () => {
+  test('shows a whole move: who requested it, who approved it, and how it ended', () => {
     const { rows, table, choices } = listedRows(
       auditRows(toStories(wholeMove), {
         events: [],
@@ -214,7 +214,7 @@ describe('a row', () => {
       /Waiting for approval.*\n2 refused attempts$/s,
     ],
     ['whose record was changed', [{ ...move, act: 'distrust' }], /\nits record can't be trusted$/],
-  ])('tells a request %s', (_, more, line) => {
+  ])('shows a request %s', (_, more, line) => {
     expect(textOf(entriesOf({ ...move, act: 'request', by: ada }, ...more))).toMatch(line)
   })
 
@@ -244,7 +244,7 @@ describe('a row', () => {
     `)
   })
 
-  test('says which entries cannot be verified, and tells the request by the others', () => {
+  test('says which entries cannot be verified, and shows the request by the others', () => {
     const [forged] = entriesOf({ ...move, act: 'reject', by: dov, facts: { title: 'Move *everything*' } })
     const verdicts = ['unsigned', 'forged', 'unknown-key', 'copied'] as const
     const starts = verdicts.map((verdict) =>
@@ -275,7 +275,7 @@ describe('a row', () => {
     `)
   })
 
-  test('tells a request of which no entry can be verified as such, with its words quoted', () => {
+  test('marks a request of which no entry can be verified, and quotes its words', () => {
     const [done] = wholeMove.slice(-1) as [FoundEntry]
     const approved = entriesOf({ ...move, act: 'approve', by: ben }).map((entry) => ({ ...entry, verdict: 'unsigned' as const }))
     expect(textOf(approved)).not.toMatch(/approved by|· {2}Approved/)
@@ -760,7 +760,7 @@ describe('the list', () => {
     expect(String(table?.rows[0]?.[0])).toBe(`<https://nimbus.slack.com/archives/${move.requestId}|Move 203.0.113.10: web-1 → web-2>`)
   })
 
-  test('tells the whole request although the words match only one of its entries', async () => {
+  test('shows the whole request although the words match only one of its entries', async () => {
     const { rows } = await list(['approve', '<@U0BEN00001>'])
     expect(texts(rows)).toMatch(/Done.*by <@U0ADA00001> {2}· {2}approved by <@U0BEN00001>/s)
   })

@@ -22,7 +22,7 @@ const ended = (more: Partial<Request>, view: Partial<CardView> = {}) =>
 const steady = (text: string) => text.replaceAll(/<!date\^[^|]*\|[^>]* \d\d:(\d\d) UTC>/g, '14:$1')
 
 describe('a finished request', () => {
-  test('is told in two lines: what happened to what, and who requested and decided it, when, and how long it took', () => {
+  test('is described in two lines: what happened to what, and who requested and decided it, when, and how long it took', () => {
     const cards = [
       ended({ ...sent, state: 'done' }, { reverseLabel: 'Move back' }),
       ended({ ...sent, state: 'done', needsApproval: false, decision: { via: 'no-approval' }, approvals: [] }),
