@@ -33,7 +33,7 @@ describe('a firing alert', () => {
     await world.ben.click(card, 'Approve')
     const report = await untilReport(world.slack, card.ts, /Done/)
     // On a busy machine it takes seconds, which the report says.
-    expect(report.text.replace(/ It took \d+ s\.$/, '')).toBe(
+    expect(report.text.replace(/ It took \d+\ss\.$/, '')).toBe(
       '<@U0BEN00001> :large_green_circle: *Done.* `203.0.113.10` is assigned to `web-2`.',
     )
     const done = await untilCard(world.slack, /\*Done\*/)
