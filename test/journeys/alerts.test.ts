@@ -246,7 +246,7 @@ describe('a resolved alert', () => {
 
     const told = await untilReport(world.slack, card.ts, /resolved/)
     expect(told.text).toMatchInlineSnapshot(
-      `":information_source: The alert resolved. “Move 1 Elastic IP from web-1 to web-2” had already ended: done. No change made."`,
+      `":information_source: The alert resolved. “Move 1 Elastic IP from web-1 to web-2” is already done. Lockkeeper doesn't undo it by itself. To undo it, press *Move back* above."`,
     )
     expect(world.slack.thread(ops, card.ts).filter(({ text }) => text.includes('resolved'))).toHaveLength(1)
     expect(moves(world)).toHaveLength(1)

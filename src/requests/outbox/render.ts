@@ -7,7 +7,7 @@ import { formatDuration } from '../../domain/text/duration.ts'
 import type { Answerable } from '../../slack/lists/answerable.ts'
 import { profileLink } from '../../slack/text/text.ts'
 import type { Message } from '../../slack/web-api/messenger.ts'
-import type { Catalog } from '../catalog.ts'
+import type { Catalog, Opened } from '../catalog.ts'
 import { approvalCard } from '../messages/card/card.ts'
 import type { CardView } from '../messages/card/card-view.ts'
 import { requestDetails } from '../messages/card/details.ts'
@@ -89,7 +89,7 @@ export function createRenderer({
       ending: explainAll(change, request.causes),
       handoverLabel: change?.handover?.label,
       handoverWarning: change?.handover?.warning,
-      reverseLabel: opened && canReverse(request) ? opened.change.reverse?.(opened.input, opened.latest)?.label : undefined,
+      reverseLabel: opened && reverseLabelOf(request, opened),
       undoes: request.undoes && { id: request.undoes.id, link: linkTo({ origin: request.undoes, ...request.undoes }) },
       rule: ruleOf(request),
       environment,
@@ -128,6 +128,7 @@ export function createRenderer({
       done: change.doneSentence(latest),
       remark: change.remark?.(latest),
       handover: change.handover,
+      reverseLabel: reverseLabelOf(request, opened),
       rule: ruleOf(request),
     }
   }
@@ -149,6 +150,11 @@ export function createRenderer({
     asRepeat,
     asDirect,
   }
+}
+
+/** Returns the label of the button that undoes a change. Undefined if nothing of it can be undone. */
+function reverseLabelOf(request: Request, { change, input, latest }: Opened): string | undefined {
+  return canReverse(request) ? change.reverse?.(input, latest)?.label : undefined
 }
 
 /** Describes a request that another version of Lockkeeper wrote, as far as this version can. */
