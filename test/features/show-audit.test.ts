@@ -227,7 +227,7 @@ describe('a row', () => {
       :wastebasket: *Removed old entries of the audit, up to number 1,234*  ·  <!date^1795176004^{date_short_pretty} {time}|2026-11-20 12:00 UTC>
       :no_entry: *Someone tried to use Lockkeeper (\`command ip move\`)*  ·  Refused  ·  <!date^1795176003^{date_short_pretty} {time}|2026-11-20 12:00 UTC>
       by <@U0DOV00001>
-      Guests can't use Lockkeeper. Ask a full member of this workspace.
+      Guests can't use Lockkeeper. Ask a full member of this workspace to look it up or request it for you.
       :no_entry_sign: *Move 203.0.113.10 from web-1 to web-2*  ·  Rejected  ·  <!date^1795176002^{date_short_pretty} {time}|2026-11-20 12:00 UTC>
       by <@U0ADA00001>  ·  rejected by <@U0BEN00001>
       :speech_balloon: *Rename web-21 to web-eu-1*  ·  Waiting for approval  ·  <!date^1795176001^{date_short_pretty} {time}|2026-11-20 12:00 UTC>
@@ -388,7 +388,7 @@ describe('a step', () => {
     )
     expect(entries.map((entry) => stepText(entry)).join('\n')).toMatchInlineSnapshot(`
       "Refused: <@U0DOV00001> tried to approve or reject this request, <!date^1795176000^{date_short_pretty} {time}|2026-11-20 12:00 UTC>: You aren't an approver of this request. <!subteam^S0ONCALL01> can approve or reject it.
-      Refused: <@U0DOV00001> tried to use Lockkeeper (\`command ip move\`), <!date^1795176001^{date_short_pretty} {time}|2026-11-20 12:00 UTC>: Guests can't use Lockkeeper. Ask a full member of this workspace.
+      Refused: <@U0DOV00001> tried to use Lockkeeper (\`command ip move\`), <!date^1795176001^{date_short_pretty} {time}|2026-11-20 12:00 UTC>: Guests can't use Lockkeeper. Ask a full member of this workspace to look it up or request it for you.
       Refused: <@U0ADA00001> tried to request a new API key, <!date^1795176002^{date_short_pretty} {time}|2026-11-20 12:00 UTC>: You can't request this here. These requesters can: <@U0BEN00001>. Ask one of them, or the people who run Lockkeeper.
       Refused: <@U0ADA00001> tried to withdraw this request, <!date^1795176003^{date_short_pretty} {time}|2026-11-20 12:00 UTC>: Only <@U0BEN00001>, who requested this, can withdraw it. An approver can reject it.
       Refused: <@U0BEN00001> pressed Approve on this request, <!date^1795176004^{date_short_pretty} {time}|2026-11-20 12:00 UTC>: This button isn't on the request message. Nothing was done. Use the request message.

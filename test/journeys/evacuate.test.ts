@@ -226,9 +226,9 @@ describe('the addresses of an evacuation', () => {
     await requestEvacuation(world)
 
     await world.ben.command(`/infra ip move ${own[2]?.address} web-3`, { channel: ops })
-    await untilShown(world.slack, people.ben, /has an open request for this/)
+    await untilShown(world.slack, people.ben, /has an open request for/)
     await world.ben.command('/infra evacuate web-1 web-3', { channel: ops })
-    await untilShown(world.slack, people.ben, /has an open request for this/)
+    await untilShown(world.slack, people.ben, /has an open request for/)
   })
 
   test('are up to 50 in one request', async () => {

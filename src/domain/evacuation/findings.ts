@@ -80,8 +80,8 @@ function sentenceOf(finding: EvacuationFinding): Phrase {
       return phrase`${[finding.causes.length === 1 ? '1 address is' : `${finding.causes.length} addresses are`]} left out. ${listed(finding.causes)}`
     case 'last-seen':
       return finding.count === 1
-        ? phrase`The account shows no server for 1 address. Lockkeeper saw it on ${finding.server} ${[formatAge(finding.oldestMs)]} before this request, and reads it again before the move.`
-        : phrase`The account shows no server for ${finding.count} addresses. Lockkeeper saw them on ${finding.server} up to ${[formatAge(Math.max(60_000, finding.oldestMs))]} before this request, and reads each again before its move.`
+        ? phrase`The account shows no server for 1 address. It was on ${finding.server} ${[formatAge(finding.oldestMs)]} before this request. Lockkeeper checks it again before the move.`
+        : phrase`The account shows no server for ${finding.count} addresses. They were on ${finding.server} in the ${[formatAge(wholeUnits(finding.oldestMs))]} before this request. Lockkeeper checks each again before its move.`
     case 'not-chosen':
       return phrase`The requester left out ${finding.address}.`
     case 'seen-long-ago':
@@ -101,6 +101,12 @@ function sentenceOf(finding: EvacuationFinding): Phrase {
     case 'nothing-left':
       return phrase`None of the addresses can be moved from ${finding.server} anymore. ${whys(finding.causes)}`
   }
+}
+
+/** Rounds up to whole minutes, or to whole hours: what was seen in the last 61 minutes was not all seen in the last hour. */
+function wholeUnits(ms: number): number {
+  const unitMs = ms > 3_600_000 ? 3_600_000 : 60_000
+  return Math.max(1, Math.ceil(ms / unitMs)) * unitMs
 }
 
 function cannotMove({ server, target, moves, causes, isChosen }: Extract<EvacuationFinding, { code: 'addresses-cannot-move' }>): Phrase {

@@ -162,7 +162,7 @@ describe('the check of an evacuation', () => {
 
     expect(facts.items).toMatchObject([{ elasticIpId: 'eip_1', from: { id: 'sv_1', name: 'web-1' }, seenAgoMs: 12 * 60_000 }])
     expect(explainEvacuation(warnings[0] ?? { code: '' })?.why).toBe(
-      'The account shows no server for 1 address. Lockkeeper saw it on web-1 12 minutes before this request, and reads it again before the move.',
+      'The account shows no server for 1 address. It was on web-1 12 minutes before this request. Lockkeeper checks it again before the move.',
     )
   })
 

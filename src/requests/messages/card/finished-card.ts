@@ -3,8 +3,10 @@ import { isMachine } from '../../../domain/approval/origin.ts'
 import type { Request, StoredState } from '../../../domain/request/request.ts'
 import { context, wholeSection } from '../../../slack/blocks/blocks.ts'
 import { reasonBlocks } from '../../../slack/blocks/reason.ts'
+import { truncate } from '../../../slack/text/cut-text.ts'
 import { phraseWords } from '../../../slack/text/phrase-words.ts'
 import { code, dateTime, deadline, joinMrkdwn, type Mrkdwn, mention, mrkdwn } from '../../../slack/text/text.ts'
+import { undoneWords } from '../forms/undoes.ts'
 import { notesOnDone } from '../items/item-outcomes.ts'
 import type { ItemView } from '../items/item-view.ts'
 import { isOne, isPartlyDone, itemBlocks, itemLines, movedCount, othersMayFinish, unsentOf, unsentWords } from '../items/items.ts'
@@ -48,16 +50,22 @@ export function finishedBlocks(view: CardView): KnownBlock[] {
     ...wholeSection(whatHappened(view)),
     ...itemBlocks(left, { hasBegun: true }),
     ...rejectionBlocks(view.request),
-    ...context([whoAndWhen(view.request)]),
+    ...context([whoAndWhen(view)]),
+    ...requestedBecause(view.request).flatMap((line) => context([line])),
   ]
 }
 
 /** Says the same without blocks. */
 export function finishedText(view: CardView): Mrkdwn[] {
+  return [...outcomeText(view), ...requestedBecause(view.request)]
+}
+
+/** Says the same without the reason of the request, which the details have elsewhere. */
+export function outcomeText(view: CardView): Mrkdwn[] {
   const { state, decision } = view.request
   const reason = state === 'rejected' && decision?.reason ? [mrkdwn`${rejectionLabel}: ${code(decision.reason)}`] : []
   const left = notMoved(view)
-  return [whatHappened(view), ...(left.length > 0 ? [itemLines(left, { hasBegun: true })] : []), ...reason, whoAndWhen(view.request)]
+  return [whatHappened(view), ...(left.length > 0 ? [itemLines(left, { hasBegun: true })] : []), ...reason, whoAndWhen(view)]
 }
 
 /** The items that are not done, of a request that was sent. Why a single one is not done follows the title. */
@@ -125,10 +133,23 @@ export function rejectionBlocks({ state, decision }: Request): KnownBlock[] {
   return state === 'rejected' ? reasonBlocks(rejectionLabel, decision?.reason) : []
 }
 
-/** `Requested by @Ada, approved by @Ben  ·  2:13 PM  ·  took 43 s  ·  Request b7e23ec2` */
-function whoAndWhen(request: Request): Mrkdwn {
+/** The most of a reason that the small print shows. The details show it whole. */
+const mostOfReason = 150
+
+function requestedBecause({ reason }: Request): Mrkdwn[] {
+  return reason ? [mrkdwn`Reason: ${code(truncate(reason, mostOfReason, 'plain'))}`] : []
+}
+
+/** `Requested by @Ada, approved by @Ben  ·  2:13 PM  ·  took 43 s  ·  Request b7e23ec2  ·  Undoes request 80fbcd61` */
+function whoAndWhen({ request, undoes }: CardView): Mrkdwn {
   const took = request.state === 'done' || request.state === 'failed' ? timeTakenWords(request) : undefined
-  const parts = [who(request), when(request), ...(took === undefined ? [] : [mrkdwn`${took}`]), mrkdwn`Request ${code(shortId(request))}`]
+  const parts = [
+    who(request),
+    when(request),
+    ...(took === undefined ? [] : [mrkdwn`${took}`]),
+    mrkdwn`Request ${code(shortId(request))}`,
+    ...(undoes ? [undoneWords(undoes)] : []),
+  ]
   return joinMrkdwn(parts, '  ·  ')
 }
 
