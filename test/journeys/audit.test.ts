@@ -110,7 +110,7 @@ test('without words every request is shown, and every refusal that belongs to no
     "*Audit: 1 request and 1 other entry, newest first*
     :no_entry: *Someone tried to use Lockkeeper (\`command moves\`)*  ·  Refused  ·  (time)
     by <@U0DOV00001>
-    Guests can't use Lockkeeper. Ask a full member of this workspace.
+    Guests can't use Lockkeeper. Ask a full member of this workspace to look it up or request it for you.
     :large_green_circle: *[Move 203.0.113.10 from web-1 to web-2]*  ·  Done  ·  (time)
     by <@U0ADA00001>  ·  approved by <@U0BEN00001>
     1 refused attempt

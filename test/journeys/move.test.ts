@@ -111,7 +111,7 @@ describe('a decision', () => {
       `"You requested this, so someone else must approve it. You can withdraw it."`,
     )
     expect((await untilShown(world.slack, people.dov, /Guests/)).text).toMatchInlineSnapshot(
-      `"Guests can't use Lockkeeper. Ask a full member of this workspace."`,
+      `"Guests can't use Lockkeeper. Ask a full member of this workspace to look it up or request it for you."`,
     )
     expect(patches(world)).toEqual([])
     expect(world.slack.messages(ops).at(-1)?.text).toMatch(/needs approval from/)
@@ -311,7 +311,7 @@ describe('a request that cannot be made', () => {
 
     const { text } = await untilShown(world.slack, people.ben, /open request/)
     expect(text.replace(/\/p\d+\|/, '/p…|')).toMatchInlineSnapshot(
-      `"<@U0ADA00001> has an open request for this in <#C0OPS00001>: “Move 203.0.113.10 from web-1 to web-2” (waiting for approval). <https://nimbus-works.slack.com/archives/C0OPS00001/p…|Open it>. Wait until it ends, or have it withdrawn or rejected. Nothing was requested."`,
+      `"Nothing was requested, because <@U0ADA00001> has an open request for \`203.0.113.10\` in <#C0OPS00001>: “Move 203.0.113.10 from web-1 to web-2” (waiting for approval). <https://nimbus-works.slack.com/archives/C0OPS00001/p…|Open it>. Wait until it ends, or have it withdrawn or rejected."`,
     )
     expect(world.slack.messages(ops)).toHaveLength(1)
   })
@@ -332,7 +332,7 @@ describe('a request that cannot be made', () => {
     await world.dov.command('/infra ip list', { channel: ops })
 
     expect((await untilShown(world.slack, people.dov, /Guests/)).text).toMatchInlineSnapshot(
-      `"Guests can't use Lockkeeper. Ask a full member of this workspace."`,
+      `"Guests can't use Lockkeeper. Ask a full member of this workspace to look it up or request it for you."`,
     )
   })
 })

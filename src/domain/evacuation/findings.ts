@@ -81,7 +81,7 @@ function sentenceOf(finding: EvacuationFinding): Phrase {
     case 'last-seen':
       return finding.count === 1
         ? phrase`The account shows no server for 1 address. It was on ${finding.server} ${[formatAge(finding.oldestMs)]} before this request. Lockkeeper checks it again before the move.`
-        : phrase`The account shows no server for ${finding.count} addresses. They were on ${finding.server} in the ${[formatAge(wholeUnits(finding.oldestMs))]} before this request. Lockkeeper checks each again before its move.`
+        : phrase`The account shows no server for ${finding.count} addresses. They were on ${finding.server} within ${[formatAge(wholeUnits(finding.oldestMs))]} before this request. Lockkeeper checks each again before its move.`
     case 'not-chosen':
       return phrase`The requester left out ${finding.address}.`
     case 'seen-long-ago':
