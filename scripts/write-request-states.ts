@@ -44,8 +44,8 @@ const reports: Record<ReportName, string> = {
 
 const itemMeanings: Record<ItemState, string> = {
   waiting: 'Its write was not sent yet.',
-  sending: 'The write may have been sent, and its answer is not known yet.',
-  moving: 'The account API accepted the write, and Lockkeeper tracks it until it ends.',
+  starting: 'The write may have been sent, and its answer is not known yet.',
+  tracking: 'The account API accepted the write, and Lockkeeper tracks it until it ends.',
   done: 'The account shows it as done.',
   failed: 'The account API refused it, or it failed.',
   superseded: 'Another change overtook it.',

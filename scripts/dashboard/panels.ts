@@ -27,7 +27,7 @@ function slowShare(metric: string, seconds: number): string {
   return `1 - ${fast} / sum(increase(${metric}_count[$__range]))`
 }
 
-/** Draws how long something takes, by a label. `name` tells it from others in the same panel. */
+/** Draws how long something takes, by a label. `name` distinguishes it from others in the same panel. */
 function slowest(metric: string, by: string, name?: string): Query {
   const expr = `histogram_quantile(0.95, sum by (le, ${by}) (rate(${metric}_bucket[$__rate_interval])))`
   return { expr, legend: `${name === undefined ? '' : `${name}: `}{{${by}}}` }

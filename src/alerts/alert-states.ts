@@ -26,12 +26,12 @@ const usualClaimMs = 60_000
 export const stormMs = 10 * 60_000
 
 /**
- * The outcome of an alert. `proposed`: a request was made, and the value is its id. `told`: the channel was told why there is none.
+ * The outcome of an alert. `proposed`: a request was made, and the value is its id. `explained`: a message in the channel says why there is none.
  * `storm`: the message of a storm was posted, and the value is its time stamp.
  */
-type AlertOutcome = 'proposed' | 'told' | 'resolved' | 'storm'
+type AlertOutcome = 'proposed' | 'explained' | 'resolved' | 'storm'
 
-const keepMs: Record<AlertOutcome, number> = { proposed: proposedKeepMs, told: standsMs, resolved: resolvedKeepMs, storm: stormMs }
+const keepMs: Record<AlertOutcome, number> = { proposed: proposedKeepMs, explained: standsMs, resolved: resolvedKeepMs, storm: stormMs }
 
 /** The right of one process to handle an alert for a while. */
 export interface AlertClaim {

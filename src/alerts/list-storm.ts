@@ -20,9 +20,9 @@ export function createListStorm({ states, postOnce, command, onUnposted, waitMs 
     try {
       const opened = await openStorm(channelId, signal)
       const posted = opened.is === 'sent' ? await listIn(opened.ts, channelId, stormy) : opened
-      if (posted.is === 'refused') onUnposted(channelId, posted.error)
+      if (posted.is === 'refused') await onUnposted(channelId, posted.error)
       for (const { claim, server } of stormy)
-        await (posted.is === 'sent' ? states.settle(claim, { outcome: 'told', serverId: server?.id }) : states.free(claim, server?.id))
+        await (posted.is === 'sent' ? states.settle(claim, { outcome: 'explained', serverId: server?.id }) : states.free(claim, server?.id))
       return posted.is === 'sent'
     } catch (error) {
       for (const { claim, server } of stormy) await states.free(claim, server?.id).catch(() => undefined)

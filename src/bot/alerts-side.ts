@@ -31,8 +31,8 @@ export function createAlertsSide(foundation: Foundation, submit: Submit) {
     { warn: (line, which) => log.warn(which, line) },
     { port: 'the port of alerts', code: 'alerts-port-refused' },
   )
-  const counts = createCounts(metrics)
-  const tellOperators = createUnreadNotices(notify)
+  const counts = createAlertCounts(metrics)
+  const notifyUnread = createUnreadNotices(notify)
 
   const receiver = createAlertReceiver({
     host,
@@ -43,9 +43,9 @@ export function createAlertsSide(foundation: Foundation, submit: Submit) {
       counts.refused(reason, count)
       refusals.note(reason)
       // After a 503 the sender tries again soon. Other refusals recur at each group interval until a person corrects the cause.
-      if (reason !== 'too-many') tellOperators(reason)
+      if (reason !== 'too-many') notifyUnread(reason)
     },
-    onTruncated: (count) => tellOperators('truncated', count),
+    onTruncated: (count) => notifyUnread('truncated', count),
   })
 
   async function stop(): Promise<void> {
@@ -60,9 +60,9 @@ export function createAlertsSide(foundation: Foundation, submit: Submit) {
 const quietMs = 60_000
 
 /** Creates the notices to the operators about alerts that were not read. */
-function createUnreadNotices(notify: NotifyOperators) {
+function createUnreadNotices(notify: NotifyOperators['notify']) {
   const noticedAt = new Map<Unread, number>()
-  return function tellOperators(about: Unread, count?: number): void {
+  return function notifyUnread(about: Unread, count?: number): void {
     if (Date.now() - (noticedAt.get(about) ?? 0) < quietMs) return
     noticedAt.set(about, Date.now())
     void notify('alerts-unread', unread(about, count), { about, level: 'warn' })
@@ -83,8 +83,7 @@ function createTaking(
     states,
     postOnce: createPostOnce({ messenger }),
     command: config.slack.command,
-    onUnposted: (channelId: string, error: string) =>
-      void operators.notify('alerts-unposted', unposted(channelId, error), { about: channelId }),
+    onUnposted: (channelId: string, error: string) => operators.owe('alerts-unposted', unposted(channelId, error), { about: channelId }),
   }
   return createTakeDelivery({
     takeFiring: createTakeFiring({
@@ -96,7 +95,7 @@ function createTaking(
       submit,
       store,
       isProposal: createIsProposal({ store, signatures: requests.signatures, change }),
-      onForged: ({ requestId }) => void operators.notify('record-not-genuine', forgedProposal(requestId), { requestId }),
+      onForged: ({ requestId }) => operators.owe('record-not-genuine', forgedProposal(requestId), { requestId }),
       teamId: () => identity.current()?.teamId,
     }),
     takeResolved: createTakeResolved({ states, resolveAlert: createResolveAlert({ store, show, onError }) }),
@@ -111,7 +110,7 @@ function isOfAccountApi(error: unknown): boolean {
 }
 
 /** Counts alerts for the metrics. Every count begins with 0, so that Prometheus sees the first increase. */
-function createCounts(metrics: Metrics): AlertCounts {
+function createAlertCounts(metrics: Metrics): AlertCounts {
   for (const outcome of alertOutcomes) metrics.alert(outcome, 0)
   for (const reason of refusalReasons) metrics.alertRefused(reason, 0)
   return {

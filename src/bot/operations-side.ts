@@ -14,6 +14,7 @@ export function createOperationsSide({ config, telemetry, redis, clients }: Foun
     checks: createChecks({
       redis: () => redis.prompt.ping(),
       redisProblem: redis.problem,
+      redisFaults: async () => (await redis.unacceptedFaults()).map(({ words }) => words),
       slack: slack.identity.fetch,
       accountApi: () => accountApi.apiKeys.list({ signal: AbortSignal.timeout(1_900) }),
       worker: progress.check,
@@ -31,8 +32,8 @@ export function createOperationsSide({ config, telemetry, redis, clients }: Foun
 
   /** Returns the problem of the worker as a sentence, or undefined if it has none. */
   async function workerProblem(): Promise<string | undefined> {
-    const verdict = await status.run('worker')
-    return verdict.ok ? undefined : verdict.problem
+    const result = await status.run('worker')
+    return result.ok ? undefined : result.problem
   }
 
   return { open, note: status.note, workerProblem }

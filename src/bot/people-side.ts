@@ -41,7 +41,7 @@ export function createPeopleSide(foundation: Foundation) {
     names: directory.names,
     findUndone: createFindUndone({ store, catalog }),
     linkTo: identity.linkTo,
-    sentenceOf: catalog.sentenceOf,
+    titleOf: catalog.titleOf,
     mostUndecided: config.openRequestsPerPerson,
     fitsOnCard: (request) => fitsOnCard(render.view(asRecorded(request))),
   })

@@ -1,5 +1,6 @@
 import type { Change } from '../domain/change/change.ts'
-import { type Policy, rulesOfKind } from '../domain/policy/policy.ts'
+import { rulesOfKind } from '../domain/policy/find-rules.ts'
+import type { Policy } from '../domain/policy/policy.ts'
 import type { Feature } from '../features/feature.ts'
 import type { Work } from '../requests/worker/repeated-work.ts'
 

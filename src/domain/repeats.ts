@@ -4,19 +4,19 @@ const usualEveryMs = 60_000
 /** Repeats of at most this many subjects are held back. The name of a subject may come from outside, so memory must have a limit. */
 const mostSubjects = 1_000
 
-/** The reports about one subject. */
-interface Telling {
-  /** Tells it. `repeats`: how many more there have been since it was told first. `lastAt`: when the last one was, in ms since 1970. */
-  tell: (repeats: number, lastAt: number) => void
-  /** Tells that it is over. `lastedMs`: from the first to the last. */
-  tellEnd?: (repeats: number, lastedMs: number) => void
+/** How the events of one subject are reported. */
+interface Reports {
+  /** Reports the event. `repeats`: how many there have been since the first one. `lastAt`: when the last one was, in ms since 1970. */
+  report: (repeats: number, lastAt: number) => void
+  /** Reports the end. `lastedMs`: from the first event to the last. */
+  reportEnd?: (repeats: number, lastedMs: number) => void
 }
 
 interface Subject {
-  telling: Telling
+  reports: Reports
   repeats: number
-  /** How many of the repeats have been told. */
-  told: number
+  /** How many of the repeats have been reported. */
+  reported: number
   firstAt: number
   lastAt: number
   timer: NodeJS.Timeout
@@ -29,44 +29,45 @@ interface Subject {
 export function createRepeats({ everyMs = usualEveryMs }: { everyMs?: number } = {}) {
   const subjects = new Map<string, Subject>()
 
-  /** Tells it now, or counts it. */
-  function note(name: string, telling: Telling): void {
+  /** Reports the event now, or counts it. */
+  function note(name: string, reports: Reports): void {
     const subject = subjects.get(name)
-    if (!subject) return void begin(name, telling)
-    subject.telling = telling
+    if (!subject) return void begin(name, reports)
+    subject.reports = reports
     subject.repeats += 1
     subject.lastAt = Date.now()
   }
 
-  function begin(name: string, telling: Telling): void {
+  function begin(name: string, reports: Reports): void {
     const now = Date.now()
-    telling.tell(0, now)
+    reports.report(0, now)
     if (subjects.size >= mostSubjects) return
-    const timer = setInterval(() => tellOrEnd(name), everyMs).unref()
-    subjects.set(name, { telling, repeats: 0, told: 0, firstAt: now, lastAt: now, timer })
+    const timer = setInterval(() => reportOrEnd(name), everyMs).unref()
+    subjects.set(name, { reports, repeats: 0, reported: 0, firstAt: now, lastAt: now, timer })
   }
 
-  function tellOrEnd(name: string): void {
+  function reportOrEnd(name: string): void {
     const subject = subjects.get(name)
-    if (!subject || tellUntold(subject)) return
-    // What happened once needs no line that it is over.
+    if (!subject || reportNewRepeats(subject)) return
+    // The end of an event that did not recur is not reported.
     if (subject.repeats > 0) end(name)
     else forget(name)
   }
 
-  function tellUntold(subject: Subject): boolean {
-    if (subject.repeats === subject.told) return false
-    subject.told = subject.repeats
-    subject.telling.tell(subject.repeats, subject.lastAt)
+  /** Returns false if there are no repeats since the last report. */
+  function reportNewRepeats(subject: Subject): boolean {
+    if (subject.repeats === subject.reported) return false
+    subject.reported = subject.repeats
+    subject.reports.report(subject.repeats, subject.lastAt)
     return true
   }
 
-  /** Tells that it is over, for somebody who knows. Does nothing if it has not begun. */
+  /** Ends a subject at once, for a caller who knows that it is over. Does nothing if there was no event. */
   function end(name: string): void {
     const subject = subjects.get(name)
     if (!subject) return
     forget(name)
-    subject.telling.tellEnd?.(subject.repeats, subject.lastAt - subject.firstAt)
+    subject.reports.reportEnd?.(subject.repeats, subject.lastAt - subject.firstAt)
   }
 
   function forget(name: string): void {
@@ -74,10 +75,10 @@ export function createRepeats({ everyMs = usualEveryMs }: { everyMs?: number } =
     subjects.delete(name)
   }
 
-  /** Tells all repeats that have not been told. Call it before the process ends. */
+  /** Reports all repeats that were not reported yet. Call it before the process ends. */
   function flush(): void {
     for (const [name, subject] of subjects) {
-      tellUntold(subject)
+      reportNewRepeats(subject)
       forget(name)
     }
   }

@@ -3,6 +3,7 @@ import { nothingIfAbsent } from '../account-api/reading.ts'
 import { type ProjectRef, sameProject } from '../domain/account/place.ts'
 import type { Server } from '../domain/account/server.ts'
 import { UnknownName, UserError } from '../domain/errors/errors.ts'
+import { serverNameProblem } from '../domain/text/address-problem.ts'
 import { someOf } from '../domain/text/some-of.ts'
 
 /** Returns the server with this id, or else those with this hostname. Throws as the reads of the account API do. */
@@ -24,7 +25,7 @@ export async function findServers(
  */
 export function chooseServer(typed: string, candidates: Server[], project: ProjectRef | undefined): Server {
   const [only, ...others] = candidates
-  if (!only) throw new UnknownName('server', typed)
+  if (!only) throw new UnknownName('server', typed, serverNameProblem(typed))
   if (others.length === 0) return only
   const inProject = candidates.filter((server) => sameProject(server.project, project))
   const [sole] = inProject

@@ -2,10 +2,11 @@ import type { AccountApi } from '../account-api/client.ts'
 import { asFarAsRead, findInList } from '../account-api/lists/cut-list.ts'
 import type { ElasticIp } from '../domain/account/elastic-ip.ts'
 import { projectName } from '../domain/account/place.ts'
-import type { Change, OnAnswer } from '../domain/change/change.ts'
+import type { Change } from '../domain/change/change.ts'
 import type { Description, Fact } from '../domain/change/description.ts'
 import { explainer } from '../domain/change/finding.ts'
 import type { Observation } from '../domain/change/observation.ts'
+import type { OnAnswer } from '../domain/change/on-answer.ts'
 import { addressOf, completeMove, MoveFacts, MoveInput, moveDifferences, moveRemark } from '../domain/elastic-ip-move/elastic-ip-move.ts'
 import { MoveFinding } from '../domain/elastic-ip-move/findings.ts'
 import { moveSurveyKeys, observeMove, surveyKeysIn } from '../domain/elastic-ip-move/progress.ts'
@@ -90,7 +91,6 @@ export function describeMove(facts: MoveFacts): Description {
   const address = addressOf(facts)
   return {
     title: from ? phrase`Move ${address}: ${from.name} → ${to.name}` : phrase`Move ${address} → ${to.name}`,
-    sentence: `Move ${address}${from ? ` from ${from.name}` : ''} to ${to.name}`,
     facts: [
       ...(from ? [] : [{ label: 'From', value: showsNoServer ? 'no server shown' : 'unknown' }]),
       { label: 'Project', value: project ? projectName(project) : 'unknown' },

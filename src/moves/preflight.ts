@@ -1,6 +1,6 @@
 import type { AccountApi } from '../account-api/client.ts'
 import { readOrRefuse } from '../account-api/reading.ts'
-import type { Preflight, PreflightOptions } from '../domain/change/change.ts'
+import type { Preflight, PreflightOptions } from '../domain/change/preflight.ts'
 import { checkMove, needsAssignedServer, refuseMove } from '../domain/elastic-ip-move/check.ts'
 import type { MoveFacts, MoveInput } from '../domain/elastic-ip-move/elastic-ip-move.ts'
 import { noNamesakes, readNamesakes } from './namesakes.ts'

@@ -32,7 +32,7 @@ interface AssignmentsParts {
   keys: Keys
   keyring: Keyring
   /** Receives why a list in Redis is not used. */
-  onRefused: (problem: ListProblem) => void
+  onRefused: (problem: ListProblem) => Promise<void> | void
 }
 
 /**
@@ -111,7 +111,7 @@ export function createAssignments({
     const parts = Object.keys(fields).map((_, index) => fields[index] ?? '')
     const found = await list.decode({ head, parts })
     const problem = problemOf(found, known, now)
-    if (problem) onRefused(problem)
+    if (problem) await onRefused(problem)
     if (problem || found.is !== 'genuine') return { head, at: undefined, entries: [] }
     newest = Math.max(newest, found.at)
     return { head, at: found.at, entries: found.entries }
@@ -138,7 +138,7 @@ function isUsed({ at }: Assignment, now: number): boolean {
   return now - at <= longestSeenMs
 }
 
-/** Whether a list tells nothing new, and is young. */
+/** Whether a stored list is young, and the new one adds nothing to it. */
 function isFresh({ at, entries }: Found, listed: ElasticIp[], now: number): boolean {
   if (at === undefined || now - at >= keepMs) return false
   const known = new Map(entries.map((entry) => [entry.elasticIpId, entry]))

@@ -26,6 +26,13 @@ export interface OpenedItem extends Opened {
   lastSeen: Item['lastSeen']
 }
 
+/** What a request, or a note of one in the audit, says of its change. */
+interface Describable {
+  kind: string
+  resource: string
+  facts?: unknown
+}
+
 /** The survey of a kind of change, and how it shows one request that is under way. */
 export interface Surveyed {
   survey: NonNullable<Change['survey']>
@@ -74,18 +81,11 @@ export function createCatalog(changes: Change[] = []) {
     }))
   }
 
-  /** Describes a request in one sentence without a full stop: `Move 203.0.113.10 from web-1 to web-2`. */
-  function sentenceOf(request: { kind: string; resource: string; facts?: unknown }): string {
-    const change = changeIfKnown(request.kind)
-    const facts = change?.facts.safeParse(request.facts)
-    return change && facts?.success ? change.describe(facts.data).sentence : `${labelOf(request.kind)} (${request.resource})`
-  }
-
-  /** Describes a request as a heading: `Move 203.0.113.10: web-1 → web-2`. */
-  function titleOf(request: { kind: string; resource: string; facts?: unknown }): Phrase {
-    const change = changeIfKnown(request.kind)
-    const facts = change?.facts.safeParse(request.facts)
-    return change && facts?.success ? change.describe(facts.data).title : phrase`${[labelOf(request.kind)]} (${request.resource})`
+  /** Names what a request changes, the same everywhere: `Move 203.0.113.10: web-1 → web-2`. */
+  function titleOf({ kind, resource, facts }: Describable): Phrase {
+    const change = changeIfKnown(kind)
+    const parsed = change?.facts.safeParse(facts)
+    return change && parsed?.success ? change.describe(parsed.data).title : phrase`${[labelOf(kind)]} (${resource})`
   }
 
   /** Returns the project of a request at the time of the request. */
@@ -115,7 +115,6 @@ export function createCatalog(changes: Change[] = []) {
     itemsOf,
     surveyed,
     projectOf,
-    sentenceOf,
     titleOf,
     changeIfKnown,
     kinds,

@@ -216,14 +216,14 @@ describe('what leads to no request is told in the channel once, with the link an
   test('a refusal of the check', async () => {
     const scene = arrange()
     scene.hooks.beforeRecord = () => {
-      throw refusal('The account shows no Elastic IP on web-1, so there is nothing to move.')
+      throw refusal('None of the addresses can be moved.')
     }
 
     expect(await scene.take([down()])).toBe('accepted')
 
     expect(scene.posts.map(({ text }) => text)).toMatchInlineSnapshot(`
       [
-        ":warning: *Nothing proposed* for \`web-1\`. The account shows no Elastic IP on web-1, so there is nothing to move. By hand: \`/infra evacuate web-1\`.
+        ":warning: *Nothing proposed* for \`web-1\`. None of the addresses can be moved. By hand: \`/infra evacuate web-1\`.
       Alert \`NodeDown\`, <http://prometheus.example.com:9090/graph?g0.expr=up+%3D%3D+0&amp;g0.tab=1|open it> (\`prometheus.example.com:9090\`)",
       ]
     `)

@@ -13,7 +13,7 @@ async function startEvacuation() {
   const card = await requestEvacuation(attack)
   await attack.ben.click(card, 'Approve')
   const request = (await attack.records.all())[0] ?? expect.fail('nothing was requested')
-  await expect.poll(async () => (await attack.records.find(request.id)).items?.map(({ state }) => state)).toEqual(Array(3).fill('moving'))
+  await expect.poll(async () => (await attack.records.find(request.id)).items?.map(({ state }) => state)).toEqual(Array(3).fill('tracking'))
   return { attack, card, request: await attack.records.find(request.id), ids: own.map(({ id }) => id) }
 }
 
@@ -99,7 +99,7 @@ describe('somebody with write access to Redis cannot keep an evacuation open', (
     ['without one of its items', (ids) => ids.slice(1)],
   ])('%s', async (_, change) => {
     const { attack, card, request, ids } = await startEvacuation()
-    const items = change(ids).map((id) => ({ id, state: 'moving' as const, causes: [] }))
+    const items = change(ids).map((id) => ({ id, state: 'tracking' as const, causes: [] }))
     await attack.write(request, { items })
 
     await expectDistrusted(attack, request.id, card.ts)

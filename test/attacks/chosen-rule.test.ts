@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { readPolicy } from '../../src/config/policy/policy-file.ts'
-import { type Project, ruleFor } from '../../src/domain/policy/policy.ts'
+import { firstMatchingRule } from '../../src/domain/policy/find-rules.ts'
+import type { Project } from '../../src/domain/policy/policy.ts'
 import { bundles, changeKinds } from '../../src/features/index.ts'
 
 const production = 'proj_1oNqx62cx6bn0'
@@ -14,7 +15,7 @@ function read(text: string) {
 function ruleUnder(text: string, project: Project): string {
   const result = read(text)
   if (!('policy' in result)) throw new Error(result.lines.join('\n'))
-  const found = ruleFor(result.policy, { kind: 'ip.move', channelId: 'C0OPS00001', project })
+  const found = firstMatchingRule(result.policy, { kind: 'ip.move', channelId: 'C0OPS00001', project })
   return found.is === 'rule' ? found.rule.name : `${found.is}`
 }
 

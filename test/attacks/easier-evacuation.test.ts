@@ -6,7 +6,8 @@ import { judgeBreakGlass, judgeRequester } from '../../src/domain/approval/appro
 import type { Membership, Person, Place } from '../../src/domain/approval/people.ts'
 import { tallyApprovals } from '../../src/domain/approval/tally.ts'
 import { decidingRule } from '../../src/domain/policy/deciding-rule.ts'
-import { type Policy, type PolicyRule, type Project, type RuleFor, ruleFor } from '../../src/domain/policy/policy.ts'
+import { type FoundRule, firstMatchingRule } from '../../src/domain/policy/find-rules.ts'
+import type { Policy, PolicyRule, Project } from '../../src/domain/policy/policy.ts'
 import { evacuationKinds } from '../config/evacuation-kinds.ts'
 
 /** The number of policies. The long suite tries more. */
@@ -72,10 +73,10 @@ const subsets = Array.from({ length: 2 ** people.length }, (_, set) => people.fi
 /** Says how an evacuation under one rule is easier than a move under another. */
 function waysPast(evacuation: PolicyRule, move: PolicyRule, channelId: string, membership: Membership): string[] {
   const place = placeIn(channelId)
-  const may = (rule: PolicyRule, userId: string) => judgeRequester(asPerson(userId), place, rule, membership).allowed
+  const may = (rule: PolicyRule, userId: string) => judgeRequester({ person: asPerson(userId), place, membership }, rule).allowed
   const suffice = (rule: PolicyRule, by: string[]) => !rule.approve || tallyApprovals(rule.approve, by, membership).enough
   const alone = (rule: PolicyRule, userId: string) =>
-    !rule.approve || judgeBreakGlass(asPerson(userId), place, userId, rule, membership).allowed
+    !rule.approve || judgeBreakGlass({ person: asPerson(userId), place, requesterId: userId, rule, membership }).allowed
   return [
     ...people.filter((userId) => may(evacuation, userId) && !may(move, userId)).map((userId) => `${userId} may request it`),
     ...subsets.filter((by) => suffice(evacuation, by) && !suffice(move, by)).map((by) => `[${by}] may approve it`),
@@ -83,14 +84,14 @@ function waysPast(evacuation: PolicyRule, move: PolicyRule, channelId: string, m
     ...(move.needsReason && !evacuation.needsReason ? ['it needs no reason'] : []),
     ...(move.approve && move.confirm && !evacuation.confirm ? ['no click asks for a confirmation'] : []),
     ...(move.approve && evacuation.expiresMs > move.expiresMs ? ['it waits longer for an approval'] : []),
-    ...(judgeRequester(alerts, place, evacuation, membership).allowed && !evacuation.approve ? ['a machine needs nobody'] : []),
+    ...(judgeRequester({ person: alerts, place, membership }, evacuation).allowed && !evacuation.approve ? ['a machine needs nobody'] : []),
   ]
 }
 
-const ways = (policy: Policy, find: typeof ruleFor, channelId: string, project: Project, membership: Membership): string[] => {
+const ways = (policy: Policy, find: typeof firstMatchingRule, channelId: string, project: Project, membership: Membership): string[] => {
   const evacuation = find(policy, { kind: 'ip.evacuate', channelId, project })
   if (evacuation.is !== 'rule') return []
-  const moveIn = (channel: string): RuleFor => find(policy, { kind: 'ip.move', channelId: channel, project })
+  const moveIn = (channel: string): FoundRule => find(policy, { kind: 'ip.move', channelId: channel, project })
   const here = moveIn(channelId)
   if (here.is === 'project-unknown') return ['the project of the move must be known']
   if (here.is === 'rule') return waysPast(evacuation.rule, here.rule, channelId, membership)
@@ -103,7 +104,7 @@ const ways = (policy: Policy, find: typeof ruleFor, channelId: string, project: 
 const places = [...channels, 'C0GENERAL1']
 
 /** Returns all ways past the rules for moves under a policy. */
-function waysUnder(policy: Policy, find: typeof ruleFor, of: Project[], membership: Membership): string[] {
+function waysUnder(policy: Policy, find: typeof firstMatchingRule, of: Project[], membership: Membership): string[] {
   return places.flatMap((channelId) => of.flatMap((project) => ways(policy, find, channelId, project, membership)))
 }
 
@@ -118,7 +119,7 @@ describe('a person who writes the policy so that an evacuation gets past a stric
         if (!policy) return
         const kinds = new Set(policy.rules.flatMap(({ changes }) => changes))
         if (kinds.has('ip.evacuate') && kinds.has('ip.move')) counts.named += 1
-        expect(waysUnder(policy, ruleFor, projects, membership)).toEqual([])
+        expect(waysUnder(policy, firstMatchingRule, projects, membership)).toEqual([])
         expect(waysUnder(policy, decidingRule, [...projects, ...unclear], membership)).toEqual([])
       }),
       { numRuns: tries },
@@ -136,7 +137,7 @@ describe('a person who writes the policy so that an evacuation gets past a stric
       fc.property(anyRules, anyMembership, (rules, membership) => {
         const policy = unchecked(rules)
         if (!policy) return
-        found.byTheFirstRule += waysUnder(policy, ruleFor, projects, membership).length > 0 ? 1 : 0
+        found.byTheFirstRule += waysUnder(policy, firstMatchingRule, projects, membership).length > 0 ? 1 : 0
         expect(waysUnder(policy, decidingRule, [...projects, ...unclear], membership)).toEqual([])
       }),
       { numRuns: tries },

@@ -129,9 +129,9 @@ describe('a member who searches 20,000 entries of the audit', () => {
     let made = 0
     const counting = {
       ...catalog,
-      sentenceOf: () => {
+      titleOf: () => {
         made += 1
-        return 'Move 203.0.113.10 with w0 w1 w2 w3 w4 w5 w6 w7 w8 w9'
+        return ['Move 203.0.113.10 with w0 w1 w2 w3 w4 w5 w6 w7 w8 w9']
       },
     }
 

@@ -62,18 +62,22 @@ describe('somebody with write access to Redis cannot have an approved change sen
   })
 })
 
+/** Makes an ended request wait again, has Ben approve it, and expects that nothing is sent. */
+async function expectNotApprovedAgain(attack: Attack, move: Move): Promise<void> {
+  await attack.write(move.request, { state: 'waiting' })
+  await attack.ben.click(move.card, 'Approve')
+  await attack.records.redis.zadd(attack.records.keys.due, 0, move.request.id)
+  await attack.expectRefused(move, 'already-ended', /it had already ended/)
+  expect(attack.accountApi.journal.writes()).toEqual([])
+}
+
 describe('somebody with write access to Redis cannot bring a request back that has ended', () => {
   test('after it was withdrawn', async () => {
     const attack = await startAttack()
     const move = await attack.requestMove()
     await attack.ada.click(move.card, 'Withdraw')
     await expect.poll(async () => (await attack.records.find(move.request.id)).state).toBe('withdrawn')
-    await attack.write(move.request, { state: 'waiting' })
-    await attack.ben.click(move.card, 'Approve')
-    await attack.records.redis.zadd(attack.records.keys.due, 0, move.request.id)
-
-    await attack.expectRefused(move, 'already-ended', /it had already ended/)
-    expect(attack.accountApi.journal.writes()).toEqual([])
+    await expectNotApprovedAgain(attack, move)
   })
 
   test('after it was rejected', async () => {
@@ -84,12 +88,7 @@ describe('somebody with write access to Redis cannot bring a request back that h
     await attack.chiara.fill(undefined, { reason: 'Never' })
     await attack.chiara.submit()
     await expect.poll(async () => (await attack.records.find(move.request.id)).state).toBe('rejected')
-    await attack.write(move.request, { state: 'waiting' })
-    await attack.ben.click(move.card, 'Approve')
-    await attack.records.redis.zadd(attack.records.keys.due, 0, move.request.id)
-
-    await attack.expectRefused(move, 'already-ended', /it had already ended/)
-    expect(attack.accountApi.journal.writes()).toEqual([])
+    await expectNotApprovedAgain(attack, move)
   })
 
   test('after it was void, because the account had changed', async () => {

@@ -49,7 +49,7 @@ function setUp() {
     mostUndecided: 10,
     findUndone: async () => undefined,
     linkTo: () => undefined,
-    sentenceOf: () => '',
+    titleOf: () => [],
     fitsOnCard: () => true,
   })
   let deliveries = 0

@@ -59,9 +59,10 @@ function judged(rule: PolicyRule, channelId: string) {
     rule: rule.name,
     needsReason: rule.needsReason,
     needsApproval: terms !== undefined,
-    mayRequest: (userId: string) => judgeRequester(person(userId), place, rule, membership).allowed,
-    mayApprove: (userId: string, requesterId: string) => judgeApprover(person(userId), place, requesterId, rule, membership).allowed,
-    mayApproveAlone: (userId: string) => judgeBreakGlass(person(userId), place, userId, rule, membership).allowed,
+    mayRequest: (userId: string) => judgeRequester({ person: person(userId), place, membership }, rule).allowed,
+    mayApprove: (userId: string, requesterId: string) =>
+      judgeApprover({ person: person(userId), place, requesterId, rule, membership }).allowed,
+    mayApproveAlone: (userId: string) => judgeBreakGlass({ person: person(userId), place, requesterId: userId, rule, membership }).allowed,
     isEnough: (...people: string[]) => terms !== undefined && tallyApprovals(terms, people, membership).enough,
   }
 }

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { ApiKeyResponse } from '../../src/account-api/resources/api-keys.ts'
-import type { Preflight } from '../../src/domain/change/change.ts'
+import type { Preflight } from '../../src/domain/change/preflight.ts'
 import { UserError } from '../../src/domain/errors/errors.ts'
 import { keyWords } from '../../src/features/rotate-revoke-api-key/findings.ts'
 import { differencesOf, type KeyFacts } from '../../src/features/rotate-revoke-api-key/key.ts'

@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import type { Preflight } from '../../src/domain/change/change.ts'
+import type { Preflight } from '../../src/domain/change/preflight.ts'
 import { checkMove } from '../../src/domain/elastic-ip-move/check.ts'
 import type { MoveFacts } from '../../src/domain/elastic-ip-move/elastic-ip-move.ts'
 import { MoveFinding } from '../../src/domain/elastic-ip-move/findings.ts'

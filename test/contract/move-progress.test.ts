@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { Moment } from '../../src/domain/change/change.ts'
-import type { Observation } from '../../src/domain/change/observation.ts'
+import type { Moment, Observation } from '../../src/domain/change/observation.ts'
 import { MoveFinding } from '../../src/domain/elastic-ip-move/findings.ts'
 import { type Move, moveSurveyKeys, observeMove, surveyKeysIn } from '../../src/domain/elastic-ip-move/progress.ts'
 import { moveWords } from '../../src/domain/elastic-ip-move/words.ts'

@@ -7,42 +7,42 @@ beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
 
 function setUp() {
-  const told: string[] = []
+  const reported: string[] = []
   const repeats = createRepeats()
   const note = (name: string) =>
     repeats.note(name, {
-      tell: (count) => told.push(`${name} (${count} more)`),
-      tellEnd: (count, lastedMs) => told.push(`${name} is over (${count} more, ${lastedMs} ms)`),
+      report: (count) => reported.push(`${name} (${count} more)`),
+      reportEnd: (count, lastedMs) => reported.push(`${name} is over (${count} more, ${lastedMs} ms)`),
     })
-  return { told, repeats, note }
+  return { reported, repeats, note }
 }
 
 describe('something that recurs', () => {
-  test('is told at once, then once a minute with its repeats, and once when it is over', () => {
-    const { told, note } = setUp()
+  test('is reported at once, then once a minute with its repeats, and once when it is over', () => {
+    const { reported, note } = setUp()
 
     for (let second = 0; second < 90; second += 1) {
       for (let time = 0; time < 4; time += 1) note('away')
       vi.advanceTimersByTime(1_000)
     }
-    expect(told).toEqual(['away (0 more)', 'away (239 more)'])
+    expect(reported).toEqual(['away (0 more)', 'away (239 more)'])
     vi.advanceTimersByTime(5 * minuteMs)
 
-    expect(told.slice(2)).toEqual(['away (359 more)', 'away is over (359 more, 89000 ms)'])
+    expect(reported.slice(2)).toEqual(['away (359 more)', 'away is over (359 more, 89000 ms)'])
   })
 
-  test('is told at once again if it begins again', () => {
-    const { told, note } = setUp()
+  test('is reported at once again if it begins again', () => {
+    const { reported, note } = setUp()
     for (let time = 0; time < 2; time += 1) note('away')
     vi.advanceTimersByTime(2 * minuteMs)
 
     note('away')
 
-    expect(told).toEqual(['away (0 more)', 'away (1 more)', 'away is over (1 more, 0 ms)', 'away (0 more)'])
+    expect(reported).toEqual(['away (0 more)', 'away (1 more)', 'away is over (1 more, 0 ms)', 'away (0 more)'])
   })
 
   test('is over at once for somebody who knows', () => {
-    const { told, repeats, note } = setUp()
+    const { reported, repeats, note } = setUp()
     note('away')
     vi.advanceTimersByTime(2_000)
     note('away')
@@ -51,42 +51,42 @@ describe('something that recurs', () => {
     repeats.end('away')
     vi.advanceTimersByTime(2 * minuteMs)
 
-    expect(told).toEqual(['away (0 more)', 'away is over (1 more, 2000 ms)'])
+    expect(reported).toEqual(['away (0 more)', 'away is over (1 more, 2000 ms)'])
   })
 
-  test('is told before the process ends', () => {
-    const { told, repeats, note } = setUp()
+  test('is reported before the process ends', () => {
+    const { reported, repeats, note } = setUp()
     for (let time = 0; time < 3; time += 1) note('away')
 
     repeats.flush()
     repeats.flush()
     vi.advanceTimersByTime(2 * minuteMs)
 
-    expect(told).toEqual(['away (0 more)', 'away (2 more)'])
+    expect(reported).toEqual(['away (0 more)', 'away (2 more)'])
   })
 })
 
 test('something that happens once has one line', () => {
-  const { told, note } = setUp()
+  const { reported, note } = setUp()
 
   note('a bug')
   vi.advanceTimersByTime(5 * minuteMs)
 
-  expect(told).toEqual(['a bug (0 more)'])
+  expect(reported).toEqual(['a bug (0 more)'])
 })
 
 test('different things do not hide each other', () => {
-  const { told, note } = setUp()
+  const { reported, note } = setUp()
 
   for (const name of ['away', 'a bug', 'away']) note(name)
 
-  expect(told).toEqual(['away (0 more)', 'a bug (0 more)'])
+  expect(reported).toEqual(['away (0 more)', 'a bug (0 more)'])
 })
 
 test('the repeats of more than 1,000 things are not held back, so that memory has a limit and nothing is lost', () => {
-  const { told, note } = setUp()
+  const { reported, note } = setUp()
 
   for (let round = 0; round < 2; round += 1) for (let thing = 0; thing < 1_010; thing += 1) note(`thing ${thing}`)
 
-  expect(told).toHaveLength(1_010 + 10)
+  expect(reported).toHaveLength(1_010 + 10)
 })

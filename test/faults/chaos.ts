@@ -62,11 +62,7 @@ export async function runChaos({
   const prefix = `chaos-${randomBytes(4).toString('hex')}`
   const ablating = startOptions(ablation)
   const env = {
-    SLACK_BOT_TOKEN: places.botToken,
-    SLACK_SIGNING_SECRET: places.signingSecret,
-    SLACK_API_URL: places.slackApi,
-    INFRA_API_URL: places.accountApi,
-    INFRA_API_KEY: places.key,
+    ...places.env,
     REDIS_URL: address.href,
     REDIS_PREFIX: prefix,
     APPROVERS: `${ben},${chiara}`,
@@ -198,7 +194,7 @@ export async function runChaos({
   await Promise.all([approving, ...requesting])
   await delay(500)
 
-  const secrets = [places.botToken, places.signingSecret, places.key, server.password]
+  const secrets = [places.env.SLACK_BOT_TOKEN, places.env.SLACK_SIGNING_SECRET, places.env.INFRA_API_KEY, server.password]
   const result = {
     rested,
     seed,

@@ -48,13 +48,13 @@ const stories: Record<string, Story> = {
     },
     async meanwhile(scene, id) {
       const { world } = scene.account
-      await untilItem(scene, id(0), ({ state }) => state === 'sending')
+      await untilItem(scene, id(0), ({ state }) => state === 'starting')
       world.moveBehindOurBack(id(8), world.third(id(8)).id)
       for (const notStarted of [8, 1]) await untilItem(scene, id(notStarted), ({ state }) => state === 'not-started')
       // Only the target proves that it is this move.
       world.nextMove({ phases: [{ server: 'target' }] })
       world.startMove(id(1), scene.to)
-      await untilItem(scene, id(1), ({ state }) => state === 'moving')
+      await untilItem(scene, id(1), ({ state }) => state === 'tracking')
       endMoves(scene)
     },
     leastMoved: 2,

@@ -47,7 +47,7 @@ test('evacuations go on while answers are lost, and addresses are moved, release
   world.moveBehindOurBack(at(disturbed, 0), third)
   world.release(at(disturbed, 1))
   for (const card of [...cards, move]) await ben.click(card, 'Approve')
-  for (const index of [2, 3]) await untilItem(scene, at(disturbed, index), ({ state }) => state === 'moving')
+  for (const index of [2, 3]) await untilItem(scene, at(disturbed, index), ({ state }) => state === 'tracking')
   world.moveBehindOurBack(at(disturbed, 2), third)
   world.release(at(disturbed, 3))
   for (const rack of [0, 1]) await untilEvacuation(scene, rack, /\*Partly done\*/, 30_000)

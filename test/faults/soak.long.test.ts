@@ -35,11 +35,7 @@ async function startSoak() {
   const places = await standIns.call('addresses')
   const prefix = `soak-${randomBytes(4).toString('hex')}`
   const env = {
-    SLACK_BOT_TOKEN: places.botToken,
-    SLACK_SIGNING_SECRET: places.signingSecret,
-    SLACK_API_URL: places.slackApi,
-    INFRA_API_URL: places.accountApi,
-    INFRA_API_KEY: places.key,
+    ...places.env,
     REDIS_URL: redis.url,
     REDIS_PREFIX: prefix,
     APPROVERS: people.ben,

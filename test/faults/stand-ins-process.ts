@@ -50,11 +50,13 @@ const brief = ({ ts, text, threadTs, metadata }: Message) => ({ ts, text, thread
 
 const calls = {
   addresses: () => ({
-    slackApi: slack.apiUrl,
-    botToken: slack.botToken,
-    signingSecret: slack.signingSecret,
-    accountApi: account.url,
-    key: account.key,
+    env: {
+      SLACK_BOT_TOKEN: slack.botToken,
+      SLACK_SIGNING_SECRET: slack.signingSecret,
+      SLACK_API_URL: slack.apiUrl,
+      INFRA_API_URL: account.url,
+      INFRA_API_KEY: account.key,
+    },
     ...places,
   }),
   command: async (url: string, as: string, text: string, channel: string) => {

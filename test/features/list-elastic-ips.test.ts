@@ -21,13 +21,14 @@ const pending: ElasticIp = {
 }
 
 test('Elastic IPs that the account API sent and the list lacks are counted', () => {
-  const notes = (missing: Missing) => elasticIpListing([active], [], missing).notes?.map(String)
+  const notes = (missing: Missing, ...words: string[]) => elasticIpListing([active], words, missing).notes?.map(String)
 
   expect(notes({ unreadable: 1, unready: 2 })).toEqual([
     ":warning: Not listed: 1 that couldn't be read.",
     'Not listed: 2 still being provisioned.',
   ])
   expect(notes({ unreadable: 0, unready: 0 })).toEqual([])
+  expect(notes({ unreadable: 1, unready: 2 }, 'ash')).toEqual([":warning: Not listed: 1 that couldn't be read."])
 })
 
 test('an Elastic IP is shown with its status, and found by it', () => {
@@ -35,9 +36,10 @@ test('an Elastic IP is shown with its status, and found by it', () => {
 
   expect(listing.rows.map(String)).toMatchInlineSnapshot(`
     [
-      ":large_green_circle: *203.0.113.10*  ·  active  ·  on \`web-1\`  ·  Storefront  ·  ASH",
-      ":white_circle: *203.0.113.11*  ·  pending  ·  no server  ·  Storefront",
+      ":large_green_circle: *\`203.0.113.10\`*  ·  on \`web-1\`  ·  active  ·  Storefront  ·  ASH",
+      ":white_circle: *\`203.0.113.11\`*  ·  no server  ·  pending  ·  Storefront",
     ]
   `)
+  expect(listing.table?.headers.slice(0, 2)).toEqual(['Address', 'Server'])
   expect(elasticIpListing([pending, active], ['pending']).rows).toHaveLength(1)
 })

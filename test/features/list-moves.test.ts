@@ -83,7 +83,7 @@ describe('/infra moves', () => {
     const items = (...states: ItemState[]) => states.map((state, index) => RequestItem.parse({ id: `eip_${index}`, state }))
     const ended = { sentAt: requestedAt, endedAt: requestedAt }
     const { rows } = await run(
-      [move('moving', { state: 'tracking', sentAt: now - 5_000, items: items('done', 'moving', 'waiting') })],
+      [move('moving', { state: 'tracking', sentAt: now - 5_000, items: items('done', 'tracking', 'waiting') })],
       [
         move('done', { state: 'done', ...ended, items: items('done', 'done') }),
         move('partly', { state: 'failed', ...ended, items: items('done', 'failed', 'superseded') }),

@@ -13,7 +13,7 @@ const denied: Ruling = { allowed: false, denial: { code: 'own-request' } }
 function pending(more: Partial<Pending> = {}): Pending {
   return {
     request: requestFor(),
-    sentence: 'Move 203.0.113.10 from web-1 to web-2',
+    title: 'Move 203.0.113.10: web-1 → web-2',
     isMine: false,
     canDecide: false,
     missing: 1,
@@ -36,32 +36,32 @@ describe('the list of waiting requests', () => {
     expect(wordsOf(listing)).toMatchInlineSnapshot(`
       "3 requests need approval. You can approve 1.
 
-      :point_right: *<https://nimbus-works.slack.com/archives/C0OPS00001/p1795010400000100|Move 203.0.113.10 from web-1 to web-2>*
-      until <!date^1795024800^{date_short_pretty} {time}|2026-11-18 18:00 UTC>  ·  you can approve it  ·  requested by <@U0ADA00001>  ·  in <#C0OPS00001>  ·  2 of 3 approvals
+      :point_right: *<https://nimbus-works.slack.com/archives/C0OPS00001/p1795010400000100|Move 203.0.113.10: web-1 → web-2>*
+      you can approve it  ·  until <!date^1795024800^{date_short_pretty} {time}|2026-11-18 18:00 UTC>  ·  requested by <@U0ADA00001>  ·  in <#C0OPS00001>  ·  2 of 3 approvals
       Reason: \`web-1 is &lt;being&gt; replaced\`
 
-      :hourglass_flowing_sand: *<https://nimbus-works.slack.com/archives/C0OPS00001/p1795010400000100|Move 203.0.113.10 from web-1 to web-2>*
+      :hourglass_flowing_sand: *<https://nimbus-works.slack.com/archives/C0OPS00001/p1795010400000100|Move 203.0.113.10: web-1 → web-2>*
       until <!date^1795024800^{date_short_pretty} {time}|2026-11-18 18:00 UTC>  ·  requested by you  ·  in <#C0OPS00001>
 
-      :hourglass_flowing_sand: *Move 203.0.113.10 from web-1 to web-2*
+      :hourglass_flowing_sand: *Move 203.0.113.10: web-1 → web-2*
       until <!date^1795024800^{date_short_pretty} {time}|2026-11-18 18:00 UTC>  ·  requested by <@U0ADA00001>  ·  in <#C0OPS00001>
 
       No requests need approval."
     `)
   })
 
-  test('starts with the request, which links its message, because a phone shows no more', () => {
+  test('starts with the request, which links its message, and whether the viewer can approve it, because a phone shows no more', () => {
     const { table } = pendingListing([pending()])
 
-    expect(table?.headers.slice(0, 2)).toEqual(['Request', 'Expires'])
+    expect(table?.headers.slice(0, 2)).toEqual(['Request', 'For you'])
     expect(String(table?.rows[0]?.[0])).toBe(
-      '<https://nimbus-works.slack.com/archives/C0OPS00001/p1795010400000100|Move 203.0.113.10 from web-1 to web-2>',
+      '<https://nimbus-works.slack.com/archives/C0OPS00001/p1795010400000100|Move 203.0.113.10: web-1 → web-2>',
     )
   })
 
   test('is sorted by deadline, with the requests that the viewer can decide first', () => {
     const until = (minute: number, canDecide: boolean) =>
-      pending({ canDecide, sentence: `until ${minute}`, request: requestFor({ expiresAt: requestedAt + minute * minutes }) })
+      pending({ canDecide, title: `until ${minute}`, request: requestFor({ expiresAt: requestedAt + minute * minutes }) })
 
     const { rows, title } = pendingListing([until(30, false), until(20, true), until(10, false), until(40, true)])
 
@@ -85,7 +85,7 @@ describe('/infra pending', () => {
         },
         tally: async (_, userIds) => ({ enough: false, missing: 3 - userIds.length, needed: 3 }),
       },
-      catalog: { sentenceOf: ({ resource }) => resource },
+      catalog: { titleOf: ({ resource }) => [resource] },
       linkTo: () => undefined,
     })
     const listing = await listingOf(commands[0])

@@ -44,6 +44,13 @@ function names(words: string[]): string[] {
   return findOffers(all, readQuery(all, words)).map((offer) => offer.plan.name)
 }
 
+test('the price that sorts the list comes right after the name, because a phone cuts off later columns', () => {
+  const headers = (...words: string[]) => planListing([small], words).table?.headers.slice(0, 4)
+
+  expect(headers()).toEqual(['Plan', 'Per hour', 'vCPU', 'Memory (GiB)'])
+  expect(headers('cheapest')).toEqual(['Plan', 'Per vCPU', 'Per hour', 'vCPU'])
+})
+
 describe('the plans that fit', () => {
   test.each([
     [[], ['vm.small', 'vm.large', 'vm.gpu', 'vm.old']],

@@ -74,7 +74,7 @@ describe('the list of servers', () => {
           "ASH",
           "Storefront",
           "\`203.0.113.2\`, \`203.0.113.11\` (moving)",
-          "192.0.2.11",
+          "\`192.0.2.11\`",
           "undefined",
         ],
         [
@@ -83,7 +83,7 @@ describe('the list of servers', () => {
           "ASH",
           "Storefront",
           "undefined",
-          "192.0.2.11",
+          "\`192.0.2.11\`",
           "\`do not touch &lt;before&gt; the sale\`",
         ],
       ]
@@ -94,9 +94,9 @@ describe('the list of servers', () => {
         "*\`sv_37rDaYrmwgNZr\`*  ·  status unknown",
         "*\`web-1\`*  ·  on  ·  ASH  ·  Storefront
       Elastic IPs: \`203.0.113.2\`, \`203.0.113.11\` (moving)
-      own address 192.0.2.11",
+      own address \`192.0.2.11\`",
         "*\`web-10\`*  ·  off, locked  ·  ASH  ·  Storefront
-      own address 192.0.2.11  ·  label \`do not touch &lt;before&gt; the sale\`",
+      own address \`192.0.2.11\`  ·  label \`do not touch &lt;before&gt; the sale\`",
       ]
     `)
     expect(notes).toEqual([])
@@ -193,7 +193,7 @@ describe('the list of servers', () => {
         "Site: ASH",
         "Project: Storefront",
         "Elastic IPs: \`203.0.113.1\`, \`203.0.113.2\`, \`203.0.113.3\`, \`203.0.113.4\`, \`203.0.113.5\`, \`203.0.113.6\`, \`203.0.113.7\`, \`203.0.113.8\`, \`203.0.113.9\`, \`203.0.113.10\`, \`203.0.113.11\`, \`203.0.113.12\`, \`203.0.113.13\`, \`203.0.113.14\`, \`203.0.113.15\`, \`203.0.113.16\`, \`203.0.113.17\`, \`203.0.113.18\`, \`203.0.113.19\`, \`203.0.113.20\`, \`203.0.113.21\`, \`203.0.113.22\`",
-        "Address: 192.0.2.11",
+        "Address: \`192.0.2.11\`",
         "Label: \`do not touch &lt;before&gt; the sale\`",
         "Id: \`sv_2vGfTqoYmjY5u\`",
       ]

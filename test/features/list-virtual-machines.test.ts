@@ -49,7 +49,7 @@ describe('the list of virtual machines', () => {
           "FRA",
           "Storefront",
           "vm.small",
-          "192.0.2.114",
+          "\`192.0.2.114\`",
         ],
         [
           "\`cache-10\`",
@@ -57,7 +57,7 @@ describe('the list of virtual machines', () => {
           "FRA",
           "Storefront",
           "vm.small",
-          "192.0.2.114",
+          "\`192.0.2.114\`",
         ],
         [
           "\`vm_9265Xp57xmWdK\`",
@@ -73,9 +73,9 @@ describe('the list of virtual machines', () => {
       [
         "3 virtual machines",
         "*\`cache-1\`*  ·  Running  ·  FRA  ·  Storefront
-      vm.small  ·  192.0.2.114",
+      vm.small  ·  \`192.0.2.114\`",
         "*\`cache-10\`*  ·  Stopped, restart pending  ·  FRA  ·  Storefront
-      vm.small  ·  192.0.2.114",
+      vm.small  ·  \`192.0.2.114\`",
         "*\`vm_9265Xp57xmWdK\`*  ·  status unknown",
       ]
     `)
@@ -110,7 +110,7 @@ describe('the list of virtual machines', () => {
         "Site: FRA",
         "Project: Storefront",
         "Plan: vm.small",
-        "Address: 192.0.2.114",
+        "Address: \`192.0.2.114\`",
         "Operating system: Ubuntu 24.04",
         "Size: 2 vCPU, 4 GB memory",
         "Created: <!date^1795176000^{date_short_pretty} {time}|2026-11-20 12:00 UTC>",

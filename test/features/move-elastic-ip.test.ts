@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { checkMove } from '../../src/domain/elastic-ip-move/check.ts'
-import { phrase } from '../../src/domain/text/phrase.ts'
+import { phrase, phraseText } from '../../src/domain/text/phrase.ts'
 import { chooseServer } from '../../src/moves/find-server.ts'
 import { describeMove } from '../../src/moves/move-change.ts'
 import { billing, elasticIpFor, ids, serverFor } from '../domain/account-objects.ts'
@@ -13,7 +13,6 @@ describe('the description of a move', () => {
 
     expect(describeMove(facts)).toEqual({
       title: phrase`Move ${'203.0.113.10'}: ${'web-1'} → ${'web-2'}`,
-      sentence: 'Move 203.0.113.10 from web-1 to web-2',
       facts: [
         { label: 'Project', value: 'Storefront' },
         { label: 'Site', value: 'ASH' },
@@ -31,13 +30,13 @@ describe('the description of a move', () => {
     const { facts } = checkMove(input, { elasticIp: elasticIpFor({ server: undefined }), target: serverFor(), assigned: undefined })
 
     expect(describeMove(facts).facts).toContainEqual({ label: 'From', value: 'no server shown' })
-    expect(describeMove(facts).sentence).toBe('Move 203.0.113.10 to web-2')
+    expect(phraseText(describeMove(facts).title)).toBe('Move 203.0.113.10 → web-2')
   })
 
   test('uses ids if the account API did not answer', () => {
     const { facts } = checkMove(input, { elasticIp: undefined, target: undefined, assigned: undefined })
 
-    expect(describeMove(facts).sentence).toBe(`Move ${ids.elasticIp} to ${ids.web2}`)
+    expect(phraseText(describeMove(facts).title)).toBe(`Move ${ids.elasticIp} → ${ids.web2}`)
     expect(describeMove(facts).facts).toContainEqual({ label: 'From', value: 'unknown' })
   })
 })

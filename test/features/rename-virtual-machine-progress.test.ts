@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { Moment } from '../../src/domain/change/change.ts'
+import type { Moment } from '../../src/domain/change/observation.ts'
 import { observeRename } from '../../src/features/rename-virtual-machine/progress.ts'
 
 const rename = { id: 'vm_1zHfNurvp25kg', from: 'web-1', to: 'web-eu-1' }

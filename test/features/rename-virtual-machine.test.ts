@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { VirtualMachine } from '../../src/domain/account/virtual-machine.ts'
 import type { Finding } from '../../src/domain/change/finding.ts'
 import { UserError } from '../../src/domain/errors/errors.ts'
-import { phrase } from '../../src/domain/text/phrase.ts'
+import { phrase, phraseText } from '../../src/domain/text/phrase.ts'
 import {
   checkRename,
   createRenameChange,
@@ -42,7 +42,6 @@ describe('the preflight of a rename', () => {
     expect(incomplete).toBe(false)
     expect(describeRename(facts)).toEqual({
       title: phrase`Rename ${'web-1'} → ${'web-eu-1'}`,
-      sentence: 'Rename web-1 to web-eu-1',
       facts: [
         { label: 'Project', value: 'Storefront' },
         { label: 'Site', value: 'ASH' },
@@ -71,7 +70,7 @@ describe('the preflight of a rename', () => {
     expect(unchecked.map(inWords)).toEqual([
       "whether virtual machine vm_1zHfNurvp25kg exists, and its current name (the account API didn't answer)",
     ])
-    expect(describeRename(facts).sentence).toBe('Rename vm_1zHfNurvp25kg to web-eu-1')
+    expect(phraseText(describeRename(facts).title)).toBe('Rename vm_1zHfNurvp25kg → web-eu-1')
   })
 })
 

@@ -26,11 +26,11 @@ import { requestFor } from '../requests/request-for-test.ts'
 const [ada, ben, dov] = ['U0ADA00001', 'U0BEN00001', 'U0DOV00001']
 const said = (words: string) => ({ code: 'said', words })
 
-/** A catalog that takes the sentence of a request from its facts, and the words of a finding from the finding. */
+/** A catalog that takes the title of a request from its facts, and the words of a finding from the finding. */
 const catalog = {
   ...everyChange,
   labelOf: (kind: string) => (kind === 'key.create' ? 'a new API key' : kind),
-  sentenceOf: ({ facts }: { facts?: unknown }) => (facts as { sentence: string }).sentence,
+  titleOf: ({ facts }: { facts?: unknown }) => [(facts as { title: string }).title],
   changeIfKnown: (kind: string) =>
     ({
       ...everyChange.changeIfKnown(kind),
@@ -59,7 +59,7 @@ const move = {
   requestId: '1a2b3c4d00112233445566778899aabb',
   kind: 'ip.move',
   resource: 'elastic_ip:eip_1GijF7NsZe3bN',
-  facts: { sentence: 'Move 203.0.113.10 from web-1 to web-2' },
+  facts: { title: 'Move 203.0.113.10: web-1 → web-2' },
   channelId: 'C0OPS00001',
   teamId: 'T0NIMBUS01',
   payload: '9f8e'.repeat(16),
@@ -69,7 +69,7 @@ const rename = {
   requestId: '99887766554433221100ffeeddccbbaa',
   kind: 'vm.rename',
   resource: 'virtual_machine:vm_7265Xp57xmWdK',
-  facts: { sentence: 'Rename web-21 to web-eu-1' },
+  facts: { title: 'Rename web-21 → web-eu-1' },
   channelId: 'C0OPS00001',
 }
 
@@ -109,8 +109,8 @@ function textOf(entries: FoundEntry[], events: MatchedEvent[] = []): string {
   return texts(listedRows(auditRows(toStories(entries), { events, addresses: new Map(), catalog })).rows)
 }
 
-function stepText(entry: FoundEntry, confirmedBy: MatchedEvent[] = []): string {
-  const { label, words } = stepOf(entry, { subject: move.facts.sentence, confirmedBy, catalog })
+function stepText(entry: FoundEntry): string {
+  const { label, words } = stepOf(entry, { subject: move.facts.title, catalog })
   return `${label}: ${words}`
 }
 
@@ -124,7 +124,7 @@ describe('a row', () => {
       }),
     )
     expect(texts(rows)).toMatchInlineSnapshot(`
-      ":large_green_circle: *<https://nimbus.slack.com/archives/C0OPS00001/p1|Move 203.0.113.10 from web-1 to web-2>*  ·  Done  ·  <!date^1795176005^{date_short_pretty} {time}|2026-11-20 12:00 UTC>
+      ":large_green_circle: *<https://nimbus.slack.com/archives/C0OPS00001/p1|Move 203.0.113.10: web-1 → web-2>*  ·  Done  ·  <!date^1795176005^{date_short_pretty} {time}|2026-11-20 12:00 UTC>
       by <@U0ADA00001>  ·  approved by <@U0BEN00001>"
     `)
     expect(table?.headers).toMatchInlineSnapshot(`
@@ -140,7 +140,7 @@ describe('a row', () => {
     expect(table?.rows.map((row) => row.map(String))).toMatchInlineSnapshot(`
       [
         [
-          "<https://nimbus.slack.com/archives/C0OPS00001/p1|Move 203.0.113.10 from web-1 to web-2>",
+          "<https://nimbus.slack.com/archives/C0OPS00001/p1|Move 203.0.113.10: web-1 → web-2>",
           "Done",
           "<!date^1795176005^{date_short_pretty} {time}|2026-11-20 12:00 UTC>",
           "<@U0ADA00001>",
@@ -150,7 +150,7 @@ describe('a row', () => {
       ]
     `)
     expect(choices?.options.map((one) => [one?.text.text, one?.value])).toEqual([
-      ['1a2b3c4d Move 203.0.113.10 from web-1 to web-2', move.requestId],
+      ['1a2b3c4d Move 203.0.113.10: web-1 → web-2', move.requestId],
     ])
   })
 
@@ -225,18 +225,18 @@ describe('a row', () => {
     expect(textOf(entries)).toMatchInlineSnapshot(`
       ":grey_question: *Unreadable entry*  ·  <!date^1795176005^{date_short_pretty} {time}|2026-11-20 12:00 UTC>
       :wastebasket: *Removed old entries of the audit, up to number 1,234*  ·  <!date^1795176004^{date_short_pretty} {time}|2026-11-20 12:00 UTC>
-      :no_entry: *Someone tried to use Lockkeeper (\`command ip move\`)*  ·  Refused  ·  <!date^1795176003^{date_short_pretty} {time}|2026-11-20 12:00 UTC>
+      :no_entry: *Someone tried to move an Elastic IP*  ·  Refused  ·  <!date^1795176003^{date_short_pretty} {time}|2026-11-20 12:00 UTC>
       by <@U0DOV00001>
       Guests can't use Lockkeeper. Ask a full member of this workspace to look it up or request it for you.
-      :no_entry_sign: *Move 203.0.113.10 from web-1 to web-2*  ·  Rejected  ·  <!date^1795176002^{date_short_pretty} {time}|2026-11-20 12:00 UTC>
+      :no_entry_sign: *Move 203.0.113.10: web-1 → web-2*  ·  Rejected  ·  <!date^1795176002^{date_short_pretty} {time}|2026-11-20 12:00 UTC>
       by <@U0ADA00001>  ·  rejected by <@U0BEN00001>
-      :speech_balloon: *Rename web-21 to web-eu-1*  ·  Waiting for approval  ·  <!date^1795176001^{date_short_pretty} {time}|2026-11-20 12:00 UTC>
+      :speech_balloon: *Rename web-21 → web-eu-1*  ·  Waiting for approval  ·  <!date^1795176001^{date_short_pretty} {time}|2026-11-20 12:00 UTC>
       by <@U0BEN00001>"
     `)
   })
 
   test('says which entries cannot be verified, and tells the request by the others', () => {
-    const [forged] = entriesOf({ ...move, act: 'reject', by: dov, facts: { sentence: 'Move *everything*' } })
+    const [forged] = entriesOf({ ...move, act: 'reject', by: dov, facts: { title: 'Move *everything*' } })
     const verdicts = ['unsigned', 'forged', 'unknown-key', 'copied'] as const
     const starts = verdicts.map((verdict) =>
       textOf([...wholeMove, { ...(forged as FoundEntry), seq: 7, verdict }])
@@ -247,19 +247,19 @@ describe('a row', () => {
     expect(starts).toMatchInlineSnapshot(`
       [
         [
-          ":warning: *Unverified (1 of 7 entries: it isn't signed): “Move 203.0.113.10 from web-1 to web-2”*",
+          ":warning: *Unverified (1 of 7 entries: it isn't signed): “Move 203.0.113.10: web-1 → web-2”*",
           "Done",
         ],
         [
-          ":warning: *Unverified (1 of 7 entries: its signature doesn't match): “Move 203.0.113.10 from web-1 to web-2”*",
+          ":warning: *Unverified (1 of 7 entries: its signature doesn't match): “Move 203.0.113.10: web-1 → web-2”*",
           "Done",
         ],
         [
-          ":warning: *Unverified (1 of 7 entries: it was signed with a key that Lockkeeper doesn't have): “Move 203.0.113.10 from web-1 to web-2”*",
+          ":warning: *Unverified (1 of 7 entries: it was signed with a key that Lockkeeper doesn't have): “Move 203.0.113.10: web-1 → web-2”*",
           "Done",
         ],
         [
-          ":warning: *Unverified (1 of 7 entries: it is a copy of an older entry): “Move 203.0.113.10 from web-1 to web-2”*",
+          ":warning: *Unverified (1 of 7 entries: it is a copy of an older entry): “Move 203.0.113.10: web-1 → web-2”*",
           "Done",
         ],
       ]
@@ -270,13 +270,13 @@ describe('a row', () => {
     const [done] = wholeMove.slice(-1) as [FoundEntry]
     const approved = entriesOf({ ...move, act: 'approve', by: ben }).map((entry) => ({ ...entry, verdict: 'unsigned' as const }))
     expect(textOf(approved)).not.toMatch(/approved by|· {2}Approved/)
-    const sentence = '*Done* ” by Lockkeeper'
-    expect(textOf([{ ...done, verdict: 'unsigned', facts: { sentence } }])).toMatchInlineSnapshot(`
+    const title = '*Done* ” by Lockkeeper'
+    expect(textOf([{ ...done, verdict: 'unsigned', facts: { title } }])).toMatchInlineSnapshot(`
       ":warning: *Unverified (it isn't signed): “*Done* " by Lockkeeper”*  ·  Unverified  ·  <!date^1795176005^{date_short_pretty} {time}|2026-11-20 12:00 UTC>
       its first entry wasn't found"
     `)
     expect(textOf([{ ...done, requestId: undefined, verdict: 'forged' }])).toMatchInlineSnapshot(
-      `":warning: *Unverified (its signature doesn't match): Done: “Move 203.0.113.10 from web-1 to web-2”*  ·  Unverified  ·  <!date^1795176005^{date_short_pretty} {time}|2026-11-20 12:00 UTC>"`,
+      `":warning: *Unverified (its signature doesn't match): Done: “Move 203.0.113.10: web-1 → web-2”*  ·  Unverified  ·  <!date^1795176005^{date_short_pretty} {time}|2026-11-20 12:00 UTC>"`,
     )
   })
 
@@ -312,7 +312,7 @@ describe('a row', () => {
       :warning: *Event of the account: \`update.elastic_ip\` of \`203.0.113.10\`*  ·  Made outside Lockkeeper  ·  <!date^1795176053^{date_short_pretty} {time}|2026-11-20 12:00 UTC>
       by Mallory
       at the time of a change by Lockkeeper, which another event confirms
-      :large_green_circle: *Move 203.0.113.10 from web-1 to web-2*  ·  Done  ·  <!date^1795176005^{date_short_pretty} {time}|2026-11-20 12:00 UTC>
+      :large_green_circle: *Move 203.0.113.10: web-1 → web-2*  ·  Done  ·  <!date^1795176005^{date_short_pretty} {time}|2026-11-20 12:00 UTC>
       by <@U0ADA00001>  ·  approved by <@U0BEN00001>
       confirmed by the account
       :grey_question: *Event of the account: \`update.elastic_ip\` of \`203.0.113.10\`*  ·  Origin unknown
@@ -355,16 +355,7 @@ describe('a step', () => {
 
   test('about something else than the request says about what', () => {
     const [entry] = entriesOf({ ...rename, act: 'approve', by: ben })
-    expect(stepText(entry as FoundEntry)).toContain('about “Rename web-21 to web-eu-1”')
-  })
-
-  test('with an event of the account that confirms it shows the event', () => {
-    const [, , , sent] = wholeMove as [FoundEntry, FoundEntry, FoundEntry, FoundEntry]
-    const confirmed = matchEvents([event('update.elastic_ip', sent.at + 400)], wholeMove, undefined, catalog)
-    expect(stepText(sent, confirmed)).toMatchInlineSnapshot(`
-      "Sent to the account: <!date^1795176003^{date_short_pretty} {time}|2026-11-20 12:00 UTC>
-      ↳ confirmed by the account: \`update.elastic_ip\` of \`203.0.113.10\` by ops (ops@nimbus.example), <!date^1795176003^{date_short_pretty} {time}|2026-11-20 12:00 UTC>"
-    `)
+    expect(stepText(entry as FoundEntry)).toContain('about “Rename web-21 → web-eu-1”')
   })
 
   test('that was refused says who attempted what, and why it was refused', () => {
@@ -385,17 +376,23 @@ describe('a step', () => {
       { ...move, act: 'refused', by: dov, attempted: 'track', causes: [notAnApprover] },
       { ...move, act: 'refused', by: ben, attempted: 'request-reject-form', causes: [{ code: 'changed-record' }] },
       { act: 'refused', by: ben },
+      { act: 'refused', by: dov, text: 'command hlep', attempted: 'read', causes: [isGuest] },
+      { act: 'refused', by: dov, text: 'click of-another-version', attempted: 'read', causes: [isGuest] },
+      { ...move, act: 'refused', by: ada, attempted: 'break-glass', causes: [notAnApprover] },
     )
     expect(entries.map((entry) => stepText(entry)).join('\n')).toMatchInlineSnapshot(`
       "Refused: <@U0DOV00001> tried to approve or reject this request, <!date^1795176000^{date_short_pretty} {time}|2026-11-20 12:00 UTC>: You aren't an approver of this request. <!subteam^S0ONCALL01> can approve or reject it.
-      Refused: <@U0DOV00001> tried to use Lockkeeper (\`command ip move\`), <!date^1795176001^{date_short_pretty} {time}|2026-11-20 12:00 UTC>: Guests can't use Lockkeeper. Ask a full member of this workspace to look it up or request it for you.
+      Refused: <@U0DOV00001> tried to move an Elastic IP, <!date^1795176001^{date_short_pretty} {time}|2026-11-20 12:00 UTC>: Guests can't use Lockkeeper. Ask a full member of this workspace to look it up or request it for you.
       Refused: <@U0ADA00001> tried to request a new API key, <!date^1795176002^{date_short_pretty} {time}|2026-11-20 12:00 UTC>: You can't request this here. These requesters can: <@U0BEN00001>. Ask one of them, or the people who run Lockkeeper.
       Refused: <@U0ADA00001> tried to withdraw this request, <!date^1795176003^{date_short_pretty} {time}|2026-11-20 12:00 UTC>: Only <@U0BEN00001>, who requested this, can withdraw it. An approver can reject it.
-      Refused: <@U0BEN00001> pressed Approve on this request, <!date^1795176004^{date_short_pretty} {time}|2026-11-20 12:00 UTC>: This button isn't on the request message. Nothing was done. Use the request message.
-      Refused: <@U0BEN00001> pressed the button that creates the token of a request, <!date^1795176005^{date_short_pretty} {time}|2026-11-20 12:00 UTC>: This button was made for another request, or it was changed. Nothing was done. Use the request message.
+      Refused: <@U0BEN00001> tried to approve this request, <!date^1795176004^{date_short_pretty} {time}|2026-11-20 12:00 UTC>: This button isn't on the request message. Nothing was done. Use the request message.
+      Refused: <@U0BEN00001> tried to get the token of a request, <!date^1795176005^{date_short_pretty} {time}|2026-11-20 12:00 UTC>: This button was made for another request, or it was changed. Nothing was done. Use the request message.
       Refused: <@U0DOV00001> tried to stop or resume the tracking of this request, <!date^1795176006^{date_short_pretty} {time}|2026-11-20 12:00 UTC>: You aren't an approver of this request. <!subteam^S0ONCALL01> can approve or reject it.
       Refused: <@U0BEN00001> tried an unknown action on this request, <!date^1795176007^{date_short_pretty} {time}|2026-11-20 12:00 UTC>: request-reject-form: The record of this request no longer matches what was requested. Nothing was done. The people who run Lockkeeper were notified. Run the command again.
-      Refused: <@U0BEN00001> tried an unknown action, <!date^1795176008^{date_short_pretty} {time}|2026-11-20 12:00 UTC>"
+      Refused: <@U0BEN00001> tried an unknown action, <!date^1795176008^{date_short_pretty} {time}|2026-11-20 12:00 UTC>
+      Refused: <@U0DOV00001> tried to run \`hlep\`, <!date^1795176009^{date_short_pretty} {time}|2026-11-20 12:00 UTC>: Guests can't use Lockkeeper. Ask a full member of this workspace to look it up or request it for you.
+      Refused: <@U0DOV00001> tried to use Lockkeeper (\`click of-another-version\`), <!date^1795176010^{date_short_pretty} {time}|2026-11-20 12:00 UTC>: Guests can't use Lockkeeper. Ask a full member of this workspace to look it up or request it for you.
+      Refused: <@U0ADA00001> tried to give an emergency approval of this request, <!date^1795176011^{date_short_pretty} {time}|2026-11-20 12:00 UTC>: You aren't an approver of this request. <!subteam^S0ONCALL01> can approve or reject it."
     `)
   })
 
@@ -480,7 +477,7 @@ describe('a step', () => {
       by: '<!channel>',
       kind: 'ip.move',
       resource: 'elastic_ip:eip_1',
-      facts: { sentence: '<!here> ” *bold*' },
+      facts: { title: '<!here> ” *bold*' },
       reason: '<@U0ADA00001>',
       causes: [said('<!everyone>')],
     })
@@ -559,7 +556,7 @@ describe('an event of the account', () => {
       requestId: 'key-request',
       kind: 'key.create',
       resource: 'api_key_name:ci-deploy',
-      facts: { sentence: 'Create API key ci-deploy' },
+      facts: { title: 'Create API key ci-deploy' },
     }
     const send = { ...key, act: 'issue', at: sentAt }
     const made = {
@@ -657,7 +654,7 @@ describe('the list', () => {
       version: 1,
       ...move,
       requestId: String(index).repeat(32),
-      facts: { sentence: `Move ${id}` },
+      facts: { title: `Move ${id}` },
       resource: `elastic_ip:${id}`,
       act: 'request',
       by: ada,
@@ -751,7 +748,7 @@ describe('the list', () => {
 
   test('links each request to its message in the first column, which a phone shows whole', async () => {
     const { table } = await list(['203.0.113.10'])
-    expect(String(table?.rows[0]?.[0])).toBe(`<https://nimbus.slack.com/archives/${move.requestId}|Move 203.0.113.10 from web-1 to web-2>`)
+    expect(String(table?.rows[0]?.[0])).toBe(`<https://nimbus.slack.com/archives/${move.requestId}|Move 203.0.113.10: web-1 → web-2>`)
   })
 
   test('tells the whole request although the words match only one of its entries', async () => {
@@ -878,16 +875,27 @@ describe('the list', () => {
     expect(
       shown && texts([shown.title, ...shown.facts.map(({ label, words }) => mrkdwn`${label}: ${words}`), ...(shown.notes ?? [])]),
     ).toMatchInlineSnapshot(`
-      "“Move 203.0.113.10 from web-1 to web-2”
+      "“Move 203.0.113.10: web-1 → web-2”
       Requested: <@U0ADA00001>, <!date^1795176000^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  every full member can request  ·  reason: \`web-1 is to be &lt;rebooted&gt;\`
       Reminded the approvers: <!date^1795176001^{date_short_pretty} {time}|2026-11-20 12:00 UTC>
       Approved: <@U0BEN00001>, <!date^1795176002^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  setting \`APPROVERS\`: <!subteam^S0ONCALL01>
       Sent to the account: <!date^1795176003^{date_short_pretty} {time}|2026-11-20 12:00 UTC>
-      ↳ confirmed by the account: \`update.elastic_ip\` of \`203.0.113.10\` by ops (ops@nimbus.example), <!date^1795176004^{date_short_pretty} {time}|2026-11-20 12:00 UTC>
       Accepted by the account: <!date^1795176004^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  account API: move accepted (202)
+      Confirmed by the account: \`update.elastic_ip\` of \`203.0.113.10\` by ops (ops@nimbus.example), <!date^1795176004^{date_short_pretty} {time}|2026-11-20 12:00 UTC>
       Done: <!date^1795176005^{date_short_pretty} {time}|2026-11-20 12:00 UTC>
       Request \`1a2b3c4d00112233445566778899aabb\` in <#C0OPS00001>"
     `)
+  })
+
+  test.each([
+    ['with the time of the write', 0, ['Sent to the account', 'Accepted by the account', 'Confirmed by the account', 'Done']],
+    ['from a clock that is late', -8, ['Sent to the account', 'Accepted by the account', 'Confirmed by the account', 'Done']],
+    ['with the time of the end', 2, ['Sent to the account', 'Accepted by the account', 'Confirmed by the account', 'Done']],
+    ['after the end', 3, ['Sent to the account', 'Accepted by the account', 'Done', 'Confirmed by the account']],
+  ])('has the steps in the order in which they happened, with an event %s', async (_, seconds, labels) => {
+    const shown = await stepsOf(move.requestId, { events: [event('update.elastic_ip', (wholeMove[3]?.at ?? 0) + seconds * second)] })
+
+    expect(shown?.facts.map(({ label }) => label).slice(-4)).toEqual(labels)
   })
 
   test('says among the steps if the events cannot be read', async () => {

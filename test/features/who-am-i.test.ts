@@ -84,26 +84,26 @@ describe('the rights of a person', () => {
       "What you may request and approve here
 
       :white_check_mark: *Moving an Elastic IP*  ·  \`ip.move\`
-      Request: yes (rule “addresses”: every full member can request)
-      Approve: yes, for others (rule “addresses”: <!subteam^S0ONCALL01>)  ·  2 approvals within 30 min
+      Request: yes  ·  rule “addresses”: every full member can request
+      Approve: yes  ·  for others, rule “addresses”: <!subteam^S0ONCALL01>  ·  2 approvals within 30 min
 
       :white_check_mark: *Evacuating a server*  ·  \`ip.evacuate\`
-      Request: yes (rule “addresses”: every full member can request)
-      Approve: yes, for others (rule “addresses”: <!subteam^S0ONCALL01>)  ·  2 approvals within 30 min
+      Request: yes  ·  rule “addresses”: every full member can request
+      Approve: yes  ·  for others, rule “addresses”: <!subteam^S0ONCALL01>  ·  2 approvals within 30 min
 
       :white_check_mark: *Renaming a virtual machine*  ·  \`vm.rename\`
-      Request: yes (every full member can request)
-      Approve: not needed (setting \`NO_APPROVAL\`)
+      Request: yes  ·  every full member can request
+      Approve: not needed  ·  setting \`NO_APPROVAL\`
 
       :no_entry: *A new API key*  ·  \`key.create\`
-      Request: no. You can't request this here. These requesters can: <@U0ADA00001>. Ask one of them, or the people who run Lockkeeper.
-      Approve: no, <@U0EVE00001> and <!subteam^S0SECURE01> can  ·  2 approvals within 4 h
+      Request: no  ·  You can't request this here. These requesters can: <@U0ADA00001>. Ask one of them, or the people who run Lockkeeper.
+      Approve: no  ·  <@U0EVE00001> and <!subteam^S0SECURE01> can  ·  2 approvals within 4 h
 
       :no_entry: *Rotating an API key*  ·  \`key.rotate\`
-      Request: no. No policy rule allows rotating an API key in this channel. Request it in <#C0GENERAL1>.
+      Request: no  ·  No policy rule allows rotating an API key in this channel. Request it in <#C0GENERAL1>.
 
       :no_entry: *Revoking an API key*  ·  \`key.revoke\`
-      Request: no. No policy rule allows revoking an API key in this channel. The people who run Lockkeeper can add one.
+      Request: no  ·  No policy rule allows revoking an API key in this channel. The people who run Lockkeeper can add one.
 
       You are <@U0BEN00001> (\`U0BEN00001\`). As a full member of this workspace, you can use every list. These are your rights in <#C0OPS00001>."
     `)
@@ -121,26 +121,35 @@ describe('the rights of a person', () => {
     ])
 
     expect(rowsOf(words, 'ip.move')).toMatchInlineSnapshot(`
-      ":no_entry: *Moving an Elastic IP*  ·  projects: Storefront, proj_2RBis9AK23gEc  ·  \`ip.move\`
-      Request: no. You can't request this here. These requesters can: <@U0ADA00001>. Ask one of them, or the people who run Lockkeeper.
-      Approve: yes, for others (rule “production”: <!subteam^S0ONCALL01>)  ·  1 approval within 4 h, or an emergency approval (break-glass)
-      :white_check_mark: *Moving an Elastic IP*  ·  projects: all others  ·  \`ip.move\`
-      Request: yes (rule “the rest”: every full member can request)
-      Approve: no, <@U0EVE00001> can  ·  1 approval within 4 h"
+      ":no_entry: *Moving an Elastic IP (Storefront, proj_2RBis9AK23gEc)*  ·  \`ip.move\`
+      Request: no  ·  You can't request this here. These requesters can: <@U0ADA00001>. Ask one of them, or the people who run Lockkeeper.
+      Approve: yes  ·  for others, rule “production”: <!subteam^S0ONCALL01>  ·  1 approval within 4 h, or an emergency approval (break-glass)
+      :white_check_mark: *Moving an Elastic IP (all other projects)*  ·  \`ip.move\`
+      Request: yes  ·  rule “the rest”: every full member can request
+      Approve: no  ·  <@U0EVE00001> can  ·  1 approval within 4 h"
     `)
   })
 
-  test('start with what to request, then what to approve, because a phone cuts off later columns; projects only if a rule names some', async () => {
-    const everywhere = await rightsUnder([of('ip.move')])
-    const storefront = await rightsUnder([of('ip.move', { projects: { ids: [], names: ['Storefront'] } })])
+  test('start with a short answer to what one may request and approve, because a phone cuts off later columns', async () => {
+    const { listing } = await rightsUnder([of('ip.move'), of('key.create', { request: toGroup(['U0ADA00001']), approve: undefined })])
 
-    expect(everywhere.listing.table?.headers).toEqual(['Change', 'Request', 'Approve', 'Approvals', 'Kind'])
-    expect(storefront.listing.table?.headers).toContain('Projects')
-    expect(
-      rowsOf(everywhere.words, 'ip.move')
-        .split('\n')
-        .map((line) => line.split(':')[0]),
-    ).toEqual(['', 'Request', 'Approve'])
+    expect(listing.table?.headers.slice(0, 3)).toEqual(['Change', 'Request', 'Approve'])
+    expect(listing.table?.rows.map((row) => row.slice(0, 3)).filter(([change]) => change !== 'Evacuating a server')).toEqual([
+      ['Moving an Elastic IP', 'yes', 'yes'],
+      ['Renaming a virtual machine', 'no', undefined],
+      ['A new API key', 'no', 'not needed'],
+      ['Rotating an API key', 'no', undefined],
+      ['Revoking an API key', 'no', undefined],
+    ])
+  })
+
+  test('name the projects together with the change, because rows must differ where a phone cuts them off', async () => {
+    const { listing } = await rightsUnder([of('ip.move', { projects: { ids: [], names: ['Storefront'] } })])
+
+    expect(listing.table?.rows.map(([change]) => change).filter((change) => String(change).startsWith('Moving'))).toEqual([
+      'Moving an Elastic IP (Storefront)',
+      'Moving an Elastic IP (all other projects)',
+    ])
   })
 
   test('leave out rules that an earlier rule keeps from being reached', async () => {
@@ -159,7 +168,7 @@ describe('the rights of a person', () => {
     expect(words).not.toContain('Storefront')
     expect(rowsOf(words, 'key.create')).toMatchInlineSnapshot(`
       ":no_entry: *A new API key*  ·  \`key.create\`
-      Request: no. No policy rule allows a new API key in this channel. The people who run Lockkeeper can add one."
+      Request: no  ·  No policy rule allows a new API key in this channel. The people who run Lockkeeper can add one."
     `)
   })
 
@@ -167,11 +176,11 @@ describe('the rights of a person', () => {
     const { words } = await rightsUnder([of('ip.move', { name: 'storefront', projects: { ids: [], names: ['Storefront'] } })])
 
     expect(rowsOf(words, 'ip.move')).toMatchInlineSnapshot(`
-      ":white_check_mark: *Moving an Elastic IP*  ·  projects: Storefront  ·  \`ip.move\`
-      Request: yes (rule “storefront”: every full member can request)
-      Approve: yes, for others (rule “storefront”: <!subteam^S0ONCALL01>)  ·  1 approval within 4 h
-      :no_entry: *Moving an Elastic IP*  ·  projects: all others  ·  \`ip.move\`
-      Request: no. No rule covers them."
+      ":white_check_mark: *Moving an Elastic IP (Storefront)*  ·  \`ip.move\`
+      Request: yes  ·  rule “storefront”: every full member can request
+      Approve: yes  ·  for others, rule “storefront”: <!subteam^S0ONCALL01>  ·  1 approval within 4 h
+      :no_entry: *Moving an Elastic IP (all other projects)*  ·  \`ip.move\`
+      Request: no  ·  No rule covers them."
     `)
   })
 
@@ -185,13 +194,13 @@ describe('the rights of a person', () => {
 
     expect(await evacuating([moves])).toMatchInlineSnapshot(`
       ":white_check_mark: *Evacuating a server*  ·  \`ip.evacuate\`
-      Request: yes (rule “moves”: every full member can request)
-      Approve: yes, for others (rule “moves”: <!subteam^S0ONCALL01>)  ·  1 approval within 4 h"
+      Request: yes  ·  rule “moves”: every full member can request
+      Approve: yes  ·  for others, rule “moves”: <!subteam^S0ONCALL01>  ·  1 approval within 4 h"
     `)
     expect(await evacuating([moves, failover])).toMatchInlineSnapshot(`
       ":no_entry: *Evacuating a server*  ·  \`ip.evacuate\`
-      Request: no. Only alerts can request this here. Ask the people who run Lockkeeper.
-      Approve: yes, for others (rule “failover”: <!subteam^S0ONCALL01>)  ·  1 approval within 4 h"
+      Request: no  ·  Only alerts can request this here. Ask the people who run Lockkeeper.
+      Approve: yes  ·  for others, rule “failover”: <!subteam^S0ONCALL01>  ·  1 approval within 4 h"
     `)
   })
 
@@ -199,13 +208,13 @@ describe('the rights of a person', () => {
     const { words } = await rightsUnder([])
 
     for (const kind of changeKinds) expect(words).toContain(`\`${kind}\``)
-    expect(words.match(/Request: no. No policy rule/g)).toHaveLength(changeKinds.length)
+    expect(words.match(/Request: no {2}· {2}No policy rule/g)).toHaveLength(changeKinds.length)
   })
 
   test('are shown as unknown if a group cannot be read', async () => {
     const { words } = await rightsUnder([of('ip.move')], { members: async (ids) => new Map(ids.map((id) => [id, 'unknown'])) })
 
-    expect(words).toContain("Approve: unknown. Slack didn't return the members of the user group")
+    expect(words).toContain("Approve: unknown  ·  Slack didn't return the members of the user group")
     expect(words).not.toContain('Approve: no')
   })
 

@@ -21,7 +21,7 @@ describe('a firing alert', () => {
     const card = await untilProposed(world)
 
     expect(steady(card.text)).toMatchInlineSnapshot(`
-      "Evacuate web-1 → web-2: 1 Elastic IP
+      "Evacuate web-1 → web-2 (1 Elastic IP)
       Alertmanager needs approval from <!subteam^S0ONCALL01> by TIME.
       Reason: \`web-1:9100 is down\`
       Project: Storefront
@@ -34,12 +34,12 @@ describe('a firing alert', () => {
     await world.ben.click(card, 'Approve')
     const report = await untilReport(world.slack, card.ts, /Done/)
     // On a busy machine it takes seconds, which the report says.
-    expect(report.text.replace(/ It took \d+ s\.$/, '')).toBe(
+    expect(report.text.replace(/ It took \d+\ss\.$/, '')).toBe(
       '<@U0BEN00001> :large_green_circle: *Done.* `203.0.113.10` is assigned to `web-2`.',
     )
     const done = await untilCard(world.slack, /\*Done\*/)
-    expect(steady(done.text).replace(/ {2}· {2}took \d+ s/, '')).toMatchInlineSnapshot(`
-      ":large_green_circle: *Done*  ·  Evacuate \`web-1\` → \`web-2\`: 1 Elastic IP
+    expect(steady(done.text).replace(/ {2}· {2}took \d+\ss/, '')).toMatchInlineSnapshot(`
+      ":large_green_circle: *Done*  ·  Evacuate \`web-1\` → \`web-2\` (1 Elastic IP)
       Requested by Alertmanager, approved by <@U0BEN00001>  ·  TIME  ·  Request \`ID\`
       Reason: \`web-1:9100 is down\`"
     `)
@@ -58,7 +58,7 @@ describe('a firing alert', () => {
     await world.send([alert()])
 
     const card = await untilProposed(world)
-    expect(card.text).toMatch(/Evacuate web-1 → web-2: 1 Elastic IP/)
+    expect(card.text).toContain('Evacuate web-1 → web-2 (1 Elastic IP)')
     expect(steady(card.text)).toMatch(/Check first: 1 address is left out\. `203\.0\.113\.250` has status/)
   })
 
@@ -105,7 +105,7 @@ describe('a firing alert', () => {
     expect(botMessages(world).map(({ text }) => text.split('\n')[0])).toMatchInlineSnapshot(`
       [
         ":warning: *Nothing proposed*. 2 servers are called \`bastion-1\`: \`sv_EaM5oYZ6l5IkE\`, \`sv_TdUHSrpSUuqyT\`. Find the server with \`/infra servers\`, then run \`/infra evacuate\`.",
-        ":warning: *Nothing proposed* for \`legacy-cart-1\`. The account shows no Elastic IP on legacy-cart-1, so there is nothing to move. By hand: \`/infra evacuate legacy-cart-1\`.",
+        ":warning: *Nothing proposed* for \`legacy-cart-1\`. The account shows no Elastic IPs on legacy-cart-1, so there is nothing to evacuate. See the server: \`/infra servers legacy-cart-1\`.",
       ]
     `)
     expect(await world.records.all()).toEqual([])
@@ -208,7 +208,7 @@ describe('a resolved alert', () => {
 
     const card = await untilCard(world.slack, /\*Withdrawn\*/)
     expect(steady(card.text)).toMatchInlineSnapshot(`
-      ":leftwards_arrow_with_hook: *Withdrawn*  ·  Evacuate \`web-1\` → \`web-2\`: 1 Elastic IP. The alert resolved. Nothing was done.
+      ":leftwards_arrow_with_hook: *Withdrawn*  ·  Evacuate \`web-1\` → \`web-2\` (1 Elastic IP). The alert resolved. Nothing was done.
       Requested by Alertmanager  ·  TIME  ·  Request \`ID\`
       Reason: \`web-1:9100 is down\`"
     `)
@@ -231,7 +231,7 @@ describe('a resolved alert', () => {
 
     const told = await untilReport(world.slack, card.ts, /resolved/)
     expect(told.text).toMatchInlineSnapshot(
-      `"<@U0BEN00001> :information_source: The alert resolved. “Move 1 Elastic IP from web-1 to web-2” was approved before, so it goes on."`,
+      `"<@U0BEN00001> :information_source: The alert resolved. “Evacuate \`web-1\` → \`web-2\` (1 Elastic IP)” was approved before, so it goes on."`,
     )
     await untilReport(world.slack, card.ts, /Done/)
     expect(world.slack.thread(ops, card.ts).filter(({ text }) => text.includes('resolved'))).toHaveLength(1)
@@ -249,7 +249,7 @@ describe('a resolved alert', () => {
 
     const told = await untilReport(world.slack, card.ts, /resolved/)
     expect(told.text).toMatchInlineSnapshot(
-      `":information_source: The alert resolved. “Move 1 Elastic IP from web-1 to web-2” is already done. Lockkeeper doesn't undo it by itself. To undo it, press *Move back* above."`,
+      `":information_source: The alert resolved. “Evacuate \`web-1\` → \`web-2\` (1 Elastic IP)” is already done. Lockkeeper doesn't undo it by itself. To undo it, press *Move back* above."`,
     )
     expect(world.slack.thread(ops, card.ts).filter(({ text }) => text.includes('resolved'))).toHaveLength(1)
     expect(moves(world)).toHaveLength(1)

@@ -36,7 +36,7 @@ rules:
     expect(sure.errors).toBeUndefined()
     const report = await untilReport(world.slack, card.ts, /Emergency approval/)
     expect(report.text).toMatchInlineSnapshot(
-      `":rotating_light: *Emergency approval.* <!subteam^S0ONCALL01>: <https://nimbus-works.slack.com/team/U0BEN00001|The requester> approved their own request alone: “Move 203.0.113.10 from web-1 to web-2”. Check it now. Reason: \`The site is down\`"`,
+      `":rotating_light: *Emergency approval.* <!subteam^S0ONCALL01>: <https://nimbus-works.slack.com/team/U0BEN00001|The requester> approved their own request alone: “Move \`203.0.113.10\`: \`web-1\` → \`web-2\`”. Check it now. Reason: \`The site is down\`"`,
     )
     const [post] = world.slack.calls('chat.postMessage').filter(({ args }) => /Emergency approval/.test(String(args.text)))
     expect(String(post?.args.reply_broadcast)).toBe('true')
@@ -73,7 +73,7 @@ rules:
     await world.ben.click(card, 'Approve')
 
     expect((await untilShown(world.slack, people.ben, /You requested this/)).text).toMatchInlineSnapshot(
-      `"You requested this, so someone else must approve it. You can withdraw it."`,
+      `"You requested this, so someone else must approve or reject it. To cancel it, press *Withdraw*."`,
     )
     expect((await world.records.audit()).at(-1)).toMatchObject({ act: 'refused', by: people.ben })
   })

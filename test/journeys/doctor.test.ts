@@ -16,7 +16,7 @@ async function runDoctor({ slack }: { slack: Slack }, channel = ops) {
       .slice(before)
       .find(({ text }) => /checks? (passed|failed)|No check failed/i.test(text))
   const answer = await slack.until(answered, { what: "the doctor's answer", timeoutMs: 10_000 })
-  return { ...answer, text: answer.text.replace(/Answered in \d+ ms/, 'Answered in 4 ms') }
+  return { ...answer, text: answer.text.replace(/Answered in \d+\sms/, 'Answered in 4 ms') }
 }
 
 /** Returns the lines about problems. */
@@ -109,7 +109,10 @@ describe('the ten mistakes', () => {
   test('3: the bot is missing in the channel of the command and in that of the operators', async () => {
     const world = await startWorld({ env: { OPS_CHANNEL: 'C0PRIVATE1', CHANNELS: ops } })
     expect(await complaints(world, general)).toMatchInlineSnapshot(
-      `":x: *Channels:* Lockkeeper isn't in <#C0GENERAL1> and <#C0PRIVATE1>, so it can't post there. *Fix:* Run \`/invite @Lockkeeper\` there."`,
+      `
+      ":x: *Channels:* Lockkeeper isn't in <#C0GENERAL1>, so it can't post there. *Fix:* Run \`/invite @Lockkeeper\` there.
+      :x: *Notices:* Lockkeeper isn't in <#C0PRIVATE1>, so nobody gets notices about problems. *Fix:* Run \`/invite @Lockkeeper\` there, or correct \`OPS_CHANNEL\`."
+    `,
     )
     world.slack.archive(ops)
     expect(await complaints(world, general)).toContain('<#C0OPS00001> is archived')
@@ -185,7 +188,7 @@ describe('the ten mistakes', () => {
 
   test('6: the clock is wrong', async () => {
     const world = await startWorld({ slack: { clockSkewMs: 90_000 } })
-    expect(await complaints(world)).toMatch(/^:x: \*Clock:\* Lockkeeper's host is 1 min (29|30|31) s behind Slack/)
+    expect(await complaints(world)).toMatch(/^:x: \*Clock:\* Lockkeeper's host is 1\smin (29|30|31)\ss behind Slack/)
   })
 
   test('7: no worker, because only the web role runs', async () => {

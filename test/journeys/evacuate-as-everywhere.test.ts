@@ -31,7 +31,7 @@ describe('an evacuation, like every other request,', () => {
     const card = await requestEvacuation(world)
 
     await ben.command('/infra pending', { channel: ops })
-    expect((await untilShown(slack, people.ben, /1 request needs approval/)).text).toContain('Move 3 Elastic IPs from web-1 to web-2')
+    expect((await untilShown(slack, people.ben, /1 request needs approval/)).text).toContain('Evacuate web-1 → web-2 (3 Elastic IPs)')
     expect(await openHome(world, people.chiara)).toMatch(/Needs your approval \(1\).*203\.0\.113\.12/)
     await ben.click(card, 'Approve')
     await untilCard(slack, /1 of 2/)
@@ -61,7 +61,7 @@ describe('an evacuation, like every other request,', () => {
     await world.ben.submit()
 
     const call = await untilReport(world.slack, card.ts, /Emergency approval/)
-    expect(call.text).toContain('Move 2 Elastic IPs from web-1 to web-2')
+    expect(call.text).toContain('Evacuate `web-1` → `web-2` (2 Elastic IPs)')
     await untilReport(world.slack, card.ts, /Done/)
     expect(patched(world)).toHaveLength(2)
   })
@@ -77,7 +77,7 @@ describe('an evacuation, like every other request,', () => {
     const card = await untilCard(world.slack, /1 Elastic IP\b.*needs approval from/s)
 
     const reminder = await untilReport(world.slack, card.ts, /still needs approval/)
-    expect(reminder.text).toContain('“Move 1 Elastic IP from web-1 to web-2” still needs approval')
+    expect(reminder.text).toContain('“Evacuate `web-1` → `web-2` (1 Elastic IP)” still needs approval')
     const expired = await untilCard(world.slack, /\*Expired\*/)
     await world.ada.click(expired, 'Request again')
     await world.slack.until(() => world.ada.topView())
@@ -122,17 +122,19 @@ describe('an evacuation, like every other request,', () => {
     ])
     await ada.command('/infra audit 203.0.113.12', { channel: ops })
     const audit = await untilShown(slack, people.ada, /Audit:/)
-    expect(audit.text).toContain('|Move 3 Elastic IPs from web-1 to web-2>*  ·  Partly done, 1 of 3 moved')
+    expect(audit.text).toContain('|Evacuate web-1 → web-2 (3 Elastic IPs)>*  ·  Partly done, 1 of 3 moved')
     expect(audit.text).toContain('confirmed by the account')
     await ada.click(audit, 'Steps of a request', { choose: (await records.all())[0]?.id ?? '' })
 
     const steps = (await untilShown(slack, people.ada, /Sending began/)).text.replace(/<!date\^[^>]*>/g, '(time)').split('\n')
     expect(steps.filter((line) => /about/.test(line)).toSorted()).toEqual([
-      expect.stringMatching(/^Done: \(time\) {2}· {2}about “Move 203\.0\.113\.12 from web-1 to web-2”/),
-      expect.stringMatching(/^Failed: \(time\) {2}· {2}about “Move 203\.0\.113\.11 from web-1 to web-2”.*422/),
-      expect.stringMatching(/^Not started, because nothing was sent: \(time\) {2}· {2}about “Move 203\.0\.113\.10 .*203\.0\.113\.10 is on/),
+      expect.stringMatching(/^Done: \(time\) {2}· {2}about “Move 203\.0\.113\.12: web-1 → web-2”/),
+      expect.stringMatching(/^Failed: \(time\) {2}· {2}about “Move 203\.0\.113\.11: web-1 → web-2”.*422/),
+      expect.stringMatching(
+        /^Not started, because nothing was sent: \(time\) {2}· {2}about “Move 203\.0\.113\.10: .*203\.0\.113\.10 is on/,
+      ),
     ])
-    expect(steps.join('\n')).toMatch(/Done: .*\n↳ confirmed by the account/)
+    expect(steps.join('\n')).toMatch(/Done: .*\nConfirmed by the account: /)
   })
 
   test('waits with all its writes while the account API asks to slow down', async () => {
@@ -161,7 +163,7 @@ describe('an evacuation, like every other request,', () => {
     await world.ben.click(card, 'Approve')
 
     const late = await untilReport(world.slack, card.ts, /Late/)
-    expect(late.text).toMatch(/1 of 3 moved after .* \(expected within 1 s each\)\. Still under way: `203\.0\.113\.\d+`/)
+    expect(late.text).toMatch(/1 of 3 moved after .* \(expected within 1\ss each\)\. Still under way: `203\.0\.113\.\d+`/)
     await untilReport(world.slack, card.ts, /Done/)
     expect(world.slack.thread(ops, card.ts).filter(({ text }) => /Late/.test(text))).toHaveLength(1)
   })

@@ -18,7 +18,7 @@ describe('an evacuation', () => {
     const card = await requestEvacuation(world)
     const target = web2(world)
 
-    expect(card.text).toContain('Evacuate web-1 → web-2: 14 Elastic IPs')
+    expect(card.text).toContain('Evacuate web-1 → web-2 (14 Elastic IPs)')
     for (const { address, id } of own) expect(card.text).toContain(`\`${address}\`  ${id}`)
     await world.ben.click(card, 'Approve')
     const report = await untilReport(world.slack, card.ts, /Done/)

@@ -91,21 +91,24 @@ describe('a form from where there is no channel', () => {
   })
 
   test.each([
-    ['Move IP', 'Server'],
-    ['Rename VM', 'Virtual machine'],
-    ['New key', 'Allowed addresses'],
-  ])('asks for the channel first: the button %s of the Home tab', async (button, field) => {
-    const world = await startWorld()
-    await world.ada.openHome()
-    const home = await world.slack.until(() => world.ada.home())
+    ['Move IP', 'Move an Elastic IP', 'Server'],
+    ['Rename VM', 'Rename a virtual machine', 'Virtual machine'],
+    ['New key', 'Create an API key', 'Allowed addresses'],
+  ])(
+    'asks for the channel first, under the title of the form that follows: the button %s of the Home tab',
+    async (button, title, field) => {
+      const world = await startWorld()
+      await world.ada.openHome()
+      const home = await world.slack.until(() => world.ada.home())
 
-    await world.ada.click(home, button)
-    expect((await untilForm(world, people.ada, 'Channel')).title).toBe(button)
-    await world.ada.fill(undefined, { Channel: '#ops' })
-    await world.ada.submit()
+      await world.ada.click(home, button)
+      expect((await untilForm(world, people.ada, 'Channel')).title).toBe(title)
+      await world.ada.fill(undefined, { Channel: '#ops' })
+      await world.ada.submit()
 
-    await untilForm(world, people.ada, field)
-  })
+      expect((await untilForm(world, people.ada, field)).title).toBe(title)
+    },
+  )
 
   test('offers neither direct messages nor shared channels, nor private channels of others', async () => {
     const world = await startWorld()

@@ -67,15 +67,15 @@ describe('a new key', () => {
 
     const calls = repliesTo(world, card).map(({ text }) =>
       steady(text)
-        .replace(/\d+ s left/, 'SECONDS left')
+        .replace(/\d+\ss left/, 'SECONDS left')
         .replace(/ \[U0ADA00001 \w+\]/, ''),
     )
     expect(calls).toMatchInlineSnapshot(`
       [
-        "<@U0ADA00001>, approved by <https://nimbus-works.slack.com/team/U0BEN00001|@ben>: “Create API key ci-deploy (read-only, any IP)”. Press *Create key* above by TIME.",
-        ":hourglass_flowing_sand: <@U0ADA00001>, “Create API key ci-deploy (read-only, any IP)” is approved. Press *Create key* above by TIME (SECONDS left).",
-        ":hourglass_flowing_sand: <@U0ADA00001>, “Create API key ci-deploy (read-only, any IP)” is approved. Press *Create key* above by TIME (SECONDS left).",
-        "<@U0ADA00001> :alarm_clock: *Expired:* “Create API key \`ci-deploy\`, for <@U0ADA00001>”. Approved, but not used before the deadline. Nothing was done.",
+        "<@U0ADA00001>, approved by <https://nimbus-works.slack.com/team/U0BEN00001|@ben>: “Create API key \`ci-deploy\`”. Press *Create key* above by TIME.",
+        ":hourglass_flowing_sand: <@U0ADA00001>, “Create API key \`ci-deploy\`” is approved. Press *Create key* above by TIME (SECONDS left).",
+        ":hourglass_flowing_sand: <@U0ADA00001>, “Create API key \`ci-deploy\`” is approved. Press *Create key* above by TIME (SECONDS left).",
+        "<@U0ADA00001> :alarm_clock: *Expired:* “Create API key \`ci-deploy\`”. Approved, but not used before the deadline. Nothing was done.",
       ]
     `)
     expect(new Set(calls.map((text) => text.includes('<@U0ADA00001>')))).toEqual(new Set([true]))
@@ -95,7 +95,7 @@ describe('a new key', () => {
     await restart(world, () => records.releaseHolds(id))
     await untilReport(world.slack, card.ts, /approved by/)
     await restart(world, () => records.shiftTimes(id, 5.5 * 3_600_000))
-    await untilReport(world.slack, card.ts, /4 h 30 min left/)
+    await untilReport(world.slack, card.ts, /4\sh 30\smin left/)
     await world.ada.click(card, 'Create key')
     await untilReport(world.slack, card.ts, /Done/)
 
@@ -120,17 +120,18 @@ describe('a new key', () => {
     expect(world.slack.ephemerals(people.ada).filter((message) => tokenPattern.test(JSON.stringify(message.blocks)))).toHaveLength(1)
   })
 
-  test('takes its settings from the form, which shows problems at the field', async () => {
+  test('takes its settings from the form, which shows all problems at once, each at its field', async () => {
     const world = await startWorld()
     await world.ada.command('/infra keys create', { channel: ops })
     const view = await world.slack.until(() => world.ada.topView())
-    await world.ada.fill(view, { Name: 'ci-deploy', Access: 'Full access', 'Allowed addresses': '203.0.113.0/24, 203.0.113.300' })
+    await world.ada.fill(view, { Name: '!', Access: 'Full access', 'Allowed addresses': '203.0.113.0/24, 203.0.113.300' })
     const refused = await world.ada.submit()
     expect(refused.errors).toEqual({
+      'key-name': expect.stringMatching(/^A name has up to 60 letters/),
       'key-addresses': 'Not an IP address, or too large a range: 203.0.113.300. Use 203.0.113.7 or 203.0.113.0/24.',
     })
 
-    await world.ada.fill(view, { 'Allowed addresses': '203.0.113.0/24 2001:db8::/32' })
+    await world.ada.fill(view, { Name: 'ci-deploy', 'Allowed addresses': '203.0.113.0/24 2001:db8::/32' })
     await world.ada.submit()
     const card = await untilCard(world.slack, /needs approval from/)
     await world.chiara.click(card, 'Approve')
@@ -151,7 +152,7 @@ describe('a new key', () => {
     expect(hidden.map(({ fired }) => fired)).toEqual([1, 1])
     expect(keysMade(world)).toEqual([])
     expect(report.text.replaceAll(/tok_\w+|\[U0ADA00001 \w+\]/g, '…')).toMatchInlineSnapshot(
-      `"<@U0ADA00001> :red_circle: *Failed:* “Create API key \`ci-deploy\`, for <@U0ADA00001>”. The key was created (…). Slack didn't confirm the message with its token, so Lockkeeper deleted the key at once. Still wanted? Press *Request again* above."`,
+      `"<@U0ADA00001> :red_circle: *Failed:* “Create API key \`ci-deploy\`”. The key was created (…). Slack didn't confirm the message with its token, so Lockkeeper deleted the key at once. Still wanted? Press *Request again* above."`,
     )
     const ephemeral = await untilShown(world.slack, people.ada, /Lockkeeper deleted the key at once/)
     expect(ephemeral.text.replace(/tok_\w+/, '…')).toMatchInlineSnapshot(

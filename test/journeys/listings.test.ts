@@ -58,10 +58,9 @@ describe('the listings', () => {
     await world.ada.command('/infra ip list fra', { channel: ops })
     expect((await untilShown(world.slack, people.ada, /Elastic IP/)).text).toMatchInlineSnapshot(`
       "*3 Elastic IPs with \`fra\`*
-      :large_green_circle: *203.0.113.40*  ·  active  ·  on \`edge-fra-1\`  ·  Storefront  ·  FRA
-      :large_green_circle: *203.0.113.41*  ·  active  ·  on \`edge-fra-2\`  ·  Storefront  ·  FRA
-      :large_green_circle: *2001:db8:40:1::*  ·  active  ·  on \`web-fra-1\`  ·  Storefront  ·  FRA
-      Not listed: 1 still being provisioned."
+      :large_green_circle: *\`203.0.113.40\`*  ·  on \`edge-fra-1\`  ·  active  ·  Storefront  ·  FRA
+      :large_green_circle: *\`203.0.113.41\`*  ·  on \`edge-fra-2\`  ·  active  ·  Storefront  ·  FRA
+      :large_green_circle: *\`2001:db8:40:1::\`*  ·  on \`web-fra-1\`  ·  active  ·  Storefront  ·  FRA"
     `)
   })
 
@@ -91,13 +90,13 @@ describe('the listings', () => {
       "*1 server with \`web-1 storefront\`*
       *\`web-1\`*  ·  on  ·  ASH  ·  Storefront
       Elastic IPs: \`203.0.113.10\`
-      own address 198.51.100.21"
+      own address \`198.51.100.21\`"
     `)
     await world.ada.command('/infra vms tyo', { channel: ops })
     expect((await untilShown(world.slack, people.ada, /virtual machine/)).text).toMatchInlineSnapshot(`
       "*1 virtual machine with \`tyo\`*
       *\`cache-tyo-1\`*  ·  Stopped  ·  TYO  ·  Storefront
-      vm.medium  ·  192.0.2.114"
+      vm.medium  ·  \`192.0.2.114\`"
     `)
   })
 
@@ -122,7 +121,7 @@ describe('the listings', () => {
     await world.ada.command('/infra moves', { channel: ops })
     const { text } = await untilShown(world.slack, people.ada, /1 in progress/)
     expect(text).toMatch(/1 in progress, 1 waiting for approval, 1 ended in the last 30 days/)
-    expect(text).toMatch(/moving {2}· {2}for (\d+ s|less than a second)/)
+    expect(text).toMatch(/moving {2}· {2}for (\d+\ss|less than a second)/)
   })
 })
 

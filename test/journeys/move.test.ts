@@ -108,7 +108,7 @@ describe('a decision', () => {
     await world.dov.click(card, 'Approve')
 
     expect((await untilShown(world.slack, people.ada, /You requested this/)).text).toMatchInlineSnapshot(
-      `"You requested this, so someone else must approve it. You can withdraw it."`,
+      `"You requested this, so someone else must approve or reject it. To cancel it, press *Withdraw*."`,
     )
     expect((await untilShown(world.slack, people.dov, /Guests/)).text).toMatchInlineSnapshot(
       `"Guests can't use Lockkeeper. Ask a full member of this workspace to look it up or request it for you."`,
@@ -160,13 +160,24 @@ describe('a decision', () => {
   })
 
   test('that rejects has a form for the reason, which a refusal replaces for people who may not reject', async () => {
+    const world = await startWorld({ env: { APPROVERS: people.chiara } })
+    const { card } = await requestMove(world)
+
+    await world.ben.click(card, 'Reject')
+    await world.slack.until(() => world.ben.topView().title === 'Not possible')
+
+    expect(JSON.stringify(world.ben.topView().view)).toContain("You aren't an approver of this request.")
+  })
+
+  test('that rejects answers its requester without a form, as Approve does', async () => {
     const world = await startWorld()
     const { card } = await requestMove(world)
 
     await world.ada.click(card, 'Reject')
-    await world.slack.until(() => world.ada.topView().title === 'Not possible')
 
-    expect(JSON.stringify(world.ada.topView().view)).toContain('someone else must approve it')
+    const said = await untilShown(world.slack, people.ada, /You requested this/)
+    expect(said.text).toContain('someone else must approve or reject it. To cancel it, press *Withdraw*.')
+    expect(world.ada.openViews()).toEqual([])
   })
 
   test('to withdraw is up to the requester', async () => {
@@ -262,6 +273,9 @@ describe('a decision', () => {
 describe('a request that cannot be made', () => {
   test.each([
     ['an Elastic IP that does not exist', () => '203.0.113.250 web-2', /No Elastic IP `203\.0\.113\.250`/],
+    ['an address that cannot be one', () => '203.0.113.999 web-2', /`203\.0\.113\.999` isn't an IP address: 999 is more than 255\./],
+    ['a prefix that cannot be one', () => '203.0.113.10/33 web-2', /`203\.0\.113\.10\/33` isn't an IP address: \/33 is longer than \/32\./],
+    ['a server with a wrong address', () => '203.0.113.10 203.0.113.999', /`203\.0\.113\.999` isn't an IP address: 999 is more than 255\./],
     ['an Elastic IP id that does not exist', () => 'eip_nowhere web-2', /No Elastic IP `eip_nowhere`/],
     [
       'a server that does not exist',
@@ -311,7 +325,7 @@ describe('a request that cannot be made', () => {
 
     const { text } = await untilShown(world.slack, people.ben, /open request/)
     expect(text.replace(/\/p\d+\|/, '/p…|')).toMatchInlineSnapshot(
-      `"Nothing was requested, because <@U0ADA00001> has an open request for \`203.0.113.10\` in <#C0OPS00001>: “Move 203.0.113.10 from web-1 to web-2” (waiting for approval). <https://nimbus-works.slack.com/archives/C0OPS00001/p…|Open it>. Wait until it ends, or have it withdrawn or rejected."`,
+      `"Nothing was requested, because <@U0ADA00001> has an open request for \`203.0.113.10\` in <#C0OPS00001>: “Move \`203.0.113.10\`: \`web-1\` → \`web-2\`” (waiting for approval). <https://nimbus-works.slack.com/archives/C0OPS00001/p…|Open it>. Wait until it ends, or have it withdrawn or rejected."`,
     )
     expect(world.slack.messages(ops)).toHaveLength(1)
   })

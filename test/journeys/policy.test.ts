@@ -212,8 +212,8 @@ describe('the people whom a card mentions', () => {
 
     const called = [`<@${people.ada}>`]
     expect(mentions(card)).toEqual({ text: called, blocks: called })
-    expect(reminder.text.replace(/in \d+ s/, 'in TIME')).toMatchInlineSnapshot(
-      `":hourglass_flowing_sand: “Move 203.0.113.10 from web-1 to web-2” still needs approval. Expires in TIME. Press *Approve* or *Reject* above."`,
+    expect(reminder.text.replace(/in \d+\ss/, 'in TIME')).toMatchInlineSnapshot(
+      `":hourglass_flowing_sand: “Move \`203.0.113.10\`: \`web-1\` → \`web-2\`” still needs approval. Expires in TIME. Press *Approve* or *Reject* above."`,
     )
   })
 })

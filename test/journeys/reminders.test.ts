@@ -10,10 +10,10 @@ describe('reminders and expiry', () => {
     await untilReport(world.slack, card.ts, /Expired/)
 
     const replies = repliesTo(world, card)
-    expect(replies.map(({ text }) => text.replace(/xpires in \d+ s/, 'xpires in TIME'))).toMatchInlineSnapshot(`
+    expect(replies.map(({ text }) => text.replace(/xpires in \d+\ss/, 'xpires in TIME'))).toMatchInlineSnapshot(`
       [
-        ":hourglass_flowing_sand: <!subteam^S0ONCALL01> “Move 203.0.113.10 from web-1 to web-2” still needs approval. Expires in TIME. Press *Approve* or *Reject* above.",
-        ":hourglass_flowing_sand: <!subteam^S0ONCALL01> “Move 203.0.113.10 from web-1 to web-2” still needs approval. Expires in TIME. Press *Approve* or *Reject* above.",
+        ":hourglass_flowing_sand: <!subteam^S0ONCALL01> “Move \`203.0.113.10\`: \`web-1\` → \`web-2\`” still needs approval. Expires in TIME. Press *Approve* or *Reject* above.",
+        ":hourglass_flowing_sand: <!subteam^S0ONCALL01> “Move \`203.0.113.10\`: \`web-1\` → \`web-2\`” still needs approval. Expires in TIME. Press *Approve* or *Reject* above.",
         "<@U0ADA00001> :alarm_clock: *Expired:* “Move \`203.0.113.10\`: \`web-1\` → \`web-2\`” wasn't approved before the deadline. Nothing was done. Still wanted? Press *Request again* above.",
       ]
     `)
@@ -41,8 +41,8 @@ describe('reminders and expiry', () => {
     await restart(world, () => records.shiftTimes(id, hours(1)))
     await untilReport(slack, card.ts, /Expired/)
 
-    expect(half.text).toContain('Expires in 4 h')
-    expect(last.text).toContain('Expires in 30 min')
+    expect(half.text).toContain('Expires in 4\u00a0h')
+    expect(last.text).toContain('Expires in 30\u00a0min')
     expect(repliesTo(world, card)).toHaveLength(3)
 
     const second = await requestMove(world)
@@ -54,7 +54,7 @@ describe('reminders and expiry', () => {
 
     expect(repliesTo(world, second.card).map(({ text }) => text)).toMatchInlineSnapshot(`
       [
-        ":hourglass_flowing_sand: <!subteam^S0ONCALL01> “Move 203.0.113.10 from web-1 to web-2” still needs approval. Expires in 30 min. Press *Approve* or *Reject* above.",
+        ":hourglass_flowing_sand: <!subteam^S0ONCALL01> “Move \`203.0.113.10\`: \`web-1\` → \`web-2\`” still needs approval. Expires in 30 min. Press *Approve* or *Reject* above.",
         "<@U0ADA00001> :large_green_circle: *Done.* \`203.0.113.10\` is assigned to \`web-2\`.",
       ]
     `)

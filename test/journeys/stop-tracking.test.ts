@@ -29,7 +29,7 @@ describe('Stop tracking', () => {
     expect(denied.text).toMatchInlineSnapshot(`"You aren't an approver of this request. <!subteam^S0ONCALL01> can approve or reject it."`)
     expect(changedTheirMind.outcome).toBe('not-sent')
     expect(stopReport.text.replace(/after .*?\./, 'after TIME.')).toMatchInlineSnapshot(
-      `"<@U0ADA00001> :large_orange_circle: *No longer tracked:* “Move 203.0.113.10 from web-1 to web-2”. <https://nimbus-works.slack.com/team/U0CHI00001|@chiara> stopped tracking after TIME. It may still finish. Press *Track again* above to resume."`,
+      `"<@U0ADA00001> :large_orange_circle: *No longer tracked:* “Move \`203.0.113.10\`: \`web-1\` → \`web-2\`”. <https://nimbus-works.slack.com/team/U0CHI00001|@chiara> stopped tracking after TIME. It may still finish. Press *Track again* above to resume."`,
     )
     expect(report.text).toContain(`\`${elasticIp.address}\` is assigned to`)
     expect(report.text).toMatch(/Finished within .+ \(tracking was off for .+\)\./)

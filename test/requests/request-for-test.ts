@@ -79,7 +79,6 @@ export function ruleFor(more: Partial<PolicyRule> = {}): PolicyRule {
 /** The description of the move on its card. */
 export const description = {
   title: phrase`Move ${'203.0.113.10'}: ${'web-1'} → ${'web-2'}`,
-  sentence: 'Move 203.0.113.10 from web-1 to web-2',
   facts: [
     { label: 'Project', value: 'Storefront' },
     { label: 'Site', value: 'ASH' },

@@ -7,14 +7,27 @@ import { isMachine } from '../../src/domain/approval/origin.ts'
 import { isOpen, type Request, requestStates } from '../../src/domain/request/request.ts'
 import { changeKinds } from '../../src/features/index.ts'
 import { createKeys } from '../../src/redis/key-names.ts'
+import type { OwedNotice } from '../../src/requests/outbox/owed-notices.ts'
 import { createStore } from '../../src/requests/store/store.ts'
 import { delivery, post, resolved, type WireAlert } from '../journeys/alert-deliveries.ts'
-import { ops, people, startWorld, untilShown, type World } from '../journeys/world.ts'
+import { general, ops, people, startWorld, untilShown, type World } from '../journeys/world.ts'
 import { noteOf } from '../requests/audit-for-test.ts'
 import { noAudit } from '../requests/redis-for-test.ts'
 import { signaturesOfBot } from '../requests/signatures-for-test.ts'
 import { asIfNow } from './as-if-now.ts'
-import { accountElasticIps, accountKeys, envOf, evacuation, nodeDown, server, single, storedBy, unanswered } from './scene.ts'
+import {
+  accountElasticIps,
+  accountKeys,
+  envOf,
+  evacuation,
+  nodeDown,
+  owedNotice,
+  owedNoticesOf,
+  server,
+  single,
+  storedBy,
+  unanswered,
+} from './scene.ts'
 import { removeStoredData, type StoredData, writeStoredData } from './stored-data.ts'
 
 const releases = readdirSync(import.meta.dirname, { withFileTypes: true }).filter((entry) => entry.isDirectory())
@@ -45,7 +58,9 @@ describe.each(releases.map(({ name }) => name))('what release %s stored', (relea
     expect(new Set(requests.map(({ kind }) => kind))).toEqual(new Set(changeKinds))
     expect(new Set(requests.map(({ state }) => state))).toEqual(new Set(requestStates))
     const items = requests.flatMap((request) => request.items ?? [])
-    expect(new Set(items.map(({ state }) => state))).toEqual(new Set(['sending', 'moving', 'done', 'failed', 'superseded', 'not-started']))
+    expect(new Set(items.map(({ state }) => state))).toEqual(
+      new Set(['starting', 'tracking', 'done', 'failed', 'superseded', 'not-started']),
+    )
     expect(requests.some(({ origin, state }) => isMachine(origin) && state === 'waiting')).toBe(true)
     expect(requests.some(({ decision, state }) => decision?.breakGlass && state === 'tracking')).toBe(true)
     expect(data.keys[':outbox']?.value.length).toBeGreaterThan(0)
@@ -61,6 +76,20 @@ describe.each(releases.map(({ name }) => name))('what release %s stored', (relea
       const verify = request.decision.breakGlass ? signatures.verifyBreakGlass : signatures.verifyApproved
       expect(verify(request, request.decision)).toBe('genuine')
     }
+  })
+
+  test('has a notice that the operators have not got, and the next process posts it', async () => {
+    const { redis, store } = await load()
+    const [stored = ''] = Object.values(await redis.hgetall(keys.owedNotices))
+    const notice: OwedNotice = JSON.parse(stored.slice(stored.indexOf(' ') + 1))
+    // Notices are dropped after a day, so this one is as old as if its process had died a minute ago.
+    await owedNoticesOf(redis).keep(owedNotice.key, { ...notice, at: Date.now() - 60_000 })
+    await asIfNow({ redis, keys, store, signatures }, ids, Date.now() - data.writtenAt)
+
+    const { slack } = await startWorld({ env: { ...envOf(release), OPS_CHANNEL: general }, account: { key: accountKeys.key } })
+    slack.invite(general)
+
+    await expect.poll(() => slack.messages(general).map(({ text }) => text), quick).toContainEqual(expect.stringContaining('INFRA_API_KEY'))
   })
 
   test('is listed, decided and continued to its end, and the audit chain goes on', async () => {
@@ -137,14 +166,14 @@ const quick = { timeout: 10_000, interval: 20 }
 /** What the list of waiting requests says about each. */
 const listedAs = [
   '8 requests need approval',
-  'Move 203.0.113.20 from web-1 to web-2',
-  'Move 203.0.113.33 from web-1 to web-2',
-  'Move 2 Elastic IPs from edge-ash-2 to web-2',
-  'Move 2 Elastic IPs from edge-ash-1 to web-2',
-  'Rename preview-1 to preview-9',
+  'Move 203.0.113.20: web-1 → web-2',
+  'Move 203.0.113.33: web-1 → web-2',
+  'Evacuate edge-ash-2 → web-2 (2 Elastic IPs)',
+  'Evacuate edge-ash-1 → web-2 (2 Elastic IPs)',
+  'Rename preview-1 → preview-9',
   'Create API key waiting-key',
   'Rotate API key terraform',
-  'Revoke API key laptop of ada',
+  'Revoke API key “laptop of ada”',
 ]
 
 /** The Elastic IPs of the account after all moves that were in flight. */

@@ -10,7 +10,19 @@ import { openWorld } from '../journeys/open-world.ts'
 import { auditWriting, noteOf } from '../requests/audit-for-test.ts'
 import { startRedis } from '../sandbox/redis/start-redis.ts'
 import { openStoredRequests } from '../sandbox/stored-requests.ts'
-import { accountElasticIps, accountKeys, elsewhere, envOf, evacuation, nodeDown, server, single, storedBy } from './scene.ts'
+import {
+  accountElasticIps,
+  accountKeys,
+  elsewhere,
+  envOf,
+  evacuation,
+  nodeDown,
+  owedNotice,
+  owedNoticesOf,
+  server,
+  single,
+  storedBy,
+} from './scene.ts'
 import { readStoredData } from './stored-data.ts'
 
 // Writes the stored data of this version: the whole bot brings requests of each kind into each state, and all that it keeps is saved.
@@ -166,9 +178,9 @@ async function evacuations() {
   const record = await untilState(
     begun.id,
     'tracking',
-    (now) => inState(now, 'moving').length >= 4 && inState(now, 'not-started').length === 1,
+    (now) => inState(now, 'tracking').length >= 4 && inState(now, 'not-started').length === 1,
   )
-  const [first, second] = inState(record, 'moving')
+  const [first, second] = inState(record, 'tracking')
   accountApi.world.endMove(first?.id ?? '')
   accountApi.world.moveBehindOurBack(second?.id ?? '', elsewhere)
   await untilState(begun.id, 'tracking', (record) => inState(record, 'done').length === 1 && inState(record, 'superseded').length === 1)
@@ -212,10 +224,15 @@ await ben.click(unread.card, 'Approve')
 await untilState(unread.id, 'approved')
 accountApi.faults.add({ method: 'PATCH', kind: 'late', delayMs: hour, times: 2 })
 await ben.click(halfSent.card, 'Approve')
-await untilState(halfSent.id, 'tracking', ({ items = [] }) => items.every(({ state }) => state === 'sending'))
+await untilState(halfSent.id, 'tracking', ({ items = [] }) => items.every(({ state }) => state === 'starting'))
 accountApi.faults.add({ method: 'PATCH', kind: 'hang' })
 await ben.click(unanswered.card, 'Approve')
 await untilState(unanswered.id, 'starting')
+await owedNoticesOf(redis).keep(owedNotice.key, {
+  ...owedNotice.notice,
+  message: { ...owedNotice.notice.message, blocks: [] },
+  at: Date.now(),
+})
 // A tick that was under way would be repeated only half a minute after the start of the next bot.
 const data = await until(async () => {
   const read = await readStoredData(redis, storedBy.REDIS_PREFIX)

@@ -1,4 +1,4 @@
-import type { OnAnswer } from '../../domain/change/change.ts'
+import type { OnAnswer } from '../../domain/change/on-answer.ts'
 
 /** All in milliseconds. `readMs` and `writeMs` limit a whole call: for a read, all attempts and the pauses between them. */
 export const defaultHttpTimings = {

@@ -78,13 +78,13 @@ export function createExchange({ pool, baseUrl, key }: ExchangeParts) {
 
 /** Reads a body as text. Throws a RangeError if it has more than `most` bytes. */
 async function readBody(answer: Dispatcher.ResponseData, most = maxResponseBytes): Promise<string> {
-  const told = Number(answer.headers['content-length'] ?? Number.NaN)
-  if (told > most) {
+  const declared = Number(answer.headers['content-length'] ?? Number.NaN)
+  if (declared > most) {
     abandon(answer)
     throw new RangeError('longer than requested')
   }
   // The pool ends bodies of more than 8 MB, and none is longer than its content-length.
-  if (told <= most || most >= maxResponseBytes) return answer.body.text().catch(asTooLong)
+  if (declared <= most || most >= maxResponseBytes) return answer.body.text().catch(asTooLong)
   const parts: Buffer[] = []
   let size = 0
   for await (const part of answer.body as AsyncIterable<Buffer>) {

@@ -15,31 +15,33 @@ export interface RefuseFiringParts {
   /** The slash command, for what people can do by hand. */
   command: string
   /** Receives a channel that takes no message, with Slack's error code. */
-  onUnposted: (channelId: string, error: string) => void
+  onUnposted: (channelId: string, error: string) => Promise<void> | void
 }
 
 export interface Refused {
   words: Mrkdwn
   reason: RefusalReason
   server: FoundServer | undefined
+  /** The account shows no Elastic IPs on the server. */
+  isEmpty?: boolean
   /** Set once the alert has claimed the server. */
   serverId?: string
 }
 
 /** Creates the function that says in the channel why nothing was requested, once until the alert resolves. */
 export function createRefuseFiring({ states, slots, postOnce, command, onUnposted }: RefuseFiringParts) {
-  return async function refuseFiring(firing: ClaimedFiring, { words, reason, server, serverId }: Refused): Promise<TakenFiring> {
+  return async function refuseFiring(firing: ClaimedFiring, { words, reason, server, isEmpty, serverId }: Refused): Promise<TakenFiring> {
     const { alert, route, claim } = firing
     const { channelId } = route
     if (!(await slots.take('notices', channelId, alert.key))) return stormOf(firing, server)
-    const notice = nothingProposed(sourceOf(alert), words, { command, server: server?.name })
+    const notice = nothingProposed(sourceOf(alert), words, { command, server: server?.name, isEmpty })
     const posted = await postOnce({ channelId, key: `alert/${alert.key}` }, notice, { again: claim.again })
     if (posted.is === 'refused') {
-      onUnposted(channelId, posted.error)
+      await onUnposted(channelId, posted.error)
       await states.free(claim, serverId)
       return { is: 'refused', reason: 'not-posted' }
     }
-    await states.settle(claim, { outcome: 'told', serverId })
+    await states.settle(claim, { outcome: 'explained', serverId })
     return { is: 'refused', reason }
   }
 }

@@ -2,6 +2,7 @@ import { isForLackOfAnswer } from '../../domain/approval/denial.ts'
 import { alertsRequester } from '../../domain/approval/origin.ts'
 import type { Change } from '../../domain/change/change.ts'
 import { CheckFailed, UserError } from '../../domain/errors/errors.ts'
+import type { EvacuationFinding } from '../../domain/evacuation/findings.ts'
 import { unlessAborted } from '../../domain/within.ts'
 import { Denied } from '../../requests/access/refuse.ts'
 import type { Submit } from '../../requests/lifecycle/submit/submit.ts'
@@ -31,7 +32,7 @@ export function createRequestEvacuation({ submit, change, command, teamId }: Req
     { server, target }: EvacuationServers,
     episode: string,
     signal: AbortSignal,
-  ): Promise<Pick<Refused, 'words' | 'reason'> | undefined> {
+  ): Promise<Pick<Refused, 'words' | 'reason' | 'isEmpty'> | undefined> {
     const team = teamId()
     try {
       const submitted = submit({
@@ -48,11 +49,15 @@ export function createRequestEvacuation({ submit, change, command, teamId }: Req
       if (!(error instanceof UserError)) throw error
       if (error instanceof Denied && (isForLackOfAnswer(error.denial) || error.denial.code === 'project-unknown'))
         throw new TryLater(error.denial.code)
-      return { words: toUserWords(error) ?? mrkdwn`${error.message}`, reason: reasonOfRefusal(error) }
+      return { words: toUserWords(error) ?? mrkdwn`${error.message}`, reason: reasonOfRefusal(error), isEmpty: isNothingThere(error) }
     }
   }
 }
 export type RequestEvacuation = ReturnType<typeof createRequestEvacuation>
+
+function isNothingThere(error: UserError): boolean {
+  return error instanceof CheckFailed && error.finding.code === ('nothing-on-server' satisfies EvacuationFinding['code'])
+}
 
 function reasonOfRefusal(error: UserError): RefusalReason {
   if (error instanceof CheckFailed) return 'check'

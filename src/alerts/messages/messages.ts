@@ -13,14 +13,20 @@ const mostListed = 20
 /** No server has a longer name. */
 const longestName = 253
 
-/** Says why an alert leads to no request, and which command to run. `command`: the slash command. `server`: its name, if it is known. */
-export function nothingProposed(
-  alert: SourceAlert,
-  why: Mrkdwn,
-  { command, server }: { command: string; server: string | undefined },
-): Mrkdwn {
+interface NextStep {
+  /** The slash command. */
+  command: string
+  /** The name of the server, if it is known. */
+  server: string | undefined
+  /** The account shows no Elastic IPs on the server, so a person can't evacuate it either. */
+  isEmpty?: boolean | undefined
+}
+
+/** Says why an alert leads to no request, and which command to run. */
+export function nothingProposed(alert: SourceAlert, why: Mrkdwn, nextStep: NextStep): Mrkdwn {
+  const { server } = nextStep
   const subject = server === undefined ? mrkdwn`` : mrkdwn` for ${code(server)}`
-  return joinMrkdwn([mrkdwn`:warning: *Nothing proposed*${subject}. ${why} ${byHandWords(command, server)}`, alertWords(alert)], '\n')
+  return joinMrkdwn([mrkdwn`:warning: *Nothing proposed*${subject}. ${why} ${nextWords(nextStep)}`, alertWords(alert)], '\n')
 }
 
 /** Says why an alert is about no server, or why no server or no target was found. */
@@ -52,7 +58,8 @@ function ruleOf({ rule }: Unevaluated): Mrkdwn {
 }
 
 /** Says what a person can do. */
-function byHandWords(command: string, server: string | undefined): Mrkdwn {
+function nextWords({ command, server, isEmpty }: NextStep): Mrkdwn {
+  if (server !== undefined && isEmpty) return mrkdwn`See the server: ${code(`${command} servers ${server}`)}.`
   if (server === undefined) return mrkdwn`Find the server with ${code(`${command} servers`)}, then run ${code(`${command} evacuate`)}.`
   return mrkdwn`By hand: ${code(`${command} evacuate ${server}`)}.`
 }

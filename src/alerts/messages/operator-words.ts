@@ -2,7 +2,7 @@ import { channelMention, code, type Mrkdwn, mrkdwn } from '../../slack/text/text
 import type { RefusalReason } from '../outcome.ts'
 import { mostAlerts } from '../payload/payload.ts'
 
-/** Tells the operators that a channel does not take messages about alerts. `error`: Slack's code. */
+/** Says to the operators that a channel does not take messages about alerts. `error`: Slack's code. */
 export function unposted(channelId: string, error: string): Mrkdwn {
   return mrkdwn`:warning: Alerts can't be posted in ${channelMention(channelId)} (${error}), so they propose nothing there. Invite Lockkeeper to the channel, or name another one in the policy.`
 }

@@ -1,5 +1,6 @@
 import type { AlertRoute } from '../../domain/policy/alert-route.ts'
-import { type Policy, rulesOfKind } from '../../domain/policy/policy.ts'
+import { rulesOfKind } from '../../domain/policy/find-rules.ts'
+import type { Policy } from '../../domain/policy/policy.ts'
 import { quote } from '../notation.ts'
 import type { Conflict } from './conflicts.ts'
 

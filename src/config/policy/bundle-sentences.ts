@@ -1,7 +1,7 @@
 import type { ChangeKind } from '../../domain/policy/change-kind.ts'
 import type { PolicyRule } from '../../domain/policy/policy.ts'
 import { type EasierTerms, easierTerms } from '../../domain/policy/strictness.ts'
-import { formatDuration } from '../../domain/text/duration.ts'
+import { writeDuration } from '../../domain/text/duration.ts'
 import { quote } from '../notation.ts'
 import type { Place } from './places.ts'
 
@@ -29,7 +29,7 @@ function whatToDo(member: keyof PolicyRule, rule: PolicyRule, than: PolicyRule):
   if (member === 'breakGlass') return 'write never'
   if (member === 'needsReason') return 'write required'
   if (member === 'confirm') return 'write true'
-  return `write ${formatDuration(than.expiresMs)} or less`
+  return `write ${writeDuration(than.expiresMs)} or less`
 }
 
 function termsToDo({ approve }: PolicyRule, than: PolicyRule): string {

@@ -1,6 +1,7 @@
 import type { ChangeKind } from '../../domain/policy/change-kind.ts'
 import { partsOutdone } from '../../domain/policy/deciding-rule.ts'
-import { type Policy, type PolicyRule, ruleFor, rulesNaming } from '../../domain/policy/policy.ts'
+import { firstMatchingRule, rulesNaming } from '../../domain/policy/find-rules.ts'
+import type { Policy, PolicyRule } from '../../domain/policy/policy.ts'
 import { easierSentence, uncoveredSentence } from './bundle-sentences.ts'
 import type { Conflict } from './conflicts.ts'
 import { type Place, placesThatDiffer } from './places.ts'
@@ -36,7 +37,7 @@ export function bundleConflicts(policy: Policy): Conflict[] {
 function easierRules(policy: Policy, { kind, part, places }: Named): Conflict[] {
   const found = new Map<string, Conflict>()
   for (const place of places) {
-    const own = ruleFor(policy, { kind, ...place })
+    const own = firstMatchingRule(policy, { kind, ...place })
     if (own.is !== 'rule') continue
     const { rule } = own
     for (const { than, members } of partsOutdone(policy, rule, { kind: part, ...place })) {
@@ -66,7 +67,9 @@ function idleAlerts(policy: Policy): Conflict[] {
 export function bundleWarnings(policy: Policy): Conflict[] {
   return namedIn(policy).flatMap(({ kind, part, naming: [first], places }) => {
     const denied = places.find((place) => {
-      return ruleFor(policy, { kind, ...place }).is === 'none' && ruleFor(policy, { kind: part, ...place }).is === 'rule'
+      return (
+        firstMatchingRule(policy, { kind, ...place }).is === 'none' && firstMatchingRule(policy, { kind: part, ...place }).is === 'rule'
+      )
     })
     if (!denied || !first) return []
     const message = uncoveredSentence({ kind, part, rule: first, place: denied })

@@ -1,8 +1,25 @@
-import { approversOf, type Group, type KindOfChange, type Policy, type PolicyRule, rulesNaming, rulesOfKind } from '../policy/policy.ts'
+import { type KindOfChange, rulesNaming, rulesOfKind } from '../policy/find-rules.ts'
+import { approversOf, type Group, type Policy, type PolicyRule } from '../policy/policy.ts'
 import type { Denial, DeniedAction } from './denial.ts'
 import { alertsRequester } from './origin.ts'
-import { findIn, type Membership, type Person, type Place } from './people.ts'
+import { findIn, type Membership, type Person, type Place, type Requester } from './people.ts'
 import { allow, deny, type Ruling } from './ruling.ts'
+
+/** Who wants to act on a request, and where. */
+interface Actor {
+  person: Person
+  /** The channel of the request. */
+  place: Place
+  /** The user id of the requester. */
+  requesterId: string
+}
+
+/** What also decides whether somebody may act on a request as an approver. */
+interface ActorUnderRule extends Actor {
+  /** The current rule of the request. Undefined if the policy no longer has one. */
+  rule: PolicyRule | undefined
+  membership: Membership
+}
 
 /** Whether a person may use Lockkeeper and read the account with it. */
 export function judgeReader(person: Person, place: Place): Ruling {
@@ -13,7 +30,7 @@ export function judgeReader(person: Person, place: Place): Ruling {
  * Whether at least one rule lets a person request a change of this kind in this channel. The project of the change decides later which rule
  * applies.
  */
-export function judgeRequesterOfKind(person: Person, place: Place, change: KindOfChange, policy: Policy, membership: Membership): Ruling {
+export function judgeRequesterOfKind({ person, place, membership }: Requester, change: KindOfChange, policy: Policy): Ruling {
   const refused = judgeRequestingHere(person, place)
   if (refused) return refused
   const rules = rulesOfKind(policy, { ...change, channelId: place.channelId })
@@ -22,7 +39,7 @@ export function judgeRequesterOfKind(person: Person, place: Place, change: KindO
 }
 
 /** Whether a person may request a change under this rule. Denies if Slack gave no answer. */
-export function judgeRequester(person: Person, place: Place, rule: PolicyRule, membership: Membership): Ruling {
+export function judgeRequester({ person, place, membership }: Requester, rule: PolicyRule): Ruling {
   return judgeRequestingHere(person, place) ?? judgeAmongRequesters(person, rule, membership)
 }
 
@@ -34,13 +51,7 @@ export function noRule(policy: Policy, { kind, hasProject }: KindOfChange): Deni
 }
 
 /** Whether a person may decide a request. Denies if Slack gave no answer. */
-export function judgeApprover(
-  person: Person,
-  place: Place,
-  requesterId: string,
-  rule: PolicyRule | undefined,
-  membership: Membership,
-): Ruling {
+export function judgeApprover({ person, place, requesterId, rule, membership }: ActorUnderRule): Ruling {
   const refused = judgeWhoAndWhere(person, place, 'decide')
   if (refused) return refused
   if (person.userId === requesterId) return deny({ code: 'own-request' })
@@ -48,13 +59,7 @@ export function judgeApprover(
 }
 
 /** Whether the requester may approve the request alone in an emergency. The rule must allow it, and the requester must be an approver. */
-export function judgeBreakGlass(
-  person: Person,
-  place: Place,
-  requesterId: string,
-  rule: PolicyRule | undefined,
-  membership: Membership,
-): Ruling {
+export function judgeBreakGlass({ person, place, requesterId, rule, membership }: ActorUnderRule): Ruling {
   const refused = judgeWhoAndWhere(person, place, 'decide')
   if (refused) return refused
   if (person.userId !== requesterId) return deny({ code: 'only-requester-may-break-glass', requester: requesterId })
@@ -62,22 +67,16 @@ export function judgeBreakGlass(
 }
 
 /** Whether a person is the requester, who alone may take a new secret or withdraw the request. */
-export function judgeOwner(person: Person, place: Place, requesterId: string, wants: 'issue' | 'withdraw'): Ruling {
+export function judgeOwner({ person, place, requesterId }: Actor, wants: 'issue' | 'withdraw'): Ruling {
   const reader = judgeReader(person, place)
   if (!reader.allowed) return reader
   return person.userId === requesterId ? allow({ via: 'requester' }) : deny({ code: `only-requester-may-${wants}`, requester: requesterId })
 }
 
 /** Whether a person may stop or resume the tracking of a request. The requester and the approvers may. */
-export function judgeTracker(
-  person: Person,
-  place: Place,
-  requesterId: string,
-  rule: PolicyRule | undefined,
-  membership: Membership,
-): Ruling {
-  if (person.userId !== requesterId) return judgeApprover(person, place, requesterId, rule, membership)
-  const reader = judgeReader(person, place)
+export function judgeTracker(actor: ActorUnderRule): Ruling {
+  if (actor.person.userId !== actor.requesterId) return judgeApprover(actor)
+  const reader = judgeReader(actor.person, actor.place)
   return reader.allowed ? allow({ via: 'requester' }) : reader
 }
 

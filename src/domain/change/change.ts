@@ -1,35 +1,15 @@
 import type { z } from 'zod'
 import type { ChangeKind } from '../policy/change-kind.ts'
 import type { Project } from '../policy/policy.ts'
-import type { Secret } from '../signing/secret.ts'
 import type { Phrase } from '../text/phrase.ts'
 import type { Description } from './description.ts'
 import type { Explain, Finding } from './finding.ts'
-import type { Observation } from './observation.ts'
+import type { Handover } from './handover.ts'
+import type { Moment, Observation } from './observation.ts'
 import type { Offer } from './offer.ts'
-import type { RetractedBecause } from './retraction.ts'
-
-/** Receives the outcome of a write. `operation` is Lockkeeper's own name for it; `status` is the HTTP status, or why there is none. */
-export type OnAnswer = (answer: { operation: string; status: number | string }) => void
-
-/** The result of the reads before a change. */
-export interface Preflight<Facts, Input = unknown> {
-  facts: Facts
-  /** The input with the ids that the account API returned. A typed id can differ in case, or be another name of the same resource. */
-  input?: Input
-  /** What could not be checked. */
-  unchecked: Finding[]
-  /** What approvers should know, although it does not prevent the change. */
-  warnings?: Finding[]
-  /** True if a needed read got no answer, so that the account may differ from `facts`. */
-  incomplete: boolean
-}
-
-export interface PreflightOptions {
-  signal?: AbortSignal
-  /** True when a change is requested. The check then also makes the reads that only the warnings need. */
-  forRequest?: boolean
-}
+import type { OnAnswer } from './on-answer.ts'
+import type { Preflight, PreflightOptions } from './preflight.ts'
+import type { UnderwayNow } from './underway-now.ts'
 
 /**
  * A kind of change, as named data. A request in Redis is matched to its change by `kind`, and parsed again by `input` and `facts`. That may
@@ -127,56 +107,4 @@ export interface Item {
   facts: unknown
   /** Set if the account does not show where it is: where Lockkeeper saw it last, and how long before the request. */
   lastSeen?: { server: string; agoMs: number }
-}
-
-/** Lists the changes under way on the account, with the words for them. */
-export interface UnderwayNow {
-  /** Lists each in words: `203.0.113.10 (eip_1), shown on web-1`. */
-  list(options: { signal: AbortSignal }): Promise<string[]>
-  /** The heading of the list: `Elastic IPs that are moving now`. */
-  some: string
-  /** The sentence for an empty list. */
-  none: string
-  /** The sentence if the account API did not answer. */
-  unread: string
-}
-
-/**
- * A change that issues a secret. After the approval the requester starts it with a click, so that they are present to see the secret. Its
- * `observe` finds a secret that nobody saw, and makes it worthless.
- */
-export interface Handover<Input, Facts> {
-  /** The label of the button: `Create key`. */
-  label: string
-  /** The sentence that the requester must confirm after the click. Absent: no confirmation. */
-  warning?: string
-  /** Sends the one write. */
-  issue(input: Input, facts: Facts, options: { onAnswer: OnAnswer }): Promise<Issued>
-  /** Makes a secret worthless that nobody has seen. Safe to repeat. */
-  retract(issued: Issued): Promise<void>
-  /** The words by which the account's own events may name `retract`. */
-  retractActions: string[]
-  /** Returns the finding with which the request fails after `retract`. */
-  retracted(issued: Issued, because: RetractedBecause): Finding
-}
-
-export interface Issued {
-  id: string
-  secret: Secret
-  /** Plain text above the secret: `Your new API key ci-deploy`. */
-  heading: string
-  /** Plain text in small print below the secret. */
-  note: string
-}
-
-/** The phase of a request when it is observed, and the time since its write was sent. */
-export interface Moment {
-  /**
-   * `sent`: the answer to the write is unknown. `accepted`: the account API accepted it. `ended`: reported as not started or failed, and
-   * still tracked.
-   */
-  phase: 'sent' | 'accepted' | 'ended'
-  sinceSentMs: number
-  /** True shortly after the write. It may not have arrived yet, or reads may not show it yet, so its absence proves nothing. */
-  early: boolean
 }

@@ -1,5 +1,6 @@
 import type { ChangeKind } from '../policy/change-kind.ts'
-import type { Change, UnderwayNow } from './change.ts'
+import type { Change } from './change.ts'
+import type { UnderwayNow } from './underway-now.ts'
 
 /** Creates the registry of the changes by their kind. It is created empty, because features register their changes later. */
 export function createKinds(changes: Change[]) {

@@ -23,3 +23,15 @@ export type Observation =
   | { is: 'failed'; cause: Finding; mayStillHappen?: boolean; corrects?: boolean }
   | { is: 'not-started'; cause: Finding }
   | { is: 'superseded'; cause: Finding }
+
+/** The phase of a request when it is observed, and the time since its write was sent. */
+export interface Moment {
+  /**
+   * `sent`: the answer to the write is unknown. `accepted`: the account API accepted it. `ended`: reported as not started or failed, and
+   * still tracked.
+   */
+  phase: 'sent' | 'accepted' | 'ended'
+  sinceSentMs: number
+  /** True shortly after the write. It may not have arrived yet, or reads may not show it yet, so its absence proves nothing. */
+  early: boolean
+}

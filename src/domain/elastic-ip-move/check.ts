@@ -1,7 +1,7 @@
 import { type ElasticIp, statusNotShown } from '../account/elastic-ip.ts'
 import { distinctLabels, type ProjectRef, type Slugged, sameProject, sameSite } from '../account/place.ts'
 import type { Server } from '../account/server.ts'
-import type { Preflight } from '../change/change.ts'
+import type { Preflight } from '../change/preflight.ts'
 import { CheckFailed } from '../errors/errors.ts'
 import type { MoveFacts, MoveInput } from './elastic-ip-move.ts'
 import type { MoveFinding } from './findings.ts'

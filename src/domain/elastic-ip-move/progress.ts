@@ -1,6 +1,5 @@
 import type { ElasticIp } from '../account/elastic-ip.ts'
-import type { Moment } from '../change/change.ts'
-import type { Observation } from '../change/observation.ts'
+import type { Moment, Observation } from '../change/observation.ts'
 import { addressOf, type MoveFacts } from './elastic-ip-move.ts'
 import type { MoveFinding } from './findings.ts'
 

@@ -22,11 +22,14 @@ export class UnknownName extends UserError {
   /** What was looked for: `server`. */
   readonly what: string
   readonly typed: string
+  /** Why nothing can have this name: `isn't an IP address: 999 is more than 255.` */
+  readonly problem: string | undefined
 
-  constructor(what: string, typed: string) {
-    super(`No ${what} ${typed}.`)
+  constructor(what: string, typed: string, problem?: string) {
+    super(problem === undefined ? `No ${what} ${typed}.` : `${typed} ${problem}`)
     this.what = what
     this.typed = typed
+    this.problem = problem
   }
 }
 

@@ -1,6 +1,6 @@
 import { freshSeenMs } from '../account/assignment.ts'
-import type { Preflight } from '../change/change.ts'
 import type { Finding } from '../change/finding.ts'
+import type { Preflight } from '../change/preflight.ts'
 import { CheckFailed } from '../errors/errors.ts'
 import { canonicalJson } from '../signing/canonical-json.ts'
 import { type CheckFor, type EvacuationReads, type Judged, judgeAddresses } from './addresses.ts'

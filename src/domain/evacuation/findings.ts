@@ -67,7 +67,7 @@ function sentenceOf(finding: EvacuationFinding): Phrase {
     case 'same-server':
       return phrase`${finding.server} can't be evacuated to itself. Choose another server.`
     case 'nothing-on-server':
-      return phrase`The account shows no Elastic IP on ${finding.server}, so there is nothing to move.`
+      return phrase`The account shows no Elastic IPs on ${finding.server}, so there is nothing to evacuate.`
     case 'nothing-chosen':
       return phrase`Choose at least one address of ${finding.server}.`
     case 'too-many-addresses':

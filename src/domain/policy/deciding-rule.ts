@@ -1,22 +1,16 @@
-import type { ChangeKind } from './change-kind.ts'
-import { type Policy, type PolicyRule, type Project, type RuleFor, ruleFor, rulesNaming } from './policy.ts'
+import { type FoundRule, firstMatchingRule, type RuleQuery, rulesNaming } from './find-rules.ts'
+import type { Policy, PolicyRule } from './policy.ts'
 import { easierMembers } from './strictness.ts'
-
-interface RequestedThing {
-  kind: ChangeKind
-  channelId: string
-  project: Project
-}
 
 /**
  * Finds the rule that decides a change. A bundle is never easier than its parts: if its own rule is easier than the one for a part, the rule
  * for the part decides. The start refuses such policies, so this only matters if that check has a gap.
  */
-export function decidingRule(policy: Policy, change: RequestedThing): RuleFor {
-  const own = ruleFor(policy, change)
+export function decidingRule(policy: Policy, change: RuleQuery): FoundRule {
+  const own = firstMatchingRule(policy, change)
   const part = policy.bundles?.get(change.kind)
   if (part === undefined || own.is !== 'rule') return own
-  const ofPart = ruleFor(policy, { ...change, kind: part })
+  const ofPart = firstMatchingRule(policy, { ...change, kind: part })
   if (ofPart.is === 'project-unknown') return ofPart
   return partsOutdone(policy, own.rule, { ...change, kind: part }).length > 0 ? ofPart : own
 }
@@ -31,8 +25,8 @@ interface Outdone {
  * Finds the rules for a part than which the rule of its bundle is easier. If the part can be requested only in other channels, the bundle
  * cannot be requested in this one, because membership of those channels limits who requests.
  */
-export function partsOutdone(policy: Policy, rule: PolicyRule, part: RequestedThing): Outdone[] {
-  const here = ruleFor(policy, part)
+export function partsOutdone(policy: Policy, rule: PolicyRule, part: RuleQuery): Outdone[] {
+  const here = firstMatchingRule(policy, part)
   const found = here.is === 'none' ? elsewhere(policy, part) : [here]
   return found
     .flatMap((each) => (each.is === 'none' ? [] : [each.rule]))
@@ -42,9 +36,9 @@ export function partsOutdone(policy: Policy, rule: PolicyRule, part: RequestedTh
 
 const wider: (keyof PolicyRule)[] = ['channels']
 
-function elsewhere(policy: Policy, part: RequestedThing): RuleFor[] {
+function elsewhere(policy: Policy, part: RuleQuery): FoundRule[] {
   const channels = new Set(rulesNaming(policy, part.kind).flatMap((rule) => rule.channels ?? []))
-  return [...channels].map((channelId) => ruleFor(policy, { ...part, channelId }))
+  return [...channels].map((channelId) => firstMatchingRule(policy, { ...part, channelId }))
 }
 
 function isOpenToPeople({ request }: PolicyRule): boolean {

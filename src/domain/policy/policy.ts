@@ -23,6 +23,9 @@ export interface Projects {
   names: string[]
 }
 
+/** The project of a change. `none`: its kind belongs to no project. `unknown`: the account API did not show it. */
+export type Project = { id: string; name?: string | undefined } | 'none' | 'unknown'
+
 /** A rule for some kinds of change. Only the first matching rule of a policy applies. */
 export interface PolicyRule {
   /** Shown to people and written to the audit. */
@@ -59,71 +62,6 @@ export interface Policy {
   bundles?: Bundles
   /** The requests that alerts lead to, in the order in which they are compared. Absent: alerts lead to nothing. */
   alerts?: AlertRoute[]
-}
-
-/** The project of a change. `none`: its kind belongs to no project. `unknown`: the account API did not show it. */
-export type Project = { id: string; name?: string | undefined } | 'none' | 'unknown'
-
-export type RuleFor = { is: 'rule'; rule: PolicyRule } | { is: 'none' } | { is: 'project-unknown'; rule: PolicyRule }
-
-/**
- * Finds the rule for a change, which is the first that matches. If a rule depends on a project that is unknown, the search ends there.
- * Otherwise a missing answer could lead to a less strict rule below.
- */
-export function ruleFor(policy: Policy, change: { kind: ChangeKind; channelId: string; project: Project }): RuleFor {
-  for (const rule of rulesIn(policy, change)) {
-    const belongs = isIn(rule.projects, change.project)
-    if (belongs === 'unknown') return { is: 'project-unknown', rule }
-    if (belongs) return { is: 'rule', rule }
-  }
-  return { is: 'none' }
-}
-
-/** A kind of change, and whether its changes belong to projects. */
-export interface KindOfChange {
-  kind: ChangeKind
-  hasProject: boolean
-}
-
-/**
- * Finds the rules that can apply to a change of this kind in this channel, in their order. Its project decides which one does. Each rule
- * names only the projects that no earlier one decides, and the first rule for every project is the last: no later one is ever reached.
- */
-export function rulesOfKind(policy: Policy, { kind, channelId, hasProject }: KindOfChange & { channelId: string }): PolicyRule[] {
-  const found: PolicyRule[] = []
-  for (const rule of rulesIn(policy, { kind, channelId })) {
-    if (rule.projects === undefined) return [...found, rule]
-    const projects = without(rule.projects, found)
-    if (hasProject && projects.ids.length + projects.names.length > 0) found.push({ ...rule, projects })
-  }
-  return found
-}
-
-function without({ ids, names }: Projects, earlier: PolicyRule[]): Projects {
-  return {
-    ids: ids.filter((id) => !earlier.some(({ projects }) => projects?.ids.includes(id))),
-    names: names.filter((name) => !earlier.some(({ projects }) => projects?.names.includes(name))),
-  }
-}
-
-function rulesIn(policy: Policy, { kind, channelId }: { kind: ChangeKind; channelId: string }): PolicyRule[] {
-  return rulesNaming(policy, kind).filter(({ channels }) => channels === undefined || channels.includes(channelId))
-}
-
-/** Finds the rules for a kind of change in any channel. A bundle that no rule of the policy names has the rules of its parts. */
-export function rulesNaming(policy: Policy, kind: ChangeKind): PolicyRule[] {
-  const naming = policy.rules.filter((rule) => rule.changes.includes(kind))
-  const part = policy.bundles?.get(kind)
-  return naming.length === 0 && part !== undefined ? rulesNaming(policy, part) : naming
-}
-
-function isIn(projects: Projects | undefined, project: Project): boolean | 'unknown' {
-  if (projects === undefined) return true
-  if (project === 'none') return false
-  if (project === 'unknown') return 'unknown'
-  if (projects.ids.includes(project.id)) return true
-  if (project.name === undefined) return projects.names.length > 0 ? 'unknown' : false
-  return projects.names.includes(project.name)
 }
 
 export function isUserGroup(id: string): boolean {

@@ -3,12 +3,10 @@ import { Finding } from '../change/finding.ts'
 import { Sighting } from '../change/observation.ts'
 
 /**
- * The states of one item of a request that has several. docs/request-states.md shows the steps between them.
- *
- * - `sending`: the write may have been sent, and its answer is not known yet.
- * - `moving`: the account API accepted the write, and the change takes effect.
+ * The states of one item of a request that has several. docs/request-states.md shows the steps between them. They mean what they mean for a
+ * request with a single change, except `waiting`: the request is approved, and the write of the item was not sent yet.
  */
-export const itemStates = ['waiting', 'sending', 'moving', 'done', 'failed', 'superseded', 'not-started'] as const
+export const itemStates = ['waiting', 'starting', 'tracking', 'done', 'failed', 'superseded', 'not-started'] as const
 export type ItemState = (typeof itemStates)[number]
 
 /** Stands for a state of an item that another version of Lockkeeper wrote. No step leads to it or from it. */
@@ -38,7 +36,7 @@ export function isItemOpen({ state }: Pick<RequestItem, 'state'>): boolean {
 
 /** Whether the write of an item was sent, and its outcome is not known. */
 export function isItemUnderway({ state }: Pick<RequestItem, 'state'>): boolean {
-  return state === 'sending' || state === 'moving'
+  return state === 'starting' || state === 'tracking'
 }
 
 /** Returns the items that can be tried again. An item that somebody else moved is left as it is. */

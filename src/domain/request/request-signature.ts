@@ -1,6 +1,7 @@
 import { type Keyring, orForged, type Verdict } from '../signing/keyring.ts'
 import { isGenuine } from './payload.ts'
 import type { Approval, Decision, Request } from './request.ts'
+import { createVerifyOnce } from './verify-once.ts'
 
 type AsRequested = Pick<
   Request,
@@ -65,8 +66,8 @@ function approvedContent({ id, hash, approvals }: Pick<Request, 'id' | 'hash' | 
   return { signed: 'approved', requestId: id, hash, by, at, approvals: approvals.map(({ signature }) => signature) }
 }
 
-function breakGlassContent({ id, hash }: Pick<Request, 'id' | 'hash'>, { by, name, rule, via, at, reason }: Omit<Decision, 'signature'>) {
-  return { signed: 'break-glass', requestId: id, hash, by, name, rule, via, at, reason }
+function breakGlassContent({ id, hash }: Pick<Request, 'id' | 'hash'>, { by, rule, via, at, reason }: Omit<Decision, 'signature'>) {
+  return { signed: 'break-glass', requestId: id, hash, by, rule, via, at, reason }
 }
 
 /**
@@ -82,12 +83,12 @@ export function createRequestSignatures(keyring: Keyring) {
   const verifyRequest = (request: Request): Verdict => keyring.verify(requestContent(request), request.signature)
   const verifySeen = (request: Request): Verdict => keyring.verify(seenContent(request, request.seen), request.seenSignature)
 
-  const isKnown = createKnown()
+  const verifyOnce = createVerifyOnce()
 
   /** Verifies everything that people are shown of a change: what was requested, its hash, and what was read before the write. */
   function verifyRecord(request: Request): Verdict {
     const { warnings, signature, seen, seenSignature } = request
-    return orForged(() => isKnown({ ...requestContent(request), warnings, signature, seen, seenSignature }, () => verifyParts(request)))
+    return orForged(() => verifyOnce({ ...requestContent(request), warnings, signature, seen, seenSignature }, () => verifyParts(request)))
   }
 
   function verifyParts(request: Request): Verdict {
@@ -124,33 +125,3 @@ export function createRequestSignatures(keyring: Keyring) {
   }
 }
 export type RequestSignatures = ReturnType<typeof createRequestSignatures>
-
-/** How much text of genuine records is remembered, in characters. A record with one change has about 2,000. */
-const rememberedCharacters = 4_000_000
-
-/**
- * Remembers what was genuine. A record is verified at each step and for each message, and its signed part never changes. Only the same text again
- * is taken as known.
- */
-function createKnown() {
-  const known = new Set<string>()
-  let characters = 0
-
-  function remember(text: string): void {
-    known.add(text)
-    characters += text.length
-    for (const oldest of known) {
-      if (characters <= rememberedCharacters) return
-      known.delete(oldest)
-      characters -= oldest.length
-    }
-  }
-
-  return function isKnown(content: object, verify: () => Verdict): Verdict {
-    const text = JSON.stringify(content)
-    if (known.has(text)) return 'genuine'
-    const verdict = verify()
-    if (verdict === 'genuine') remember(text)
-    return verdict
-  }
-}

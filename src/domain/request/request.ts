@@ -55,8 +55,6 @@ export const Decision = Grant.extend({
   reason: z.string().optional(),
   /** True if the requester approved it alone in an emergency. */
   breakGlass: z.boolean().optional(),
-  /** Older records have the name of the requester who did, and their signature covers it. */
-  name: z.string().optional(),
   /** When the last approval was given, in ms since 1970. */
   at: z.number().optional(),
   /** Signs that the approvals were enough, or the emergency with its reason (see `request-signature.ts`). */

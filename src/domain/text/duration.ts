@@ -7,10 +7,17 @@ export function parseDuration(text: string): number | undefined {
   return factor === undefined ? undefined : Number(amount) * factor
 }
 
+/** Writes a duration as people write it in the configuration, in the largest unit that needs no rounding: `30m`. */
+export function writeDuration(ms: number): string {
+  const units = Object.entries(unitMs).toReversed()
+  const [unit, factor] = units.find(([, factor]) => ms % factor === 0) ?? ['ms', 1]
+  return `${ms / factor}${unit}`
+}
+
 /** Formats a duration for people: `43 s`, `2 min 05 s`, `1 h 12 min`, `3 d 4 h`. */
 export function formatDuration(ms: number): string {
   const seconds = Math.round(Math.max(0, ms) / 1_000)
-  if (seconds < 60) return `${seconds} s`
+  if (seconds < 60) return withUnit(seconds, 's')
   if (seconds < 3_600) return twoParts(Math.floor(seconds / 60), 'min', seconds % 60, 's')
   const minutes = Math.round(seconds / 60)
   if (minutes < 1_440) return twoParts(Math.floor(minutes / 60), 'h', minutes % 60, 'min')
@@ -37,6 +44,11 @@ function counted(number: number, unit: string): string {
 }
 
 function twoParts(large: number, largeUnit: string, small: number, smallUnit: string): string {
-  if (small === 0) return `${large} ${largeUnit}`
-  return `${large} ${largeUnit} ${smallUnit === 's' ? String(small).padStart(2, '0') : small} ${smallUnit}`
+  const first = withUnit(large, largeUnit)
+  return small === 0 ? first : `${first} ${withUnit(smallUnit === 's' ? String(small).padStart(2, '0') : small, smallUnit)}`
+}
+
+/** Joins a number and the sign of its unit by a no-break space, so that no phone breaks the line between them. */
+export function withUnit(amount: number | string, unit: string): string {
+  return `${amount}\u00a0${unit}`
 }

@@ -36,6 +36,11 @@ export function owner(userId: string): OwnerInPhrase {
   return { owner: userId }
 }
 
+/** Leaves out that something is for this person, or for anybody. */
+export function withoutOwner(phrase: Phrase, userId?: string): Phrase {
+  return phrase.filter((part) => typeof part === 'string' || !('owner' in part) || (userId !== undefined && part.owner !== userId))
+}
+
 /** Returns the phrase as plain text. A name that could pass for a part of the sentence is in quotation marks. */
 export function phraseText(phrase: Phrase): string {
   return phrase.map(partText).join('')

@@ -1,5 +1,5 @@
-import { option } from '../../slack/blocks/inputs.ts'
 import { notice } from '../../slack/blocks/notice.ts'
+import { option } from '../../slack/blocks/option.ts'
 import type { Click } from '../../slack/commands/handlers.ts'
 import { mrkdwn } from '../../slack/text/text.ts'
 import type { Feature, FeatureDefinition } from '../feature.ts'

@@ -1,7 +1,7 @@
 import type { KnownBlock } from '@slack/web-api'
 import { actions, button, context, wholeSection } from '../../slack/blocks/blocks.ts'
-import { externalSelect } from '../../slack/blocks/inputs.ts'
 import { limitBlocks, message } from '../../slack/blocks/message.ts'
+import { externalSelect } from '../../slack/blocks/selects.ts'
 import type { TableMessage } from '../../slack/lists/answerable.ts'
 import { dataTable } from '../../slack/lists/data-table.ts'
 import { mostCharacters } from '../../slack/text/characters.ts'

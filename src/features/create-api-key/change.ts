@@ -3,10 +3,11 @@ import { ensureDeleted, findApiKey } from '../../account-api/api-key-lookup.ts'
 import type { AccountApi } from '../../account-api/client.ts'
 import { deletingActions } from '../../domain/account/account-event.ts'
 import { keyPhrase, labelOf } from '../../domain/account/api-key-name.ts'
-import type { Change, Moment, Preflight, PreflightOptions } from '../../domain/change/change.ts'
+import type { Change } from '../../domain/change/change.ts'
 import type { Description } from '../../domain/change/description.ts'
 import { explainer } from '../../domain/change/finding.ts'
-import type { Observation } from '../../domain/change/observation.ts'
+import type { Moment, Observation } from '../../domain/change/observation.ts'
+import type { Preflight, PreflightOptions } from '../../domain/change/preflight.ts'
 import { isUnanswered } from '../../domain/errors/api-errors.ts'
 import { phrase } from '../../domain/text/phrase.ts'
 import { NewKeyFinding, newKeyWords, refuseNewKey } from './findings.ts'
@@ -87,7 +88,6 @@ export function createNewKeyChange({ apiKeys }: Pick<AccountApi, 'apiKeys'>): Ch
 function describeNewKey(facts: NewKey): Description {
   return {
     title: phrase`Create API key ${keyPhrase(facts.name)}`,
-    sentence: `Create API key ${labelOf(facts.name)} (${accessOf(facts)}, ${originsOf(facts)})`,
     facts: [
       { label: 'Access', value: accessOf(facts) },
       { label: 'Usable from', value: originsOf(facts) },

@@ -7,6 +7,7 @@ import { type CommandSubmit, submitFromCommand, submitFromForm } from '../../req
 import { requestIdFor } from '../../requests/lifecycle/submit/build-request.ts'
 import { reasonIn } from '../../slack/blocks/reason-input.ts'
 import type { CommandCall } from '../../slack/commands/commands.ts'
+import { refuseForm } from '../../slack/commands/forms/refuse-form.ts'
 import type { Submission, SubmissionAnswer } from '../../slack/commands/handlers.ts'
 import { truncate } from '../../slack/text/cut-text.ts'
 import { type Mrkdwn, mrkdwn } from '../../slack/text/text.ts'
@@ -20,6 +21,10 @@ interface CreateApiKeyParts extends CommandSubmit {
 }
 
 const nameRule = 'A name has up to 60 letters, digits, spaces and . _ @ + -. It begins with a letter or digit.'
+
+function addressRule(wrong: string[]): Mrkdwn {
+  return mrkdwn`Not an IP address, or too large a range: ${truncate(wrong.join(', '), 200, 'plain')}. Use 203.0.113.7 or 203.0.113.0/24.`
+}
 
 /** `/infra keys create`: requests a new API key. Only the requester sees its token, once. */
 export const createApiKey = { kinds: ['key.create'], create } satisfies FeatureDefinition
@@ -50,11 +55,14 @@ function create({ accountApi, submit, openForm }: CreateApiKeyParts): Feature {
         reason,
         problem,
       })
-    if (!isKeyLabel(label)) return { is: 'refused', blockId: keyForm.name, problem: mrkdwn`${nameRule}`, again }
-    if (wrong.length > 0) {
-      const problem = mrkdwn`Not an IP address, or too large a range: ${truncate(wrong.join(', '), 200, 'plain')}. Use 203.0.113.7 or 203.0.113.0/24.`
-      return { is: 'refused', blockId: keyForm.addresses, problem, again }
-    }
+    const refused = refuseForm(
+      {
+        [keyForm.name]: isKeyLabel(label) ? undefined : mrkdwn`${nameRule}`,
+        [keyForm.addresses]: wrong.length > 0 ? addressRule(wrong) : undefined,
+      },
+      again,
+    )
+    if (refused) return refused
     const input = { name: uniqueKeyName(label, origin.userId, requestIdFor(deliveryKey)), readOnly: !fullAccess, allowedIps: addresses }
     return submitFromForm(submit, submission, { change, input, reason, blockId: keyForm.name, again })
   }
@@ -76,7 +84,7 @@ function create({ accountApi, submit, openForm }: CreateApiKeyParts): Feature {
         mistakes: ['keys new', 'keys add'],
         need: 'key.create',
         form: (metadata) => keyModal({ metadata }),
-        button: { text: 'New key', actionId: 'open-create-api-key' },
+        button: { text: 'New key', actionId: 'open-create-api-key', opens: keyForm.title },
         run,
       },
     ],

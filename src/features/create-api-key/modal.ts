@@ -1,12 +1,15 @@
 import type { ModalView } from '@slack/web-api'
 import { reasonField } from '../../requests/messages/forms/reason-field.ts'
 import { problemBlocks } from '../../slack/blocks/blocks.ts'
-import { input, option, plainTextInput, radioButtons } from '../../slack/blocks/inputs.ts'
+import { input, plainTextInput } from '../../slack/blocks/inputs.ts'
 import { modal } from '../../slack/blocks/modal.ts'
+import { option } from '../../slack/blocks/option.ts'
+import { radioButtons } from '../../slack/blocks/selects.ts'
 import type { Mrkdwn } from '../../slack/text/text.ts'
 
 export const keyForm = {
   callbackId: 'create-api-key',
+  title: 'Create an API key',
   name: 'key-name',
   access: 'key-access',
   addresses: 'key-addresses',
@@ -27,7 +30,7 @@ interface KeyFormView {
 export function keyModal(view: KeyFormView): ModalView {
   return modal({
     callbackId: keyForm.callbackId,
-    title: 'Create an API key',
+    title: keyForm.title,
     submit: 'Request approval',
     metadata: view.metadata,
     blocks: [

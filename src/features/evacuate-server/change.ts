@@ -80,10 +80,8 @@ function doneSentence({ items, to }: EvacuationFacts): Phrase {
 }
 
 function describeEvacuation({ from, to, toAddress, project, site, items }: EvacuationFacts): Description {
-  const count = addressCount(items.length)
   return {
-    title: phrase`Evacuate ${from.name} → ${to.name}: ${[count]}`,
-    sentence: `Move ${count} from ${from.name} to ${to.name}`,
+    title: phrase`Evacuate ${from.name} → ${to.name} (${[addressCount(items.length)]})`,
     facts: [
       { label: 'Project', value: project ? projectName(project) : 'not known' },
       { label: 'Site', value: site ?? 'not known' },

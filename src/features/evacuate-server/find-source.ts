@@ -2,6 +2,7 @@ import type { AccountApi } from '../../account-api/client.ts'
 import type { SeenAssignments } from '../../domain/account/assignment.ts'
 import type { ProjectRef } from '../../domain/account/place.ts'
 import { UnknownName } from '../../domain/errors/errors.ts'
+import { serverNameProblem } from '../../domain/text/address-problem.ts'
 import { chooseServer, findServers } from '../../moves/find-server.ts'
 
 /** The server to evacuate, as far as it is known. */
@@ -31,7 +32,7 @@ export function createFindSource({ accountApi, seen }: FindSourceParts) {
       serverId === typed || serverName.toLowerCase() === typed.toLowerCase()
     const servers = new Map((await seen.find(isTyped)).map(({ serverId, serverName }) => [serverId, serverName]))
     const [only] = servers
-    if (!only || servers.size > 1) throw new UnknownName('server', typed)
+    if (!only || servers.size > 1) throw new UnknownName('server', typed, serverNameProblem(typed))
     return { id: only[0], name: only[1], project: undefined }
   }
 }

@@ -8,6 +8,7 @@ import { submitFromForm } from '../../requests/interactions/forms/submit-from-sl
 import type { Submit } from '../../requests/lifecycle/submit/submit.ts'
 import { isChoice, keepChoice, preset } from '../../slack/blocks/picker.ts'
 import { reasonIn } from '../../slack/blocks/reason-input.ts'
+import { refuseForm } from '../../slack/commands/forms/refuse-form.ts'
 import type { Click, Submission, SubmissionAnswer } from '../../slack/commands/handlers.ts'
 import { toUserWords } from '../../slack/errors.ts'
 import { readMetadata, writeMetadata } from '../../slack/receive/metadata.ts'
@@ -87,18 +88,21 @@ export function createEvacuationForm({ submit, change, offerAddresses }: FormPar
     }
     const addresses = keptAddresses(submission.blocks, ticked)
     const again = (problem: Mrkdwn) => evacuationModal({ metadata: submission.metadata, ...kept, addresses, reason, problem })
-    const refused = (blockId: string, problem: Mrkdwn): SubmissionAnswer => ({ is: 'refused', blockId, problem, again })
-    if (!isChoice(serverId)) return refused(evacuationForm.server, mrkdwn`Choose a server.`)
-    if (!isChoice(targetId)) return refused(evacuationForm.target, mrkdwn`Choose a server.`)
     const elasticIpIds = tickedAddresses(ticked)
-    const [firstGroup = ''] = addressGroupIds(ticked)
-    if (elasticIpIds?.length === 0) return refused(firstGroup, mrkdwn`Choose at least one address.`)
+    const [firstGroup] = addressGroupIds(ticked)
     // Without addresses, an evacuation moves all that the server has, and the form showed that none of these can be moved.
-    if (!elasticIpIds && addresses.length > 0) return refused(evacuationForm.server, mrkdwn`None of these addresses can be moved.`)
-    // Each one that the account does not list for the server is read by itself.
-    if (elasticIpIds && elasticIpIds.length > mostEvacuated) return refused(firstGroup, tooManyTicked(elasticIpIds.length))
+    const noneLeft = !elasticIpIds && addresses.length > 0 ? mrkdwn`None of these addresses can be moved.` : undefined
+    const refused = refuseForm(
+      {
+        [evacuationForm.server]: isChoice(serverId) ? noneLeft : mrkdwn`Choose a server.`,
+        [evacuationForm.target]: isChoice(targetId) ? undefined : mrkdwn`Choose a target.`,
+        ...(elasticIpIds && firstGroup !== undefined ? { [firstGroup]: wrongCount(elasticIpIds.length) } : {}),
+      },
+      again,
+    )
+    if (refused) return refused
     const input = { serverId, targetId, ...(elasticIpIds ? { elasticIpIds } : {}) }
-    const blockId = (error: unknown) => (isAboutAddresses(error) && firstGroup !== '' ? firstGroup : evacuationForm.target)
+    const blockId = (error: unknown) => (isAboutAddresses(error) && firstGroup ? firstGroup : evacuationForm.target)
     return submitFromForm(submit, submission, { change, input, reason, blockId, again })
   }
 
@@ -119,6 +123,12 @@ function viewOf(metadata: string, { reason, problem, ...filling }: Filling) {
     problem,
   }
   return { input, requested, view }
+}
+
+/** Each address that the account does not list for the server is read by itself, so their number is limited. */
+function wrongCount(ticked: number): Mrkdwn | undefined {
+  if (ticked === 0) return mrkdwn`Choose at least one address.`
+  return ticked > mostEvacuated ? tooManyTicked(ticked) : undefined
 }
 
 /** Adds the chosen server to the metadata of a form: Slack does not send it with an option load (slackapi/bolt-js 1146). */

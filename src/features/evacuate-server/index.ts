@@ -95,7 +95,7 @@ function create({ accountApi, inventory, submit, openForm, access, seen, store, 
     need: evacuationKind,
     form: createFillEvacuation({ findSource, formFor, names }),
     isComplete: isWholeEvacuation,
-    button: { text: 'Evacuate', actionId: 'open-evacuate-server' },
+    button: { text: 'Evacuate', actionId: 'open-evacuate-server', opens: evacuationForm.title },
     prepare: () => inventory.prefetch('servers'),
     run,
   }

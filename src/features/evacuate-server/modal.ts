@@ -6,14 +6,17 @@ import { formatAgo } from '../../domain/text/duration.ts'
 import { reasonField } from '../../requests/messages/forms/reason-field.ts'
 import { shortId } from '../../requests/messages/words.ts'
 import { context, problemBlocks, wholeSection } from '../../slack/blocks/blocks.ts'
-import { checkboxes, externalSelect, input, mostCheckboxes, option } from '../../slack/blocks/inputs.ts'
+import { input } from '../../slack/blocks/inputs.ts'
 import { modal } from '../../slack/blocks/modal.ts'
+import { option } from '../../slack/blocks/option.ts'
+import { checkboxes, externalSelect, mostCheckboxes } from '../../slack/blocks/selects.ts'
 import type { Ticked } from '../../slack/commands/handlers.ts'
 import { code, dateTime, joinMrkdwn, link, type Mrkdwn, mrkdwn } from '../../slack/text/text.ts'
 import type { LastEvacuation, OfferedAddresses } from './addresses.ts'
 
 export const evacuationForm = {
   callbackId: 'evacuate-server',
+  title: 'Evacuate a server',
   server: 'evacuate-from',
   target: 'evacuate-to',
   addresses: 'evacuate-addresses',
@@ -36,7 +39,7 @@ export interface EvacuationFormView {
 export function evacuationModal({ metadata, server, target, addresses, reason, problem }: EvacuationFormView): ModalView {
   return modal({
     callbackId: evacuationForm.callbackId,
-    title: 'Evacuate a server',
+    title: evacuationForm.title,
     submit: 'Request approval',
     metadata,
     blocks: [
@@ -122,7 +125,7 @@ function addressGroup(group: OfferedAddresses['offered'], blockId: string, index
 
 /** Says that a server has nothing to move, as far as it is known, and where it may have gone. */
 function nothingWords(server: string, last: LastEvacuation | undefined): Mrkdwn {
-  const nothing = mrkdwn`:warning: Nothing to move. The account shows no Elastic IP on ${code(server)}, nor one without a server that was last seen there (past 24 h).`
+  const nothing = mrkdwn`:warning: Nothing to move. The account shows no Elastic IPs on ${code(server)}, nor any without a server that were last seen there (past 24 h).`
   if (!last) return nothing
   const request = link(last.link, `request ${shortId({ id: last.requestId })}`)
   return mrkdwn`${nothing} Last evacuation: to ${code(last.to)}, ended ${dateTime(last.endedAt)} (${request}).`

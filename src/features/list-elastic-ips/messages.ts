@@ -8,10 +8,11 @@ import type { Columns } from '../../slack/lists/columns.ts'
 import { type Details, detailsOf, idFact } from '../../slack/lists/details.ts'
 import { code, type Mrkdwn, mrkdwn } from '../../slack/text/text.ts'
 
+/** A narrow screen shows the first columns only, so the server of an address comes before its status. */
 const columns: Columns<ElasticIp> = [
-  { header: 'Address', cell: ({ address }) => address },
-  { header: 'Status', cell: ({ status }) => status },
+  { header: 'Address', cell: ({ address }) => code(address) },
   { header: 'Server', cell: ({ server }) => server && code(server.hostname ?? server.id), before: 'on ', absent: 'no server' },
+  { header: 'Status', cell: ({ status }) => status },
   { header: 'Project', cell: ({ project }) => project?.name },
   { header: 'Site', cell: ({ site }) => site?.slug ?? site?.name },
 ]
@@ -34,7 +35,7 @@ export function elasticIpListing(all: ElasticIp[], words: string[], missing: Mis
     mark: ({ status }) => marks[status] ?? mrkdwn`:white_circle:`,
     details: { of: 'elastic-ip', placeholder: 'Details of an Elastic IP', idOf: ({ id }) => id, nameOf: ({ address }) => address },
     none: mrkdwn`The account shows no Elastic IPs. Teams without the feature flag ${code('elastic_ips')} can't see any.`,
-    notes: cutNotes(missing, all.length),
+    notes: cutNotes(missing, all.length, words),
   })
 }
 

@@ -1,4 +1,5 @@
 import type { Outline, Request } from '../../domain/request/request.ts'
+import { phraseText } from '../../domain/text/phrase.ts'
 import type { Catalog } from '../../requests/catalog.ts'
 import type { Store } from '../../requests/store/store.ts'
 import type { Feature, FeatureDefinition } from '../feature.ts'
@@ -24,8 +25,8 @@ function create({ store, catalog, linkTo }: ListMovesParts): Feature {
   function describe(request: Request): ListedMove | undefined {
     const opened = catalog.openIfFit(request)
     if (!opened) return undefined
-    const { sentence, underway } = opened.change.describe(opened.latest)
-    return { request, sentence, underway, link: linkTo(request) }
+    const { title, underway } = opened.change.describe(opened.latest)
+    return { request, title: phraseText(title), underway, link: linkTo(request) }
   }
 
   return {

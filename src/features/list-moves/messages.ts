@@ -8,8 +8,8 @@ import { channelMention, code, dateTime, link, type Mrkdwn, mention, mrkdwn } fr
 
 export interface ListedMove {
   request: Request
-  /** `Move 203.0.113.10 from web-1 to web-2` */
-  sentence: string
+  /** `Move 203.0.113.10: web-1 → web-2` */
+  title: string
   /** `moving` */
   underway: string
   /** The address of the request message. */
@@ -51,7 +51,7 @@ export function moveListing(moves: ListedMove[], unlisted: Unlisted, now: number
 function columnsAt(now: number): Columns<ListedMove> {
   return [
     // A narrow screen shows the first columns only.
-    { header: 'Move', cell: ({ sentence, link: address }) => link(address, sentence) },
+    { header: 'Move', cell: ({ title, link: address }) => link(address, title) },
     { header: 'State', cell: stateOf, line: 2 },
     { header: 'Time', cell: ({ request }) => timeOf(request, now), line: 2 },
     { header: 'Ended', cell: ({ request }) => endOf(request), line: 2 },

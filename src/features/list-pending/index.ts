@@ -1,4 +1,5 @@
 import type { Outline } from '../../domain/request/request.ts'
+import { phraseText } from '../../domain/text/phrase.ts'
 import type { Access } from '../../requests/access/access.ts'
 import type { Catalog } from '../../requests/catalog.ts'
 import type { Store } from '../../requests/store/store.ts'
@@ -11,7 +12,7 @@ const mostShown = 500
 interface ListPendingParts {
   store: Pick<Store, 'open' | 'findMany'>
   access: Pick<Access, 'judge' | 'tally'>
-  catalog: Pick<Catalog, 'sentenceOf'>
+  catalog: Pick<Catalog, 'titleOf'>
   linkTo: (request: Pending['request']) => string | undefined
 }
 
@@ -42,7 +43,7 @@ function create({ store, access, catalog, linkTo }: ListPendingParts): Feature {
               ])
               return {
                 request,
-                sentence: catalog.sentenceOf(request),
+                title: phraseText(catalog.titleOf(request)),
                 isMine: request.origin.userId === origin.userId,
                 canDecide: ruling.allowed && !by.includes(origin.userId),
                 missing,

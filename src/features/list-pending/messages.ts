@@ -6,8 +6,8 @@ import { channelMention, code, dateTime, link, type Mrkdwn, mention, mrkdwn } fr
 
 export interface Pending {
   request: Request
-  /** `Move 203.0.113.10 from web-1 to web-2` */
-  sentence: string
+  /** `Move 203.0.113.10: web-1 → web-2` */
+  title: string
   /** Whether the viewer requested it. */
   isMine: boolean
   /** Whether the viewer can approve or reject it. */
@@ -22,9 +22,9 @@ export interface Pending {
 
 /** A narrow screen shows the first columns only. What is requested links the request message, so that the link is always in sight. */
 const columns: Columns<Pending> = [
-  { header: 'Request', cell: ({ sentence, link: address }) => link(address, sentence) },
-  { header: 'Expires', cell: ({ request }) => dateTime(request.expiresAt), before: 'until ', line: 2 },
+  { header: 'Request', cell: ({ title, link: address }) => link(address, title) },
   { header: 'For you', cell: ({ canDecide }) => (canDecide ? 'you can approve it' : undefined), line: 2 },
+  { header: 'Expires', cell: ({ request }) => dateTime(request.expiresAt), before: 'until ', line: 2 },
   { header: 'Requested by', cell: requesterOf, before: 'requested by ', line: 2 },
   { header: 'Channel', cell: ({ request }) => channelMention(request.origin.channelId), before: 'in ', line: 2 },
   { header: 'Approvals', cell: approvalsOf, line: 2 },

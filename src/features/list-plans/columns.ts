@@ -23,7 +23,10 @@ const size: OwnColumn[] = [
 /** The name and the size of a plan. */
 export const sizeColumns: Columns<Plan> = [name, ...size]
 
-/** The columns of the list: size, price and stock. A list by unit price has a column for it. */
+/**
+ * The columns of the list: price, size and stock. A list by unit price has a column for it. The price that sorts the list comes first, because
+ * a narrow screen shows the first columns only.
+ */
 export function planColumns({ currency, measure }: PlanQuery): Columns<PlanOffer> {
   const amount = (value: number | undefined, per: 'h' | 'mo') => priceCell(value, currency, per)
   const compared: Column<PlanOffer>[] =
@@ -40,7 +43,6 @@ export function planColumns({ currency, measure }: PlanQuery): Columns<PlanOffer
         ]
   return [
     ofOffer(name),
-    ...size.map(ofOffer),
     ...compared,
     {
       header: 'Per hour',
@@ -48,8 +50,8 @@ export function planColumns({ currency, measure }: PlanQuery): Columns<PlanOffer
       absent: ({ price }) => (price?.month === undefined ? `no price in ${currency}` : undefined),
       line: 2,
     },
+    ...size.map(ofOffer),
     { header: 'Per month', cell: ({ price }) => amount(price?.month, 'mo'), line: 2 },
-    { header: 'Stock level', cell: ({ plan }) => plan.stockLevel, before: 'stock level: ', line: 2 },
     {
       header: 'In stock',
       cell: ({ regions }) => stockOf(regions).inStock,
@@ -58,6 +60,7 @@ export function planColumns({ currency, measure }: PlanQuery): Columns<PlanOffer
       line: 3,
     },
     { header: 'Not in stock', cell: ({ regions }) => stockOf(regions).notInStock, before: 'Not in stock: ', line: 3 },
+    { header: 'Stock level', cell: ({ plan }) => plan.stockLevel, before: 'stock level: ', line: 2 },
   ]
 }
 

@@ -29,7 +29,7 @@ const columns: Columns<ListedServer> = [
   { header: 'Site', cell: ({ server: { site } }) => site?.slug ?? site?.name },
   { header: 'Project', cell: ({ server }) => server.project?.name },
   { header: 'Elastic IPs', cell: ({ elasticIps }) => elasticIpWords(elasticIps, mostInList), line: 2, before: 'Elastic IPs: ' },
-  { header: 'Address', cell: ({ server }) => server.primaryIpv4, line: 3, before: 'own address ' },
+  { header: 'Address', cell: ({ server }) => server.primaryIpv4 && code(server.primaryIpv4), line: 3, before: 'own address ' },
   { header: 'Label', cell: ({ server }) => server.label && code(server.label), line: 3, before: 'label ' },
 ]
 
@@ -50,7 +50,7 @@ export function serverListing({ items, ...missing }: ReadList<Server>, words: st
       nameOf: ({ server }) => pickerName(server),
     },
     none: mrkdwn`The account has no servers.`,
-    notes: [...cutNotes(missing, items.length), ...elasticIpNotes(elasticIps)],
+    notes: [...cutNotes(missing, items.length, words), ...elasticIpNotes(elasticIps)],
   })
 }
 

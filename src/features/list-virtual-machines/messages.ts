@@ -14,7 +14,7 @@ const columns: Columns<VirtualMachine> = [
   { header: 'Site', cell: ({ site }) => site },
   { header: 'Project', cell: ({ project }) => project?.name },
   { header: 'Plan', cell: ({ plan }) => plan?.name ?? plan?.slug, line: 2 },
-  { header: 'Address', cell: ({ primaryIpv4 }) => primaryIpv4, line: 2 },
+  { header: 'Address', cell: ({ primaryIpv4 }) => primaryIpv4 && code(primaryIpv4), line: 2 },
 ]
 
 export function virtualMachineListing({ items, ...missing }: ReadList<VirtualMachine>, words: string[]): Listing {
@@ -28,7 +28,7 @@ export function virtualMachineListing({ items, ...missing }: ReadList<VirtualMac
     columns,
     details: { of: 'virtual-machine', placeholder: 'Details of a virtual machine', idOf: ({ id }) => id, nameOf: pickerName },
     none: mrkdwn`The account has no virtual machines.`,
-    notes: cutNotes(missing, items.length),
+    notes: cutNotes(missing, items.length, words),
   })
 }
 

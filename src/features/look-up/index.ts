@@ -20,7 +20,7 @@ interface LookUpParts {
   accountApi: AccountApi
   inventory: Inventory
   store: Pick<Store, 'open' | 'findMany'>
-  catalog: Pick<Catalog, 'offersFor' | 'sentenceOf'>
+  catalog: Pick<Catalog, 'offersFor' | 'titleOf'>
   linkTo: (request: Request) => string | undefined
 }
 
@@ -62,7 +62,7 @@ function create({ accountApi, inventory, store, catalog, linkTo }: LookUpParts):
   function found(now: ThingNow, requests: Request[], serverId: string | undefined): FoundThing {
     return {
       now,
-      requests: requests.map((request) => ({ request, sentence: catalog.sentenceOf(request), link: linkTo(request) })),
+      requests: requests.map((request) => ({ request, title: catalog.titleOf(request), link: linkTo(request) })),
       offers: catalog.offersFor(now.kind),
       serverId,
     }

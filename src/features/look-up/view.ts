@@ -1,10 +1,12 @@
 import type { KnownBlock, ModalView } from '@slack/web-api'
 import type { Offer, OfferedThing } from '../../domain/change/offer.ts'
 import type { Request } from '../../domain/request/request.ts'
+import { type Phrase, withoutOwner } from '../../domain/text/phrase.ts'
 import { stateWithCount } from '../../requests/messages/items/items.ts'
 import { button, context, divider, sectionWithButton, wholeSection } from '../../slack/blocks/blocks.ts'
 import { modal } from '../../slack/blocks/modal.ts'
-import { code, joinMrkdwn, link, type Mrkdwn, mention, mrkdwn } from '../../slack/text/text.ts'
+import { phraseWords } from '../../slack/text/phrase-words.ts'
+import { joinMrkdwn, link, type Mrkdwn, mention, mrkdwn } from '../../slack/text/text.ts'
 import type { ThingNow } from './read-things.ts'
 import { thingLine } from './thing-line.ts'
 
@@ -12,7 +14,7 @@ const title = 'Look up in Lockkeeper'
 
 export interface FoundThing {
   now: ThingNow
-  requests: { request: Request; sentence: string; link: string | undefined }[]
+  requests: { request: Request; title: Phrase; link: string | undefined }[]
   offers: Offer[]
   /** The server that a move can be filled with: the only other one that the message names. */
   serverId: string | undefined
@@ -61,9 +63,9 @@ function isEmptyServer(now: ThingNow): boolean {
   return now.is === 'server' && now.server.status === 'on' && now.elasticIps?.length === 0
 }
 
-function requestLine({ request, sentence, link: address }: FoundThing['requests'][number]): Mrkdwn {
+function requestLine({ request, title, link: address }: FoundThing['requests'][number]): Mrkdwn {
   const parts = [
-    mrkdwn`Open request: ${code(sentence)}, ${stateWithCount(request)}`,
+    mrkdwn`Open request: ${phraseWords(withoutOwner(title, request.origin.userId))}, ${stateWithCount(request)}`,
     mrkdwn`requested by ${mention(request.origin.userId)}`,
     link(address, 'Open the request'),
   ]

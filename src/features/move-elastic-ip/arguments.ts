@@ -1,4 +1,5 @@
 import { isIP } from 'node:net'
+import { addressProblem } from '../../domain/text/address-problem.ts'
 import { isBetween, type Pair, readPair } from '../../slack/commands/read-pair.ts'
 
 /**
@@ -23,5 +24,5 @@ export function isSwapped(first: string, second: string): boolean {
 }
 
 function looksLikeElasticIp(word: string): boolean {
-  return isIP(word.replace(/\/\d{1,3}$/, '')) !== 0 || /^u?eip_\w+$/.test(word)
+  return isIP(word.replace(/\/\d{1,3}$/, '')) !== 0 || /^u?eip_\w+$/.test(word) || addressProblem(word) !== undefined
 }

@@ -3,6 +3,7 @@ import type { Inventory } from '../../account-api/inventory.ts'
 import { asFarAsRead } from '../../account-api/lists/cut-list.ts'
 import { sameAddress } from '../../domain/elastic-ip-move/elastic-ip-move.ts'
 import { UnknownName } from '../../domain/errors/errors.ts'
+import { serverNameProblem } from '../../domain/text/address-problem.ts'
 import { chooseServer } from '../../moves/find-server.ts'
 import type { GivenWords } from '../../slack/commands/commands.ts'
 import { fillForm } from '../../slack/commands/forms/fill-form.ts'
@@ -40,7 +41,7 @@ export function createFillMove(inventory: Pick<Inventory, 'elasticIps' | 'server
     const named = servers.items.filter(({ id, hostname }) => id === typed || hostname?.toLowerCase() === typed.toLowerCase())
     // An item that is missing in a list that was cut off may still exist. In that case these reads throw.
     if (named.length === 0) await Promise.all([inventory.elasticIps(), inventory.servers()])
-    if (named.length === 0 && !isServer) throw new UnknownName('Elastic IP', typed)
+    if (named.length === 0 && !isServer) throw new UnknownName('Elastic IP', typed, serverNameProblem(typed))
     return { server: serverOption(chooseServer(typed, named, undefined)) }
   }
 }

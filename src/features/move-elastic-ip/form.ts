@@ -6,6 +6,7 @@ import { submitFromForm } from '../../requests/interactions/forms/submit-from-sl
 import type { Submit } from '../../requests/lifecycle/submit/submit.ts'
 import { isChoice, keepChoice, preset } from '../../slack/blocks/picker.ts'
 import { reasonIn } from '../../slack/blocks/reason-input.ts'
+import { refuseForm } from '../../slack/commands/forms/refuse-form.ts'
 import type { Submission, SubmissionAnswer } from '../../slack/commands/handlers.ts'
 import { type Mrkdwn, mrkdwn } from '../../slack/text/text.ts'
 import { moveForm, moveModal, serverBlockIn } from './modal.ts'
@@ -46,8 +47,14 @@ export function createMoveForm({ submit, change }: { submit: Submit; change: Cha
         problem,
       })
     const input = { elasticIpId: values[moveForm.elasticIp] ?? '', serverId: values[serverBlock] ?? '' }
-    if (!isChoice(input.elasticIpId)) return { is: 'refused', blockId: moveForm.elasticIp, problem: mrkdwn`Choose an Elastic IP.`, again }
-    if (!isChoice(input.serverId)) return { is: 'refused', blockId: serverBlock, problem: mrkdwn`Choose a server.`, again }
+    const refused = refuseForm(
+      {
+        [moveForm.elasticIp]: isChoice(input.elasticIpId) ? undefined : mrkdwn`Choose an Elastic IP.`,
+        [serverBlock]: isChoice(input.serverId) ? undefined : mrkdwn`Choose a server.`,
+      },
+      again,
+    )
+    if (refused) return refused
     return submitFromForm(submit, submission, { change, input, reason, blockId: serverBlock, again })
   }
 

@@ -56,7 +56,7 @@ function create({ accountApi, inventory, submit, openForm, access }: MoveElastic
     need: moveKind,
     form: createFillMove(inventory),
     isComplete: isWholeMove,
-    button: { text: 'Move IP', actionId: 'open-move-elastic-ip' },
+    button: { text: 'Move IP', actionId: 'open-move-elastic-ip', opens: moveForm.title },
     shortcut: 'move-elastic-ip',
     prepare: () => inventory.prefetch('elasticIps', 'servers'),
     run,

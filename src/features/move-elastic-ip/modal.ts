@@ -1,13 +1,15 @@
 import type { ModalView, PlainTextOption } from '@slack/web-api'
 import { reasonField } from '../../requests/messages/forms/reason-field.ts'
 import { problemBlocks } from '../../slack/blocks/blocks.ts'
-import { externalSelect, input } from '../../slack/blocks/inputs.ts'
+import { input } from '../../slack/blocks/inputs.ts'
 import { modal } from '../../slack/blocks/modal.ts'
+import { externalSelect } from '../../slack/blocks/selects.ts'
 import type { Values } from '../../slack/commands/handlers.ts'
 import type { Mrkdwn } from '../../slack/text/text.ts'
 
 export const moveForm = {
   callbackId: 'move-elastic-ip',
+  title: 'Move an Elastic IP',
   elasticIp: 'elastic-ip',
   server: 'server',
 } as const
@@ -42,7 +44,7 @@ export function serverBlockIn(values: Values): string {
 export function moveModal({ metadata, elasticIp, server, serverBlock = moveForm.server, reason, problem }: MoveFormView): ModalView {
   return modal({
     callbackId: moveForm.callbackId,
-    title: 'Move an Elastic IP',
+    title: moveForm.title,
     submit: 'Request approval',
     metadata,
     blocks: [

@@ -5,6 +5,7 @@ import { nothingIfAbsent } from '../../account-api/reading.ts'
 import type { ElasticIp } from '../../domain/account/elastic-ip.ts'
 import { type MoveInput, sameAddress } from '../../domain/elastic-ip-move/elastic-ip-move.ts'
 import { UnknownName } from '../../domain/errors/errors.ts'
+import { addressProblem } from '../../domain/text/address-problem.ts'
 import { chooseServer, findServers } from '../../moves/find-server.ts'
 
 interface Options {
@@ -17,6 +18,8 @@ interface Options {
  */
 export function createResolve(accountApi: Pick<AccountApi, 'elasticIps' | 'servers'>) {
   async function findElasticIp(typed: string, options: Options): Promise<ElasticIp> {
+    const problem = addressProblem(typed)
+    if (problem !== undefined) throw new UnknownName('Elastic IP', typed, problem)
     const address = typed.replace(/\/\d{1,3}$/, '')
     const found =
       isIP(address) === 0

@@ -3,12 +3,13 @@ import type { AccountApi } from '../../account-api/client.ts'
 import { nothingIfAbsent, readOrRefuse } from '../../account-api/reading.ts'
 import { distinctLabels, projectName, sameProject } from '../../domain/account/place.ts'
 import type { VirtualMachine } from '../../domain/account/virtual-machine.ts'
-import type { Change, Preflight } from '../../domain/change/change.ts'
+import type { Change } from '../../domain/change/change.ts'
 import type { Description } from '../../domain/change/description.ts'
 import { explainer } from '../../domain/change/finding.ts'
+import type { Preflight } from '../../domain/change/preflight.ts'
+import { hostnameProblem } from '../../domain/text/hostname.ts'
 import { phrase } from '../../domain/text/phrase.ts'
 import { RenameFinding, refuseRename, renameWords } from './findings.ts'
-import { hostnameProblem } from './hostname.ts'
 import { namesakesAmong, readMachines } from './namesakes.ts'
 import { observeRename } from './progress.ts'
 
@@ -130,7 +131,6 @@ export function describeRename(facts: RenameFacts): Description {
   const { virtualMachineId, oldName, newName, project, site, address } = facts
   return {
     title: phrase`Rename ${subjectOf(facts)} → ${newName}`,
-    sentence: `Rename ${subjectOf(facts)} to ${newName}`,
     facts: [
       ...(oldName === undefined ? [{ label: 'Old name', value: 'unknown' }] : []),
       { label: 'Project', value: project ? projectName(project) : 'unknown' },

@@ -49,7 +49,7 @@ export function renameWords(finding: RenameFinding): Words {
   return { ...wordsFrom(sentenceOf(finding)), ...(next === undefined ? {} : { next }) }
 }
 
-const chooseAnother = 'Choose another name.'
+export const chooseAnother = 'Choose another name.'
 
 /** Says what to do if the same request would fail again. Returns undefined if it may succeed later. */
 function nextAfter({ code }: RenameFinding): string | undefined {

@@ -1,22 +1,29 @@
 import type { ModalView } from '@slack/web-api'
 import type { Change } from '../../domain/change/change.ts'
+import { hostnameProblem } from '../../domain/text/hostname.ts'
 import type { Filling } from '../../requests/interactions/forms/filled-form.ts'
 import { submitFromForm } from '../../requests/interactions/forms/submit-from-slack.ts'
 import type { Submit } from '../../requests/lifecycle/submit/submit.ts'
 import { isChoice, keepChoice, preset } from '../../slack/blocks/picker.ts'
 import { reasonIn } from '../../slack/blocks/reason-input.ts'
+import { refuseForm } from '../../slack/commands/forms/refuse-form.ts'
 import type { Submission, SubmissionAnswer } from '../../slack/commands/handlers.ts'
 import { type Mrkdwn, mrkdwn } from '../../slack/text/text.ts'
 import { RenameFacts, RenameInput } from './change.ts'
-import { isAboutName } from './findings.ts'
+import { chooseAnother, isAboutName } from './findings.ts'
 import { renameForm, renameModal } from './modal.ts'
 import { virtualMachineOption } from './pickers.ts'
+
+function wrongName(name: string): Mrkdwn | undefined {
+  const problem = hostnameProblem(name)
+  return problem === undefined ? undefined : mrkdwn`${problem} ${chooseAnother}`
+}
 
 /** Creates the form of a rename. `filledForm` shows it filled, `formFor` for one virtual machine, and `submitForm` requests the rename. */
 export function createRenameForm({ submit, change }: { submit: Submit; change: Change<RenameInput, RenameFacts> }) {
   async function submitForm(submission: Submission): Promise<SubmissionAnswer> {
     const { values, chosen } = submission
-    const virtualMachineId = values[renameForm.virtualMachine]
+    const virtualMachineId = values[renameForm.virtualMachine] ?? ''
     const name = values[renameForm.newName]?.trim() ?? ''
     const reason = reasonIn(values)
     const again = (problem: Mrkdwn) =>
@@ -27,9 +34,14 @@ export function createRenameForm({ submit, change }: { submit: Submit; change: C
         reason,
         problem,
       })
-    if (!isChoice(virtualMachineId)) {
-      return { is: 'refused', blockId: renameForm.virtualMachine, problem: mrkdwn`Choose a virtual machine.`, again }
-    }
+    const refused = refuseForm(
+      {
+        [renameForm.virtualMachine]: isChoice(virtualMachineId) ? undefined : mrkdwn`Choose a virtual machine.`,
+        [renameForm.newName]: wrongName(name),
+      },
+      again,
+    )
+    if (refused) return refused
     const blockId = (error: unknown) => (isAboutName(error) ? renameForm.newName : renameForm.virtualMachine)
     return submitFromForm(submit, submission, { change, input: { virtualMachineId, name }, reason, blockId, again })
   }

@@ -63,7 +63,7 @@ function create({ accountApi, inventory, submit, openForm }: RenameParts): Featu
     need: 'vm.rename',
     form: createFillRename(inventory),
     isComplete: (args) => readPair(args).second !== undefined,
-    button: { text: 'Rename VM', actionId: 'open-rename-virtual-machine' },
+    button: { text: 'Rename VM', actionId: 'open-rename-virtual-machine', opens: renameForm.title },
     prepare: () => inventory.prefetch('virtualMachines'),
     run,
   }

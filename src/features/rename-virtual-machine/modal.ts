@@ -1,12 +1,14 @@
 import type { ModalView, PlainTextOption } from '@slack/web-api'
 import { reasonField } from '../../requests/messages/forms/reason-field.ts'
 import { problemBlocks } from '../../slack/blocks/blocks.ts'
-import { externalSelect, input, plainTextInput } from '../../slack/blocks/inputs.ts'
+import { input, plainTextInput } from '../../slack/blocks/inputs.ts'
 import { modal } from '../../slack/blocks/modal.ts'
+import { externalSelect } from '../../slack/blocks/selects.ts'
 import type { Mrkdwn } from '../../slack/text/text.ts'
 
 export const renameForm = {
   callbackId: 'rename-virtual-machine',
+  title: 'Rename a virtual machine',
   virtualMachine: 'virtual-machine',
   newName: 'new-name',
 } as const
@@ -23,7 +25,7 @@ interface RenameFormView {
 export function renameModal({ metadata, virtualMachine, newName, reason, problem }: RenameFormView): ModalView {
   return modal({
     callbackId: renameForm.callbackId,
-    title: 'Rename a virtual machine',
+    title: renameForm.title,
     submit: 'Request approval',
     metadata,
     blocks: [

@@ -1,6 +1,5 @@
 import type { VirtualMachine } from '../../domain/account/virtual-machine.ts'
-import type { Moment } from '../../domain/change/change.ts'
-import type { Observation } from '../../domain/change/observation.ts'
+import type { Moment, Observation } from '../../domain/change/observation.ts'
 
 interface Rename {
   id: string

@@ -24,7 +24,7 @@ export function createKeyForm(submit: Submit, verb: Verb, change: Change<KeyInpu
     const keyId = values[keyPicker]
     const reason = reasonIn(values)
     const again = (problem: Mrkdwn) => keyChoiceModal(verb, { metadata, apiKey: keepChoice(chosen[keyPicker]), reason, problem })
-    if (!isChoice(keyId)) return { is: 'refused', blockId: keyPicker, problem: mrkdwn`Choose an API key.`, again }
+    if (!isChoice(keyId)) return { is: 'refused', problems: { [keyPicker]: mrkdwn`Choose an API key.` }, again }
     return submitFromForm(submit, submission, { change, input: { keyId }, reason, blockId: keyPicker, again })
   }
 

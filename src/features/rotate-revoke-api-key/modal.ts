@@ -1,8 +1,9 @@
 import type { ModalView, PlainTextOption } from '@slack/web-api'
 import { reasonField } from '../../requests/messages/forms/reason-field.ts'
 import { problemBlocks } from '../../slack/blocks/blocks.ts'
-import { externalSelect, input } from '../../slack/blocks/inputs.ts'
+import { input } from '../../slack/blocks/inputs.ts'
 import { modal } from '../../slack/blocks/modal.ts'
+import { externalSelect } from '../../slack/blocks/selects.ts'
 import type { Mrkdwn } from '../../slack/text/text.ts'
 
 export const keyPicker = 'api-key'

@@ -3,7 +3,7 @@ import { deletingActions } from '../../domain/account/account-event.ts'
 import type { Change } from '../../domain/change/change.ts'
 import { phrase } from '../../domain/text/phrase.ts'
 import type { KeyFinding } from './findings.ts'
-import { factsOf, idsOf, type KeyChangeParts, type KeyFacts, type KeyInput, keyOf, labelOfKey, sharedParts } from './key.ts'
+import { factsOf, idsOf, type KeyChangeParts, type KeyFacts, type KeyInput, keyOf, sharedParts } from './key.ts'
 
 /** Creates the change that revokes a key (vendor's OpenAPI document, "DELETE /auth/api_keys/{api_key_id}"). */
 export function createRevokeChange(parts: KeyChangeParts): Change<KeyInput, KeyFacts> {
@@ -16,7 +16,6 @@ export function createRevokeChange(parts: KeyChangeParts): Change<KeyInput, KeyF
     eventActions: deletingActions,
     describe: (facts) => ({
       title: phrase`Revoke API key ${keyOf(facts)}`,
-      sentence: `Revoke API key ${labelOfKey(facts)}`,
       facts: factsOf(facts),
       ids: idsOf(facts),
       underway: 'being revoked',

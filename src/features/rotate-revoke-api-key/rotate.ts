@@ -1,7 +1,7 @@
 import { ensureDeleted, findApiKey } from '../../account-api/api-key-lookup.ts'
 import { deletingActions } from '../../domain/account/account-event.ts'
-import type { Change, Moment } from '../../domain/change/change.ts'
-import type { Observation } from '../../domain/change/observation.ts'
+import type { Change } from '../../domain/change/change.ts'
+import type { Moment, Observation } from '../../domain/change/observation.ts'
 import { phrase } from '../../domain/text/phrase.ts'
 import type { KeyFinding } from './findings.ts'
 import { factsOf, idsOf, type KeyChangeParts, type KeyFacts, type KeyInput, keyOf, labelOfKey, sharedParts } from './key.ts'
@@ -38,7 +38,6 @@ export function createRotateChange(parts: KeyChangeParts): Change<KeyInput, KeyF
     eventActions: ['rotate', 'update', 'regenerate'],
     describe: (facts) => ({
       title: phrase`Rotate API key ${keyOf(facts)}`,
-      sentence: `Rotate API key ${labelOfKey(facts)}`,
       facts: factsOf(facts),
       ids: idsOf(facts),
       underway: 'being rotated',

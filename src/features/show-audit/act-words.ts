@@ -47,17 +47,17 @@ const stepWords: Record<StepName, ActWords> = {
   'track-again': { word: 'track-again', mark: ':eyes:', words: 'Tracking resumed' },
 }
 
-/** The words for every step of an item of a request. */
+/** The words for every step of an item: those of the step of a request that does the same. */
 const itemStepWords: Record<ItemStepName, ActWords> = {
-  'send-item': { word: 'send', mark: ':arrow_forward:', words: 'Sent to the account' },
-  'skip-item': { word: 'give-up', mark: ':white_circle:', words: 'Not started, because nothing was sent' },
-  'accept-item': { word: 'accept', mark: ':arrows_counterclockwise:', words: 'Accepted by the account' },
-  'late-item': { word: 'late', mark: ':snail:', words: 'Takes longer than expected' },
-  'finish-item': { word: 'end', mark: ':large_green_circle:', words: 'Done' },
-  'fail-item': { word: 'end', mark: ':red_circle:', words: 'Failed' },
-  'supersede-item': { word: 'end', mark: ':white_circle:', words: 'Superseded by another change' },
-  'not-start-item': { word: 'end', mark: ':white_circle:', words: 'Not started' },
-  'restart-item': { word: 'restart', mark: ':warning:', words: 'Started after all' },
+  'send-item': stepWords.send,
+  'skip-item': stepWords.drop,
+  'accept-item': stepWords.accept,
+  'late-item': stepWords.late,
+  'finish-item': stepWords.finish,
+  'fail-item': stepWords.fail,
+  'supersede-item': stepWords.supersede,
+  'not-start-item': stepWords['not-start'],
+  'restart-item': stepWords['correct-to-tracking'],
 }
 
 /** The words for every act that the audit notes: the steps, and what is no step. */

@@ -1,4 +1,4 @@
-import { option } from '../../slack/blocks/inputs.ts'
+import { option } from '../../slack/blocks/option.ts'
 import { type Columns, itemRows, type Rows } from '../../slack/lists/columns.ts'
 import { dateTime, type Mrkdwn, ownWords } from '../../slack/text/text.ts'
 

@@ -1,20 +1,22 @@
 import type { AuditEntry } from '../../audit/entry.ts'
 import type { Change } from '../../domain/change/change.ts'
+import { phraseText } from '../../domain/text/phrase.ts'
 import type { Catalog } from '../../requests/catalog.ts'
 import { explain } from '../../requests/messages/refusals/causes.ts'
 
 /** The part of the catalog that puts changes into words. */
-export type WordsOfChanges = Pick<Catalog, 'sentenceOf' | 'changeIfKnown' | 'kinds' | 'labelOf'>
+export type WordsOfChanges = Pick<Catalog, 'titleOf' | 'changeIfKnown' | 'kinds' | 'labelOf'>
 
-/** Returns the sentence of the entry's request: `Move 203.0.113.10 from web-1 to web-2`. Returns undefined if the entry has no request. */
+/** Returns the title of the entry's request: `Move 203.0.113.10: web-1 → web-2`. Returns undefined if the entry has no request. */
 export function subjectOf(entry: AuditEntry, catalog: WordsOfChanges): string | undefined {
   const { kind, item, resource, facts } = entry
   if (kind === undefined || resource === undefined) return undefined
   const parsed = item === undefined ? undefined : changeOf(entry, catalog)?.facts.safeParse(facts)
-  return parsed?.success ? changeOf(entry, catalog)?.describe(parsed.data).sentence : catalog.sentenceOf({ kind, resource, facts })
+  const own = parsed?.success ? changeOf(entry, catalog)?.describe(parsed.data).title : undefined
+  return phraseText(own ?? catalog.titleOf({ kind, resource, facts }))
 }
 
-/** Returns the sentences of the entries that have one. */
+/** Returns the titles of the entries that have one. */
 export function subjectsOf(entries: AuditEntry[], catalog: WordsOfChanges): string[] {
   return entries.map((entry) => subjectOf(entry, catalog)).filter((subject) => subject !== undefined)
 }

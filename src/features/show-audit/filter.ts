@@ -2,7 +2,7 @@ import type { AuditEntry } from '../../audit/entry.ts'
 import { channelMention, code, joinMrkdwn, type Mrkdwn, mention, mrkdwn, userGroupMention } from '../../slack/text/text.ts'
 import { typedActs, typedWordOf, wordsOfAct } from './act-words.ts'
 import { causesInWords, subjectOf, type WordsOfChanges } from './entry-words.ts'
-import { whyRefused } from './refused.ts'
+import { attemptWords, whyRefused } from './refused.ts'
 
 export interface Filter {
   /** Whether all words fit the entry. */
@@ -77,7 +77,10 @@ function namesGroup({ via, causes = [] }: AuditEntry, id: string): boolean {
 /** Returns the text that a word is searched in: the entry's members, and the words that show it. */
 function textOf(entry: AuditEntry, catalog: WordsOfChanges): string {
   const { kind, resource, facts, rule, via, reason, answer, resourceId, text, to, act, attempted } = entry
-  const why = entry.act === 'refused' ? whyRefused(entry, catalog.labelOf).map(({ text }) => text) : causesInWords(entry, catalog)
+  const why =
+    entry.act === 'refused'
+      ? [attemptWords(entry, catalog), ...whyRefused(entry, catalog.labelOf)].map(({ text }) => text)
+      : causesInWords(entry, catalog)
   const members = [kind, resource, JSON.stringify(facts), rule, via, reason, JSON.stringify(answer), resourceId, text, to, act, attempted]
   return [...members, subjectOf(entry, catalog), wordsOfAct(entry), ...why].join('\n').toLowerCase()
 }

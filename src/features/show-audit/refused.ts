@@ -2,24 +2,7 @@ import type { AuditEntry } from '../../audit/entry.ts'
 import { type LabelOf, storedDenialWords } from '../../requests/messages/refusals/denials.ts'
 import { code, dateTime, joinMrkdwn, type Mrkdwn, mention, mrkdwn, quotation } from '../../slack/text/text.ts'
 import { subjectOf, type WordsOfChanges } from './entry-words.ts'
-
-/** The words for what a person attempted with a request, by the act or the id of the button. */
-const attempts: Record<string, string> = {
-  decide: 'tried to approve or reject',
-  'break-glass': 'tried to approve their own request',
-  own: 'tried to act as the requester of',
-  withdraw: 'tried to withdraw',
-  issue: 'tried to get the token of',
-  track: 'tried to stop or resume the tracking of',
-  'request-approve': 'pressed Approve on',
-  'request-reject': 'pressed Reject on',
-  'request-withdraw': 'pressed Withdraw on',
-  'request-hand-over': 'pressed the button that creates the token of',
-  'request-again': 'pressed Request again on',
-  'request-reverse': 'pressed the button that undoes',
-  'request-stop-tracking': 'pressed Stop tracking on',
-  'request-track-again': 'pressed Track again on',
-}
+import { triedBy, triedWithRequest } from './tried.ts'
 
 /** Says who tried what, and why it was refused. `subject` is that of the request on which the steps are shown: they do not repeat it. */
 export function refusedSentence(entry: AuditEntry, subject: string, catalog: WordsOfChanges): Mrkdwn {
@@ -35,16 +18,23 @@ export function whyRefused({ causes = [] }: AuditEntry, labelOf: LabelOf): Mrkdw
   return words.length > 0 ? [joinMrkdwn(words, ' ')] : []
 }
 
-/** Says what somebody tried: ``tried to use Lockkeeper (`command ip move`)``. */
+/** Says what somebody tried: `tried to evacuate a server`, `tried to approve this request`. */
 export function attemptWords(entry: AuditEntry, catalog: WordsOfChanges, subject?: string): Mrkdwn {
   const { attempted, kind, text } = entry
   if (attempted === 'request') return mrkdwn`tried to request ${kind === undefined ? 'something' : catalog.labelOf(kind)}`
-  if (attempted === 'read') return mrkdwn`tried to use Lockkeeper${text === undefined ? '' : mrkdwn` (${code(text)})`}`
+  if (attempted === 'read') return mrkdwn`tried to ${useWords(text)}`
   const own = subjectOf(entry, catalog)
   const what = own === undefined ? undefined : own === subject ? mrkdwn`this request` : quotation(own)
-  const words = wordsOfAttempt(asRequester(entry) ?? attempted)
-  if (words === undefined) return mrkdwn`tried an unknown action${what === undefined ? '' : mrkdwn` on ${what}`}`
-  return mrkdwn`${words} ${what ?? 'a request'}`
+  const verb = verbOf(asRequester(entry) ?? attempted)
+  if (verb === undefined) return mrkdwn`tried an unknown action${what === undefined ? '' : mrkdwn` on ${what}`}`
+  return mrkdwn`tried to ${verb} ${what ?? 'a request'}`
+}
+
+/** Says how somebody tried to use Lockkeeper. A mistyped command, or a button of another version, is shown as it is. */
+function useWords(text: string | undefined): Mrkdwn {
+  if (text === undefined) return mrkdwn`use Lockkeeper`
+  const typed = /^command (.*)$/s.exec(text)?.[1]
+  return mrkdwn`${triedBy(text) ?? (typed === undefined ? mrkdwn`use Lockkeeper (${code(text)})` : mrkdwn`run ${code(typed)}`)}`
 }
 
 /** All steps that only the requester may take have one name in the entry. The cause says which one it was. */
@@ -56,10 +46,10 @@ function asRequester({ attempted, causes = [] }: AuditEntry): string | undefined
 
 /** Shows the id of a form, or of a button of another version, as it is. */
 function unknownAttempt({ attempted }: AuditEntry): Mrkdwn[] {
-  const isKnown = attempted === undefined || attempted === 'request' || attempted === 'read' || wordsOfAttempt(attempted) !== undefined
+  const isKnown = attempted === undefined || attempted === 'request' || attempted === 'read' || verbOf(attempted) !== undefined
   return isKnown ? [] : [mrkdwn`${attempted}`]
 }
 
-function wordsOfAttempt(attempted: string | undefined): string | undefined {
-  return attempted !== undefined && Object.hasOwn(attempts, attempted) ? attempts[attempted] : undefined
+function verbOf(attempted: string | undefined): string | undefined {
+  return attempted === undefined ? undefined : triedWithRequest(attempted)
 }

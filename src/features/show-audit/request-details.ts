@@ -3,7 +3,8 @@ import type { Details } from '../../slack/lists/details.ts'
 import { channelMention, code, joinMrkdwn, type Mrkdwn, mrkdwn, quotation } from '../../slack/text/text.ts'
 import type { MatchedEvent } from './account/match-events.ts'
 import { subjectsOf, type WordsOfChanges } from './entry-words.ts'
-import { stepOf } from './steps.ts'
+import { placeConfirmations } from './place-confirmations.ts'
+import { confirmationStep, stepOf } from './steps.ts'
 import { type Story, trustedEntries } from './story.ts'
 
 /** The most refused attempts, and the most unverified entries, among the steps. Otherwise many of them could push out the real steps. */
@@ -15,7 +16,7 @@ interface DetailsParts {
   catalog: WordsOfChanges
 }
 
-/** Shows the steps of a request in their order, each with the account's answer and the events that confirm it. */
+/** Shows the steps of a request in their order, each with the account's answer, and the events that confirm them. */
 export function requestDetails(story: Story, { events, notes, catalog }: DetailsParts): Details {
   const [subject = 'A request without a description'] = subjectsOf(trustedEntries(story), catalog)
   const refused = story.entries.filter(({ act, verdict }) => act === 'refused' && verdict === 'genuine').slice(mostOfKind)
@@ -23,11 +24,11 @@ export function requestDetails(story: Story, { events, notes, catalog }: Details
   const early = earlyStepsOfItems(story.entries)
   const hidden = new Set([...refused, ...unverified, ...early])
   const shown = story.entries.filter((entry) => !hidden.has(entry))
-  const facts = shown.map((entry) => {
-    const told = new Set([entry, ...early.filter(({ item }) => item === entry.item)].map(({ seq }) => seq))
-    const confirmedBy = events.filter((event) => event.is === 'confirms' && told.has(event.entry.seq))
-    return stepOf(entry, { subject, confirmedBy, catalog })
-  })
+  const confirmations = placeConfirmations(events, { shown, early })
+  const facts = shown.flatMap((entry, index) => [
+    stepOf(entry, { subject, catalog }),
+    ...confirmations.filter(({ after }) => after === index).map(({ event }) => confirmationStep(event)),
+  ])
   const more = [
     ...notShown(refused, 'refused attempts'),
     ...notShown(unverified, 'unverified entries'),

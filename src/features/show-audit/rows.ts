@@ -14,13 +14,13 @@ interface RowParts {
 
 /** Makes the rows of stories and events. An event that confirms an entry of a story is shown in that story's row. */
 export function auditRows(stories: Story[], { events, addresses, catalog }: RowParts): AuditRow[] {
-  const told = new Set<MatchedEvent>()
+  const inStories = new Set<MatchedEvent>()
   const ofStories = stories.map((story) => {
     const confirmedBy = confirming(story, events)
-    for (const event of confirmedBy) told.add(event)
+    for (const event of confirmedBy) inStories.add(event)
     return storyRow(story, { confirmedBy, address: addresses.get(story.requestId ?? ''), catalog })
   })
-  return [...ofStories, ...events.filter((event) => !told.has(event)).map(eventRow)]
+  return [...ofStories, ...events.filter((event) => !inStories.has(event)).map(eventRow)]
 }
 
 /** Finds the account's events that confirm an entry of the story. */

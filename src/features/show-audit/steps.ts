@@ -16,21 +16,24 @@ type Step = Details['facts'][number]
 interface StepParts {
   /** The subject of the request. An entry with another subject names it. */
   subject: string
-  confirmedBy: MatchedEvent[]
   catalog: WordsOfChanges
 }
 
-/** Shows an entry as a step of its request, with the account's events that confirm it on the lines below. */
-export function stepOf(entry: FoundEntry, { subject, confirmedBy, catalog }: StepParts): Step {
+/** Shows an entry as a step of its request. */
+export function stepOf(entry: FoundEntry, { subject, catalog }: StepParts): Step {
   const why = whyUnverified(entry)
   const sentence = entry.act === 'refused' ? refusedSentence(entry, subject, catalog) : whoAndWhen(entry)
   const own = subjectOf(entry, catalog)
   const about = own === undefined || own === subject ? [] : [mrkdwn`about ${quotation(own)}`]
-  const confirmations = confirmedBy.map((event) => mrkdwn`↳ confirmed by the account: ${eventWords(event)}`)
   return {
     label: `${why === undefined ? '' : `:warning: *Unverified* (${why}): `}${wordsOfAct(entry)}`,
-    words: joinMrkdwn([joinMrkdwn([sentence, ...about, ...reasonsIn(entry, catalog)], '  ·  '), ...confirmations], '\n'),
+    words: joinMrkdwn([sentence, ...about, ...reasonsIn(entry, catalog)], '  ·  '),
   }
+}
+
+/** Shows an event of the account as the step that confirms a write. */
+export function confirmationStep(event: MatchedEvent): Step {
+  return { label: 'Confirmed by the account', words: eventWords(event) }
 }
 
 function whoAndWhen({ by, at }: AuditEntry): Mrkdwn {

@@ -37,11 +37,11 @@ export interface Outcome {
 
 /** Finds the last state of a request. Undefined if no entry that was found says it. */
 export function outcomeOf(entries: FoundEntry[]): Outcome | undefined {
-  const told = entries.flatMap((entry) => {
+  const states = entries.flatMap((entry) => {
     const state = stateIn(entry)
     return state === undefined ? [] : [{ state, entry }]
   })
-  return told.at(-1)
+  return states.at(-1)
 }
 
 /** Returns the last state of each item that the entries are about. */

@@ -19,25 +19,31 @@ interface Rights {
   kinds: KindRights[]
 }
 
+/** Whether a person may do something, in a word or two, and why. */
+interface Answer {
+  answer: string
+  why: Mrkdwn | undefined
+}
+
 /** The right of a person for one kind of change, in all projects or in some. */
 interface Right {
+  /** `Moving an Elastic IP (Storefront)`. Without a project in it, all projects are meant. */
   change: string
   kind: string
-  /** Undefined if the project does not matter. */
-  projects: string | undefined
   mayRequest: boolean
-  requesting: Mrkdwn
-  approving: Mrkdwn | undefined
+  requesting: Answer
+  approving: Answer | undefined
   terms: string | undefined
 }
 
-/** A narrow screen shows the first columns only. */
+/** A narrow screen shows the first columns only, so the answers come before the reasons. */
 const columns: Columns<Right> = [
   { header: 'Change', cell: ({ change }) => change },
-  { header: 'Request', cell: ({ requesting }) => requesting, before: 'Request: ', line: 2 },
-  { header: 'Approve', cell: ({ approving }) => approving, before: 'Approve: ', line: 3 },
+  { header: 'Request', cell: ({ requesting }) => requesting.answer, before: 'Request: ', line: 2 },
+  { header: 'Approve', cell: ({ approving }) => approving?.answer, before: 'Approve: ', line: 3 },
+  { header: 'Right to request', cell: ({ requesting }) => requesting.why, line: 2 },
+  { header: 'Right to approve', cell: ({ approving }) => approving?.why, line: 3 },
   { header: 'Approvals', cell: ({ terms }) => terms, line: 3 },
-  { header: 'Projects', cell: ({ projects }) => projects, before: 'projects: ', ifAny: true },
   { header: 'Kind', cell: ({ kind }) => code(kind) },
 ]
 
@@ -57,34 +63,36 @@ export function rightsListing({ person, kinds }: Rights, { channelId }: Origin, 
 }
 
 function rightsIn({ kind, request, rules }: KindRights, labelOf: LabelOf): Right[] {
-  const common = { change: capitalised(labelOf(kind)), kind, projects: undefined, approving: undefined, terms: undefined }
+  const change = capitalised(labelOf(kind))
+  const common = { change, kind, approving: undefined, terms: undefined }
   if (rules.length === 0) return [{ ...common, mayRequest: false, requesting: requestingWords(request, labelOf) }]
+  const others = `${change} (all other projects)`
   const rights = rules.map(({ rule, request: ruling, approve }) => ({
     ...common,
-    projects: projectsOf(rule) ?? (rules.length > 1 ? 'all others' : undefined),
+    change: rule.projects ? `${change} (${namesOf(rule.projects)})` : rules.length > 1 ? others : change,
     mayRequest: ruling.allowed,
     requesting: requestingWords(ruling, labelOf),
     approving: approvingWords(rule, approve, labelOf),
     terms: termsOf(rule),
   }))
-  const uncovered = { ...common, projects: 'all others', mayRequest: false, requesting: mrkdwn`no. No rule covers them.` }
+  const uncovered = { ...common, change: others, mayRequest: false, requesting: { answer: 'no', why: mrkdwn`No rule covers them.` } }
   return rules.at(-1)?.rule.projects ? [...rights, uncovered] : rights
 }
 
-function projectsOf({ projects }: PolicyRule): string | undefined {
-  return projects && [...projects.names, ...projects.ids].join(', ')
+function namesOf({ names, ids }: NonNullable<PolicyRule['projects']>): string {
+  return [...names, ...ids].join(', ')
 }
 
-function requestingWords(ruling: Ruling, labelOf: LabelOf): Mrkdwn {
-  return ruling.allowed ? mrkdwn`yes (${grantWords(ruling.grant)})` : mrkdwn`no. ${denialWords(ruling.denial, labelOf)}`
+function requestingWords(ruling: Ruling, labelOf: LabelOf): Answer {
+  return ruling.allowed ? { answer: 'yes', why: grantWords(ruling.grant) } : { answer: 'no', why: denialWords(ruling.denial, labelOf) }
 }
 
-function approvingWords(rule: PolicyRule, ruling: Ruling, labelOf: LabelOf): Mrkdwn {
-  if (!rule.approve) return mrkdwn`not needed (${ruleWords(rule.name)})`
-  if (ruling.allowed) return mrkdwn`yes, for others (${grantWords(ruling.grant)})`
+function approvingWords(rule: PolicyRule, ruling: Ruling, labelOf: LabelOf): Answer {
+  if (!rule.approve) return { answer: 'not needed', why: ruleWords(rule.name) }
+  if (ruling.allowed) return { answer: 'yes', why: mrkdwn`for others, ${grantWords(ruling.grant)}` }
   return isForLackOfAnswer(ruling.denial)
-    ? mrkdwn`unknown. ${denialWords(ruling.denial, labelOf)}`
-    : mrkdwn`no, ${whoApproves(rule.approve)} can`
+    ? { answer: 'unknown', why: denialWords(ruling.denial, labelOf) }
+    : { answer: 'no', why: mrkdwn`${whoApproves(rule.approve)} can` }
 }
 
 /** Says how many approvals a request needs, within which time, and whether there is a way without them. */

@@ -18,9 +18,9 @@ interface RepeatedLine {
 export interface RepeatedLines {
   /** Writes the line if it is new, and later once a minute with the number of its repeats. */
   write: (line: RepeatedLine) => void
-  /** Writes that this is over, for somebody who knows. Without a call it is over after a minute without a repeat. */
+  /** Writes that this is over, for a caller who knows. Without a call it is over after a minute without a repeat. */
   end: (code: ErrorCode, about?: string) => void
-  /** Writes the repeats that no line has told yet. */
+  /** Writes the repeats that no line has counted yet. */
   flush: () => void
 }
 
@@ -31,12 +31,12 @@ export function createRepeatedLines(log: Pick<Log, 'info' | 'warn' | 'error'>, o
   function write({ fields, text, about = '', level = 'warn', over = 'This has not happened again', onWritten }: RepeatedLine): void {
     const { code } = fields
     repeats.note(nameOf(code, about), {
-      tell(count, lastAt) {
+      report(count, lastAt) {
         // This line comes up to a minute after the last repeat, when the error may be over.
         log[level]({ ...fields, ...(count > 0 ? { repeats: count, lastAt: new Date(lastAt).toISOString() } : {}) }, text)
         onWritten?.()
       },
-      tellEnd: (count, afterMs) => log.info({ code, repeats: count, afterMs }, over),
+      reportEnd: (count, afterMs) => log.info({ code, repeats: count, afterMs }, over),
     })
   }
 

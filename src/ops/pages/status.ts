@@ -8,7 +8,7 @@ import { shareRuns } from './shared-runs.ts'
 export type Check = () => Promise<void> | void
 
 /** The result of a check. `since` is the time when this process first saw the problem, in ISO 8601. */
-type Verdict = { ok: true } | { ok: false; problem: string; since: string }
+type CheckResult = { ok: true } | { ok: false; problem: string; since: string }
 
 /** How long a check may take. After that the page reports that it got no answer. */
 const checkDeadlineMs = 2_000
@@ -29,7 +29,7 @@ export function createStatus<Name extends string>({ checks, log, now = Date.now 
   const sharedChecks = new Map(names.map((name) => [name, shareRuns(async () => note(name, await runCheck(checks[name])))]))
 
   /** Records the state of a dependency. `problem` is undefined if the dependency works. */
-  function note(name: Name, problem: string | undefined): Verdict {
+  function note(name: Name, problem: string | undefined): CheckResult {
     const before = wrongSince.get(name)
     if (problem === undefined) {
       wrongSince.delete(name)
@@ -43,14 +43,14 @@ export function createStatus<Name extends string>({ checks, log, now = Date.now 
   }
 
   /** Runs one check now. Never throws, and answers within 2 s. */
-  async function run(name: Name): Promise<Verdict> {
+  async function run(name: Name): Promise<CheckResult> {
     return sharedChecks.get(name)?.() ?? { ok: true }
   }
 
   async function page(): Promise<Page> {
-    const verdicts = await Promise.all(names.map(async (name) => [name, await run(name)] as const))
-    const ok = verdicts.every(([, verdict]) => verdict.ok)
-    return json(ok ? 200 : 503, { ok, checks: Object.fromEntries(verdicts) })
+    const results = await Promise.all(names.map(async (name) => [name, await run(name)] as const))
+    const ok = results.every(([, result]) => result.ok)
+    return json(ok ? 200 : 503, { ok, checks: Object.fromEntries(results) })
   }
 
   return { note, run, page }

@@ -37,14 +37,14 @@ type Approvers = 'enough' | 'too-few' | 'unknown'
 export function createAdmit({ standings, policy, refuse }: AdmitParts) {
   return async function admit(origin: Origin, requested: Requested): Promise<{ rule: PolicyRule; unchecked: Finding[] }> {
     const { kind, project, requester, reason, draft } = requested
-    const { person, place, membership } = requester
+    const { person, place } = requester
     if (person.userId !== origin.userId || place.channelId !== origin.channelId) throw new Error('a requester was judged for another place')
     const attempt = { to: 'request', kind }
     const found = decidingRule(policy, { kind, channelId: origin.channelId, project })
     if (found.is === 'none') throw await refuse(origin, attempt, noRule(policy, { kind, hasProject: project !== 'none' }))
     const { rule } = found
     if (found.is === 'project-unknown') throw await refuse(origin, attempt, { code: 'project-unknown', rule: rule.name })
-    const ruling = judgeRequester(person, place, rule, membership)
+    const ruling = judgeRequester(requester, rule)
     if (!ruling.allowed) throw await refuse(origin, attempt, ruling.denial)
     const approvers = rule.approve ? await findApprovers(rule.approve, rule, origin) : 'enough'
     if (rule.approve && approvers === 'too-few')

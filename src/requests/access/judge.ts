@@ -10,18 +10,19 @@ import type { Origin } from '../../domain/approval/origin.ts'
 import type { Requester } from '../../domain/approval/people.ts'
 import type { Ruling } from '../../domain/approval/ruling.ts'
 import type { ChangeKind } from '../../domain/policy/change-kind.ts'
-import { approverGroupsOf, type Policy, type PolicyRule, rulesOfKind } from '../../domain/policy/policy.ts'
+import { rulesOfKind } from '../../domain/policy/find-rules.ts'
+import { approverGroupsOf, type Policy, type PolicyRule } from '../../domain/policy/policy.ts'
 import type { Request } from '../../domain/request/request.ts'
 import type { Freshness, Standings } from './standings.ts'
 
 /** What a person wants to do. */
-export type Act =
+export type Intent =
   /** Use Lockkeeper at all: every command, click, submission and option load. `what` names it for the audit. */
   | { to: 'read'; what?: string }
   /** Request a change of this kind. Its project, and so its rule, is not known yet. */
   | { to: 'request'; kind: ChangeKind }
-  | ActOnRequest
-type ActOnRequest =
+  | IntentOnRequest
+type IntentOnRequest =
   | { to: 'decide'; request: Request }
   | { to: 'break-glass'; request: Request }
   /** Take a step that only the requester may take. */
@@ -38,11 +39,11 @@ interface JudgeParts {
   ruleOf: (request: Request) => PolicyRule | undefined
 }
 
-/** Creates the function that judges an act by the policy, and by Slack's data on the person, the place and the user groups. */
+/** Creates the function that judges an intent by the policy, and by Slack's data on the person, the place and the user groups. */
 export function createJudge({ standings, policy, hasProject, ruleOf }: JudgeParts) {
-  async function judge(origin: Origin, act: Act, freshness: Freshness = { fresh: false }): Promise<Ruling> {
-    if (act.to === 'request') return (await judgeRequesting(origin, act.kind, freshness)).ruling
-    if (act.to !== 'read') return judgeOnRequest(origin, act, freshness)
+  async function judge(origin: Origin, intent: Intent, freshness: Freshness = { fresh: false }): Promise<Ruling> {
+    if (intent.to === 'request') return (await judgeRequesting(origin, intent.kind, freshness)).ruling
+    if (intent.to !== 'read') return judgeOnRequest(origin, intent, freshness)
     const { person, place } = await standings.personAndPlace(origin, origin.channelId, freshness)
     return judgeReader(person, place)
   }
@@ -56,19 +57,19 @@ export function createJudge({ standings, policy, hasProject, ruleOf }: JudgePart
     const change = { kind, hasProject: hasProject(kind) }
     const groups = rulesOfKind(policy, { ...change, channelId: origin.channelId }).flatMap((rule) => rule.request?.userGroups ?? [])
     const { person, place } = await standings.personAndPlace(origin, origin.channelId, freshness)
-    const membership = await standings.members(groups)
-    return { ruling: judgeRequesterOfKind(person, place, change, policy, membership), requester: { person, place, membership } }
+    const requester = { person, place, membership: await standings.members(groups) }
+    return { ruling: judgeRequesterOfKind(requester, change, policy), requester }
   }
 
   /** Judges by the channel of the request, because the button can also be on the Home tab. */
-  async function judgeOnRequest(origin: Origin, act: ActOnRequest, freshness: Freshness): Promise<Ruling> {
-    const { channelId, userId: requesterId } = act.request.origin
-    const { person, place } = await standings.personAndPlace(origin, channelId, freshness)
-    if (act.to === 'own') return judgeOwner(person, place, requesterId, act.wants)
-    const rule = ruleOf(act.request)
+  async function judgeOnRequest(origin: Origin, intent: IntentOnRequest, freshness: Freshness): Promise<Ruling> {
+    const { channelId, userId: requesterId } = intent.request.origin
+    const actor = { ...(await standings.personAndPlace(origin, channelId, freshness)), requesterId }
+    if (intent.to === 'own') return judgeOwner(actor, intent.wants)
+    const rule = ruleOf(intent.request)
     const membership = await standings.members(rule ? approverGroupsOf(rule) : [], freshness)
-    const judgeBy = { decide: judgeApprover, 'break-glass': judgeBreakGlass, track: judgeTracker }[act.to]
-    return judgeBy(person, place, requesterId, rule, membership)
+    const judgeBy = { decide: judgeApprover, 'break-glass': judgeBreakGlass, track: judgeTracker }[intent.to]
+    return judgeBy({ ...actor, rule, membership })
   }
 
   return { judge, judgeRequesting }

@@ -3,7 +3,8 @@ import type { Origin } from '../../domain/approval/origin.ts'
 import type { Person, Requester } from '../../domain/approval/people.ts'
 import type { Ruling } from '../../domain/approval/ruling.ts'
 import type { ChangeKind } from '../../domain/policy/change-kind.ts'
-import { approverGroupsOf, type KindOfChange, type Policy, type PolicyRule, rulesOfKind } from '../../domain/policy/policy.ts'
+import { type KindOfChange, rulesOfKind } from '../../domain/policy/find-rules.ts'
+import { approverGroupsOf, type Policy, type PolicyRule } from '../../domain/policy/policy.ts'
 import type { Catalog } from '../catalog.ts'
 import type { Standings } from './standings.ts'
 
@@ -31,14 +32,14 @@ export function createRights({ standings, policy, catalog }: RightsParts) {
     return { person, kinds: kinds.map((change) => rightsFor(change, { person, place, membership })) }
   }
 
-  function rightsFor(change: KindOfChange, { person, place, membership }: Requester): KindRights {
-    const rules = rulesOfKind(policy, { ...change, channelId: place.channelId }).map((rule) => ({
+  function rightsFor(change: KindOfChange, requester: Requester): KindRights {
+    const rules = rulesOfKind(policy, { ...change, channelId: requester.place.channelId }).map((rule) => ({
       rule,
-      request: judgeRequester(person, place, rule, membership),
+      request: judgeRequester(requester, rule),
       // With no requester, this is the right to approve requests of others.
-      approve: judgeApprover(person, place, '', rule, membership),
+      approve: judgeApprover({ ...requester, requesterId: '', rule }),
     }))
-    return { kind: change.kind, request: judgeRequesterOfKind(person, place, change, policy, membership), rules }
+    return { kind: change.kind, request: judgeRequesterOfKind(requester, change, policy), rules }
   }
 }
 

@@ -1,6 +1,7 @@
 import type { Audit } from '../../audit/intake.ts'
-import type { Change, Handover, Issued } from '../../domain/change/change.ts'
+import type { Change } from '../../domain/change/change.ts'
 import type { Finding } from '../../domain/change/finding.ts'
+import type { Handover, Issued } from '../../domain/change/handover.ts'
 import type { RetractedBecause } from '../../domain/change/retraction.ts'
 import { certainlyNotApplied } from '../../domain/errors/api-errors.ts'
 import { StoreUnavailableError } from '../../domain/errors/errors.ts'

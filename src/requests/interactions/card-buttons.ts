@@ -71,7 +71,7 @@ export function createCardButtons({
     const { origin } = click
     if (origin.userId === request.origin.userId && access.ruleOf(request)?.breakGlass) {
       await decide.mayBreakGlass(request, origin)
-      await openForm(click.triggerId, breakGlassForm({ origin, extra: click.value }, catalog.sentenceOf(request)), async () => {})
+      await openForm(click.triggerId, breakGlassForm({ origin, extra: click.value }, catalog.titleOf(request)), async () => {})
       return
     }
     const { missing, needed } = await decide.approve(request, origin)

@@ -20,7 +20,7 @@ interface ResolveAlertParts {
  * and the change goes on, or stays as it ended. Nothing happens to one that was never approved.
  */
 export function createResolveAlert({ store, show, onError }: ResolveAlertParts) {
-  /** `token`: the same for all tries of one end, so that it is told once. Throws if the record keeps changing. */
+  /** `token`: the same for all tries of one end, so that the thread says it once. Throws if the record keeps changing. */
   return async function resolveAlert(requestId: string, token: string): Promise<void> {
     for (let attempt = 0; attempt < mostTries; attempt += 1) {
       const request = await store.find(requestId)

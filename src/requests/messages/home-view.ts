@@ -1,11 +1,12 @@
 import type { Button, KnownBlock } from '@slack/web-api'
 import { actions, button, context, divider, header, wholeSection } from '../../slack/blocks/blocks.ts'
+import { phraseWords } from '../../slack/text/phrase-words.ts'
 import { dateTime, deadline, joinMrkdwn, link, type Mrkdwn, mention, mrkdwn } from '../../slack/text/text.ts'
 import { whoIsAsked } from './approvers.ts'
 import { cardButtons, refreshHome } from './buttons.ts'
 import { cardActions } from './card/card-actions.ts'
 import type { CardView } from './card/card-view.ts'
-import { cardBody } from './card/open-card.ts'
+import { cardBody, prefixOf } from './card/open-card.ts'
 import { stateWithCount } from './items/items.ts'
 import { unreadableRequests } from './refusals/unreadable-requests.ts'
 import { timeApproved, timeTaken } from './words.ts'
@@ -87,7 +88,7 @@ function add(blocks: KnownBlock[], { title, entries, upTo, unread = 0 }: Part): 
 
 function wholeEntry({ card, link: address }: HomeEntry): KnownBlock[] {
   return [
-    ...wholeSection(joinMrkdwn([mrkdwn`*${titleOf(card)}*`, link(address, 'Open the request')], '  ·  ')),
+    ...wholeSection(joinMrkdwn([titleOf(card), link(address, 'Open the request')], '  ·  ')),
     ...cardBody(card),
     ...actions(without(card, [cardButtons.withdraw]), `home-waiting-${card.request.id}-${card.request.revision}`),
     divider(),
@@ -100,7 +101,7 @@ function shortEntry({ card, link: address }: HomeEntry, part: string, now: numbe
   const who = part === 'mine' ? [] : [mrkdwn`requested by ${mention(request.origin.userId)}`]
   const line = joinMrkdwn([how, ...who, mrkdwn`in <#${request.origin.channelId}>`, link(address, 'Open the request')], '  ·  ')
   return [
-    ...wholeSection(mrkdwn`*${titleOf(card)}*\n${line}`),
+    ...wholeSection(mrkdwn`${titleOf(card)}\n${line}`),
     ...actions(shortActions(card, part), `home-${part}-${request.id}-${request.revision}`),
   ]
 }
@@ -135,6 +136,6 @@ function without(card: CardView, buttons: string[]): Button[] {
   return cardActions(card).filter(({ action_id: id }) => ![cardButtons.details, ...buttons].includes(id ?? ''))
 }
 
-function titleOf({ environment, description }: CardView): string {
-  return `${environment ? `[${environment}] ` : ''}${description.sentence}`
+function titleOf({ environment, description }: CardView): Mrkdwn {
+  return mrkdwn`*${prefixOf(environment)}${phraseWords(description.title)}*`
 }

@@ -10,16 +10,17 @@ interface DiscardUnpostedParts {
   store: Pick<Store, 'discard'>
   messenger: Pick<Messenger, 'post'>
   /** Receives a request of a machine, which has no direct messages, with Slack's error code. */
-  onUndeliverable: (request: Request, error: string) => void
+  onUndeliverable: (request: Request, error: string) => Promise<void> | void
 }
 
 /**
  * Creates the function that discards a request whose card Slack refuses, after a direct message to the requester. `error` is Slack's code.
  */
 export function createDiscardUnposted({ store, messenger, onUndeliverable }: DiscardUnpostedParts) {
-  async function isTold(request: Request, error: string): Promise<boolean> {
+  /** Returns whether the requester, or the operators for a machine, got the news as far as Slack takes it. */
+  async function notifyRequester(request: Request, error: string): Promise<boolean> {
     if (isMachine(request.origin)) {
-      onUndeliverable(request, error)
+      await onUndeliverable(request, error)
       return true
     }
     const posted = await messenger.post({ channelId: request.origin.userId }, notice(refusedCard(error)))
@@ -28,7 +29,7 @@ export function createDiscardUnposted({ store, messenger, onUndeliverable }: Dis
 
   return async function discardUnposted(request: Request, error: string): Promise<void> {
     // If the outcome of the message is unknown, keep the request, so that it is reconciled again.
-    if (await isTold(request, error)) await store.discard(request, { code: 'not-posted', error } satisfies CommonFinding)
+    if (await notifyRequester(request, error)) await store.discard(request, { code: 'not-posted', error } satisfies CommonFinding)
   }
 }
 export type DiscardUnposted = ReturnType<typeof createDiscardUnposted>

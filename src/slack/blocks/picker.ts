@@ -3,7 +3,7 @@ import type { Missing } from '../../domain/errors/missing.ts'
 import { inNaturalOrder } from '../../domain/text/natural-order.ts'
 import { type Choices, notAChoice } from '../commands/handlers.ts'
 import { mostWords, searchText } from '../text/contains-words.ts'
-import { longestOptionValue, option } from './inputs.ts'
+import { longestOptionValue, option } from './option.ts'
 
 /** Slack accepts at most 100 options (docs.slack.dev, "block_suggestion payloads"). */
 const mostOptions = 100
@@ -50,7 +50,7 @@ export function offer(candidates: Candidate[], typed: string, missing: Missing =
   const note = noteOf([
     missing.cut !== undefined && incomplete,
     fits.length > mostOptions && `First ${mostOptions} of ${fits.length}. Type to narrow it down.`,
-    (missing.unready ?? 0) > 0 && `Not offered: ${missing.unready} still being provisioned.`,
+    typed.trim() === '' && (missing.unready ?? 0) > 0 && `Not offered: ${missing.unready} still being provisioned.`,
     unusable > 0 && `Not offered: ${unusable} more. Run the command with an id.`,
   ])
   return { options: fits.slice(0, mostOptions).map(toOption), ...(note === '' || fits.length === 0 ? {} : { note }) }

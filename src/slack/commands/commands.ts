@@ -33,8 +33,8 @@ export interface Command {
   form?: (metadata: string, given: GivenWords) => ModalView | Promise<ModalView>
   /** Whether the command runs without a form. Default: with any argument. */
   isComplete?: (args: string[]) => boolean
-  /** The button that opens the form, on the Home tab and in help. */
-  button?: { text: string; actionId: string }
+  /** The button that opens the form, on the Home tab and in help. `opens`: the title of the form. */
+  button?: { text: string; actionId: string; opens: string }
   /** The callback id of the global shortcut that opens the form. The manifest names it. */
   shortcut?: string
   /** Starts to read what the form will need. Called once the form is open and the person may use it. */

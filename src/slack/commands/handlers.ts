@@ -94,11 +94,15 @@ export type SubmissionAnswer =
   /** It closes. `words` are shown only if the answer comes too late to close it. */
   | { is: 'accepted'; words: Mrkdwn }
   /**
-   * It stays open with what was entered. `problem` is shown at the field or, if it comes late, at the top of the form that `again` renders.
+   * It stays open with what was entered. Each problem is shown at its field. If they come late, they are shown at the top of the form that
+   * `again` renders.
    */
-  | { is: 'refused'; blockId: string; problem: Mrkdwn; again: (problem: Mrkdwn) => ModalView }
+  | { is: 'refused'; problems: FieldProblems; again: (problem: Mrkdwn) => ModalView }
   /** The next form replaces it. */
   | { is: 'next'; view: ModalView }
+
+/** What is wrong with the fields of a form, by block id. Slack takes only ids of input blocks. */
+export type FieldProblems = Record<string, Mrkdwn>
 
 export interface OptionsQuery {
   actionId: string

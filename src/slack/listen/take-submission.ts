@@ -10,7 +10,7 @@ import { keepForm } from '../receive/keep-form.ts'
 import { readMetadata } from '../receive/metadata.ts'
 import { chosenOf, deliveryKey, type SubmissionPayload, tickedOf, valuesOf } from '../receive/payloads.ts'
 import type { UnhandledPayload } from '../receive/read-payload.ts'
-import { type Mrkdwn, mrkdwn, toPlainText } from '../text/text.ts'
+import { joinMrkdwn, type Mrkdwn, mrkdwn, toPlainText } from '../text/text.ts'
 import type { Messenger } from '../web-api/messenger.ts'
 import type { AnswerTo } from './answering.ts'
 import type { Explain } from './explain.ts'
@@ -60,7 +60,8 @@ export function createTakeSubmission({
   }
 
   function named(outcome: Outcome): Outcome {
-    return outcome.is === 'accepted' || outcome.is === 'next' ? outcome : { ...outcome, problem: nameOperators(outcome.problem) }
+    if (outcome.is === 'broken') return { ...outcome, problem: nameOperators(outcome.problem) }
+    return outcome.is === 'refused' ? { ...outcome, problems: mapValues(outcome.problems, nameOperators) } : outcome
   }
 
   return async function takeSubmission(payload: z.infer<typeof SubmissionPayload>, ack: AckFn<ViewResponseAction>): Promise<void> {
@@ -104,7 +105,7 @@ export function createTakeSubmission({
     const updated = await messenger.updateView(view.id, lateView(late))
     // If the person closed the modal, or Slack refused the update, the result must still reach them. The next form is none.
     if (updated.is === 'sent' || late.is === 'next') return
-    await submission.answer.ephemeral(notice(late.is === 'accepted' ? late.words : late.problem))
+    await submission.answer.ephemeral(notice(late.is === 'accepted' ? late.words : problemOf(late)))
   }
 }
 
@@ -115,15 +116,24 @@ function responseTo(outcome: Outcome): ViewResponseAction | undefined {
   if (outcome.is === 'accepted') return undefined
   if (outcome.is === 'next') return { response_action: 'update', view: outcome.view }
   if (outcome.is === 'broken') return { response_action: 'update', view: noticeView(outcome.problem) }
-  if (hasMarkup(outcome.problem)) return { response_action: 'update', view: outcome.again(outcome.problem) }
-  return { response_action: 'errors', errors: { [outcome.blockId]: toPlainText(outcome.problem) } }
+  if (Object.values(outcome.problems).some(hasMarkup)) return { response_action: 'update', view: outcome.again(problemOf(outcome)) }
+  return { response_action: 'errors', errors: mapValues(outcome.problems, toPlainText) }
 }
 
 /** Makes the view that shows an outcome after the acknowledgement. */
 function lateView(outcome: Outcome): ModalView {
   if (outcome.is === 'next') return outcome.view
-  if (outcome.is === 'refused') return outcome.again(outcome.problem)
+  if (outcome.is === 'refused') return outcome.again(problemOf(outcome))
   return noticeView(outcome.is === 'accepted' ? outcome.words : outcome.problem)
+}
+
+/** Returns everything that is wrong, in one text. */
+function problemOf(outcome: Outcome & { is: 'refused' | 'broken' }): Mrkdwn {
+  return outcome.is === 'broken' ? outcome.problem : joinMrkdwn(Object.values(outcome.problems), ' ')
+}
+
+function mapValues<From, To>(values: Record<string, From>, map: (value: From) => To): Record<string, To> {
+  return Object.fromEntries(Object.entries(values).map(([key, value]) => [key, map(value)]))
 }
 
 /** Whether words contain mentions or links, which Slack would not render in the error at a field. */

@@ -11,9 +11,6 @@ type TableCell = DataTableBlock['rows'][number][number]
 /** Text that Slack might read as markup, an entity or an emoji in a plain cell, of which nothing is documented. */
 const ambiguous = /[<>&]|:[^\s:]+:/
 
-/** The text between the parts of a list. */
-const separator = /^[\s,]*$/
-
 /** Returns the words of a cell for a line of text. Undefined if it is empty. */
 export function cellWords(cell: Cell): Mrkdwn | undefined {
   if (cell === undefined) return undefined
@@ -21,21 +18,26 @@ export function cellWords(cell: Cell): Mrkdwn | undefined {
   return words.text.trim() === '' ? undefined : words
 }
 
-/** Makes a cell of a table. Slack refuses empty ones, so they hold a dash. */
+/**
+ * Makes a cell of a table. Slack refuses empty ones, so they hold a dash. Inline code is plain text in every cell: the cell is a frame
+ * already, and a column in which only some cells have code is hard to scan. The same words outside a table keep their code.
+ */
 export function tableCell(cell: Cell): TableCell {
   const words = cellWords(cell)
   if (words === undefined) return { type: 'raw_text', text: emptyText }
   if (typeof cell === 'object' && 'value' in cell) return { type: 'raw_number', value: cell.value, text: cell.words }
-  const elements = richTextElements(words)
-  // A cell that is only text, or lists only code, needs no frames within the frame of the cell.
-  const texts = elements.flatMap((element) => (element.type === 'text' ? [element] : []))
-  const isListOfCode = texts.every(({ text, style }) => style?.code || separator.test(text))
-  if (texts.length === elements.length && (texts.length === 1 || isListOfCode)) return textCell(texts.map(({ text }) => text).join(''))
+  const elements = richTextElements(words).map((element) => (element.type === 'text' ? plainText(element.text) : element))
+  const texts = elements.filter((element) => element.type === 'text')
+  if (texts.length === elements.length) return textCell(texts.map(({ text }) => text).join(''))
   return { type: 'rich_text', elements: [{ type: 'rich_text_section', elements }] }
+}
+
+function plainText(text: string) {
+  return { type: 'text' as const, text }
 }
 
 /** Makes a cell of plain text, or a rich text of one text element where Slack might read more into it. */
 function textCell(text: string): TableCell {
   if (!ambiguous.test(text)) return { type: 'raw_text', text }
-  return { type: 'rich_text', elements: [{ type: 'rich_text_section', elements: [{ type: 'text', text }] }] }
+  return { type: 'rich_text', elements: [{ type: 'rich_text_section', elements: [plainText(text)] }] }
 }

@@ -5,6 +5,7 @@ import { choicesOf, type ItemChoices, type ItemDetails } from './item-choices.ts
 
 /**
  * One column of a list, described once for all its layouts: a column of the table, a part of the item's text, and a line of its details.
+ * Addresses, hostnames, ids and what a person typed are code. The table shows them as plain text (`tableCell`).
  */
 export interface Column<T> {
   header: string

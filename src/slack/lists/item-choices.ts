@@ -1,6 +1,7 @@
 import type { KnownBlock, PlainTextOption } from '@slack/web-api'
 import { actionsFor } from '../blocks/blocks.ts'
-import { longestOptionValue, option, staticSelect } from '../blocks/inputs.ts'
+import { longestOptionValue, option } from '../blocks/option.ts'
+import { staticSelect } from '../blocks/selects.ts'
 
 /** How people open the details of a list's items. Cells of a table cannot hold buttons, so the list has a picker below it. */
 export interface ItemDetails<T> {

@@ -22,7 +22,7 @@ export function createRefusalLog<Reason extends string>(
 
   function note(reason: Reason): void {
     counts.set(reason, (counts.get(reason) ?? 0) + 1)
-    repeats.note(code, { tell: write })
+    repeats.note(code, { report: write })
   }
 
   function write(): void {

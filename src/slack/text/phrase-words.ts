@@ -1,4 +1,4 @@
-import { type Phrase, phraseText } from '../../domain/text/phrase.ts'
+import { type Phrase, phraseText, withoutOwner } from '../../domain/text/phrase.ts'
 import { code, joinMrkdwn, type Mrkdwn, mention, mrkdwn } from './text.ts'
 
 /** Returns the text for a person: a mention, or a name where a mention would notify somebody who should not be. */
@@ -12,6 +12,11 @@ export function phraseWords(phrase: Phrase, showPerson: ShowPerson = mention): M
     return 'person' in part ? showPerson(part.person) : code(part.name)
   })
   return joinMrkdwn(parts, '')
+}
+
+/** Quotes a title, without for whom it is: a mention in a thread rings that person's phone, each time. */
+export function quotedTitle(title: Phrase): Mrkdwn {
+  return mrkdwn`“${phraseWords(withoutOwner(title))}”`
 }
 
 /** Shows a phrase in bold. Code and mentions keep their form in it. */

@@ -3,6 +3,7 @@ import type { ServerProblem } from '../../../src/alerts/firing/find-servers.ts'
 import { nothingProposed, problemWords } from '../../../src/alerts/messages/messages.ts'
 import { unposted, unread } from '../../../src/alerts/messages/operator-words.ts'
 import type { Unevaluated } from '../../../src/alerts/payload/unevaluated.ts'
+import { mrkdwn } from '../../../src/slack/text/text.ts'
 
 const server = { id: 'sv_1', name: 'web-1' }
 const problems: (ServerProblem | Unevaluated)[] = [
@@ -38,6 +39,16 @@ test('a notice leads with the outcome, and ends with the alert', () => {
   expect(notice.text).toMatchInlineSnapshot(`
     ":warning: *Nothing proposed* for \`web-1\`. The policy names no target for the site \`TYO\` of \`web-1\`. By hand: \`/infra evacuate web-1\`.
     Alert \`NodeDown\`, <http://prometheus:9090/graph|open it> (\`prometheus:9090\`)"
+  `)
+})
+
+test('a notice about a server without Elastic IPs does not send people to an evacuation of nothing', () => {
+  const why = mrkdwn`The account shows no Elastic IPs on ${'web-1'}, so there is nothing to evacuate.`
+  const notice = nothingProposed({ name: 'NodeDown' }, why, { command: '/infra', server: 'web-1', isEmpty: true })
+
+  expect(notice.text).toMatchInlineSnapshot(`
+    ":warning: *Nothing proposed* for \`web-1\`. The account shows no Elastic IPs on web-1, so there is nothing to evacuate. See the server: \`/infra servers web-1\`.
+    Alert \`NodeDown\`"
   `)
 })
 

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { readConfig } from '../../../src/config/config.ts'
 import { readPolicy } from '../../../src/config/policy/policy-file.ts'
-import { type Policy, type Project, ruleFor } from '../../../src/domain/policy/policy.ts'
+import { firstMatchingRule } from '../../../src/domain/policy/find-rules.ts'
+import type { Policy, Project } from '../../../src/domain/policy/policy.ts'
 import { evacuationKinds } from '../evacuation-kinds.ts'
 
 const read = (text: string) => readPolicy(text, 'policy.yml', { ...evacuationKinds, expiresMs: 14_400_000 })
@@ -27,7 +28,7 @@ function policyOf(text: string): Policy {
 const storefront: Project = { id: 'proj_1oNqx62cx6bn0', name: 'Storefront' }
 
 function ruleOf(policy: Policy, { kind = 'ip.evacuate', channelId = 'C0OPS00001', project = storefront as Project } = {}) {
-  const found = ruleFor(policy, { kind, channelId, project })
+  const found = firstMatchingRule(policy, { kind, channelId, project })
   return found.is === 'rule' ? found.rule.name : found.is
 }
 
@@ -198,7 +199,7 @@ describe('a rule by which an evacuation would be easier than its moves stops the
     expect(Object.fromEntries(ways.map(([way, more]) => [way, errorsWith(more)]))).toMatchInlineSnapshot(`
       {
         "a later deadline": [
-          "line 8: expires must not be easier for ip.evacuate than for ip.move, which "moves" decides in project "proj_1oNqx62cx6bn0" and channel C0OPS00001: write 30 min or less",
+          "line 8: expires must not be easier for ip.evacuate than for ip.move, which "moves" decides in project "proj_1oNqx62cx6bn0" and channel C0OPS00001: write 30m or less",
         ],
         "all of these": [
           "line 7: approve must not be easier for ip.evacuate than for ip.move, which "moves" decides in project "proj_1oNqx62cx6bn0" and channel C0OPS00001: require at least 3 approvals, and add S0SECURE01 to all_of, and remove U0EVE00001, who may not approve there",
@@ -237,7 +238,7 @@ describe('a rule by which an evacuation would be easier than its moves stops the
           "line 6: request must not be easier for ip.evacuate than for ip.move, which "moves" decides in project "proj_1oNqx62cx6bn0" and channel C0OPS00001: name only people and groups that may request there",
         ],
         "the usual deadline": [
-          "line 2: expires must not be easier for ip.evacuate than for ip.move, which "moves" decides in project "proj_1oNqx62cx6bn0" and channel C0OPS00001: write 30 min or less",
+          "line 2: expires must not be easier for ip.evacuate than for ip.move, which "moves" decides in project "proj_1oNqx62cx6bn0" and channel C0OPS00001: write 30m or less",
         ],
       }
     `)

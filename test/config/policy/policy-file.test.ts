@@ -4,7 +4,8 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { stringify } from 'yaml'
 import { readPolicy } from '../../../src/config/policy/policy-file.ts'
-import { type Policy, type PolicyRule, ruleFor } from '../../../src/domain/policy/policy.ts'
+import { firstMatchingRule } from '../../../src/domain/policy/find-rules.ts'
+import type { Policy, PolicyRule } from '../../../src/domain/policy/policy.ts'
 import { bundles, changeKinds } from '../../../src/features/index.ts'
 import { anyText } from '../../any-text.ts'
 import { evacuationKinds } from '../evacuation-kinds.ts'
@@ -783,8 +784,8 @@ describe('docs/policy.example.yml', () => {
   })
   const policy = 'policy' in example ? example.policy : { rules: [] }
   const production = { id: 'proj_1oNqx62cx6bn0', name: 'production' }
-  const nameFor = (change: Parameters<typeof ruleFor>[1]) => {
-    const found = ruleFor(policy, change)
+  const nameFor = (change: Parameters<typeof firstMatchingRule>[1]) => {
+    const found = firstMatchingRule(policy, change)
     return found.is === 'none' ? undefined : found.rule.name
   }
 

@@ -41,85 +41,101 @@ describe('who may decide', () => {
     ['a person shared from elsewhere', person('UBEN', 'stranger'), oncall, false],
     ['a person whom Slack did not report', person('UBEN', 'unknown'), oncall, false],
   ])('%s', (_, who, membership, allowed) => {
-    expect(judgeApprover(who, ops, 'UADA', rule, membership).allowed).toBe(allowed)
+    expect(judgeApprover({ person: who, place: ops, requesterId: 'UADA', rule, membership }).allowed).toBe(allowed)
   })
 
   test('never the requester, even as an approver', () => {
-    expect(judgeApprover(person('UBEN'), ops, 'UBEN', rule, oncall)).toEqual(denied({ code: 'own-request' }))
+    expect(judgeApprover({ person: person('UBEN'), place: ops, requesterId: 'UBEN', rule, membership: oncall })).toEqual(
+      denied({ code: 'own-request' }),
+    )
   })
 
   test('nobody, if the rule names nobody', () => {
     const nobody = { ...rule, approve: terms([]) }
-    expect(judgeApprover(person('UBEN'), ops, 'UADA', nobody, oncall).allowed).toBe(false)
+    expect(judgeApprover({ person: person('UBEN'), place: ops, requesterId: 'UADA', rule: nobody, membership: oncall }).allowed).toBe(false)
   })
 
   test.each([
     ['if no rule matches any more', undefined],
     ['if the rule no longer needs an approval', { ...rule, approve: undefined }],
   ])('nobody %s', (_, without) => {
-    expect(judgeApprover(person('UBEN'), ops, 'UADA', without, oncall)).toEqual(denied({ code: 'rule-gone' }))
+    expect(judgeApprover({ person: person('UBEN'), place: ops, requesterId: 'UADA', rule: without, membership: oncall })).toEqual(
+      denied({ code: 'rule-gone' }),
+    )
   })
 
   test('also the people of all_of, whether or not any_of names them', () => {
     const both = { ...rule, approve: terms(['UBEN'], { allOf: ['SNET', 'UEVE'] }) }
     const membership = groups({ SNET: ['UCHI'] })
-    const allowed = ['UBEN', 'UCHI', 'UEVE', 'UDOV'].map((id) => judgeApprover(person(id), ops, 'UADA', both, membership).allowed)
+    const allowed = ['UBEN', 'UCHI', 'UEVE', 'UDOV'].map(
+      (id) => judgeApprover({ person: person(id), place: ops, requesterId: 'UADA', rule: both, membership }).allowed,
+    )
     expect(allowed).toEqual([true, true, true, false])
   })
 
   test('a grant has the rule, and the person or the group that the rule names', () => {
-    const grantOf = (userId: string) => judgeApprover(person(userId), ops, 'UADA', rule, oncall)
+    const grantOf = (userId: string) => judgeApprover({ person: person(userId), place: ops, requesterId: 'UADA', rule, membership: oncall })
     expect(grantOf('UCHI')).toEqual({ allowed: true, grant: { rule: 'APPROVERS', via: 'SONCALL' } })
     expect(grantOf('UBEN')).toEqual({ allowed: true, grant: { rule: 'APPROVERS', via: 'UBEN' } })
   })
 
   test('a denial has the approvers', () => {
-    expect(judgeApprover(person('UDOV'), ops, 'UADA', rule, oncall)).toEqual(denied({ code: 'not-an-approver', approvers: rule.approve }))
+    expect(judgeApprover({ person: person('UDOV'), place: ops, requesterId: 'UADA', rule, membership: oncall })).toEqual(
+      denied({ code: 'not-an-approver', approvers: rule.approve }),
+    )
   })
 
   test('a group that cannot be read has a denial of its own', () => {
-    expect(judgeApprover(person('UCHI'), ops, 'UADA', rule, unreadable)).toEqual(denied({ code: 'group-unknown' }))
+    expect(judgeApprover({ person: person('UCHI'), place: ops, requesterId: 'UADA', rule, membership: unreadable })).toEqual(
+      denied({ code: 'group-unknown' }),
+    )
   })
 })
 
 describe('who may request', () => {
   test('every full member, if the rule names nobody', () => {
-    expect(judgeRequester(person('UDOV'), ops, rule, new Map())).toEqual({
+    expect(judgeRequester({ person: person('UDOV'), place: ops, membership: new Map() }, rule)).toEqual({
       allowed: true,
       grant: { rule: 'APPROVERS', via: 'member' },
     })
   })
 
   test.each(['guest', 'bot', 'deleted', 'stranger', 'unknown'] as const)('never: %s', (standing) => {
-    expect(judgeRequester(person('UDOV', standing), ops, rule, new Map()).allowed).toBe(false)
+    expect(judgeRequester({ person: person('UDOV', standing), place: ops, membership: new Map() }, rule).allowed).toBe(false)
     expect(judgeReader(person('UDOV', standing), ops).allowed).toBe(false)
   })
 
   test('only the named people, if the rule names some', () => {
     const named = { ...rule, request: toGroup(['UADA']) }
-    expect(judgeRequester(person('UADA'), ops, named, new Map()).allowed).toBe(true)
-    expect(judgeRequester(person('UDOV'), ops, named, new Map())).toEqual(denied({ code: 'not-a-requester', requesters: named.request }))
+    expect(judgeRequester({ person: person('UADA'), place: ops, membership: new Map() }, named).allowed).toBe(true)
+    expect(judgeRequester({ person: person('UDOV'), place: ops, membership: new Map() }, named)).toEqual(
+      denied({ code: 'not-a-requester', requesters: named.request }),
+    )
   })
 
   test('no member of a group that cannot be read', () => {
     const named = { ...rule, request: toGroup(['SOPERATORS']) }
-    expect(judgeRequester(person('UADA'), ops, named, groups({ SOPERATORS: 'unknown' })).allowed).toBe(false)
-    expect(judgeRequester(person('UADA'), ops, named, groups({ SOPERATORS: ['UADA'] })).allowed).toBe(true)
+    expect(judgeRequester({ person: person('UADA'), place: ops, membership: groups({ SOPERATORS: 'unknown' }) }, named).allowed).toBe(false)
+    expect(judgeRequester({ person: person('UADA'), place: ops, membership: groups({ SOPERATORS: ['UADA'] }) }, named).allowed).toBe(true)
   })
 
   test('only in the channels of the rule', () => {
     const policy = { rules: [{ ...rule, channels: ['C2'] }] }
-    expect(judgeRequesterOfKind(person('UADA'), ops, move, policy, new Map())).toEqual(
+    expect(judgeRequesterOfKind({ person: person('UADA'), place: ops, membership: new Map() }, move, policy)).toEqual(
       denied({ code: 'no-rule', kind: 'ip.move', channels: ['C2'] }),
     )
-    expect(judgeRequesterOfKind(person('UADA'), { ...ops, channelId: 'C2' }, move, policy, new Map()).allowed).toBe(true)
+    expect(
+      judgeRequesterOfKind({ person: person('UADA'), place: { ...ops, channelId: 'C2' }, membership: new Map() }, move, policy).allowed,
+    ).toBe(true)
   })
 
   test('nobody in a direct message, also not in one with several people', () => {
     for (const standing of ['direct', 'group-direct'] as const) {
       const place: Place = { channelId: 'D1', teamId: 'T1', standing }
-      expect(judgeRequester(person('UADA'), place, rule, new Map())).toEqual(denied({ code: 'direct-message' }))
-      expect(judgeRequesterOfKind(person('UADA'), place, move, { rules: [rule] }, new Map())).toEqual(denied({ code: 'direct-message' }))
+      expect(judgeRequester({ person: person('UADA'), place, membership: new Map() }, rule)).toEqual(denied({ code: 'direct-message' }))
+      expect(judgeRequesterOfKind({ person: person('UADA'), place, membership: new Map() }, move, { rules: [rule] })).toEqual(
+        denied({ code: 'direct-message' }),
+      )
     }
   })
 
@@ -130,19 +146,20 @@ describe('who may request', () => {
         { ...rule, request: toGroup(['UBEN']) },
       ],
     }
-    const ask = (userId: string) => judgeRequesterOfKind(person(userId), ops, move, policy, new Map()).allowed
+    const ask = (userId: string) =>
+      judgeRequesterOfKind({ person: person(userId), place: ops, membership: new Map() }, move, policy).allowed
     expect([ask('UADA'), ask('UBEN'), ask('UDOV')]).toEqual([true, true, false])
   })
 
   test('nobody, if the kind has no rule', () => {
-    expect(judgeRequesterOfKind(person('UADA'), ops, newKey, { rules: [rule] }, new Map())).toEqual(
+    expect(judgeRequesterOfKind({ person: person('UADA'), place: ops, membership: new Map() }, newKey, { rules: [rule] })).toEqual(
       denied({ code: 'no-rule', kind: 'key.create', channels: [] }),
     )
   })
 
   test('alerts only if it names them, and only if people have to approve', () => {
     const alerts = person('alerts', 'machine')
-    const judge = (more: Partial<PolicyRule>) => judgeRequester(alerts, ops, { ...rule, ...more }, new Map())
+    const judge = (more: Partial<PolicyRule>) => judgeRequester({ person: alerts, place: ops, membership: new Map() }, { ...rule, ...more })
 
     expect(judge({ alerts: true })).toEqual({ allowed: true, grant: { rule: 'APPROVERS', via: 'alerts' } })
     expect(judge({ alerts: true, request: toGroup(['UADA']) }).allowed).toBe(true)
@@ -152,15 +169,27 @@ describe('who may request', () => {
 
   test('no alerts in a channel that is shared or cannot be read', () => {
     for (const standing of ['shared', 'unknown', 'direct'] as const)
-      expect(judgeRequester(person('alerts', 'machine'), { ...ops, standing }, { ...rule, alerts: true }, new Map()).allowed).toBe(false)
+      expect(
+        judgeRequester(
+          { person: person('alerts', 'machine'), place: { ...ops, standing }, membership: new Map() },
+          { ...rule, alerts: true },
+        ).allowed,
+      ).toBe(false)
   })
 
   test('a bundle that no rule names to whoever may request its parts, with the channels of these rules', () => {
     const policy = { rules: [{ ...rule, channels: ['C1'] }], bundles: new Map([['ip.evacuate', 'ip.move']]) }
 
-    expect(judgeRequesterOfKind(person('UADA'), ops, { kind: 'ip.evacuate', hasProject: true }, policy, new Map()).allowed).toBe(true)
     expect(
-      judgeRequesterOfKind(person('UADA'), { ...ops, channelId: 'C2' }, { kind: 'ip.evacuate', hasProject: true }, policy, new Map()),
+      judgeRequesterOfKind({ person: person('UADA'), place: ops, membership: new Map() }, { kind: 'ip.evacuate', hasProject: true }, policy)
+        .allowed,
+    ).toBe(true)
+    expect(
+      judgeRequesterOfKind(
+        { person: person('UADA'), place: { ...ops, channelId: 'C2' }, membership: new Map() },
+        { kind: 'ip.evacuate', hasProject: true },
+        policy,
+      ),
     ).toEqual(denied({ code: 'no-rule', kind: 'ip.evacuate', channels: ['C1'] }))
   })
 
@@ -191,7 +220,7 @@ describe('who may request', () => {
         { ...rule, request: toGroup(['UADA']) },
       ],
     }
-    expect(judgeRequesterOfKind(person('UADA'), ops, move, policy, new Map()).allowed).toBe(false)
+    expect(judgeRequesterOfKind({ person: person('UADA'), place: ops, membership: new Map() }, move, policy).allowed).toBe(false)
   })
 })
 
@@ -218,7 +247,7 @@ describe('the kind of channel', () => {
     ['shared', false],
     ['unknown', false],
   ] as const)('requesting in a channel with the standing %s: %s', (standing, allowed) => {
-    expect(judgeRequester(ada, { ...ops, standing }, rule, oncall).allowed).toBe(allowed)
+    expect(judgeRequester({ person: ada, place: { ...ops, standing }, membership: oncall }, rule).allowed).toBe(allowed)
   })
 
   test.each([
@@ -228,8 +257,11 @@ describe('the kind of channel', () => {
     ['unknown', false],
   ] as const)('deciding in a channel with the standing %s: %s', (standing, allowed) => {
     const place: Place = { ...ops, standing }
-    expect(judgeApprover(person('UBEN'), place, 'UADA', rule, oncall).allowed).toBe(allowed)
-    expect(judgeBreakGlass(person('UBEN'), place, 'UBEN', { ...rule, breakGlass: true }, oncall).allowed).toBe(allowed)
+    expect(judgeApprover({ person: person('UBEN'), place, requesterId: 'UADA', rule, membership: oncall }).allowed).toBe(allowed)
+    expect(
+      judgeBreakGlass({ person: person('UBEN'), place, requesterId: 'UBEN', rule: { ...rule, breakGlass: true }, membership: oncall })
+        .allowed,
+    ).toBe(allowed)
   })
 
   test('each reason has its own code, and the action that was denied', () => {
@@ -245,17 +277,17 @@ describe('the kind of channel', () => {
     const codes = ['person-unknown', 'guest', 'bot', 'deactivated', 'other-workspace', 'shared-channel', 'channel-unknown']
 
     expect(standings.map(([who, place]) => judgeReader(who, place))).toEqual(codes.map((code) => denied({ code, action: 'read' })))
-    expect(standings.map(([who, place]) => judgeRequester(who, place, rule, oncall))).toEqual(
+    expect(standings.map(([who, place]) => judgeRequester({ person: who, place, membership: oncall }, rule))).toEqual(
       codes.map((code) => denied({ code, action: 'request' })),
     )
-    expect(standings.map(([who, place]) => judgeApprover(who, place, 'UBEN', rule, oncall))).toEqual(
+    expect(standings.map(([who, place]) => judgeApprover({ person: who, place, requesterId: 'UBEN', rule, membership: oncall }))).toEqual(
       codes.map((code) => denied({ code, action: 'decide' })),
     )
   })
 
   test('a missing answer of Slack differs from a denial by a rule', () => {
     const isUnknown = (who: Person, place: Place, membership: Membership) => {
-      const ruling = judgeApprover(who, place, 'UADA', rule, membership)
+      const ruling = judgeApprover({ person: who, place, requesterId: 'UADA', rule, membership })
       return !ruling.allowed && isForLackOfAnswer(ruling.denial)
     }
     expect(isUnknown(person('UCHI', 'unknown'), ops, oncall)).toBe(true)
@@ -275,14 +307,17 @@ describe('break-glass', () => {
   const breakable = { ...rule, breakGlass: true }
 
   test('lets an approver approve their own request', () => {
-    const grantOf = (userId: string) => judgeBreakGlass(person(userId), ops, userId, breakable, oncall)
+    const grantOf = (userId: string) =>
+      judgeBreakGlass({ person: person(userId), place: ops, requesterId: userId, rule: breakable, membership: oncall })
     expect(grantOf('UBEN')).toEqual({ allowed: true, grant: { rule: 'APPROVERS', via: 'UBEN' } })
     expect(grantOf('UCHI')).toEqual({ allowed: true, grant: { rule: 'APPROVERS', via: 'SONCALL' } })
   })
 
   test('lets nobody approve the request of another person alone', () => {
     const denial = { code: 'only-requester-may-break-glass', requester: 'UADA' }
-    expect(judgeBreakGlass(person('UBEN'), ops, 'UADA', breakable, oncall)).toEqual(denied(denial))
+    expect(judgeBreakGlass({ person: person('UBEN'), place: ops, requesterId: 'UADA', rule: breakable, membership: oncall })).toEqual(
+      denied(denial),
+    )
   })
 
   test.each([
@@ -294,30 +329,37 @@ describe('break-glass', () => {
     ['if the rule needs no approval', person('UBEN'), { ...breakable, approve: undefined }, oncall],
     ['if no rule matches any more', person('UBEN'), undefined, oncall],
   ])('is refused %s', (_, who, under, membership) => {
-    expect(judgeBreakGlass(who, ops, who.userId, under, membership).allowed).toBe(false)
+    expect(judgeBreakGlass({ person: who, place: ops, requesterId: who.userId, rule: under, membership }).allowed).toBe(false)
   })
 
   test('does not allow the normal approval of an own request', () => {
-    expect(judgeApprover(person('UBEN'), ops, 'UBEN', breakable, oncall).allowed).toBe(false)
+    expect(judgeApprover({ person: person('UBEN'), place: ops, requesterId: 'UBEN', rule: breakable, membership: oncall }).allowed).toBe(
+      false,
+    )
   })
 })
 
 describe('an action of the requester alone', () => {
   test('is allowed to the requester', () => {
-    expect(judgeOwner(person('UADA'), ops, 'UADA', 'withdraw')).toEqual({ allowed: true, grant: { via: 'requester' } })
+    expect(judgeOwner({ person: person('UADA'), place: ops, requesterId: 'UADA' }, 'withdraw')).toEqual({
+      allowed: true,
+      grant: { via: 'requester' },
+    })
   })
 
   test.each(['issue', 'withdraw'] as const)('is denied to others: %s', (wants) => {
-    expect(judgeOwner(person('UBEN'), ops, 'UADA', wants)).toEqual(denied({ code: `only-requester-may-${wants}`, requester: 'UADA' }))
+    expect(judgeOwner({ person: person('UBEN'), place: ops, requesterId: 'UADA' }, wants)).toEqual(
+      denied({ code: `only-requester-may-${wants}`, requester: 'UADA' }),
+    )
   })
 
   test('is denied to a requester who became a guest', () => {
-    expect(codeOf(judgeOwner(person('UADA', 'guest'), ops, 'UADA', 'issue'))).toBe('guest')
+    expect(codeOf(judgeOwner({ person: person('UADA', 'guest'), place: ops, requesterId: 'UADA' }, 'issue'))).toBe('guest')
   })
 })
 
 describe('who may stop the tracking', () => {
-  const track = (who: Person) => judgeTracker(who, ops, 'UADA', rule, oncall)
+  const track = (who: Person) => judgeTracker({ person: who, place: ops, requesterId: 'UADA', rule, membership: oncall })
 
   test('the requester and the approvers', () => {
     expect(track(person('UADA'))).toEqual({ allowed: true, grant: { via: 'requester' } })

@@ -108,7 +108,9 @@ describe('for any terms and groups', () => {
     fc.assert(
       fc.property(anyTerms, anyPeople, anyMembership, (each, people, membership) => {
         const under = { ...rule, approve: each }
-        const may = [...new Set(people)].filter((userId) => judgeApprover(person(userId), ops, 'UADA', under, membership).allowed)
+        const may = [...new Set(people)].filter(
+          (userId) => judgeApprover({ person: person(userId), place: ops, requesterId: 'UADA', rule: under, membership }).allowed,
+        )
         const enough = may.length >= Math.max(each.approvals, each.allOf.length) && canAllBeSatisfied(each.allOf, may, membership)
 
         expect(tallyApprovals(each, people, membership).enough).toBe(enough)

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { Moment } from '../../../src/domain/change/change.ts'
+import type { Moment } from '../../../src/domain/change/observation.ts'
 import { type Move, moveSurveyKeys, observeMove, surveyKeysIn } from '../../../src/domain/elastic-ip-move/progress.ts'
 import type { Request } from '../../../src/domain/request/request.ts'
 import { nextStep } from '../../../src/requests/reconcile/track/next-step.ts'

@@ -73,7 +73,7 @@ describe('the check of an evacuation', () => {
       /within its site/,
     ],
     ['one in another project', { listed: [ip(1), ip(2, { project: { id: 'proj_9', name: 'Data' } })] }, /within its project/],
-    ['a server without addresses', { listed: [] }, 'The account shows no Elastic IP on web-1, so there is nothing to move.'],
+    ['a server without addresses', { listed: [] }, 'The account shows no Elastic IPs on web-1, so there is nothing to evacuate.'],
     [
       'more than one message shows',
       { listed: Array.from({ length: 51 }, (_, index) => ip(index)) },

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { formatAgo, formatDuration, parseDuration } from '../../../src/domain/text/duration.ts'
+import { formatAgo, formatDuration, parseDuration, withUnit, writeDuration } from '../../../src/domain/text/duration.ts'
 
 describe('a duration in the configuration', () => {
   it.each([
@@ -15,6 +15,10 @@ describe('a duration in the configuration', () => {
 
   it.each(['', '5', 's', '0s', '-5s', '1.5h', '5 s', '5S', '1h30m', '5s\u0000', '٥s', '9999999999ms'])('%j is not a duration', (text) => {
     expect(parseDuration(text)).toBeUndefined()
+  })
+
+  it.each([500, 5_000, 900_000, 1_500, 5_400_000, 172_800_000])('of %i ms is written as it is read', (ms) => {
+    expect(parseDuration(writeDuration(ms))).toBe(ms)
   })
 
   it('is its number times its unit', () => {
@@ -32,6 +36,12 @@ describe('a duration in the configuration', () => {
 })
 
 describe('a duration for people', () => {
+  it('has no place to break a line between a number and its unit', () => {
+    expect(formatDuration(43_000)).toBe('43\u00a0s')
+    expect(formatDuration(4_320_000)).toBe('1\u00a0h 12\u00a0min')
+    expect(withUnit(18, 'ms')).toBe('18\u00a0ms')
+  })
+
   it.each([
     [0, '0 s'],
     [-5, '0 s'],
@@ -45,7 +55,7 @@ describe('a duration for people', () => {
     [86_390_000, '1 d'],
     [273_600_000, '3 d 4 h'],
   ])('%i ms is %s', (ms, text) => {
-    expect(formatDuration(ms)).toBe(text)
+    expect(formatDuration(ms).replaceAll('\u00a0', ' ')).toBe(text)
   })
 
   it('is exact to half of its smallest unit, and never shows 60 seconds, 60 minutes or 24 hours', () => {
@@ -54,7 +64,7 @@ describe('a duration for people', () => {
       fc.property(fc.integer({ min: 0, max: 100 * 86_400_000 }), (ms) => {
         const text = formatDuration(ms)
 
-        const shown = [...text.matchAll(/(\d+) (s|min|h|d)/g)].map(([, amount, unit = '']) => ({ amount: Number(amount), unit }))
+        const shown = [...text.matchAll(/(\d+)\u00a0(s|min|h|d)/g)].map(([, amount, unit = '']) => ({ amount: Number(amount), unit }))
         const total = shown.reduce((sum, { amount, unit }) => sum + amount * (parts[unit] ?? Number.NaN), 0)
         const tolerance = ms < 3_600_000 ? 500 : ms < 86_370_000 ? 30_500 : 1_830_500
         expect(Math.abs(total - ms)).toBeLessThanOrEqual(tolerance)

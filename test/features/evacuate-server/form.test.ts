@@ -142,7 +142,7 @@ describe('the addresses in the form of an evacuation', () => {
   test('are told to be none if there are none', async () => {
     const addresses = await offer([])
     expect(readableBlocks(blocksWith(addresses).filter(({ type }) => type === 'section'))).toBe(
-      ':warning: Nothing to move. The account shows no Elastic IP on `web-1`, nor one without a server that was last seen there (past 24 h).',
+      ':warning: Nothing to move. The account shows no Elastic IPs on `web-1`, nor any without a server that were last seen there (past 24 h).',
     )
   })
 
@@ -195,7 +195,7 @@ describe('the addresses in the form of an evacuation', () => {
 
     const answer = await form.submitForm({ metadata: '{}', blocks, values: servers12, chosen: {}, ticked: {} } as unknown as Submission)
 
-    expect(answer).toMatchObject({ is: 'refused', problem: { text: 'None of these addresses can be moved.' } })
+    expect(answer).toMatchObject({ is: 'refused', problems: { [evacuationForm.server]: { text: 'None of these addresses can be moved.' } } })
   })
 
   test('have the refusal beside them if one of them can no longer be moved', async () => {
@@ -208,7 +208,7 @@ describe('the addresses in the form of an evacuation', () => {
 
     const answer = await form.submitForm(submission as unknown as Submission)
 
-    expect(answer).toMatchObject({ is: 'refused', blockId: group })
+    expect(answer).toMatchObject({ is: 'refused', problems: { [group]: { text: expect.stringContaining('cannot be moved') } } })
   })
 
   test('are asked for at the addresses if none is ticked', async () => {
@@ -219,7 +219,7 @@ describe('the addresses in the form of an evacuation', () => {
 
     const answer = await form.submitForm(submission as unknown as Submission)
 
-    expect(answer).toMatchObject({ is: 'refused', blockId: group, problem: { text: 'Choose at least one address.' } })
+    expect(answer).toMatchObject({ is: 'refused', problems: { [group]: { text: 'Choose at least one address.' } } })
   })
 
   test('are shown again as they were ticked if the request is refused, with those that were left out', async () => {
@@ -231,7 +231,7 @@ describe('the addresses in the form of an evacuation', () => {
     const form = createEvacuationForm({ submit, change: {} as never, offerAddresses: notRead })
 
     const answer = await form.submitForm(submission as unknown as Submission)
-    const shown = answer.is === 'refused' ? (answer.again(answer.problem).blocks as KnownBlock[]) : []
+    const shown = answer.is === 'refused' ? (answer.again(mrkdwn`Another request is open.`).blocks as KnownBlock[]) : []
 
     const boxes = shown.find(({ block_id: id }) => id === group)
     expect(boxes).toMatchObject({ element: { options: [{ value: 'eip_1' }, { value: 'eip_2' }], initial_options: [{ value: 'eip_2' }] } })

@@ -149,7 +149,7 @@ test('the form of a rejection names what is rejected', async () => {
 
   const form = await clickReject(buttonValue(await record()))
 
-  expect(form.blocks[0]).toMatchObject({ text: { text: '*Move 203.0.113.10 from web-1 to web-2*' } })
+  expect(form.blocks[0]).toMatchObject({ text: { text: '*Move `203.0.113.10`: `web-1` → `web-2`*' } })
 })
 
 test('a value that no button of Lockkeeper has is refused in words, however long it is', async () => {

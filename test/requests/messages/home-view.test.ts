@@ -12,7 +12,11 @@ import { description, minutes, requestedAt, requestFor } from '../request-for-te
 import { cardViewFor } from './card-view-for-test.ts'
 
 const buttons = formButtons([
-  { words: 'ip move', button: { text: 'Move IP', actionId: 'open-move-elastic-ip' }, form: () => modal({ title: 'Move', blocks: [] }) },
+  {
+    words: 'ip move',
+    button: { text: 'Move IP', actionId: 'open-move-elastic-ip', opens: 'Move an Elastic IP' },
+    form: () => modal({ title: 'Move', blocks: [] }),
+  },
 ] as unknown as Command[])
 const now = requestedAt + 30 * minutes
 const address = 'https://nimbus-works.slack.com/archives/C0OPS00001/p1795010400000100'
@@ -61,7 +65,7 @@ describe('the Home tab', () => {
 
     expect(readableBlocks(blocks)).toMatchInlineSnapshot(`
       "# Needs your approval (1)
-      *[PROD] Move 203.0.113.10 from web-1 to web-2*  ·  <https://nimbus-works.slack.com/archives/C0OPS00001/p1795010400000100|Open the request>
+      *[PROD] Move \`203.0.113.10\`: \`web-1\` → \`web-2\`*  ·  <https://nimbus-works.slack.com/archives/C0OPS00001/p1795010400000100|Open the request>
       <@U0ADA00001> needs approval from <!subteam^S0ONCALL01> by <!date^1795024800^{time} {date_short_pretty}|2026-11-18 18:00 UTC>.
       Reason: web-1 is being replaced
       | *Project* / \`Storefront\`
@@ -73,14 +77,14 @@ describe('the Home tab', () => {
       ---
       [Move IP] [Refresh]
       # Your requests (2)
-      *Move 203.0.113.10 from web-1 to web-2*
+      *Move \`203.0.113.10\`: \`web-1\` → \`web-2\`*
       done, <!date^1795010460^{date_short_pretty} {time}|2026-11-18 14:01 UTC>  ·  in <#C0OPS00001>  ·  <https://nimbus-works.slack.com/archives/C0OPS00001/p1795010400000100|Open the request>
       [Move back]
-      *Move 203.0.113.10 from web-1 to web-2*
+      *Move \`203.0.113.10\`: \`web-1\` → \`web-2\`*
       needs approval from <!subteam^S0ONCALL01> by <!date^1795024800^{time} {date_short_pretty}|2026-11-18 18:00 UTC>  ·  in <#C0OPS00001>  ·  <https://nimbus-works.slack.com/archives/C0OPS00001/p1795010400000100|Open the request>
       [Withdraw]
       # In progress (1)
-      *Move 203.0.113.10 from web-1 to web-2*
+      *Move \`203.0.113.10\`: \`web-1\` → \`web-2\`*
       moving for 43 s  ·  requested by <@U0ADA00001>  ·  in <#C0OPS00001>  ·  <https://nimbus-works.slack.com/archives/C0OPS00001/p1795010400000100|Open the request>
       [Stop tracking, asks once more]
       (Updated <!date^1795012200^{date_short_pretty} {time}|2026-11-18 14:30 UTC>)"
@@ -102,8 +106,8 @@ describe('the Home tab', () => {
     )
 
     expect(words.match(/^.*(?= {2}· {2}in )/gm)).toEqual([
-      'moving for 25 min',
-      'approved 1 min ago',
+      'moving for 25\u00a0min',
+      'approved 1\u00a0min ago',
       'no longer tracked, <!date^1795011600^{date_short_pretty} {time}|2026-11-18 14:20 UTC>',
     ])
   })
@@ -217,15 +221,19 @@ describe('a Home tab with many requests', () => {
   })
 
   test('has room for one waiting request that fits on a card', () => {
-    const longest = Array.from({ length: 600 }, (_, count) => ({
-      ...longFacts,
-      facts: longFacts.facts.concat(longFacts.facts, longFacts.facts).slice(0, count),
-    }))
-      .map((facts) => entry({ reason: 'y'.repeat(500) }, { description: facts }))
-      .findLast(({ card }) => fitsOnCard(card))
-    if (!longest) throw new Error('no request fits on a card')
+    const facts = longFacts.facts.concat(longFacts.facts, longFacts.facts)
+    const withFacts = (count: number) => entry({ reason: 'y'.repeat(500) }, { description: { ...longFacts, facts: facts.slice(0, count) } })
+    const fits = (count: number) => fitsOnCard(withFacts(count).card)
+    // Halves the range each time, because each card is long.
+    let [most, tooMany] = [0, facts.length]
+    while (tooMany - most > 1) {
+      const middle = Math.floor((most + tooMany) / 2)
+      if (fits(middle)) most = middle
+      else tooMany = middle
+    }
 
-    expect(readableBlocks(homeBlocks(content({ waitsForMe: [longest] })))).not.toContain('not shown')
+    expect([fits(most), fits(most + 1)]).toEqual([true, false])
+    expect(readableBlocks(homeBlocks(content({ waitsForMe: [withFacts(most)] })))).not.toContain('not shown')
   })
 })
 

@@ -3,10 +3,10 @@ import { alertsRequester } from '../../../src/domain/approval/origin.ts'
 import { type RequestState, requestStates } from '../../../src/domain/request/request.ts'
 import { approvalCard } from '../../../src/requests/messages/card/card.ts'
 import { cardActions } from '../../../src/requests/messages/card/card-actions.ts'
-import { warningWords } from '../../../src/requests/messages/check-first/warnings.ts'
 import { otherIsOpen } from '../../../src/requests/messages/forms/submitted.ts'
 import { denialWords } from '../../../src/requests/messages/refusals/denials.ts'
 import { tooLate } from '../../../src/requests/messages/refusals/refusals.ts'
+import { warningWords } from '../../../src/requests/messages/warnings/warnings.ts'
 import { description, requestFor } from '../request-for-test.ts'
 import { cardViewFor } from './card-view-for-test.ts'
 
@@ -48,7 +48,7 @@ describe("a machine's request", () => {
         viewerId: 'U0BEN00001',
         subject: '203.0.113.10',
         link: undefined,
-        sentence: description.sentence,
+        title: description.title,
       }),
       denialWords({ code: 'too-few-approvers', rule: 'failover', needed: 2, requester: alertsRequester }, labelOf),
       denialWords({ code: 'only-requester-may-withdraw', requester: alertsRequester }, labelOf),
@@ -57,7 +57,7 @@ describe("a machine's request", () => {
 
     expect(words.map(({ text }) => text).join('\n')).toMatchInlineSnapshot(`
       "The alert that requested this has resolved. No change made.
-      Nothing was requested, because Alertmanager has an open request for \`203.0.113.10\` in <#C0OPS00001>: “Move 203.0.113.10 from web-1 to web-2” (waiting for approval). Wait until it ends, or have it rejected.
+      Nothing was requested, because Alertmanager has an open request for \`203.0.113.10\` in <#C0OPS00001>: “Move \`203.0.113.10\`: \`web-1\` → \`web-2\`” (waiting for approval). Wait until it ends, or have it rejected.
       Not enough approvers: rule “failover” needs 2. Nothing was requested. The people who run Lockkeeper can add active members to the rule.
       An alert requested this, so nobody can withdraw it. It ends when the alert resolves, or an approver can reject it.
       An alert requested this, so nobody can approve it alone."

@@ -188,7 +188,7 @@ describe('a step that was taken', () => {
       item: 'eip_1',
       kind: 'ip.move',
       requestKind: request.kind,
-      to: 'sending',
+      to: 'starting',
     })
     expect(taken.at(-1)?.sinceApprovalMs).toBeGreaterThanOrEqual(7_000)
   })

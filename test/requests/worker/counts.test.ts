@@ -50,11 +50,11 @@ test('thousands of requests are counted with few commands, because people use th
 
 test('the items under way of requests with several are counted, whatever else their records hold', async () => {
   const { redis, keys, counts } = await withOpen(0)
-  const states = ['waiting', 'sending', 'moving', 'moving', 'done', 'failed', 'superseded', 'not-started', 'new state']
+  const states = ['waiting', 'starting', 'tracking', 'tracking', 'done', 'failed', 'superseded', 'not-started', 'new state']
   const of = (items: string) => ({ kind: '"ip.evacuate"', state: '"tracking"', items })
   await redis.zadd(keys.open, '1', 'e1', '2', 'e2', '3', 'e3')
   await redis.hset(keys.record('e1'), of(JSON.stringify(states.map((state, index) => ({ id: `eip_${index}`, state })))))
-  await redis.hset(keys.record('e2'), of(JSON.stringify([{ id: 'eip_9', state: 'moving' }])))
+  await redis.hset(keys.record('e2'), of(JSON.stringify([{ id: 'eip_9', state: 'tracking' }])))
   await redis.hset(keys.record('e3'), of('no JSON'))
 
   expect((await counts()).open).toEqual([{ kind: 'ip.evacuate', state: 'tracking', count: 3, items: 4 }])

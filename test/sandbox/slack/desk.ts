@@ -1,25 +1,14 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Acts, Place } from './acts.ts'
-import type { Composer } from './composer.ts'
-import type { Directory } from './directory.ts'
-import type { Events } from './events.ts'
+import type { Place } from './acts.ts'
+import type { ActingParts } from './hands.ts'
 import { addressOf, readBody, sendJson } from './http.ts'
-import type { Interactions } from './interactions.ts'
 import { isObject, type Json, objectOf, parseJson, stringOf } from './json.ts'
-import type { MessageStore } from './message-store.ts'
 import type { CommandSuggestion, Message, ShortcutSuggestion } from './slack.ts'
 import type { State } from './state.ts'
-import type { StoredView, ViewStore } from './view-store.ts'
+import type { StoredView } from './view-store.ts'
 
-export interface DeskOptions {
+export interface DeskOptions extends ActingParts {
   state: State
-  directory: Directory
-  messages: MessageStore
-  views: ViewStore
-  interactions: Interactions
-  acts: Acts
-  composer: Composer
-  events: Events
   homeTab: boolean
   commands: CommandSuggestion[]
   shortcuts: ShortcutSuggestion[]

@@ -8,7 +8,8 @@ import type { Notification } from './notifications.ts'
 import type { ClickOptions, Delivery, Hands, Message, OpenView, ViewRef } from './slack.ts'
 import type { StoredView, ViewStore } from './view-store.ts'
 
-export interface HandsOptions {
+/** What people act with: their own hands in tests, and the web page. */
+export interface ActingParts {
   directory: Directory
   messages: MessageStore
   views: ViewStore
@@ -16,6 +17,9 @@ export interface HandsOptions {
   acts: Acts
   composer: Composer
   events: Events
+}
+
+export interface HandsOptions extends ActingParts {
   noticesOf: (userId: string) => string[]
   notificationsOf: (userId: string) => Notification[]
 }

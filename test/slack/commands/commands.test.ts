@@ -273,7 +273,11 @@ describe('a command with a form', () => {
   })
 
   it('opens from the button of the help, which names the slash command, because Slack does not send it with a click', async () => {
-    const withButton = command('ip move', { need: 'ip.move', form, button: { text: 'Move IP', actionId: 'open-move' } })
+    const withButton = command('ip move', {
+      need: 'ip.move',
+      form,
+      button: { text: 'Move IP', actionId: 'open-move', opens: 'Move an Elastic IP' },
+    })
     const { press, done } = setUp({ routed: [withButton] })
 
     await press('open-move', formButtonValue('/nimbus'))
@@ -286,7 +290,9 @@ describe('a command with a form', () => {
 
   it.each(['', '{}', '{"version":1,"command":"<!channel>"}'])('does not open from a button with another value: %j', async (value) => {
     const { press, done } = setUp({
-      routed: [command('ip move', { need: 'ip.move', form, button: { text: 'Move IP', actionId: 'open-move' } })],
+      routed: [
+        command('ip move', { need: 'ip.move', form, button: { text: 'Move IP', actionId: 'open-move', opens: 'Move an Elastic IP' } }),
+      ],
     })
 
     await expect(press('open-move', value)).rejects.toThrow('This button is out of date. Run the command again.')

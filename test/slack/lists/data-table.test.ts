@@ -133,12 +133,15 @@ describe('a cell', () => {
     ['two backticks', '``', { type: 'raw_text', text: '``' }],
     ['a date', dateTime(1_795_024_800_000), [{ type: 'date', timestamp: 1_795_024_800, format: '{date_num} {time}' }]],
     ['a link', link('https://x.slack.com/a/b', 'Open'), [{ type: 'link', url: 'https://x.slack.com/a/b', text: 'Open' }]],
+    ['code in words', mrkdwn`${code('203.0.113.13')} (moving)`, { type: 'raw_text', text: '203.0.113.13 (moving)' }],
+    ['code that is like markup', mrkdwn`from ${code('a & b')}`, [{ type: 'text', text: 'from a & b' }]],
     [
-      'code in words',
-      mrkdwn`from ${code('a & b')}`,
+      'code beside a mention',
+      mrkdwn`${code('web-1')} by ${mention('U0ADA00001')}`,
       [
-        { type: 'text', text: 'from ' },
-        { type: 'text', text: 'a & b', style: { code: true } },
+        { type: 'text', text: 'web-1' },
+        { type: 'text', text: ' by ' },
+        { type: 'user', user_id: 'U0ADA00001' },
       ],
     ],
   ])('of %s', (_, words, expected) => {

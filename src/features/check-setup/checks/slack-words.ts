@@ -1,3 +1,4 @@
+import { withUnit } from '../../../domain/text/duration.ts'
 import { code, joinMrkdwn, mrkdwn } from '../../../slack/text/text.ts'
 import { ago, listOf } from './phrases.ts'
 
@@ -67,5 +68,5 @@ export const pickers = {
 }
 
 function milliseconds(ms: number): string {
-  return ms < 1_000 ? `${Math.round(ms)} ms` : `${(ms / 1_000).toFixed(1)} s`
+  return ms < 1_000 ? withUnit(Math.round(ms), 'ms') : withUnit((ms / 1_000).toFixed(1), 's')
 }

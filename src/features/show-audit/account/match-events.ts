@@ -2,8 +2,8 @@ import type { AuditEntry } from '../../../audit/entry.ts'
 import { type AccountEvent, mayChange, wordsOfAction } from '../../../domain/account/account-event.ts'
 import { type EventActions, type OwnWrite, ownWritesIn } from './own-writes.ts'
 
-/** The account's event may have an earlier time than Lockkeeper's note, because their clocks differ. */
-const earliestMs = -10_000
+/** The account's clock differs from Lockkeeper's by up to this time, so an event may have an earlier time than the note of its write. */
+export const clocksDifferMs = 10_000
 
 /**
  * An event of the account, compared with Lockkeeper's own writes.
@@ -61,5 +61,5 @@ function timeOf({ createdAt }: AccountEvent): number | undefined {
 
 function fits({ event, at, words }: { event: AccountEvent; at: number; words: string[] }, write: OwnWrite): boolean {
   const { targetId, actions, sentAt, until } = write
-  return event.target?.id === targetId && at >= sentAt + earliestMs && at <= until && words.some((word) => actions.includes(word))
+  return event.target?.id === targetId && at >= sentAt - clocksDifferMs && at <= until && words.some((word) => actions.includes(word))
 }

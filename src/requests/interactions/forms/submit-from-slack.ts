@@ -98,7 +98,7 @@ export async function submitFromForm<Input, Facts>(
   } catch (error) {
     const problem = toUserWords(nothingRequested(error))
     if (problem === undefined) throw error
-    return { is: 'refused', blockId: fieldOf(error, blockId), problem, again }
+    return { is: 'refused', problems: { [fieldOf(error, blockId)]: problem }, again }
   }
 }
 

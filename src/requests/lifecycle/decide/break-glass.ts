@@ -2,15 +2,13 @@ import type { Origin } from '../../../domain/approval/origin.ts'
 import type { Request } from '../../../domain/request/request.ts'
 import { approvalData, wakeInMs } from './approval-step.ts'
 import type { ApproveParts } from './approve.ts'
-import { refuseRequesterOfDecided, refuseUnlessWaiting } from './decision-step.ts'
+import { refuseDecision, refuseUnlessWaiting } from './decision-step.ts'
 
 /** Creates the approval by the requester alone, in an emergency. It throws a Refusal for the person who clicked. */
 export function createBreakGlass({ signatures, store, access, catalog, steps, wake }: ApproveParts) {
   /** Throws a Refusal if the person may not approve alone. Checked before the form that asks for the reason. */
-  async function mayBreakGlass(request: Request, origin: Origin): Promise<void> {
-    refuseRequesterOfDecided(request, origin)
-    await access.authorize(origin, { to: 'break-glass', request })
-    refuseUnlessWaiting(request, origin.userId)
+  function mayBreakGlass(request: Request, origin: Origin): Promise<void> {
+    return refuseDecision(access, request, origin, 'break-glass')
   }
 
   /** Approves the request. The channel gets a report with the reason. */

@@ -6,7 +6,7 @@ import type { Access } from '../../access/access.ts'
 import type { Catalog } from '../../catalog.ts'
 import { createApprove } from './approve.ts'
 import { createBreakGlass } from './break-glass.ts'
-import { createDecisionStep, type DecisionStepParts, refuseRequesterOfDecided, refuseUnlessWaiting } from './decision-step.ts'
+import { createDecisionStep, type DecisionStepParts, refuseDecision } from './decision-step.ts'
 import { createStopTracking } from './stop-tracking.ts'
 
 interface DecideParts extends DecisionStepParts {
@@ -21,10 +21,8 @@ export function createDecide({ signatures, store, access, catalog, show, wake }:
   const steps = createDecisionStep({ store, show })
 
   /** Throws a Refusal if the person may not reject. Checked before the form that asks for the reason. */
-  async function mayReject(request: Request, origin: Origin): Promise<void> {
-    refuseRequesterOfDecided(request, origin)
-    await access.authorize(origin, { to: 'decide', request })
-    refuseUnlessWaiting(request, origin.userId)
+  function mayReject(request: Request, origin: Origin): Promise<void> {
+    return refuseDecision(access, request, origin, 'decide')
   }
 
   async function reject(request: Request, origin: Origin, reason: string): Promise<void> {

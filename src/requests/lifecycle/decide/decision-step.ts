@@ -1,6 +1,7 @@
 import type { Origin } from '../../../domain/approval/origin.ts'
 import type { Request } from '../../../domain/request/request.ts'
 import { Refusal } from '../../../slack/errors.ts'
+import type { Access } from '../../access/access.ts'
 import { tooLate, unknownRequest } from '../../messages/refusals/refusals.ts'
 import type { Show } from '../../outbox/show.ts'
 import type { StepName } from '../../steps.ts'
@@ -55,6 +56,16 @@ export function createDecisionStep({ store, show }: DecisionStepParts) {
   return { tryStep, takeStep }
 }
 export type DecisionStep = ReturnType<typeof createDecisionStep>
+
+/**
+ * Throws a Refusal if the person may not take a decision. Checked before the form that asks for its reason. If the requester clicks on a decided
+ * request, the answer is the outcome, and not that they may not decide it.
+ */
+export async function refuseDecision(access: Pick<Access, 'authorize'>, request: Request, origin: Origin, to: 'decide' | 'break-glass') {
+  refuseRequesterOfDecided(request, origin)
+  await access.authorize(origin, { to, request })
+  refuseUnlessWaiting(request, origin.userId)
+}
 
 export function refuseUnlessWaiting(request: Request, userId: string): void {
   if (request.state !== 'waiting') throw new Refusal(tooLate(request, userId))

@@ -6,7 +6,7 @@ import { payloadHash } from '../../../domain/request/payload.ts'
 import { requestVersion, type Undone } from '../../../domain/request/request.ts'
 import type { RequestSignatures } from '../../../domain/request/request-signature.ts'
 import { namesOfApprovers } from '../../messages/approvers.ts'
-import { peopleIn } from '../../messages/check-first/last-change.ts'
+import { peopleIn } from '../../messages/warnings/last-change.ts'
 import type { NewRequest } from '../../store/new-requests.ts'
 import type { RequestedChange } from './requested-change.ts'
 

@@ -11,7 +11,7 @@ interface BusyRefusalParts {
   /** Returns the address of a request's message. */
   linkTo: LinkTo
   /** Returns what a request changes, in words. */
-  sentenceOf: Catalog['sentenceOf']
+  titleOf: Catalog['titleOf']
 }
 
 interface Busy {
@@ -27,7 +27,7 @@ interface Busy {
 }
 
 /** Creates the refusal of a request that names the requests that hold what it needs, each with a link. */
-export function createBusyRefusal({ store, linkTo, sentenceOf }: BusyRefusalParts) {
+export function createBusyRefusal({ store, linkTo, titleOf }: BusyRefusalParts) {
   return async function busyRefusal({ held, resource, subject, names, viewerId }: Busy): Promise<Refusal> {
     const heldBy = Map.groupBy(held, ({ by }) => by)
     const holders = await store.findMany([...heldBy.keys()])
@@ -37,7 +37,7 @@ export function createBusyRefusal({ store, linkTo, sentenceOf }: BusyRefusalPart
     const holder = holders.find(({ id }) => id === own?.by)
     if (names.size === 0 || holder) {
       const one = holder ?? first
-      return new Refusal(otherIsOpen(one, { viewerId, subject, link: linkTo(one), sentence: sentenceOf(one) }))
+      return new Refusal(otherIsOpen(one, { viewerId, subject, link: linkTo(one), title: titleOf(one) }))
     }
     const nameOf = (one: { resource: string }) => names.get(one.resource) ?? one.resource
     return new Refusal(

@@ -1,7 +1,7 @@
 import type { Finding } from '../../../domain/change/finding.ts'
 import { type Request, resourcesOf } from '../../../domain/request/request.ts'
 import type { RequestSignatures } from '../../../domain/request/request-signature.ts'
-import { isRecent, lastChangeOf } from '../../messages/check-first/last-change.ts'
+import { isRecent, lastChangeOf } from '../../messages/warnings/last-change.ts'
 import type { Store } from '../../store/store.ts'
 
 interface LastChangesParts {

@@ -40,7 +40,7 @@ interface SubmitParts {
   /** Returns the address of a request's message. */
   linkTo: LinkTo
   /** Returns what a request changes, in words. */
-  sentenceOf: Catalog['sentenceOf']
+  titleOf: Catalog['titleOf']
   /** Returns whether a card can show the whole request. */
   fitsOnCard: (request: NewRequest) => boolean
 }
@@ -53,7 +53,7 @@ export function createSubmit({ signatures, store, access, deliver, wake, names, 
   const { findUndone } = parts
   const buildRequest = createBuildRequest({ signatures, names })
   const lastChangesBefore = createLastChanges({ signatures, store })
-  const busyRefusal = createBusyRefusal({ store, linkTo: parts.linkTo, sentenceOf: parts.sentenceOf })
+  const busyRefusal = createBusyRefusal({ store, linkTo: parts.linkTo, titleOf: parts.titleOf })
 
   async function submit<Input, Facts>(submitted: RequestedChange<Input, Facts>): Promise<SubmitOutcome> {
     const checked = await check(submitted)

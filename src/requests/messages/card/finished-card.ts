@@ -1,21 +1,18 @@
 import type { KnownBlock } from '@slack/web-api'
-import { isMachine } from '../../../domain/approval/origin.ts'
 import type { Request, StoredState } from '../../../domain/request/request.ts'
 import { context, wholeSection } from '../../../slack/blocks/blocks.ts'
 import { reasonBlocks } from '../../../slack/blocks/reason.ts'
 import { truncate } from '../../../slack/text/cut-text.ts'
 import { phraseWords } from '../../../slack/text/phrase-words.ts'
-import { code, dateTime, deadline, joinMrkdwn, type Mrkdwn, mention, mrkdwn } from '../../../slack/text/text.ts'
-import { undoneWords } from '../forms/undoes.ts'
+import { code, type Mrkdwn, mrkdwn } from '../../../slack/text/text.ts'
 import { notesOnDone } from '../items/item-outcomes.ts'
 import type { ItemView } from '../items/item-view.ts'
 import { isOne, isPartlyDone, itemBlocks, itemLines, movedCount, othersMayFinish, unsentOf, unsentWords } from '../items/items.ts'
 import { endingWords } from '../refusals/causes.ts'
 import { isDistrusted } from '../refusals/unverified.ts'
-import { shortId, timeTakenWords } from '../words.ts'
-import { approversOfRequest, decider } from './approvals.ts'
 import type { CardView } from './card-view.ts'
 import { prefixOf } from './open-card.ts'
+import { whoAndWhen } from './who-and-when.ts'
 
 type Finished = Exclude<StoredState, 'waiting' | 'approved' | 'starting' | 'tracking' | 'unknown'>
 
@@ -138,36 +135,4 @@ const mostOfReason = 150
 
 function requestedBecause({ reason }: Request): Mrkdwn[] {
   return reason ? [mrkdwn`Reason: ${code(truncate(reason, mostOfReason, 'plain'))}`] : []
-}
-
-/** `Requested by @Ada, approved by @Ben  ·  2:13 PM  ·  took 43 s  ·  Request b7e23ec2  ·  Undoes request 80fbcd61` */
-function whoAndWhen({ request, undoes }: CardView): Mrkdwn {
-  const took = request.state === 'done' || request.state === 'failed' ? timeTakenWords(request) : undefined
-  const parts = [
-    who(request),
-    when(request),
-    ...(took === undefined ? [] : [mrkdwn`${took}`]),
-    mrkdwn`Request ${code(shortId(request))}`,
-    ...(undoes ? [undoneWords(undoes)] : []),
-  ]
-  return joinMrkdwn(parts, '  ·  ')
-}
-
-function who(request: Request): Mrkdwn {
-  const { state, decision, decidedAt } = request
-  const requester = mention(request.origin.userId)
-  if (state === 'withdrawn') {
-    const requested = mrkdwn`Requested${isMachine(request.origin) ? '' : ' and withdrawn'} by ${requester}`
-    return decidedAt === undefined ? requested : mrkdwn`${requested}, ${approversOfRequest(request)}`
-  }
-  if (state === 'rejected') return mrkdwn`Requested by ${requester}, rejected by ${decider(request)}`
-  if (decision?.breakGlass) return mrkdwn`:rotating_light: *Emergency approval:* requested and approved by ${requester} alone`
-  if (decidedAt === undefined) return mrkdwn`Requested by ${requester}`
-  return mrkdwn`Requested by ${requester}, ${approversOfRequest(request)}`
-}
-
-function when({ state, endedAt, createdAt, expiresAt, decidedAt, stoppedBy }: Request): Mrkdwn {
-  if (state === 'expired' && decidedAt === undefined) return mrkdwn`no decision by ${deadline(expiresAt, createdAt)}`
-  const ended = dateTime(endedAt ?? createdAt)
-  return state === 'untracked' && stoppedBy !== undefined ? mrkdwn`stopped by ${mention(stoppedBy)}, ${ended}` : ended
 }

@@ -1,15 +1,19 @@
 import type { ModalView } from '@slack/web-api'
+import type { Phrase } from '../../../domain/text/phrase.ts'
 import { problemBlocks, wholeSection } from '../../../slack/blocks/blocks.ts'
-import { input, option, radioButtons } from '../../../slack/blocks/inputs.ts'
+import { input } from '../../../slack/blocks/inputs.ts'
 import { modal } from '../../../slack/blocks/modal.ts'
+import { option } from '../../../slack/blocks/option.ts'
 import { reasonInput } from '../../../slack/blocks/reason-input.ts'
+import { radioButtons } from '../../../slack/blocks/selects.ts'
 import { type Metadata, writeMetadata } from '../../../slack/receive/metadata.ts'
+import { boldPhrase } from '../../../slack/text/phrase-words.ts'
 import { type Mrkdwn, mrkdwn } from '../../../slack/text/text.ts'
 import { breakGlassCallbackId, rejectCallbackId } from '../buttons.ts'
 
 // The forms for every kind of change. `problem` is shown at the top, and says why the form was refused. `entered` is the reason so far.
 
-export function rejectForm(metadata: Metadata, sentence: string, problem?: Mrkdwn, entered?: string): ModalView {
+export function rejectForm(metadata: Metadata, title: Phrase, problem?: Mrkdwn, entered?: string): ModalView {
   return modal({
     callbackId: rejectCallbackId,
     title: 'Reject request',
@@ -17,15 +21,15 @@ export function rejectForm(metadata: Metadata, sentence: string, problem?: Mrkdw
     metadata: writeMetadata(metadata),
     blocks: [
       ...problemBlocks(problem),
-      ...wholeSection(mrkdwn`*${sentence}*`),
+      ...wholeSection(boldPhrase(title)),
       decisionReason('The requester will see this in the thread.', entered),
     ],
   })
 }
 
 /** Renders the form for an emergency approval by the requester. The choice below the reason is the second confirmation. */
-export function breakGlassForm(metadata: Metadata, sentence: string, problem?: Mrkdwn, entered?: string): ModalView {
-  const words = mrkdwn`*${sentence}*\nYou requested this. In an emergency, you can approve it alone. It then takes effect at once. The channel sees your reason, and the audit records it as break-glass.`
+export function breakGlassForm(metadata: Metadata, title: Phrase, problem?: Mrkdwn, entered?: string): ModalView {
+  const words = mrkdwn`${boldPhrase(title)}\nYou requested this. In an emergency, you can approve it alone. It then takes effect at once. The channel sees your reason, and the audit records it as break-glass.`
   return modal({
     callbackId: breakGlassCallbackId,
     title: 'Emergency approval',

@@ -1,6 +1,8 @@
 import { isMachine } from '../../../domain/approval/origin.ts'
 import { longestReason } from '../../../domain/policy/reason.ts'
 import type { Request } from '../../../domain/request/request.ts'
+import { type Phrase, withoutOwner } from '../../../domain/text/phrase.ts'
+import { phraseWords } from '../../../slack/text/phrase-words.ts'
 import { channelMention, code, joinMrkdwn, link, type Mrkdwn, mention, mrkdwn } from '../../../slack/text/text.ts'
 import { stateWords } from '../words.ts'
 
@@ -35,18 +37,19 @@ interface OpenRequest {
   subject: string
   link: string | undefined
   /** What the open request changes. */
-  sentence: string
+  title: Phrase
 }
 
 /** Says that another request for the same resource is open. It can be a request for another change, and its requester can be the viewer. */
-export function otherIsOpen(holder: Request, { viewerId, subject, link: address, sentence }: OpenRequest): Mrkdwn {
+export function otherIsOpen(holder: Request, { viewerId, subject, link: address, title }: OpenRequest): Mrkdwn {
   const { userId, channelId } = holder.origin
   const isOwn = userId === viewerId
   const who = isOwn ? mrkdwn`you have` : mrkdwn`${mention(userId)} has`
   const where = address === undefined ? [] : [mrkdwn`${link(address, 'Open it')}.`]
   const end = isMachine(holder.origin) ? 'rejected' : 'withdrawn or rejected'
   const then = isOwn ? 'Wait until it ends, or withdraw it.' : `Wait until it ends, or have it ${end}.`
-  const what = mrkdwn`Nothing was requested, because ${who} an open request for ${code(subject)} in ${channelMention(channelId)}: “${sentence}” (${stateWords(holder)}).`
+  const requested = phraseWords(withoutOwner(title, userId))
+  const what = mrkdwn`Nothing was requested, because ${who} an open request for ${code(subject)} in ${channelMention(channelId)}: “${requested}” (${stateWords(holder)}).`
   return joinMrkdwn([what, ...where, mrkdwn`${then}`], ' ')
 }
 

@@ -19,15 +19,15 @@ const columns: Columns<ItemView> = [
 const why: Columns<ItemView>[number] = { header: 'Why', cell: whyNotDone, ifAny: true }
 
 /** The most reasons that are listed above the table, where a phone shows them whole. Further ones are only in the table. */
-const mostTold = 5
+const mostReasonsAbove = 5
 
 /** Shows the outcome of every item as a table, those that are not done first. Returns undefined if the table exceeds a limit of Slack. */
 export function outcomeTable(items: ItemView[]): KnownBlock[] | undefined {
   const notDone = items.filter(({ state }) => state !== 'done')
-  const isTold = notDone.length <= mostTold
-  const { table } = itemRows(worstFirst(items), { columns: isTold ? columns : [...columns, why] })
+  const areAbove = notDone.length <= mostReasonsAbove
+  const { table } = itemRows(worstFirst(items), { columns: areAbove ? columns : [...columns, why] })
   const block = table && dataTable('What became of each address', table)
-  return block && [...(isTold ? outcomeBlocks(notDone) : []), block]
+  return block && [...(areAbove ? outcomeBlocks(notDone) : []), block]
 }
 
 /** Shows the same as text. */

@@ -10,8 +10,8 @@ import type { ItemView } from './item-view.ts'
 /** The mark and the words of each state of an item. */
 const states: Record<ItemView['state'], { mark: string; words: string }> = {
   waiting: { mark: ':white_circle:', words: 'waiting' },
-  sending: { mark: ':arrow_forward:', words: 'sending' },
-  moving: { mark: ':arrows_counterclockwise:', words: 'moving' },
+  starting: { mark: ':arrow_forward:', words: 'sending' },
+  tracking: { mark: ':arrows_counterclockwise:', words: 'moving' },
   done: { mark: ':large_green_circle:', words: 'moved' },
   failed: { mark: ':red_circle:', words: 'failed' },
   superseded: { mark: ':large_orange_circle:', words: 'superseded' },
@@ -29,7 +29,7 @@ interface WithItems extends Pick<Request, 'state'> {
   items?: Pick<ItemView, 'state'>[] | undefined
 }
 
-/** Whether a request of several has only one item. It is then told like a request with a single change, without counts and lists. */
+/** Whether a request of several has only one item. It is then shown like a request with a single change, without counts and lists. */
 export function isOne(items: unknown[]): boolean {
   return items.length === 1
 }

@@ -10,8 +10,7 @@ import { shortId } from '../words.ts'
  */
 export function unverifiedDescription(request: Pick<Request, 'id'>): Description {
   return {
-    title: ['Unverified request'],
-    sentence: `Request ${shortId(request)}, which can't be verified`,
+    title: [`Unverified request ${shortId(request)}`],
     facts: [{ label: 'Not shown', value: "The record in Redis doesn't match its signature, or was signed with an unknown key." }],
     ids: [],
     underway: 'in progress',

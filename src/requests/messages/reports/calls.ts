@@ -1,6 +1,7 @@
 import { approvalsNeeded, approversOf, type PolicyRule } from '../../../domain/policy/policy.ts'
 import type { Request } from '../../../domain/request/request.ts'
 import { formatDuration } from '../../../domain/text/duration.ts'
+import { quotedTitle } from '../../../slack/text/phrase-words.ts'
 import { deadline, joinMrkdwn, type Mrkdwn, mention, mrkdwn } from '../../../slack/text/text.ts'
 import { whoIsIn } from '../approvers.ts'
 import type { ReportView } from './report-view.ts'
@@ -15,12 +16,12 @@ export function approversReminder({ request, description, rule, now }: ReportVie
   const missing = request.missing ?? needed - approvals.length
   const soFar = approvals.length > 0 ? mrkdwn` (${needed - missing} of ${needed} so far)` : mrkdwn``
   const called = peopleToCall(rule, [origin.userId, ...approvals.map(({ by }) => by)])
-  const words = mrkdwn`“${description.sentence}” still needs approval${soFar}. Expires in ${timeLeft(expiresAt - now)}. Press *Approve* or *Reject* above.`
+  const words = mrkdwn`${quotedTitle(description.title)} still needs approval${soFar}. Expires in ${timeLeft(expiresAt - now)}. Press *Approve* or *Reject* above.`
   return mrkdwn`:hourglass_flowing_sand: ${joinMrkdwn([...called, words], ' ')}`
 }
 
 /**
- * Tells the approvers of an emergency approval, in every later state, too. It links the requester's profile and leaves out the name, because
+ * Notifies the approvers of an emergency approval, in every later state, too. It links the requester's profile and leaves out the name, because
  * people choose their names, and one who does this could take that of another.
  */
 export function emergencyCall({ request, description, rule, showActor }: ReportView): Mrkdwn | undefined {
@@ -28,7 +29,7 @@ export function emergencyCall({ request, description, rule, showActor }: ReportV
   if (!decision?.breakGlass) return undefined
   const called = rule ? peopleToCall(rule, [origin.userId]) : []
   const callees = called.map((each) => mrkdwn`${each}: `)
-  const words = mrkdwn`${showActor(origin.userId, 'The requester')} approved their own request alone: “${description.sentence}”. Check it now.`
+  const words = mrkdwn`${showActor(origin.userId, 'The requester')} approved their own request alone: ${quotedTitle(description.title)}. Check it now.`
   return mrkdwn`:rotating_light: *Emergency approval.* ${joinMrkdwn([...callees, words], '')}`
 }
 
@@ -38,14 +39,14 @@ export function handoverCall({ request, description, handover, now, showActor }:
   return mrkdwn`${mention(request.origin.userId)}, approved by ${joinMrkdwn(
     approvedBy(request).map((by) => showActor(by)),
     ' and ',
-  )}: “${description.sentence}”. Press *${handover.label}* above by ${deadline(request.expiresAt, now)}.`
+  )}: ${quotedTitle(description.title)}. Press *${handover.label}* above by ${deadline(request.expiresAt, now)}.`
 }
 
 /** Reminds the requester of a secret. Undefined if it was issued, or the request ended. */
 export function handoverReminder({ request, description, handover, now }: ReportView): Mrkdwn | undefined {
   if (request.state !== 'approved' || !handover) return undefined
   const left = timeLeft(request.expiresAt - now)
-  return mrkdwn`:hourglass_flowing_sand: ${mention(request.origin.userId)}, “${description.sentence}” is approved. Press *${handover.label}* above by ${deadline(request.expiresAt, now)} (${left} left).`
+  return mrkdwn`:hourglass_flowing_sand: ${mention(request.origin.userId)}, ${quotedTitle(description.title)} is approved. Press *${handover.label}* above by ${deadline(request.expiresAt, now)} (${left} left).`
 }
 
 /** Returns the people who approved a request. */

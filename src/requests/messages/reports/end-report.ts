@@ -25,7 +25,7 @@ export interface EndView {
   showActor: (userId: string, words?: string) => Mrkdwn
 }
 
-const checkFirst = 'Check the account before you request it again.'
+const checkTheAccount = 'Check the account before you request it again.'
 
 const stillWanted = mrkdwn`Still wanted? Press *Request again* above.`
 
@@ -59,7 +59,7 @@ export function endSentence({ request, description, done, ending, items, showAct
 }
 
 function failedItemSentence(what: Mrkdwn, [item]: ItemView[]): Mrkdwn {
-  const { why, next = checkFirst } = item?.ending ?? { why: '' }
+  const { why, next = checkTheAccount } = item?.ending ?? { why: '' }
   return joinMrkdwn(
     [mrkdwn`:red_circle: *Failed:* ${what}.`, ...(why === '' || !item ? [] : [whyWords(item.ending)]), mrkdwn`${next}`],
     ' ',
@@ -70,7 +70,7 @@ function failedItemsSentence(what: Mrkdwn, items: ItemView[]): Mrkdwn {
   const head = isPartlyDone(items) ? mrkdwn`:large_orange_circle: *Partly done:*` : mrkdwn`:red_circle: *Failed:*`
   const again = isPartlyDone(items)
     ? mrkdwn`Press ${ownWords(restOf(items).length > 0 ? '*Retry the rest* or *Move back*' : '*Move back*')} above.`
-    : mrkdwn`${checkFirst}`
+    : mrkdwn`${checkTheAccount}`
   return joinMrkdwn(
     [mrkdwn`${head} ${what}. ${movedCount(items)}.`, notesOnDone(items), again].filter(({ text }) => text !== ''),
     ' ',
@@ -90,5 +90,5 @@ function doneSentence(request: Request, done: Phrase, note: Mrkdwn): Mrkdwn {
 
 function afterFailure({ acceptedAt, untrackedMs }: Request): Mrkdwn {
   // A change that was never accepted or seen has left nothing behind on the account.
-  return acceptedAt === undefined && untrackedMs === undefined ? stillWanted : mrkdwn`${checkFirst}`
+  return acceptedAt === undefined && untrackedMs === undefined ? stillWanted : mrkdwn`${checkTheAccount}`
 }

@@ -1,4 +1,4 @@
-import type { Handover } from '../../../domain/change/change.ts'
+import type { Handover } from '../../../domain/change/handover.ts'
 import type { PolicyRule } from '../../../domain/policy/policy.ts'
 import type { EndView } from './end-report.ts'
 

@@ -6,6 +6,7 @@ import { message } from '../../../slack/blocks/message.ts'
 import { reasonBlocks } from '../../../slack/blocks/reason.ts'
 import type { Answerable } from '../../../slack/lists/answerable.ts'
 import { charactersIn, mostCharacters } from '../../../slack/text/characters.ts'
+import { quotedTitle } from '../../../slack/text/phrase-words.ts'
 import { code, joinMrkdwn, type Mrkdwn, mention, mrkdwn } from '../../../slack/text/text.ts'
 import type { ReportName } from '../../steps/step.ts'
 import { outcomeBlocks, outcomeLines, outcomeTable } from '../items/item-outcomes.ts'
@@ -38,7 +39,7 @@ function sentence(view: ReportView, name: ReportName): Mrkdwn | undefined {
       return handoverReminder(view)
     default: {
       const words = sentenceForRequester(view, name)
-      return words && joinMrkdwn([...whoIsTold(view.request, name), words], ' ')
+      return words && joinMrkdwn([...whomToMention(view.request, name), words], ' ')
     }
   }
 }
@@ -47,11 +48,11 @@ function sentence(view: ReportView, name: ReportName): Mrkdwn | undefined {
  * Mentions the requester, or the approvers if a machine requested. News about a request that has ended mentions nobody,
  * and a stop does not call the person who stopped it.
  */
-function whoIsTold({ origin, approvals, state, stoppedBy }: Request, name: ForRequester): Mrkdwn[] {
+function whomToMention({ origin, approvals, state, stoppedBy }: Request, name: ForRequester): Mrkdwn[] {
   if (name === 'resolved' && !isOpen(state)) return []
-  const told = new Set(isMachine(origin) ? approvals.map(({ by }) => by) : [origin.userId])
-  if (name === 'stopped' && stoppedBy !== undefined) told.delete(stoppedBy)
-  return [...told].map(mention)
+  const userIds = new Set(isMachine(origin) ? approvals.map(({ by }) => by) : [origin.userId])
+  if (name === 'stopped' && stoppedBy !== undefined) userIds.delete(stoppedBy)
+  return [...userIds].map(mention)
 }
 
 /** Returns the people whom a report shows by name, because they acted. */
@@ -74,7 +75,7 @@ function sentenceForRequester(view: ReportView, name: ForRequester): Mrkdwn | un
       return resolvedSentence(view)
     case 'restarted':
       return request.state === 'tracking'
-        ? mrkdwn`:arrows_counterclockwise: *Correction:* it did start. “${description.sentence}” is ${description.underway}. The result will appear here.`
+        ? mrkdwn`:arrows_counterclockwise: *Correction:* it did start. ${quotedTitle(description.title)} is ${description.underway}. The result will appear here.`
         : undefined
     case 'stopped':
       return stoppedSentence(view)
@@ -86,7 +87,7 @@ function sentenceForRequester(view: ReportView, name: ForRequester): Mrkdwn | un
 }
 
 function resolvedSentence({ request, description, reverseLabel }: ReportView): Mrkdwn {
-  const what = mrkdwn`:information_source: The alert resolved. “${description.sentence}”`
+  const what = mrkdwn`:information_source: The alert resolved. ${quotedTitle(description.title)}`
   if (isOpen(request.state)) return mrkdwn`${what} was approved before, so it goes on.`
   const ended = request.state === 'done' ? mrkdwn`${what} is already done.` : mrkdwn`${what} had already ended: ${stateWithCount(request)}.`
   return reverseLabel === undefined
@@ -97,27 +98,27 @@ function resolvedSentence({ request, description, reverseLabel }: ReportView): M
 function stoppedSentence({ request, description, ending, items, showActor }: ReportView): Mrkdwn | undefined {
   if (request.state !== 'untracked') return undefined
   if (isDistrusted(request))
-    return mrkdwn`:rotating_light: *No longer tracked:* “${description.sentence}”. ${whyWords(ending)} It may still finish. Check the account.`
+    return mrkdwn`:rotating_light: *No longer tracked:* ${quotedTitle(description.title)}. ${whyWords(ending)} It may still finish. Check the account.`
   const who = request.stoppedBy ? showActor(request.stoppedBy) : mrkdwn`Someone`
   const unsent = unsentWords(items)
   const rest =
     unsent === undefined
       ? mrkdwn`It may still finish. Press *Track again* above to resume.`
       : mrkdwn`${unsent}${othersMayFinish(items)} Press *Track again* above to send ${unsentOf(items)}.`
-  return mrkdwn`:large_orange_circle: *No longer tracked:* “${description.sentence}”. ${who} stopped tracking after ${timeTaken(request)}. ${rest}`
+  return mrkdwn`:large_orange_circle: *No longer tracked:* ${quotedTitle(description.title)}. ${who} stopped tracking after ${timeTaken(request)}. ${rest}`
 }
 
 function lateSentence({ request, description, items, lateAfter, now }: ReportView): Mrkdwn | undefined {
   if (request.state === 'tracking' && items.length > 1) {
-    return mrkdwn`:warning: *Late:* “${description.sentence}”. ${movedCount(items)} after ${timeTaken(request, now)} (expected within ${lateAfter} each). Still under way: ${underwayNames(items)}. Still tracking. If it's urgent, contact the provider's support.`
+    return mrkdwn`:warning: *Late:* ${quotedTitle(description.title)}. ${movedCount(items)} after ${timeTaken(request, now)} (expected within ${lateAfter} each). Still under way: ${underwayNames(items)}. Still tracking. If it's urgent, contact the provider's support.`
   }
   if (request.state === 'tracking') {
     // What was seen of an item is kept with it.
     const seen = isOne(items) ? mrkdwn`Still under way: ${underwayNames(items)}.` : lastSeenWords(request)
-    return mrkdwn`:warning: *Late:* “${description.sentence}” is still ${description.underway} after ${timeTaken(request, now)} (expected within ${lateAfter}). ${seen} Still tracking. The result will appear here. If it's urgent, contact the provider's support.`
+    return mrkdwn`:warning: *Late:* ${quotedTitle(description.title)} is still ${description.underway} after ${timeTaken(request, now)} (expected within ${lateAfter}). ${seen} Still tracking. The result will appear here. If it's urgent, contact the provider's support.`
   }
   if (request.state !== 'starting') return undefined
-  return mrkdwn`:warning: *Status unknown:* “${description.sentence}” was sent ${timeTaken(request, now)} ago. The account API hasn't confirmed it. ${lastSeenWords(request)} Still checking. The result will appear here.`
+  return mrkdwn`:warning: *Status unknown:* ${quotedTitle(description.title)} was sent ${timeTaken(request, now)} ago. The account API hasn't confirmed it. ${lastSeenWords(request)} Still checking. The result will appear here.`
 }
 
 /** Says what the account showed when the change was reported as late. */

@@ -1,5 +1,5 @@
 import type { ApiAnswer } from '../../../audit/entry.ts'
-import type { OnAnswer } from '../../../domain/change/change.ts'
+import type { OnAnswer } from '../../../domain/change/on-answer.ts'
 import { ApiContractError, ApiError, ApiUnreachableError } from '../../../domain/errors/api-errors.ts'
 
 /** Creates a recorder of the account API's answer to a write, for the audit. */

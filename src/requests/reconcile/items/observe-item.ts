@@ -89,7 +89,6 @@ export type ObserveItem = ReturnType<typeof createObserveItem>
 /** Returns an item in the terms of a request with a single change. */
 export function asUnderway(request: Request, item: RequestItem, { change }: Pick<OpenedItem, 'change'>): Underway {
   const { state, sentAt, lateAt, trackedUntil } = item
-  const states = { sending: 'starting', moving: 'tracking', waiting: 'approved', unknown: 'unknown' } as const
-  const asRequest = state === 'sending' || state === 'moving' || state === 'waiting' || state === 'unknown' ? states[state] : state
+  const asRequest = state === 'waiting' ? 'approved' : state
   return { id: request.id, kind: change.kind, state: asRequest, createdAt: request.createdAt, sentAt, lateAt, trackedUntil }
 }

@@ -1,4 +1,4 @@
-import type { Moment } from '../../../domain/change/change.ts'
+import type { Moment } from '../../../domain/change/observation.ts'
 import type { Underway } from '../../../domain/request/request.ts'
 import type { Timings } from '../../../domain/timings.ts'
 

@@ -10,7 +10,7 @@ local function underway(items)
   local count = 0
   if not known or type(list) ~= 'table' then return 0 end
   for _, item in ipairs(list) do
-    if type(item) == 'table' and (item.state == 'sending' or item.state == 'moving') then count = count + 1 end
+    if type(item) == 'table' and (item.state == 'starting' or item.state == 'tracking') then count = count + 1 end
   end
   return count
 end

@@ -39,7 +39,7 @@ export function createFormOpeners({
 }: FormOpenersParts): Pick<InteractionHandlers, 'clicks' | 'shortcuts' | 'submissions'> {
   const opened = commands.filter(isOpened)
 
-  function opener({ words, form, need, prepare, button: { text: title } }: Opened): FormHandler<Click | Shortcut> {
+  function opener({ words, form, need, prepare, button: { opens: title } }: Opened): FormHandler<Click | Shortcut> {
     return {
       form: (interaction) => {
         const origin = namedOrigin(interaction)
@@ -62,15 +62,15 @@ export function createFormOpeners({
     const command = opened.find(({ words }) => words === before?.extra)
     if (!before || !command) throw new Refusal(mrkdwn`This form is out of date. Nothing was done. Open it again.`)
     const channelId = chosenChannel(values)
-    const again = (problem: Mrkdwn) => channelForm({ metadata: before, title: command.button.text, channelId, problem })
-    if (!channelId) return { is: 'refused', blockId: channelBlock, problem: mrkdwn`Choose a channel.`, again }
+    const again = (problem: Mrkdwn) => channelForm({ metadata: before, title: command.button.opens, channelId, problem })
+    if (!channelId) return { is: 'refused', problems: { [channelBlock]: mrkdwn`Choose a channel.` }, again }
     const there = { ...origin, channelId }
     try {
       if (command.need !== 'read') await gateChosen(there, command.need)
     } catch (error) {
       const problem = toUserWords(error)
       if (!problem) throw error
-      return { is: 'refused', blockId: channelBlock, problem, again }
+      return { is: 'refused', problems: { [channelBlock]: problem }, again }
     }
     const written = formMetadata({ origin: there, responseUrl: before.responseUrl }, ruleWithReason(command.need, channelId))
     return { is: 'next', view: await command.form(written, { args: [], command: there.command }) }

@@ -14,12 +14,14 @@ export interface NameSource {
 /** The longest wait for suggestions. The answer is right without them. */
 const suggestWithinMs = 2_000
 
-/** Says that nothing has this name, and suggests names that were probably meant. */
-function unknownName({ what, typed }: Pick<UnknownName, 'what' | 'typed'>, known: (string | undefined)[], list: string): Mrkdwn {
+/** Says that nothing has this name, or why nothing can have it, and suggests names that were probably meant. */
+function unknownName({ what, typed, problem }: UnknownName, known: (string | undefined)[], list: string): Mrkdwn {
   const names = known.filter((name) => name !== undefined)
   const near = suggestNames(names, typed).map(code)
   const suggestion = near.length > 0 ? mrkdwn` Did you mean ${alternatives(near)}?` : mrkdwn``
-  return mrkdwn`No ${what} ${code(truncate(typed, 80, 'plain'))}.${suggestion} See ${code(list)}.`
+  const shown = code(truncate(typed, 80, 'plain'))
+  const unknown = problem === undefined ? mrkdwn`No ${what} ${shown}.` : mrkdwn`${shown} ${truncate(problem, 200, 'plain')}`
+  return mrkdwn`${unknown}${suggestion} See ${code(list)}.`
 }
 
 /**

@@ -154,7 +154,7 @@ describe('while the account API is away, a person reads that nothing was request
   })
 
   it.each(away)('because it %s: in the form', async (_, error, words) => {
-    expect(await submitForm(refuseWith(error))).toMatchObject({ is: 'refused', problem: { text: words } })
+    expect(await submitForm(refuseWith(error))).toMatchObject({ is: 'refused', problems: { server: { text: words } } })
   })
 })
 
@@ -175,8 +175,8 @@ describe('a request from a form', () => {
   it('keeps the form open with a refusal at its field', async () => {
     const answer = await submitForm(refuseWith(new UserError('No server <web-2>.')))
 
-    expect(answer).toMatchObject({ is: 'refused', blockId: 'server', problem: { text: 'No server &lt;web-2&gt;.' } })
-    expect(answer.is === 'refused' && answer.again(answer.problem).title.text).toBe('No server &lt;web-2&gt;.')
+    expect(answer).toMatchObject({ is: 'refused', problems: { server: { text: 'No server &lt;web-2&gt;.' } } })
+    expect(answer.is === 'refused' && answer.again(mrkdwn`No server.`).title.text).toBe('No server.')
   })
 
   it('names the request that it undoes', async () => {
@@ -192,12 +192,15 @@ describe('a request from a form', () => {
   it('is refused at the field of the reason if the rule requires one', async () => {
     const answer = await submitForm(refuseWith(new ReasonRequired('production', { input: {}, facts: {} })))
 
-    expect(answer).toMatchObject({ is: 'refused', blockId: 'reason', problem: { text: 'The rule “production” requires a reason.' } })
+    expect(answer).toMatchObject({
+      is: 'refused',
+      problems: { reason: { text: 'The rule “production” requires a reason.' } },
+    })
   })
 
   it('can choose the field by the refusal', async () => {
     const fieldOf = (error: unknown) => (error instanceof UserError ? 'new-name' : 'virtual-machine')
-    expect(await submitForm(refuseWith(new UserError('Too long.')), fieldOf)).toMatchObject({ is: 'refused', blockId: 'new-name' })
+    expect(await submitForm(refuseWith(new UserError('Too long.')), fieldOf)).toMatchObject({ is: 'refused', problems: { 'new-name': {} } })
   })
 
   it('throws an error that is not a refusal', async () => {

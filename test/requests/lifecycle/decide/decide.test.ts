@@ -132,7 +132,7 @@ describe('an approval', () => {
     const waiting = await record()
     const rejected = await record({ resource: 'elastic_ip:eip_2' }, 'reject')
 
-    await expect(decide.approve(waiting, ada)).rejects.toThrow('someone else must approve it')
+    await expect(decide.approve(waiting, ada)).rejects.toThrow('someone else must approve or reject it')
     await expect(decide.approve(rejected, ada)).rejects.toThrow(tooLate(rejected, ada.userId).text)
   })
 })
@@ -254,8 +254,8 @@ describe('an emergency approval', () => {
     const { decide, record, now, wakeUps } = startDecide({ ...rule, breakGlass: false })
     const request = await record()
 
-    await expect(decide.mayBreakGlass(request, ada)).rejects.toThrow('someone else must approve it')
-    await expect(decide.breakGlass(request, ada, 'web-1 is down')).rejects.toThrow('someone else must approve it')
+    await expect(decide.mayBreakGlass(request, ada)).rejects.toThrow('someone else must approve or reject it')
+    await expect(decide.breakGlass(request, ada, 'web-1 is down')).rejects.toThrow('someone else must approve or reject it')
 
     expect((await now(request)).state).toBe('waiting')
     expect(wakeUps).toEqual([])

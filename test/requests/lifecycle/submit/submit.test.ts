@@ -5,6 +5,7 @@ import type { Change } from '../../../../src/domain/change/change.ts'
 import type { Finding } from '../../../../src/domain/change/finding.ts'
 import { isGenuine } from '../../../../src/domain/request/payload.ts'
 import type { Request, Undone } from '../../../../src/domain/request/request.ts'
+import { phrase } from '../../../../src/domain/text/phrase.ts'
 import { createSubmit } from '../../../../src/requests/lifecycle/submit/submit.ts'
 import { asRecorded, type NewRequest } from '../../../../src/requests/store/new-requests.ts'
 import { Refusal } from '../../../../src/slack/errors.ts'
@@ -81,7 +82,7 @@ function setUp({ mayRequest = true, unchecked = [], holder, undone }: Setup = {}
     names: async () => new Map(),
     findUndone: async (id) => (id === undefined ? undefined : undone),
     linkTo: () => 'https://nimbus.slack.com/archives/C0OPS00001/p1',
-    sentenceOf: () => 'Rotate API key ci-deploy',
+    titleOf: () => phrase`Rotate API key ${'ci-deploy'}`,
     mostUndecided: 10,
     fitsOnCard: () => true,
   })
@@ -180,13 +181,13 @@ describe('a request for what has an open request', () => {
 
   test('by yourself is refused without your name, with a link to it', async () => {
     expect(await refusalFor('U0ADA00001')).toMatchInlineSnapshot(
-      `"Nothing was requested, because you have an open request for \`203.0.113.10\` in <#C0OPS00001>: “Rotate API key ci-deploy” (waiting for approval). <https://nimbus.slack.com/archives/C0OPS00001/p1|Open it>. Wait until it ends, or withdraw it."`,
+      `"Nothing was requested, because you have an open request for \`203.0.113.10\` in <#C0OPS00001>: “Rotate API key \`ci-deploy\`” (waiting for approval). <https://nimbus.slack.com/archives/C0OPS00001/p1|Open it>. Wait until it ends, or withdraw it."`,
     )
   })
 
   test('by another person is refused with their name, with a link to it', async () => {
     expect(await refusalFor('U0BEN00001')).toMatchInlineSnapshot(
-      `"Nothing was requested, because <@U0BEN00001> has an open request for \`203.0.113.10\` in <#C0OPS00001>: “Rotate API key ci-deploy” (waiting for approval). <https://nimbus.slack.com/archives/C0OPS00001/p1|Open it>. Wait until it ends, or have it withdrawn or rejected."`,
+      `"Nothing was requested, because <@U0BEN00001> has an open request for \`203.0.113.10\` in <#C0OPS00001>: “Rotate API key \`ci-deploy\`” (waiting for approval). <https://nimbus.slack.com/archives/C0OPS00001/p1|Open it>. Wait until it ends, or have it withdrawn or rejected."`,
     )
   })
 })

@@ -4,7 +4,7 @@ import { explainEvacuation } from '../../../../src/domain/evacuation/findings.ts
 import { approvalCard } from '../../../../src/requests/messages/card/card.ts'
 import { cardActions } from '../../../../src/requests/messages/card/card-actions.ts'
 import type { CardView } from '../../../../src/requests/messages/card/card-view.ts'
-import { warningWords } from '../../../../src/requests/messages/check-first/warnings.ts'
+import { warningWords } from '../../../../src/requests/messages/warnings/warnings.ts'
 import { code, mrkdwn, profileLink } from '../../../../src/slack/text/text.ts'
 import { problemsWithBlocks } from '../../../sandbox/slack/validate-blocks.ts'
 import { readable } from '../../readable.ts'

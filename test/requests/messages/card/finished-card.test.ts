@@ -152,7 +152,7 @@ describe('the time that a change took', () => {
 
   test('has the time in which it was not tracked, because it may have ended in that', () => {
     expect(line({ endedAt: at(72) + 18_000, untrackedMs: 59 * minutes })).toContain(
-      '  ·  finished within 1 h (tracking was off for 59 min)',
+      '  ·  finished within 1\u00a0h (tracking was off for 59\u00a0min)',
     )
   })
 

@@ -16,7 +16,7 @@ test('the requester learns what happens next, and what the request waits for', (
 
   expect(words.join('\n\n')).toMatchInlineSnapshot(`
     "posted, to be approved
-    Request posted in <#C0OPS00001>. It needs approval from @oncall by 6:31 AM today. Nothing changes before that.
+    Request posted in <#C0OPS00001>. It needs approval from @oncall by 6:31 AM today. Nothing changes until it's approved.
 
     posted, without approval
     Request posted in <#C0OPS00001>. No approval needed. The result will be in its thread.

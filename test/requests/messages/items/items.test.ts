@@ -13,7 +13,7 @@ import { readableBlocks } from '../../readable.ts'
 import { description, minutes, requestedAt, requestFor, ruleFor } from '../../request-for-test.ts'
 import { cardViewFor } from '../card-view-for-test.ts'
 
-const evacuation = { ...description, title: phrase`Evacuate ${'web-1'} → ${'web-2'}: ${['3 Elastic IPs']}` }
+const evacuation = { ...description, title: phrase`Evacuate ${'web-1'} → ${'web-2'} (${['3 Elastic IPs']})` }
 
 function item(index: number, more: Partial<ItemView> = {}): ItemView {
   return {
@@ -79,7 +79,7 @@ describe('the card of a request of several', () => {
   })
 
   test('counts and shows the state of each while they are under way', () => {
-    const items = [item(1, { state: 'done' }), item(2, { state: 'moving', lateAt: sentAt }), item(3)]
+    const items = [item(1, { state: 'done' }), item(2, { state: 'tracking', lateAt: sentAt }), item(3)]
     const { text } = approvalCard(viewOf(items, 'tracking'))
 
     expect(text).toContain('*1 of 3 moved.*')
@@ -91,9 +91,9 @@ describe('the card of a request of several', () => {
   test('tells of a single one without counts and lists', () => {
     const failed = [item(1, { state: 'failed', ending: { why: '203.0.113.1 has status error.' } })]
 
-    expect(approvalCard(viewOf([item(1, { state: 'moving' })], 'tracking')).text).not.toMatch(/of 1/)
-    expect(approvalCard(viewOf([item(1, { state: 'done' })], 'done')).text).toMatch(/3 Elastic IPs\n/)
-    expect(approvalCard(viewOf(failed, 'failed')).text).toMatch(/3 Elastic IPs\. 203\.0\.113\.1 has status error\.\nRequested/)
+    expect(approvalCard(viewOf([item(1, { state: 'tracking' })], 'tracking')).text).not.toMatch(/of 1/)
+    expect(approvalCard(viewOf([item(1, { state: 'done' })], 'done')).text).toMatch(/\(3 Elastic IPs\)\n/)
+    expect(approvalCard(viewOf(failed, 'failed')).text).toMatch(/\(3 Elastic IPs\)\. 203\.0\.113\.1 has status error\.\nRequested/)
   })
 
   test('names what was not moved once it has ended, and offers the rest and the way back', () => {
@@ -115,7 +115,7 @@ describe('the card of a request of several', () => {
 })
 
 describe('a request of several whose tracking is stopped', () => {
-  const items = [item(1, { state: 'moving' }), item(2), item(3)]
+  const items = [item(1, { state: 'tracking' }), item(2), item(3)]
   const dialogs = (view: CardView) => cardActions(view).flatMap(({ confirm }) => (confirm ? [confirm.text.text] : []))
 
   test('says before the stop what that means for those that were not sent', () => {
@@ -146,7 +146,7 @@ describe('a request of several whose tracking is stopped', () => {
   })
 
   test('has no such words if all were sent', () => {
-    const view = viewOf([item(1, { state: 'moving' })], 'untracked')
+    const view = viewOf([item(1, { state: 'tracking' })], 'untracked')
 
     expect(approvalCard(view).text).toContain('The account API had accepted it. It may still finish.')
     expect(dialogs(view)).toEqual([])
@@ -160,7 +160,7 @@ test('the state of a request of several has its duration before its count', () =
 describe('the report of a request of several', () => {
   test('tells what became of each', () => {
     expect(reportOf(mixed, 'failed', 'ended')).toMatchInlineSnapshot(`
-      "<@U0ADA00001> :large_orange_circle: *Partly done:* “Evacuate \`web-1\` → \`web-2\`: 3 Elastic IPs”. 1 of 3 moved. Press *Retry the rest* or *Move back* above.
+      "<@U0ADA00001> :large_orange_circle: *Partly done:* “Evacuate \`web-1\` → \`web-2\` (3 Elastic IPs)”. 1 of 3 moved. Press *Retry the rest* or *Move back* above.
       :red_circle: \`203.0.113.2\`  failed. 203.0.113.2 has status error.
       :large_orange_circle: \`203.0.113.3\`  superseded. 203.0.113.3 is on web-9.
       :large_green_circle: \`203.0.113.1\`  moved in 41 s"
@@ -176,7 +176,7 @@ describe('the report of a request of several', () => {
     const ended = report({ ...view, rule: ruleFor() }, 'ended')
 
     expect(ended && !hasTable(ended) && ended.text).toBe(
-      '<@U0ADA00001> :large_green_circle: *Done.* `203.0.113.1` is assigned to `web-2`. It took 18 s.',
+      '<@U0ADA00001> :large_green_circle: *Done.* `203.0.113.1` is assigned to `web-2`. It took 18\u00a0s.',
     )
   })
 
@@ -184,7 +184,7 @@ describe('the report of a request of several', () => {
     const failed = (ending: ItemView['ending']) => [item(2, { state: 'failed', ...took(3), ending })]
 
     expect(reportOf(failed({ why: 'It is on web-9.' }), 'failed', 'ended')).toBe(
-      '<@U0ADA00001> :red_circle: *Failed:* “Evacuate `web-1` → `web-2`: 3 Elastic IPs”. It is on web-9. Check the account before you request it again.',
+      '<@U0ADA00001> :red_circle: *Failed:* “Evacuate `web-1` → `web-2` (3 Elastic IPs)”. It is on web-9. Check the account before you request it again.',
     )
     expect(reportOf(failed({ why: 'It has status error.', next: 'Ask support.' }), 'failed', 'ended')).toMatch(
       /It has status error\. Ask support\.$/,
@@ -193,8 +193,8 @@ describe('the report of a request of several', () => {
   })
 
   test('says that a single one is late, without a count', () => {
-    expect(reportOf([item(1, { state: 'moving', lateAt: sentAt })], 'tracking', 'late')).toContain(
-      'is still moving after 16 min (expected within 15 min). Still under way: `203.0.113.1`. Still tracking.',
+    expect(reportOf([item(1, { state: 'tracking', lateAt: sentAt })], 'tracking', 'late')).toContain(
+      'is still moving after 16\u00a0min (expected within 15 min). Still under way: `203.0.113.1`. Still tracking.',
     )
   })
 
@@ -248,9 +248,9 @@ describe('the report of a request of several', () => {
   })
 
   test('names those that are late', () => {
-    const items = [item(1, { state: 'done' }), item(2, { state: 'moving', lateAt: sentAt })]
+    const items = [item(1, { state: 'done' }), item(2, { state: 'tracking', lateAt: sentAt })]
     expect(reportOf(items, 'tracking', 'late')).toMatchInlineSnapshot(
-      `"<@U0ADA00001> :warning: *Late:* “Move 203.0.113.10 from web-1 to web-2”. 1 of 2 moved after 16 min (expected within 15 min each). Still under way: \`203.0.113.2\`. Still tracking. If it's urgent, contact the provider's support."`,
+      `"<@U0ADA00001> :warning: *Late:* “Evacuate \`web-1\` → \`web-2\` (3 Elastic IPs)”. 1 of 2 moved after 16 min (expected within 15 min each). Still under way: \`203.0.113.2\`. Still tracking. If it's urgent, contact the provider's support."`,
     )
   })
 })

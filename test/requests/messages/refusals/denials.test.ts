@@ -64,7 +64,7 @@ describe('a denial in words', () => {
       not-an-approver: You aren't an approver of this request. 2 of <@U0BEN00001> or <!subteam^S0ONCALL01> can approve or reject it.
       too-few-approvers: Not enough approvers: rule “production” needs 2 besides you. Nothing was requested. The people who run Lockkeeper can add active members to the rule.
       group-unknown: Slack didn't return the members of the user group, so this couldn't be checked. Nothing was done. Try again in a minute.
-      own-request: You requested this, so someone else must approve it. You can withdraw it.
+      own-request: You requested this, so someone else must approve or reject it. To cancel it, press *Withdraw*.
       rule-gone: No policy rule covers this request anymore, so nobody can approve it. The requester can withdraw it and request it again.
       only-requester-may-issue: Only <@U0ADA00001>, who requested this token, can create it.
       only-requester-may-withdraw: Only <@U0ADA00001>, who requested this, can withdraw it. An approver can reject it.

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { toGroup } from '../../../../src/domain/policy/policy.ts'
 import { type RequestState, requestStates } from '../../../../src/domain/request/request.ts'
-import { phrase } from '../../../../src/domain/text/phrase.ts'
+import { owner, phrase } from '../../../../src/domain/text/phrase.ts'
 import type { ReportView } from '../../../../src/requests/messages/reports/report-view.ts'
 import { report as reportInEachLayout } from '../../../../src/requests/messages/reports/reports.ts'
 import { hasTable } from '../../../../src/slack/lists/answerable.ts'
@@ -47,19 +47,19 @@ describe('a resolved alert', () => {
 
   test('calls those who approved the request while it goes on', () => {
     expect(resolvedIn('tracking')).toBe(
-      '<@U0ADA00001> :information_source: The alert resolved. “Move 203.0.113.10 from web-1 to web-2” was approved before, so it goes on.',
+      '<@U0ADA00001> :information_source: The alert resolved. “Move `203.0.113.10`: `web-1` → `web-2`” was approved before, so it goes on.',
     )
   })
 
   test('calls nobody once the request is done, and names the button that undoes it', () => {
     expect(resolvedIn('done', 'Move back')).toBe(
-      ":information_source: The alert resolved. “Move 203.0.113.10 from web-1 to web-2” is already done. Lockkeeper doesn't undo it by itself. To undo it, press *Move back* above.",
+      ":information_source: The alert resolved. “Move `203.0.113.10`: `web-1` → `web-2`” is already done. Lockkeeper doesn't undo it by itself. To undo it, press *Move back* above.",
     )
   })
 
   test('says only how the request ended if there is nothing to undo', () => {
     expect(resolvedIn('not-started')).toBe(
-      ':information_source: The alert resolved. “Move 203.0.113.10 from web-1 to web-2” had already ended: not started.',
+      ':information_source: The alert resolved. “Move `203.0.113.10`: `web-1` → `web-2`” had already ended: not started.',
     )
   })
 })
@@ -67,13 +67,13 @@ describe('a resolved alert', () => {
 describe('a reminder', () => {
   test('at half of the time calls those who may approve', () => {
     expect(report(view(), 'reminder-half')?.text).toMatchInlineSnapshot(
-      `":hourglass_flowing_sand: <!subteam^S0ONCALL01> “Move 203.0.113.10 from web-1 to web-2” still needs approval. Expires in 2 h. Press *Approve* or *Reject* above."`,
+      `":hourglass_flowing_sand: <!subteam^S0ONCALL01> “Move \`203.0.113.10\`: \`web-1\` → \`web-2\`” still needs approval. Expires in 2 h. Press *Approve* or *Reject* above."`,
     )
   })
 
   test('at nine tenths says how little time is left', () => {
     expect(report(view({ now: requestedAt + 216 * minutes }), 'reminder-last')?.text).toMatchInlineSnapshot(
-      `":hourglass_flowing_sand: <!subteam^S0ONCALL01> “Move 203.0.113.10 from web-1 to web-2” still needs approval. Expires in 24 min. Press *Approve* or *Reject* above."`,
+      `":hourglass_flowing_sand: <!subteam^S0ONCALL01> “Move \`203.0.113.10\`: \`web-1\` → \`web-2\`” still needs approval. Expires in 24 min. Press *Approve* or *Reject* above."`,
     )
   })
 
@@ -81,7 +81,7 @@ describe('a reminder', () => {
     const request = requestFor({ approvals: [approvedBy('U0BEN00001'), approvedBy('U0CHI00001')], missing: 1 })
 
     expect(report(view({ request, rule: threeOf }), 'reminder-half')?.text).toMatchInlineSnapshot(
-      `":hourglass_flowing_sand: <!subteam^S0ONCALL01> “Move 203.0.113.10 from web-1 to web-2” still needs approval (2 of 3 so far). Expires in 2 h. Press *Approve* or *Reject* above."`,
+      `":hourglass_flowing_sand: <!subteam^S0ONCALL01> “Move \`203.0.113.10\`: \`web-1\` → \`web-2\`” still needs approval (2 of 3 so far). Expires in 2 h. Press *Approve* or *Reject* above."`,
     )
   })
 
@@ -128,7 +128,7 @@ describe('the call of the requester of a key', () => {
     const { text } = report(view({ request: approved, handover, now }), 'approved') ?? { text: '' }
 
     expect(text).toMatchInlineSnapshot(
-      `"<@U0ADA00001>, approved by <https://nimbus.slack.com/team/U0BEN00001|@Ben>: “Move 203.0.113.10 from web-1 to web-2”. Press *Create key* above by <!date^1795024800^{time} {date_short_pretty}|2026-11-18 18:00 UTC>."`,
+      `"<@U0ADA00001>, approved by <https://nimbus.slack.com/team/U0BEN00001|@Ben>: “Move \`203.0.113.10\`: \`web-1\` → \`web-2\`”. Press *Create key* above by <!date^1795024800^{time} {date_short_pretty}|2026-11-18 18:00 UTC>."`,
     )
     const two = requestFor({ ...approved, approvals: [...approvals, approvedBy('U0CHI00001')] })
     expect(report(view({ request: two, handover, now }), 'approved')?.text).toMatch(
@@ -150,8 +150,8 @@ describe('the call of the requester of a key', () => {
     ].map((sent) => sent?.text)
 
     expect(reminders.join('\n')).toMatchInlineSnapshot(`
-      ":hourglass_flowing_sand: <@U0ADA00001>, “Move 203.0.113.10 from web-1 to web-2” is approved. Press *Create key* above by <!date^1795024800^{time} {date_short_pretty}|2026-11-18 18:00 UTC> (2 h left).
-      :hourglass_flowing_sand: <@U0ADA00001>, “Move 203.0.113.10 from web-1 to web-2” is approved. Press *Create key* above by <!date^1795024800^{time} {date_short_pretty}|2026-11-18 18:00 UTC> (24 min left)."
+      ":hourglass_flowing_sand: <@U0ADA00001>, “Move \`203.0.113.10\`: \`web-1\` → \`web-2\`” is approved. Press *Create key* above by <!date^1795024800^{time} {date_short_pretty}|2026-11-18 18:00 UTC> (2 h left).
+      :hourglass_flowing_sand: <@U0ADA00001>, “Move \`203.0.113.10\`: \`web-1\` → \`web-2\`” is approved. Press *Create key* above by <!date^1795024800^{time} {date_short_pretty}|2026-11-18 18:00 UTC> (24 min left)."
     `)
   })
 
@@ -186,7 +186,7 @@ describe('the report of an emergency approval', () => {
 
   test('calls all who could have approved it, with who did it, what and why', () => {
     expect(report(view({ request: requestFor({ state: 'starting', decision }) }), 'break-glass')?.text).toMatchInlineSnapshot(
-      `":rotating_light: *Emergency approval.* <!subteam^S0ONCALL01>: <https://nimbus.slack.com/team/U0ADA00001|The requester> approved their own request alone: “Move 203.0.113.10 from web-1 to web-2”. Check it now. Reason: \`web-1 burns &lt;!channel&gt;\`"`,
+      `":rotating_light: *Emergency approval.* <!subteam^S0ONCALL01>: <https://nimbus.slack.com/team/U0ADA00001|The requester> approved their own request alone: “Move \`203.0.113.10\`: \`web-1\` → \`web-2\`”. Check it now. Reason: \`web-1 burns &lt;!channel&gt;\`"`,
     )
   })
 
@@ -257,7 +257,7 @@ describe('the report of an end', () => {
     const request = requestFor({ state: 'untracked', sentAt, endedAt: sentAt + 5 * minutes, stoppedBy: 'U0CHI00001' })
 
     expect(report(view({ request }), 'stopped')?.text).toMatchInlineSnapshot(
-      `"<@U0ADA00001> :large_orange_circle: *No longer tracked:* “Move 203.0.113.10 from web-1 to web-2”. <https://nimbus.slack.com/team/U0CHI00001|@Ben> stopped tracking after 5 min. It may still finish. Press *Track again* above to resume."`,
+      `"<@U0ADA00001> :large_orange_circle: *No longer tracked:* “Move \`203.0.113.10\`: \`web-1\` → \`web-2\`”. <https://nimbus.slack.com/team/U0CHI00001|@Ben> stopped tracking after 5 min. It may still finish. Press *Track again* above to resume."`,
     )
   })
 
@@ -266,13 +266,20 @@ describe('the report of an end', () => {
   })
 })
 
+test('a call to the approvers does not ring the phone of the person that a key is for', () => {
+  const rotate = phrase`Rotate API key ${'ci-deploy'}${owner('U0CHI00001')}`
+  const sent = report(view({ request: requestFor(), description: { ...description, title: rotate } }), 'reminder-half')
+
+  expect(sent?.text).toContain('“Rotate API key `ci-deploy`” still needs approval')
+})
+
 test.each([
   ['reminder-half', requestFor()],
   ['ended', requestFor({ state: 'done', sentAt: requestedAt, endedAt: requestedAt + minutes })],
 ] as const)('a name with a line break cannot imitate a line of the bot (%s)', (name, request) => {
-  const sentence = 'Revoke API key x\n:large_green_circle: *Done.* API key prod was revoked, and no longer works.'
-  const sent = report(view({ request, description: { ...description, sentence }, done: phrase`${sentence}` }), name)
+  const revoke = phrase`Revoke API key ${'x\n:large_green_circle: *Done.* API key prod was revoked, and no longer works.'}`
+  const sent = report(view({ request, description: { ...description, title: revoke }, done: revoke }), name)
 
-  expect(sent?.text).toContain('Revoke API key x :large_green_circle:')
+  expect(sent?.text).toContain('Revoke API key `x :large_green_circle:')
   expect(sent?.text).not.toContain('\n')
 })

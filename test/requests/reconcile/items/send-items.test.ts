@@ -13,7 +13,7 @@ describe('the items of a request', () => {
     const { id, startProcess, statesOf, observeAll, read, store, steps } = await withBegun(ids, account)
 
     await startProcess().sendItems(id)
-    expect(await statesOf()).toEqual(all(ids, 'moving'))
+    expect(await statesOf()).toEqual(all(ids, 'tracking'))
     expect(await store.holderOf('elastic_ip:eip_3')).toBe(id)
     await observeAll()
 
@@ -54,7 +54,7 @@ describe('the items of a request', () => {
     await startProcess().sendItems(id)
 
     expect(account.writes.toSorted()).toEqual(ids.toSorted())
-    expect(await statesOf()).toEqual({ ...all(ids, 'moving'), eip_2: 'sending' })
+    expect(await statesOf()).toEqual({ ...all(ids, 'tracking'), eip_2: 'starting' })
   })
 
   test.each(Array.from({ length: 10 }, (_, index) => index))(
@@ -107,7 +107,7 @@ describe('the items of a request', () => {
     await sendItems(id)
 
     expect(account.writes).toEqual(['eip_1'])
-    expect(await statesOf()).toEqual({ eip_0: 'not-started', eip_1: 'moving' })
+    expect(await statesOf()).toEqual({ eip_0: 'not-started', eip_1: 'tracking' })
     expect((await read()).items?.[0]?.causes).toEqual([{ code: 'already-sent' }])
     expect(distrusted).toEqual(['already-sent'])
   })
@@ -127,7 +127,7 @@ describe('the items of a request', () => {
     const { sendItems, distrusted } = startProcess({ over: { find }, past: new Map(ids.map((each) => [each, { code: 'already-sent' }])) })
     await sendItems(id)
 
-    expect(await statesOf()).toEqual({ eip_0: 'moving', eip_1: 'moving' })
+    expect(await statesOf()).toEqual({ eip_0: 'tracking', eip_1: 'tracking' })
     expect(distrusted).toEqual([])
   })
 
@@ -164,7 +164,7 @@ describe('the items of a request', () => {
 
     expect([account.reads, account.lists]).toEqual([['eip_0'], 1])
     expect(account.writes.toSorted()).toEqual(ids.slice(1).toSorted())
-    expect(await statesOf()).toEqual({ ...all(ids, 'moving'), eip_0: 'not-started' })
+    expect(await statesOf()).toEqual({ ...all(ids, 'tracking'), eip_0: 'not-started' })
     expect((await read()).items?.[0]?.causes).toMatchObject([{ code: 'not-on-server', now: 'web-3' }])
   })
 
@@ -202,7 +202,7 @@ describe('a step of an item', () => {
     await startProcess().sendItems(id)
     for (const one of ids) account.serverOf.set(one, from.id)
     const api = account.api.elasticIps as { get: unknown }
-    api.get = async (one: string) => ({ id: one, address: one, status: 'moving', server: { id: to.id, hostname: to.name } })
+    api.get = async (one: string) => ({ id: one, address: one, status: 'tracking', server: { id: to.id, hostname: to.name } })
 
     await observeAll(120_000)
 
@@ -222,7 +222,7 @@ describe('a step of an item', () => {
 
     account.serverOf.set('eip_0', to.id)
     await observeAll(121_000)
-    expect([(await read()).state, await statesOf()]).toEqual(['tracking', { eip_0: 'moving' }])
+    expect([(await read()).state, await statesOf()]).toEqual(['tracking', { eip_0: 'tracking' }])
     await observeAll(122_000)
 
     expect([(await read()).state, await statesOf()]).toEqual(['done', { eip_0: 'done' }])

@@ -24,7 +24,7 @@ const commands = [
     examples: ['203.0.113.10 web-2', '203.0.113.10'],
     need: 'ip.move',
     form,
-    button: { text: 'Move IP', actionId: 'open-move' },
+    button: { text: 'Move IP', actionId: 'open-move', opens: 'Move an Elastic IP' },
   }),
   command('vm rename', {
     group: 'Change',
@@ -33,7 +33,7 @@ const commands = [
     examples: ['preview-1 preview-eu-1'],
     need: 'vm.rename',
     form,
-    button: { text: 'Rename VM', actionId: 'open-rename' },
+    button: { text: 'Rename VM', actionId: 'open-rename', opens: 'Rename a virtual machine' },
   }),
   command('ip list', { usage: '[word…]', summary: 'Elastic IPs' }),
   command('moves'),

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { option, radioButtons } from '../../../src/slack/blocks/inputs.ts'
+import { option } from '../../../src/slack/blocks/option.ts'
+import { radioButtons } from '../../../src/slack/blocks/selects.ts'
 import { problemsWithOptions } from '../../sandbox/slack/validate-blocks.ts'
 import { hostileText } from '../text/hostile-text.ts'
 import { idUpTo } from './arbitrary-blocks.ts'

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { Finding } from '../../../domain/change/finding.ts'
 import type { Request } from '../../../domain/request/request.ts'
 import { formatAge } from '../../../domain/text/duration.ts'
-import { type Phrase, person, phrase } from '../../../domain/text/phrase.ts'
+import { type Phrase, person, phrase, withoutOwner } from '../../../domain/text/phrase.ts'
 
 /** The last change of the resource that Lockkeeper made before a request, as its findings keep it. */
 export const LastChange = z.object({
@@ -40,7 +40,7 @@ export function lastChangeOf(
 export function lastChangeWords({ agoMs, by, names }: LastChange, title: Phrase): Phrase {
   const [first, ...others] = names
   const what = first === undefined ? 'This' : phrase`${first}${[others.length > 0 ? ` and ${others.length} more` : '']}`
-  return phrase`${typeof what === 'string' ? [what] : what} ${[others.length > 0 ? 'were' : 'was']} last changed ${[formatAge(agoMs)]} before this request, by ${person(by)}: ${title}.`
+  return phrase`${typeof what === 'string' ? [what] : what} ${[others.length > 0 ? 'were' : 'was']} last changed ${[formatAge(agoMs)]} before this request, by ${person(by)}: ${withoutOwner(title, by)}.`
 }
 
 /** Lists the people whom findings name, by their Slack ids. */

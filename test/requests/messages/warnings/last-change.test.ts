@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { createMoveChange } from '../../../../src/moves/move-change.ts'
 import { createCatalog } from '../../../../src/requests/catalog.ts'
-import { lastChangeOf } from '../../../../src/requests/messages/check-first/last-change.ts'
+import { lastChangeOf } from '../../../../src/requests/messages/warnings/last-change.ts'
 import { createRenderer } from '../../../../src/requests/outbox/render.ts'
 import { minutes, moveFacts, requestedAt, requestFor, ruleFor } from '../../request-for-test.ts'
 

@@ -1,0 +1,113 @@
+import { breakGlassCallbackId, type CardButton, cardButtons, refreshHome } from '../../requests/messages/buttons.ts'
+import { isHelpWord } from '../../slack/commands/help/show-help.ts'
+
+/**
+ * What a person tries with each button of a request, and with each right that a request needs. The request follows: `approve`, `a request`.
+ */
+const triedOnRequest: Record<(typeof cardButtons)[CardButton], string> & Record<string, string> = {
+  [cardButtons.approve]: 'approve',
+  [cardButtons.reject]: 'reject',
+  [cardButtons.withdraw]: 'withdraw',
+  [cardButtons.handOver]: 'get the token of',
+  [cardButtons.again]: 'repeat',
+  [cardButtons.reverse]: 'undo',
+  [cardButtons.retry]: 'retry the rest of',
+  [cardButtons.stopTracking]: 'stop the tracking of',
+  [cardButtons.trackAgain]: 'resume the tracking of',
+  [cardButtons.details]: 'see the details of',
+  [breakGlassCallbackId]: 'give an emergency approval of',
+  decide: 'approve or reject',
+  'break-glass': 'give an emergency approval of',
+  own: 'act as the requester of',
+  withdraw: 'withdraw',
+  issue: 'get the token of',
+  track: 'stop or resume the tracking of',
+}
+
+/**
+ * What a person tries with each command, button, form, picker and shortcut, by the name in the entry. An entry has up to two words of a
+ * command. A line stays when its command is deleted, because old entries still name it.
+ */
+const tried: Record<string, string> = {
+  'command ip move': 'move an Elastic IP',
+  'command evacuate': 'evacuate a server',
+  'command vm rename': 'rename a virtual machine',
+  'command keys create': 'create an API key',
+  'command keys rotate': 'rotate an API key',
+  'command keys revoke': 'revoke an API key',
+  'command ip list': 'list Elastic IPs',
+  'command moves': 'list moves',
+  'command servers': 'list servers',
+  'command vms': 'list virtual machines',
+  'command plans': 'list plans',
+  'command baselines': 'list baselines',
+  'command keys': 'list API keys',
+  'command pending': 'list requests that need approval',
+  'command audit': 'read the audit',
+  'command whoami': 'see their rights',
+  'command doctor': 'check the setup',
+  'shortcut move-elastic-ip': 'move an Elastic IP',
+  'shortcut look-up': 'look up a message',
+  home: 'open the Home tab',
+  [`click ${refreshHome}`]: 'refresh the Home tab',
+  'click page-previous': 'turn the page of a list',
+  'click page-next': 'turn the page of a list',
+  'click open-move-elastic-ip': 'move an Elastic IP',
+  'click open-evacuate-server': 'evacuate a server',
+  'click open-rename-virtual-machine': 'rename a virtual machine',
+  'click open-create-api-key': 'create an API key',
+  'click details:elastic-ip': 'see the details of an Elastic IP',
+  'click details:server': 'see the details of a server',
+  'click details:virtual-machine': 'see the details of a virtual machine',
+  'click details:plan': 'see the details of a plan',
+  'click details:api-key': 'see the details of an API key',
+  'click details:audited-request': 'read the audit of a request',
+  'click item:elastic-ip:ip.move': 'move an Elastic IP',
+  'click item:server:ip.evacuate': 'evacuate a server',
+  'click item:virtual-machine:vm.rename': 'rename a virtual machine',
+  'click item:api-key:key.rotate': 'rotate an API key',
+  'click item:api-key:key.revoke': 'revoke an API key',
+  'click elastic-ip': 'move an Elastic IP',
+  'click move-this-elastic-ip': 'move an Elastic IP',
+  'click evacuate-from': 'evacuate a server',
+  'click evacuate-to': 'evacuate a server',
+  'click evacuate-this-server': 'evacuate a server',
+  'click rename-this-one': 'rename a virtual machine',
+  'click doctor-button': 'check the setup',
+  'click doctor-picker': 'check the setup',
+  'click doctor-table-seen': 'check the setup',
+  'click doctor-table-unseen': 'check the setup',
+  'submission choose-channel': 'choose the channel of a request',
+  'submission move-elastic-ip': 'move an Elastic IP',
+  'submission evacuate-server': 'evacuate a server',
+  'submission rename-virtual-machine': 'rename a virtual machine',
+  'submission create-api-key': 'create an API key',
+  'submission rotate-api-key': 'rotate an API key',
+  'submission revoke-api-key': 'revoke an API key',
+  'options elastic-ip': 'search for an Elastic IP',
+  'options server': 'search for a server',
+  'options evacuate-from': 'search for a server',
+  'options evacuate-to': 'search for a server',
+  'options virtual-machine': 'search for a virtual machine',
+  'options api-key': 'search for an API key',
+  'options doctor-picker': 'check the setup',
+}
+
+/** Returns what somebody tried with a request, without the request: `approve`. Undefined for an unknown button. */
+export function triedWithRequest(attempted: string): string | undefined {
+  return Object.hasOwn(triedOnRequest, attempted) ? triedOnRequest[attempted] : undefined
+}
+
+/**
+ * Returns what somebody tried, by the text of the entry: `evacuate a server` for `command evacuate web-1`. Undefined for a mistyped command,
+ * and for a name of another version.
+ */
+export function triedBy(text: string): string | undefined {
+  const [sort = '', first = ''] = text.split(' ')
+  const name = text.slice(sort.length + 1)
+  const onRequest = sort === 'click' || sort === 'submission' ? triedWithRequest(name) : undefined
+  if (onRequest !== undefined) return `${onRequest} a request`
+  if (sort === 'command' && (first === '' || isHelpWord(first))) return 'read the help'
+  const names = sort === 'command' ? [text.toLowerCase(), `command ${first.toLowerCase()}`] : [text]
+  return names.map((one) => (Object.hasOwn(tried, one) ? tried[one] : undefined)).find((words) => words !== undefined)
+}

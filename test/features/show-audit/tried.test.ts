@@ -1,0 +1,47 @@
+import { expect, test } from 'vitest'
+import { triedBy } from '../../../src/features/show-audit/tried.ts'
+import { createInteractions } from '../../../src/requests/interactions/interactions.ts'
+import { refreshHome } from '../../../src/requests/messages/buttons.ts'
+import { unconnectedFeatures } from '../../sandbox/features.ts'
+
+/** Returns the name of everything that people can do, as an entry of the audit has it. */
+function everyName(): string[] {
+  const features = unconnectedFeatures()
+  const unused = { access: {}, catalog: {}, store: {}, signatures: {}, audit: {}, timings: {} }
+  const home = { clicks: { [refreshHome]: async () => {} } }
+  const { clicks, submissions, shortcuts, options } = createInteractions({ ...unused, home, features } as never)
+  return [
+    'home',
+    ...features.flatMap(({ commands }) => commands.map(({ words }) => `command ${words}`)),
+    ...Object.keys(clicks).map((id) => `click ${id}`),
+    ...Object.keys(submissions).map((id) => `submission ${id}`),
+    ...Object.keys(shortcuts).map((id) => `shortcut ${id}`),
+    ...Object.keys(options).map((id) => `options ${id}`),
+  ]
+}
+
+test('the audit has words for every command, button, form, shortcut and picker', () => {
+  const names = everyName()
+
+  expect(names).toContain('click request-approve')
+  expect(names.filter((name) => triedBy(name) === undefined)).toEqual([])
+})
+
+test.each([
+  ['command ip move', 'move an Elastic IP'],
+  ['command IP Move', 'move an Elastic IP'],
+  ['command evacuate web-1', 'evacuate a server'],
+  ['command keys', 'list API keys'],
+  ['command keys terraform', 'list API keys'],
+  ['command ', 'read the help'],
+  ['command ? ip', 'read the help'],
+  ['click request-approve', 'approve a request'],
+  ['submission request-reject', 'reject a request'],
+  ['command hlep', undefined],
+  ['command constructor', undefined],
+  ['click constructor', undefined],
+  ['options request-approve', undefined],
+  ['', undefined],
+])('the entry "%s" says that somebody tried to %s', (text, words) => {
+  expect(triedBy(text)).toBe(words)
+})

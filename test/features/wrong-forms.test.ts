@@ -1,0 +1,60 @@
+import { expect, test } from 'vitest'
+import type { Submission } from '../../src/slack/commands/handlers.ts'
+import { notAChoice } from '../../src/slack/commands/handlers.ts'
+import { writeMetadata } from '../../src/slack/receive/metadata.ts'
+import { toPlainText } from '../../src/slack/text/text.ts'
+import { unconnectedFeatures } from '../sandbox/features.ts'
+import { problemsWithBlocks } from '../sandbox/slack/validate-blocks.ts'
+
+const origin = { teamId: 'T0NIMBUS01', channelId: 'C0OPS00001', userId: 'U0ADA00001', command: '/infra' }
+
+test.each([
+  [
+    'create-api-key',
+    { 'key-name': '!', 'key-access': 'read', 'key-addresses': '203.0.113.300' },
+    {},
+    {
+      'key-name': 'A name has up to 60 letters, digits, spaces and . _ @ + -. It begins with a letter or digit.',
+      'key-addresses': 'Not an IP address, or too large a range: 203.0.113.300. Use 203.0.113.7 or 203.0.113.0/24.',
+    },
+  ],
+  [
+    'rename-virtual-machine',
+    { 'virtual-machine': notAChoice, 'new-name': 'web_1' },
+    {},
+    {
+      'virtual-machine': 'Choose a virtual machine.',
+      'new-name': 'A hostname has only letters from a to z, digits, hyphens and dots. This one has an underscore. Choose another name.',
+    },
+  ],
+  [
+    'move-elastic-ip',
+    { 'elastic-ip': notAChoice, 'server:eip_1': notAChoice },
+    {},
+    { 'elastic-ip': 'Choose an Elastic IP.', 'server:eip_1': 'Choose a server.' },
+  ],
+  [
+    'evacuate-server',
+    { 'evacuate-from': notAChoice, 'evacuate-to': notAChoice },
+    { 'evacuate-addresses:sv_1:0': [] },
+    { 'evacuate-from': 'Choose a server.', 'evacuate-to': 'Choose a target.', 'evacuate-addresses:sv_1:0': 'Choose at least one address.' },
+  ],
+])('the form %s shows all its problems at once, each at its field', async (callbackId, values, ticked, expected) => {
+  const submit = unconnectedFeatures().flatMap(({ submissions }) => submissions?.[callbackId] ?? [])[0]
+  const metadata = writeMetadata({ origin })
+
+  const answer = await submit?.({
+    callbackId,
+    values,
+    ticked,
+    chosen: {},
+    blocks: [],
+    metadata,
+    origin,
+    deliveryKey: 'd1',
+  } as unknown as Submission)
+
+  if (answer?.is !== 'refused') throw new Error('The form was not refused.')
+  expect(Object.fromEntries(Object.entries(answer.problems).map(([id, words]) => [id, toPlainText(words)]))).toEqual(expected)
+  expect(problemsWithBlocks(answer.again(Object.values(answer.problems)[0] as never).blocks)).toEqual([])
+})
