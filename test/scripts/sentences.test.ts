@@ -61,7 +61,7 @@ describe('sentences in a source', () => {
     expect(inSource(page, 'test/sandbox/page/button.ts')).toEqual(['1 sandbox: Close the form', '1 sandbox: Do it'])
   })
 
-  test('of the log and of errors are told apart', () => {
+  test('of the log and of errors are listed as such', () => {
     expect(inSource("log.warn({ path }, 'Redis is slow')\nthrow new UserError('Choose another server.')")).toEqual([
       '1 log: Redis is slow',
       '2 error: Choose another server.',

@@ -6,7 +6,7 @@ import type { LinkTo } from '../../../domain/request/request.ts'
 import type { RequestSignatures } from '../../../domain/request/request-signature.ts'
 import type { Wake } from '../../../redis/queues.ts'
 import { Refusal } from '../../../slack/errors.ts'
-import { deadline, mrkdwn } from '../../../slack/text/text.ts'
+import { dateTime, mrkdwn } from '../../../slack/text/text.ts'
 import type { Access } from '../../access/access.ts'
 import { ReasonRequired } from '../../access/reason-required.ts'
 import type { Catalog } from '../../catalog.ts'
@@ -124,5 +124,5 @@ function readReason(text: string | undefined): string | undefined {
 
 function whoIsAskedBy(request: NewRequest, rule: PolicyRule): SubmitOutcome['asked'] {
   const approvers = request.needsApproval ? whoIsAsked(request, rule) : undefined
-  return approvers && { approvers, until: deadline(request.createdAt + request.ttlMs, request.createdAt) }
+  return approvers && { approvers, until: dateTime(request.createdAt + request.ttlMs) }
 }

@@ -17,13 +17,6 @@ const actionWords: Record<DeniedAction, string> = {
   decide: 'approve or reject requests',
 }
 
-/** Names nobody, because a guest may not learn who works with Lockkeeper. */
-const memberCan: Record<DeniedAction, string> = {
-  read: 'Ask a full member of this workspace to look it up or request it for you.',
-  request: 'Ask a full member of this workspace to request it for you.',
-  decide: 'Ask a full member of this workspace who is an approver.',
-}
-
 const tryAgain = 'Nothing was done. Try again in a minute.'
 
 /** Explains a denial to the person, and says what to do. `command`: the slash command, if it is known. */
@@ -32,7 +25,7 @@ export function denialWords(denial: Denial, labelOf: LabelOf, command = ''): Mrk
     case 'person-unknown':
       return mrkdwn`Slack didn't confirm who you are, so you can't ${actionWords[denial.action]} right now. ${tryAgain}`
     case 'guest':
-      return mrkdwn`Guests can't ${actionWords[denial.action]}. ${memberCan[denial.action]}`
+      return mrkdwn`Guests can't ${actionWords[denial.action]}. Ask a teammate who is a full member of this workspace to do it for you.`
     case 'bot':
       return mrkdwn`Bots can't ${actionWords[denial.action]}.`
     case 'deactivated':
