@@ -52,6 +52,7 @@ export function createMoveChange(accountApi: Pick<AccountApi, 'elasticIps' | 'se
     explain: explainer(MoveFinding, moveWords),
     complete: completeMove,
     remark: moveRemark,
+    subject: addressOf,
     describe: describeMove,
     run,
     observe: async (input, facts, moment, { signal }) => {

@@ -87,7 +87,7 @@ export function arrange({ servers = defaultServers, routes = [route], claimMs = 
     const requestId = requestIdFor(request.deliveryKey)
     if ((await redis.hsetnx(keys.record(requestId), 'state', '"waiting"')) === 1) submitted.push(request)
     await hooks.afterRecord?.(request)
-    return { is: 'posted', requestId, needsApproval: true, handoverLabel: undefined }
+    return { is: 'posted', requestId, channelId: request.origin.channelId, asked: undefined, handoverLabel: undefined }
   }
 
   async function list() {

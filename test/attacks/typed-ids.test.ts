@@ -73,8 +73,8 @@ describe('somebody who types an id in other letters', () => {
       input: { elasticIpId: 'eip_1', serverId: 'sv_2' },
       facts: { elasticIpId: 'eip_1', to: { id: 'sv_2' } },
     })
-    await expect(ask(change, { elasticIpId: 'eip_1', serverId: 'sv_2' })).rejects.toThrow(/You have an open request for this/)
-    await expect(ask(change, { elasticIpId: 'Eip_1', serverId: 'sv_2' })).rejects.toThrow(/You have an open request for this/)
+    await expect(ask(change, { elasticIpId: 'eip_1', serverId: 'sv_2' })).rejects.toThrow(/because you have an open request for/)
+    await expect(ask(change, { elasticIpId: 'Eip_1', serverId: 'sv_2' })).rejects.toThrow(/because you have an open request for/)
   })
 
   test('holds it for a virtual machine, too', async () => {
@@ -86,7 +86,7 @@ describe('somebody who types an id in other letters', () => {
       input: { virtualMachineId: 'vm_1', name: 'web-9' },
       facts: { virtualMachineId: 'vm_1' },
     })
-    await expect(ask(change, { virtualMachineId: 'vm_1', name: 'web-8' })).rejects.toThrow(/You have an open request for this/)
+    await expect(ask(change, { virtualMachineId: 'vm_1', name: 'web-8' })).rejects.toThrow(/because you have an open request for/)
   })
 
   test.each([

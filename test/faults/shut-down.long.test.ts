@@ -62,7 +62,7 @@ const phases: Record<string, Phase> = {
       return () => slow.fired
     },
     async finish(scene) {
-      expect(JSON.stringify(scene.ada.topView()?.view.blocks)).toContain('Request sent')
+      expect(JSON.stringify(scene.ada.topView()?.view.blocks)).toContain('Request posted')
       await approveAtLast(scene)
     },
   },

@@ -28,7 +28,8 @@ describe('a firing alert', () => {
       Site: ASH
       •  \`203.0.113.10\`  eip_2BJYBkPZR5x1t
       From \`sv_TU8nZb2v5QZal\`  ·  To \`sv_3yuLZoyuzy2cj\`, \`198.51.100.22\`  ·  Request \`ID\`
-      Alert \`NodeDown\`, <http://prometheus.example.com:9090/graph?g0.expr=up+%3D%3D+0&amp;g0.tab=1|open it> (\`prometheus.example.com:9090\`)"
+      Alert \`NodeDown\`, <http://prometheus.example.com:9090/graph?g0.expr=up+%3D%3D+0&amp;g0.tab=1|open it> (\`prometheus.example.com:9090\`)
+      The policy chose the target. For another one, reject this and run \`/infra evacuate web-1\`."
     `)
     await world.ben.click(card, 'Approve')
     const report = await untilReport(world.slack, card.ts, /Done/)
@@ -39,7 +40,8 @@ describe('a firing alert', () => {
     const done = await untilCard(world.slack, /\*Done\*/)
     expect(steady(done.text).replace(/ {2}· {2}took \d+\ss/, '')).toMatchInlineSnapshot(`
       ":large_green_circle: *Done*  ·  Evacuate \`web-1\` → \`web-2\` (1 Elastic IP)
-      Requested by Alertmanager, approved by <@U0BEN00001>  ·  TIME  ·  Request \`ID\`"
+      Requested by Alertmanager, approved by <@U0BEN00001>  ·  TIME  ·  Request \`ID\`
+      Reason: \`web-1:9100 is down\`"
     `)
     // The alert still fires, and nothing more follows.
     expect(await world.send([alert({}, { startsAt: '2026-11-22T04:00:00.000Z' })])).toBe(200)
@@ -207,7 +209,8 @@ describe('a resolved alert', () => {
     const card = await untilCard(world.slack, /\*Withdrawn\*/)
     expect(steady(card.text)).toMatchInlineSnapshot(`
       ":leftwards_arrow_with_hook: *Withdrawn*  ·  Evacuate \`web-1\` → \`web-2\` (1 Elastic IP). The alert resolved. Nothing was done.
-      Requested by Alertmanager  ·  TIME  ·  Request \`ID\`"
+      Requested by Alertmanager  ·  TIME  ·  Request \`ID\`
+      Reason: \`web-1:9100 is down\`"
     `)
     expect(world.slack.thread(ops, card.ts)).toHaveLength(1)
     await world.ben.click(proposed, 'Approve')
@@ -246,7 +249,7 @@ describe('a resolved alert', () => {
 
     const report = await untilReport(world.slack, card.ts, /resolved/)
     expect(report.text).toMatchInlineSnapshot(
-      `":information_source: The alert resolved. “Evacuate \`web-1\` → \`web-2\` (1 Elastic IP)” had already ended: done. No change made."`,
+      `":information_source: The alert resolved. “Evacuate \`web-1\` → \`web-2\` (1 Elastic IP)” is already done. Lockkeeper doesn't undo it by itself. To undo it, press *Move back* above."`,
     )
     expect(world.slack.thread(ops, card.ts).filter(({ text }) => text.includes('resolved'))).toHaveLength(1)
     expect(moves(world)).toHaveLength(1)

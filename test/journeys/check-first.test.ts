@@ -69,8 +69,8 @@ describe('what approvers should check first', () => {
     await world.ben.command(`/infra ip move ${elasticIp.id} ${elasticIp.serverId}`, { channel: ops })
     const back = await untilCard(world.slack, /needs approval from/)
 
-    expect(back.text.match(/Check first: .*/)?.[0].replace(/change, .*? before/, 'change, TIME before')).toMatchInlineSnapshot(
-      `"Check first: Last change, TIME before this request, by <@U0ADA00001>: Move \`203.0.113.10\`: \`web-1\` → \`web-2\`."`,
+    expect(back.text.match(/Check first: .*/)?.[0].replace(/changed .*? before/, 'changed TIME before')).toMatchInlineSnapshot(
+      `"Check first: \`203.0.113.10\` was last changed TIME before this request, by <https://nimbus-works.slack.com/team/U0ADA00001|@ada>: Move \`203.0.113.10\`: \`web-1\` → \`web-2\`."`,
     )
   })
 
@@ -83,7 +83,7 @@ describe('what approvers should check first', () => {
     await world.finn.command(`/infra ip move ${elasticIp.id} ${elasticIp.serverId}`, { channel: ops })
     const back = await untilCard(world.slack, /needs approval from/)
 
-    expect(back.text).toContain('by @ada')
+    expect(back.text).toContain('|@ada>:')
     expect(JSON.stringify(back)).not.toContain(`<@${people.ada}>`)
   })
 

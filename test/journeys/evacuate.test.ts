@@ -215,9 +215,9 @@ describe('the addresses of an evacuation', () => {
     const move = await untilCard(world.slack, /Move .*needs approval from/s)
 
     await world.ben.command('/infra evacuate web-1 web-2', { channel: ops })
-    const refusal = await untilShown(world.slack, people.ben, /Other requests are open/)
+    const refusal = await untilShown(world.slack, people.ben, /other requests are open/)
     expect(refusal.text.replace(/p\d{16}/, 'p1')).toMatchInlineSnapshot(`
-      "Other requests are open for some of these. Nothing was requested.
+      "Nothing was requested, because other requests are open for some of these addresses:
       •  \`203.0.113.10\`: a request of <@U0ADA00001> (waiting for approval), <https://nimbus-works.slack.com/archives/C0OPS00001/p1|open it>
       Wait until these requests end, or have them withdrawn or rejected. To leave these addresses out, name only the server: the form opens."
     `)
@@ -226,9 +226,9 @@ describe('the addresses of an evacuation', () => {
     await requestEvacuation(world)
 
     await world.ben.command(`/infra ip move ${own[2]?.address} web-3`, { channel: ops })
-    await untilShown(world.slack, people.ben, /has an open request for this/)
+    await untilShown(world.slack, people.ben, /has an open request for/)
     await world.ben.command('/infra evacuate web-1 web-3', { channel: ops })
-    await untilShown(world.slack, people.ben, /has an open request for this/)
+    await untilShown(world.slack, people.ben, /has an open request for/)
   })
 
   test('are up to 50 in one request', async () => {
@@ -285,7 +285,7 @@ describe('the addresses of a dead server', () => {
     dead(world)
 
     const card = await requestEvacuation(world)
-    expect(card.text).toContain('The account shows no server for 3 addresses. Lockkeeper saw them on')
+    expect(card.text).toContain('The account shows no server for 3 addresses. They were on')
     expect(card.text).not.toContain('last seen on')
     world.accountApi.world.moveBehindOurBack(own[2]?.id ?? '', third)
     await world.ben.click(card, 'Approve')

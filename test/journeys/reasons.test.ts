@@ -83,7 +83,7 @@ test('a second open request for a key of the same name is refused, and names the
   await world.ben.command('/infra keys create CI-deploy', { channel: ops })
 
   const { text } = await untilShown(world.slack, people.ben, /open request/)
-  expect(text).toMatch(/^<@U0ADA00001> has an open request for this in .* \(waiting for approval\).*Nothing was requested\.$/)
+  expect(text).toMatch(/^Nothing was requested, because <@U0ADA00001> has an open request for `.*` in .* \(waiting for approval\)/)
   expect(world.slack.messages(ops)).toHaveLength(1)
 })
 

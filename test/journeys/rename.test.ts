@@ -154,7 +154,7 @@ describe('several machines with one name', () => {
     expect(card.text).toContain(second.id)
     expect(card.text).not.toContain(first.id)
     expect(JSON.stringify(choice.blocks)).toContain(JSON.stringify(button))
-    const replaced = await untilShown(world.slack, people.ada, /Request sent/)
+    const replaced = await untilShown(world.slack, people.ada, /Request posted/)
     expect(replaced.ts).toBe(choice.ts)
     await world.ben.click(card, 'Approve')
     await untilReport(world.slack, card.ts, /Done/)
@@ -242,7 +242,7 @@ describe('a rename that cannot be made', () => {
     await world.ada.fill(view, { 'Virtual machine': machine(world, 'preview-1').id, 'New name': 'preview-us-1' })
     await world.ada.submit()
 
-    await world.slack.until(() => JSON.stringify(world.ada.topView().view.blocks).includes('You have an open request for this'))
+    await world.slack.until(() => JSON.stringify(world.ada.topView().view.blocks).includes('because you have an open request for'))
     expect(JSON.stringify(world.ada.topView().view.state)).toContain('preview-us-1')
   })
 

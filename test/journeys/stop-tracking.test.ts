@@ -71,7 +71,7 @@ describe('Stop tracking', () => {
     await untilCard(world.slack, /\*Moving\*/)
     const said = await world.slack.until(() => world.slack.ephemerals(people.ada)[1])
 
-    expect(said.text).toBe(`Already approved by <@${people.ben}>. Status: in progress. No change made.`)
+    expect(said.text).toBe(`Already approved by <@${people.ben}>. Status: in progress. Your click had no effect.`)
   })
 
   test('cannot be undone once another change of the same address was requested', async () => {

@@ -155,7 +155,7 @@ describe('a server that dies', () => {
     const { card, report } = await live(world, byArguments)
 
     expect(card.text).toContain('no server shown')
-    expect(card.text).toContain(`which server \`${elasticIp.address}\` is on (the account shows none)`)
+    expect(card.text).toContain(`The account shows no server for \`${elasticIp.address}\`. It is unassigned`)
     expect(report.text).toMatch(/Done/)
   })
 

@@ -6,7 +6,7 @@ const words: [RegExp, Answer][] = [
   [/^You already approved this\. (One|\d) more needed\./, 'duplicate'],
   [/^This request still needs approval/, 'still waiting'],
   [
-    /^Already approved( by you| by <@\w+>)?\.( Status: (starting|in progress|done|not started|no longer tracked)\.)? No change made\.$/,
+    /^Already approved( by you| by <@\w+>)?\.( Status: (starting|in progress|done|not started|no longer tracked)\.)? Your click had no effect\.$/,
     'too late:approved',
   ],
   [/^Already rejected( by you| by <@\w+>)\. No change made\.$/, 'too late:rejected'],

@@ -35,7 +35,8 @@ export function checkMove(typed: MoveInput, reads: MoveReads): Preflight<MoveFac
   if (elasticIp?.status === statusNotShown) unchecked.push({ code: 'status-not-shown', address: elasticIp.address })
   if (!target) unchecked.push({ code: 'server-unread', serverId: input.serverId })
   if (elasticIp && target) unchecked.push(...compare({ elasticIp, target, assigned: reads.assigned }))
-  const warnings = target ? targetWarnings(target) : []
+  const noServer = elasticIp && target && !elasticIp.server ? [{ code: 'server-not-shown' as const, address: elasticIp.address }] : []
+  const warnings = [...noServer, ...(target ? targetWarnings(target) : [])]
   return { facts: factsOf(input, reads), input, unchecked, warnings, incomplete: !elasticIp || !target }
 }
 
@@ -85,7 +86,6 @@ function compare({ elasticIp, target, assigned }: { elasticIp: ElasticIp; target
   if (inSite === false) refuseMove(otherSite({ elasticIp, target, assigned }))
 
   const unchecked: MoveFinding[] = []
-  if (!elasticIp.server) unchecked.push({ code: 'server-not-shown', address })
   if (inProject === undefined) unchecked.push({ code: 'project-not-compared', server, ...sharedSlug(elasticIp.project, target.project) })
   if (inSite === undefined)
     unchecked.push({ code: 'site-not-compared', server, ...sharedSlug(assigned?.site ?? elasticIp.site, target.site) })

@@ -58,7 +58,7 @@ function sentenceOf(finding: MoveFinding): Phrase {
     case 'status-not-shown':
       return phrase`whether ${finding.address} is active (the account API doesn't show its status)`
     case 'server-not-shown':
-      return phrase`which server ${finding.address} is on (the account shows none)`
+      return phrase`The account shows no server for ${finding.address}. It is unassigned, or its server isn't active.`
     case 'project-not-compared':
       return phrase`whether ${finding.server} is in the same project (${whyOpen(finding.slug)})`
     case 'site-not-compared':

@@ -23,7 +23,7 @@ export function checkEvacuation(
   const chosen = new Set(input.elasticIpIds ?? judged.map(({ elasticIpId }) => elasticIpId))
   const { moves, leftOut, cannotMove } = divide(judged, { chosen, isAll: input.elasticIpIds === undefined, checkFor, server: from.name })
   if (input.leavesOut && moves.length > 0) leftOut.push(...cannotMove.splice(0))
-  if (checkFor === 'request') refuseUnlessClear({ moves, leftOut, cannotMove, from, to })
+  if (checkFor === 'request') refuseUnlessClear({ moves, leftOut, cannotMove, from, to, isChosen: input.elasticIpIds !== undefined })
   const items = moves.map(({ facts }) => facts)
   const [first] = moves
   return {
@@ -80,11 +80,23 @@ function divide(judged: Judged[], { chosen, isAll, checkFor, server }: Choice): 
   return divided
 }
 
-function refuseUnlessClear({ moves, leftOut, cannotMove, from, to }: Divided & Pick<EvacuationFacts, 'from' | 'to'>): void {
+interface Refusable extends Divided, Pick<EvacuationFacts, 'from' | 'to'> {
+  /** Whether somebody chose the addresses in the form. */
+  isChosen: boolean
+}
+
+function refuseUnlessClear({ moves, leftOut, cannotMove, from, to, isChosen }: Refusable): void {
   const server = from.name
   if (cannotMove.length > 0) {
     const causes = cannotMove.map(({ address, finding }) => ({ address, finding }))
-    refuseEvacuation({ code: 'addresses-cannot-move', server, target: to.name, moves: moves.length, causes })
+    refuseEvacuation({
+      code: 'addresses-cannot-move',
+      server,
+      target: to.name,
+      moves: moves.length,
+      causes,
+      ...(isChosen ? { isChosen: true as const } : {}),
+    })
   }
   if (moves.length === 0) refuseEvacuation({ code: leftOut.length > 0 ? 'nothing-chosen' : 'nothing-on-server', server })
   if (moves.length > mostEvacuated) refuseEvacuation({ code: 'too-many-addresses', server, count: moves.length, most: mostEvacuated })

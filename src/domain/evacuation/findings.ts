@@ -16,8 +16,15 @@ export const EvacuationFinding = z.discriminatedUnion('code', [
   z.object({ code: z.literal('nothing-on-server'), server }),
   z.object({ code: z.literal('nothing-chosen'), server }),
   z.object({ code: z.literal('too-many-addresses'), server, count: z.number(), most: z.number() }),
-  /** `moves`: how many of the addresses can be moved. */
-  z.object({ code: z.literal('addresses-cannot-move'), server, target: server, moves: z.number(), causes: z.array(Cause) }),
+  /** `moves`: how many of the addresses can be moved. `isChosen`: somebody ticked them in the form. */
+  z.object({
+    code: z.literal('addresses-cannot-move'),
+    server,
+    target: server,
+    moves: z.number(),
+    causes: z.array(Cause),
+    isChosen: z.literal(true).optional(),
+  }),
 
   z.object({ code: z.literal('left-out'), causes: z.array(Cause) }),
   z.object({ code: z.literal('last-seen'), server, count: z.number(), oldestMs: z.number() }),
@@ -65,18 +72,16 @@ function sentenceOf(finding: EvacuationFinding): Phrase {
       return phrase`Choose at least one address of ${finding.server}.`
     case 'too-many-addresses':
       return phrase`${finding.server} has ${finding.count} addresses, and one request moves up to ${finding.most}. Leave the target out to choose some of them in the form.`
-    case 'addresses-cannot-move': {
-      const all = finding.moves + finding.causes.length
-      return phrase`${finding.causes.length} of ${all} addresses of ${finding.server} can't be moved to ${finding.target}, so nothing was requested. ${listed(finding.causes)}${[finding.moves > 0 ? ' To move the others, leave out the target and choose them in the form.' : '']}`
-    }
+    case 'addresses-cannot-move':
+      return cannotMove(finding)
     case 'left-out':
       // With one reason, the count would only repeat what it says.
       if (finding.causes.every((cause) => cause.finding.code === 'not-chosen')) return listed(finding.causes)
       return phrase`${[finding.causes.length === 1 ? '1 address is' : `${finding.causes.length} addresses are`]} left out. ${listed(finding.causes)}`
     case 'last-seen':
       return finding.count === 1
-        ? phrase`The account shows no server for 1 address. Lockkeeper saw it on ${finding.server} ${[formatAge(finding.oldestMs)]} before this request, and reads it again before the move.`
-        : phrase`The account shows no server for ${finding.count} addresses. Lockkeeper saw them on ${finding.server} up to ${[formatAge(Math.max(60_000, finding.oldestMs))]} before this request, and reads each again before its move.`
+        ? phrase`The account shows no server for 1 address. It was on ${finding.server} ${[formatAge(finding.oldestMs)]} before this request. Lockkeeper checks it again before the move.`
+        : phrase`The account shows no server for ${finding.count} addresses. They were on ${finding.server} within ${[formatAge(wholeUnits(finding.oldestMs))]} before this request. Lockkeeper checks each again before its move.`
     case 'not-chosen':
       return phrase`The requester left out ${finding.address}.`
     case 'seen-long-ago':
@@ -86,7 +91,7 @@ function sentenceOf(finding: EvacuationFinding): Phrase {
     case 'project-of-others':
       return phrase`${finding.address} is in project ${finding.project}. An evacuation moves addresses of one project only.`
     case 'not-seen-there':
-      return phrase`The account shows no server for ${finding.address}, and Lockkeeper didn't see it on ${finding.server} in the last 24 h.`
+      return phrase`The account shows no server for ${finding.address}, and it wasn't last seen on ${finding.server} (past 24 h).`
     case 'came-later':
       return phrase`${finding.address} was assigned to ${finding.server} after the request, so it wasn't moved.`
     case 'server-id-changed':
@@ -96,6 +101,22 @@ function sentenceOf(finding: EvacuationFinding): Phrase {
     case 'nothing-left':
       return phrase`None of the addresses can be moved from ${finding.server} anymore. ${whys(finding.causes)}`
   }
+}
+
+/** Rounds up to whole minutes, or to whole hours: what was seen in the last 61 minutes was not all seen in the last hour. */
+function wholeUnits(ms: number): number {
+  const unitMs = ms > 3_600_000 ? 3_600_000 : 60_000
+  return Math.max(1, Math.ceil(ms / unitMs)) * unitMs
+}
+
+function cannotMove({ server, target, moves, causes, isChosen }: Extract<EvacuationFinding, { code: 'addresses-cannot-move' }>): Phrase {
+  const all = moves + causes.length
+  // A chosen address may be on another server by now.
+  const which = isChosen ? phrase`${all} chosen addresses` : phrase`${all} addresses of ${server}`
+  const choose = isChosen
+    ? `To move the others, untick ${causes.length === 1 ? 'this one' : 'these'}.`
+    : 'To move the others, leave out the target and choose them in the form.'
+  return phrase`${causes.length} of ${which} can't be moved to ${target}, so nothing was requested. ${listed(causes)}${[moves > 0 ? ` ${choose}` : '']}`
 }
 
 /** A refusal lists at most this many reasons, and counts the others. */

@@ -63,6 +63,7 @@ export function createNewKeyChange({ apiKeys }: Pick<AccountApi, 'apiKeys'>): Ch
     preflight,
     differences: () => [],
     explain: explainer(NewKeyFinding, newKeyWords),
+    subject: ({ name }) => labelOf(name),
     describe: describeNewKey,
     handover: {
       label: 'Create key',

@@ -11,7 +11,19 @@ export interface OfferedAddresses {
   serverName: string
   offered: { elasticIpId: string; address: string; seenAgoMs?: number | undefined; isTicked: boolean }[]
   /** Addresses that cannot be moved, and why. */
-  cannotMove: { address: string; finding: Finding }[]
+  cannotMove: { elasticIpId: string; address: string; finding: Finding }[]
+  /** The last evacuation of a server that has no address to move, if Lockkeeper made one. */
+  lastEvacuation?: LastEvacuation | undefined
+}
+
+export interface LastEvacuation {
+  requestId: string
+  /** The name of the target. */
+  to: string
+  /** In ms since 1970. */
+  endedAt: number
+  /** The address of the request message. */
+  link: string | undefined
 }
 
 export interface Wanted {
@@ -25,19 +37,25 @@ export interface Wanted {
 interface AddressesParts {
   accountApi: Pick<AccountApi, 'servers'>
   readAddresses: ReadAddresses
+  /** Finds the last evacuation of a server. */
+  lastEvacuationOf: (serverId: string) => Promise<LastEvacuation | undefined>
 }
 
 /** Creates the function that reads which addresses of a server can be moved. Throws as the reads of the account API do. */
-export function createOfferAddresses({ accountApi, readAddresses }: AddressesParts) {
+export function createOfferAddresses({ accountApi, readAddresses, lastEvacuationOf }: AddressesParts) {
   return async function offerAddresses({ serverId, targetId, ticked }: Wanted, signal: AbortSignal): Promise<OfferedAddresses> {
     const known = async (id: string | undefined) =>
       id === undefined ? undefined : accountApi.servers.get(id, { signal }).catch(() => undefined)
     const [reads, source, target] = await Promise.all([
-      readAddresses(serverId, { isStrict: true, signal }),
+      readAddresses(serverId, { elasticIpIds: ticked, isStrict: true, signal }),
       known(serverId),
       known(targetId),
     ])
-    const { from, judged } = judgeAddresses({ serverId, targetId: targetId ?? '' }, { ...reads, source, target }, 'request')
+    const { from, judged } = judgeAddresses(
+      { serverId, targetId: targetId ?? '', elasticIpIds: ticked },
+      { ...reads, source, target },
+      'request',
+    )
     const offered = judged.flatMap((each) => ('move' in each ? [{ ...each, seenAgoMs: each.move.facts.seenAgoMs }] : []))
     return {
       serverId,
@@ -48,7 +66,8 @@ export function createOfferAddresses({ accountApi, readAddresses }: AddressesPar
         ...(seenAgoMs > 0 ? { seenAgoMs } : {}),
         isTicked: ticked ? ticked.includes(elasticIpId) : index < mostEvacuated && seenAgoMs <= freshSeenMs,
       })),
-      cannotMove: judged.flatMap((each) => ('finding' in each ? [{ address: each.address, finding: each.finding }] : [])),
+      cannotMove: judged.flatMap((each) => ('finding' in each ? [each] : [])),
+      ...(judged.length > 0 ? {} : { lastEvacuation: await lastEvacuationOf(serverId) }),
     }
   }
 }
@@ -65,6 +84,13 @@ export function requestedAddresses({ from, items, leftOut }: EvacuationFacts, el
       ...moved.map(({ elasticIpId, address = elasticIpId, seenAgoMs }) => ({ elasticIpId, address, seenAgoMs, isTicked: true })),
       ...leftOut.filter(isChoice).map(({ elasticIpId, address }) => ({ elasticIpId, address, isTicked: false })),
     ],
-    cannotMove: leftOut.filter((each) => !isChoice(each)).map(({ address, finding }) => ({ address, finding })),
+    cannotMove: leftOut.filter((each) => !isChoice(each)),
   }
+}
+
+/** Takes from the addresses of a server those that an earlier request was about, as they are now. */
+export function stillRequested(now: OfferedAddresses, { offered, cannotMove }: OfferedAddresses): OfferedAddresses {
+  const requested = new Set([...offered, ...cannotMove].map(({ elasticIpId }) => elasticIpId))
+  const isRequested = ({ elasticIpId }: { elasticIpId: string }) => requested.has(elasticIpId)
+  return { ...now, offered: now.offered.filter(isRequested), cannotMove: now.cannotMove.filter(isRequested) }
 }

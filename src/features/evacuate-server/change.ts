@@ -46,6 +46,7 @@ export function createEvacuation({ accountApi, seen }: EvacuationParts): Change<
     explain: explainEvacuation,
     complete: completeEvacuation,
     remark: remarkWords,
+    subject: ({ from }) => from.name,
     describe: describeEvacuation,
     items: {
       change: move,

@@ -1,5 +1,6 @@
 import type { ModalView, PlainTextOption } from '@slack/web-api'
 import type { Change } from '../../domain/change/change.ts'
+import { CheckFailed } from '../../domain/errors/errors.ts'
 import { EvacuationFacts, EvacuationInput, mostEvacuated } from '../../domain/evacuation/evacuation.ts'
 import { withinOr } from '../../domain/within.ts'
 import type { Filling } from '../../requests/interactions/forms/filled-form.ts'
@@ -12,7 +13,7 @@ import type { Click, Submission, SubmissionAnswer } from '../../slack/commands/h
 import { toUserWords } from '../../slack/errors.ts'
 import { readMetadata, writeMetadata } from '../../slack/receive/metadata.ts'
 import { type Mrkdwn, mrkdwn } from '../../slack/text/text.ts'
-import { type OfferAddresses, type OfferedAddresses, requestedAddresses, type Wanted } from './addresses.ts'
+import { type OfferAddresses, type OfferedAddresses, requestedAddresses, stillRequested, type Wanted } from './addresses.ts'
 import { tooManyTicked } from './messages.ts'
 import { addressGroupIds, type EvacuationFormView, evacuationForm, evacuationModal, keptAddresses, tickedAddresses } from './modal.ts'
 
@@ -49,17 +50,17 @@ export function createEvacuationForm({ submit, change, offerAddresses }: FormPar
     }
   }
 
-  /** Shows a form filled from an earlier request, without a read. Sending it runs the preflight check, which reports what has changed. */
-  function filledForm(metadata: string, { reason, problem, ...filling }: Filling): ModalView {
-    const [input, facts] = [EvacuationInput.parse(filling.input), EvacuationFacts.parse(filling.facts)]
-    return evacuationModal({
-      metadata: withServer(metadata, input.serverId),
-      server: preset({ text: facts.from.name, value: input.serverId }),
-      target: preset({ text: facts.to.name, value: input.targetId }),
-      addresses: requestedAddresses(facts, input.elasticIpIds),
-      reason,
-      problem,
-    })
+  /** Shows a form filled from an earlier request, without a read. */
+  function filledForm(metadata: string, filling: Filling): ModalView {
+    return evacuationModal(viewOf(metadata, filling).view)
+  }
+
+  /** Shows the same with the addresses as the account shows them now, because one of them may be on another server since then. */
+  async function freshForm(metadata: string, filling: Filling): Promise<ModalView> {
+    const { input, requested, view } = viewOf(metadata, filling)
+    const ticked = requested.offered.filter(({ isTicked }) => isTicked).map(({ elasticIpId }) => elasticIpId)
+    const now = await readFor({ serverId: input.serverId, targetId: input.targetId, ticked })
+    return evacuationModal('problem' in now ? view : { ...view, addresses: stillRequested(now, requested) })
   }
 
   /** Shows the form for a server as a list names it. Its addresses appear once the target is chosen. */
@@ -89,9 +90,11 @@ export function createEvacuationForm({ submit, change, offerAddresses }: FormPar
     const again = (problem: Mrkdwn) => evacuationModal({ metadata: submission.metadata, ...kept, addresses, reason, problem })
     const elasticIpIds = tickedAddresses(ticked)
     const [firstGroup] = addressGroupIds(ticked)
+    // Without addresses, an evacuation moves all that the server has, and the form showed that none of these can be moved.
+    const noneLeft = !elasticIpIds && addresses.length > 0 ? mrkdwn`None of these addresses can be moved.` : undefined
     const refused = refuseForm(
       {
-        [evacuationForm.server]: isChoice(serverId) ? undefined : mrkdwn`Choose a server.`,
+        [evacuationForm.server]: isChoice(serverId) ? noneLeft : mrkdwn`Choose a server.`,
         [evacuationForm.target]: isChoice(targetId) ? undefined : mrkdwn`Choose a target.`,
         ...(elasticIpIds && firstGroup !== undefined ? { [firstGroup]: wrongCount(elasticIpIds.length) } : {}),
       },
@@ -99,12 +102,28 @@ export function createEvacuationForm({ submit, change, offerAddresses }: FormPar
     )
     if (refused) return refused
     const input = { serverId, targetId, ...(elasticIpIds ? { elasticIpIds } : {}) }
-    return submitFromForm(submit, submission, { change, input, reason, blockId: evacuationForm.target, again })
+    const blockId = (error: unknown) => (isAboutAddresses(error) && firstGroup ? firstGroup : evacuationForm.target)
+    return submitFromForm(submit, submission, { change, input, reason, blockId, again })
   }
 
-  return { formFor, formForServer, filledForm, serversChosen, submitForm }
+  return { formFor, formForServer, filledForm, freshForm, serversChosen, submitForm }
 }
 export type EvacuationForm = ReturnType<typeof createEvacuationForm>
+
+/** Returns what a form shows that is filled from an earlier request. */
+function viewOf(metadata: string, { reason, problem, ...filling }: Filling) {
+  const [input, facts] = [EvacuationInput.parse(filling.input), EvacuationFacts.parse(filling.facts)]
+  const requested = requestedAddresses(facts, input.elasticIpIds)
+  const view: EvacuationFormView = {
+    metadata: withServer(metadata, input.serverId),
+    server: preset({ text: facts.from.name, value: input.serverId }),
+    target: preset({ text: facts.to.name, value: input.targetId }),
+    addresses: requested,
+    reason,
+    problem,
+  }
+  return { input, requested, view }
+}
 
 /** Each address that the account does not list for the server is read by itself, so their number is limited. */
 function wrongCount(ticked: number): Mrkdwn | undefined {
@@ -116,4 +135,8 @@ function wrongCount(ticked: number): Mrkdwn | undefined {
 function withServer(metadata: string, serverId: string | undefined): string {
   const known = readMetadata(metadata)
   return known ? writeMetadata({ ...known, extra: serverId }) : metadata
+}
+
+function isAboutAddresses(error: unknown): boolean {
+  return error instanceof CheckFailed && error.finding.code === 'addresses-cannot-move'
 }

@@ -3,10 +3,12 @@ import type { Inventory } from '../../account-api/inventory.ts'
 import { asFarAsRead } from '../../account-api/lists/cut-list.ts'
 import type { SeenAssignments } from '../../domain/account/assignment.ts'
 import type { Offer } from '../../domain/change/offer.ts'
+import type { Request } from '../../domain/request/request.ts'
 import { chooseServer, findServers } from '../../moves/find-server.ts'
 import { moveKind } from '../../moves/move-change.ts'
 import type { Access } from '../../requests/access/access.ts'
 import { type CommandSubmit, submitFromCommand } from '../../requests/interactions/forms/submit-from-slack.ts'
+import type { Store } from '../../requests/store/store.ts'
 import type { Command, CommandCall } from '../../slack/commands/commands.ts'
 import { type NameSource, withSuggestions } from '../../slack/commands/help/unknown-name.ts'
 import { Refusal } from '../../slack/errors.ts'
@@ -17,6 +19,7 @@ import { isWholeEvacuation, readEvacuation } from './arguments.ts'
 import { createEvacuation, evacuationKind } from './change.ts'
 import { createEvacuateThis } from './evacuate-this.ts'
 import { createFillEvacuation } from './fill.ts'
+import { createFindLastEvacuation } from './find-last-evacuation.ts'
 import { createFindSource } from './find-source.ts'
 import { createEvacuationForm } from './form.ts'
 import { usage } from './messages.ts'
@@ -32,6 +35,8 @@ interface EvacuateServerParts extends CommandSubmit {
   inventory: Inventory
   access: Pick<Access, 'gateForm'>
   seen: SeenAssignments
+  store: Pick<Store, 'lastChangesOf'>
+  linkTo: (request: Request) => string | undefined
 }
 
 /** `/infra evacuate`: requests to move all Elastic IPs of a server to another one, by arguments or by a form. */
@@ -41,12 +46,20 @@ export const evacuateServer = {
   create,
 } satisfies FeatureDefinition
 
-function create({ accountApi, inventory, submit, openForm, access, seen }: EvacuateServerParts): Feature {
+function create({ accountApi, inventory, submit, openForm, access, seen, store, linkTo }: EvacuateServerParts): Feature {
   const offerOf = { of: 'server', label: 'Evacuate…', actionId: evacuateThis } satisfies Offer
   const change = { ...createEvacuation({ accountApi, seen }), offer: offerOf }
   const findSource = createFindSource({ accountApi, seen })
-  const offerAddresses = createOfferAddresses({ accountApi, readAddresses: createReadAddresses({ accountApi, seen }) })
-  const { formFor, formForServer, filledForm, serversChosen, submitForm } = createEvacuationForm({ submit, change, offerAddresses })
+  const offerAddresses = createOfferAddresses({
+    accountApi,
+    readAddresses: createReadAddresses({ accountApi, seen }),
+    lastEvacuationOf: createFindLastEvacuation({ store, change, linkTo }),
+  })
+  const { formFor, formForServer, filledForm, freshForm, serversChosen, submitForm } = createEvacuationForm({
+    submit,
+    change,
+    offerAddresses,
+  })
   const { offerSources, offerTargets } = createServerOptions(inventory)
 
   const names = (command: string): Record<string, NameSource> => ({
@@ -91,6 +104,7 @@ function create({ accountApi, inventory, submit, openForm, access, seen }: Evacu
     commands: [command],
     changes: [change],
     forms: { [evacuationKind]: filledForm },
+    freshForms: { [evacuationKind]: freshForm },
     itemActions: [{ of: 'server', kind: evacuationKind, label: 'Evacuate…', form: formForServer }],
     clicks: {
       [evacuationForm.server]: serversChosen,

@@ -4,14 +4,15 @@ import { mostEvacuated } from '../../domain/evacuation/evacuation.ts'
 import { explainEvacuation } from '../../domain/evacuation/findings.ts'
 import { formatAgo } from '../../domain/text/duration.ts'
 import { reasonField } from '../../requests/messages/forms/reason-field.ts'
+import { shortId } from '../../requests/messages/words.ts'
 import { context, problemBlocks, wholeSection } from '../../slack/blocks/blocks.ts'
 import { input } from '../../slack/blocks/inputs.ts'
 import { modal } from '../../slack/blocks/modal.ts'
 import { option } from '../../slack/blocks/option.ts'
 import { checkboxes, externalSelect, mostCheckboxes } from '../../slack/blocks/selects.ts'
 import type { Ticked } from '../../slack/commands/handlers.ts'
-import { joinMrkdwn, type Mrkdwn, mrkdwn } from '../../slack/text/text.ts'
-import type { OfferedAddresses } from './addresses.ts'
+import { code, dateTime, joinMrkdwn, link, type Mrkdwn, mrkdwn } from '../../slack/text/text.ts'
+import type { LastEvacuation, OfferedAddresses } from './addresses.ts'
 
 export const evacuationForm = {
   callbackId: 'evacuate-server',
@@ -68,11 +69,8 @@ const addressPrefix = `${evacuationForm.addresses}:`
 /** The most groups that fit into a form. The other addresses need another request. */
 const mostGroups = 10
 
-function addressBlocks({ serverId, serverName, offered, cannotMove }: OfferedAddresses): KnownBlock[] {
-  if (offered.length + cannotMove.length === 0)
-    return wholeSection(
-      mrkdwn`:warning: The account shows no Elastic IPs on ${serverName}, and Lockkeeper saw none there in the last 24 h.`,
-    )
+function addressBlocks({ serverId, serverName, offered, cannotMove, lastEvacuation }: OfferedAddresses): KnownBlock[] {
+  if (offered.length + cannotMove.length === 0) return wholeSection(nothingWords(serverName, lastEvacuation))
   const groups = Array.from({ length: Math.min(mostGroups, Math.ceil(offered.length / mostCheckboxes)) }, (_, index) =>
     offered.slice(index * mostCheckboxes, (index + 1) * mostCheckboxes),
   )
@@ -83,7 +81,7 @@ function addressBlocks({ serverId, serverName, offered, cannotMove }: OfferedAdd
     ...(cannotMove.length > 0 ? wholeSection(cannotMoveWords(cannotMove)) : []),
   ]
   return [
-    ...groups.map((group, index) => addressGroup(group, `${addressPrefix}${serverId}:${index}`, index)),
+    ...groups.map((group, index) => addressGroup(group, `${addressPrefix}${serverId}:${index}`, index, groups.length > 1)),
     ...notes.map((note, index) => ({ ...note, block_id: `${addressPrefix}${serverId}:note-${index}` })),
   ]
 }
@@ -108,7 +106,7 @@ export function keptAddresses(blocks: unknown[], ticked: Ticked): KnownBlock[] {
   })
 }
 
-function addressGroup(group: OfferedAddresses['offered'], blockId: string, index: number): KnownBlock {
+function addressGroup(group: OfferedAddresses['offered'], blockId: string, index: number, isOneOfSeveral: boolean): KnownBlock {
   const options = group.map(({ elasticIpId, address, seenAgoMs }) =>
     option({
       text: address,
@@ -119,9 +117,18 @@ function addressGroup(group: OfferedAddresses['offered'], blockId: string, index
   return input({
     blockId,
     label: index === 0 ? 'Addresses to move' : 'More addresses',
-    optional: true,
+    // Slack would ask for at least one address of each group.
+    optional: isOneOfSeveral,
     element: checkboxes({ actionId: evacuationForm.addresses, options, ticked: options.filter((_, at) => group[at]?.isTicked) }),
   })
+}
+
+/** Says that a server has nothing to move, as far as it is known, and where it may have gone. */
+function nothingWords(server: string, last: LastEvacuation | undefined): Mrkdwn {
+  const nothing = mrkdwn`:warning: Nothing to move. The account shows no Elastic IPs on ${code(server)}, nor any without a server that were last seen there (past 24 h).`
+  if (!last) return nothing
+  const request = link(last.link, `request ${shortId({ id: last.requestId })}`)
+  return mrkdwn`${nothing} Last evacuation: to ${code(last.to)}, ended ${dateTime(last.endedAt)} (${request}).`
 }
 
 function cannotMoveWords(cannotMove: OfferedAddresses['cannotMove']): Mrkdwn {

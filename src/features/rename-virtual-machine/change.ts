@@ -54,6 +54,7 @@ export function createRenameChange(accountApi: Pick<AccountApi, 'virtualMachines
     },
     differences: differencesOf,
     explain: explainer(RenameFinding, renameWords),
+    subject: subjectOf,
     describe: describeRename,
     run: async ({ virtualMachineId, name }, _, { onAnswer }) => {
       const renamed = await accountApi.virtualMachines.rename(virtualMachineId, name, { onAnswer })

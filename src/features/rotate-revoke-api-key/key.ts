@@ -51,6 +51,7 @@ export function sharedParts({ accountApi: { apiKeys }, ownLastSlice }: KeyChange
     input: KeyInput,
     facts: KeyFacts,
     resource: ({ keyId }: KeyInput) => `api_key:${keyId}`,
+    subject: ({ name, keyId }: KeyFacts) => (name === undefined ? keyId : labelOf(name)),
     preflight,
     differences: differencesOf,
     explain: explainer(KeyFinding, keyWords),

@@ -13,7 +13,7 @@ import { breakGlassCallbackId, cardButtons, rejectCallbackId } from '../messages
 import { breakGlassForm } from '../messages/forms/forms.ts'
 import { counted } from '../messages/refusals/refusals.ts'
 import { createDecisionForms } from './forms/decision-forms.ts'
-import type { FilledForm } from './forms/filled-form.ts'
+import type { FilledForm, FreshForm } from './forms/filled-form.ts'
 import { createRequestAgain } from './forms/request-again.ts'
 import { createGenuineRequest } from './genuine-request.ts'
 import type { Home } from './home.ts'
@@ -32,6 +32,7 @@ export interface CardButtonsParts {
   onChanged: (request: Request) => void
   joinTrace: (request: Request, at: string) => void
   forms: Record<ChangeKind, FilledForm>
+  freshForms: Record<ChangeKind, FreshForm>
   linkTo: LinkTo
 }
 
@@ -48,11 +49,12 @@ export function createCardButtons({
   onChanged,
   joinTrace,
   forms,
+  freshForms,
   linkTo,
 }: CardButtonsParts): Pick<InteractionHandlers, 'clicks' | 'submissions'> {
   const requests = createGenuineRequest({ signatures, find: decide.find, access, catalog, onChanged, joinTrace })
   const { openReject, submitReject, submitBreakGlass } = createDecisionForms({ decide, requests, catalog, home })
-  const { openAgain, openReverse, openRetry } = createRequestAgain({ requests, catalog, access, forms, linkTo })
+  const { openAgain, openReverse, openRetry } = createRequestAgain({ requests, catalog, access, forms, freshForms, linkTo })
 
   /** Wraps the work of a button. After a click on the Home tab, the tab is shown again. */
   function button(work: (request: Request, click: Click) => Promise<void>) {

@@ -20,7 +20,7 @@ import type { Show } from '../outbox/show.ts'
 import type { NoteOf } from '../store/request-note.ts'
 import type { Store } from '../store/store.ts'
 import { type CardButtonsParts, createCardButtons } from './card-buttons.ts'
-import type { FilledForm } from './forms/filled-form.ts'
+import type { FilledForm, FreshForm } from './forms/filled-form.ts'
 import type { Home } from './home.ts'
 import { createItemDetails, type ItemAction, type ReadDetails } from './item-details.ts'
 
@@ -29,6 +29,8 @@ export interface FeatureHandlers {
   commands: Command[]
   /** The forms of its changes. They open filled: to request a change again, to undo one, or to give the reason of a command. */
   forms?: Record<ChangeKind, FilledForm>
+  /** The same, for forms that show more of the account than the earlier request knows. */
+  freshForms?: Record<ChangeKind, FreshForm>
   clicks?: InteractionHandlers['clicks']
   submissions?: InteractionHandlers['submissions']
   shortcuts?: InteractionHandlers['shortcuts']
@@ -102,6 +104,7 @@ export function createInteractions({ features, catalog, access, home, onError, .
     onChanged: (request) => onDistrusted(request, { code: 'record-changed' }),
     joinTrace: parts.joinTrace ?? (() => {}),
     forms: Object.assign({}, ...features.map(({ forms }) => forms)),
+    freshForms: Object.assign({}, ...features.map(({ freshForms }) => freshForms)),
     linkTo,
   })
   const itemDetails = createItemDetails({

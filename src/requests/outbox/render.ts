@@ -29,20 +29,17 @@ export interface Renderer {
 }
 
 interface RendererParts extends ViewsParts {
-  /** Returns the address of a person's profile. */
-  profileOf: (userId: string) => string | undefined
   moveTimeoutMs: number
   now?: () => number
 }
 
 /** Creates the renderer of cards and reports, for every kind of change. */
 export function createRenderer({
-  profileOf,
   moveTimeoutMs,
   now = Date.now,
   ...parts
 }: RendererParts): Renderer & { view(request: Request): CardView; details(request: Request): Message } {
-  const { catalog, verifyRecord } = parts
+  const { catalog, profileOf, verifyRecord } = parts
   const { cardView, reportView } = createRequestViews(parts)
 
   return {

@@ -4,7 +4,7 @@ import type { MessageRef } from '../../domain/request/message-ref.ts'
 import { canReverse, type LinkTo, type Request } from '../../domain/request/request.ts'
 import type { RequestSignatures } from '../../domain/request/request-signature.ts'
 import { withoutOwner } from '../../domain/text/phrase.ts'
-import type { Catalog } from '../catalog.ts'
+import type { Catalog, Opened } from '../catalog.ts'
 import type { CardView } from '../messages/card/card-view.ts'
 import { itemViews } from '../messages/items/item-view.ts'
 import { explain, explainAll, whyWords } from '../messages/refusals/causes.ts'
@@ -19,6 +19,8 @@ export interface ViewsParts {
   environment: string | undefined
   /** Returns the address of a message. */
   addressOf: (message: MessageRef) => string | undefined
+  /** Returns the address of a person's profile. */
+  profileOf: (userId: string) => string | undefined
   /** Returns the address of a request's message. */
   linkTo: LinkTo
   verifyRecord: RequestSignatures['verifyRecord']
@@ -30,7 +32,9 @@ export interface ViewsParts {
 type GatheredReport = Omit<ReportView, 'lateAfter' | 'now' | 'showActor'>
 
 /** Creates the functions that gather what cards and reports show of a request. They show nothing of a record that cannot be verified. */
-export function createRequestViews({ catalog, ruleOf, environment, addressOf, linkTo, verifyRecord, onChanged }: ViewsParts) {
+export function createRequestViews(parts: ViewsParts) {
+  const { catalog, ruleOf, environment, addressOf, profileOf, linkTo, verifyRecord, onChanged } = parts
+
   /** Whether the content of the record may be shown. */
   function isVerified(request: Request): boolean {
     const verdict = verifyRecord(request)
@@ -52,11 +56,12 @@ export function createRequestViews({ catalog, ruleOf, environment, addressOf, li
       ),
       items: opened ? itemViews(request, opened, catalog) : [],
       unchecked: request.unchecked.map((finding) => whyWords(explain(change, finding))),
-      ...warningWords(request, change, catalog.titleOf),
+      ...warningWords(request, change, catalog.titleOf, profileOf),
+      subject: opened?.change.subject(opened.facts),
       ending: explainAll(change, request.causes),
       handoverLabel: change?.handover?.label,
       handoverWarning: change?.handover?.warning,
-      reverseLabel: opened && canReverse(request) ? opened.change.reverse?.(opened.input, opened.latest)?.label : undefined,
+      reverseLabel: opened && reverseLabelOf(request, opened),
       undoes: request.undoes && { id: request.undoes.id, link: linkTo({ origin: request.undoes, ...request.undoes }) },
       rule: ruleOf(request),
       environment,
@@ -96,6 +101,7 @@ export function createRequestViews({ catalog, ruleOf, environment, addressOf, li
       done: withoutOwner(change.doneSentence(latest), request.origin.userId),
       remark: change.remark?.(latest),
       handover: change.handover,
+      reverseLabel: reverseLabelOf(request, opened),
       rule: ruleOf(request),
     }
   }
@@ -106,6 +112,11 @@ export function createRequestViews({ catalog, ruleOf, environment, addressOf, li
   }
 
   return { cardView, reportView }
+}
+
+/** Returns the label of the button that undoes a change. Undefined if nothing of it can be undone. */
+function reverseLabelOf(request: Request, { change, input, latest }: Opened): string | undefined {
+  return canReverse(request) ? change.reverse?.(input, latest)?.label : undefined
 }
 
 /** Describes a request that another version of Lockkeeper wrote, as far as this version can. */

@@ -137,8 +137,8 @@ export interface FormHandler<Interaction> {
   /** Set if the form shows data that was read. Such a form opens only after the authorization. */
   reads?: true
   allow(interaction: Interaction): Promise<void>
-  /** Makes the view that replaces the form after `allow`, for reads that take longer than a trigger lasts. */
-  fill?(interaction: Interaction): Promise<ModalView>
+  /** Makes the view that replaces the form after `allow`, for reads that take longer than a trigger lasts. Undefined: the form stays. */
+  fill?(interaction: Interaction): Promise<ModalView | undefined>
 }
 
 /** The handlers of everything that people can do in Slack, by the ids that Slack sends back. An id is unique in the whole bot. */

@@ -107,6 +107,11 @@ export function profileLink(userId: string, profile: string | undefined, text: s
   return text === userId ? code(userId) : mrkdwn`${text} (${code(userId)})`
 }
 
+/** Keeps the texts of links without their addresses, for places with little room. */
+export function unlinked(words: Mrkdwn): Mrkdwn {
+  return new MrkdwnText(words.text.replace(/<https:[^|>]*\|([^>]*)>/g, '$1'))
+}
+
 /** Mentions a channel by its Slack id. Anything that is not an id of Slack is shown as code. */
 export function channelMention(channelId: string): Mrkdwn {
   return reference('#', channelId)

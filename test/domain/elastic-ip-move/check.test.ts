@@ -110,15 +110,17 @@ describe('the preflight check of a move', () => {
     expect(needsAssignedServer({ elasticIp: elasticIpFor({ site: undefined }), target: serverFor() })).toBe(true)
   })
 
+  test('warns of an address without a server, because nothing was left unchecked', () => {
+    const { warnings, unchecked } = check({ elasticIp: elasticIpFor({ server: undefined }), target: serverFor() })
+
+    expect([warnings, unchecked]).toEqual([[{ code: 'server-not-shown', address: '203.0.113.10' }], []])
+  })
+
   test('lists what the account does not show, and does not refuse it', () => {
     expect(
       check({ elasticIp: elasticIpFor({ site: undefined, server: undefined }), target: serverFor({ project: undefined }) }).unchecked,
     ).toMatchInlineSnapshot(`
       [
-        {
-          "address": "203.0.113.10",
-          "code": "server-not-shown",
-        },
         {
           "code": "project-not-compared",
           "server": "web-2",

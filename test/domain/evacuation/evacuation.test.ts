@@ -118,6 +118,14 @@ describe('the check of an evacuation', () => {
     expect(explainEvacuation(warnings[0] ?? { code: '' })?.why).toBe('The requester left out 203.0.113.2.')
   })
 
+  test('refuses chosen addresses without a claim where they are, and says to untick those that cannot be moved', () => {
+    const single = new Map([['eip_2', ip(2, { server: { id: 'sv_9', hostname: 'web-9' } })]])
+
+    expect(refusal(() => check({ listed: [ip(1)], single }, some(1, 2)))).toBe(
+      "1 of 2 chosen addresses can't be moved to web-2, so nothing was requested. 203.0.113.2 is on web-9, not on web-1. To move the others, untick this one.",
+    )
+  })
+
   test('names each reason once, and then all addresses for which it holds', () => {
     const listed = [ip(1), ...[2, 3, 4].map((id) => ip(id, { status: 'error' })), ip(5, { status: 'moving' })]
     const off = server('sv_2', 'web-2', { site: { id: undefined, name: undefined, slug: 'FRA' } })
@@ -154,14 +162,14 @@ describe('the check of an evacuation', () => {
 
     expect(facts.items).toMatchObject([{ elasticIpId: 'eip_1', from: { id: 'sv_1', name: 'web-1' }, seenAgoMs: 12 * 60_000 }])
     expect(explainEvacuation(warnings[0] ?? { code: '' })?.why).toBe(
-      'The account shows no server for 1 address. Lockkeeper saw it on web-1 12 minutes before this request, and reads it again before the move.',
+      'The account shows no server for 1 address. It was on web-1 12 minutes before this request. Lockkeeper checks it again before the move.',
     )
   })
 
   test('takes what was seen longer ago only if it was chosen, and nothing that was not seen there', () => {
     const single = new Map([['eip_1', ip(1, { server: undefined })]])
     expect(check({ listed: [], single, seen: [seenOnWeb1(1, 2 * hour)] }, some(1)).facts.items).toHaveLength(1)
-    expect(refusal(() => check({ listed: [], single }, some(1)))).toContain("didn't see it on web-1 in the last 24 h")
+    expect(refusal(() => check({ listed: [], single }, some(1)))).toContain("wasn't last seen on web-1 (past 24 h)")
   })
 
   test('names the state of the target once', () => {

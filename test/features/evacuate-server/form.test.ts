@@ -5,7 +5,8 @@ import type { SeenAssignment } from '../../../src/domain/account/assignment.ts'
 import type { ElasticIp } from '../../../src/domain/account/elastic-ip.ts'
 import type { Server } from '../../../src/domain/account/server.ts'
 import { ApiError } from '../../../src/domain/errors/api-errors.ts'
-import { createOfferAddresses, type OfferedAddresses } from '../../../src/features/evacuate-server/addresses.ts'
+import { CheckFailed } from '../../../src/domain/errors/errors.ts'
+import { createOfferAddresses, type LastEvacuation, type OfferedAddresses } from '../../../src/features/evacuate-server/addresses.ts'
 import { createEvacuationForm } from '../../../src/features/evacuate-server/form.ts'
 import { evacuationForm, evacuationModal } from '../../../src/features/evacuate-server/modal.ts'
 import { createReadAddresses } from '../../../src/features/evacuate-server/preflight.ts'
@@ -44,7 +45,18 @@ const servers = ['web-1', 'web-2'].map(
 const servers12 = { [evacuationForm.server]: 'sv_1', [evacuationForm.target]: 'sv_2' }
 
 /** The addresses that the form offers for `web-1`, where the account has these. */
-function offer(all: ElasticIp[], { seen = [], ticked, targetId }: { seen?: SeenAssignment[]; ticked?: string[]; targetId?: string } = {}) {
+function offer(all: ElasticIp[], { last, ...wanted }: Wanted & { last?: LastEvacuation } = {}) {
+  const { seen, ...of } = wanted
+  return offerFrom(all, { seen, last })({ serverId: 'sv_1', ...of }, AbortSignal.timeout(1_000))
+}
+
+interface Wanted {
+  seen?: SeenAssignment[]
+  ticked?: string[]
+  targetId?: string
+}
+
+function offerFrom(all: ElasticIp[], { seen = [], last }: { seen?: SeenAssignment[] | undefined; last?: LastEvacuation | undefined } = {}) {
   const notFound = (operation: string) => new ApiError({ operation, status: 404, codes: [] })
   const accountApi = {
     elasticIps: {
@@ -54,8 +66,11 @@ function offer(all: ElasticIp[], { seen = [], ticked, targetId }: { seen?: SeenA
     servers: { get: async (id: string) => servers.find((each) => each.id === id) ?? Promise.reject(notFound('servers.get')) },
   } as unknown as Pick<AccountApi, 'elasticIps' | 'servers'>
   const readAddresses = createReadAddresses({ accountApi, seen: { find: async (fits) => seen.filter(fits) } })
-  return createOfferAddresses({ accountApi, readAddresses })({ serverId: 'sv_1', ticked, targetId }, AbortSignal.timeout(1_000))
+  return createOfferAddresses({ accountApi, readAddresses, lastEvacuationOf: async () => last })
 }
+
+const noSubmit = () => Promise.reject(new Error('is not requested'))
+const notRead = () => Promise.reject(new Error('is not read'))
 
 const blocksWith = (addresses: OfferedAddresses) => evacuationModal({ metadata: '{}', addresses }).blocks as KnownBlock[]
 
@@ -126,15 +141,81 @@ describe('the addresses in the form of an evacuation', () => {
 
   test('are replaced by a sentence if there are none', async () => {
     const addresses = await offer([])
-    expect(JSON.stringify(blocksWith(addresses))).toContain('The account shows no Elastic IPs on web-1')
+    expect(readableBlocks(blocksWith(addresses).filter(({ type }) => type === 'section'))).toBe(
+      ':warning: Nothing to move. The account shows no Elastic IPs on `web-1`, nor any without a server that were last seen there (past 24 h).',
+    )
+  })
+
+  test('are told to be where the last evacuation moved them if there are none', async () => {
+    const last = {
+      requestId: '3504a0c9f2',
+      to: 'web-2',
+      endedAt: Date.UTC(2026, 10, 23, 2, 54),
+      link: 'https://nimbus.slack.com/archives/C1/p1',
+    }
+    const addresses = await offer([], { last })
+    expect(JSON.stringify(blocksWith(addresses))).toContain('Last evacuation: to `web-2`, ended <!date^1795402440^')
+    expect(JSON.stringify(blocksWith(addresses))).toContain('(<https://nimbus.slack.com/archives/C1/p1|request 3504a0c9>).')
+  })
+
+  test('need one that is ticked, which Slack asks for where they are one group', async () => {
+    const optional = async (count: number) => {
+      const blocks = blocksWith(await offer(Array.from({ length: count }, (_, index) => ip(index))))
+      return blocks.flatMap((block) => (block.type === 'input' && block.element.type === 'checkboxes' ? [block.optional ?? false] : []))
+    }
+
+    expect(await optional(10)).toEqual([false])
+    expect(await optional(11)).toEqual([true, true])
+  })
+
+  test('of an earlier request are shown as they are now: one that is on another server cannot be ticked', async () => {
+    const all = [ip(1), ip(2, { server: { id: 'sv_9', hostname: 'web-9' } }), ip(3)]
+    const form = createEvacuationForm({ submit: noSubmit, change: {} as never, offerAddresses: offerFrom(all) })
+    const [from, to] = [
+      { id: 'sv_1', name: 'web-1' },
+      { id: 'sv_2', name: 'web-2' },
+    ]
+    const items = [1, 2].map((index) => ({ elasticIpId: `eip_${index}`, address: `203.0.113.${index}`, from, to }))
+    const input = { serverId: 'sv_1', targetId: 'sv_2', elasticIpIds: ['eip_1', 'eip_2'] }
+
+    const { blocks } = await form.freshForm('{}', { input, facts: { from, to, items, leftOut: [] }, reason: undefined })
+
+    const boxes = (blocks as KnownBlock[]).flatMap((block) =>
+      block.type === 'input' && block.element.type === 'checkboxes' ? [block.element] : [],
+    )
+    expect(boxes).toMatchObject([{ options: [{ value: 'eip_1' }], initial_options: [{ value: 'eip_1' }] }])
+    expect(readableBlocks((blocks as KnownBlock[]).filter(({ type }) => type === 'section'))).toBe(
+      "*Left out, because they can't be moved:*\n•  203.0.113.2 is on web-9, not on web-1.",
+    )
+  })
+
+  test('are not all requested if the form shows that none of its own can be moved', async () => {
+    const blocks = blocksWith(await offer([ip(1, { status: 'error' })], { targetId: 'sv_2' }))
+    const form = createEvacuationForm({ submit: noSubmit, change: {} as never, offerAddresses: notRead })
+
+    const answer = await form.submitForm({ metadata: '{}', blocks, values: servers12, chosen: {}, ticked: {} } as unknown as Submission)
+
+    expect(answer).toMatchObject({ is: 'refused', problems: { [evacuationForm.server]: { text: 'None of these addresses can be moved.' } } })
+  })
+
+  test('have the refusal beside them if one of them can no longer be moved', async () => {
+    const blocks = blocksWith(await offer([ip(1), ip(2)]))
+    const group = blocks.find(({ block_id: id }) => id?.endsWith(':0'))?.block_id ?? ''
+    const submit = () =>
+      Promise.reject(new CheckFailed({ code: 'addresses-cannot-move' }, { why: '1 of 2 chosen addresses cannot be moved.' }))
+    const form = createEvacuationForm({ submit, change: {} as never, offerAddresses: notRead })
+    const submission = { metadata: '{}', blocks, values: servers12, chosen: {}, ticked: { [group]: ['eip_1', 'eip_2'] } }
+
+    const answer = await form.submitForm(submission as unknown as Submission)
+
+    expect(answer).toMatchObject({ is: 'refused', problems: { [group]: { text: expect.stringContaining('cannot be moved') } } })
   })
 
   test('are asked for at the addresses if none is ticked', async () => {
     const blocks = blocksWith(await offer([ip(1)]))
     const group = blocks.find(({ block_id: id }) => id?.endsWith(':0'))?.block_id ?? ''
     const submission = { metadata: '{}', blocks, values: servers12, chosen: {}, ticked: { [group]: [] } }
-    const submit = () => Promise.reject(new Error('is not requested'))
-    const form = createEvacuationForm({ submit, change: {} as never, offerAddresses: () => Promise.reject(new Error('is not read')) })
+    const form = createEvacuationForm({ submit: noSubmit, change: {} as never, offerAddresses: notRead })
 
     const answer = await form.submitForm(submission as unknown as Submission)
 
@@ -147,7 +228,7 @@ describe('the addresses in the form of an evacuation', () => {
     const group = blocks.find(({ block_id: id }) => id?.endsWith(':0'))?.block_id ?? ''
     const submission = { metadata: '{}', blocks, values: servers12, chosen: {}, ticked: { [group]: ['eip_2'] } }
     const submit = () => Promise.reject(new Refusal(mrkdwn`Another request is open.`))
-    const form = createEvacuationForm({ submit, change: {} as never, offerAddresses: () => Promise.reject(new Error('is not read')) })
+    const form = createEvacuationForm({ submit, change: {} as never, offerAddresses: notRead })
 
     const answer = await form.submitForm(submission as unknown as Submission)
     const shown = answer.is === 'refused' ? (answer.again(mrkdwn`Another request is open.`).blocks as KnownBlock[]) : []

@@ -120,7 +120,7 @@ describe('a key whose approvals cannot be trusted', () => {
 
   test('is left alone if another click created it since the request was read', async () => {
     const { press, taken, distrusted } = approvedKey({ problem: { code: 'already-sent' }, revision: 2 })
-    await expect(press()).rejects.toThrow('No change made')
+    await expect(press()).rejects.toThrow('Your click had no effect')
     expect({ taken, distrusted }).toEqual({ taken: [], distrusted: [] })
   })
 })

@@ -60,6 +60,7 @@ function startButtons() {
     onChanged: () => void effects.push('reported as changed'),
     joinTrace: () => {},
     forms: {},
+    freshForms: {},
   })
 
   function approve(request: Request): Promise<unknown> {

@@ -27,6 +27,13 @@ describe("a machine's request", () => {
     expect(labels).toEqual(['Approve', 'Reject'])
   })
 
+  test('says where its target comes from, and how to choose another one, until it is decided', () => {
+    const words = (state: RequestState) => approvalCard(cardViewFor({ request: requested(state), subject: 'web-1' })).text
+
+    expect(words('waiting')).toContain('The policy chose the target. For another one, reject this and run `/infra evacuate web-1`.')
+    expect(words('tracking')).not.toContain('The policy chose the target')
+  })
+
   test('is not offered to be withdrawn where no rule is left', () => {
     const { text } = approvalCard(cardViewFor({ request: requested('waiting'), rule: undefined }))
 
@@ -37,7 +44,12 @@ describe("a machine's request", () => {
     const labelOf = (kind: string) => kind
     const words = [
       tooLate(requested('withdrawn'), 'U0BEN00001'),
-      otherIsOpen(requested('waiting'), { viewerId: 'U0BEN00001', link: undefined, title: description.title }),
+      otherIsOpen(requested('waiting'), {
+        viewerId: 'U0BEN00001',
+        subject: '203.0.113.10',
+        link: undefined,
+        title: description.title,
+      }),
       denialWords({ code: 'too-few-approvers', rule: 'failover', needed: 2, requester: alertsRequester }, labelOf),
       denialWords({ code: 'only-requester-may-withdraw', requester: alertsRequester }, labelOf),
       denialWords({ code: 'only-requester-may-break-glass', requester: alertsRequester }, labelOf),
@@ -45,7 +57,7 @@ describe("a machine's request", () => {
 
     expect(words.map(({ text }) => text).join('\n')).toMatchInlineSnapshot(`
       "The alert that requested this has resolved. No change made.
-      Alertmanager has an open request for this in <#C0OPS00001>: “Move \`203.0.113.10\`: \`web-1\` → \`web-2\`” (waiting for approval). Wait until it ends, or have it rejected. Nothing was requested.
+      Nothing was requested, because Alertmanager has an open request for \`203.0.113.10\` in <#C0OPS00001>: “Move \`203.0.113.10\`: \`web-1\` → \`web-2\`” (waiting for approval). Wait until it ends, or have it rejected.
       Not enough approvers: rule “failover” needs 2. Nothing was requested. The people who run Lockkeeper can add active members to the rule.
       An alert requested this, so nobody can withdraw it. It ends when the alert resolves, or an approver can reject it.
       An alert requested this, so nobody can approve it alone."

@@ -14,3 +14,6 @@ export interface Filling {
  * Renders the form of a kind of change, filled with an earlier request, with the change that undoes one, or with the words of a command.
  */
 export type FilledForm = (metadata: string, filling: Filling) => ModalView
+
+/** Reads the account, and renders the same form with what can be requested now. It replaces the filled form once that is open. */
+export type FreshForm = (metadata: string, filling: Filling) => Promise<ModalView>

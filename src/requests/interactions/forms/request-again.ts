@@ -12,13 +12,14 @@ import type { Catalog } from '../../catalog.ts'
 import { doneInput } from '../../lifecycle/submit/done-input.ts'
 import { tooLate } from '../../messages/refusals/refusals.ts'
 import type { GenuineRequest } from '../genuine-request.ts'
-import type { FilledForm, Filling } from './filled-form.ts'
+import type { FilledForm, Filling, FreshForm } from './filled-form.ts'
 
 interface RequestAgainParts {
   requests: GenuineRequest
   catalog: Catalog
   access: Access
   forms: Record<ChangeKind, FilledForm>
+  freshForms: Record<ChangeKind, FreshForm>
   linkTo: LinkTo
 }
 
@@ -26,10 +27,19 @@ interface RequestAgainParts {
  * Creates the buttons that open a filled form from an ended request: for the same change again, or for the change that undoes it. The person
  * who sends the form is the requester, and it needs approval like any other.
  */
-export function createRequestAgain({ requests, catalog, access, forms, linkTo }: RequestAgainParts) {
+export function createRequestAgain({ requests, catalog, access, forms, freshForms, linkTo }: RequestAgainParts) {
   function opener(
     fill: (request: Request, userId: string) => { filling: Filling; metadata?: Pick<Metadata, 'undoes'> },
   ): FormHandler<Click> {
+    /** Returns what the form shows, as its arguments. */
+    function contentOf(request: Request, click: Click): Parameters<FilledForm> {
+      const { filling, metadata } = fill(request, click.origin.userId)
+      const rule = access.ruleOf(request)
+      const opened = { origin: originOf(click, request), responseUrl: click.responseUrl }
+      const message = request.fromMessage ? { message: request.fromMessage } : {}
+      return [formMetadata(opened, rule?.needsReason ? rule.name : undefined, { ...metadata, ...message }), filling]
+    }
+
     return {
       reads: true,
       form: async (click) => {
@@ -37,17 +47,17 @@ export function createRequestAgain({ requests, catalog, access, forms, linkTo }:
         // The Home tab also shows requests of private channels that the person is not in. It is checked before the form opens, because an open form
         // can be sent before a refusal replaces it.
         if (click.onHome) await access.gateChosen(originOf(click, request), request.kind)
-        const { filling, metadata } = fill(request, click.origin.userId)
         const form = handlerOf(forms, request.kind)
         if (!form) throw new Refusal(cannot)
-        const rule = access.ruleOf(request)
-        const opened = { origin: originOf(click, request), responseUrl: click.responseUrl }
-        const message = request.fromMessage ? { message: request.fromMessage } : {}
-        return form(formMetadata(opened, rule?.needsReason ? rule.name : undefined, { ...metadata, ...message }), filling)
+        return form(...contentOf(request, click))
       },
       allow: async (click) => {
         const request = await requests.requestOfClick(click)
         await access.gateForm(originOf(click, request), request.kind)
+      },
+      fill: async (click) => {
+        const request = await requests.requestOfClick(click)
+        return handlerOf(freshForms, request.kind)?.(...contentOf(request, click))
       },
     }
   }

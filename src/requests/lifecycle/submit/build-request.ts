@@ -66,18 +66,18 @@ export function createBuildRequest({ signatures, names }: BuildRequestParts) {
     return { ...underRule, signature: signatures.signRequest({ version: requestVersion, reason: undefined, ...underRule }) }
   }
 
-  /** Names the approvers, and the people in the warnings, without a mention, if the rule mentions other people. */
+  /** Names the people in the warnings, and the approvers if the rule mentions other people, because a mention would notify them. */
   async function namesFor(
     { approve, mention: mentioned }: PolicyRule,
     warnings: Finding[],
   ): Promise<Pick<NewRequest, 'approverNames' | 'personNames'>> {
-    if (!approve || !mentioned) return {}
-    const { users, userGroups } = approversOf(approve)
+    const isNamed = approve !== undefined && mentioned !== undefined
+    const { users, userGroups } = isNamed ? approversOf(approve) : { users: [], userGroups: [] }
     const people = peopleIn(warnings).filter((userId) => !isMachine({ userId }))
     const nameOf = await names([...users, ...userGroups, ...people])
     const shown = (id: string) => nameOf.get(id) ?? id
     return {
-      approverNames: namesOfApprovers(approve, shown),
+      ...(isNamed ? { approverNames: namesOfApprovers(approve, shown) } : {}),
       ...(people.length > 0 ? { personNames: Object.fromEntries(people.map((id) => [id, shown(id)])) } : {}),
     }
   }

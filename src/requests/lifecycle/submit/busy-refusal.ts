@@ -19,6 +19,8 @@ interface Busy {
   held: Created['held']
   /** The resource that was requested. */
   resource: string
+  /** What people call it. */
+  subject: string
   /** What people call its items, by their resources. */
   names: Map<string, string>
   viewerId: string
@@ -26,7 +28,7 @@ interface Busy {
 
 /** Creates the refusal of a request that names the requests that hold what it needs, each with a link. */
 export function createBusyRefusal({ store, linkTo, titleOf }: BusyRefusalParts) {
-  return async function busyRefusal({ held, resource, names, viewerId }: Busy): Promise<Refusal> {
+  return async function busyRefusal({ held, resource, subject, names, viewerId }: Busy): Promise<Refusal> {
     const heldBy = Map.groupBy(held, ({ by }) => by)
     const holders = await store.findMany([...heldBy.keys()])
     const [first] = holders
@@ -35,7 +37,7 @@ export function createBusyRefusal({ store, linkTo, titleOf }: BusyRefusalParts) 
     const holder = holders.find(({ id }) => id === own?.by)
     if (names.size === 0 || holder) {
       const one = holder ?? first
-      return new Refusal(otherIsOpen(one, { viewerId, link: linkTo(one), title: titleOf(one) }))
+      return new Refusal(otherIsOpen(one, { viewerId, subject, link: linkTo(one), title: titleOf(one) }))
     }
     const nameOf = (one: { resource: string }) => names.get(one.resource) ?? one.resource
     return new Refusal(

@@ -1,4 +1,4 @@
-import type { ChangeKind } from '../../../domain/policy/change-kind.ts'
+import type { Change } from '../../../domain/change/change.ts'
 import { canReverse, type Undone } from '../../../domain/request/request.ts'
 import { canonicalJson } from '../../../domain/signing/canonical-json.ts'
 import type { Catalog } from '../../catalog.ts'
@@ -10,18 +10,39 @@ interface FindUndoneParts {
   catalog: Pick<Catalog, 'openIfFit'>
 }
 
+/** A new request, before it is recorded. */
+interface Undoing<Input, Facts> {
+  change: Pick<Change<Input, Facts>, 'kind' | 'items'>
+  input: Input
+  facts: Facts
+}
+
 /**
  * Creates the function that finds the request that a new one undoes. Undefined if the new one does something else: the person can change
- * every field of the form.
+ * every field of the form. One that leaves out some items undoes the others.
  */
 export function createFindUndone({ store, catalog }: FindUndoneParts) {
-  return async function findUndone(id: string | undefined, kind: ChangeKind, input: unknown): Promise<Undone | undefined> {
+  return async function findUndone<Input, Facts>(
+    id: string | undefined,
+    { change, input, facts }: Undoing<Input, Facts>,
+  ): Promise<Undone | undefined> {
     const request = id === undefined ? undefined : await store.find(id)
-    if (request?.kind !== kind || !canReverse(request) || request.cardTs === undefined) return undefined
+    if (request?.kind !== change.kind || !canReverse(request) || request.cardTs === undefined) return undefined
     const opened = catalog.openIfFit(request)
     const back = opened?.change.reverse?.(doneInput(request, opened.change, opened.input), opened.latest)
-    if (!back || canonicalJson(back.input) !== canonicalJson(input)) return undefined
+    if (!back || !undoes(back as Pick<Undoing<Input, Facts>, 'input' | 'facts'>, { change, input, facts })) return undefined
     return { id: request.id, channelId: request.origin.channelId, cardTs: request.cardTs }
   }
+}
+
+function undoes<Input, Facts>(
+  back: Pick<Undoing<Input, Facts>, 'input' | 'facts'>,
+  { change: { items }, input, facts }: Undoing<Input, Facts>,
+) {
+  if (!items) return canonicalJson(back.input) === canonicalJson(input)
+  const done = new Set(items.of(back.facts).map(({ id }) => id))
+  const ids = items.of(facts).map(({ id }) => id)
+  const same = (one: Input) => canonicalJson(items.narrow(one, ids))
+  return ids.every((id) => done.has(id)) && same(back.input) === same(input)
 }
 export type FindUndone = ReturnType<typeof createFindUndone>

@@ -1,14 +1,16 @@
 import { isMachine } from '../../../domain/approval/origin.ts'
 import { projectOf } from '../../../domain/change/project-of.ts'
+import type { PolicyRule } from '../../../domain/policy/policy.ts'
 import { longestReason, visibleReason } from '../../../domain/policy/reason.ts'
 import type { LinkTo } from '../../../domain/request/request.ts'
 import type { RequestSignatures } from '../../../domain/request/request-signature.ts'
 import type { Wake } from '../../../redis/queues.ts'
 import { Refusal } from '../../../slack/errors.ts'
-import { mrkdwn } from '../../../slack/text/text.ts'
+import { dateTime, mrkdwn } from '../../../slack/text/text.ts'
 import type { Access } from '../../access/access.ts'
 import { ReasonRequired } from '../../access/reason-required.ts'
 import type { Catalog } from '../../catalog.ts'
+import { whoIsAsked } from '../../messages/approvers.ts'
 import { type SubmitOutcome, tooLongReason, tooManyUndecided } from '../../messages/forms/submitted.ts'
 import type { CommonFinding } from '../../messages/refusals/causes.ts'
 import { refusedCard } from '../../messages/words.ts'
@@ -70,7 +72,8 @@ export function createSubmit({ signatures, store, access, deliver, wake, names, 
     return {
       is: shown.is === 'sent' ? 'posted' : 'card-delayed',
       requestId: request.id,
-      needsApproval: request.needsApproval,
+      channelId: request.origin.channelId,
+      asked: whoIsAskedBy(request, checked.rule),
       handoverLabel: submitted.change.handover?.label,
     }
   }
@@ -85,13 +88,14 @@ export function createSubmit({ signatures, store, access, deliver, wake, names, 
     const resource = change.resource(input)
     const moreResources = change.moreResources?.(input, facts)
     const at = await store.now()
-    const warnings = [...(preflight.warnings ?? []), ...(await lastChangesBefore(at, resource, moreResources ?? []))]
+    const changed = { resource, subject: change.subject(facts), others: moreResources ?? [], names: itemNamesOf(change, facts) }
+    const warnings = [...(preflight.warnings ?? []), ...(await lastChangesBefore(at, changed))]
     const draft = { input, facts }
     const project = projectOf(change, facts)
     const { rule, unchecked } = await access.admit(origin, { kind: change.kind, project, requester, reason, draft })
     // The command ended with *because*, so the person wanted to give a reason.
     if (submitted.reason === '') throw new ReasonRequired(undefined, draft)
-    const undoes = await findUndone(submitted.undoes, change.kind, input)
+    const undoes = await findUndone(submitted.undoes, { change, input, facts })
     return { input, facts, resource, moreResources, unchecked: [...preflight.unchecked, ...unchecked], warnings, rule, reason, undoes, at }
   }
 
@@ -100,7 +104,8 @@ export function createSubmit({ signatures, store, access, deliver, wake, names, 
     const created = await store.create(request, isMachine(origin) ? {} : { mostUndecided })
     if (created.outcome === 'busy') {
       const names = itemNamesOf(change, facts)
-      throw await busyRefusal({ held: created.held, resource: request.resource, names, viewerId: origin.userId })
+      const subject = change.subject(facts)
+      throw await busyRefusal({ held: created.held, resource: request.resource, subject, names, viewerId: origin.userId })
     }
     if (created.outcome === 'too-many') throw new Refusal(tooManyUndecided(mostUndecided))
   }
@@ -115,4 +120,9 @@ function readReason(text: string | undefined): string | undefined {
   if (reason !== undefined && reason.length > longestReason)
     throw new Refusal(mrkdwn`${tooLongReason(reason.length)} Nothing was requested.`)
   return reason
+}
+
+function whoIsAskedBy(request: NewRequest, rule: PolicyRule): SubmitOutcome['asked'] {
+  const approvers = request.needsApproval ? whoIsAsked(request, rule) : undefined
+  return approvers && { approvers, until: dateTime(request.createdAt + request.ttlMs) }
 }

@@ -9,6 +9,8 @@ import type { ItemView } from '../items/item-view.ts'
 export interface CardView {
   request: Request
   description: Description
+  /** What people call the resource. Undefined if it cannot be read. */
+  subject?: string | undefined
   /** Each item of a change of several. Empty for a change of a single resource. */
   items: ItemView[]
   /** The checks that got no answer, each as a phrase. */

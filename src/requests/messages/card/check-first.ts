@@ -1,7 +1,7 @@
 import type { KnownBlock } from '@slack/web-api'
 import { wholeSection } from '../../../slack/blocks/blocks.ts'
 import { phraseWords } from '../../../slack/text/phrase-words.ts'
-import { joinMrkdwn, type Mrkdwn, mrkdwn } from '../../../slack/text/text.ts'
+import { joinMrkdwn, type Mrkdwn, mrkdwn, unlinked } from '../../../slack/text/text.ts'
 import type { CardView } from './card-view.ts'
 
 type Checked = Pick<CardView, 'request' | 'checks' | 'unchecked'>
@@ -22,8 +22,8 @@ export function checksInWords(view: Checked): Mrkdwn[] {
 export function approveConfirmation(view: Checked & Pick<CardView, 'rule' | 'description'>) {
   const lines = checkLines(view)
   if (lines.length === 0 && !view.rule?.confirm) return undefined
-  const text = withinDialog([phraseWords(view.description.title), ...lines])
-  return { title: 'Approve this change?', text, confirm: 'Approve', deny: 'Cancel' }
+  const text = withinDialog([phraseWords(view.description.title), ...lines].map(unlinked))
+  return { title: 'Approve this change?', text, confirm: lines.length > 0 ? 'Approve anyway' : 'Approve', deny: 'Cancel' }
 }
 
 function checkLines({ checks, unchecked }: Checked): Mrkdwn[] {
@@ -38,12 +38,17 @@ function bulleted(line: Mrkdwn): Mrkdwn {
   return mrkdwn`•  ${line}`
 }
 
-/** Slack's limit for the text of a confirmation dialog, minus the room for the note on lines that are left out. */
-const mostInDialog = 300 - 40
+/** Slack's limit for the text of a confirmation dialog. */
+const mostInDialog = 300
 
-/** Keeps the first line and as many others as fit whole, and counts those that are left out. */
+/** Room for the note on lines that are left out. */
+const noteLength = 60
+
+/** Keeps the first line and as many others as fit whole, and counts those that are left out. The dialog hides the message, which has them all. */
 function withinDialog(lines: Mrkdwn[]): Mrkdwn {
-  const kept = lines.filter((_, index) => index === 0 || joinMrkdwn(lines.slice(0, index + 1), '\n').text.length <= mostInDialog)
+  const fits = (some: Mrkdwn[], most: number) => joinMrkdwn(some, '\n').text.length <= most
+  if (fits(lines, mostInDialog)) return joinMrkdwn(lines, '\n')
+  const kept = lines.filter((_, index) => index === 0 || fits(lines.slice(0, index + 1), mostInDialog - noteLength))
   const left = lines.length - kept.length
-  return joinMrkdwn([...kept, ...(left > 0 ? [mrkdwn`${left} more: see the message.`] : [])], '\n')
+  return joinMrkdwn([...kept, mrkdwn`${left} more to check: press Cancel and read the message.`], '\n')
 }

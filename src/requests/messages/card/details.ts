@@ -7,13 +7,13 @@ import { ruleWords } from '../rule-words.ts'
 import { history } from './approvals.ts'
 import type { CardView } from './card-view.ts'
 import { checkBlocks, checksInWords } from './check-first.ts'
-import { finishedText, isFinished, rejectionBlocks, whatHappened } from './finished-card.ts'
+import { isFinished, outcomeText, rejectionBlocks, whatHappened } from './finished-card.ts'
 import { contentBlocks, contentInWords, idWords, sourceBlocks, titleBlocks } from './open-card.ts'
 import { statusLine } from './status-line.ts'
 
 /** Renders the details that the card of a finished request leaves out, for the person who pressed *Details*. */
 export function requestDetails(view: CardView): Message {
-  const outcome = isFinished(view) ? finishedText(view) : [statusLine(view)]
+  const outcome = isFinished(view) ? outcomeText(view) : [statusLine(view)]
   return message({
     text: joinMrkdwn([...outcome, ...contentInWords(view), ...checksInWords(view), ...timeline(view), smallPrint(view)], '\n'),
     blocks: detailsBlocks(view),

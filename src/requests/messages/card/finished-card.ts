@@ -2,6 +2,7 @@ import type { KnownBlock } from '@slack/web-api'
 import type { Request, StoredState } from '../../../domain/request/request.ts'
 import { context, wholeSection } from '../../../slack/blocks/blocks.ts'
 import { reasonBlocks } from '../../../slack/blocks/reason.ts'
+import { truncate } from '../../../slack/text/cut-text.ts'
 import { phraseWords } from '../../../slack/text/phrase-words.ts'
 import { code, type Mrkdwn, mrkdwn } from '../../../slack/text/text.ts'
 import { notesOnDone } from '../items/item-outcomes.ts'
@@ -46,16 +47,22 @@ export function finishedBlocks(view: CardView): KnownBlock[] {
     ...wholeSection(whatHappened(view)),
     ...itemBlocks(left, { hasBegun: true }),
     ...rejectionBlocks(view.request),
-    ...context([whoAndWhen(view.request)]),
+    ...context([whoAndWhen(view)]),
+    ...requestedBecause(view.request).flatMap((line) => context([line])),
   ]
 }
 
 /** Says the same without blocks. */
 export function finishedText(view: CardView): Mrkdwn[] {
+  return [...outcomeText(view), ...requestedBecause(view.request)]
+}
+
+/** Says the same without the reason of the request, which the details have elsewhere. */
+export function outcomeText(view: CardView): Mrkdwn[] {
   const { state, decision } = view.request
   const reason = state === 'rejected' && decision?.reason ? [mrkdwn`${rejectionLabel}: ${code(decision.reason)}`] : []
   const left = notMoved(view)
-  return [whatHappened(view), ...(left.length > 0 ? [itemLines(left, { hasBegun: true })] : []), ...reason, whoAndWhen(view.request)]
+  return [whatHappened(view), ...(left.length > 0 ? [itemLines(left, { hasBegun: true })] : []), ...reason, whoAndWhen(view)]
 }
 
 /** The items that are not done, of a request that was sent. Why a single one is not done follows the title. */
@@ -121,4 +128,11 @@ const rejectionLabel = 'Rejected because'
 /** Shows the reason of a rejection. */
 export function rejectionBlocks({ state, decision }: Request): KnownBlock[] {
   return state === 'rejected' ? reasonBlocks(rejectionLabel, decision?.reason) : []
+}
+
+/** The most of a reason that the small print shows. The details show it whole. */
+const mostOfReason = 150
+
+function requestedBecause({ reason }: Request): Mrkdwn[] {
+  return reason ? [mrkdwn`Reason: ${code(truncate(reason, mostOfReason, 'plain'))}`] : []
 }

@@ -33,8 +33,17 @@ export function sourceBlocks(view: CardView): KnownBlock[] {
   return words.length > 0 ? context(words) : []
 }
 
-function sourceWords({ fromMessage, request: { alert } }: CardView): Mrkdwn[] {
-  return [...(fromMessage ? [mrkdwn`Requested from ${link(fromMessage, 'a message')}`] : []), ...(alert ? [alertWords(alert)] : [])]
+function sourceWords({ fromMessage, subject, request: { alert, state, origin } }: CardView): Mrkdwn[] {
+  return [
+    ...(fromMessage ? [mrkdwn`Requested from ${link(fromMessage, 'a message')}`] : []),
+    ...(alert ? [alertWords(alert)] : []),
+    ...(alert && state === 'waiting' ? [otherTargetWords(origin.command, subject)] : []),
+  ]
+}
+
+/** Says where the target of an alert's request comes from, and how to choose another one. `server`: the name of the server to evacuate. */
+function otherTargetWords(command: string, server = ''): Mrkdwn {
+  return mrkdwn`The policy chose the target. For another one, reject this and run ${code(`${command} evacuate ${server}`.trim())}.`
 }
 
 /** Shows the change as a heading. One that is too long for a heading is shown whole below it. */

@@ -1,13 +1,21 @@
 import { isMachine } from '../../../domain/approval/origin.ts'
 import type { Request } from '../../../domain/request/request.ts'
 import { code, dateTime, joinMrkdwn, type Mrkdwn, mention, mrkdwn } from '../../../slack/text/text.ts'
+import { undoneWords } from '../forms/undoes.ts'
 import { shortId, timeTakenWords } from '../words.ts'
 import { approversOfRequest, decider } from './approvals.ts'
+import type { CardView } from './card-view.ts'
 
-/** `Requested by @Ada, approved by @Ben  ·  2:13 PM  ·  took 43 s  ·  Request b7e23ec2` */
-export function whoAndWhen(request: Request): Mrkdwn {
+/** `Requested by @Ada, approved by @Ben  ·  2:13 PM  ·  took 43 s  ·  Request b7e23ec2  ·  Undoes request 80fbcd61` */
+export function whoAndWhen({ request, undoes }: Pick<CardView, 'request' | 'undoes'>): Mrkdwn {
   const took = request.state === 'done' || request.state === 'failed' ? timeTakenWords(request) : undefined
-  const parts = [who(request), when(request), ...(took === undefined ? [] : [mrkdwn`${took}`]), mrkdwn`Request ${code(shortId(request))}`]
+  const parts = [
+    who(request),
+    when(request),
+    ...(took === undefined ? [] : [mrkdwn`${took}`]),
+    mrkdwn`Request ${code(shortId(request))}`,
+    ...(undoes ? [undoneWords(undoes)] : []),
+  ]
   return joinMrkdwn(parts, '  ·  ')
 }
 

@@ -10,7 +10,10 @@ import { stateWords } from '../words.ts'
 export interface SubmitOutcome {
   is: 'posted' | 'card-delayed'
   requestId: string
-  needsApproval: boolean
+  /** Where its message is posted. */
+  channelId: string
+  /** Who is asked for approval, and until when. Undefined if no approval is needed. */
+  asked: { approvers: Mrkdwn; until: Mrkdwn } | undefined
   /** The label of the requester's button, for a change whose result only the requester gets. */
   handoverLabel: string | undefined
 }
@@ -18,7 +21,7 @@ export interface SubmitOutcome {
 /** Says to the requester that the request is recorded, and what follows. */
 export function submittedWords(outcome: SubmitOutcome): Mrkdwn {
   return outcome.is === 'posted'
-    ? mrkdwn`Request sent. ${whatFollows(outcome)}`
+    ? mrkdwn`Request posted in ${channelMention(outcome.channelId)}. ${whatFollows(outcome)}`
     : mrkdwn`Request recorded. Slack hasn't confirmed its message yet. It will appear in the channel. ${whatHoldsIt(outcome)}`
 }
 
@@ -30,21 +33,24 @@ export function tooManyUndecided(most: number): Mrkdwn {
 
 interface OpenRequest {
   viewerId: string
+  /** What people call the resource that both requests change. */
+  subject: string
   link: string | undefined
   /** What the open request changes. */
   title: Phrase
 }
 
 /** Says that another request for the same resource is open. It can be a request for another change, and its requester can be the viewer. */
-export function otherIsOpen(holder: Request, { viewerId, link: address, title }: OpenRequest): Mrkdwn {
+export function otherIsOpen(holder: Request, { viewerId, subject, link: address, title }: OpenRequest): Mrkdwn {
   const { userId, channelId } = holder.origin
   const isOwn = userId === viewerId
-  const who = isOwn ? mrkdwn`You have` : mrkdwn`${mention(userId)} has`
+  const who = isOwn ? mrkdwn`you have` : mrkdwn`${mention(userId)} has`
   const where = address === undefined ? [] : [mrkdwn`${link(address, 'Open it')}.`]
   const end = isMachine(holder.origin) ? 'rejected' : 'withdrawn or rejected'
   const then = isOwn ? 'Wait until it ends, or withdraw it.' : `Wait until it ends, or have it ${end}.`
-  const what = mrkdwn`${who} an open request for this in ${channelMention(channelId)}: “${phraseWords(withoutOwner(title, userId))}” (${stateWords(holder)}).`
-  return joinMrkdwn([what, ...where, mrkdwn`${then} Nothing was requested.`], ' ')
+  const requested = phraseWords(withoutOwner(title, userId))
+  const what = mrkdwn`Nothing was requested, because ${who} an open request for ${code(subject)} in ${channelMention(channelId)}: “${requested}” (${stateWords(holder)}).`
+  return joinMrkdwn([what, ...where, mrkdwn`${then}`], ' ')
 }
 
 /** Says which items other open requests hold, for a request of several. `holds`: the names of the items. */
@@ -55,7 +61,7 @@ export function othersAreOpen(held: { holder: Request; link: string | undefined;
     const where = address === undefined ? channelMention(channelId) : link(address, 'open it')
     return mrkdwn`•  ${joinMrkdwn(holds.map(code), ', ')}: ${who} (${stateWords(holder)}), ${where}`
   })
-  const before = mrkdwn`Other requests are open for some of these. Nothing was requested.`
+  const before = mrkdwn`Nothing was requested, because other requests are open for some of these addresses:`
   return joinMrkdwn(
     [
       before,
@@ -72,13 +78,15 @@ export function tooLongReason(length: number): Mrkdwn {
   return mrkdwn`A reason can have up to ${longestReason} characters. This one has ${length}.`
 }
 
-function whatFollows({ needsApproval, handoverLabel }: SubmitOutcome): Mrkdwn {
-  if (!handoverLabel) return mrkdwn`The result will be in its thread.`
-  const press = needsApproval ? "Once it's approved, press" : 'Press'
-  return mrkdwn`${press} *${handoverLabel}* on its message. The token is created then and shown only to you.`
+/** Only the requester reads this, so the mentions in it notify nobody. */
+function whatFollows({ asked, handoverLabel }: SubmitOutcome): Mrkdwn {
+  const handover = handoverLabel && mrkdwn`press *${handoverLabel}* on its message. The token is created then and shown only to you.`
+  if (!asked) return handover ? mrkdwn`No approval needed: ${handover}` : mrkdwn`No approval needed. The result will be in its thread.`
+  return mrkdwn`It needs approval from ${asked.approvers} by ${asked.until}. ${handover ? mrkdwn`Then ${handover}` : "Nothing changes until it's approved."}`
 }
 
-function whatHoldsIt({ needsApproval, handoverLabel }: SubmitOutcome): Mrkdwn {
+function whatHoldsIt({ asked, handoverLabel }: SubmitOutcome): Mrkdwn {
+  const needsApproval = asked !== undefined
   if (handoverLabel) return mrkdwn`Nothing is created until ${needsApproval ? "it's approved and " : ''}you press *${handoverLabel}* on it.`
   return needsApproval ? mrkdwn`Nothing happens until it's approved.` : mrkdwn`It starts then. No approval needed.`
 }

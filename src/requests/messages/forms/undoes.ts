@@ -2,6 +2,11 @@ import { link, type Mrkdwn, mrkdwn } from '../../../slack/text/text.ts'
 import { shortId } from '../words.ts'
 
 /** Says which request another one undoes, with a link to its message. */
-export function undoesWords({ id, link: address }: { id: string; link?: string | undefined }): Mrkdwn {
-  return mrkdwn`Undoes ${link(address, `request ${shortId({ id })}`)}.`
+export function undoesWords(undone: { id: string; link?: string | undefined }): Mrkdwn {
+  return mrkdwn`${undoneWords(undone)}.`
+}
+
+/** Says the same without a full stop, for the small print. */
+export function undoneWords({ id, link: address }: { id: string; link?: string | undefined }): Mrkdwn {
+  return mrkdwn`Undoes ${link(address, `request ${shortId({ id })}`)}`
 }

@@ -6,6 +6,9 @@ import { explainAll } from './causes.ts'
 
 const changedNothing = mrkdwn`No change made.`
 
+/** Says it where the request is being carried out, because there *No change made* would read as a word on the account. */
+const clickedInVain = mrkdwn`Your click had no effect.`
+
 /** Explains a click that comes too late, by the current state of the request. */
 export function tooLate(request: Request, clickerId: string): Mrkdwn {
   const by = request.decision?.by
@@ -23,7 +26,7 @@ export function tooLate(request: Request, clickerId: string): Mrkdwn {
     case 'waiting':
       return mrkdwn`This request still needs approval. ${changedNothing}`
     default:
-      return mrkdwn`Already approved${who}.${request.state === 'approved' ? '' : ` Status: ${stateWords(request)}.`} ${changedNothing}`
+      return mrkdwn`Already approved${who}.${request.state === 'approved' ? '' : ` Status: ${stateWords(request)}.`} ${clickedInVain}`
   }
 }
 

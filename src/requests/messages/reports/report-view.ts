@@ -9,6 +9,8 @@ export interface ReportView extends EndView {
   remark: string | undefined
   /** The words of a change whose result only the requester gets. */
   handover: HandoverWords | undefined
+  /** The label of the button that undoes the change, if it can be undone. */
+  reverseLabel: string | undefined
   /** The current rule of the policy for the request, if any. */
   rule: PolicyRule | undefined
   /** The longest time that the change should take, in words: `15 min`. */

@@ -86,11 +86,13 @@ function sentenceForRequester(view: ReportView, name: ForRequester): Mrkdwn | un
   }
 }
 
-function resolvedSentence({ request, description }: ReportView): Mrkdwn {
+function resolvedSentence({ request, description, reverseLabel }: ReportView): Mrkdwn {
   const what = mrkdwn`:information_source: The alert resolved. ${quotedTitle(description.title)}`
-  return isOpen(request.state)
-    ? mrkdwn`${what} was approved before, so it goes on.`
-    : mrkdwn`${what} had already ended: ${stateWithCount(request)}. No change made.`
+  if (isOpen(request.state)) return mrkdwn`${what} was approved before, so it goes on.`
+  const ended = request.state === 'done' ? mrkdwn`${what} is already done.` : mrkdwn`${what} had already ended: ${stateWithCount(request)}.`
+  return reverseLabel === undefined
+    ? ended
+    : mrkdwn`${ended} Lockkeeper doesn't undo it by itself. To undo it, press *${reverseLabel}* above.`
 }
 
 function stoppedSentence({ request, description, ending, items, showActor }: ReportView): Mrkdwn | undefined {

@@ -15,6 +15,8 @@ export const LastChange = z.object({
   kind: z.string(),
   resource: z.string(),
   facts: z.unknown(),
+  /** What people call those resources of the new request that it changed. */
+  names: z.array(z.string()).default([]),
 })
 export type LastChange = z.infer<typeof LastChange>
 
@@ -26,13 +28,19 @@ export function isRecent({ agoMs }: LastChange): boolean {
 }
 
 /** Builds the finding. `now`: ms since 1970 by Redis' clock. */
-export function lastChangeOf({ id, kind, resource, facts, origin, endedAt = 0 }: Request, now: number): LastChange {
-  return { code: 'last-change', agoMs: Math.max(0, now - endedAt), by: origin.userId, requestId: id, kind, resource, facts }
+export function lastChangeOf(
+  { id, kind, resource, facts, origin, endedAt = 0 }: Request,
+  now: number,
+  names: LastChange['names'],
+): LastChange {
+  return { code: 'last-change', agoMs: Math.max(0, now - endedAt), by: origin.userId, requestId: id, kind, resource, facts, names }
 }
 
-/** `Last change, 3 h before this request, by @Ben: Move 203.0.113.10: web-2 → web-1.` `title`: what was changed. */
-export function lastChangeWords({ agoMs, by }: LastChange, title: Phrase): Phrase {
-  return phrase`Last change, ${[formatAge(agoMs)]} before this request, by ${person(by)}: ${withoutOwner(title, by)}.`
+/** `203.0.113.10 was last changed 3 hours before this request, by @Ben: Move 203.0.113.10: web-2 → web-1.` `title`: what was changed. */
+export function lastChangeWords({ agoMs, by, names }: LastChange, title: Phrase): Phrase {
+  const [first, ...others] = names
+  const what = first === undefined ? 'This' : phrase`${first}${[others.length > 0 ? ` and ${others.length} more` : '']}`
+  return phrase`${typeof what === 'string' ? [what] : what} ${[others.length > 0 ? 'were' : 'was']} last changed ${[formatAge(agoMs)]} before this request, by ${person(by)}: ${withoutOwner(title, by)}.`
 }
 
 /** Lists the people whom findings name, by their Slack ids. */

@@ -3,7 +3,7 @@ import type { Change } from '../../../domain/change/change.ts'
 import type { Request } from '../../../domain/request/request.ts'
 import type { Phrase } from '../../../domain/text/phrase.ts'
 import { phraseWords, type ShowPerson } from '../../../slack/text/phrase-words.ts'
-import { type Mrkdwn, mention, mrkdwn } from '../../../slack/text/text.ts'
+import { type Mrkdwn, mention, profileLink } from '../../../slack/text/text.ts'
 import { explain, whyWords } from '../refusals/causes.ts'
 import { isRecent, LastChange, lastChangeWords } from './last-change.ts'
 
@@ -13,14 +13,18 @@ export interface WarningWords {
   notes: Mrkdwn[]
 }
 
-/** Puts the warnings of a request into words. People are named, not mentioned, where the rule mentions others. */
+/**
+ * Puts the warnings of a request into words. People in them are named, because a mention would notify somebody who need not act. Older records
+ * have no names.
+ */
 export function warningWords(
   { warnings, personNames }: Pick<Request, 'warnings' | 'personNames'>,
   change: Pick<Change, 'explain'> | undefined,
   titleOf: (changed: LastChange) => Phrase,
+  profileOf: (userId: string) => string | undefined = () => undefined,
 ): WarningWords {
   const showPerson: ShowPerson = (id) =>
-    personNames === undefined || isMachine({ userId: id }) ? mention(id) : mrkdwn`${personNames[id] ?? id}`
+    personNames === undefined || isMachine({ userId: id }) ? mention(id) : profileLink(id, profileOf(id), personNames[id])
   const words: WarningWords = { checks: [], notes: [] }
   for (const finding of warnings) {
     const { success, data } = LastChange.safeParse(finding)

@@ -10,18 +10,28 @@ function ended(id: string, agoMs: number): Request {
 }
 
 /** Finds what changed before a request of these resources. `last`: the last change of each, by resource. */
-async function before(last: Record<string, Request>, { changed = '' } = {}) {
+async function changesBefore(last: Record<string, Request>, { changed = '' } = {}) {
   const find = createLastChanges({
     signatures: { verifyRecord: ({ id }: { id: string }) => (id === changed ? 'changed' : 'genuine') } as never,
     store: { lastChangesOf: async (resources) => [...new Set(resources.flatMap((resource) => last[resource] ?? []))] },
   })
-  const found = await find(
-    requestedAt,
-    'server:sv_1',
-    Object.keys(last).filter((resource) => resource !== 'server:sv_1'),
-  )
-  return found.map(({ requestId }) => requestId)
+  const others = Object.keys(last).filter((resource) => resource !== 'server:sv_1')
+  const names = new Map(others.map((resource) => [resource, `name of ${resource}`]))
+  return find(requestedAt, { resource: 'server:sv_1', subject: 'web-1', others, names })
 }
+
+async function before(...of: Parameters<typeof changesBefore>) {
+  return (await changesBefore(...of)).map(({ requestId }) => requestId)
+}
+
+test('it is named what was changed: the server, or those of its addresses that the request changed', async () => {
+  const move = { ...ended('move', hour), resource: 'a', moreResources: ['c'] }
+
+  expect(await changesBefore({ 'server:sv_1': ended('own', 30 * minutes), a: move, b: move, c: move })).toMatchObject([
+    { names: ['web-1'] },
+  ])
+  expect(await changesBefore({ a: move, b: move, c: move })).toMatchObject([{ names: ['name of a', 'name of c'] }])
+})
 
 test('approvers know the newest change of the server and its addresses, once', async () => {
   const both = ended('both', 2 * hour)

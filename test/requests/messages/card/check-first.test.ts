@@ -5,7 +5,7 @@ import { approvalCard } from '../../../../src/requests/messages/card/card.ts'
 import { cardActions } from '../../../../src/requests/messages/card/card-actions.ts'
 import type { CardView } from '../../../../src/requests/messages/card/card-view.ts'
 import { warningWords } from '../../../../src/requests/messages/warnings/warnings.ts'
-import { code, mrkdwn } from '../../../../src/slack/text/text.ts'
+import { code, mrkdwn, profileLink } from '../../../../src/slack/text/text.ts'
 import { problemsWithBlocks } from '../../../sandbox/slack/validate-blocks.ts'
 import { readable } from '../../readable.ts'
 import { requestFor, ruleFor } from '../../request-for-test.ts'
@@ -79,7 +79,7 @@ describe('what approvers should check first', () => {
       {
         "confirm": {
           "emoji": false,
-          "text": "Approve",
+          "text": "Approve anyway",
           "type": "plain_text",
         },
         "deny": {
@@ -120,14 +120,24 @@ describe('what approvers should check first', () => {
     const { text } = approveOf({ checks })?.confirm ?? {}
 
     expect(problemsWithBlocks(card.blocks)).toEqual([])
-    expect(text?.text.split('\n').at(-1)).toBe('6 more: see the message.')
+    expect(text?.text.split('\n').at(-1)).toBe('6 more to check: press Cancel and read the message.')
     expect(text?.text.split('\n')).toHaveLength(5)
+  })
+
+  test('fits into the dialog without the addresses of links, and needs no room for a note if all of it fits', () => {
+    const who = profileLink('U0ADA00001', `https://nimbus.slack.com/team/${'U0ADA00001'.repeat(12)}`, '@Ada')
+    const checks = [mrkdwn`${code('web-2')} was last changed 3 hours before this request, by ${who}.`, mrkdwn`${'x'.repeat(180)}`]
+    const shown = approveOf({ checks })?.confirm?.text.text
+
+    expect(shown?.split('\n').slice(1)).toEqual(['`web-2` was last changed 3 hours before this request, by @Ada.', 'x'.repeat(180)])
   })
 
   test('leaves the change whole in the dialog if one line is too long for it', () => {
     const checks = [mrkdwn`${'x'.repeat(400)}`]
 
-    expect(approveOf({ checks })?.confirm?.text.text).toBe('Move `203.0.113.10`: `web-1` → `web-2`\n1 more: see the message.')
+    expect(approveOf({ checks })?.confirm?.text.text).toBe(
+      'Move `203.0.113.10`: `web-1` → `web-2`\n1 more to check: press Cancel and read the message.',
+    )
     expect(problemsWithBlocks(approvalCard(cardViewFor({ checks })).blocks)).toEqual([])
   })
 

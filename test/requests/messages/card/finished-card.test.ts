@@ -45,51 +45,63 @@ describe('a finished request', () => {
     expect(cards.join('\n\n')).toMatchInlineSnapshot(`
       ":large_green_circle: *Done*  ·  Move \`203.0.113.10\`: \`web-1\` → \`web-2\`
       (Requested by <@U0ADA00001>, approved by <@U0BEN00001>  ·  14:13  ·  took 1 min  ·  Request \`b7e23ec2\`)
+      (Reason: \`see https://tickets.nimbus.example/OPS-1\`)
       [Move back] [Details]
 
       :large_green_circle: *Done*  ·  Move \`203.0.113.10\`: \`web-1\` → \`web-2\`
       (Requested by <@U0ADA00001>, no approval needed  ·  14:13  ·  took 1 min  ·  Request \`b7e23ec2\`)
+      (Reason: \`see https://tickets.nimbus.example/OPS-1\`)
       [Details]
 
       :red_circle: *Failed*  ·  Move \`203.0.113.10\`: \`web-1\` → \`web-2\`. web-2 was deleted.
       (Requested by <@U0ADA00001>, approved by <@U0BEN00001>  ·  14:13  ·  took 1 min  ·  Request \`b7e23ec2\`)
+      (Reason: \`see https://tickets.nimbus.example/OPS-1\`)
       [Request again] [Details]
 
       :red_circle: *Not started*  ·  Move \`203.0.113.10\`: \`web-1\` → \`web-2\`. The address is still on web-1.
       (Requested by <@U0ADA00001>, approved by <@U0BEN00001>  ·  14:13  ·  Request \`b7e23ec2\`)
+      (Reason: \`see https://tickets.nimbus.example/OPS-1\`)
       [Request again] [Details]
 
       :large_orange_circle: *Superseded*  ·  Move \`203.0.113.10\`: \`web-1\` → \`web-2\`. The address is on web-3.
       (Requested by <@U0ADA00001>, approved by <@U0BEN00001>  ·  14:13  ·  Request \`b7e23ec2\`)
+      (Reason: \`see https://tickets.nimbus.example/OPS-1\`)
       [Request again] [Details]
 
       :large_orange_circle: *No longer tracked*  ·  Move \`203.0.113.10\`: \`web-1\` → \`web-2\`. The account API had accepted it. It may still finish.
       (Requested by <@U0ADA00001>, approved by <@U0BEN00001>  ·  stopped by <@U0CHI00001>, 14:13  ·  Request \`b7e23ec2\`)
+      (Reason: \`see https://tickets.nimbus.example/OPS-1\`)
       [Track again] [Details]
 
       :large_orange_circle: *Canceled*  ·  Move \`203.0.113.10\`: \`web-1\` → \`web-2\`. The account changed since the request. Nothing was done. The address was on web-1, and is on web-3 now.
       (Requested by <@U0ADA00001>, approved by <@U0BEN00001>  ·  14:13  ·  Request \`b7e23ec2\`)
+      (Reason: \`see https://tickets.nimbus.example/OPS-1\`)
       [Request again] [Details]
 
       :no_entry: *Rejected*  ·  Move \`203.0.113.10\`: \`web-1\` → \`web-2\`
       Rejected because: Not during the sale, see [https://status.nimbus.example]
       (Requested by <@U0ADA00001>, rejected by <@U0BEN00001>  ·  14:13  ·  Request \`b7e23ec2\`)
+      (Reason: \`see https://tickets.nimbus.example/OPS-1\`)
       [Request again] [Details]
 
       :leftwards_arrow_with_hook: *Withdrawn*  ·  Move \`203.0.113.10\`: \`web-1\` → \`web-2\`
       (Requested and withdrawn by <@U0ADA00001>  ·  14:13  ·  Request \`b7e23ec2\`)
+      (Reason: \`see https://tickets.nimbus.example/OPS-1\`)
       [Request again] [Details]
 
       :alarm_clock: *Expired*  ·  Move \`203.0.113.10\`: \`web-1\` → \`web-2\`. Nothing was done.
       (Requested by <@U0ADA00001>  ·  no decision by 14:00  ·  Request \`b7e23ec2\`)
+      (Reason: \`see https://tickets.nimbus.example/OPS-1\`)
       [Request again] [Details]
 
       :alarm_clock: *Expired*  ·  Move \`203.0.113.10\`: \`web-1\` → \`web-2\`. Approved, but not used before the deadline. Nothing was done.
       (Requested by <@U0ADA00001>, approved by <@U0BEN00001>  ·  14:13  ·  Request \`b7e23ec2\`)
+      (Reason: \`see https://tickets.nimbus.example/OPS-1\`)
       [Request again] [Details]
 
       :large_green_circle: *Done*  ·  Move \`203.0.113.10\`: \`web-1\` → \`web-2\`
       (:rotating_light: *Emergency approval:* requested and approved by <@U0ADA00001> alone  ·  14:13  ·  took 1 min  ·  Request \`b7e23ec2\`)
+      (Reason: \`see https://tickets.nimbus.example/OPS-1\`)
       [Details]"
     `)
   })
@@ -103,8 +115,19 @@ describe('a finished request', () => {
     expect(steady(approvalCard(rejected).text)).toMatchInlineSnapshot(`
       ":no_entry: *Rejected*  ·  [production] Move \`203.0.113.10\`: \`web-1\` → \`web-2\`
       Rejected because: \`Not *now*\`
-      Requested by <@U0ADA00001>, rejected by <@U0BEN00001>  ·  14:13  ·  Request \`b7e23ec2\`"
+      Requested by <@U0ADA00001>, rejected by <@U0BEN00001>  ·  14:13  ·  Request \`b7e23ec2\`
+      Reason: \`see https://tickets.nimbus.example/OPS-1\`"
     `)
+  })
+
+  test('links the request that it undoes, and shows the beginning of a long reason', () => {
+    const { text } = approvalCard(
+      ended({ ...sent, state: 'done', reason: 'because '.repeat(40) }, { undoes: { id: '80fbcd61aa', link: undefined } }),
+    )
+
+    expect(text).toContain('  ·  Undoes request 80fbcd61\n')
+    expect(text.split('\n').at(-1)).toMatch(/^Reason: `because .*…`$/)
+    expect(text.split('\n').at(-1)?.length).toBeLessThan(170)
   })
 
   test('names the person who rejected it once', () => {
@@ -125,7 +148,7 @@ describe('the time that a change took', () => {
   const line = (more: Partial<Request>) =>
     approvalCard(ended({ ...sent, state: 'done', ...more }))
       .text.split('\n')
-      .at(-1)
+      .at(1)
 
   test('has the time in which it was not tracked, because it may have ended in that', () => {
     expect(line({ endedAt: at(72) + 18_000, untrackedMs: 59 * minutes })).toContain(

@@ -1,12 +1,14 @@
 import { expect, test } from 'vitest'
 import type { SubmitOutcome } from '../../../../src/requests/messages/forms/submitted.ts'
 import { submittedWords } from '../../../../src/requests/messages/forms/submitted.ts'
+import { mrkdwn } from '../../../../src/slack/text/text.ts'
 
 test('the requester learns what happens next, and what the request waits for', () => {
   const words = (['posted', 'card-delayed'] as const).flatMap((is) =>
     [undefined, 'Create key'].flatMap((handoverLabel) =>
       [true, false].map((needsApproval) => {
-        const outcome: SubmitOutcome = { is, requestId: 'b7e23ec29af22b0b4e41da31e868d572', needsApproval, handoverLabel }
+        const asked = needsApproval ? { approvers: mrkdwn`@oncall`, until: mrkdwn`6:31 AM today` } : undefined
+        const outcome: SubmitOutcome = { is, requestId: 'b7e23ec29af22b0b4e41da31e868d572', channelId: 'C0OPS00001', asked, handoverLabel }
         return `${is}, ${needsApproval ? 'to be approved' : 'without approval'}${handoverLabel ? ', handed over' : ''}\n${submittedWords(outcome)}`
       }),
     ),
@@ -14,16 +16,16 @@ test('the requester learns what happens next, and what the request waits for', (
 
   expect(words.join('\n\n')).toMatchInlineSnapshot(`
     "posted, to be approved
-    Request sent. The result will be in its thread.
+    Request posted in <#C0OPS00001>. It needs approval from @oncall by 6:31 AM today. Nothing changes until it's approved.
 
     posted, without approval
-    Request sent. The result will be in its thread.
+    Request posted in <#C0OPS00001>. No approval needed. The result will be in its thread.
 
     posted, to be approved, handed over
-    Request sent. Once it's approved, press *Create key* on its message. The token is created then and shown only to you.
+    Request posted in <#C0OPS00001>. It needs approval from @oncall by 6:31 AM today. Then press *Create key* on its message. The token is created then and shown only to you.
 
     posted, without approval, handed over
-    Request sent. Press *Create key* on its message. The token is created then and shown only to you.
+    Request posted in <#C0OPS00001>. No approval needed: press *Create key* on its message. The token is created then and shown only to you.
 
     card-delayed, to be approved
     Request recorded. Slack hasn't confirmed its message yet. It will appear in the channel. Nothing happens until it's approved.

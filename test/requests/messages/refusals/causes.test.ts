@@ -86,7 +86,7 @@ describe('findings in words', () => {
       whether Elastic IP eip_1 exists and is active (the account API didn't answer)
       whether server sv_1 exists (the account API didn't answer)
       whether 203.0.113.10 is active (the account API doesn't show its status)
-      which server 203.0.113.10 is on (the account shows none)
+      The account shows no server for 203.0.113.10. It is unassigned, or its server isn't active.
       whether web-2 is in the same project (the account API doesn't show it)
       whether web-2 is in the same project (both are called storefront, but their ids differ)
       whether web-2 is in the same site (the account API doesn't show it)

@@ -18,6 +18,7 @@ function view(more: Partial<ReportView> = {}): ReportView {
     done: phrase`${'203.0.113.10'} is assigned to ${'web-2'}.`,
     remark: undefined,
     handover: undefined,
+    reverseLabel: undefined,
     rule: ruleFor(),
     showActor: (userId, words = '@Ben') => profileLink(userId, `https://nimbus.slack.com/team/${userId}`, words),
     lateAfter: '15 min',
@@ -41,7 +42,8 @@ test('a report has the same words in its blocks and in its text', () => {
 })
 
 describe('a resolved alert', () => {
-  const resolvedIn = (state: RequestState) => report(view({ request: requestFor({ state }) }), 'resolved')?.text
+  const resolvedIn = (state: RequestState, reverseLabel?: string) =>
+    report(view({ request: requestFor({ state }), reverseLabel }), 'resolved')?.text
 
   test('calls those who approved the request while it goes on', () => {
     expect(resolvedIn('tracking')).toBe(
@@ -49,9 +51,15 @@ describe('a resolved alert', () => {
     )
   })
 
-  test('calls nobody once the request has ended', () => {
-    expect(resolvedIn('done')).toBe(
-      ':information_source: The alert resolved. “Move `203.0.113.10`: `web-1` → `web-2`” had already ended: done. No change made.',
+  test('calls nobody once the request is done, and names the button that undoes it', () => {
+    expect(resolvedIn('done', 'Move back')).toBe(
+      ":information_source: The alert resolved. “Move `203.0.113.10`: `web-1` → `web-2`” is already done. Lockkeeper doesn't undo it by itself. To undo it, press *Move back* above.",
+    )
+  })
+
+  test('says only how the request ended if there is nothing to undo', () => {
+    expect(resolvedIn('not-started')).toBe(
+      ':information_source: The alert resolved. “Move `203.0.113.10`: `web-1` → `web-2`” had already ended: not started.',
     )
   })
 })

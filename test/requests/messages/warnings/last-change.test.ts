@@ -11,7 +11,7 @@ const { view } = createRenderer({
   ruleOf: () => ruleFor(),
   environment: undefined,
   addressOf: () => undefined,
-  profileOf: () => undefined,
+  profileOf: (userId) => `https://nimbus.slack.com/team/${userId}`,
   linkTo: () => undefined,
   moveTimeoutMs: 900_000,
   verifyRecord: () => 'genuine',
@@ -22,25 +22,38 @@ const before = requestFor({ state: 'done', facts: moveFacts, endedAt: requestedA
 
 /** What approvers see of a change that ended so long before the request. */
 function shown(agoMs: number) {
-  const warnings = [lastChangeOf(before, requestedAt + agoMs)]
+  const warnings = [lastChangeOf(before, requestedAt + agoMs, ['203.0.113.10'])]
   const { checks, notes } = view(requestFor({ facts: moveFacts, warnings }))
   return { checks: checks.map(({ text }) => text), notes: notes.map(({ text }) => text) }
 }
 
 test('a change of the last 24 hours is something to check first', () => {
   expect(shown(180 * minutes)).toEqual({
-    checks: ['Last change, 3 hours before this request, by <@U0ADA00001>: Move `203.0.113.10`: `web-1` → `web-2`.'],
+    checks: ['`203.0.113.10` was last changed 3 hours before this request, by <@U0ADA00001>: Move `203.0.113.10`: `web-1` → `web-2`.'],
     notes: [],
   })
 })
 
 test('one of some minutes ago has its age in minutes', () => {
-  expect(shown(4 * minutes + 23_000).checks).toEqual([expect.stringMatching(/^Last change, 4 minutes before this request/)])
+  expect(shown(4 * minutes + 23_000).checks).toEqual([expect.stringMatching(/was last changed 4 minutes before this request/)])
 })
 
 test('an older one is small print', () => {
   const { checks, notes } = shown(72 * 60 * minutes)
 
   expect(checks).toEqual([])
-  expect(notes[0]).toMatch(/^Last change, 3 days before this request/)
+  expect(notes[0]).toMatch(/was last changed 3 days before this request/)
+})
+
+test('a person in it is named with a link to their profile, because a mention would call them', () => {
+  const warnings = [lastChangeOf(before, requestedAt + minutes, ['203.0.113.10'])]
+  const { checks } = view(requestFor({ facts: moveFacts, warnings, personNames: { U0ADA00001: '@Ada' } }))
+
+  expect(checks[0]?.text).toContain('by <https://nimbus.slack.com/team/U0ADA00001|@Ada>:')
+})
+
+test('some addresses of an evacuation are counted behind the first', () => {
+  const warnings = [lastChangeOf(before, requestedAt + minutes, ['203.0.113.10', '203.0.113.11'])]
+
+  expect(view(requestFor({ facts: moveFacts, warnings })).checks[0]?.text).toMatch(/^`203.0.113.10` and 1 more were last changed 1 minute/)
 })
