@@ -142,10 +142,10 @@ describe('a start', () => {
     const { env } = await environment({ NODE_DISABLE_COMPILE_CACHE: '1' })
     // As in production, and not the bundle of the other tests. Nobody else would read what it writes into the compile cache.
     const { child, exited, output } = await startProcess(env, { program: botPrograms.main })
-    await expect.poll(output, { timeout: 10_000 }).toContain('Lockkeeper is ready')
+    await expect.poll(output, { timeout: 20_000 }).toContain('Lockkeeper is ready')
 
     child.kill('SIGTERM')
 
     expect(await exited).toBe(0)
-  })
+  }, 40_000)
 })

@@ -64,11 +64,12 @@ function redisWords({ code }: StoreUnavailableError): string {
 /** Explains an error of the account API. Undefined for any other. */
 function accountWords(error: unknown): Words | undefined {
   if (error instanceof ApiUnreachableError) {
-    if (error.requestSent === 'no') return { why: "Couldn't reach the account API.", next: 'Try again in a minute.' }
+    if (error.requestSent === 'no')
+      return { why: "Couldn't reach the account API.", next: 'Try again in a minute. If it lasts, run the doctor command.' }
     const isLate = connectionProblemOf(error.problem) === 'late'
     return {
       why: isLate ? "The account API didn't answer in time." : 'The connection to the account API was lost.',
-      next: 'Try again in a minute. If it lasts, check its status page.',
+      next: "Try again in a minute. If it lasts, check the account API's status page, or run the doctor command.",
     }
   }
   if (error instanceof ListCutError)

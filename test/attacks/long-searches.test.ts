@@ -55,7 +55,7 @@ describe('a member who searches with thousands of words', () => {
     `)
   })
 
-  test('is refused before so many words are told apart', async () => {
+  test('is refused before so many words are parsed', async () => {
     const world = await startWorld()
 
     await world.ada.command(`/infra audit ${words(1_900).join(' ')}`, { channel: ops })
@@ -211,7 +211,7 @@ describe('a member who lists or picks from thousands of things', () => {
       ],
     }
 
-    expect(planListing([plan], words(20)).rows).toHaveLength(1)
+    expect(planListing([plan], { words: words(20), command: '/infra plans' }).rows).toHaveLength(1)
     expect(joined).toBe(1)
   })
 

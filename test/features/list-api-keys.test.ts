@@ -84,14 +84,14 @@ describe('the remarks on a key', () => {
     const own = { tokenLastSlice: '2daaa' }
     const stale = new Date(now - 200 * day).toISOString()
 
-    expect(listed(madeAgo(30 * day, own))).toContain('last used: by Lockkeeper')
+    expect(listed(madeAgo(30 * day, own))).toContain('last used: now, by Lockkeeper')
     expect(listed(madeAgo(30 * day, own))).not.toMatch(/never used|not used yet/)
     expect(listed(madeAgo(300 * day, { ...own, lastUsedAt: stale }))).not.toContain('unused')
     expect(listed(madeAgo(300 * day, { lastUsedAt: stale }))).toContain('unused for 200 days')
     expect(listed(madeAgo(30 * day, own), ['lockkeeper'])).toContain('2daaa')
   })
 
-  test('still tell other risks of the key that Lockkeeper itself uses', () => {
+  test('still name other risks of the key that Lockkeeper itself uses', () => {
     const own = madeAgo(800 * day, { tokenLastSlice: '2daaa', readOnly: false, allowedIps: [] })
     expect(listed(own)).toContain('Needs attention: 2 years old, full access from any IP')
   })

@@ -134,7 +134,7 @@ describe('a request that does not succeed', () => {
 })
 
 describe('a service that the bot needs is away', () => {
-  test('the account API does not answer: people are told so, and a request by ids shows what was not checked', async () => {
+  test('the account API does not answer: people get an answer that says so, and a request by ids shows what was not checked', async () => {
     const world = await startWorld()
     const { elasticIp, target } = world.accountApi.world.movable()
     world.accountApi.faults.add({ method: 'GET', path: /./, times: 1_000, kind: 'status', status: 503 })

@@ -111,7 +111,7 @@ describe('a decision', () => {
       `"You requested this, so someone else must approve or reject it. To cancel it, press *Withdraw*."`,
     )
     expect((await untilShown(world.slack, people.dov, /Guests/)).text).toMatchInlineSnapshot(
-      `"Guests can't use Lockkeeper. Ask a full member of this workspace."`,
+      `"Guests can't use Lockkeeper. Ask a teammate who is a full member of this workspace to do it for you."`,
     )
     expect(patches(world)).toEqual([])
     expect(world.slack.messages(ops).at(-1)?.text).toMatch(/needs approval from/)
@@ -255,7 +255,7 @@ describe('a decision', () => {
     expect(patches(world)).toHaveLength(1)
   })
 
-  test('is not needed, and the card is not confirmed by Slack: the requester is told that the move starts once it is posted', async () => {
+  test('is not needed, and the card is not confirmed by Slack: the requester reads that the move starts once it is posted', async () => {
     const world = await startWorld({ env: { NO_APPROVAL: 'ip.move' } })
     const { elasticIp, target } = world.accountApi.world.movable()
     world.slack.faults.add({ method: 'chat.postMessage', kind: 'drop-after', times: 1 })
@@ -289,7 +289,7 @@ describe('a request that cannot be made', () => {
       (world: World) => `${world.accountApi.world.movable().elasticIp.address} ${world.accountApi.world.movable().elasticIp.serverId}`,
       /is already on/,
     ],
-    ['words too many', () => `${address} web-2 now please`, /Not understood: `now please`\. Usage: /],
+    ['words too many', () => `${address} web-2 now please`, /Nothing was requested\. Not understood: `now please`\. Usage: /],
   ])('%s', async (_, words, sentence) => {
     const world = await startWorld()
 
@@ -346,7 +346,7 @@ describe('a request that cannot be made', () => {
     await world.dov.command('/infra ip list', { channel: ops })
 
     expect((await untilShown(world.slack, people.dov, /Guests/)).text).toMatchInlineSnapshot(
-      `"Guests can't use Lockkeeper. Ask a full member of this workspace."`,
+      `"Guests can't use Lockkeeper. Ask a teammate who is a full member of this workspace to do it for you."`,
     )
   })
 })

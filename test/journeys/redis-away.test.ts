@@ -71,12 +71,12 @@ test('while Redis is away the log has one line for each kind of trouble, and one
   await redis.restart()
   await expect.poll(() => lines().find(({ msg }) => msg === 'Redis responds again'), { timeout: 15_000 }).toBeDefined()
 
-  const told = troubles()
+  const logged = troubles()
     .slice(before)
     .map(({ code, error }) => `${code} ${error?.message ?? ''}`)
-  expect(told.toSorted()).toEqual([...new Set(told)].toSorted())
-  expect(told.filter((one) => one.startsWith('job-failed')).length).toBeGreaterThan(0)
-  expect(told.length).toBeLessThan(8)
+  expect(logged.toSorted()).toEqual([...new Set(logged)].toSorted())
+  expect(logged.filter((one) => one.startsWith('job-failed')).length).toBeGreaterThan(0)
+  expect(logged.length).toBeLessThan(8)
   expect(lines().find(({ msg }) => msg === 'Redis responds again')?.repeats).toBeGreaterThan(0)
 }, 60_000)
 

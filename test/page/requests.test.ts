@@ -123,7 +123,7 @@ test('an approver who requested something is sent to another approver', () => {
   expect(nextStep(ben, people, requestsIn([own]))).toMatchObject({ is: 'switch-to-approver', to: chiara })
 })
 
-test('a guest is told to press a button only where there is one', () => {
+test('a guest is sent to a button only where there is one', () => {
   const waiting = card([stageButtons.approve])
   expect(nextStep(dov, people, [])).toEqual({ is: 'outside', request: undefined })
   expect(nextStep(dov, people, requestsIn([waiting]))).toMatchObject({ is: 'outside', request: { ts: waiting.ts } })
