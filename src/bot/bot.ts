@@ -1,5 +1,7 @@
 import type { Config } from '../config/config.ts'
 import { StoreUnavailableError } from '../domain/errors/errors.ts'
+import { createKeyring } from '../domain/signing/keyring.ts'
+import { createSigningKeyMark } from '../redis/signing-key-mark.ts'
 import type { Identity } from '../slack/web-api/identity.ts'
 import { createAlertsSide } from './alerts-side.ts'
 import { createFoundation, type Outlets } from './foundation/foundation.ts'
@@ -18,6 +20,12 @@ export function createBot(config: Config, outlets: Outlets) {
 
   const { redis, clients, operators, opsChannel, disconnect } = foundation
 
+  const isForeignKey = createSigningKeyMark({
+    redis: redis.patient,
+    keys: redis.keys,
+    keyring: createKeyring(config.signingSecrets, { purpose: 'notices', prefix: config.redis.prefix }),
+  })
+
   async function reachSlack(): Promise<Identity> {
     const identity = await clients.slack.identity.reach()
     // Nothing waits for it: it only warns.
@@ -29,9 +37,16 @@ export function createBot(config: Config, outlets: Outlets) {
     await redis.reach()
     // Report a rejected key right after the start. It does not stop the start, because moves in flight wait for a valid key.
     void clients.accountApi.apiKeys.list({ signal: AbortSignal.timeout(10_000) }).catch(operators.onApiError)
-    await dataLossMark.check().catch((error: unknown) => {
+    await checkData().catch((error: unknown) => {
       throw error instanceof StoreUnavailableError ? redis.startProblem(error) : error
     })
+  }
+
+  async function checkData(): Promise<void> {
+    await dataLossMark.check()
+    if (!(await isForeignKey())) return
+    const text = 'The process that started last with this REDIS_PREFIX signs with a key that this process does not have'
+    outlets.log.warn({ code: 'signing-keys-differ' }, text)
   }
 
   const lifecycle = createLifecycle({

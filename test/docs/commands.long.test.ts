@@ -52,6 +52,7 @@ test.each([
   await copy.run(first ?? { commands: 'false', runsUntil: undefined })
 
   const text = readFileSync(join(copy.folder, 'app.yml'), 'utf8')
+  expect(text.split('\n').slice(0, 3)).toEqual(readFileSync('manifest.yml', 'utf8').split('\n').slice(0, 3))
   const { settings, features } = parse(text)
   expect(settings).toMatchObject(expected)
   const addresses = [settings.interactivity.request_url, settings.event_subscriptions.request_url, features.slash_commands[0].url]

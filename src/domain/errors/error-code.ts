@@ -40,6 +40,7 @@ export const errorCodes = [
   'public-port-refused',
   'queue-failed',
   'redis-not-responding',
+  'signing-keys-differ',
   'slack-library',
   'slack-listener-failed',
   'slack-token-rejected',

@@ -1,0 +1,39 @@
+import { expect, test } from 'vitest'
+import { createKeyring } from '../../src/domain/signing/keyring.ts'
+import { Secret } from '../../src/domain/signing/secret.ts'
+import { createSigningKeyMark } from '../../src/redis/signing-key-mark.ts'
+import { connectTestRedis } from '../requests/redis-for-test.ts'
+
+const [old, next] = [new Secret('an-old-key-of-at-least-32-characters'), new Secret('a-new-key-of-at-least-32-characters!')]
+
+/** Each start has its own keys, and all share one Redis. */
+function startsOn({ redis, keys, prefix }: ReturnType<typeof connectTestRedis>) {
+  return (...secrets: [Secret, ...Secret[]]) =>
+    createSigningKeyMark({ redis, keys, keyring: createKeyring(secrets, { purpose: 'notices', prefix }) })()
+}
+
+test('a process that signs with another key than the one that started last finds out at its start', async () => {
+  const start = startsOn(connectTestRedis())
+
+  expect([await start(old), await start(old), await start(next), await start(next), await start(old)]).toEqual([
+    false,
+    false,
+    true,
+    false,
+    true,
+  ])
+})
+
+test('a rotation with the new and the old key finds nothing', async () => {
+  const start = startsOn(connectTestRedis())
+
+  expect([await start(old), await start(next, old), await start(next, old), await start(next)]).toEqual([false, false, false, false])
+})
+
+test('a mark that Lockkeeper did not write is replaced', async () => {
+  const shared = connectTestRedis()
+  await shared.redis.set(shared.keys.signingKeyMark, 'forged')
+  const start = startsOn(shared)
+
+  expect([await start(old), await start(next)]).toEqual([false, true])
+})
