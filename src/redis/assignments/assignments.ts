@@ -9,8 +9,8 @@ const keepMs = 2 * 60_000
 const mostTries = 10
 
 /**
- * Creates the list of servers that the Elastic IPs were last seen on. The account shows no server for the addresses of a server that is not active,
- * which is when they have to be moved. The whole list is signed, so that nobody who writes to Redis offers addresses of other servers.
+ * Creates the list of servers that the Elastic IPs were last seen on. The account shows no server for the addresses of a server that is not
+ * active, which is when they have to be moved. The whole list is signed, so that nobody who writes to Redis offers addresses of other servers.
  */
 export function createAssignments(parts: StoredAssignmentsParts): SeenAssignments & { note(listed: ElasticIp[]): Promise<void> } {
   const stored = createStoredAssignments(parts)
