@@ -23,7 +23,7 @@ const mayImport: Record<string, string[]> = {
 }
 
 /** The program that verifies the audit also reads the configuration, and describes errors as the log does. */
-const verifier: Record<string, string[]> = { 'audit/check.ts': ['config', 'ops'], 'audit/verify.ts': ['config', 'ops'] }
+const verifier: Record<string, string[]> = { 'audit/verification/check.ts': ['config', 'ops'], 'audit/verify.ts': ['config', 'ops'] }
 
 /** The rooms of requests/, from top to bottom. A room may import the rooms below it. */
 const roomsOfRequests = [

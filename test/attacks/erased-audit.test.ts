@@ -1,7 +1,7 @@
 import { describe, expect, inject, test } from 'vitest'
 import { chain } from '../../src/audit/chain.ts'
-import { checkAudit } from '../../src/audit/check.ts'
 import { createAudit } from '../../src/audit/intake.ts'
+import { checkAudit } from '../../src/audit/verification/check.ts'
 import { auditSigning } from '../requests/audit-for-test.ts'
 import { connectTestRedis } from '../requests/redis-for-test.ts'
 

@@ -80,7 +80,7 @@ test('while Redis is away the log has one line for each kind of trouble, and one
   expect(lines().find(({ msg }) => msg === 'Redis responds again')?.repeats).toBeGreaterThan(0)
 }, 60_000)
 
-test('while the memory of Redis is full, people, /status, the doctor and the operators are told so, and everything goes on after it', async () => {
+test('while the memory of Redis is full, people, /status, the doctor and the operators read so, and everything goes on after it', async () => {
   const server = await startRedis({ appendonly: true })
   const redis = new Redis(server.url)
   onTestFinished(async () => {

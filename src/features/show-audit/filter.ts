@@ -1,8 +1,8 @@
 import type { AuditEntry } from '../../audit/entry.ts'
 import { channelMention, code, joinMrkdwn, type Mrkdwn, mention, mrkdwn, userGroupMention } from '../../slack/text/text.ts'
-import { typedActs, typedWordOf, wordsOfAct } from './act-words.ts'
-import { causesInWords, subjectOf, type WordsOfChanges } from './entry-words.ts'
-import { attemptWords, whyRefused } from './refused.ts'
+import { typedActs, typedWordOf, wordsOfAct } from './words/act-words.ts'
+import { causesInWords, subjectOf, type WordsOfChanges } from './words/entry-words.ts'
+import { attemptWords, whyRefused } from './words/refused.ts'
 
 export interface Filter {
   /** Whether all words fit the entry. */

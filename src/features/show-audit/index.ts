@@ -12,7 +12,6 @@ import { createCompareEvents } from './account/compare-events.ts'
 import { createFindDoubledWrites } from './account/find-doubled-writes.ts'
 import type { MatchedEvent } from './account/match-events.ts'
 import { isRequestId, listedRows } from './audit-row.ts'
-import type { WordsOfChanges } from './entry-words.ts'
 import { type Filter, readFilter } from './filter.ts'
 import { type FoundStories, findStories } from './find-stories.ts'
 import { eventsNotes, filterNote, nothing, resourcesLeftOut, searchNotes, title } from './messages.ts'
@@ -20,6 +19,7 @@ import { createOneAtATime } from './one-at-a-time.ts'
 import { requestDetails } from './request-details.ts'
 import { auditRows } from './rows.ts'
 import type { Story } from './story.ts'
+import type { WordsOfChanges } from './words/entry-words.ts'
 
 /** Events are read from a day before the oldest entry, because they may be the reason for the request. */
 const dayMs = 24 * 3_600_000

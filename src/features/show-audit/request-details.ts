@@ -2,10 +2,10 @@ import type { FoundEntry } from '../../audit/find-entries.ts'
 import type { Details } from '../../slack/lists/details.ts'
 import { channelMention, code, joinMrkdwn, type Mrkdwn, mrkdwn, quotation } from '../../slack/text/text.ts'
 import type { MatchedEvent } from './account/match-events.ts'
-import { subjectsOf, type WordsOfChanges } from './entry-words.ts'
 import { placeConfirmations } from './place-confirmations.ts'
 import { confirmationStep, stepOf } from './steps.ts'
 import { type Story, trustedEntries } from './story.ts'
+import { subjectsOf, type WordsOfChanges } from './words/entry-words.ts'
 
 /** The most refused attempts, and the most unverified entries, among the steps. Otherwise many of them could push out the real steps. */
 const mostOfKind = 10

@@ -1,9 +1,9 @@
 import { eventRow } from './account/event-row.ts'
 import type { MatchedEvent } from './account/match-events.ts'
 import type { AuditRow } from './audit-row.ts'
-import type { WordsOfChanges } from './entry-words.ts'
 import type { Story } from './story.ts'
 import { storyRow } from './story-row.ts'
+import type { WordsOfChanges } from './words/entry-words.ts'
 
 interface RowParts {
   events: MatchedEvent[]

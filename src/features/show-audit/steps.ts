@@ -6,10 +6,10 @@ import type { Details } from '../../slack/lists/details.ts'
 import { code, dateTime, joinMrkdwn, type Mrkdwn, mention, mrkdwn, quotation } from '../../slack/text/text.ts'
 import { eventWords } from './account/event-row.ts'
 import type { MatchedEvent } from './account/match-events.ts'
-import { wordsOfAct } from './act-words.ts'
-import { causesInWords, subjectOf, type WordsOfChanges } from './entry-words.ts'
-import { refusedSentence } from './refused.ts'
-import { whyUnverified } from './unverified.ts'
+import { wordsOfAct } from './words/act-words.ts'
+import { causesInWords, subjectOf, type WordsOfChanges } from './words/entry-words.ts'
+import { refusedSentence } from './words/refused.ts'
+import { whyUnverified } from './words/unverified.ts'
 
 type Step = Details['facts'][number]
 

@@ -3,12 +3,12 @@ import { stateWithCount } from '../../requests/messages/items/items.ts'
 import { capitalised } from '../../slack/text/capitalised.ts'
 import { channelMention, joinMrkdwn, link, type Mrkdwn, mention, mrkdwn, quotation, toPlainText } from '../../slack/text/text.ts'
 import type { MatchedEvent } from './account/match-events.ts'
-import { markOf, wordsOfAct } from './act-words.ts'
 import type { AuditRow } from './audit-row.ts'
-import { subjectsOf, type WordsOfChanges } from './entry-words.ts'
-import { attemptWords, whyRefused } from './refused.ts'
 import { itemStatesIn, type Outcome, outcomeOf, type Story, trustedEntries } from './story.ts'
-import { unverifiedAmong } from './unverified.ts'
+import { markOf, wordsOfAct } from './words/act-words.ts'
+import { subjectsOf, type WordsOfChanges } from './words/entry-words.ts'
+import { attemptWords, whyRefused } from './words/refused.ts'
+import { unverifiedAmong } from './words/unverified.ts'
 
 interface Beside {
   /** The account's events that confirm an entry of the story. */

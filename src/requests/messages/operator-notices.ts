@@ -1,6 +1,6 @@
 import type { AuthorityProblem } from '../../domain/request/authority-problem.ts'
 import type { Request } from '../../domain/request/request.ts'
-import type { ListProblem } from '../../redis/assignments.ts'
+import type { ListProblem } from '../../redis/assignments/stored-assignments.ts'
 import { code, type Mrkdwn, mrkdwn, profileLink } from '../../slack/text/text.ts'
 
 /** Says that neither the channel nor the requester gets a message. `error`: Slack's code. */

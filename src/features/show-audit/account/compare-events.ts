@@ -1,5 +1,5 @@
 import type { Audit } from '../../../audit/intake.ts'
-import type { WordsOfChanges } from '../entry-words.ts'
+import type { WordsOfChanges } from '../words/entry-words.ts'
 import type { AccountEvents, EventsRead, Resource } from './account-events.ts'
 import { type MatchedEvent, matchEvents } from './match-events.ts'
 import { isAboutWrite } from './own-writes.ts'

@@ -1,11 +1,11 @@
 import { describe, expect, test, vi } from 'vitest'
-import type { Assignment } from '../../src/domain/account/assignment.ts'
-import type { ElasticIp } from '../../src/domain/account/elastic-ip.ts'
-import { createKeyring } from '../../src/domain/signing/keyring.ts'
-import { createAssignmentList } from '../../src/redis/assignment-list.ts'
-import { createAssignments } from '../../src/redis/assignments.ts'
-import { connectTestRedis } from '../requests/redis-for-test.ts'
-import { secretsOf } from '../requests/signatures-for-test.ts'
+import type { Assignment } from '../../../src/domain/account/assignment.ts'
+import type { ElasticIp } from '../../../src/domain/account/elastic-ip.ts'
+import { createKeyring } from '../../../src/domain/signing/keyring.ts'
+import { createAssignmentList } from '../../../src/redis/assignments/assignment-list.ts'
+import { createAssignments } from '../../../src/redis/assignments/assignments.ts'
+import { connectTestRedis } from '../../requests/redis-for-test.ts'
+import { secretsOf } from '../../requests/signatures-for-test.ts'
 
 const ownKey = 'a-key-for-tests-of-32-characters'
 const hours = 3_600_000

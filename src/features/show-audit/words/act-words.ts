@@ -1,5 +1,5 @@
-import type { AuditEntry } from '../../audit/entry.ts'
-import type { ItemStepName, StepName } from '../../requests/steps.ts'
+import type { AuditEntry } from '../../../audit/entry.ts'
+import type { ItemStepName, StepName } from '../../../requests/steps.ts'
 
 interface ActWords {
   /** The word that finds the act: `/infra audit approve`. */

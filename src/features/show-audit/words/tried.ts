@@ -1,5 +1,5 @@
-import { breakGlassCallbackId, type CardButton, cardButtons, refreshHome } from '../../requests/messages/buttons.ts'
-import { isHelpWord } from '../../slack/commands/help/show-help.ts'
+import { breakGlassCallbackId, type CardButton, cardButtons, refreshHome } from '../../../requests/messages/buttons.ts'
+import { isHelpWord } from '../../../slack/commands/help/show-help.ts'
 
 /**
  * What a person tries with each button of a request, and with each right that a request needs. The request follows: `approve`, `a request`.

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { triedBy } from '../../../src/features/show-audit/tried.ts'
-import { createInteractions } from '../../../src/requests/interactions/interactions.ts'
-import { refreshHome } from '../../../src/requests/messages/buttons.ts'
-import { unconnectedFeatures } from '../../sandbox/features.ts'
+import { triedBy } from '../../../../src/features/show-audit/words/tried.ts'
+import { createInteractions } from '../../../../src/requests/interactions/interactions.ts'
+import { refreshHome } from '../../../../src/requests/messages/buttons.ts'
+import { unconnectedFeatures } from '../../../sandbox/features.ts'
 
 /** Returns the name of everything that people can do, as an entry of the audit has it. */
 function everyName(): string[] {

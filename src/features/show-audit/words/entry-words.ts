@@ -1,8 +1,8 @@
-import type { AuditEntry } from '../../audit/entry.ts'
-import type { Change } from '../../domain/change/change.ts'
-import { phraseText } from '../../domain/text/phrase.ts'
-import type { Catalog } from '../../requests/catalog.ts'
-import { explain } from '../../requests/messages/refusals/causes.ts'
+import type { AuditEntry } from '../../../audit/entry.ts'
+import type { Change } from '../../../domain/change/change.ts'
+import { phraseText } from '../../../domain/text/phrase.ts'
+import type { Catalog } from '../../../requests/catalog.ts'
+import { explain } from '../../../requests/messages/refusals/causes.ts'
 
 /** The part of the catalog that puts changes into words. */
 export type WordsOfChanges = Pick<Catalog, 'titleOf' | 'changeIfKnown' | 'kinds' | 'labelOf'>

@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs'
 import { createInterface } from 'node:readline'
-import { StartError } from '../domain/errors/errors.ts'
-import { hashOf, readPrintedLine } from './chain.ts'
+import { StartError } from '../../domain/errors/errors.ts'
+import { hashOf, readPrintedLine } from '../chain.ts'
 import type { Walk, WalkedLink } from './walk.ts'
 
 /** An entry that was chained within this time before the log was read may not be in the log yet. */

@@ -1,6 +1,6 @@
-import type { Redis } from '../redis/connect.ts'
-import type { Keys } from '../redis/key-names.ts'
-import { createVerifier, type Link, parseEntry } from './chain.ts'
+import type { Redis } from '../../redis/connect.ts'
+import type { Keys } from '../../redis/key-names.ts'
+import { createVerifier, type Link, parseEntry } from '../chain.ts'
 
 /** How many entries one command reads. */
 const pageSize = 1_000

@@ -1,6 +1,6 @@
-import type { Keyring, Verdict } from '../domain/signing/keyring.ts'
-import { parseEntry } from './chain.ts'
-import { startOfProcess, verifyNote } from './note-signer.ts'
+import type { Keyring, Verdict } from '../../domain/signing/keyring.ts'
+import { parseEntry } from '../chain.ts'
+import { startOfProcess, verifyNote } from '../note-signer.ts'
 import { ranges } from './printed-log.ts'
 import type { WalkedLink } from './walk.ts'
 

@@ -1,6 +1,6 @@
-import type { AuditEntry } from '../../audit/entry.ts'
-import { type LabelOf, storedDenialWords } from '../../requests/messages/refusals/denials.ts'
-import { code, dateTime, joinMrkdwn, type Mrkdwn, mention, mrkdwn, quotation } from '../../slack/text/text.ts'
+import type { AuditEntry } from '../../../audit/entry.ts'
+import { type LabelOf, storedDenialWords } from '../../../requests/messages/refusals/denials.ts'
+import { code, dateTime, joinMrkdwn, type Mrkdwn, mention, mrkdwn, quotation } from '../../../slack/text/text.ts'
 import { subjectOf, type WordsOfChanges } from './entry-words.ts'
 import { triedBy, triedWithRequest } from './tried.ts'
 

@@ -1,4 +1,4 @@
-import type { FoundEntry } from '../../audit/find-entries.ts'
+import type { FoundEntry } from '../../../audit/find-entries.ts'
 
 /** Why an entry cannot count as written by Lockkeeper. */
 const reasons = {

@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto'
 import { setImmediate as letOthersGoFirst } from 'node:timers/promises'
 import { z } from 'zod'
-import { Assignment } from '../domain/account/assignment.ts'
-import type { Keyring } from '../domain/signing/keyring.ts'
+import { Assignment } from '../../domain/account/assignment.ts'
+import type { Keyring } from '../../domain/signing/keyring.ts'
 
 /** A list is encoded and decoded in parts of this many, so that clicks are served in between. */
 const partSize = 500
