@@ -28,8 +28,8 @@ test.each([
   ['<!subteam^S0ONCALL01>', { type: 'group', id: 'S0ONCALL01' }],
   ['<!here>', { type: 'broadcast', range: 'here' }],
   [
-    '<!date^1795240800^{date_short_pretty} at {time}|21 Nov>',
-    { type: 'date', seconds: 1795240800, format: '{date_short_pretty} at {time}', fallback: '21 Nov' },
+    '<!date^1795240800^{time} {date_short_pretty}|21 Nov>',
+    { type: 'date', seconds: 1795240800, format: '{time} {date_short_pretty}', fallback: '21 Nov' },
   ],
 ])('%s is read as Slack reads it', (text, piece) => {
   expect(inline(text)).toEqual([piece])

@@ -128,14 +128,14 @@ export function ownWords(text: string): Mrkdwn {
 }
 
 /**
- * Shows a time in the reader's time zone, or in UTC where Slack cannot do that: `today at 6:12 AM`, `Nov 20, 2026 at 2:02 PM`. Slack keeps the
+ * Shows a time in the reader's time zone, or in UTC where Slack cannot do that: `6:12 AM today`, `2:02 PM Nov 20, 2026`. Slack keeps the
  * word true after midnight. `at` is in milliseconds since 1970.
  */
 export function dateTime(at: number): Mrkdwn {
   const date = new Date(at)
   if (Number.isNaN(date.getTime())) return new MrkdwnText('an unknown time')
   const fallback = `${date.toISOString().slice(0, 16).replace('T', ' ')} UTC`
-  return new MrkdwnText(`<!date^${Math.floor(at / 1000)}^{date_short_pretty} at {time}|${fallback}>`)
+  return new MrkdwnText(`<!date^${Math.floor(at / 1000)}^{time} {date_short_pretty}|${fallback}>`)
 }
 
 /** Shows a time with its seconds, where several are compared. `at` is in milliseconds since 1970. */

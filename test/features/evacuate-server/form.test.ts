@@ -195,7 +195,10 @@ describe('the addresses in the form of an evacuation', () => {
 
     const answer = await form.submitForm({ metadata: '{}', blocks, values: servers12, chosen: {}, ticked: {} } as unknown as Submission)
 
-    expect(answer).toMatchObject({ is: 'refused', problems: { [evacuationForm.server]: { text: 'None of these addresses can be moved.' } } })
+    expect(answer).toMatchObject({
+      is: 'refused',
+      problems: { [evacuationForm.server]: { text: 'None of these addresses can be moved.' } },
+    })
   })
 
   test('have the refusal beside them if one of them can no longer be moved', async () => {

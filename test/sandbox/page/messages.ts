@@ -158,7 +158,7 @@ function dayOf(message: Message): string {
 }
 
 function when({ ts }: Message): string {
-  return formatSlackDate(Number(ts), '{date_short_pretty} at {time}', new Date())
+  return formatSlackDate(Number(ts), '{time} {date_short_pretty}', new Date())
 }
 
 /** Formats the time of day. `narrow`: without AM or PM. */

@@ -1,5 +1,5 @@
 /**
- * Formats a date like Slack: `{date_short_pretty} at {time}` in the reader's time zone and language. Source:
+ * Formats a date like Slack: `{time} {date_short_pretty}` in the reader's time zone and language. Source:
  * https://docs.slack.dev/messaging/formatting-message-text, "Date formatting".
  */
 export function formatSlackDate(seconds: number, format: string, now: Date, locale?: string): string {
