@@ -1,11 +1,12 @@
 import type { Origin } from '../../domain/approval/origin.ts'
 import { within } from '../../domain/within.ts'
-import { notice, noticeView } from '../blocks/notice.ts'
+import { notice, noticeView, refusedTitle } from '../blocks/notice.ts'
 import type { OpenForm } from '../commands/forms/form.ts'
 import type { Authorize, FormHandler, Handler } from '../commands/handlers.ts'
+import { Refusal } from '../errors.ts'
 import type { TrackedAnswer } from './answering.ts'
 import type { Explain } from './explain.ts'
-import { interimAfterMs, slowWords } from './interim-answer.ts'
+import { interimAfterMs, slowClickWords, slowWords } from './interim-answer.ts'
 
 /**
  * Waits at most 100 ms for the duplicate check before the acknowledgement, so that a hanging Redis does not delay it. The acknowledgement
@@ -52,8 +53,9 @@ export function createServe({ authorize, openForm, isFirstDelivery, explain }: S
     const press = value === undefined ? deliveryKey : [origin.userId, at, value].join(' ')
     const isAgain = served.has(press)
     served.add(press)
+    const onMessage = value !== undefined && origin.channelId !== ''
     const interim = setTimeout(() => {
-      if (!answer.given() && !isAgain) void answer.interim(notice(slowWords))
+      if (!answer.given() && !isAgain) void answer.interim(notice(onMessage ? slowClickWords : slowWords))
     }, interimAfterMs)
     try {
       if (!(await isFirst)) return
@@ -80,7 +82,7 @@ export function createServe({ authorize, openForm, isFirstDelivery, explain }: S
         throw error
       })
     } catch (error) {
-      await answer.ephemeral(notice(explain(error, at)))
+      await answer.refuse(notice(explain(error, at)), error instanceof Refusal ? refusedTitle : 'Lockkeeper')
     } finally {
       clearTimeout(interim)
       if (!isAgain) served.delete(press)
