@@ -1,4 +1,6 @@
+import type { KnownBlock } from '@slack/web-api'
 import { describe, expect, test } from 'vitest'
+import { readableBlocks } from '../requests/readable.ts'
 import { requestMove, startWorldUnder, steady } from './policy-world.ts'
 import { ops, people, startWorld, untilCard, untilReport, untilShown, type World } from './world.ts'
 
@@ -109,17 +111,18 @@ describe('what approvers should check first', () => {
 })
 
 describe('the details of a finished request', () => {
-  test('are shown to the person who asks for them, and to nobody else', async () => {
+  test('are shown in a dialog to the person who asks for them, and to nobody else', async () => {
     const world = await startWorld()
     const { card } = await moved(world)
     await world.ben.click(card, 'Approve')
     const done = await untilCard(world.slack, /\*Done/)
 
     await world.chiara.click(done, 'Details')
-    const details = await untilShown(world.slack, people.chiara, /By setting/)
+    const dialog = await world.slack.until(() => world.chiara.openViews()[0])
 
+    expect(dialog.title).toBe('Request details')
     expect(
-      steady(details.text)
+      steady(readableBlocks(dialog.view.blocks as KnownBlock[]))
         .replaceAll(/`[0-9a-f]{32}`/g, 'ID')
         .replace(/ {2}· {2}took.*?(?= {2}·)/, ''),
     ).toMatchInlineSnapshot(`
@@ -135,5 +138,17 @@ describe('the details of a finished request', () => {
       Elastic IP \`eip_2BJYBkPZR5x1t\`  ·  From \`sv_TU8nZb2v5QZal\`  ·  To \`sv_3yuLZoyuzy2cj\`, \`198.51.100.22\`  ·  By setting \`APPROVERS\`  ·  Request ID"
     `)
     expect(world.slack.messages(ops).filter(({ text }) => text.includes('By setting'))).toEqual([])
+  })
+
+  test('are an ephemeral message if Slack opens no dialog any more', async () => {
+    const world = await startWorld()
+    const { card } = await moved(world)
+    await world.ben.click(card, 'Approve')
+    const done = await untilCard(world.slack, /\*Done/)
+    world.slack.faults.add({ method: 'views.open', kind: 'error', error: 'expired_trigger_id' })
+
+    await world.chiara.click(done, 'Details')
+
+    expect((await untilShown(world.slack, people.chiara, /By setting/)).text).toContain('Sent to the account API')
   })
 })

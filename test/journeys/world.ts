@@ -46,7 +46,10 @@ export function untilShown(slack: Slack, userId: string, fits: RegExp): Promise<
 
 /** Returns the ephemeral messages to a person, and the open dialogs that refuse a click in the form of messages. */
 export function shownTo(slack: Slack, userId: string): Message[] {
-  const dialogs = slack.as(userId).openViews().filter(({ title }) => title === refusedTitle)
+  const dialogs = slack
+    .as(userId)
+    .openViews()
+    .filter(({ title }) => title === refusedTitle)
   return [...slack.ephemerals(userId), ...dialogs.map(({ view }) => dialogAsMessage(view.blocks as Json[]))]
 }
 

@@ -30,8 +30,11 @@ export function createBreakages({ slack, accountApi, requests, sendAlert }: Brea
       for (const method of ['*', 'response_url'])
         slack.faults.add({ method, kind: 'delay', delayMs: slowMs, times: Number.POSITIVE_INFINITY, when: isOn })
     }),
-    switchOf('address-refused', `The account API refuses ${refusedAddress}`, 'Moves of this one address fail. Evacuate web-1 to see it.', (isOn) =>
-      refuseMoves(accountApi, isOn),
+    switchOf(
+      'address-refused',
+      `The account API refuses ${refusedAddress}`,
+      'Moves of this one address fail. Evacuate web-1 to see it.',
+      (isOn) => refuseMoves(accountApi, isOn),
     ),
     {
       id: 'moved-meanwhile',

@@ -1,5 +1,6 @@
 import type { Origin } from '../../domain/approval/origin.ts'
 import { modal } from '../blocks/modal.ts'
+import { refusedTitle } from '../blocks/notice.ts'
 import type { ClickAnswer } from '../commands/handlers.ts'
 import { type Answerable, hasTable, sendWithTable } from '../lists/answerable.ts'
 import type { Done, Message, Messenger } from '../web-api/messenger.ts'
@@ -33,7 +34,7 @@ export interface TrackedAnswer extends ClickAnswer {
    * Says why a command or a click did nothing. After a click it opens a dialog: an ephemeral message is below the newest message of the channel,
    * out of sight of a person who clicked an older one.
    */
-  refuse: (message: Message, title: string) => Promise<void>
+  refuse: (message: Message) => Promise<void>
   /** Whether the person has an answer, here or elsewhere. */
   given: () => boolean
   /** Says that the answer takes longer. For a command, the answer then replaces it. */
@@ -47,7 +48,14 @@ export interface TrackedAnswer extends ClickAnswer {
 export function createAnswering({ messenger, respond, onError }: AnsweringParts) {
   const respondWithTable = createRespondWithTable(respond)
 
-  return function answerTo({ origin, responseUrl, triggerId, isClick = false, isShared = false, refusesInDialog = false }: AnswerPlace): TrackedAnswer {
+  return function answerTo({
+    origin,
+    responseUrl,
+    triggerId,
+    isClick = false,
+    isShared = false,
+    refusesInDialog = false,
+  }: AnswerPlace): TrackedAnswer {
     const startedAt = performance.now()
     let answers = 0
     let interim: Promise<boolean> | undefined
@@ -77,10 +85,11 @@ export function createAnswering({ messenger, respond, onError }: AnsweringParts)
       return false
     }
 
-    async function refuse(message: Message, title: string): Promise<void> {
+    async function refuse(message: Message): Promise<void> {
       answers += 1
       const isInTime = performance.now() - startedAt < triggerLastsMs
-      const opened = refusesInDialog && triggerId && isInTime ? await messenger.openView(triggerId, asModal(message, title)) : undefined
+      const opened =
+        refusesInDialog && triggerId && isInTime ? await messenger.openView(triggerId, asModal(message, refusedTitle)) : undefined
       if (opened?.is !== 'opened') await say(message, false)
     }
 

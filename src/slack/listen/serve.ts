@@ -1,9 +1,8 @@
 import type { Origin } from '../../domain/approval/origin.ts'
 import { within } from '../../domain/within.ts'
-import { notice, noticeView, refusedTitle } from '../blocks/notice.ts'
+import { notice, noticeView } from '../blocks/notice.ts'
 import type { OpenForm } from '../commands/forms/form.ts'
 import type { Authorize, FormHandler, Handler } from '../commands/handlers.ts'
-import { Refusal } from '../errors.ts'
 import type { TrackedAnswer } from './answering.ts'
 import type { Explain } from './explain.ts'
 import { interimAfterMs, slowClickWords, slowWords } from './interim-answer.ts'
@@ -82,7 +81,7 @@ export function createServe({ authorize, openForm, isFirstDelivery, explain }: S
         throw error
       })
     } catch (error) {
-      await answer.refuse(notice(explain(error, at)), error instanceof Refusal ? refusedTitle : 'Lockkeeper')
+      await answer.refuse(notice(explain(error, at)))
     } finally {
       clearTimeout(interim)
       if (!isAgain) served.delete(press)

@@ -65,7 +65,8 @@ function startButtons() {
   function approve(request: Request): Promise<unknown> {
     const handler = buttons.clicks[cardButtons.approve]
     if (typeof handler !== 'function') throw new Error('Approve opens a form')
-    return handler({ actionId: cardButtons.approve, value: buttonValue(request), origin: ben, onHome: false } as Click)
+    const answer = { elsewhere: effect('shown on the card') } as Partial<Click['answer']>
+    return handler({ actionId: cardButtons.approve, value: buttonValue(request), origin: ben, onHome: false, answer } as Click)
   }
 
   function submitReject(request: Request): Promise<unknown> | undefined {
