@@ -127,15 +127,14 @@ describe('the details of a finished request', () => {
         .replace(/ {2}· {2}took.*?(?= {2}·)/, ''),
     ).toMatchInlineSnapshot(`
       ":large_green_circle: *Done*  ·  Move \`203.0.113.10\`: \`web-1\` → \`web-2\`
-      Requested by <@U0ADA00001>, approved by <@U0BEN00001>  ·  TIME  ·  Request \`ID\`
-      Project: Storefront
-      Site: ASH
+      | *Project* / \`Storefront\`
+      | *Site* / \`ASH\`
       Requested by <@U0ADA00001>, TIME
       Approved by <@U0BEN00001>, TIME
       Sent to the account API, TIME
       Accepted by the account API, TIME
       Ended, TIME
-      Elastic IP \`eip_2BJYBkPZR5x1t\`  ·  From \`sv_TU8nZb2v5QZal\`  ·  To \`sv_3yuLZoyuzy2cj\`, \`198.51.100.22\`  ·  By setting \`APPROVERS\`  ·  Request ID"
+      (Elastic IP \`eip_2BJYBkPZR5x1t\`  ·  From \`sv_TU8nZb2v5QZal\`  ·  To \`sv_3yuLZoyuzy2cj\`, \`198.51.100.22\`  ·  By setting \`APPROVERS\`  ·  Request ID)"
     `)
     expect(world.slack.messages(ops).filter(({ text }) => text.includes('By setting'))).toEqual([])
   })

@@ -9,7 +9,6 @@ import type { CardView } from './card/card-view.ts'
 import { cardBody, prefixOf } from './card/open-card.ts'
 import { stateWithCount } from './items/items.ts'
 import { unreadableRequests } from './refusals/unreadable-requests.ts'
-import { timeApproved, timeTaken } from './words.ts'
 
 export interface HomeEntry {
   card: CardView
@@ -106,7 +105,10 @@ function shortEntry({ card, link: address }: HomeEntry, part: string, now: numbe
   ]
 }
 
-/** Says the state of a request, with its deadline or since when. A request that ended can be under way again, so only the state decides. */
+/**
+ * Says the state of a request, with its deadline or since when. It names times and no durations, because the page stays as it was published.
+ * A request that ended can be under way again, so only the state decides.
+ */
 function stateLine({ request, description, handoverLabel, rule }: CardView, now: number): Mrkdwn {
   const state = stateWithCount(request, description.underway)
   if (request.state === 'waiting' && request.needsApproval) {
@@ -116,10 +118,12 @@ function stateLine({ request, description, handoverLabel, rule }: CardView, now:
   if (request.state === 'approved') {
     return handoverLabel
       ? mrkdwn`${state}: press *${handoverLabel}* on the request by ${deadline(request.expiresAt, now)}`
-      : mrkdwn`${state} ${timeApproved(request, now)} ago`
+      : mrkdwn`${state}, ${dateTime(request.decidedAt ?? request.createdAt)}`
   }
-  if (request.state === 'starting' || request.state === 'tracking')
-    return mrkdwn`${stateWithCount(request, description.underway, timeTaken(request, now))}`
+  if (request.state === 'starting' || request.state === 'tracking') {
+    const since = mrkdwn`since ${dateTime(request.sentAt ?? request.createdAt)}`
+    return joinMrkdwn([mrkdwn`${state}`, since], (request.items ?? []).length < 2 ? ' ' : ', ')
+  }
   return request.endedAt === undefined ? mrkdwn`${state}` : mrkdwn`${state}, ${dateTime(request.endedAt)}`
 }
 

@@ -141,7 +141,7 @@ test('an approval of a request that this version wrote counts', async () => {
   await approve(request)
 
   expect((await store.find(request.id))?.state).toBe('approved')
-  expect(effects).toEqual(['woken up', 'shown'])
+  expect(effects).toEqual(['shown on the card', 'woken up', 'shown'])
 })
 
 test('the form of a rejection names what is rejected', async () => {
