@@ -33,7 +33,11 @@ export default defineConfig(({ mode }) => ({
   test: {
     include: suites[mode] ?? ['test/**/*.test.ts'],
     exclude: mode in suites ? [] : [long, image],
-    globalSetup: ['test/sandbox/redis-for-tests.ts', 'test/sandbox/compile-cache-for-tests.ts'],
+    globalSetup: [
+      'test/sandbox/redis-for-tests.ts',
+      ...(mode in suites ? [] : ['test/sandbox/bundles-for-tests.ts']),
+      'test/sandbox/compile-cache-for-tests.ts',
+    ],
     snapshotSerializers: ['test/no-break-spaces.ts'],
     testTimeout: 20_000,
     hookTimeout: 60_000,

@@ -1,20 +1,18 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { join } from 'node:path'
 import { expect, inject, onTestFinished, vi } from 'vitest'
 import { startAccountApi } from './sandbox/account-api/start-account-api.ts'
+import { botProgram } from './sandbox/bot-programs.ts'
 import { botVariables } from './sandbox/bot-variables.ts'
 import { startSlack } from './sandbox/slack/start-slack.ts'
 import { systemEnvironment } from './sandbox/system-environment.ts'
 
-const main = join(import.meta.dirname, '..', 'src', 'main.ts')
-
-/** Starts the real entry point as a process, with no variables but these and those of the system. `options` are those of Node. */
+/** Starts the real entry point, which `npm test` bundles, as a process, with no variables but these and those of the system. `options` are those of Node. */
 export async function startProcess(
   env: Record<string, string>,
-  { options = [], directory }: { options?: string[]; directory?: string } = {},
+  { options = [], directory, program = botProgram('main') }: { options?: string[]; directory?: string; program?: string } = {},
 ) {
-  const child = spawn(process.execPath, [...options, main], {
+  const child = spawn(process.execPath, [...options, program], {
     env: { ...systemEnvironment(), ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
     ...(directory === undefined ? {} : { cwd: directory }),

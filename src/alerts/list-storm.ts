@@ -20,7 +20,7 @@ export function createListStorm({ states, postOnce, command, onUnposted, waitMs 
     try {
       const opened = await openStorm(channelId, signal)
       const posted = opened.is === 'sent' ? await listIn(opened.ts, channelId, stormy) : opened
-      if (posted.is === 'refused') onUnposted(channelId, posted.error)
+      if (posted.is === 'refused') await onUnposted(channelId, posted.error)
       for (const { claim, server } of stormy)
         await (posted.is === 'sent' ? states.settle(claim, { outcome: 'explained', serverId: server?.id }) : states.free(claim, server?.id))
       return posted.is === 'sent'

@@ -31,7 +31,7 @@ export function createAlertsSide(foundation: Foundation, submit: Submit) {
     { warn: (line, which) => log.warn(which, line) },
     { port: 'the port of alerts', code: 'alerts-port-refused' },
   )
-  const counts = createCounts(metrics)
+  const counts = createAlertCounts(metrics)
   const notifyUnread = createUnreadNotices(notify)
 
   const receiver = createAlertReceiver({
@@ -60,7 +60,7 @@ export function createAlertsSide(foundation: Foundation, submit: Submit) {
 const quietMs = 60_000
 
 /** Creates the notices to the operators about alerts that were not read. */
-function createUnreadNotices(notify: NotifyOperators) {
+function createUnreadNotices(notify: NotifyOperators['notify']) {
   const noticedAt = new Map<Unread, number>()
   return function notifyUnread(about: Unread, count?: number): void {
     if (Date.now() - (noticedAt.get(about) ?? 0) < quietMs) return
@@ -83,8 +83,7 @@ function createTaking(
     states,
     postOnce: createPostOnce({ messenger }),
     command: config.slack.command,
-    onUnposted: (channelId: string, error: string) =>
-      void operators.notify('alerts-unposted', unposted(channelId, error), { about: channelId }),
+    onUnposted: (channelId: string, error: string) => operators.owe('alerts-unposted', unposted(channelId, error), { about: channelId }),
   }
   return createTakeDelivery({
     takeFiring: createTakeFiring({
@@ -96,7 +95,7 @@ function createTaking(
       submit,
       store,
       isProposal: createIsProposal({ store, signatures: requests.signatures, change }),
-      onForged: ({ requestId }) => void operators.notify('record-not-genuine', forgedProposal(requestId), { requestId }),
+      onForged: ({ requestId }) => operators.owe('record-not-genuine', forgedProposal(requestId), { requestId }),
       teamId: () => identity.current()?.teamId,
     }),
     takeResolved: createTakeResolved({ states, resolveAlert: createResolveAlert({ store, show, onError }) }),
@@ -111,7 +110,7 @@ function isOfAccountApi(error: unknown): boolean {
 }
 
 /** Counts alerts for the metrics. Every count begins with 0, so that Prometheus sees the first increase. */
-function createCounts(metrics: Metrics): AlertCounts {
+function createAlertCounts(metrics: Metrics): AlertCounts {
   for (const outcome of alertOutcomes) metrics.alert(outcome, 0)
   for (const reason of refusalReasons) metrics.alertRefused(reason, 0)
   return {

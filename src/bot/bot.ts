@@ -1,4 +1,5 @@
 import type { Config } from '../config/config.ts'
+import type { Identity } from '../slack/web-api/identity.ts'
 import { createAlertsSide } from './alerts-side.ts'
 import { createFoundation, type Outlets } from './foundation/foundation.ts'
 import { createLifecycle } from './lifecycle.ts'
@@ -14,7 +15,14 @@ export function createBot(config: Config, outlets: Outlets) {
   const alerts = createAlertsSide(foundation, people.submit)
   const operations = createOperationsSide(foundation, progress)
 
-  const { redis, clients, operators, disconnect } = foundation
+  const { redis, clients, operators, opsChannel, disconnect } = foundation
+
+  async function reachSlack(): Promise<Identity> {
+    const identity = await clients.slack.identity.reach()
+    // Nothing waits for it: it only warns.
+    void opsChannel?.check()
+    return identity
+  }
 
   async function reachRedis(): Promise<void> {
     await redis.reach()
@@ -31,7 +39,7 @@ export function createBot(config: Config, outlets: Outlets) {
     openOperations: operations.open,
     slack: {
       name: 'Slack',
-      reach: clients.slack.identity.reach,
+      reach: reachSlack,
       longestPauseMs: 15_000,
       note: (problem) => void operations.note('slack', problem),
     },

@@ -7,8 +7,6 @@ import type { Home } from '../requests/interactions/home.ts'
 import type { LastReceived } from '../requests/interactions/last-received.ts'
 import type { Submit } from '../requests/lifecycle/submit/submit.ts'
 import type { OpenForm } from '../slack/commands/forms/form.ts'
-import { measuredFetch } from '../slack/web-api/measured-fetch.ts'
-import { createSetupProbe } from '../slack/web-api/setup-probe.ts'
 import type { Foundation } from './foundation/foundation.ts'
 
 interface FeatureNeeds {
@@ -40,19 +38,15 @@ export function buildFeatures(foundation: Foundation, { submit, openForm, home, 
 }
 
 /** Returns the parts that only `/infra doctor` needs. */
-function setupParts({ config, telemetry, redis, clients, requests }: Foundation, home: Home, lastReceived: LastReceived) {
+function setupParts({ config, redis, clients, requests, opsChannel }: Foundation, home: Home, lastReceived: LastReceived) {
   const usesSockets = config.slack.appToken !== undefined
   return {
-    probe: createSetupProbe({
-      client: clients.slack.client,
-      apiUrl: config.slack.apiUrl,
-      fetch: measuredFetch(telemetry.onSlackCall),
-    }),
+    probe: clients.slack.setupProbe,
     members: requests.directory.members,
     showHome: (viewer: Origin) => home.show(viewer, undefined),
     lastReceived,
     redisFaults: async () => (await redis.faults()).map(({ words }) => words),
-    opsChannel: config.opsChannel,
+    opsChannel,
     running: { ...config, version: packageFile.version, rules: config.policy.rules.length },
     usesSockets,
     command: config.slack.command,

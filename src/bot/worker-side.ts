@@ -25,7 +25,7 @@ export function createWorkerSide(foundation: Foundation, features: Feature[]) {
   const dataLossMark = createDataLossMark({
     redis: patient,
     keys,
-    notifyOperators: operators.notify,
+    operators,
     newestHead: requests.newestHead,
     catalog: requests.catalog,
     onLost: telemetry.metrics.requestsLost,
@@ -33,10 +33,9 @@ export function createWorkerSide(foundation: Foundation, features: Feature[]) {
   const redisWatch = createRedisWatch({
     redis: patient,
     keys,
-    // With ALLOW_VOLATILE_REDIS the operators accepted this, and the log warned about it at the start.
-    findFaults: foundation.config.redis.allowVolatile ? async () => [] : redis.faults,
+    findFaults: redis.unacceptedFaults,
     keyring: createKeyring(foundation.config.signingSecrets, { purpose: 'notices', prefix: foundation.config.redis.prefix }),
-    notifyOperators: operators.notify,
+    operators,
     log: telemetry.log,
     onFaults: telemetry.metrics.redisFaults,
   })
@@ -46,6 +45,7 @@ export function createWorkerSide(foundation: Foundation, features: Feature[]) {
     keys,
     dataLossMark,
     redisWatch,
+    operators,
     onError: telemetry.errorReports.of('jobs'),
     onTick: telemetry.metrics.tick,
   })
@@ -83,7 +83,7 @@ function together(...all: Started[]): Started {
 function createJobs({ config, timings, telemetry: { tracing }, clients, redis: { keys }, operators, requests }: Foundation) {
   const { onApiError, onDistrusted, onLostRecord, onUndeliverable } = operators
   const { movePollIntervalMs: pollIntervalMs, moveTimeoutMs: lateAfterMs } = config
-  const { catalog, signatures, noteOf, checkRecord, checkAuthority, checkItems, checkSearch, forJobs } = requests
+  const { catalog, signatures, noteOf, checkRecord, checkAuthority, checkItems, checkRetraction, forJobs } = requests
   const { redis, store, audit, deliver, show, wake, queues } = forJobs
   const budget = createPollBudget({ redis, keys, perMinute: config.movePollBudget })
 
@@ -103,7 +103,7 @@ function createJobs({ config, timings, telemetry: { tracing }, clients, redis: {
     budget,
     onApiError,
     checkRecord,
-    checkSearch,
+    checkRetraction,
     distrust,
     tracing,
   })

@@ -14,7 +14,7 @@ import type { Submit } from '../requests/lifecycle/submit/submit.ts'
 import type { Store } from '../requests/store/store.ts'
 import type { Work } from '../requests/worker/repeated-work.ts'
 import type { OpenForm } from '../slack/commands/forms/form.ts'
-import type { SetupProbe } from '../slack/web-api/setup-probe.ts'
+import type { ChannelMembership, SetupProbe } from '../slack/web-api/setup-probe.ts'
 
 /** One capability of Lockkeeper, with everything that only this capability needs. */
 export interface Feature extends FeatureHandlers {
@@ -50,7 +50,7 @@ export interface FeatureParts {
   /** The last characters of the API key that Lockkeeper itself uses. */
   ownLastSlice: string
   /** Receives the request of a write that the account shows twice. */
-  onDoubledWrite: (requestId: string) => void
+  onDoubledWrite: (requestId: string) => Promise<void> | void
   setup: Setup
 }
 
@@ -60,7 +60,8 @@ export interface Setup {
   usesSockets: boolean
   /** The slash command that messages name where no command led to them. */
   command: string
-  opsChannel: string | undefined
+  /** The channel that gets the notices to the operators, and the check whether they can be posted there. */
+  opsChannel: { id: string; check: () => Promise<ChannelMembership> } | undefined
   probe: SetupProbe
   /** Reads the members of these groups, as for a decision. `unknown`: Slack gave no answer. */
   members: (groupIds: string[]) => Promise<Map<string, Set<string> | 'unknown'>>

@@ -32,7 +32,7 @@ interface AssignmentsParts {
   keys: Keys
   keyring: Keyring
   /** Receives why a list in Redis is not used. */
-  onRefused: (problem: ListProblem) => void
+  onRefused: (problem: ListProblem) => Promise<void> | void
 }
 
 /**
@@ -111,7 +111,7 @@ export function createAssignments({
     const parts = Object.keys(fields).map((_, index) => fields[index] ?? '')
     const found = await list.decode({ head, parts })
     const problem = problemOf(found, known, now)
-    if (problem) onRefused(problem)
+    if (problem) await onRefused(problem)
     if (problem || found.is !== 'genuine') return { head, at: undefined, entries: [] }
     newest = Math.max(newest, found.at)
     return { head, at: found.at, entries: found.entries }

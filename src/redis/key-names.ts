@@ -51,11 +51,13 @@ export function createKeys(prefix: string) {
     lastTick: `${tag}:last-tick`,
     /** The settings with which Redis could lose requests, as the operators were notified of them. */
     redisFaults: `${tag}:redis-faults`,
-    /** The process that searches for the secret that a request has issued. */
-    search: (id: string) => `${tag}:search:${id}`,
+    /** The process that looks for the secret that a request has issued, and retracts it. */
+    retraction: (id: string) => `${tag}:retraction:${id}`,
     delivery: (key: string) => `${tag}:delivery:${key}`,
     /** Whether the operators were notified of a problem: `notified`, or the token of the process that is notifying them. */
     notice: (key: string) => `${tag}:notice:${key}`,
+    /** A hash: the notices that the operators' channel has not got yet. */
+    owedNotices: `${tag}:owed-notices`,
   }
 }
 export type Keys = ReturnType<typeof createKeys>

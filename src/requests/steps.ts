@@ -31,26 +31,32 @@ export function stateAfter(name: StepName, before: RequestState): RequestState {
 
 /** Returns the state after an act of the audit. Returns undefined if the act is no step, or one that keeps the state. */
 export function stateOfAct(act: string): RequestState | undefined {
-  if (!Object.hasOwn(steps, act)) return undefined
-  const { to } = stepOf(act as StepName)
+  const to = stepOfAct(act)?.to
   return to === 'same' ? undefined : to
 }
 
 /** Returns the state of the item after an act of the audit. Returns undefined if the act is no step of an item, or one that keeps the state. */
 export function stateOfItemAct(act: string): ItemState | undefined {
-  if (!Object.hasOwn(itemSteps, act)) return undefined
-  const { to } = itemStepOf(act as ItemStepName)
+  const to = itemStepOfAct(act)?.to
   return to === 'same' ? undefined : to
 }
 
-/** Whether an act of the audit is a step with which a write is sent. */
+/** Whether an act of the audit is a step with which a write is sent. Such a step sets `sentAt`. */
 export function isSend(act: string): boolean {
-  return act === 'send' || act === 'issue' || act === 'begin' || act === 'send-item'
+  return (stepOfAct(act) ?? itemStepOfAct(act))?.stamps?.includes('sentAt') ?? false
 }
 
 /** Whether an act of the audit is a step after which a request, or the item that it is about, may no longer be sent. */
 export function sendsOrEnds(act: string): boolean {
-  if (Object.hasOwn(itemSteps, act)) return true
+  if (itemStepOfAct(act)) return true
   const to = stateOfAct(act)
   return isSend(act) || (to !== undefined && to !== 'waiting' && to !== 'approved')
+}
+
+function stepOfAct(act: string): Step | undefined {
+  return Object.hasOwn(steps, act) ? stepOf(act as StepName) : undefined
+}
+
+function itemStepOfAct(act: string): Step<ItemState> | undefined {
+  return Object.hasOwn(itemSteps, act) ? itemStepOf(act as ItemStepName) : undefined
 }

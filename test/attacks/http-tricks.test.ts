@@ -1,7 +1,7 @@
 import { connect } from 'node:net'
 import { describe, expect, test } from 'vitest'
 import { cardButtons } from '../../src/requests/messages/buttons.ts'
-import { ops, people, startWorld, untilCard, untilShown, type World } from '../journeys/world.ts'
+import { ops, people, shareWorld, startWorld, untilCard, untilShown, type World } from '../journeys/world.ts'
 import { form, plausibleHeaders } from './half-sent.ts'
 
 /** Sends bytes, and returns everything that the bot answers within a second, or until it ends the connection. */
@@ -82,6 +82,7 @@ describe('somebody without the signing secret cannot click for another person, b
 describe('a request that two readers could understand in two ways is refused, and nothing of it is done', () => {
   const body = 'payload=null'
   const signed = Object.entries(plausibleHeaders())
+  const shared = shareWorld()
   test.each<[how: string, bytes: () => string, status: number]>([
     ['two lengths', () => post([...signed, ['content-length', '12'], ['content-length', '0']], body), 400],
     ['a length and chunks', () => post([...signed, ['content-length', '12'], ['transfer-encoding', 'chunked']], body), 400],
@@ -99,10 +100,11 @@ describe('a request that two readers could understand in two ways is refused, an
     ['a path that is encoded', () => post({ ...plausibleHeaders() }, '', 'POST /slack%2fevents HTTP/1.1'), 404],
     ['another expectation', () => post({ ...plausibleHeaders(), expect: '200-maybe', ...length(body) }, body), 417],
   ])('with %s', async (_, bytes, status) => {
-    const world = await startWorld()
+    const world = shared()
+    const before = world.log.length
 
     expect(statusesIn(await exchange(world, bytes()))).toEqual([status])
-    expect(world.log.filter((line) => /"reference"|"level":"fatal"/.test(line))).toEqual([])
+    expect(world.log.slice(before).filter((line) => /"reference"|"level":"fatal"/.test(line))).toEqual([])
   })
 })
 
@@ -125,6 +127,7 @@ test('200 requests in one packet are each refused, and a signed command is ackno
 })
 
 describe('a signed request that is nested or named to break its reader is answered, and the bot goes on', () => {
+  const shared = shareWorld()
   const nested = (levels: number) => `${'['.repeat(levels)}${']'.repeat(levels)}`
   test.each<[how: string, body: string, contentType: string]>([
     ['100,000 levels in an event', `{"type":"event_callback","event":${nested(100_000)}}`, 'application/json'],
@@ -138,13 +141,14 @@ describe('a signed request that is nested or named to break its reader is answer
     ['100,000 members', `{"type":"x",${Array.from({ length: 80_000 }, (_, index) => `"${index}":0`).join(',')}}`, 'application/json'],
     ['100,000 actions', `payload={"type":"block_actions","user":{"id":"U1"},"actions":[${'{},'.repeat(99_999)}{}]}`, form],
   ])('%s', async (_, body, contentType) => {
-    const world = await startWorld()
+    const world = shared()
+    const before = world.log.length
 
     const { status } = await world.slack.sendRaw({ body, contentType })
     const { outcome } = await world.ada.command('/infra help', { channel: ops })
 
     expect([200, 400]).toContain(status)
     expect(outcome).toBe('acknowledged')
-    expect(world.log.filter((line) => /"level":"fatal"/.test(line))).toEqual([])
+    expect(world.log.slice(before).filter((line) => /"level":"fatal"/.test(line))).toEqual([])
   })
 })

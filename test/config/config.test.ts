@@ -7,6 +7,8 @@ import { ConfigError, readAuditConfig, readConfig, takeConfig } from '../../src/
 import { secretVariables, variableNames } from '../../src/config/given.ts'
 import { readPolicy } from '../../src/config/policy/policy-file.ts'
 import { bundles, changeKinds } from '../../src/features/index.ts'
+import { botProgram } from '../sandbox/bot-programs.ts'
+import { systemEnvironment } from '../sandbox/system-environment.ts'
 import { evacuationKinds } from './evacuation-kinds.ts'
 
 const root = resolve(import.meta.dirname, '../..')
@@ -391,9 +393,9 @@ alerts: [{name: a, match: {alertname: A}, server: instance, to: standby, channel
   })
 
   it('ends the start with these lines, exit code 1 and no stack trace', async () => {
-    const env = { PATH: process.env.PATH, SLACK_BOT_TOKEN: 'xoxp-203-113-userusers' }
+    const env = { ...systemEnvironment(), SLACK_BOT_TOKEN: 'xoxp-203-113-userusers' }
 
-    const run = await promisify(execFile)(process.execPath, ['src/main.ts'], { cwd: root, env }).catch((error) => error)
+    const run = await promisify(execFile)(process.execPath, [botProgram('main')], { env }).catch((error) => error)
 
     expect(run).toMatchObject({ code: 1, stdout: '', stderr: `${linesFor(env).join('\n')}\n` })
   })

@@ -21,7 +21,13 @@ export function cleanCopy(variables: Record<string, string>) {
 
   function start(commands: string) {
     // A group of its own, so that everything that it starts can be ended together.
-    const child = spawn('bash', ['-euo', 'pipefail', '-c', commands], { cwd: folder, env: environment(variables), detached: true })
+    const child = spawn('bash', ['-euo', 'pipefail', '-c', commands], {
+      cwd: folder,
+      env: environment(variables),
+      // From a socket, as a pipe of Node is, bash would read the files of a login first.
+      stdio: ['ignore', 'pipe', 'pipe'],
+      detached: true,
+    })
     left.push(child)
     let output = ''
     const expected: (() => void)[] = []

@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { commandBlocks, pages } from './command-blocks.ts'
+import { composeCommands, composePrints } from './compose-commands.ts'
 
 const root = join(import.meta.dirname, '../..')
 const all = pages.flatMap((page) => commandBlocks(page))
@@ -21,6 +22,17 @@ test('a block that is not run says why, and names tests that exist', () => {
 test('no other mark for shells is used, which no test would run', () => {
   const others = pages.flatMap((page) => [...readFileSync(join(root, page), 'utf8').matchAll(/^ *```(?:bash|shell|console|zsh)\b.*$/gm)])
   expect(others).toEqual([])
+})
+
+test('the Compose commands of blocks and of texts are found, each once', () => {
+  const page = '| upgrade | run `docker compose up -d --build` |\n\n```sh\ndocker compose up -d\ndocker compose logs --follow bot\n```\n'
+
+  expect(composeCommands([page, 'Run `docker compose up -d`.'])).toEqual([
+    'docker compose up -d --build',
+    'docker compose up -d',
+    'docker compose logs --follow bot',
+  ])
+  expect(Object.keys(composePrints).filter((command) => !composeCommands().includes(command))).toEqual([])
 })
 
 test('a block has its section, its commands without indentation, its marks and what it prints', () => {

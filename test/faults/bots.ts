@@ -1,10 +1,13 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { fileURLToPath } from 'node:url'
+import { botProgram, botPrograms } from '../sandbox/bot-programs.ts'
 import { systemEnvironment } from '../sandbox/system-environment.ts'
 import { startWatchdog } from '../sandbox/watchdog.ts'
 
-const botForFaults = fileURLToPath(new URL('./bot-for-faults.ts', import.meta.url))
+/** Returns the bot with short waits. Ablations, which come as options of Node, find the modules that they change only in the files of `src/`. */
+function usualProgram(nodeOptions: string[]): string {
+  return nodeOptions.length > 0 ? botPrograms['bot-for-faults'] : botProgram('bot-for-faults')
+}
 
 export interface BotsOptions {
   /** The file to run. Default: the bot with short waits. */
@@ -20,7 +23,7 @@ export interface BotsOptions {
 export async function startBots(
   count: number,
   env: Record<string, string>,
-  { program = botForFaults, nodeOptions = [], own = () => ({}), atOnce = count }: BotsOptions = {},
+  { nodeOptions = [], program = usualProgram(nodeOptions), own = () => ({}), atOnce = count }: BotsOptions = {},
 ) {
   const log: string[] = []
   /** Exits that no test caused. */

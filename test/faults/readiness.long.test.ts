@@ -3,13 +3,13 @@ import { type Scene, startScene } from './scene.ts'
 
 async function statusOf({ bots }: Scene) {
   const answer = await bots.page(0, '/status')
-  type Name = 'redis' | 'accountApi' | 'slack' | 'worker'
+  type Name = 'redis' | 'redisSettings' | 'accountApi' | 'slack' | 'worker'
   const { checks } = (await answer.json()) as { checks: Record<Name, { ok: boolean; problem?: string; since?: string }> }
   return { status: answer.status, ...checks }
 }
 
 const fine = { ok: true }
-const allWell = { status: 200, redis: fine, accountApi: fine, slack: fine, worker: fine }
+const allWell = { status: 200, redis: fine, redisSettings: fine, accountApi: fine, slack: fine, worker: fine }
 
 /** Returns what an orchestrator reads. */
 async function isInService({ bots }: Scene): Promise<boolean> {
@@ -54,7 +54,7 @@ test('/status names what the bot lacks until it is back, and no replica is taken
   away.times = 0
   slack.revoke(null)
   await expect.poll(() => statusOf(scene), { timeout: 40_000, interval: 1_000 }).toEqual(allWell)
-  // The output of a process is read with a short delay. There is one line for each of the four.
-  await expect.poll(() => bots.log.filter((line) => line.includes('"A check passes again"'))).toHaveLength(4)
-  expect(bots.log.filter((line) => line.includes('"A check failed"'))).toHaveLength(4)
+  // The output of a process is read with a short delay. There is one line for each of the five.
+  await expect.poll(() => bots.log.filter((line) => line.includes('"A check passes again"'))).toHaveLength(5)
+  expect(bots.log.filter((line) => line.includes('"A check failed"'))).toHaveLength(5)
 }, 120_000)

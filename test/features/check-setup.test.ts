@@ -29,6 +29,7 @@ const well: SetupFacts = {
     { id: 'C0OPS00001', membership: { is: 'member' } },
     { id: 'C0DEPLOY01', membership: { is: 'member' } },
   ],
+  opsChannel: undefined,
   groups: [{ id: 'S0ONCALL01', decides: true, reading: { is: 'read', members: 2 } }],
   alerts: { isOn: false, routes: [] },
   redis: { faults: [] },
@@ -44,6 +45,27 @@ function linesOf(facts: Partial<SetupFacts>): string {
   const lines = text.split('\n').filter((line) => !others.some((start) => line.startsWith(start)))
   return lines.join('\n')
 }
+
+describe("the operators' channel", () => {
+  const lineFor = (membership: NonNullable<SetupFacts['opsChannel']>['membership']) =>
+    report(well.bot, diagnose({ ...well, opsChannel: { id: 'C0NIGHT001', membership } }))
+      .table.text.split('\n')
+      .filter((line) => line.includes('*Notices:*'))
+      .join('\n')
+
+  test('has a line of its own, because nobody sees that notices are missing', () => {
+    const found = [{ is: 'member' }, { is: 'absent' }, { is: 'archived' }, { is: 'unreadable', why: 'no answer' }] as const
+    expect(found.map(lineFor).join('\n')).toMatchInlineSnapshot(`
+      ":white_check_mark: *Notices:* Notices to the people who run Lockkeeper can be posted in <#C0NIGHT001>.
+      :x: *Notices:* Lockkeeper isn't in <#C0NIGHT001>, so nobody gets notices about problems. *Fix:* Run \`/invite @Lockkeeper\` there, or correct \`OPS_CHANNEL\`.
+      :x: *Notices:* <#C0NIGHT001> is archived, so nobody gets notices about problems. *Fix:* Unarchive it, or set another channel in \`OPS_CHANNEL\`.
+      :grey_question: *Notices:* Couldn't check whether Lockkeeper is in <#C0NIGHT001> (no answer)."
+    `)
+    expect(lineFor({ unavailable: 'no answer within 1.5 s' })).toMatchInlineSnapshot(
+      `":grey_question: *Notices:* Couldn't check whether Lockkeeper is in <#C0NIGHT001> (no answer within 1.5 s)."`,
+    )
+  })
+})
 
 describe('alerts', () => {
   const routes = [

@@ -21,13 +21,14 @@ const pending: ElasticIp = {
 }
 
 test('Elastic IPs that the account API sent and the list lacks are counted', () => {
-  const notes = (missing: Missing) => elasticIpListing([active], [], missing).notes?.map(String)
+  const notes = (missing: Missing, ...words: string[]) => elasticIpListing([active], words, missing).notes?.map(String)
 
   expect(notes({ unreadable: 1, unready: 2 })).toEqual([
     ":warning: Not listed: 1 that couldn't be read.",
     'Not listed: 2 still being provisioned.',
   ])
   expect(notes({ unreadable: 0, unready: 0 })).toEqual([])
+  expect(notes({ unreadable: 1, unready: 2 }, 'ash')).toEqual([":warning: Not listed: 1 that couldn't be read."])
 })
 
 test('an Elastic IP is shown with its status, and found by it', () => {

@@ -1,14 +1,15 @@
-import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { chmod, cp, mkdir, readFile, writeFile } from 'node:fs/promises'
+import { appendFile, chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { connect } from 'node:net'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createServer } from 'node:tls'
-import { promisify } from 'node:util'
 import { onTestFinished } from 'vitest'
 import { stringify } from 'yaml'
 import { issueCertificate } from '../deploy/certificates.ts'
+import { cleanCopy } from '../docs/clean-copy.ts'
+import { commandBlocks } from '../docs/command-blocks.ts'
 import { people } from '../journeys/world.ts'
 import { startAccountApi } from '../sandbox/account-api/start-account-api.ts'
 import { findProgram } from '../sandbox/find-program.ts'
@@ -16,73 +17,103 @@ import { freePort } from '../sandbox/free-port.ts'
 import { startSlack } from '../sandbox/slack/start-slack.ts'
 import type { Engine } from './engine.ts'
 
-const run = promisify(execFile)
-
 /** The names of the stand-ins inside of the containers. Plain http is for loopback alone, so each has a proxy with TLS in front. */
 const hosts = { slack: 'slack.test', account: 'account.test' }
 
 /**
- * Prepares a folder for docker-compose.yml as docs/install.md says, with stand-ins that the containers reach over TLS. Returns a function
- * that runs compose there. Everything ends with the test.
+ * Prepares a clean copy for docker-compose.yml with the commands of docs/install.md, and stand-ins that the containers reach over TLS. What
+ * a test needs comes from a second compose file, which a variable names. So `run` runs every command as the docs write it. Everything ends
+ * with the test.
  */
-export async function prepareCompose(engine: Engine, { image, project }: { image: string; project: string }) {
-  const certificates = join(project, 'certificates')
-  await mkdir(certificates)
-  const authority = await issueCertificate(
-    certificates,
-    'stand-ins',
-    Object.values(hosts).map((name) => `DNS:${name}`),
-  )
+export async function prepareCompose(engine: Engine, image: string) {
   const gateway = await engine.docker('network', 'inspect', 'bridge', '--format', '{{(index .IPAM.Config 0).Gateway}}')
   const [slackPort, accountPort, port] = [await freePort(), await freePort(), await freePort()]
   const slack = await startSlack({ publicUrl: `https://${hosts.slack}:${slackPort}`, port: await freePort() })
   const accountApi = await startAccountApi({ moveTakes: { min: 300, max: 300 } })
   onTestFinished(async () => void (await Promise.all([slack.close(), accountApi.close()])))
-  await startTlsProxy(certificates, { host: gateway, port: slackPort, target: Number(new URL(slack.url).port) })
-  await startTlsProxy(certificates, { host: gateway, port: accountPort, target: Number(new URL(accountApi.url).port) })
 
-  await writeSecrets(project, { slack_bot_token: slack.botToken, slack_signing_secret: slack.signingSecret, infra_api_key: accountApi.key })
-  const settings = {
-    SLACK_API_URL: slack.apiUrl,
-    INFRA_API_URL: `https://${hosts.account}:${accountPort}`,
-    APPROVERS: people.ben,
-    MOVE_POLL_INTERVAL: '200ms',
-    NODE_EXTRA_CA_CERTS: '/ca.crt',
-    // Published on 127.0.0.1. The bot keeps 3000 inside.
-    PORT: String(port),
-  }
-  await writeFile(
-    join(project, '.env'),
-    Object.entries(settings)
-      .map(([name, value]) => `${name}=${value}\n`)
-      .join(''),
+  const besides = await mkdtemp(join(tmpdir(), 'lockkeeper-compose-'))
+  const copy = cleanCopy({
+    ...environmentOf(engine),
+    PATH: await pathWithCompose(join(besides, 'programs')),
+    COMPOSE_FILE: `docker-compose.yml:${join(besides, 'test.yml')}`,
+    COMPOSE_PROJECT_NAME: `lockkeeper${randomBytes(4).toString('hex')}`,
+  })
+  const authority = await issueCertificate(
+    besides,
+    'stand-ins',
+    Object.values(hosts).map((name) => `DNS:${name}`),
   )
-  await cp(authority, join(project, 'ca.crt'))
-  const own = { image, volumes: ['./ca.crt:/ca.crt:ro'], extra_hosts: Object.values(hosts).map((name) => `${name}:host-gateway`) }
-  await writeFile(join(project, 'test.yml'), stringify({ services: { bot: own } }))
-
-  const program = findProgram(['docker-compose'])
-  const [command, first] = program ? [program, []] : ['docker', ['compose']]
-  const environment = { ...engine.environment, COMPOSE_PROJECT_NAME: `lockkeeper${randomBytes(4).toString('hex')}` }
-  async function compose(...args: string[]): Promise<string> {
-    const files = ['--file', 'docker-compose.yml', '--file', 'test.yml']
-    const { stdout } = await run(command, [...first, ...files, ...args], { cwd: project, env: environment })
-    return stdout.trim()
+  await startTlsProxy(besides, { host: gateway, port: slackPort, target: Number(new URL(slack.url).port) })
+  await startTlsProxy(besides, { host: gateway, port: accountPort, target: Number(new URL(accountApi.url).port) })
+  const own = {
+    image,
+    build: { network: 'host' },
+    volumes: [`${authority}:/ca.crt:ro`],
+    extra_hosts: Object.values(hosts).map((name) => `${name}:host-gateway`),
   }
-  onTestFinished(async () => void (await compose('down', '--volumes')))
-  return { compose, slack, accountApi, slackUrl: `http://127.0.0.1:${port}/slack/events` }
+  await writeFile(join(besides, 'test.yml'), stringify({ services: { bot: own } }))
+
+  /** Runs a command as it is written, in a terminal. Returns what it printed. */
+  async function run(command: string, runsUntil?: string): Promise<string> {
+    const script = join(besides, 'command')
+    await writeFile(script, `set -euo pipefail\n${command}\n`)
+    return copy.run({ commands: `script --quiet --return --command 'bash ${script}' /dev/null`, runsUntil })
+  }
+
+  onTestFinished(async () => {
+    await run('docker compose down --volumes')
+    await copy.close()
+    await rm(besides, { recursive: true, force: true })
+  })
+  await takeSteps(copy, {
+    secrets: { slack_bot_token: slack.botToken, slack_signing_secret: slack.signingSecret, infra_api_key: accountApi.key },
+    settings: {
+      SLACK_API_URL: slack.apiUrl,
+      INFRA_API_URL: `https://${hosts.account}:${accountPort}`,
+      APPROVERS: people.ben,
+      MOVE_POLL_INTERVAL: '200ms',
+      NODE_EXTRA_CA_CERTS: '/ca.crt',
+      // Published on 127.0.0.1. The bot keeps 3000 inside.
+      PORT: String(port),
+    },
+  })
+  return { run, slack, accountApi, slackUrl: `http://127.0.0.1:${port}/slack/events` }
 }
 
-/** Writes the secrets as docs/install.md says: readable files in a folder that only the owner may enter. */
-async function writeSecrets(project: string, given: Record<string, string>): Promise<void> {
-  const password = randomBytes(32).toString('hex')
-  const made = { redis_password: password, redis_url: `redis://:${password}@redis:6379`, state_key: randomBytes(32).toString('hex') }
-  for (const [name, value] of Object.entries({ ...given, ...made })) {
-    const file = join(project, 'secrets', name)
-    await writeFile(file, `${value}\n`)
-    await chmod(file, 0o644)
-  }
-  await chmod(join(project, 'secrets'), 0o700)
+interface Written {
+  secrets: Record<string, string>
+  settings: Record<string, string>
+}
+
+/** Takes the steps of docs/install.md before the start: its commands, and in between what a person writes with an editor. */
+async function takeSteps(copy: ReturnType<typeof cleanCopy>, { secrets, settings }: Written): Promise<void> {
+  const steps = commandBlocks('docs/install.md').filter(({ section, notRun }) => section === 'Docker Compose' && notRun === undefined)
+  const [createSecrets, ...others] = steps
+  if (createSecrets) await copy.run(createSecrets)
+  for (const [name, value] of Object.entries(secrets)) await writeFile(join(copy.folder, 'secrets', name), `${value}\n`, { mode: 0o600 })
+  for (const step of others) await copy.run(step)
+  const lines = Object.entries(settings).map(([name, value]) => `${name}=${value}\n`)
+  await appendFile(join(copy.folder, '.env'), lines.join(''))
+}
+
+/** Returns the variables by which docker finds the engine. */
+function environmentOf({ environment }: Engine): Record<string, string> {
+  const given: Record<string, string | undefined> = environment
+  const names = ['DOCKER_HOST', 'DOCKER_BUILDKIT']
+  return Object.fromEntries(names.flatMap((name) => (given[name] === undefined ? [] : [[name, given[name]]])))
+}
+
+/** Returns a PATH on which `docker compose` works, also where Compose is a program of its own, as Debian 12 has it. */
+async function pathWithCompose(folder: string): Promise<string> {
+  const path = process.env.PATH ?? ''
+  const [docker, compose] = [findProgram(['docker']), findProgram(['docker-compose'])]
+  if (!docker || !compose) return path
+  await mkdir(folder)
+  const program = join(folder, 'docker')
+  await writeFile(program, `#!/bin/sh\nif [ "$1" = compose ]; then shift; exec ${compose} "$@"; fi\nexec ${docker} "$@"\n`)
+  await chmod(program, 0o755)
+  return `${folder}:${path}`
 }
 
 /** Accepts TLS at an address that containers reach, and passes everything on to a port on loopback. */

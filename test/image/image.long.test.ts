@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { rm } from 'node:fs/promises'
 import { afterAll, beforeAll, expect, inject, onTestFinished, test } from 'vitest'
+import { composeCommands, composePrints } from '../docs/compose-commands.ts'
 import { ops, people, untilCard, untilReport } from '../journeys/world.ts'
 import { startAccountApi } from '../sandbox/account-api/start-account-api.ts'
 import { botVariables } from '../sandbox/bot-variables.ts'
@@ -116,20 +117,24 @@ test('no secret that is beside the code is in the history or the layers', async 
   expect({ found, sourceSeen: seen > 0 }).toEqual({ found: 0, sourceSeen: true })
 }, 180_000)
 
-test('docker-compose.yml brings up the bot and its Redis, and a move is made between stand-ins with TLS', async () => {
-  const { compose, slack, accountApi, slackUrl } = await prepareCompose(engine, { image, project })
-  await compose('up', '--detach', '--no-build')
-  slack.connectBot(slackUrl)
-  const [bot = '', redis = ''] = await Promise.all(['bot', 'redis'].map((service) => compose('ps', '--quiet', service)))
-  for (const container of [redis, bot]) {
-    await expect.poll(() => inspect(container, '{{.State.Health.Status}}'), { timeout: 40_000 }).toBe('healthy')
+test('the Compose commands of the docs work as they are written, and a move is made between stand-ins with TLS', async () => {
+  const { run, slack, accountApi, slackUrl } = await prepareCompose(engine, image)
+  const containerOf = async (service: string) => (await run(`docker compose ps --quiet ${service}`)).trim().split(/\s+/).at(-1) ?? ''
+  const healthOf = async (service: string) => inspect(await containerOf(service), '{{.State.Health.Status}}')
+  const commands = composeCommands()
+  expect(commands[0]).toBe('docker compose up -d')
+
+  const printed = new Map<string, string>()
+  for (const command of commands) {
+    printed.set(command, await run(command, composePrints[command]))
+    for (const service of ['redis', 'bot']) await expect.poll(() => healthOf(service), { timeout: 60_000 }).toBe('healthy')
   }
-  const readStatus = "fetch('http://127.0.0.1:9464/status').then((answer) => answer.text()).then(console.log)"
-  await expect.poll(() => engine.docker('exec', bot, 'node', '--eval', readStatus), { timeout: 60_000 }).toMatch(/^{"ok":true/)
-
+  slack.connectBot(slackUrl)
   await move({ slack, accountApi })
-  await compose('stop')
+  const containers = await Promise.all(['bot', 'redis'].map(containerOf))
+  await run('docker compose stop')
 
-  expect(await inspect(bot, '{{.State.ExitCode}}')).toBe('0')
-  expect(await inspect(redis, '{{.State.ExitCode}}')).toBe('0')
-}, 240_000)
+  const ofEval = commands.find((command) => command.includes('/status')) ?? ''
+  expect(printed.get(ofEval)).toContain('{"ok":true')
+  for (const container of containers) expect(await inspect(container, '{{.State.ExitCode}}')).toBe('0')
+}, 480_000)

@@ -2,6 +2,18 @@ import { describe, expect, test } from 'vitest'
 import { cardNow, finn, onlyRequest, requestMove, startWorldUnder, steady, writesOf } from './policy-world.ts'
 import { people, untilCard, untilReport, untilShown } from './world.ts'
 
+/** Of two approvals that are needed, Chiara gives the first and then leaves the group. After that Ben gives his. */
+async function approvedAfterFirstLeft() {
+  const world = await startWorldUnder('rules:\n  - { name: two, approve: { any_of: [S0ONCALL01], approvals: 2 } }')
+  const { card } = await requestMove(world)
+  await world.chiara.click(card, 'Approve')
+  await untilShown(world.slack, people.chiara, /^Approved \(/)
+
+  world.slack.setUserGroup('S0ONCALL01', { members: [people.ben, finn] })
+  await world.ben.click(card, 'Approve')
+  return { world, card }
+}
+
 describe('more than one approval', () => {
   const three = `
 rules:
@@ -110,13 +122,7 @@ rules:
   })
 
   test('no longer counts a person who left the group after approving', async () => {
-    const world = await startWorldUnder('rules:\n  - { name: two, approve: { any_of: [S0ONCALL01], approvals: 2 } }')
-    const { card } = await requestMove(world)
-    await world.chiara.click(card, 'Approve')
-    await untilShown(world.slack, people.chiara, /^Approved \(/)
-
-    world.slack.setUserGroup('S0ONCALL01', { members: [people.ben, finn] })
-    await world.ben.click(card, 'Approve')
+    const { world, card } = await approvedAfterFirstLeft()
     const said = await untilShown(world.slack, people.ben, /^Approved \(/)
     expect(await onlyRequest(world.records)).toMatchObject({ state: 'waiting' })
     expect(said.text).toMatchInlineSnapshot(`"Approved (1 of 2). One more needed."`)
@@ -129,13 +135,7 @@ rules:
 
 describe('a waiting card', () => {
   test('counts only approvals that are still valid', async () => {
-    const world = await startWorldUnder('rules:\n  - { name: two, approve: { any_of: [S0ONCALL01], approvals: 2 } }')
-    const { card } = await requestMove(world)
-    await world.chiara.click(card, 'Approve')
-    await untilShown(world.slack, people.chiara, /^Approved \(/)
-
-    world.slack.setUserGroup('S0ONCALL01', { members: [people.ben, finn] })
-    await world.ben.click(card, 'Approve')
+    const { world, card } = await approvedAfterFirstLeft()
     await untilShown(world.slack, people.ben, /1 of 2/)
 
     expect(cardNow(world, card)?.text).toContain('1 of 2 approvals')

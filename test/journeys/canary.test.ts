@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { Redis } from 'ioredis'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { type AccountApi, startAccountApi } from '../sandbox/account-api/start-account-api.ts'
+import { botProgram } from '../sandbox/bot-programs.ts'
 import { botVariables } from '../sandbox/bot-variables.ts'
 import { type Redis as OwnRedis, startRedis } from '../sandbox/redis/start-redis.ts'
 import type { Message, Slack } from '../sandbox/slack/slack.ts'
@@ -13,7 +14,7 @@ import { systemEnvironment } from '../sandbox/system-environment.ts'
 import { startTraceCollector, type TraceCollector } from '../sandbox/trace-collector.ts'
 import { ops, people, untilReport, untilShown } from './world.ts'
 
-const main = join(import.meta.dirname, 'quick-main.ts')
+const main = botProgram('quick-main')
 
 let slack: Slack
 let accountApi: AccountApi

@@ -1,10 +1,10 @@
-import { join } from 'node:path'
 import { expect, type TestContext, test } from 'vitest'
 import { startStandInWorld } from '../faults/stand-in-world.ts'
 import type { AccountApi } from '../sandbox/account-api/start-account-api.ts'
+import { botProgram } from '../sandbox/bot-programs.ts'
 import { ops, untilCard, untilReport } from './world.ts'
 
-const program = join(import.meta.dirname, '..', '..', 'src', 'main.ts')
+const program = botProgram('main')
 
 /** Runs the bot as in production, in a process that can be killed. */
 function startWorldWithProcess(moveTakesMs: number, { onTestFinished: onEnd }: TestContext) {

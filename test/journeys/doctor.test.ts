@@ -109,7 +109,10 @@ describe('the ten mistakes', () => {
   test('3: the bot is missing in the channel of the command and in that of the operators', async () => {
     const world = await startWorld({ env: { OPS_CHANNEL: 'C0PRIVATE1', CHANNELS: ops } })
     expect(await complaints(world, general)).toMatchInlineSnapshot(
-      `":x: *Channels:* Lockkeeper isn't in <#C0GENERAL1> and <#C0PRIVATE1>, so it can't post there. *Fix:* Run \`/invite @Lockkeeper\` there."`,
+      `
+      ":x: *Channels:* Lockkeeper isn't in <#C0GENERAL1>, so it can't post there. *Fix:* Run \`/invite @Lockkeeper\` there.
+      :x: *Notices:* Lockkeeper isn't in <#C0PRIVATE1>, so nobody gets notices about problems. *Fix:* Run \`/invite @Lockkeeper\` there, or correct \`OPS_CHANNEL\`."
+    `,
     )
     world.slack.archive(ops)
     expect(await complaints(world, general)).toContain('<#C0OPS00001> is archived')

@@ -60,8 +60,7 @@ describe('the listings', () => {
       "*3 Elastic IPs with \`fra\`*
       :large_green_circle: *\`203.0.113.40\`*  ·  on \`edge-fra-1\`  ·  active  ·  Storefront  ·  FRA
       :large_green_circle: *\`203.0.113.41\`*  ·  on \`edge-fra-2\`  ·  active  ·  Storefront  ·  FRA
-      :large_green_circle: *\`2001:db8:40:1::\`*  ·  on \`web-fra-1\`  ·  active  ·  Storefront  ·  FRA
-      Not listed: 1 still being provisioned."
+      :large_green_circle: *\`2001:db8:40:1::\`*  ·  on \`web-fra-1\`  ·  active  ·  Storefront  ·  FRA"
     `)
   })
 

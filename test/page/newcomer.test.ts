@@ -166,6 +166,28 @@ test('two people are side by side, each with their own page and their own phone'
   await page.getByText('You are Ada').waitFor()
 })
 
+test('two people in a narrow window are one at a time, with a badge at the one for whom something waits', patience, async () => {
+  const { sandbox, browser } = current()
+  const page = await browser.open(sandbox.url)
+  await page.getByRole('button', { name: 'Two people' }).click()
+  await page.setViewportSize(phone)
+  const ada = page.frameLocator('iframe[title="Ada Okafor"]')
+  const ben = page.frameLocator('iframe[title="Ben Laurent"]')
+  await ada.getByText('You are Ada').waitFor()
+  await ben.getByText('You are Ben').waitFor({ state: 'attached' })
+  expect(await ben.getByText('You are Ben').isVisible()).toBe(false)
+
+  const { elasticIp, target } = nextMove()
+  const field = ada.getByRole('textbox', { name: 'Message', exact: true })
+  await field.fill(`/infra ip move ${elasticIp.address} ${target.hostname}`)
+  await field.press('Enter')
+  await page.getByRole('button', { name: /^Ben Laurent, \d+ to decide$/ }).click()
+
+  await ben.getByRole('article').filter({ hasText: elasticIp.address }).getByRole('button', { name: 'Approve' }).last().waitFor()
+  expect(await field.isVisible()).toBe(false)
+  await browser.shoot(page, '36-two-people-narrow')
+})
+
 test('on a phone the next step, the badges and the notification are there, too', patience, async () => {
   const { sandbox, browser } = current()
   const page = await browser.open(sandbox.url, { viewport: phone, hasTouch: true, isMobile: true })

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { botProgram } from './bot-programs.ts'
 import { systemEnvironment } from './system-environment.ts'
 import type { Watchdog } from './watchdog.ts'
 
@@ -22,7 +23,7 @@ const root = fileURLToPath(new URL('../../', import.meta.url))
 const patienceMs = 30_000
 const between = 50
 
-/** Runs the real bot as in production: as its own process, from its real entry point. */
+/** Runs the real bot as in production: as its own process, from its real entry point, which `npm test` bundles. */
 export function createBotProcess({ env, opsPort, watchdog, onLine, onEnd }: BotProcessOptions) {
   const lines: string[] = []
   let bot: ChildProcess | undefined
@@ -31,7 +32,7 @@ export function createBotProcess({ env, opsPort, watchdog, onLine, onEnd }: BotP
   async function start(): Promise<void> {
     if (isRunning(bot)) throw new Error('The bot is already running.')
     const from = lines.length
-    const child = spawn(process.execPath, ['src/main.ts'], {
+    const child = spawn(process.execPath, [botProgram('main')], {
       cwd: root,
       env: { ...systemEnvironment(), ...env },
       stdio: ['ignore', 'pipe', 'pipe'],

@@ -36,6 +36,12 @@ async function requestMove(skip: number) {
   return { elasticIp, card, cardNow }
 }
 
+test('the first start of the bot writes no error to its log', async () => {
+  await expect.poll(() => sandbox.bot.output().join('\n')).toContain('Redis has no data of Lockkeeper yet')
+
+  expect(sandbox.bot.output().filter((line) => line.includes('"level":"error"'))).toEqual([])
+})
+
 test('a switch stays on until it is turned off: the account API is away, then it answers again', async () => {
   const { said, breakages: after } = await use({ id: 'account-api-away', on: true })
   expect([said, after.find(({ id }) => id === 'account-api-away')?.isOn]).toEqual([undefined, true])

@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { expect, onTestFinished, test } from 'vitest'
 import { startSandbox } from './sandbox.ts'
+import { systemEnvironment } from './system-environment.ts'
 
 const main = fileURLToPath(new URL('./main.ts', import.meta.url))
 const [ada, ops] = ['U0ADA00001', 'C0OPS00001']
@@ -51,22 +52,13 @@ test('over Socket Mode the bot answers too, and a killed one is started again at
   expect(ended).toEqual([])
 })
 
-test('the first start of the bot writes no error to its log', async () => {
-  const sandbox = await startSandbox()
-  onTestFinished(sandbox.close)
-
-  await expect.poll(() => sandbox.bot.output().join('\n')).toContain('Redis has no data of Lockkeeper yet')
-
-  expect(sandbox.bot.output().filter((line) => line.includes('"level":"error"'))).toEqual([])
-})
-
 test('a bot that fails to start prints the reason', async () => {
   await expect(startSandbox({ env: { APPROVERS: 'everybody' } })).rejects.toThrow(/The bot did not start\.\n.*APPROVERS/s)
 })
 
 function run(env: Record<string, string>) {
   const child: ChildProcess = spawn(process.execPath, [main], {
-    env: { ...process.env, npm_lifecycle_event: '', ...env },
+    env: { ...process.env, ...systemEnvironment(), npm_lifecycle_event: '', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   onTestFinished(() => void child.kill('SIGKILL'))

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import type { Socket } from 'node:net'
 import { fileURLToPath } from 'node:url'
+import { systemEnvironment } from './system-environment.ts'
 
 const program = fileURLToPath(new URL('./watchdog-process.ts', import.meta.url))
 
@@ -11,6 +12,7 @@ const program = fileURLToPath(new URL('./watchdog-process.ts', import.meta.url))
  */
 export function startWatchdog({ folder }: { folder?: string } = {}) {
   const watchdog = spawn(process.execPath, [program, ...(folder ? [folder] : [])], {
+    env: systemEnvironment(),
     stdio: ['pipe', 'ignore', 'ignore'],
     // A process group of its own keeps Ctrl+C in a terminal away, so that this process controls the end.
     detached: true,

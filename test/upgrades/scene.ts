@@ -1,5 +1,10 @@
 import { join } from 'node:path'
+import type { Redis } from 'ioredis'
+import { createKeyring } from '../../src/domain/signing/keyring.ts'
+import { createKeys } from '../../src/redis/key-names.ts'
+import { createOwedNotices } from '../../src/requests/outbox/owed-notices.ts'
 import { alert, token } from '../journeys/alert-deliveries.ts'
+import { secretsOf } from '../requests/signatures-for-test.ts'
 import { apiKeys } from '../sandbox/account-api/data/api-keys.ts'
 import { elasticIps } from '../sandbox/account-api/data/elastic-ips.ts'
 import { idOf } from '../sandbox/account-api/data/ids.ts'
@@ -14,6 +19,18 @@ export const envOf = (release: string) => ({ ...storedBy, POLICY_FILE: policyOf(
 
 /** The prefix and the key of the bot that wrote the stored data. Signatures depend on both. */
 export const storedBy = { REDIS_PREFIX: 'upgrades-0.1', STATE_KEY: 'the-key-that-signed-the-fixtures-of-0.1' }
+
+/** The notices to the operators that this bot writes to Redis. */
+export function owedNoticesOf(redis: Redis) {
+  const keyring = createKeyring(secretsOf(storedBy.STATE_KEY), { purpose: 'notices', prefix: storedBy.REDIS_PREFIX })
+  return createOwedNotices({ redis, keys: createKeys(storedBy.REDIS_PREFIX), keyring })
+}
+
+/** A notice that the operators have not got yet. */
+export const owedNotice = {
+  key: 'api-key-rejected',
+  notice: { code: 'api-key-rejected', level: 'error', message: { text: 'The account API rejects INFRA_API_KEY.', blocks: [] } },
+} as const
 
 export const server = (hostname: string) => serverId('storefront', hostname)
 

@@ -7,14 +7,27 @@ import { isMachine } from '../../src/domain/approval/origin.ts'
 import { isOpen, type Request, requestStates } from '../../src/domain/request/request.ts'
 import { changeKinds } from '../../src/features/index.ts'
 import { createKeys } from '../../src/redis/key-names.ts'
+import type { OwedNotice } from '../../src/requests/outbox/owed-notices.ts'
 import { createStore } from '../../src/requests/store/store.ts'
 import { delivery, post, resolved, type WireAlert } from '../journeys/alert-deliveries.ts'
-import { ops, people, startWorld, untilShown, type World } from '../journeys/world.ts'
+import { general, ops, people, startWorld, untilShown, type World } from '../journeys/world.ts'
 import { noteOf } from '../requests/audit-for-test.ts'
 import { noAudit } from '../requests/redis-for-test.ts'
 import { signaturesOfBot } from '../requests/signatures-for-test.ts'
 import { asIfNow } from './as-if-now.ts'
-import { accountElasticIps, accountKeys, envOf, evacuation, nodeDown, server, single, storedBy, unanswered } from './scene.ts'
+import {
+  accountElasticIps,
+  accountKeys,
+  envOf,
+  evacuation,
+  nodeDown,
+  owedNotice,
+  owedNoticesOf,
+  server,
+  single,
+  storedBy,
+  unanswered,
+} from './scene.ts'
 import { removeStoredData, type StoredData, writeStoredData } from './stored-data.ts'
 
 const releases = readdirSync(import.meta.dirname, { withFileTypes: true }).filter((entry) => entry.isDirectory())
@@ -63,6 +76,20 @@ describe.each(releases.map(({ name }) => name))('what release %s stored', (relea
       const verify = request.decision.breakGlass ? signatures.verifyBreakGlass : signatures.verifyApproved
       expect(verify(request, request.decision)).toBe('genuine')
     }
+  })
+
+  test('has a notice that the operators have not got, and the next process posts it', async () => {
+    const { redis, store } = await load()
+    const [stored = ''] = Object.values(await redis.hgetall(keys.owedNotices))
+    const notice: OwedNotice = JSON.parse(stored.slice(stored.indexOf(' ') + 1))
+    // Notices are dropped after a day, so this one is as old as if its process had died a minute ago.
+    await owedNoticesOf(redis).keep(owedNotice.key, { ...notice, at: Date.now() - 60_000 })
+    await asIfNow({ redis, keys, store, signatures }, ids, Date.now() - data.writtenAt)
+
+    const { slack } = await startWorld({ env: { ...envOf(release), OPS_CHANNEL: general }, account: { key: accountKeys.key } })
+    slack.invite(general)
+
+    await expect.poll(() => slack.messages(general).map(({ text }) => text), quick).toContainEqual(expect.stringContaining('INFRA_API_KEY'))
   })
 
   test('is listed, decided and continued to its end, and the audit chain goes on', async () => {

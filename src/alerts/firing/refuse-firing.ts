@@ -15,7 +15,7 @@ export interface RefuseFiringParts {
   /** The slash command, for what people can do by hand. */
   command: string
   /** Receives a channel that takes no message, with Slack's error code. */
-  onUnposted: (channelId: string, error: string) => void
+  onUnposted: (channelId: string, error: string) => Promise<void> | void
 }
 
 export interface Refused {
@@ -37,7 +37,7 @@ export function createRefuseFiring({ states, slots, postOnce, command, onUnposte
     const notice = nothingProposed(sourceOf(alert), words, { command, server: server?.name, isEmpty })
     const posted = await postOnce({ channelId, key: `alert/${alert.key}` }, notice, { again: claim.again })
     if (posted.is === 'refused') {
-      onUnposted(channelId, posted.error)
+      await onUnposted(channelId, posted.error)
       await states.free(claim, serverId)
       return { is: 'refused', reason: 'not-posted' }
     }

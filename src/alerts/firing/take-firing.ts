@@ -27,7 +27,7 @@ interface TakeFiringParts extends RefuseFiringParts, RequestEvacuationParts, Omi
   findAlerted: FindAlerted
   isProposal: IsProposal
   /** Receives a request that no alert about that server led to, although Redis said so. */
-  onForged: (proposed: Proposed) => void
+  onForged: (proposed: Proposed) => Promise<void> | void
 }
 
 /**
@@ -45,8 +45,8 @@ export function createTakeFiring(parts: TakeFiringParts) {
     for (let attempt = 0; attempt < mostTries; attempt += 1) {
       const taken = await tryFiring(alert, route, signal)
       if (taken.is !== 'forged') return taken
+      await onForged(taken.proposed)
       await states.forget(alert.key, taken.proposed)
-      onForged(taken.proposed)
     }
     throw new TryLater('no alert led to the request that stands for it')
   }

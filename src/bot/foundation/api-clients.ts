@@ -7,10 +7,11 @@ import { slackLogger } from '../../ops/log/slack-logger.ts'
 import { webClientOptions } from '../../slack/receive/app.ts'
 import { createNameOperators } from '../../slack/text/name-operators.ts'
 import { fetchIdentity } from '../../slack/web-api/identity.ts'
-import { measuredResponseFetch } from '../../slack/web-api/measured-fetch.ts'
+import { measuredFetch, measuredResponseFetch } from '../../slack/web-api/measured-fetch.ts'
 import { createMessenger } from '../../slack/web-api/messenger.ts'
 import { namingMessenger, namingRespond } from '../../slack/web-api/naming-messenger.ts'
 import { createResponder, responseOrigins } from '../../slack/web-api/response-url.ts'
+import { createSetupProbe } from '../../slack/web-api/setup-probe.ts'
 import { createSlackIdentity } from './slack-identity.ts'
 import type { Telemetry } from './telemetry.ts'
 
@@ -35,6 +36,7 @@ function createSlackClients({ botToken, apiUrl }: Config['slack'], opsChannel: s
   return {
     logger,
     client,
+    setupProbe: createSetupProbe({ client, apiUrl, fetch: measuredFetch(onSlackCall) }),
     identity,
     nameOperators,
     messenger: namingMessenger(messenger, nameOperators),

@@ -8,6 +8,7 @@ import { createAssignments } from '../../redis/assignments.ts'
 import { assignmentsRefused } from '../../requests/messages/operator-notices.ts'
 import { createApiClients } from './api-clients.ts'
 import { createOperatorNotifier } from './operator-notifier.ts'
+import { createOpsChannel } from './ops-channel.ts'
 import { createRedisConnections } from './redis-connections.ts'
 import { createRequests } from './requests.ts'
 import { type BotTracing, createTelemetry } from './telemetry.ts'
@@ -28,12 +29,17 @@ export function createFoundation(config: Config, { log, printAudit = createAudit
   const keyring = createKeyring(config.signingSecrets, { purpose: 'assignments', prefix: config.redis.prefix })
   const onAssignmentsLost = telemetry.errorReports.of('jobs')
   const clients = createApiClients(config, telemetry, (all) => void assignments.note(all).catch(onAssignmentsLost))
+  const opsChannel = createOpsChannel({
+    channelId: config.opsChannel,
+    membership: clients.slack.setupProbe.membership,
+    lines: telemetry.lines,
+  })
   const operators = createOperatorNotifier({ config, telemetry, redis, clients })
   const assignments = createAssignments({
     redis: redis.prompt,
     keys: redis.keys,
     keyring,
-    onRefused: (problem) => void operators.notify('assignments-refused', assignmentsRefused(problem), { about: problem }),
+    onRefused: (problem) => operators.owe('assignments-refused', assignmentsRefused(problem), { about: problem }),
   })
   const requests = createRequests({ config, printAudit, telemetry, redis, clients, operators })
 
@@ -45,6 +51,6 @@ export function createFoundation(config: Config, { log, printAudit = createAudit
     await redis.close()
   }
 
-  return { config, timings, telemetry, redis, clients, assignments, operators, requests, disconnect }
+  return { config, timings, telemetry, redis, clients, assignments, operators, opsChannel, requests, disconnect }
 }
 export type Foundation = ReturnType<typeof createFoundation>

@@ -28,7 +28,7 @@ export function createOperatorNotifier({
   clients,
 }: OperatorNotifierParts) {
   const { command } = config.slack
-  const { notify, stop } = createNotifyOperators({
+  const notices = createNotifyOperators({
     redis: redis.prompt,
     keys: redis.keys,
     messenger: clients.slack.messenger,
@@ -38,13 +38,15 @@ export function createOperatorNotifier({
     onError: errorReports.of('operators'),
   })
 
+  const { notify, owe } = notices
+
   const onApiError = createApiErrorHandler({
     lines,
     count: () => metrics.error('account-api'),
     onRefusedKey: (error) => void notify('api-key-rejected', refusedKey(error), { about: String(error.status) }),
   })
 
-  function onUndeliverable(request: Request, error: string, report?: ReportName): void {
+  function onUndeliverable(request: Request, error: string, report?: ReportName): Promise<void> {
     const [words, about] =
       report === 'break-glass'
         ? [
@@ -52,28 +54,28 @@ export function createOperatorNotifier({
             `${report}:${request.id}`,
           ]
         : [undeliverable(request, error, command), request.id]
-    void notify('report-undeliverable', words, { requestId: request.id, about })
+    return owe('report-undeliverable', words, { requestId: request.id, about })
   }
 
   /** Handles a request whose record, approvals or history cannot be trusted. */
-  function onDistrusted(request: Request, problem: AuthorityProblem): void {
+  function onDistrusted(request: Request, problem: AuthorityProblem): Promise<void> {
     const { code } = problem
     if (isForgery(code)) metrics.notGenuine(code)
-    void notify(codes[code], distrusted(request, problem), { requestId: request.id, about: `${code}:${request.id}` })
+    return owe(codes[code], distrusted(request, problem), { requestId: request.id, about: `${code}:${request.id}` })
   }
 
   /** Handles a request that is due and whose record is gone. */
-  function onLostRecord(requestId: string): void {
+  function onLostRecord(requestId: string): Promise<void> {
     metrics.requestsLost('one-record')
-    void notify('request-lost', lostRecord(requestId, command), { requestId })
+    return owe('request-lost', lostRecord(requestId, command), { requestId })
   }
 
-  function onDoubledWrite(requestId: string): void {
+  function onDoubledWrite(requestId: string): Promise<void> {
     metrics.writeDoubled()
-    void notify('write-doubled', doubledWrite(requestId, command), { requestId })
+    return owe('write-doubled', doubledWrite(requestId, command), { requestId })
   }
 
-  return { notify, onApiError, onUndeliverable, onDistrusted, onLostRecord, onDoubledWrite, stop }
+  return { ...notices, onApiError, onUndeliverable, onDistrusted, onLostRecord, onDoubledWrite }
 }
 export type OperatorNotifier = ReturnType<typeof createOperatorNotifier>
 

@@ -38,11 +38,16 @@ export function createRedisConnections(
     return findRedisFaults(await guardStore(() => readInfos(prompt)))
   }
 
+  /** Returns them for a process that warns of them. With ALLOW_VOLATILE_REDIS the operators accepted them, and the log warned about them at the start. */
+  async function unacceptedFaults(): Promise<RedisFault[]> {
+    return allowVolatile ? [] : faults()
+  }
+
   async function close(): Promise<void> {
     await Promise.allSettled([closeRedis(prompt), closeRedis(patient)])
   }
 
-  return { keys: createKeys(prefix), prompt, patient, reach, faults, problem: problems.latest, close }
+  return { keys: createKeys(prefix), prompt, patient, reach, faults, unacceptedFaults, problem: problems.latest, close }
 }
 export type RedisConnections = ReturnType<typeof createRedisConnections>
 

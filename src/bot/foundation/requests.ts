@@ -4,7 +4,7 @@ import { createKeyring } from '../../domain/signing/keyring.ts'
 import { createAccess } from '../../requests/access/access.ts'
 import { createCheckAuthority } from '../../requests/access/check-authority.ts'
 import { createCheckRecord } from '../../requests/access/check-record.ts'
-import { createCheckSearch } from '../../requests/access/check-search.ts'
+import { createCheckRetraction } from '../../requests/access/check-retraction.ts'
 import { createCatalog } from '../../requests/catalog.ts'
 import { createRenderer } from '../../requests/outbox/render.ts'
 import { createNoteOf } from '../../requests/store/request-note.ts'
@@ -55,7 +55,10 @@ export function createRequests({ config, printAudit, telemetry, redis, clients, 
     ruleOf: access.ruleOf,
     findSendsAndEnds: (request, since) => findSendsAndEnds(audits.jobs, request, since),
   })
-  const checkSearch = createCheckSearch({ signatures, findLastChange: (request, since) => findLastChange(audits.jobs, request, since) })
+  const checkRetraction = createCheckRetraction({
+    signatures,
+    findLastChange: (request, since) => findLastChange(audits.jobs, request, since),
+  })
   const { environment, moveTimeoutMs } = config
   const render = createRenderer({
     catalog,
@@ -100,7 +103,7 @@ export function createRequests({ config, printAudit, telemetry, redis, clients, 
     checkRecord,
     checkAuthority,
     checkItems,
-    checkSearch,
+    checkRetraction,
     render,
     newestHead: audits.newestHead,
     forPeople,

@@ -33,6 +33,7 @@ export const errorCodes = [
   'job-failed',
   'list-items-left-out',
   'operators-not-notified',
+  'operators-unreachable',
   'page-failed',
   'payload-not-handled',
   'payload-unreadable',

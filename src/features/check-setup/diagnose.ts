@@ -1,6 +1,6 @@
 import { accountApi } from './checks/account-api.ts'
 import { alerts } from './checks/alerts.ts'
-import { channels, groups } from './checks/channels.ts'
+import { channels, groups, notices } from './checks/channels.ts'
 import { clock, redis, workers } from './checks/operations.ts'
 import type { CheckResult } from './checks/result.ts'
 import { buttons, command, manifest, pickers, scopes, slack } from './checks/slack.ts'
@@ -16,6 +16,7 @@ export function diagnose(facts: SetupFacts): CheckResult[] {
     buttons(facts),
     pickers(facts),
     ...channels(facts),
+    ...notices(facts),
     ...groups(facts),
     ...alerts(facts),
     redis(facts),

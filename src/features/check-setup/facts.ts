@@ -17,6 +17,8 @@ export interface SetupFacts {
   home: 'shown' | { refused: string } | Unavailable
   lastReceivedMs: { click: number | undefined; options: number | undefined } | Unavailable
   channels: { id: string; membership: ChannelMembership | Unavailable }[]
+  /** The channel that gets the notices to the operators. Undefined if none is set. */
+  opsChannel: { id: string; membership: ChannelMembership | Unavailable } | undefined
   /** `decides`: its members may request or approve. Otherwise request messages only mention it. */
   groups: { id: string; decides: boolean; reading: GroupReading | Unavailable }[]
   /** Whether this process takes alerts, and the entries of the policy for them. */

@@ -33,8 +33,12 @@ export function createGather({ setup, access, store, accountApi, ownLastSlice }:
     // The app cannot be invited to a direct message.
     const here = /^[CG]/.test(channelId) ? [channelId] : []
     const ofPolicy = [...rules.flatMap((rule) => rule.channels ?? []), ...routes.map((route) => route.channelId)]
-    const ids = new Set([...here, ...ofPolicy, ...(opsChannel ? [opsChannel] : [])])
+    const ids = new Set([...here, ...ofPolicy])
     return Promise.all([...ids].map(async (id) => ({ id, membership: await readFact(() => probe.membership(id)) })))
+  }
+
+  async function readOpsChannel(): Promise<SetupFacts['opsChannel']> {
+    return opsChannel && { id: opsChannel.id, membership: await readFact(opsChannel.check) }
   }
 
   async function groupsOfPolicy(): Promise<SetupFacts['groups']> {
@@ -59,11 +63,12 @@ export function createGather({ setup, access, store, accountApi, ownLastSlice }:
   }
 
   return async function gather(viewer: Origin): Promise<SetupFacts> {
-    const [slack, home, lastReceivedMs, channels, groups, redis, api, ofSlackMs, ofRedisMs, workers] = await Promise.all([
+    const [slack, home, lastReceivedMs, channels, notices, groups, redis, api, ofSlackMs, ofRedisMs, workers] = await Promise.all([
       readFact(probe.reach),
       readFact(() => showHome(viewer)),
       readFact(lastReceived.read),
       channelsFor(viewer),
+      readOpsChannel(),
       groupsOfPolicy(),
       readFact(() => readRedis(redisFaults)),
       readFact(() => readAccountApi(accountApi, ownLastSlice)),
@@ -81,6 +86,7 @@ export function createGather({ setup, access, store, accountApi, ownLastSlice }:
       home,
       lastReceivedMs,
       channels,
+      opsChannel: notices,
       groups,
       alerts,
       redis,

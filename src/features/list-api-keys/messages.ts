@@ -53,7 +53,7 @@ export function apiKeyListing(keys: ApiKey[], words: string[], reading: Reading)
     mark: ({ remarks }) => (remarks.length > 0 ? mrkdwn`:warning:` : mrkdwn`:key:`),
     details: { of: 'api-key', placeholder: 'Details of an API key', idOf: ({ key }) => key.id, nameOf: ({ key }) => choiceOf(key) },
     none: mrkdwn`The account has no API keys.`,
-    notes: [...cutNotes(reading.missing ?? {}, keys.length), mrkdwn`Tokens can't be shown again.`],
+    notes: [...cutNotes(reading.missing ?? {}, keys.length, words), mrkdwn`Tokens can't be shown again.`],
   })
 }
 

@@ -16,7 +16,7 @@ export function baselineListing(all: Baseline[], words: string[], missing: Missi
     order: (a, b) => inNaturalOrder(a.name, b.name),
     row,
     none: mrkdwn`The team has no baselines.`,
-    notes: [...cutNotes(missing, all.length), mrkdwn`Baselines are a preview of the account API. Their content may change.`],
+    notes: [...cutNotes(missing, all.length, words), mrkdwn`Baselines are a preview of the account API. Their content may change.`],
     rowsPerPage: 4,
   })
 }

@@ -35,7 +35,7 @@ export function elasticIpListing(all: ElasticIp[], words: string[], missing: Mis
     mark: ({ status }) => marks[status] ?? mrkdwn`:white_circle:`,
     details: { of: 'elastic-ip', placeholder: 'Details of an Elastic IP', idOf: ({ id }) => id, nameOf: ({ address }) => address },
     none: mrkdwn`The account shows no Elastic IPs. Teams without the feature flag ${code('elastic_ips')} can't see any.`,
-    notes: cutNotes(missing, all.length),
+    notes: cutNotes(missing, all.length, words),
   })
 }
 

@@ -27,7 +27,7 @@ export function planListing(plans: Plan[], words: string[], missing: Missing = {
     }),
     empty: plans.length === 0 ? mrkdwn`The account API lists no plans.` : noneMatch(plans.length, query),
     notes: [
-      ...cutNotes(missing, plans.length),
+      ...cutNotes(missing, plans.length, words),
       mrkdwn`Prices in ${query.currency}, the lowest of the regions shown. ${code('cheapest')} compares by vCPU, ${code('cheapest-gb')} by memory.`,
       ...unlisted(offers.length),
     ],

@@ -50,7 +50,7 @@ export function serverListing({ items, ...missing }: ReadList<Server>, words: st
       nameOf: ({ server }) => pickerName(server),
     },
     none: mrkdwn`The account has no servers.`,
-    notes: [...cutNotes(missing, items.length), ...elasticIpNotes(elasticIps)],
+    notes: [...cutNotes(missing, items.length, words), ...elasticIpNotes(elasticIps)],
   })
 }
 

@@ -28,7 +28,7 @@ export function virtualMachineListing({ items, ...missing }: ReadList<VirtualMac
     columns,
     details: { of: 'virtual-machine', placeholder: 'Details of a virtual machine', idOf: ({ id }) => id, nameOf: pickerName },
     none: mrkdwn`The account has no virtual machines.`,
-    notes: cutNotes(missing, items.length),
+    notes: cutNotes(missing, items.length, words),
   })
 }
 

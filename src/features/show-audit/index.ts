@@ -40,7 +40,7 @@ interface ShowAuditParts {
   store: Pick<Store, 'findMany' | 'now'>
   catalog: WordsOfChanges
   linkTo: (request: Request) => string | undefined
-  onDoubledWrite: (requestId: string) => void
+  onDoubledWrite: (requestId: string) => Promise<void> | void
 }
 
 /** `/infra audit`: shows who requested, approved, rejected and did what, together with the account's own events of the same resources. */

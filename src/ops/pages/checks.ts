@@ -9,6 +9,8 @@ interface Probes {
   /** Returns the latest problem of the connection to Redis as a code, such as `ECONNREFUSED`. Undefined if there is none. */
   redisProblem?: () => string | undefined
   /** Rejects with an Error whose message is a sentence for operators. */
+  /** Returns the settings with which Redis could lose requests, as sentences. */
+  redisFaults: () => Promise<string[]>
   slack: () => Promise<unknown>
   accountApi: () => Promise<unknown>
   /** Rejects with an Error whose message is a sentence for operators, if requests are due and no worker handles them. */
@@ -19,12 +21,13 @@ interface Probes {
 const externalProbeMs = 30_000
 
 /** Creates the checks of `/status`. Each fails with its own sentence and shows no details of the failed call, which can be secret. */
-export function createChecks({ redis, redisProblem = () => undefined, slack, accountApi, worker }: Probes) {
+export function createChecks({ redis, redisProblem = () => undefined, redisFaults, slack, accountApi, worker }: Probes) {
   return {
     redis: failingWith(redis, () => redisWords(redisProblem())),
+    redisSettings: failingWith(async () => failOn(await redisFaults()), unknownWithoutRedis),
     slack: atMostEvery(externalProbeMs, async () => void (await slack())),
     accountApi: atMostEvery(externalProbeMs, failingWith(accountApi, apiProblem)),
-    worker: failingWith(worker, workerProblem),
+    worker: failingWith(worker, unknownWithoutRedis),
   } satisfies Record<string, Check>
 }
 
@@ -47,8 +50,12 @@ function apiProblem(error: unknown): string {
   return "The account API isn't responding"
 }
 
-/** Describes the problem of the worker. It is unknown while Redis does not answer, because the state of the workers is stored there. */
-function workerProblem(error: unknown): string {
+function failOn(faults: string[]): void {
+  if (faults.length > 0) throw new Error(faults.join(' '))
+}
+
+/** Describes the problem of something that is read from Redis, such as the state of the workers. It is unknown while Redis does not answer. */
+function unknownWithoutRedis(error: unknown): string {
   if (error instanceof StoreUnavailableError) return "Unknown while Redis isn't responding"
   return error instanceof Error ? error.message : 'Unknown'
 }

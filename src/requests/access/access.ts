@@ -13,7 +13,7 @@ import type { Catalog } from '../catalog.ts'
 import type { NoteOf } from '../store/request-note.ts'
 import { createAdmit } from './admit.ts'
 import { createFormGate } from './form-gate.ts'
-import { type Act, createJudge } from './judge.ts'
+import { createJudge, type Intent } from './judge.ts'
 import { createRefuse } from './refuse.ts'
 import { createRights } from './rights.ts'
 import { createStandings, type People } from './standings.ts'
@@ -38,10 +38,10 @@ export function createAccess({ people, policy, homeTeamId, catalog, noteRefusal,
   const { judge, judgeRequesting } = createJudge({ standings, policy, hasProject: catalog.hasProject, ruleOf })
   const refuse = createRefuse({ noteRefusal, noteOf, labelOf: catalog.labelOf })
 
-  /** Returns what allows an act. Throws a Refusal and notes it if the person may not. */
-  async function authorize(origin: Origin, act: Act): Promise<Grant> {
-    const ruling = await judge(origin, act, { fresh: act.to !== 'read' })
-    if (!ruling.allowed) throw await refuse(origin, act, ruling.denial)
+  /** Returns what allows an intent. Throws a Refusal and notes it if the person may not. */
+  async function authorize(origin: Origin, intent: Intent): Promise<Grant> {
+    const ruling = await judge(origin, intent, { fresh: intent.to !== 'read' })
+    if (!ruling.allowed) throw await refuse(origin, intent, ruling.denial)
     return ruling.grant
   }
 

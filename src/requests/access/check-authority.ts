@@ -71,7 +71,7 @@ export function createCheckAuthority({ signatures, ruleOf, findSendsAndEnds }: C
    */
   function lastApproval(request: Request, rule: PolicyRule): { at: number } | AuthorityProblem {
     const { decision, approvals } = request
-    if (decision?.breakGlass) return brokenGlass(request, decision, rule)
+    if (decision?.breakGlass) return emergencyApproval(request, decision, rule)
     const counted = decision ? signatures.verifyApproved(request, decision) : 'unsigned'
     const verdicts = [counted, ...approvals.map((approval) => signatures.verifyApproval(request, approval))]
     if (verdicts.includes('unknown-key')) return { code: 'unknown-key' }
@@ -83,7 +83,7 @@ export function createCheckAuthority({ signatures, ruleOf, findSendsAndEnds }: C
     return { at: Math.max(...approvals.map(({ at }) => at)) }
   }
 
-  function brokenGlass(request: Request, decision: Decision, rule: PolicyRule): { at: number } | AuthorityProblem {
+  function emergencyApproval(request: Request, decision: Decision, rule: PolicyRule): { at: number } | AuthorityProblem {
     if (isMachine(request.origin)) return { code: 'approvals-not-genuine' }
     const verdict = signatures.verifyBreakGlass(request, decision)
     if (verdict === 'unknown-key') return { code: 'unknown-key' }

@@ -16,13 +16,13 @@ import type { Request } from '../../domain/request/request.ts'
 import type { Freshness, Standings } from './standings.ts'
 
 /** What a person wants to do. */
-export type Act =
+export type Intent =
   /** Use Lockkeeper at all: every command, click, submission and option load. `what` names it for the audit. */
   | { to: 'read'; what?: string }
   /** Request a change of this kind. Its project, and so its rule, is not known yet. */
   | { to: 'request'; kind: ChangeKind }
-  | ActOnRequest
-type ActOnRequest =
+  | IntentOnRequest
+type IntentOnRequest =
   | { to: 'decide'; request: Request }
   | { to: 'break-glass'; request: Request }
   /** Take a step that only the requester may take. */
@@ -39,11 +39,11 @@ interface JudgeParts {
   ruleOf: (request: Request) => PolicyRule | undefined
 }
 
-/** Creates the function that judges an act by the policy, and by Slack's data on the person, the place and the user groups. */
+/** Creates the function that judges an intent by the policy, and by Slack's data on the person, the place and the user groups. */
 export function createJudge({ standings, policy, hasProject, ruleOf }: JudgeParts) {
-  async function judge(origin: Origin, act: Act, freshness: Freshness = { fresh: false }): Promise<Ruling> {
-    if (act.to === 'request') return (await judgeRequesting(origin, act.kind, freshness)).ruling
-    if (act.to !== 'read') return judgeOnRequest(origin, act, freshness)
+  async function judge(origin: Origin, intent: Intent, freshness: Freshness = { fresh: false }): Promise<Ruling> {
+    if (intent.to === 'request') return (await judgeRequesting(origin, intent.kind, freshness)).ruling
+    if (intent.to !== 'read') return judgeOnRequest(origin, intent, freshness)
     const { person, place } = await standings.personAndPlace(origin, origin.channelId, freshness)
     return judgeReader(person, place)
   }
@@ -62,13 +62,13 @@ export function createJudge({ standings, policy, hasProject, ruleOf }: JudgePart
   }
 
   /** Judges by the channel of the request, because the button can also be on the Home tab. */
-  async function judgeOnRequest(origin: Origin, act: ActOnRequest, freshness: Freshness): Promise<Ruling> {
-    const { channelId, userId: requesterId } = act.request.origin
+  async function judgeOnRequest(origin: Origin, intent: IntentOnRequest, freshness: Freshness): Promise<Ruling> {
+    const { channelId, userId: requesterId } = intent.request.origin
     const actor = { ...(await standings.personAndPlace(origin, channelId, freshness)), requesterId }
-    if (act.to === 'own') return judgeOwner(actor, act.wants)
-    const rule = ruleOf(act.request)
+    if (intent.to === 'own') return judgeOwner(actor, intent.wants)
+    const rule = ruleOf(intent.request)
     const membership = await standings.members(rule ? approverGroupsOf(rule) : [], freshness)
-    const judgeBy = { decide: judgeApprover, 'break-glass': judgeBreakGlass, track: judgeTracker }[act.to]
+    const judgeBy = { decide: judgeApprover, 'break-glass': judgeBreakGlass, track: judgeTracker }[intent.to]
     return judgeBy({ ...actor, rule, membership })
   }
 

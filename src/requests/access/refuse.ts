@@ -6,7 +6,7 @@ import { Refusal } from '../../slack/errors.ts'
 import { denialWords, type LabelOf } from '../messages/refusals/denials.ts'
 import type { NoteOf } from '../store/request-note.ts'
 
-/** What a person tried: an act, or the id of a button. */
+/** What a person tried: an intent, or the id of a button. */
 interface Attempt {
   to: string
   /** The command, click, submission or option load. */

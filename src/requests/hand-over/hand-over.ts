@@ -24,7 +24,7 @@ interface HandOverParts extends IssueAndShowParts {
   signatures: RequestSignatures
   /** Checks that people allowed the write. */
   checkAuthority: CheckAuthority
-  onDistrusted: (request: Request, problem: AuthorityProblem) => void
+  onDistrusted: (request: Request, problem: AuthorityProblem) => Promise<void> | void
   access: Access
   catalog: Catalog
   show: Show
@@ -73,7 +73,7 @@ export function createHandOver({ signatures, checkAuthority, onDistrusted, acces
     // Another click may have taken a step since the request was read. Then the audit shows a newer state.
     const current = await store.find(request.id)
     if (current && current.revision !== request.revision) throw new Refusal(tooLate(current, request.origin.userId))
-    onDistrusted(request, problem)
+    await onDistrusted(request, problem)
     if (problem.code !== 'unknown-key') await store.take(request, 'drop', { set: { causes: [problem] } })
     await show(request.id)
     throw new UserError(explainAll(undefined, [problem]).why)

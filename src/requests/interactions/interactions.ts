@@ -58,7 +58,7 @@ interface InteractionsParts {
   signatures: RequestSignatures
   checkAuthority: CheckAuthority
   /** Receives a request that cannot be trusted, and why. */
-  onDistrusted: (request: Request, problem: AuthorityProblem) => void
+  onDistrusted: (request: Request, problem: AuthorityProblem) => Promise<void> | void
   onApiError: (error: unknown) => void
   onError: (error: unknown) => void
   /** Continues a click or a form in the trace of its request. */

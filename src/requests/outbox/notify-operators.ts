@@ -4,27 +4,26 @@ import { createRepeats } from '../../domain/repeats.ts'
 import type { Keyring } from '../../domain/signing/keyring.ts'
 import { claim } from '../../redis/claims.ts'
 import type { Redis } from '../../redis/connect.ts'
-import { guardStore } from '../../redis/connect.ts'
 import type { Keys } from '../../redis/key-names.ts'
 import { createScripts } from '../../redis/scripts.ts'
 import { notice } from '../../slack/blocks/notice.ts'
 import { code as inCode, joinMrkdwn, type Mrkdwn, mrkdwn } from '../../slack/text/text.ts'
-import type { Message, Messenger } from '../../slack/web-api/messenger.ts'
+import type { Messenger } from '../../slack/web-api/messenger.ts'
+import { createNoticeMarks, quietMs } from './notice-marks.ts'
+import { createOwedNotices, type NoticeDraft, type NoticeLevel, type OwedNotice } from './owed-notices.ts'
+import { createPostNotice, type Tried } from './post-notice.ts'
 
-/** The same problem is notified once in this time, over all replicas and requests. */
-const quietMs = 3_600_000
+/** Longer than a search and a post in Slack can take. So if a claim has expired, its process has died. */
+const claimMs = 15_000
 
-/** Twice as long as a request to Slack can take. So if a claim has expired, its process has died. */
-const claimMs = 10_000
+/** A notice that is owed for this long was left by a process that died, or whose tries have ended. It may read the account first. */
+const usualLeftAfterMs = 20_000
 
 /** The waits between the tries. After about an hour only the log has the problem. */
 const usualWaitsMs = [5_000, 30_000, ...Array<number>(59).fill(60_000)]
 
 /** From this try on, what holds the mark is no process: its claim would have run out. */
 const triesOfClaim = 2
-
-/** `info`: a problem has ended. */
-type NoticeLevel = 'info' | 'warn' | 'error'
 
 interface NoticeOptions {
   requestId?: string
@@ -37,7 +36,7 @@ interface NoticeOptions {
 interface NotifyOperatorsParts {
   redis: Redis
   keys: Keys
-  messenger: Pick<Messenger, 'post'>
+  messenger: Pick<Messenger, 'post' | 'find'>
   channelId: string | undefined
   /** Signs the marks of problems that the operators were notified of. Somebody who can write to Redis would set them, to hide what they change. */
   keyring: Keyring
@@ -46,11 +45,20 @@ interface NotifyOperatorsParts {
   onError: (error: unknown) => void
   /** In ms; shorter in tests. */
   waitsMs?: number[]
+  leftAfterMs?: number
+}
+
+/** A notice on its way. `isUnsure`: an earlier try may have posted it. */
+interface Sending {
+  key: string
+  channelId: string
+  notice: OwedNotice
+  isUnsure: boolean
 }
 
 /**
- * Creates the notices to the channel of operators. Each is logged, and posted again and again until Slack has it. A process that finds
- * another one at work tries again later, too, because the other one may die before Slack has the notice.
+ * Creates the notices to the channel of operators. Each is logged, kept in Redis, and posted again and again until Slack has it. A process
+ * that finds another one at work tries again later, too, because the other one may die before Slack has the notice.
  */
 export function createNotifyOperators({
   redis,
@@ -61,60 +69,110 @@ export function createNotifyOperators({
   log,
   onError,
   waitsMs = usualWaitsMs,
+  leftAfterMs = usualLeftAfterMs,
 }: NotifyOperatorsParts) {
   const run = createScripts(redis)
+  const owed = createOwedNotices({ redis, keys, keyring })
+  const postNotice = createPostNotice(messenger)
   const repeats = createRepeats()
-  const { markOf, isMark } = createMarks(keyring)
+  const { markOf, isMark } = createNoticeMarks(keyring)
   /** The notices that this process is sending, by key, each with the timer of its next try. */
   const sending = new Map<string, NodeJS.Timeout | undefined>()
   let stopped = false
 
-  /** Resolves after the first try. Never throws. The notice names its code, by which people find out what to do. */
-  async function notify(code: ErrorCode, words: Mrkdwn, { requestId, about = requestId, level = 'error' }: NoticeOptions = {}) {
-    const key = about === undefined ? code : `${code}:${about}`
-    const fields = { code, ...(requestId === undefined ? {} : { requestId }) }
-    repeats.note(key, { report: (count) => log[level]({ ...fields, ...(count > 0 ? { repeats: count } : {}) }, notice(words).text) })
-    if (!channelId || sending.has(key)) return
-    sending.set(key, undefined)
-    const message = notice(joinMrkdwn([words, mrkdwn`More: ${inCode(code)} in docs/alerts-and-errors.md.`], ' '))
-    await tryFrom(0, key, channelId, message)
+  /**
+   * Logs a notice, keeps it in Redis, and begins to post it. Resolves once Redis has it, or does not answer. Never throws. Call it before a
+   * step after which nobody would find the problem again: if this process dies, another one posts the notice.
+   */
+  async function owe(code: ErrorCode, words: Mrkdwn, options: NoticeOptions = {}): Promise<void> {
+    await begin(code, words, options)
   }
 
-  async function tryFrom(tries: number, key: string, channel: string, message: Message): Promise<void> {
-    const failed = await notifyOnce(key, channel, message, tries)
+  /** Does the same, and resolves after the first try. The notice names its code, by which people find out what to do. */
+  async function notify(code: ErrorCode, words: Mrkdwn, options: NoticeOptions = {}): Promise<void> {
+    await (await begin(code, words, options)).firstTry
+  }
+
+  async function begin(code: ErrorCode, words: Mrkdwn, options: NoticeOptions): Promise<{ firstTry?: Promise<void> }> {
+    const key = keyOf(code, options)
+    const notice = noticeOf(code, words, options)
+    repeats.note(key, { report: (count) => write(notice, textOf(words), count) })
+    if (!channelId || sending.has(key)) return {}
+    sending.set(key, undefined)
+    // While Redis is away, the notice is only in this process.
+    await owed.keep(key, notice).catch(() => undefined)
+    return { firstTry: tryFrom(0, { key, channelId, notice, isUnsure: false }) }
+  }
+
+  function write({ code, level, requestId }: OwedNotice, text: string, count: number): void {
+    log[level]({ code, ...(requestId === undefined ? {} : { requestId }), ...(count > 0 ? { repeats: count } : {}) }, text)
+  }
+
+  /** Keeps a notice in Redis without posting it, for a caller that still reads what belongs to it. Throws StoreUnavailableError. */
+  async function keep(code: ErrorCode, words: Mrkdwn, options: NoticeOptions): Promise<void> {
+    if (channelId) await owed.keep(keyOf(code, options), noticeOf(code, words, options))
+  }
+
+  /** Makes what `keep` stores, for a script that records the problem in the same step. */
+  function draft(code: ErrorCode, words: Mrkdwn, options: NoticeOptions): NoticeDraft {
+    return channelId ? owed.draftOf(keyOf(code, options), noticeOf(code, words, options)) : ['', '']
+  }
+
+  /** Posts the notices that processes have left which died. Resolves after the first try of each. Throws StoreUnavailableError. */
+  async function resume(): Promise<void> {
+    const left = [...(await owed.list())].filter(([, { at }]) => Math.abs(Date.now() - at) >= leftAfterMs)
+    await Promise.all(left.map(([key, notice]) => takeOver(key, notice)))
+  }
+
+  /** Posts a notice that another process may have left, however new it is. Returns whether it is still owed. Throws StoreUnavailableError. */
+  async function isOwed(code: ErrorCode, about: string): Promise<boolean> {
+    const key = keyOf(code, { about })
+    const notice = (await owed.list()).get(key)
+    if (!channelId || !notice) return false
+    await takeOver(key, notice)
+    return (await owed.list()).has(key)
+  }
+
+  async function takeOver(key: string, notice: OwedNotice): Promise<void> {
+    if (!channelId || sending.has(key)) return
+    sending.set(key, undefined)
+    write(notice, notice.message.text, 0)
+    await tryFrom(0, { key, channelId, notice, isUnsure: true })
+  }
+
+  async function tryFrom(tries: number, one: Sending): Promise<void> {
+    const { key } = one
+    const tried = await notifyOnce(one, tries)
     const waitMs = waitsMs[tries]
-    if (failed?.problem && waitMs === undefined)
-      onError(new Error(`could not notify the operators' channel, and stopped trying: ${failed.problem}`))
-    else if (failed?.problem && tries === 0) onError(new Error(`could not notify the operators' channel yet: ${failed.problem}`))
-    if (!failed || waitMs === undefined || stopped) return void sending.delete(key)
-    const next = setTimeout(() => void tryFrom(tries + 1, key, channel, message), Math.min(Math.max(waitMs, failed.retryInMs), quietMs))
+    if (tried.problem && waitMs === undefined)
+      onError(new Error(`could not notify the operators' channel, and stopped trying: ${tried.problem}`))
+    else if (tried.problem && tries === 0) onError(new Error(`could not notify the operators' channel yet: ${tried.problem}`))
+    if (!tried.isOver && waitMs === undefined) await owed.drop(key).catch(() => undefined)
+    if (tried.isOver || waitMs === undefined || stopped) return void sending.delete(key)
+    const again = { ...one, isUnsure: one.isUnsure || tried.isUnsure === true }
+    const next = setTimeout(() => void tryFrom(tries + 1, again), Math.min(Math.max(waitMs, tried.retryInMs ?? 0), quietMs))
     sending.set(key, next.unref())
   }
 
-  /** Returns undefined once the operators are notified. Without a `problem`, another process is notifying them. */
-  async function notifyOnce(
-    key: string,
-    channel: string,
-    message: Message,
-    tries: number,
-  ): Promise<{ problem?: string; retryInMs: number } | undefined> {
+  /** Without a `problem`, another process is notifying the operators, or they are notified. */
+  async function notifyOnce(one: Sending, tries: number): Promise<Tried> {
+    const { key } = one
     const mark = keys.notice(key)
     const token = randomUUID()
     // While Redis is away, every process notifies.
     const holder = await claim(redis, mark, { token, lastsMs: claimMs }).catch(() => undefined)
-    if (holder !== undefined && isMark(key, holder)) return undefined
-    if (holder !== undefined && tries < triesOfClaim) return { retryInMs: 0 }
-    const posted = await messenger.post({ channelId: channel }, message)
-    if (posted.is === 'sent') {
-      await guardStore(() => redis.set(mark, markOf(key), 'PX', quietMs)).catch(() => undefined)
-      return undefined
+    if (holder !== undefined && isMark(key, holder)) {
+      await owed.drop(key).catch(() => undefined)
+      return { isOver: true }
     }
-    await run('release', [mark], [token]).catch(() => undefined)
-    // Try again also after a lost answer: a repeated alarm is better than a missing one.
-    return { problem: JSON.stringify(posted), retryInMs: posted.is === 'rate-limited' ? posted.retryInMs : 0 }
+    if (holder !== undefined && tries < triesOfClaim) return { isOver: false }
+    const tried = await postNotice({ ...one, tries })
+    if (tried.isOver) await owed.settle(key, markOf(key), quietMs).catch(() => undefined)
+    else await run('release', [mark], [token]).catch(() => undefined)
+    return tried
   }
 
-  /** Ends all tries. */
+  /** Ends all tries. The next process posts what is still owed. */
   function stop(): void {
     stopped = true
     for (const timer of sending.values()) clearTimeout(timer)
@@ -122,24 +180,19 @@ export function createNotifyOperators({
     repeats.flush()
   }
 
-  return { notify, stop }
+  return { notify, owe, keep, draft, resume, isOwed, stop }
+}
+export type NotifyOperators = ReturnType<typeof createNotifyOperators>
+
+function keyOf(code: ErrorCode, { requestId, about = requestId }: NoticeOptions): string {
+  return about === undefined ? code : `${code}:${about}`
 }
 
-/**
- * Creates the marks of problems that the operators were notified of. Before, the token of the process that notifies them is in the place of the
- * mark.
- */
-function createMarks(keyring: Keyring) {
-  function markOf(key: string, at = Date.now()): string {
-    return `${at} ${keyring.sign({ signed: 'notice', key, at })}`
-  }
-
-  function isMark(key: string, text: string): boolean {
-    const [at = '', signature] = text.split(' ')
-    // A mark from the future is as old as one from the past: the clock of the process that made it may be wrong.
-    return Math.abs(Date.now() - Number(at)) < quietMs && keyring.verify({ signed: 'notice', key, at: Number(at) }, signature) === 'genuine'
-  }
-
-  return { markOf, isMark }
+function textOf(words: Mrkdwn): string {
+  return notice(words).text
 }
-export type NotifyOperators = ReturnType<typeof createNotifyOperators>['notify']
+
+function noticeOf(code: ErrorCode, words: Mrkdwn, { requestId, level = 'error' }: NoticeOptions): OwedNotice {
+  const message = notice(joinMrkdwn([words, mrkdwn`More: ${inCode(code)} in docs/alerts-and-errors.md.`], ' '))
+  return { code, level, ...(requestId === undefined ? {} : { requestId }), message, at: Date.now() }
+}

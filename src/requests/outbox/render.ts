@@ -10,7 +10,7 @@ import type { ReportView } from '../messages/reports/report-view.ts'
 import { report } from '../messages/reports/reports.ts'
 import { asDirect, asRepeat } from '../messages/reports/resent.ts'
 import type { ReportName } from '../steps/step.ts'
-import { createViews, type ViewsParts } from './views.ts'
+import { createRequestViews, type ViewsParts } from './views.ts'
 
 /** Renders the messages of the outbox. */
 export interface Renderer {
@@ -43,7 +43,7 @@ export function createRenderer({
   ...parts
 }: RendererParts): Renderer & { view(request: Request): CardView; details(request: Request): Message } {
   const { catalog, verifyRecord } = parts
-  const { cardView, reportView } = createViews(parts)
+  const { cardView, reportView } = createRequestViews(parts)
 
   return {
     view: cardView,

@@ -19,7 +19,7 @@ export interface SendReportParts {
    * Receives a message that neither the channel nor the requester gets, with Slack's error code; and an emergency approval that the channel does not
    * get, because the requester, who gave it, must not be the only one who knows.
    */
-  onUndeliverable: (request: Request, error: string, report?: ReportName) => void
+  onUndeliverable: (request: Request, error: string, report?: ReportName) => Promise<void> | void
 }
 
 /** A Slack that is slow to name people must not use up the lease. Their ids are shown then. */
@@ -45,7 +45,7 @@ export function createSendReport({ messenger, render, namesOf, onUndeliverable }
     if (posted.is === 'sent') return sent({ status: 'settled' })
     if (posted.is !== 'refused') return laterAfter(posted)
     if (isPassing(posted.error)) return later({ status: 'queued', retryInMs: passingMs })
-    if (name === 'break-glass') onUndeliverable(request, posted.error, name)
+    if (name === 'break-glass') await onUndeliverable(request, posted.error, name)
     if (unreachableChannelErrors.has(posted.error) || posted.error === 'thread_not_found')
       return sendDirectly(request, message, { key: channel.key, error: posted.error }, lease)
     return giveUp(request, posted.error)
@@ -70,8 +70,8 @@ export function createSendReport({ messenger, render, namesOf, onUndeliverable }
     return laterAfter(posted)
   }
 
-  function giveUp(request: Request, error: string): SendResult {
-    onUndeliverable(request, error)
+  async function giveUp(request: Request, error: string): Promise<SendResult> {
+    await onUndeliverable(request, error)
     return { delivered: { is: 'refused', error }, settlement: { status: 'settled' } }
   }
 }

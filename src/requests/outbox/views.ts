@@ -30,7 +30,7 @@ export interface ViewsParts {
 type GatheredReport = Omit<ReportView, 'lateAfter' | 'now' | 'showActor'>
 
 /** Creates the functions that gather what cards and reports show of a request. They show nothing of a record that cannot be verified. */
-export function createViews({ catalog, ruleOf, environment, addressOf, linkTo, verifyRecord, onChanged }: ViewsParts) {
+export function createRequestViews({ catalog, ruleOf, environment, addressOf, linkTo, verifyRecord, onChanged }: ViewsParts) {
   /** Whether the content of the record may be shown. */
   function isVerified(request: Request): boolean {
     const verdict = verifyRecord(request)

@@ -10,7 +10,7 @@ interface DiscardUnpostedParts {
   store: Pick<Store, 'discard'>
   messenger: Pick<Messenger, 'post'>
   /** Receives a request of a machine, which has no direct messages, with Slack's error code. */
-  onUndeliverable: (request: Request, error: string) => void
+  onUndeliverable: (request: Request, error: string) => Promise<void> | void
 }
 
 /**
@@ -20,7 +20,7 @@ export function createDiscardUnposted({ store, messenger, onUndeliverable }: Dis
   /** Returns whether the requester, or the operators for a machine, got the news as far as Slack takes it. */
   async function notifyRequester(request: Request, error: string): Promise<boolean> {
     if (isMachine(request.origin)) {
-      onUndeliverable(request, error)
+      await onUndeliverable(request, error)
       return true
     }
     const posted = await messenger.post({ channelId: request.origin.userId }, notice(refusedCard(error)))

@@ -21,7 +21,7 @@ interface DistrustParts {
   noteOf: NoteOf
   show: Show
   /** Receives a request that cannot be trusted, and why. */
-  onDistrusted: (request: Request, problem: AuthorityProblem) => void
+  onDistrusted: (request: Request, problem: AuthorityProblem) => Promise<void> | void
 }
 
 /**
@@ -34,7 +34,7 @@ export function createDistrust({ store, audit, noteOf, show, onDistrusted }: Dis
     // Another process may have taken a step since the request was read, so that the audit shows a newer state.
     const current = await store.find(request.id)
     if (current?.revision !== request.revision) return store.postpone([request.id], changedMs)
-    onDistrusted(request, problem)
+    await onDistrusted(request, problem)
     if (!keepOpen && problem.code === 'unknown-key') return store.postponeIfUnchanged(request, unknownKeyMs)
     if (!keepOpen && canEnd(request)) {
       const { outcome } = await store.take(request, 'distrust', { set: { causes: [unverifiedRecord] } })

@@ -25,7 +25,7 @@ interface ReconcileParts extends WaitingParts {
   toTracked: Track['toTracked']
   sendItems: SendItems
   /** Receives the id of a request that is due and whose record is gone. */
-  onLostRecord?: (id: string) => void
+  onLostRecord?: (id: string) => Promise<void> | void
   tracing?: Tracing
 }
 
@@ -71,7 +71,9 @@ export function createReconcile({ checkRecord, distrust, execute, track, toTrack
   }
 
   async function noteLost(id: string): Promise<void> {
-    if (await store.clearDueWithoutRecord(id)) onLostRecord(id)
+    if (!(await store.isDue(id))) return
+    await onLostRecord(id)
+    await store.clearDueWithoutRecord(id)
   }
 
   /** Sends the remaining items of a request that has begun. Its card is updated later, because many items change at once. */

@@ -1,5 +1,5 @@
 import type { Request } from '../../domain/request/request.ts'
-import type { Redis } from '../../redis/connect.ts'
+import { guardStore, type Redis } from '../../redis/connect.ts'
 import type { Keys } from '../../redis/key-names.ts'
 import { createScripts, readScripts } from '../../redis/scripts.ts'
 
@@ -40,13 +40,18 @@ export function createDueTimes({ redis, keys }: { redis: Redis; keys: Keys }) {
   }
 
   /**
-   * Clears the due time of a request without a record. Returns whether it had one. Every step that removes a record removes its due time, too,
-   * so Redis has lost such a record.
+   * Returns whether a request has a due time. Every step that removes a record removes its due time, too. So if a request still has one after
+   * its record was not found, Redis has lost the record.
    */
+  async function isDue(id: string): Promise<boolean> {
+    return (await guardStore(() => redis.zscore(keys.due, id))) !== null
+  }
+
+  /** Clears the due time of a request without a record. Returns whether it had one. */
   async function clearDueWithoutRecord(id: string): Promise<boolean> {
     const [outcome] = await run('clear-due-if-unchanged', [keys.due, keys.record(id)], [id, ''])
     return outcome === 'removed'
   }
 
-  return { due, isBusy, postpone, postponeIfUnchanged, clearDueIfUnchanged, clearDueWithoutRecord }
+  return { due, isBusy, isDue, postpone, postponeIfUnchanged, clearDueIfUnchanged, clearDueWithoutRecord }
 }

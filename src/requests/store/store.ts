@@ -7,7 +7,7 @@ import { createHeartbeats } from './heartbeats.ts'
 import { createNewRequests } from './new-requests.ts'
 import { createRecords } from './records.ts'
 import type { NoteOf } from './request-note.ts'
-import { createSearchClaims } from './search-claims.ts'
+import { createRetractionClaims } from './retraction-claims.ts'
 import type { TakenStep } from './step-data.ts'
 import { createTakeItem } from './take-item.ts'
 import { createTakeStep } from './take-step.ts'
@@ -43,7 +43,7 @@ export function createStore({ redis, keys, audit, noteOf, onStep = () => {}, cur
     take,
     takeItem: createTakeItem({ compareAndSet, onStep }),
     ...createDueTimes({ redis, keys }),
-    ...createSearchClaims({ redis, keys }),
+    ...createRetractionClaims({ redis, keys }),
     ...createHeartbeats({ redis, keys, now }),
   }
 }

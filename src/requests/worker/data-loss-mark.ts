@@ -19,7 +19,7 @@ interface DataLossMarkParts {
   redis: Redis
   keys: Keys
   /** Repeats a notice that fails. */
-  notifyOperators: NotifyOperators
+  operators: Pick<NotifyOperators, 'notify' | 'keep' | 'draft'>
   /** Shared by everything in this process that reads the end of the audit chain. */
   newestHead: NewestHead
   catalog: Pick<Catalog, 'underwayNow'>
@@ -32,7 +32,7 @@ interface DataLossMarkParts {
  * empty replica. The audit chain shows whether Redis went back to an older state, for example a restored copy: it then ends earlier than
  * this process has read. Both are reported to the operators, with what is under way on the account.
  */
-export function createDataLossMark({ redis, keys, notifyOperators, newestHead, catalog, onLost = () => {} }: DataLossMarkParts) {
+export function createDataLossMark({ redis, keys, operators, newestHead, catalog, onLost = () => {} }: DataLossMarkParts) {
   const run = createScripts(redis, scripts)
   let knownMark: string | undefined
 
@@ -41,7 +41,11 @@ export function createDataLossMark({ redis, keys, notifyOperators, newestHead, c
     const fresh = randomUUID()
     const compareHead = newestHead.startComparison()
     // Safe to repeat: the client may send the command twice, and the second one finds this mark.
-    const [current = fresh, seq, hash = ''] = await run('data-loss-mark', [keys.dataLossMark, keys.auditHead], [fresh])
+    const first = knownMark === undefined ? dataNew : dataLost
+    // The new mark and its notice are stored in one step. Otherwise a process that dies in between leaves a data set that nobody reports.
+    const draft = operators.draft(first.code, first.words, { about: fresh, level: first.level })
+    const written = await run('data-loss-mark', [keys.dataLossMark, keys.auditHead, keys.owedNotices], [fresh, ...draft])
+    const [current = fresh, seq, hash = ''] = written
     compareHead({ seq: Number(seq), hash })
     const before = knownMark
     knownMark = current
@@ -49,23 +53,32 @@ export function createDataLossMark({ redis, keys, notifyOperators, newestHead, c
     const isOlder = newestHead.takeOlderState()
     if (before !== undefined && before !== current) {
       onLost('all-data')
-      return report('redis-data-lost', current, lostWords, notTracked)
+      return report(dataLost, current)
     }
-    // This is expected on a first start, so it is not logged as an error.
-    if (current === fresh) return report('redis-data-new', current, newWords, notTracked, 'warn')
+    if (current === fresh) return report(dataNew, current)
     if (!isOlder) return
     onLost('set-back')
-    await report('redis-set-back', current, olderStateWords, perhapsNotTracked)
+    await report(setBack, current)
   }
 
-  async function report(code: ErrorCode, mark: string, words: Mrkdwn, andWhich: string, level: 'warn' | 'error' = 'error'): Promise<void> {
+  async function report({ code, words, andWhich, level }: Loss, mark: string): Promise<void> {
+    const options = { about: mark, level }
+    // The account may take long. If this process dies meanwhile, another one posts the notice without what is under way.
+    await operators.keep(code, words, options)
     const underway = await Promise.all(catalog.underwayNow().map((each) => underwayWords(each, andWhich)))
-    await notifyOperators(code, joinMrkdwn([words, ...underway], ' '), { about: mark, level })
+    await operators.notify(code, joinMrkdwn([words, ...underway], ' '), options)
   }
 
   return { check }
 }
 export type DataLossMark = ReturnType<typeof createDataLossMark>
+
+interface Loss {
+  code: ErrorCode
+  words: Mrkdwn
+  andWhich: string
+  level: 'warn' | 'error'
+}
 
 const lostWords = mrkdwn`:rotating_light: *Redis lost Lockkeeper's data.* Open requests, approvals and tracked changes are gone. The buttons of their messages no longer work. Find out what happened to Redis, and have people request again.`
 
@@ -79,6 +92,13 @@ const mostUnderway = 50
 const notTracked = 'not tracked by Lockkeeper'
 
 const perhapsNotTracked = 'perhaps no longer tracked by Lockkeeper'
+
+const dataLost: Loss = { code: 'redis-data-lost', words: lostWords, andWhich: notTracked, level: 'error' }
+
+// This is expected on a first start, so it is not logged as an error.
+const dataNew: Loss = { code: 'redis-data-new', words: newWords, andWhich: notTracked, level: 'warn' }
+
+const setBack: Loss = { code: 'redis-set-back', words: olderStateWords, andWhich: perhapsNotTracked, level: 'error' }
 
 async function underwayWords({ list, some, none, unread }: UnderwayNow, andWhich: string): Promise<Mrkdwn> {
   try {

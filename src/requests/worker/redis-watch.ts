@@ -4,9 +4,12 @@ import type { Keyring } from '../../domain/signing/keyring.ts'
 import type { RedisFault } from '../../redis/check.ts'
 import { guardStore, type Redis } from '../../redis/connect.ts'
 import type { Keys } from '../../redis/key-names.ts'
+import { createScripts, readScripts } from '../../redis/scripts.ts'
 import { notice } from '../../slack/blocks/notice.ts'
 import { safeRedis, unsafeRedis } from '../messages/operator-notices.ts'
 import type { NotifyOperators } from '../outbox/notify-operators.ts'
+
+const scripts = readScripts(import.meta.url, ['replace-faults'])
 
 interface RedisWatchParts {
   redis: Redis
@@ -15,7 +18,7 @@ interface RedisWatchParts {
   findFaults: () => Promise<RedisFault[]>
   /** Signs what the operators were notified of. Somebody who can write to Redis would set it, to hide that keys are evicted. */
   keyring: Keyring
-  notifyOperators: NotifyOperators
+  operators: Pick<NotifyOperators, 'notify' | 'draft' | 'isOwed'>
   log: { warn: (fields: { code: ErrorCode }, text: string) => void }
   /** Called after each check with the number of faults. */
   onFaults: (count: number) => void
@@ -25,7 +28,8 @@ interface RedisWatchParts {
  * Creates the watch over the settings of Redis, which can change while Lockkeeper runs: by a person, or when a replica with other settings
  * takes over. The operators get one notice from all processes when a fault begins, and one when the last fault is corrected.
  */
-export function createRedisWatch({ redis, keys, findFaults, keyring, notifyOperators, log, onFaults }: RedisWatchParts) {
+export function createRedisWatch({ redis, keys, findFaults, keyring, operators, log, onFaults }: RedisWatchParts) {
+  const run = createScripts(redis, scripts)
   let known: string | undefined
 
   /** Checks the settings. Throws StoreUnavailableError if Redis does not answer. */
@@ -34,33 +38,41 @@ export function createRedisWatch({ redis, keys, findFaults, keyring, notifyOpera
     onFaults(faults.length)
     const codes = faults.map(({ code }) => code).join()
     if (codes === known) return
-    const before = (await takeNotice(codes)) ?? known ?? ''
+    const record = (await guardStore(() => redis.get(keys.redisFaults))) ?? ''
+    const recorded = codesIn(record) ?? known ?? ''
+    if (recorded !== codes) return recordAndNotify(record, codes, faults)
     known = codes
-    const words = unsafeRedis(faults.map((fault) => fault.words))
-    if (before === codes) {
-      // Another process notifies the channel. The log has it in any case.
-      if (codes !== '') log.warn({ code: 'redis-unsafe' }, notice(words).text)
-      return
-    }
-    // A new subject for each change, because the same notice is posted only once an hour.
-    const about = randomUUID()
-    if (codes === '') await notifyOperators('redis-unsafe', safeRedis, { about, level: 'info' })
-    else await notifyOperators('redis-unsafe', words, { about })
+    // Another process notifies the channel. The log has it in any case.
+    if (codes !== '') log.warn({ code: 'redis-unsafe' }, notice(unsafeRedis(wordsOf(faults))).text)
   }
 
-  /**
-   * Records in Redis that this process notifies the operators. Returns of what they were notified before. The client sends a command again
-   * when its connection breaks: a command that finds its own token was sent twice.
-   */
-  async function takeNotice(codes: string): Promise<string | undefined> {
+  /** Records the faults and keeps their notice in one step. If another process was faster, the next check compares again. */
+  async function recordAndNotify(record: string, codes: string, faults: RedisFault[]): Promise<void> {
+    // Nobody should read that Redis is safe again, and after that the notice of the fault that is over. The next check compares again.
+    const [, before = ''] = record.split(' ')
+    if (await operators.isOwed('redis-unsafe', before)) return
     const token = randomUUID()
-    const signature = keyring.sign({ signed: 'redis-faults', codes, token })
-    const value = await guardStore(() => redis.set(keys.redisFaults, [codes, token, signature].join(' '), 'GET'))
-    const [before = '', tokenBefore = '', signatureBefore] = value?.split(' ') ?? []
-    const isGenuine = keyring.verify({ signed: 'redis-faults', codes: before, token: tokenBefore }, signatureBefore) === 'genuine'
-    return isGenuine && tokenBefore !== token ? before : undefined
+    const next = [codes, token, keyring.sign({ signed: 'redis-faults', codes, token })].join(' ')
+    const words = codes === '' ? safeRedis : unsafeRedis(wordsOf(faults))
+    // A new subject for each change, because the same notice is posted only once an hour.
+    const options = { about: token, level: codes === '' ? 'info' : 'error' } as const
+    const draft = operators.draft('redis-unsafe', words, options)
+    const [outcome] = await run('replace-faults', [keys.redisFaults, keys.owedNotices], [record, next, ...draft])
+    if (outcome !== 'replaced') return
+    known = codes
+    await operators.notify('redis-unsafe', words, options)
+  }
+
+  /** Returns the faults that the operators were notified of. Returns undefined if Lockkeeper did not write the record. */
+  function codesIn(record: string): string | undefined {
+    const [codes = '', token = '', signature] = record.split(' ')
+    return keyring.verify({ signed: 'redis-faults', codes, token }, signature) === 'genuine' ? codes : undefined
   }
 
   return { check }
 }
 export type RedisWatch = ReturnType<typeof createRedisWatch>
+
+function wordsOf(faults: RedisFault[]): string[] {
+  return faults.map(({ words }) => words)
+}

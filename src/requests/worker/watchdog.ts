@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
 import type { Audit } from '../../audit/intake.ts'
 import { horizonMs, type Queues } from '../../redis/queues.ts'
+import type { NotifyOperators } from '../outbox/notify-operators.ts'
 import type { Store } from '../store/store.ts'
 import type { DataLossMark } from './data-loss-mark.ts'
 import type { RedisWatch } from './redis-watch.ts'
@@ -11,6 +12,7 @@ interface WatchdogParts {
   audit: Pick<Audit, 'tidy'>
   dataLossMark: DataLossMark
   redisWatch: RedisWatch
+  operators: Pick<NotifyOperators, 'resume'>
   store: Pick<Store, 'isBusy' | 'noteWorker' | 'sinceLastTickMs'>
   onError: (error: unknown) => void
   intervalMs: number
@@ -18,9 +20,9 @@ interface WatchdogParts {
 
 /**
  * Creates the watchdog of a worker. It restarts ticks that are needed and do not run, even if jobs and schedulers were lost. It also records
- * that the worker is running, and checks the data set, the audit and the settings of Redis.
+ * that the worker is running, checks the data set, the audit and the settings of Redis, and posts notices that a dead process has left.
  */
-export function createWatchdog({ queues, audit, dataLossMark, redisWatch, store, onError, intervalMs }: WatchdogParts) {
+export function createWatchdog({ queues, audit, dataLossMark, redisWatch, operators, store, onError, intervalMs }: WatchdogParts) {
   const workerName = `${hostname()}:${process.pid}:${randomUUID().slice(0, 8)}`
   let timer: NodeJS.Timeout | undefined
   let isChecking = false
@@ -47,6 +49,8 @@ export function createWatchdog({ queues, audit, dataLossMark, redisWatch, store,
       await audit.tidy()
       await checkTicks()
       await redisWatch.check()
+      // Does not wait: a slow Slack must not delay the next check.
+      void operators.resume().catch(onError)
     } catch (error) {
       onError(error)
     } finally {

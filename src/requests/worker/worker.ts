@@ -4,6 +4,7 @@ import type { Redis } from '../../redis/connect.ts'
 import type { Keys } from '../../redis/key-names.ts'
 import { horizonMs, LookJob, type Queues, WakeUp } from '../../redis/queues.ts'
 import type { Deliver } from '../outbox/deliver.ts'
+import type { NotifyOperators } from '../outbox/notify-operators.ts'
 import type { Outbox } from '../outbox/outbox.ts'
 import type { Reconcile } from '../reconcile/reconcile.ts'
 import type { Track } from '../reconcile/track/track.ts'
@@ -29,6 +30,7 @@ interface WorkerParts {
   audit: Pick<Audit, 'tidy'>
   dataLossMark: DataLossMark
   redisWatch: RedisWatch
+  operators: Pick<NotifyOperators, 'resume'>
   store: Store
   outbox: Outbox
   reconcile: Reconcile
@@ -52,6 +54,7 @@ export function createWorker({
   audit,
   dataLossMark,
   redisWatch,
+  operators,
   store,
   outbox,
   reconcile,
@@ -64,7 +67,7 @@ export function createWorker({
 }: WorkerParts) {
   const requestSweep = createRequestSweep({ store, reconcile, tracking, sweepSize, onError })
   const outboxSweep = createOutboxSweep({ outbox, deliver, sweepSize, onRefusedCard: requestSweep.reconcileInBackground, onError })
-  const watchdog = createWatchdog({ queues, audit, dataLossMark, redisWatch, store, onError, intervalMs: watchdogMs })
+  const watchdog = createWatchdog({ queues, audit, dataLossMark, redisWatch, operators, store, onError, intervalMs: watchdogMs })
   const workers: Worker[] = []
   let whileSweeping: NodeJS.Timeout | undefined
 

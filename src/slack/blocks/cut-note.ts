@@ -12,8 +12,11 @@ const because: Record<ListLimit, string> = {
   time: 'the account API took too long',
 }
 
-/** Says that a list is incomplete, and why, and counts the items that are left out. Empty if it is complete. */
-export function cutNotes({ cut, unreadable = 0, unready = 0 }: Missing, count: number): Mrkdwn[] {
+/**
+ * Says that a list is incomplete, and why, and counts the items that are left out. Empty if it is complete. `words` filter the list: items
+ * that are being provisioned have no facts yet that these words could match, so a filtered list does not mention them.
+ */
+export function cutNotes({ cut, unreadable = 0, unready = 0 }: Missing, count: number, words: string[]): Mrkdwn[] {
   const limit =
     cut === undefined
       ? []
@@ -21,6 +24,6 @@ export function cutNotes({ cut, unreadable = 0, unready = 0 }: Missing, count: n
   return [
     ...limit,
     ...(unreadable > 0 ? [mrkdwn`:warning: Not listed: ${unreadable} that couldn't be read.`] : []),
-    ...(unready > 0 ? [mrkdwn`Not listed: ${unready} still being provisioned.`] : []),
+    ...(unready > 0 && words.length === 0 ? [mrkdwn`Not listed: ${unready} still being provisioned.`] : []),
   ]
 }

@@ -50,7 +50,7 @@ export function offer(candidates: Candidate[], typed: string, missing: Missing =
   const note = noteOf([
     missing.cut !== undefined && incomplete,
     fits.length > mostOptions && `First ${mostOptions} of ${fits.length}. Type to narrow it down.`,
-    (missing.unready ?? 0) > 0 && `Not offered: ${missing.unready} still being provisioned.`,
+    typed.trim() === '' && (missing.unready ?? 0) > 0 && `Not offered: ${missing.unready} still being provisioned.`,
     unusable > 0 && `Not offered: ${unusable} more. Run the command with an id.`,
   ])
   return { options: fits.slice(0, mostOptions).map(toOption), ...(note === '' || fits.length === 0 ? {} : { note }) }

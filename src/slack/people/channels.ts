@@ -22,8 +22,10 @@ const MembersResponse = z.object({
 
 const channelCacheMs = 60_000
 
-/** Slack's largest page, and the most pages that are read while a person waits (docs.slack.dev, "conversations.members method"). */
-const membersPerPage = 1_000
+/** Slack's largest page: its limit must be below 1,000 (docs.slack.dev, "conversations.members method"). */
+const membersPerPage = 999
+
+/** The most pages that are read while a person waits. */
 const mostPages = 5
 
 interface Channel {

@@ -24,6 +24,8 @@ function arrange(checks: Record<string, Check>) {
   }
 }
 
+const safe = async () => []
+
 test('the status page is 200 when every check passes', async () => {
   const { read } = arrange({ redis: async () => {}, worker: () => {} })
 
@@ -120,7 +122,7 @@ test.each<[string, unknown, string]>([
   ],
 ])('the status page describes the problem of an account API that %s', async (_, error, problem) => {
   const fine = async () => {}
-  const checks = createChecks({ redis: fine, slack: fine, worker: fine, accountApi: () => Promise.reject(error) })
+  const checks = createChecks({ redis: fine, redisFaults: safe, slack: fine, worker: fine, accountApi: () => Promise.reject(error) })
   const { read } = arrange(checks)
 
   expect((await read()).body.checks.accountApi).toMatchObject({ ok: false, problem })
@@ -132,7 +134,9 @@ test.each([
 ])('the status page shows the latest problem of the connection to Redis: %s', async (latest, problem) => {
   const fine = async () => {}
   const away = () => Promise.reject(new Error('ping at redis://default:pw@redis.internal'))
-  const { read } = arrange(createChecks({ redis: away, redisProblem: () => latest, slack: fine, accountApi: fine, worker: fine }))
+  const { read } = arrange(
+    createChecks({ redis: away, redisProblem: () => latest, redisFaults: safe, slack: fine, accountApi: fine, worker: fine }),
+  )
 
   expect((await read()).body.checks.redis).toMatchObject({ ok: false, problem })
 })
@@ -140,7 +144,13 @@ test.each([
 test('the status page shows the worker as unknown while Redis does not answer, and otherwise the problem of the worker', async () => {
   const fine = async () => {}
   const errors = [new StoreUnavailableError('Redis: Error x'), new Error('No worker has run for 30 s')]
-  const checks = createChecks({ redis: fine, slack: fine, accountApi: fine, worker: () => Promise.reject(errors.shift()) })
+  const checks = createChecks({
+    redis: fine,
+    redisFaults: safe,
+    slack: fine,
+    accountApi: fine,
+    worker: () => Promise.reject(errors.shift()),
+  })
   const { read } = arrange(checks)
 
   expect((await read()).body.checks.worker.problem).toBe("Unknown while Redis isn't responding")
@@ -153,10 +163,36 @@ test('the status page probes Slack and the account API at most every 30 s, howev
     probes[name] += 1
   }
   const { read } = arrange(
-    createChecks({ redis: count('redis'), slack: count('slack'), accountApi: count('accountApi'), worker: count('worker') }),
+    createChecks({
+      redis: count('redis'),
+      redisFaults: safe,
+      slack: count('slack'),
+      accountApi: count('accountApi'),
+      worker: count('worker'),
+    }),
   )
 
   for (let time = 0; time < 3; time += 1) await read()
 
   expect(probes).toEqual({ redis: 3, slack: 1, accountApi: 1, worker: 3 })
+})
+
+test('the status page shows the settings with which Redis could lose requests, and not while Redis does not answer', async () => {
+  const fine = async () => {}
+  const faults = [
+    () => Promise.resolve(['Redis evicts keys. Set it to noeviction.', "Redis doesn't write changes to disk. Set appendonly yes."]),
+    () => Promise.reject(new StoreUnavailableError('Redis: Error x')),
+    safe,
+  ]
+  const redisFaults = () => (faults.shift() ?? safe)()
+  const { read } = arrange(createChecks({ redis: fine, redisFaults, slack: fine, accountApi: fine, worker: fine }))
+
+  const pages = [await read(), await read(), await read()]
+
+  expect(pages.map(({ status }) => status)).toEqual([503, 503, 200])
+  expect(pages.map(({ body }) => body.checks.redisSettings.problem)).toEqual([
+    "Redis evicts keys. Set it to noeviction. Redis doesn't write changes to disk. Set appendonly yes.",
+    "Unknown while Redis isn't responding",
+    undefined,
+  ])
 })

@@ -221,15 +221,19 @@ describe('a Home tab with many requests', () => {
   })
 
   test('has room for one waiting request that fits on a card', () => {
-    const longest = Array.from({ length: 600 }, (_, count) => ({
-      ...longFacts,
-      facts: longFacts.facts.concat(longFacts.facts, longFacts.facts).slice(0, count),
-    }))
-      .map((facts) => entry({ reason: 'y'.repeat(500) }, { description: facts }))
-      .findLast(({ card }) => fitsOnCard(card))
-    if (!longest) throw new Error('no request fits on a card')
+    const facts = longFacts.facts.concat(longFacts.facts, longFacts.facts)
+    const withFacts = (count: number) => entry({ reason: 'y'.repeat(500) }, { description: { ...longFacts, facts: facts.slice(0, count) } })
+    const fits = (count: number) => fitsOnCard(withFacts(count).card)
+    // Halves the range each time, because each card is long.
+    let [most, tooMany] = [0, facts.length]
+    while (tooMany - most > 1) {
+      const middle = Math.floor((most + tooMany) / 2)
+      if (fits(middle)) most = middle
+      else tooMany = middle
+    }
 
-    expect(readableBlocks(homeBlocks(content({ waitsForMe: [longest] })))).not.toContain('not shown')
+    expect([fits(most), fits(most + 1)]).toEqual([true, false])
+    expect(readableBlocks(homeBlocks(content({ waitsForMe: [withFacts(most)] })))).not.toContain('not shown')
   })
 })
 

@@ -6,6 +6,7 @@ import { Secret } from '../../../src/domain/signing/secret.ts'
 import type { Keys } from '../../../src/redis/key-names.ts'
 import { createNotifyOperators } from '../../../src/requests/outbox/notify-operators.ts'
 import { mrkdwn } from '../../../src/slack/text/text.ts'
+import type { SearchResult } from '../../../src/slack/web-api/find-message.ts'
 import type { Posted } from '../../../src/slack/web-api/messenger.ts'
 import { connectLossyRedis, connectTestRedis } from '../redis-for-test.ts'
 
@@ -19,7 +20,7 @@ const lost: Posted = { is: 'unknown', problem: 'HTTP status 503' }
 function notifier(
   { redis, keys }: { redis: Redis; keys: Keys },
   answers: Posted[],
-  { waitsMs = [20, 20, 20], fields = [] as object[] } = {},
+  { waitsMs = [20, 20, 20], leftAfterMs = 0, fields = [] as object[], found = { is: 'absent' } as SearchResult } = {},
 ) {
   const posts: number[] = []
   const texts: string[] = []
@@ -31,10 +32,17 @@ function notifier(
       return answers[Math.min(posts.length, answers.length) - 1] ?? sent
     },
   }
+  const searches: string[] = []
   const operators = createNotifyOperators({
     redis,
     keys,
-    messenger,
+    messenger: {
+      ...messenger,
+      async find({ key }) {
+        searches.push(key)
+        return found
+      },
+    },
     channelId: 'C1',
     keyring,
     log: {
@@ -47,9 +55,10 @@ function notifier(
     },
     onError: (error) => log.push(String(error)),
     waitsMs,
+    leftAfterMs,
   })
   onTestFinished(operators.stop)
-  return { ...operators, posts, texts, log }
+  return { ...operators, posts, texts, log, searches }
 }
 
 describe('the operators', () => {
@@ -114,7 +123,7 @@ describe('the operators', () => {
     await other.notify('api-key-rejected', alarm)
     expect(other.posts).toHaveLength(1)
 
-    await shared.redis.set(shared.keys.notice('redis-unsafe'), 'token of a dead process', 'PX', 50)
+    await shared.redis.set(shared.keys.notice('redis-unsafe'), 'token of a dead process', 'PX', 1_000)
     await other.notify('redis-unsafe', alarm)
     expect(other.posts).toHaveLength(1)
     await expect.poll(() => other.posts.length).toBe(2)
@@ -215,4 +224,103 @@ describe('the operators', () => {
 
     expect(one.posts).toHaveLength(1)
   })
+})
+
+/** A process that dies in the middle of its first post. */
+function dyingNotifier(shared: { redis: Redis; keys: Keys }) {
+  const one = notifier(shared, [{ is: 'unknown', problem: 'no answer' }])
+  return async (code: 'redis-unsafe' | 'record-not-genuine', about: string) => {
+    await one.owe(code, alarm, { about })
+    one.stop()
+    // The claim of a dead process runs out.
+    await shared.redis.del(shared.keys.notice(`${code}:${about}`))
+  }
+}
+
+describe('a notice of a process that died', () => {
+  test('is posted and logged by another process, once', async () => {
+    const shared = connectTestRedis()
+    await dyingNotifier(shared)('redis-unsafe', 'x')
+    const next = notifier(shared, [sent])
+
+    await next.resume()
+    await next.resume()
+
+    expect(next.texts).toEqual(['Look at this. More: `redis-unsafe` in docs/alerts-and-errors.md.'])
+    expect(next.log).toEqual(next.texts)
+    expect(next.searches).toEqual(['notice/redis-unsafe:x'])
+    expect(await shared.redis.exists(shared.keys.owedNotices)).toBe(0)
+  })
+
+  test('is not posted again if Slack has it', async () => {
+    const shared = connectTestRedis()
+    await dyingNotifier(shared)('redis-unsafe', 'x')
+    const next = notifier(shared, [sent], { found: { is: 'found', ts: '1.1' } })
+
+    await next.resume()
+
+    expect(next.posts).toEqual([])
+    expect(await shared.redis.exists(shared.keys.owedNotices)).toBe(0)
+  })
+
+  test('says that it may be a repeat if Slack allows no search', async () => {
+    const shared = connectTestRedis()
+    await dyingNotifier(shared)('redis-unsafe', 'x')
+    const next = notifier(shared, [sent], { found: { is: 'cannot-search' } })
+
+    await next.resume()
+
+    expect(next.texts).toEqual([expect.stringMatching(/^Look at this\..*\nPossible duplicate: Slack didn't confirm the first one\.$/)])
+  })
+
+  test('waits while Slack does not answer the search, but not for ever', async () => {
+    const shared = connectTestRedis()
+    await dyingNotifier(shared)('redis-unsafe', 'x')
+    const next = notifier(shared, [sent], { found: { is: 'unknown', problem: 'no answer' }, waitsMs: [10, 10, 10, 10, 10, 10] })
+
+    await next.resume()
+    expect(next.posts).toEqual([])
+
+    await expect.poll(() => next.posts.length).toBe(1)
+    expect(next.searches).toHaveLength(6)
+  })
+
+  test('is not posted if somebody who can write to Redis wrote or changed it', async () => {
+    const shared = connectTestRedis()
+    await dyingNotifier(shared)('redis-unsafe', 'x')
+    const genuine = (await shared.redis.hget(shared.keys.owedNotices, 'redis-unsafe:x')) ?? ''
+    await shared.redis.hset(shared.keys.owedNotices, {
+      'redis-unsafe:x': genuine.replaceAll('Look at this', 'Send your password'),
+      'redis-unsafe:y': genuine,
+      'redis-unsafe:z': 'not a notice',
+    })
+    const next = notifier(shared, [sent])
+
+    await next.resume()
+
+    expect(next.posts).toEqual([])
+    expect(await shared.redis.exists(shared.keys.owedNotices)).toBe(0)
+  })
+
+  test('is left alone for as long as its process may still be sending it', async () => {
+    const shared = connectTestRedis()
+    await dyingNotifier(shared)('redis-unsafe', 'x')
+    const next = notifier(shared, [sent], { leftAfterMs: 60_000 })
+
+    await next.resume()
+
+    expect(next.posts).toEqual([])
+    expect(await shared.redis.hlen(shared.keys.owedNotices)).toBe(1)
+  })
+})
+
+test('a notice that Slack has is no longer owed, and one that this process posts is not posted twice', async () => {
+  const shared = connectTestRedis()
+  const one = notifier(shared, [lost, sent])
+
+  await one.owe('redis-unsafe', alarm)
+  await one.resume()
+  await expect.poll(() => shared.redis.exists(shared.keys.owedNotices)).toBe(0)
+
+  expect(one.posts).toHaveLength(2)
 })

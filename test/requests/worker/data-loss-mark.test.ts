@@ -36,7 +36,10 @@ function underwayOn(list: () => Promise<ElasticIp[]>): UnderwayNow {
 const pointer = / More: `[a-z-]+` in docs\/alerts-and-errors\.md\.$/
 
 /** A process that checks the data set, adds audit notes, and posts to the operators. Its first `failing` posts fail. */
-function startProcess({ redis, keys }: { redis: Redis; keys: Keys }, { failing = 0, underway = [underwayOn(async () => [onWeb1])] } = {}) {
+function startProcess(
+  { redis, keys }: { redis: Redis; keys: Keys },
+  { failing = 0, underway = [underwayOn(async () => [onWeb1])], keep = true } = {},
+) {
   const posts: string[] = []
   const losses: string[] = []
   const log: [level: string, text: string][] = []
@@ -47,19 +50,21 @@ function startProcess({ redis, keys }: { redis: Redis; keys: Keys }, { failing =
   const operators = createNotifyOperators({
     redis,
     keys,
-    messenger: { post },
+    messenger: { post, find: async () => ({ is: 'absent' }) },
     channelId: 'C1',
     keyring: createKeyring([new Secret('a-secret-of-at-least-32-characters!!')], { purpose: 'notices', prefix: 'lockkeeper' }),
     onError: () => {},
     log: { info: () => {}, warn: (_, text) => log.push(['warn', text]), error: (_, text) => log.push(['error', text]) },
     waitsMs: [20, 20, 20],
+    leftAfterMs: 0,
   })
   const newestHead = createNewestHead()
   const audit = createAudit({ redis, keys, print: () => {}, clean: (text) => text, onError: () => {}, newestHead, ...auditSigning() })
   const dataLossMark = createDataLossMark({
     redis,
     keys,
-    notifyOperators: operators.notify,
+    // Without `keep`, the process dies right after the script.
+    operators: keep ? operators : { ...operators, keep: () => Promise.reject(new Error('died')) },
     newestHead,
     catalog: { underwayNow: () => underway },
     onLost: (how) => void losses.push(how),
@@ -72,7 +77,7 @@ function startProcess({ redis, keys }: { redis: Redis; keys: Keys }, { failing =
       await audit.settle()
     }
   }
-  return { check: dataLossMark.check, posts, losses, log, note }
+  return { check: dataLossMark.check, resume: operators.resume, posts, losses, log, note }
 }
 
 /** Copies the audit. Returns a function that restores the copy. */
@@ -97,6 +102,30 @@ describe('a data set', () => {
 
     expect(one.posts).toEqual([expect.stringContaining('Redis has no data of Lockkeeper yet')])
     expect(other.posts).toEqual([])
+  })
+
+  test('is reported by another process if the one that marked it died before it posted', async () => {
+    const shared = connectTestRedis()
+    await expect(startProcess(shared, { keep: false }).check()).rejects.toThrow('died')
+    const next = startProcess(shared)
+
+    await next.check()
+    await next.resume()
+
+    expect(next.posts).toEqual([expect.stringContaining('Redis has no data of Lockkeeper yet')])
+  })
+
+  test('is reported without what is under way if the process died while it read the account', async () => {
+    const shared = connectTestRedis()
+    const dead = startProcess(shared, { underway: [underwayOn(() => new Promise(() => {}))] })
+    void dead.check()
+    const next = startProcess(shared)
+
+    await expect.poll(() => shared.redis.exists(shared.keys.owedNotices)).toBe(1)
+    await next.resume()
+
+    expect(next.posts).toHaveLength(1)
+    expect(next.posts[0]).toMatch(/the buttons of their messages no longer work\.$/)
   })
 
   test('that is new is a warning in the log, and a lost one is an error', async () => {

@@ -18,7 +18,11 @@ const volatile: RedisFault = { code: 'not-on-disk', words: "Redis doesn't write 
 const keyring = createKeyring([new Secret('a-secret-of-at-least-32-characters!!')], { purpose: 'notices', prefix: 'lockkeeper' })
 
 /** A process that watches Redis and posts to the operators. `faults` are what it finds, unless it reads them itself. */
-function startProcess({ redis, keys }: { redis: Redis; keys: Keys }, findFaults?: () => Promise<RedisFault[]>) {
+function startProcess(
+  { redis, keys }: { redis: Redis; keys: Keys },
+  findFaults?: () => Promise<RedisFault[]>,
+  instead: { notify?: () => Promise<void> } = {},
+) {
   const faults: RedisFault[] = []
   const posts: string[] = []
   const log: string[] = []
@@ -32,10 +36,12 @@ function startProcess({ redis, keys }: { redis: Redis; keys: Keys }, findFaults?
         posts.push(text.replace(/ More: .*/, ''))
         return { is: 'sent', ts: '1.1', channelId: 'C1' }
       },
+      find: async () => ({ is: 'absent' }),
     },
     channelId: 'C1',
     keyring,
     onError: () => {},
+    leftAfterMs: 0,
     log: { info: write('info'), warn: write('warn'), error: write('error') },
   })
   onTestFinished(operators.stop)
@@ -44,11 +50,11 @@ function startProcess({ redis, keys }: { redis: Redis; keys: Keys }, findFaults?
     keys,
     findFaults: findFaults ?? (async () => [...faults]),
     keyring,
-    notifyOperators: operators.notify,
+    operators: { ...operators, ...instead },
     log: { warn: write('warn') },
     onFaults: (count) => counts.push(count),
   })
-  return { check, faults, posts, log, counts }
+  return { check, resume: operators.resume, faults, posts, log, counts }
 }
 
 const begins = (...faults: RedisFault[]) =>
@@ -129,6 +135,32 @@ describe('the operators', () => {
     expect(next.posts).toEqual([ends])
   })
 
+  test('are notified by another process if the one that recorded a fault died before it posted', async () => {
+    const shared = connectTestRedis()
+    const dead = startProcess(shared, undefined, { notify: () => Promise.reject(new Error('died')) })
+    dead.faults.push(evicts)
+    await expect(dead.check()).rejects.toThrow('died')
+    const next = startProcess(shared)
+    next.faults.push(evicts)
+
+    await next.check()
+    await next.resume()
+
+    expect(next.posts).toEqual([begins(evicts)])
+  })
+
+  test('are notified of a fault before they are notified of its end, if the process that found the fault died', async () => {
+    const shared = connectTestRedis()
+    const dead = startProcess(shared, undefined, { notify: () => Promise.reject(new Error('died')) })
+    dead.faults.push(evicts)
+    await expect(dead.check()).rejects.toThrow('died')
+    const next = startProcess(shared)
+
+    await next.check()
+
+    expect(next.posts).toEqual([begins(evicts), ends])
+  })
+
   test('are notified if the answer of Redis is lost and the command is sent again', async () => {
     const { keys } = connectTestRedis()
     const { redis, proxy } = await connectLossyRedis('patient')
@@ -146,8 +178,8 @@ describe('the operators', () => {
 test('a change is told again at the next check if Redis did not answer', async () => {
   const shared = connectTestRedis()
   let isAway = true
-  const set = shared.redis.set.bind(shared.redis)
-  shared.redis.set = ((...values: Parameters<typeof set>) => (isAway ? Promise.reject(new Error('away')) : set(...values))) as typeof set
+  const get = shared.redis.get.bind(shared.redis)
+  shared.redis.get = ((key: string) => (isAway ? Promise.reject(new Error('away')) : get(key))) as typeof get
   const one = startProcess(shared)
   one.faults.push(evicts)
 

@@ -44,6 +44,7 @@ async function startWorker({
     queues,
     dataLossMark: { check: checkDataLossMark },
     redisWatch: { check: async () => {} },
+    operators: { resume: async () => {} },
     audit: { tidy: async () => void tidied.push('tidied') },
     store,
     outbox,

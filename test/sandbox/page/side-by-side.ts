@@ -1,4 +1,4 @@
-import { html, render, type TemplateResult } from 'lit-html'
+import { html, nothing, render, type TemplateResult } from 'lit-html'
 import type { Person, Workspace } from './api.ts'
 import { icons } from './icons.ts'
 
@@ -23,27 +23,67 @@ function besideOf(as: string, people: Person[]): Person | undefined {
   return people.find(({ id, role }) => id !== as && role === wanted)
 }
 
-/** Renders the whole page as two frames. Each is the page of one person, who can be switched there. */
+/** What the page on one side tells the page around it: whom it shows, and what waits for that person. */
+interface Side {
+  id: string
+  name: string
+  waiting: { count: number; words: string }
+}
+
+/** Tells the page around this one whom this side shows. Called after every render. */
+export function tellOtherSide({ id, name }: Person, waiting: Side['waiting']) {
+  if (isBeside) window.parent.postMessage({ id, name, waiting } satisfies Side, location.origin)
+}
+
+/**
+ * Renders the whole page as two frames. Each is the page of one person, who can be switched there. A narrow screen shows one side at a time,
+ * with tabs that say for whom something waits.
+ */
 export function renderSideBySide(workspace: Workspace) {
   const query = new URLSearchParams(location.search)
   const channel = query.get('channel') ?? workspace.channels[0]?.id ?? ''
-  const sides = [query.get('as'), query.get('beside')].map(
-    (id, index) => workspace.people.find((one) => one.id === id) ?? workspace.people[index],
-  )
-  const alone = `?${new URLSearchParams({ as: sides[0]?.id ?? '', channel })}`
-  document.title = `${sides.map((side) => side?.name).join(' and ')} · ${workspace.team.name}`
-  render(
-    html`<div class="two-sides">
-      <header class="top-bar">
-        <h1 class="team-name">Two people side by side</h1>
-        <a class="bar-button" href=${alone}>${icons.close}<span>One person</span></a>
-      </header>
-      ${sides.map((side) => (side ? frame(side, channel) : ''))}
-    </div>`,
-    document.body,
-  )
+  const sides = [query.get('as'), query.get('beside')]
+    .map((id, index) => workspace.people.find((one) => one.id === id) ?? workspace.people[index])
+    .filter((person) => person !== undefined)
+    .map(({ id, name }) => ({
+      start: `?${new URLSearchParams({ as: id, channel })}`,
+      side: { id, name, waiting: { count: 0, words: '' } } as Side,
+    }))
+  let shown = 0
+
+  function paint() {
+    const alone = `?${new URLSearchParams({ as: sides[0]?.side.id ?? '', channel })}`
+    document.title = `${sides.map(({ side }) => side.name).join(' and ')} · ${workspace.team.name}`
+    render(
+      html`<div class="two-sides">
+        <header class="top-bar">
+          <h1 class="team-name only-wide">Two people side by side</h1>
+          <nav class="side-tabs" aria-label="Sides">${sides.map(({ side }, index) => tab(side, index === shown, () => show(index)))}</nav>
+          <a class="bar-button" href=${alone} aria-label="One person">${icons.close}<span class="bar-words">One person</span></a>
+        </header>
+        ${sides.map(({ start, side }, index) => html`<iframe class=${index === shown ? 'is-shown' : ''} title=${side.name} src=${start}></iframe>`)}
+      </div>`,
+      document.body,
+    )
+  }
+
+  function show(index: number) {
+    shown = index
+    paint()
+  }
+
+  window.addEventListener('message', ({ origin, source, data }: MessageEvent<Side>) => {
+    const index = [...document.querySelectorAll('iframe')].findIndex(({ contentWindow }) => contentWindow === source)
+    const told = sides[index]
+    if (origin !== location.origin || !told) return
+    told.side = data
+    paint()
+  })
+  paint()
 }
 
-function frame({ id, name }: Person, channel: string): TemplateResult {
-  return html`<iframe title=${name} src=${`?${new URLSearchParams({ as: id, channel })}`}></iframe>`
+function tab({ name, waiting: { count, words } }: Side, isShown: boolean, show: () => void): TemplateResult {
+  return html`<button type="button" aria-current=${isShown ? 'true' : nothing} aria-label=${count > 0 ? `${name}, ${words}` : name} @click=${show}>
+    <span class="side-name">${name}</span>${count > 0 ? html`<span class="badge">${count}</span>` : nothing}
+  </button>`
 }

@@ -44,7 +44,9 @@ function workspace() {
         calls.push(channel)
         return { ok: true, channel: answer(channels.get(channel)) }
       },
-      members: async ({ cursor = '0' }: { cursor?: string }) => {
+      members: async ({ cursor = '0', limit }: { cursor?: string; limit: number }) => {
+        // Slack's documentation: "a limit value under 1000".
+        expect(limit).toBeLessThan(1_000)
         calls.push(`members ${cursor}`)
         const next = Number(cursor) + 1
         return {

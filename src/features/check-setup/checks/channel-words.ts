@@ -11,6 +11,15 @@ export const channels = {
   unknown: (ids: string[], why: string) => mrkdwn`Couldn't check whether Lockkeeper is in ${listOf(ids.map(channelMention))} (${why}).`,
 }
 
+export const notices = {
+  member: (id: string) => mrkdwn`Notices to the people who run Lockkeeper can be posted in ${channelMention(id)}.`,
+  absent: (id: string) => mrkdwn`Lockkeeper isn't in ${channelMention(id)}, so nobody gets notices about problems.`,
+  fixAbsent: mrkdwn`Run ${code('/invite @Lockkeeper')} there, or correct ${code('OPS_CHANNEL')}.`,
+  archived: (id: string) => mrkdwn`${channelMention(id)} is archived, so nobody gets notices about problems.`,
+  fixArchived: mrkdwn`Unarchive it, or set another channel in ${code('OPS_CHANNEL')}.`,
+  unknown: (id: string, why: string) => mrkdwn`Couldn't check whether Lockkeeper is in ${channelMention(id)} (${why}).`,
+}
+
 export const groups = {
   members: (group: { id: string; members: number }[]) =>
     mrkdwn`${listOf(group.map(({ id, members }) => mrkdwn`${userGroupMention(id)} has ${members === 1 ? 'one member' : `${members} members`}`))}.`,

@@ -19,6 +19,24 @@ export function channels({ channels: all }: SetupFacts): CheckResult[] {
   return [...alike.values()]
 }
 
+/** Notices to the operators have a line of their own, because nobody sees that they are missing. */
+export function notices({ opsChannel }: SetupFacts): CheckResult[] {
+  if (!opsChannel) return []
+  const what = subjects.notices
+  const { id, membership } = opsChannel
+  if (isUnavailable(membership)) return [unknown(what, say.notices.unknown(id, membership.unavailable))]
+  switch (membership.is) {
+    case 'unreadable':
+      return [unknown(what, say.notices.unknown(id, membership.why))]
+    case 'absent':
+      return [wrong(what, say.notices.absent(id), say.notices.fixAbsent)]
+    case 'archived':
+      return [wrong(what, say.notices.archived(id), say.notices.fixArchived)]
+    case 'member':
+      return [ok(what, say.notices.member(id))]
+  }
+}
+
 export function groups({ groups: all }: SetupFacts): CheckResult[] {
   const what = subjects.groups
   const filled: { id: string; members: number }[] = []

@@ -17,6 +17,7 @@ export const subjects = {
   buttons: 'Buttons',
   pickers: 'Pickers',
   channels: 'Channels',
+  notices: 'Notices',
   groups: 'User groups',
   alerts: 'Alerts',
   redis: 'Redis',

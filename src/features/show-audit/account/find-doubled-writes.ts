@@ -23,7 +23,7 @@ interface FindDoubledWritesParts {
   /** Redis' clock, in ms since 1970. */
   now: () => Promise<number>
   /** Receives the request of a write that the account shows twice. */
-  onDoubled: (requestId: string) => void
+  onDoubled: (requestId: string) => Promise<void> | void
 }
 
 /**
@@ -50,7 +50,7 @@ export function createFindDoubledWrites({ audit, accountEvents, catalog, now, on
     const isRead = new Set(read.map(({ targetId }) => targetId))
     const matched = matchEvents(events, entries, at - windowMs, catalog)
     const writes = fresh.filter(({ targetId }) => isRead.has(targetId))
-    for (const write of writes) if (isDoubled(write, matched)) onDoubled(write.entry.requestId ?? '')
+    for (const write of writes) if (isDoubled(write, matched)) await onDoubled(write.entry.requestId ?? '')
     if (compared.size > mostCompared) compared.clear()
     for (const write of writes) compared.add(nameOf(write.entry))
   }

@@ -21,7 +21,7 @@ export function approversReminder({ request, description, rule, now }: ReportVie
 }
 
 /**
- * Tells the approvers of an emergency approval, in every later state, too. It links the requester's profile and leaves out the name, because
+ * Notifies the approvers of an emergency approval, in every later state, too. It links the requester's profile and leaves out the name, because
  * people choose their names, and one who does this could take that of another.
  */
 export function emergencyCall({ request, description, rule, showActor }: ReportView): Mrkdwn | undefined {

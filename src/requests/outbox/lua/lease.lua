@@ -15,37 +15,37 @@ if not record.state then
   redis.call('ZREM', KEYS[2], member)
   return { 'missing' }
 end
-local item = record[field] and cjson.decode(record[field]) or { status = 'queued' }
+local message = record[field] and cjson.decode(record[field]) or { status = 'queued' }
 -- A settled card is owed again once the record has a newer revision.
 local shown = name ~= 'card' or record.cardRevision == record.revision
-if item.status == 'settled' and shown then
+if message.status == 'settled' and shown then
   redis.call('ZREM', KEYS[2], member)
   return { 'settled' }
 end
 if name ~= 'card' and not record.cardTs and not early then return { 'cardless' } end
 
 local now = clock()
-if item.status == 'sending' and item.token ~= token and item['until'] > now then
-  redis.call('ZADD', KEYS[2], item['until'], member)
+if message.status == 'sending' and message.token ~= token and message['until'] > now then
+  redis.call('ZADD', KEYS[2], message['until'], member)
   return { 'held' }
 end
 
 local mode = 'fresh'
-if item.status == 'unsure' or (item.status == 'sending' and item.token ~= token) then mode = 'unsure' end
-if item.status == 'sending' and item.token == token then mode = item.mode end
--- The search starts with the first lease that needs one. Only then does the item get this field.
-local since = mode == 'unsure' and (item.since or now) or nil
+if message.status == 'unsure' or (message.status == 'sending' and message.token ~= token) then mode = 'unsure' end
+if message.status == 'sending' and message.token == token then mode = message.mode end
+-- The search starts with the first lease that needs one. Only then does the message get this field.
+local since = mode == 'unsure' and (message.since or now) or nil
 local tried, cardless = nil, name ~= 'card' and not record.cardTs
 if mode == 'unsure' then
-  tried, cardless = item.tried, cardless or item.cardless
+  tried, cardless = message.tried, cardless or message.cardless
   -- The previous holder may have sent it until its lease ran out.
-  if item.status == 'sending' and item.token ~= token then tried = item['until'] end
+  if message.status == 'sending' and message.token ~= token then tried = message['until'] end
 end
 local lasts = now + leases[mode]
-local sending = { status = 'sending', token = token, mode = mode, ['until'] = lasts, since = since, owedBy = item.owedBy }
+local sending = { status = 'sending', token = token, mode = mode, ['until'] = lasts, since = since, owedBy = message.owedBy }
 sending.tried, sending.cardless = tried, cardless or nil
 redis.call('HSET', KEYS[1], field, cjson.encode(sending))
 redis.call('ZADD', KEYS[2], lasts, member)
 local function text(number) return number and whole(number) or '' end
-local wasCardless = mode == 'unsure' and item.cardless and '1' or ''
-return { mode, text(now - (since or now)), text(tried), wasCardless, text(item.owedBy), whole(now), unpack(flat) }
+local wasCardless = mode == 'unsure' and message.cardless and '1' or ''
+return { mode, text(now - (since or now)), text(tried), wasCardless, text(message.owedBy), whole(now), unpack(flat) }

@@ -6,16 +6,16 @@
 local id, name, token, status, retry, cardTs, shown = ARGV[1], ARGV[2], ARGV[3], ARGV[4], tonumber(ARGV[5]), ARGV[6], tonumber(ARGV[7])
 local member, field = id .. '/' .. name, 'outbox:' .. name
 local known = redis.call('HMGET', KEYS[1], field, 'revision', 'pace:card')
-local item = known[1] and cjson.decode(known[1]) or {}
-if item.token ~= token then return 'lost' end
+local message = known[1] and cjson.decode(known[1]) or {}
+if message.token ~= token then return 'lost' end
 
 local now = clock()
-local left = { status = status, token = token, owedBy = item.owedBy }
+local left = { status = status, token = token, owedBy = message.owedBy }
 if status == 'unsure' then
-  left.tried, left.cardless = now, item.cardless
-elseif status == 'queued' and item.since then
+  left.tried, left.cardless = now, message.cardless
+elseif status == 'queued' and message.since then
   -- This attempt sent nothing, but an earlier one may have. The next lease searches for that message.
-  left.status, left.since, left.tried, left.cardless = 'unsure', item.since, item.tried, item.cardless
+  left.status, left.since, left.tried, left.cardless = 'unsure', message.since, message.tried, message.cardless
 end
 local values = { field, cjson.encode(left) }
 if status ~= 'settled' then

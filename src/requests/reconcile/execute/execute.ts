@@ -6,20 +6,15 @@ import type { RequestItem } from '../../../domain/request/request-item.ts'
 import type { RequestSignatures } from '../../../domain/request/request-signature.ts'
 import type { Queues } from '../../../redis/queues.ts'
 import type { CheckAuthority } from '../../access/check-authority.ts'
-import type { Catalog, Opened } from '../../catalog.ts'
+import type { Catalog } from '../../catalog.ts'
 import type { CommonFinding } from '../../messages/refusals/causes.ts'
 import type { StepName } from '../../steps.ts'
 import type { NoteOf } from '../../store/request-note.ts'
 import type { Store } from '../../store/store.ts'
 import type { SendItems } from '../items/send-items.ts'
-import { repeatPreflight } from './repeat-preflight.ts'
+import { createCheckAgain, patienceMs, sinceApprovalMs } from './check-again.ts'
 import { createRequestOutcomes, firstObservationMs } from './request-outcomes.ts'
 import { sendWrite } from './send-write.ts'
-
-/** How long after the approval the preflight check is repeated while the account cannot be read. */
-const patienceMs = 10 * 60_000
-
-const retryPreflightMs = 10_000
 
 /** The wait before a request that was signed with an unknown key is tried again, because a deployment may bring the key. */
 const retryUnknownKeyMs = 30_000
@@ -41,7 +36,7 @@ interface ExecuteParts {
   /** Checks that people allowed the write. */
   checkAuthority: CheckAuthority
   /** Called with a request whose record, approvals or history cannot be genuine, or that was signed with an unknown key. */
-  onDistrusted: (request: Request, problem: AuthorityProblem) => void
+  onDistrusted: (request: Request, problem: AuthorityProblem) => Promise<void> | void
 }
 
 /**
@@ -60,6 +55,7 @@ export function createExecute({
   checkAuthority,
   onDistrusted,
 }: ExecuteParts) {
+  const checkAgain = createCheckAgain({ store, onApiError })
   const outcomesOf = createRequestOutcomes({ store, audit, noteOf, planLook })
 
   return async function execute(request: Request): Promise<void> {
@@ -104,7 +100,7 @@ export function createExecute({
     // Another process may have sent the write since the request was read. Then the audit shows a newer state.
     const current = await store.find(request.id)
     if (current?.revision !== request.revision) return
-    if (problem.code !== 'approved-too-long-ago') onDistrusted(request, problem)
+    if (problem.code !== 'approved-too-long-ago') await onDistrusted(request, problem)
     if (problem.code === 'unknown-key') return store.postponeIfUnchanged(request, retryUnknownKeyMs)
     await end(request, 'drop', problem)
   }
@@ -116,33 +112,6 @@ export function createExecute({
     return true
   }
 
-  /** Repeats the preflight check. Returns what it read, or ends or postpones the request and returns undefined. */
-  async function checkAgain(request: Request, opened: Opened): Promise<{ facts: unknown } | undefined> {
-    const result = await repeatPreflight(opened, onApiError)
-    switch (result.is) {
-      case 'unchanged':
-        return { facts: result.facts }
-      case 'changed':
-        await store.take(request, 'void', { set: { causes: result.causes } })
-        return undefined
-      case 'refused':
-        await end(request, 'drop', result.cause)
-        return undefined
-      case 'unread':
-        await waitForAccount(request, result.cause)
-        return undefined
-    }
-  }
-
-  /** Repeats the check later, or ends a request that has waited too long. The first time that nothing answers, the request message says so. */
-  async function waitForAccount(request: Request, cause: CommonFinding): Promise<void> {
-    if (sinceApprovalMs(request, await store.now()) >= patienceMs) return end(request, 'drop', cause)
-    // If the account API rejects the key, it does answer, and the message must not say otherwise.
-    if (request.unreadAt === undefined && !('refusal' in cause))
-      await store.take(request, 'wait-for-account', { dueInMs: retryPreflightMs })
-    else await store.postponeIfUnchanged(request, retryPreflightMs)
-  }
-
   async function end(request: Request, step: StepName, cause: CommonFinding | AuthorityProblem): Promise<void> {
     await store.take(request, step, { set: { causes: [cause] } })
   }
@@ -152,8 +121,4 @@ export type Execute = ReturnType<typeof createExecute>
 /** Returns the items at the beginning. An item that must not be sent ends when it is its turn, with an audit note. */
 function itemsOf({ of }: Items<unknown, unknown>, approved: unknown): RequestItem[] {
   return of(approved).map(({ id }) => ({ id, state: 'waiting', causes: [] }))
-}
-
-function sinceApprovalMs({ decidedAt, createdAt }: Request, now: number): number {
-  return now - (decidedAt ?? createdAt)
 }

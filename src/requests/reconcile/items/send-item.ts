@@ -19,12 +19,12 @@ export const parallelWrites = 5
 const retryUnreadMs = 10_000
 
 export interface SendItemParts {
-  store: Pick<Store, 'now' | 'postpone'>
+  store: Pick<Store, 'find' | 'now' | 'postpone'>
   audit: Pick<Audit, 'note'>
   noteOf: NoteOf
   itemSteps: ItemSteps
   onApiError: (error: unknown) => void
-  onDistrusted: (request: Request, problem: AuthorityProblem) => void
+  onDistrusted: (request: Request, problem: AuthorityProblem) => Promise<void> | void
 }
 
 /**
@@ -39,7 +39,10 @@ export function createSendItem({ store, audit, noteOf, itemSteps, onApiError, on
     if (problem) {
       // The audit has a signed note of its write or of its end. If it still waits, its state was put back. Otherwise another process has sent it
       // since the record was read.
-      if ((await skipItem(itemSteps, request.id, item.id, [problem])) === 'won') onDistrusted(request, problem)
+      const now = await store.find(request.id)
+      if (now?.items?.find(({ id }) => id === item.id)?.state !== 'waiting') return undefined
+      await onDistrusted(request, problem)
+      await skipItem(itemSteps, request.id, item.id, [problem])
       return undefined
     }
     if (read.is !== 'unchanged') return leave(request, item, until, read)

@@ -80,7 +80,7 @@ export function createSendItems(parts: SendItemsParts) {
   async function refuse(request: Request, waiting: Set<string>, problem: AuthorityProblem): Promise<void> {
     const current = await store.find(request.id)
     if (current?.revision !== request.revision) return
-    if (problem.code !== 'approved-too-long-ago') onDistrusted(request, problem)
+    if (problem.code !== 'approved-too-long-ago') await onDistrusted(request, problem)
     if (problem.code === 'unknown-key') return store.postponeIfUnchanged(request, retryUnknownKeyMs)
     for (const id of waiting) await skipItem(itemSteps, request.id, id, [problem])
   }

@@ -2,7 +2,7 @@ import type { Observation } from '../../../domain/change/observation.ts'
 import { isOpen, type Request } from '../../../domain/request/request.ts'
 import type { Timings } from '../../../domain/timings.ts'
 import type { CheckRecord } from '../../access/check-record.ts'
-import type { CheckSearch } from '../../access/check-search.ts'
+import type { CheckRetraction } from '../../access/check-retraction.ts'
 import type { Catalog, Opened } from '../../catalog.ts'
 import type { Store } from '../../store/store.ts'
 import type { Distrust } from '../distrust.ts'
@@ -25,14 +25,14 @@ export interface ObserveParts {
   timings: Timings
   onApiError: (error: unknown) => void
   checkRecord: CheckRecord
-  /** Checks that an observation that may delete something is allowed. */
-  checkSearch: CheckSearch
+  /** Checks that an observation that may retract a secret is allowed. */
+  checkRetraction: CheckRetraction
   distrust: Distrust
 }
 
 /** Creates the function that reads the outcome of one request from the account, and takes the step that follows from it. */
 export function createObserve(parts: ObserveParts) {
-  const { store, catalog, pace, lateAfterMs, timings, onApiError, checkRecord, checkSearch, distrust } = parts
+  const { store, catalog, pace, lateAfterMs, timings, onApiError, checkRecord, checkRetraction, distrust } = parts
   const { paceMs } = pace
 
   return async function observe(request: Request, now: number, signal: AbortSignal): Promise<Observed> {
@@ -40,12 +40,12 @@ export function createObserve(parts: ObserveParts) {
     if (!isOpen(request.state) && !(await isTrackedAfterEnd(request))) return skip(store.clearDueIfUnchanged(request.id, request.revision))
     const opened = catalog.openIfFit(request)
     if (!opened) return skip(leaveUnfit(request))
-    const isSearch = opened.change.handover !== undefined
-    const problem = isSearch ? await checkSearch(request, now) : undefined
-    // What was put back to an earlier state must not lead to a search once somebody tracks it again.
+    const mayRetract = opened.change.handover !== undefined
+    const problem = mayRetract ? await checkRetraction(request, now) : undefined
+    // What was put back to an earlier state must not lead to a retraction once somebody tracks it again.
     if (problem) return skip(distrust(request, problem, { keepOpen: true }))
-    const claim = isSearch ? await store.claimSearch(request.id) : undefined
-    if (isSearch && claim === undefined) return skip(store.postpone([request.id], paceMs(request)))
+    const claim = mayRetract ? await store.claimRetraction(request.id) : undefined
+    if (mayRetract && claim === undefined) return skip(store.postpone([request.id], paceMs(request)))
     try {
       await apply(request, await readOutcome(request, opened, now, signal), now)
       return 'read'
@@ -54,7 +54,7 @@ export function createObserve(parts: ObserveParts) {
       await apply(request, { is: 'unclear' }, now)
       return 'unread'
     } finally {
-      if (claim !== undefined) await store.endSearch(request.id, claim)
+      if (claim !== undefined) await store.endRetraction(request.id, claim)
     }
   }
 

@@ -20,7 +20,7 @@ const minSurveyed = 20
 /** Compare in chunks of this size, so that clicks are served in between, here and in Redis. */
 const chunkSize = 500
 
-interface TrackParts extends Pick<ObserveParts, 'checkRecord' | 'checkSearch' | 'distrust'> {
+interface TrackParts extends Pick<ObserveParts, 'checkRecord' | 'checkRetraction' | 'distrust'> {
   store: Store
   catalog: Catalog
   /** How often a change under way is observed. */

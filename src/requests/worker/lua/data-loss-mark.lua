@@ -1,6 +1,6 @@
--- Marks a data set that has no mark. It always writes, so that a replica, which may lag, refuses the script.
--- KEYS: mark, head of the audit chain.   ARGV: a new mark.
+-- Marks a data set that has no mark, and keeps the notice about it. It always writes, so that a replica, which may lag, refuses the script.
+-- KEYS: mark, head of the audit chain, owed notices.   ARGV: a new mark, field and value of the notice ('' and '': none).
 -- Returns { the mark of the data set, number and hash of the last entry of the audit chain ('0' and '' if the chain is empty) }.
-redis.call('SET', KEYS[1], ARGV[1], 'NX')
+if redis.call('SET', KEYS[1], ARGV[1], 'NX') and ARGV[2] ~= '' then redis.call('HSET', KEYS[3], ARGV[2], ARGV[3]) end
 local head = redis.call('HMGET', KEYS[2], 'seq', 'hash')
 return { redis.call('GET', KEYS[1]), head[1] or '0', head[2] or '' }

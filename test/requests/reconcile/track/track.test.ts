@@ -17,7 +17,7 @@ const timings = { graceMs: 60_000, handoverMs: 45_000 }
 const input = { name: 'ci-deploy', readOnly: true, allowedIps: [] }
 
 /** Tracks requests for a key that is on the account. Every observation of such a request treats the key as one that nobody has seen. */
-function startTrack(checkSearch: (request: Request, store: Store) => Promise<AuthorityProblem | undefined> = async () => undefined) {
+function startTrack(checkRetraction: (request: Request, store: Store) => Promise<AuthorityProblem | undefined> = async () => undefined) {
   const distrusted: string[] = []
   const noted: AuditNote[] = []
   const { redis, keys } = connectTestRedis()
@@ -39,7 +39,7 @@ function startTrack(checkSearch: (request: Request, store: Store) => Promise<Aut
       throw error
     },
     checkRecord: () => undefined,
-    checkSearch: (request) => checkSearch(request, store),
+    checkRetraction: (request) => checkRetraction(request, store),
     distrust: createDistrust({
       store,
       audit: { note: async (note) => void noted.push(note) },
@@ -170,7 +170,7 @@ test('thousands of requests are compared with one survey and postponed in chunks
     itemSteps: { takeItemStep: async () => undefined, endIfOver: async () => {} },
     onApiError: () => {},
     checkRecord: () => undefined,
-    checkSearch: async () => undefined,
+    checkRetraction: async () => undefined,
     distrust: () => expect.fail('a request is not trusted'),
   })
   const moves = everyMove.map((index) => ({

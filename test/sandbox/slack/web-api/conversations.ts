@@ -94,7 +94,9 @@ export function conversationMethods({ directory, messages }: Stores): Record<str
         const { members } = channelOf(args)
         const start = args.cursor ? Number(Buffer.from(stringOf(args.cursor), 'base64').toString()) : 0
         if (!Number.isInteger(start)) throw new Refusal('invalid_cursor')
-        const end = start + Math.min(Number(args.limit || 100), 1_000)
+        const limit = Number(args.limit || 100)
+        if (limit > 999) throw new Refusal('invalid_limit')
+        const end = start + limit
         const next = end < members.length ? Buffer.from(String(end)).toString('base64') : ''
         return { members: members.slice(start, end), response_metadata: { next_cursor: next } }
       },

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { AuditEntry } from '../../../src/audit/entry.ts'
 import type { Request } from '../../../src/domain/request/request.ts'
-import { createCheckSearch } from '../../../src/requests/access/check-search.ts'
+import { createCheckRetraction } from '../../../src/requests/access/check-retraction.ts'
 import { minutes, requestedAt, requestFor } from '../request-for-test.ts'
 import { signatures } from '../signatures-for-test.ts'
 
@@ -18,10 +18,10 @@ function sentRequest(more: Partial<Request> = {}): Request {
 /** Checks a request whose last step in the audit is this one. */
 function check(request: Request, act: string | undefined, at = now - minutes) {
   const entry = act === undefined ? undefined : AuditEntry.parse({ version: 1, act, at, seq: 9, prev: '' })
-  return createCheckSearch({ signatures, findLastChange: async () => entry })(request, now)
+  return createCheckRetraction({ signatures, findLastChange: async () => entry })(request, now)
 }
 
-test('a request in the state that the audit shows is searched for', async () => {
+test('a request in the state that the audit shows may have its secret retracted', async () => {
   expect(await check(sentRequest(), 'issue')).toBeUndefined()
   expect(await check(sentRequest({ state: 'tracking' }), 'accept')).toBeUndefined()
   expect(await check(sentRequest({ state: 'not-started' }), 'not-start')).toBeUndefined()
@@ -29,13 +29,13 @@ test('a request in the state that the audit shows is searched for', async () => 
 })
 
 test.each(['finish', 'fail', 'not-start', 'correct-to-done', 'withdraw-key', 'accept', undefined])(
-  'a request that was put back to starting is not: the audit ends with %s',
+  'a request that was put back to starting may not: the audit ends with %s',
   async (act) => {
     expect(await check(sentRequest(), act)).toEqual({ code: 'record-changed' })
   },
 )
 
-test('a request that has ended is not searched for a day later, whatever the record says of its tracking', async () => {
+test('a request that ended more than a day ago may not, whatever the record says of its tracking', async () => {
   const ended = sentRequest({ state: 'not-started', trackedUntil: now + 60 * minutes })
   expect(await check(ended, 'not-start', now - 24 * 60 * minutes)).toBeUndefined()
   expect(await check(ended, 'not-start', now - 24 * 60 * minutes - 1)).toEqual({ code: 'record-changed' })
@@ -46,6 +46,6 @@ test.each<[what: string, change: Partial<Request>]>([
   ['saw something else before its write', { seen: { ...facts, name: 'production' } }],
   ['has no signature of what it saw', { seenSignature: undefined }],
   ['has no signature', { signature: undefined }],
-])('a request that %s is not searched for', async (_, change) => {
+])('a request that %s may not', async (_, change) => {
   expect(await check({ ...sentRequest(), ...change }, 'issue')).toEqual({ code: 'record-changed' })
 })
