@@ -1,11 +1,12 @@
 import { html, nothing, type TemplateResult } from 'lit-html'
 import type { Api, Breakage } from './api.ts'
 import { icons } from './icons.ts'
+import { unbrokenWords } from './unbroken-words.ts'
 
 export interface DrawerOptions {
   api: Api
   /** Shows a sentence after the drawer has closed by itself. */
-  notify(sentence: string): void
+  notify(sentence: string, about: string): void
   update(): void
 }
 
@@ -41,7 +42,7 @@ export function createDrawer({ api, notify, update }: DrawerOptions) {
     const sentence = answer.ok ? answer.said : answer.error
     if (sentence) said = { id, sentence }
     const words = sentence ?? stateOf(id)
-    if (!isOpen && words) notify(words)
+    if (!isOpen && words) notify(words, 'drawer')
     update()
   }
 
@@ -86,7 +87,7 @@ export function createDrawer({ api, notify, update }: DrawerOptions) {
     return html`<li class="breakage">
       <div class="breakage-words">
         <strong>${name}</strong>
-        <span id=${`break-${id}`}>${effect}</span>
+        <span id=${`break-${id}`}>${unbrokenWords(effect)}</span>
         <span class="breakage-said" role="status">${said?.id === id ? said.sentence : nothing}</span>
       </div>
       ${control(breakage)}
