@@ -30,7 +30,7 @@ test('a move on the page, from the command to the report: requested with a form,
 
   await card.getByRole('button', { name: 'Approve' }).click()
   const refusal = page.getByRole('dialog').filter({ hasText: 'Not possible' })
-  await refusal.getByText(/someone else/).waitFor()
+  await refusal.getByText(/aren't an approver/).waitFor()
   await browser.shoot(page, '06-own-request')
   await page.keyboard.press('Escape')
   await refusal.waitFor({ state: 'detached' })
