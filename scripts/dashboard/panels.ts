@@ -64,6 +64,7 @@ export const rows: Row[] = [
           { expr: 'sum(increase(lockkeeper_requests_lost_total[$__range]))', legend: 'lost' },
           { expr: 'sum(increase(lockkeeper_records_not_genuine_total[$__range]))', legend: 'not genuine' },
           { expr: 'max(lockkeeper_redis_faults)', legend: 'unsafe settings of Redis' },
+          { expr: 'max(lockkeeper_redis_refuses_writes)', legend: 'Redis refuses writes' },
         ],
       },
       missed('Acknowledged later than 1 s', 'The objective: at most 0.1 %.', {

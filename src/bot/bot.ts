@@ -1,4 +1,5 @@
 import type { Config } from '../config/config.ts'
+import { StoreUnavailableError } from '../domain/errors/errors.ts'
 import type { Identity } from '../slack/web-api/identity.ts'
 import { createAlertsSide } from './alerts-side.ts'
 import { createFoundation, type Outlets } from './foundation/foundation.ts'
@@ -28,7 +29,9 @@ export function createBot(config: Config, outlets: Outlets) {
     await redis.reach()
     // Report a rejected key right after the start. It does not stop the start, because moves in flight wait for a valid key.
     void clients.accountApi.apiKeys.list({ signal: AbortSignal.timeout(10_000) }).catch(operators.onApiError)
-    await dataLossMark.check()
+    await dataLossMark.check().catch((error: unknown) => {
+      throw error instanceof StoreUnavailableError ? redis.startProblem(error) : error
+    })
   }
 
   const lifecycle = createLifecycle({

@@ -45,6 +45,7 @@ function setupParts({ config, redis, clients, requests, opsChannel }: Foundation
     members: requests.directory.members,
     showHome: (viewer: Origin) => home.show(viewer, undefined),
     lastReceived,
+    probeWrites: redis.probeWrites,
     redisFaults: async () => (await redis.faults()).map(({ words }) => words),
     opsChannel,
     running: { ...config, version: packageFile.version, rules: config.policy.rules.length },

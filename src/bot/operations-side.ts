@@ -14,6 +14,7 @@ export function createOperationsSide({ config, telemetry, redis, clients }: Foun
     checks: createChecks({
       redis: () => redis.prompt.ping(),
       redisProblem: redis.problem,
+      probeWrites: redis.probeWrites,
       redisFaults: async () => (await redis.unacceptedFaults()).map(({ words }) => words),
       slack: slack.identity.fetch,
       accountApi: () => accountApi.apiKeys.list({ signal: AbortSignal.timeout(1_900) }),

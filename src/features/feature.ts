@@ -4,6 +4,7 @@ import type { Audit } from '../audit/intake.ts'
 import type { SeenAssignments } from '../domain/account/assignment.ts'
 import type { Origin } from '../domain/approval/origin.ts'
 import type { Change } from '../domain/change/change.ts'
+import type { WriteRefusal } from '../domain/errors/write-refusal.ts'
 import type { ChangeKind } from '../domain/policy/change-kind.ts'
 import type { Request } from '../domain/request/request.ts'
 import type { Access } from '../requests/access/access.ts'
@@ -68,6 +69,8 @@ export interface Setup {
   showHome: (viewer: Origin) => Promise<'shown' | { refused: string } | { unavailable: string }>
   lastReceived: Pick<LastReceived, 'read'>
   redisFaults: () => Promise<string[]>
+  /** Returns why Redis refuses writes although it answers. Undefined if it takes them. */
+  probeWrites: () => Promise<WriteRefusal | undefined>
 }
 
 /** A description of this process. */

@@ -1,18 +1,21 @@
 import { Cluster, type Redis } from 'ioredis'
-import { AwayError, StartError } from '../domain/errors/errors.ts'
+import { AwayError, StartError, StoreUnavailableError } from '../domain/errors/errors.ts'
+import { refusesWrites, type WriteRefusal, writeRefusalOf } from '../domain/errors/write-refusal.ts'
 import { withinOr } from '../domain/within.ts'
 import { guardStore } from './connect.ts'
-import { unreachableRedis } from './unreachable-redis.ts'
+import { missingRight, unreachableRedis } from './unreachable-redis.ts'
+import type { ProbeWrites } from './write-probe.ts'
 
 /** How long one attempt waits for an answer. */
 const defaultAttemptMs = 2_000
 
 /** Errors that waiting does not fix: the user, the password or the rights of the user are wrong. */
-const refusal = /\b(WRONGPASS|NOAUTH|NOPERM)\b/
+const rejection = /\b(WRONGPASS|NOAUTH|NOPERM)\b/
 
 interface CheckParts {
   /** The patient connection, which reconnects and sends commands again by itself. */
   redis: Redis
+  probeWrites: ProbeWrites
   allowVolatile: boolean
   /** Returns the latest problem of the connection as a code: `ECONNREFUSED`. */
   problem: () => string | undefined
@@ -21,35 +24,65 @@ interface CheckParts {
 }
 
 /** Creates the check whether this Redis keeps requests safe. */
-export function createRedisCheck({ redis, allowVolatile, problem, warn, attemptMs = defaultAttemptMs }: CheckParts) {
-  let running: Promise<string[]> | undefined
+export function createRedisCheck({ redis, probeWrites, allowVolatile, problem, warn, attemptMs = defaultAttemptMs }: CheckParts) {
+  const readInfo = oneAtATime(() => guardStore(() => readInfos(redis)))
+  const probe = oneAtATime(probeWrites)
 
-  /** Runs the check once. Throws AwayError while Redis does not answer, and StartError if Redis rejects the user or could lose requests. */
+  /**
+   * Runs the check once. Throws AwayError while Redis does not answer or refuses writes, and StartError if it rejects the user or could lose
+   * requests.
+   */
   return async function check(): Promise<void> {
-    const infos = await withinOr(attemptMs, readInfo(), undefined).catch((error: Error) => {
-      throw problemError(refusal.exec(error.message)?.[1] ?? problem())
-    })
-    if (infos === undefined) throw problemError(problem())
+    const infos = await attempt(readInfo)
     // While Redis loads its data, it answers INFO but rejects most other commands.
     if (infos.some((info) => parseInfo(info).get('loading') === '1')) throw problemError('LOADING')
     const faults = findRedisFaults(infos).map(({ words }) => words)
     if (faults.length > 0 && !allowVolatile) {
       throw new StartError(`${faults.join(' ')} For development only, set ALLOW_VOLATILE_REDIS=true to start anyway.`)
     }
+    const refusal = await attempt(probe)
+    if (refusal) throw refusedStart(refusal)
     for (const fault of faults) warn(fault)
   }
 
-  /** Shares one INFO command between attempts, because a patient connection queues each command until Redis answers. */
-  function readInfo(): Promise<string[]> {
-    running ??= guardStore(() => readInfos(redis)).finally(() => {
+  async function attempt<T>(command: () => Promise<T>): Promise<T> {
+    const answer = await withinOr(attemptMs, command(), silent).catch((error: unknown) => {
+      throw startProblem(error, problem())
+    })
+    if (answer === silent) throw problemError(problem())
+    return answer
+  }
+}
+
+/** Stands for an answer that did not come. */
+const silent: unique symbol = Symbol('silent')
+
+/** Shares one command between attempts, because a patient connection queues each command until Redis answers. */
+function oneAtATime<T>(send: () => Promise<T>): () => Promise<T> {
+  let running: Promise<T> | undefined
+  return () => {
+    running ??= send().finally(() => {
       running = undefined
     })
     return running
   }
 }
 
+/** Returns the error with which the start waits or ends after a command has failed. `problem`: the latest one of the connection. */
+export function startProblem(error: unknown, problem?: string): Error {
+  const message = error instanceof Error ? error.message : ''
+  const code = error instanceof StoreUnavailableError && error.code ? error.code : rejection.exec(message)?.[1]
+  if (code === 'NOPERM') return new StartError(missingRight(message))
+  const refusal = writeRefusalOf(code)
+  return refusal ? refusedStart(refusal) : problemError(code ?? problem)
+}
+
+function refusedStart(refusal: WriteRefusal): AwayError {
+  return new AwayError(refusalFault(refusal).words)
+}
+
 function problemError(problem = 'no answer'): Error {
-  if (refusal.test(problem)) {
+  if (rejection.test(problem)) {
     return new StartError(`Redis rejects the user or the password in REDIS_URL (${problem}). Correct them and restart.`)
   }
   return new AwayError(unreachableRedis(problem))
@@ -66,9 +99,9 @@ export async function readInfos(redis: Redis | Cluster): Promise<string[]> {
   return [first, ...answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []))]
 }
 
-/** A setting with which Redis could lose requests. `words`: a sentence with what is wrong, and one with what to do. */
+/** What is wrong with Redis: a setting with which it could lose requests, or that it stores nothing. `words`: a sentence with what is wrong, and one with what to do. */
 export interface RedisFault {
-  code: 'old-version' | 'evicts' | 'not-on-disk'
+  code: 'old-version' | 'evicts' | 'not-on-disk' | 'refuses-writes'
   words: string
 }
 
@@ -79,6 +112,11 @@ export interface RedisFault {
 export function findRedisFaults(infos: string[]): RedisFault[] {
   const byCode = new Map(infos.flatMap(faultsOf).map((fault) => [fault.code, fault]))
   return [...byCode.values()]
+}
+
+/** Returns the fault of a Redis that answers, but stores nothing. */
+export function refusalFault(refusal: WriteRefusal): RedisFault {
+  return { code: 'refuses-writes', words: `${refusesWrites(refusal)} ${refusal.fix}` }
 }
 
 function faultsOf(text: string): RedisFault[] {

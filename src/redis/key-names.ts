@@ -51,6 +51,8 @@ export function createKeys(prefix: string) {
     lastTick: `${tag}:last-tick`,
     /** The settings with which Redis could lose requests, as the operators were notified of them. */
     redisFaults: `${tag}:redis-faults`,
+    /** Never exists. Lockkeeper tries to set it only if it exists, to find out whether Redis takes writes. */
+    writeProbe: `${tag}:write-probe`,
     /** The process that looks for the secret that a request has issued, and retracts it. */
     retraction: (id: string) => `${tag}:retraction:${id}`,
     delivery: (key: string) => `${tag}:delivery:${key}`,

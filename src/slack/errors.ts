@@ -4,6 +4,7 @@ import { connectionProblemOf } from '../domain/errors/connection-problem.ts'
 import { documentedRefusal } from '../domain/errors/documented-refusals.ts'
 import { StoreUnavailableError, UserError } from '../domain/errors/errors.ts'
 import { ListCutError } from '../domain/errors/list-errors.ts'
+import { writeRefusalOf } from '../domain/errors/write-refusal.ts'
 import { escapeMrkdwn, type Mrkdwn, mrkdwn } from './text/text.ts'
 
 /** A refusal in mrkdwn, so that its sentence can mention people and channels. */
@@ -47,21 +48,28 @@ export function toUserWords(error: unknown, effect?: string): Mrkdwn | undefined
 export function toUserMessage(error: unknown, effect?: string): string | undefined {
   if (error instanceof UserError) return error.message
   if (error instanceof NothingRequested) return toUserMessage(error.cause, 'Nothing was requested.')
-  if (error instanceof StoreUnavailableError) {
-    return "Lockkeeper's database (Redis) isn't responding. Try again in a minute; nothing runs twice. If it lasts, tell the people who run Lockkeeper."
-  }
+  if (error instanceof StoreUnavailableError) return redisWords(error)
   const words = accountWords(error)
   return words && [words.why, effect, words.next].filter((part) => part !== undefined).join(' ')
+}
+
+/** A refusal of Redis is certain, so the step was not stored. Without an answer, it may have been. */
+function redisWords({ code }: StoreUnavailableError): string {
+  const refusal = writeRefusalOf(code)
+  return refusal
+    ? `Lockkeeper's database (Redis) refuses writes, because ${refusal.why}. Your last step wasn't stored and won't be carried out. Tell the people who run Lockkeeper.`
+    : "Lockkeeper's database (Redis) isn't responding. Try again in a minute; nothing runs twice. If it lasts, tell the people who run Lockkeeper."
 }
 
 /** Explains an error of the account API. Undefined for any other. */
 function accountWords(error: unknown): Words | undefined {
   if (error instanceof ApiUnreachableError) {
-    if (error.requestSent === 'no') return { why: "Couldn't reach the account API.", next: 'Try again in a minute.' }
+    if (error.requestSent === 'no')
+      return { why: "Couldn't reach the account API.", next: 'Try again in a minute. If it lasts, run the doctor command.' }
     const isLate = connectionProblemOf(error.problem) === 'late'
     return {
       why: isLate ? "The account API didn't answer in time." : 'The connection to the account API was lost.',
-      next: 'Try again in a minute. If it lasts, check its status page.',
+      next: "Try again in a minute. If it lasts, check the account API's status page, or run the doctor command.",
     }
   }
   if (error instanceof ListCutError)

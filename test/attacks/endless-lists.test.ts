@@ -187,7 +187,7 @@ test('what is not in a list that was cut off is never taken for gone', async () 
 
   expect(await findInList(list(), ({ id }) => id === 'eip_2')).toMatchObject({ id: 'eip_2' })
   await expect(findInList(list(), ({ id }) => id === 'eip_9')).rejects.toBe(cut)
-  await expect(createResolve(accountApi)('203.0.113.99', 'web-2')).rejects.toBe(cut)
+  await expect(createResolve(accountApi)({ elasticIp: '203.0.113.99', server: 'web-2' })).rejects.toBe(cut)
   const given = { args: ['203.0.113.99'], command: '/infra' }
   const forms = [
     await createFillMove({ elasticIps: list, servers: list } as never)('', given),

@@ -122,6 +122,7 @@ describe('a server by its hostname', patience, () => {
 test('ids in every documented form are used as ids while the account API does not answer', async () => {
   const account = accountOf({ unavailable: ['/elastic_ips', '/servers'] })
   for (const { id } of documentedElasticIps) {
-    expect(await createResolve(account)(String(id), 'sv_W3mVpQ0xNd7Lk')).toEqual({ elasticIpId: id, serverId: 'sv_W3mVpQ0xNd7Lk' })
+    const server = 'sv_W3mVpQ0xNd7Lk'
+    expect(await createResolve(account)({ elasticIp: String(id), server })).toEqual({ input: { elasticIpId: id, serverId: server } })
   }
 })

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, inject, onTestFinished, test } from 'vitest'
 import { parse } from 'yaml'
+import { type WriteRefusal, writeRefusalOf } from '../../src/domain/errors/write-refusal.ts'
 import { Secret } from '../../src/domain/signing/secret.ts'
 import { neededScopes, optionalScopes } from '../../src/features/check-setup/checks/slack.ts'
 import { diagnose } from '../../src/features/check-setup/diagnose.ts'
@@ -194,6 +195,15 @@ describe('the ten mistakes', () => {
     `)
   })
 
+  test('4b: Redis refuses writes, so that nobody can know whether workers run', () => {
+    const refusal = writeRefusalOf('OOM') as WriteRefusal
+    expect(linesOf({ redis: { faults: [], refusal }, workers: { seen: 0, lastTickMs: 60_000, overdue: true } })).toMatchInlineSnapshot(`
+      "*1 of 12 checks failed*, 1 unknown
+      :x: *Redis:* Refuses writes, because its memory is full (OOM). Nothing can be requested, approved or tracked. *Fix:* Raise maxmemory, or remove data that other programs store there.
+      :grey_question: *Workers:* Unknown while Redis refuses writes: they can't report that they run. Fix Redis first, then run this command again."
+    `)
+  })
+
   test('5: the API key is rejected or read-only, or its access is unknown', () => {
     expect(
       [
@@ -297,18 +307,24 @@ describe('the ten mistakes', () => {
       'ECONNRESET',
     ]
     expect(problems.map((problem) => linesOf({ accountApi: { is: 'unreachable', problem } })).join('\n')).toMatchInlineSnapshot(`
-      "*1 of 11 checks failed*
+      "*1 of 12 checks failed*, 1 unknown
       :x: *Account API:* Not reachable: hostname not found (ENOTFOUND). *Fix:* Check the hostname in \`INFRA_API_URL\` and the DNS server.
-      *1 of 11 checks failed*
+      :grey_question: *API key:* Not checked, because the account API isn't reachable.
+      *1 of 12 checks failed*, 1 unknown
       :x: *Account API:* Not reachable: connection refused (ECONNREFUSED). *Fix:* Check the port in \`INFRA_API_URL\` and the firewalls on the way.
-      *1 of 11 checks failed*
+      :grey_question: *API key:* Not checked, because the account API isn't reachable.
+      *1 of 12 checks failed*, 1 unknown
       :x: *Account API:* Not reachable: timed out (UND_ERR_CONNECT_TIMEOUT). *Fix:* Check that firewalls and proxies let Lockkeeper's host reach \`INFRA_API_URL\`. Check whether the account API is slow.
-      *1 of 11 checks failed*
+      :grey_question: *API key:* Not checked, because the account API isn't reachable.
+      *1 of 12 checks failed*, 1 unknown
       :x: *Account API:* Not reachable: timed out. *Fix:* Check that firewalls and proxies let Lockkeeper's host reach \`INFRA_API_URL\`. Check whether the account API is slow.
-      *1 of 11 checks failed*
+      :grey_question: *API key:* Not checked, because the account API isn't reachable.
+      *1 of 12 checks failed*, 1 unknown
       :x: *Account API:* Not reachable: TLS certificate not trusted (DEPTH_ZERO_SELF_SIGNED_CERT). *Fix:* Check the hostname in \`INFRA_API_URL\` and the clock of Lockkeeper's host. For your own certificate authority, set \`NODE_EXTRA_CA_CERTS\`.
-      *1 of 11 checks failed*
-      :x: *Account API:* Not reachable: connection lost (ECONNRESET). *Fix:* Check the proxies, firewalls and load balancers between Lockkeeper's host and \`INFRA_API_URL\`."
+      :grey_question: *API key:* Not checked, because the account API isn't reachable.
+      *1 of 12 checks failed*, 1 unknown
+      :x: *Account API:* Not reachable: connection lost (ECONNRESET). *Fix:* Check the proxies, firewalls and load balancers between Lockkeeper's host and \`INFRA_API_URL\`.
+      :grey_question: *API key:* Not checked, because the account API isn't reachable."
     `)
   })
 
@@ -321,10 +337,12 @@ describe('the ten mistakes', () => {
         linesOf({ slack: { is: 'rejects', error: 'token_revoked' } }),
       ].join('\n'),
     ).toMatchInlineSnapshot(`
-      "*1 of 11 checks failed*
+      "*1 of 12 checks failed*, 1 unknown
       :x: *Account API:* Returned an error (404) for the list of API keys. *Fix:* Check that \`INFRA_API_URL\` is the base address in the account API's documentation.
-      *1 of 11 checks failed*
+      :grey_question: *API key:* Not checked, because the account API didn't list the keys.
+      *1 of 12 checks failed*, 1 unknown
       :x: *Account API:* Returned an error (503) for the list of API keys. *Fix:* Wait a minute and run this command again. If the error stays, check the status page of the account API.
+      :grey_question: *API key:* Not checked, because the account API didn't list the keys.
       *1 of 12 checks failed*, 2 unknown
       :x: *Slack:* Not responding (no answer). *Fix:* Check that Lockkeeper's host can reach slack.com: DNS, firewall, proxy, and \`SLACK_API_URL\` if set.
       :grey_question: *Slack scopes:* Couldn't check: Slack doesn't show which are granted.

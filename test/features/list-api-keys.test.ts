@@ -84,7 +84,7 @@ describe('the remarks on a key', () => {
     const own = { tokenLastSlice: '2daaa' }
     const stale = new Date(now - 200 * day).toISOString()
 
-    expect(listed(madeAgo(30 * day, own))).toContain('last used: by Lockkeeper')
+    expect(listed(madeAgo(30 * day, own))).toContain('last used: now, by Lockkeeper')
     expect(listed(madeAgo(30 * day, own))).not.toMatch(/never used|not used yet/)
     expect(listed(madeAgo(300 * day, { ...own, lastUsedAt: stale }))).not.toContain('unused')
     expect(listed(madeAgo(300 * day, { lastUsedAt: stale }))).toContain('unused for 200 days')

@@ -37,7 +37,7 @@ test('an Elastic IP is shown with its status, and found by it', () => {
   expect(listing.rows.map(String)).toMatchInlineSnapshot(`
     [
       ":large_green_circle: *\`203.0.113.10\`*  ·  on \`web-1\`  ·  active  ·  Storefront  ·  ASH",
-      ":white_circle: *\`203.0.113.11\`*  ·  no server  ·  pending  ·  Storefront",
+      ":white_circle: *\`203.0.113.11\`*  ·  no server shown  ·  pending  ·  Storefront",
     ]
   `)
   expect(listing.table?.headers.slice(0, 2)).toEqual(['Address', 'Server'])

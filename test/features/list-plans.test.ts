@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Plan, PlanRegion } from '../../src/domain/account/plan.ts'
-import { planListing } from '../../src/features/list-plans/messages.ts'
+import { planListing as listingOf, planDetails } from '../../src/features/list-plans/messages.ts'
 import { findOffers, readQuery } from '../../src/features/list-plans/query.ts'
 import { listingMessage } from '../../src/slack/blocks/listing.ts'
 
@@ -39,6 +39,10 @@ const large = plan('vm.large', { vcpuCount: 16, memory: 64 }, [region('United St
 const gpu = plan('vm.gpu', { gpu: 'NVIDIA L40S', vramPerGpu: 48 }, [region('Germany', ['FRA'], ['FRA'], 1.2)])
 const unpriced = { ...plan('vm.old', {}, []), stockLevel: undefined }
 const all = [gpu, unpriced, large, small]
+
+function planListing(plans: Plan[], words: string[]) {
+  return listingOf(plans, { words, command: '/infra plans' })
+}
 
 function names(words: string[]): string[] {
   return findOffers(all, readQuery(all, words)).map((offer) => offer.plan.name)
@@ -80,6 +84,20 @@ describe('the plans that fit', () => {
     expect(offer?.regions.map(({ name }) => name)).toEqual(['Germany'])
     expect(offer?.price?.hour).toBe(0.06)
   })
+
+  test('the code of a site limits the stock to that site, with the price of its region', () => {
+    const rowsFor = (...words: string[]) => planListing(all, words).rows.map((row) => String(row).split('\n').slice(1).join(' | '))
+
+    expect(rowsFor('dal')).toEqual(['$0.05/h  ·  $36.50/mo  ·  stock level: low | Not in stock: DAL'])
+    expect(rowsFor('ash', 'small')).toEqual(['$0.05/h  ·  $36.50/mo  ·  stock level: low | In stock: ASH'])
+    expect(rowsFor('states', 'small')).toEqual(['$0.05/h  ·  $36.50/mo  ·  stock level: low | In stock: ASH  ·  Not in stock: DAL'])
+  })
+
+  test('the code of a site is one even if an operating system contains it', () => {
+    const named = { ...small, operatingSystems: ['fragrant_linux'] }
+
+    expect(findOffers([named], readQuery([named], ['fra']))[0]?.regions.map(({ name }) => name)).toEqual(['Germany'])
+  })
 })
 
 describe('the list of plans', () => {
@@ -96,7 +114,7 @@ describe('the list of plans', () => {
       EUR 0.36/h  ·  stock level: low
       In stock: ASH
       ---
-      *vm.gpu*  ·  2 vCPU  ·  4 GiB memory  ·  NVIDIA L40S with 48 GiB  ·  80 GiB nvme
+      *vm.gpu*  ·  2 vCPU  ·  4 GiB memory  ·  NVIDIA L40S (48 GiB per GPU)  ·  80 GiB nvme
       EUR 1.08/h  ·  stock level: low
       In stock: FRA
       ---
@@ -122,6 +140,22 @@ describe('the list of plans', () => {
     expect(priceIn([])).toBe('$0.007/h  ·  $5.11/mo  ·  stock level: low')
     expect(priceIn(['EUR'])).toBe('EUR 0.006/h  ·  EUR 4.60/mo  ·  stock level: low')
     expect(priceIn(['brl'])).toBe('BRL 1,234.50/mo  ·  stock level: low')
+  })
+
+  test('says below what the prices are, how to sort, and what the account API does not say of GPUs', () => {
+    const notesOf = (words: string[]) => planListing(all, words).notes?.map(String)
+
+    expect(notesOf(['l40s'])).toMatchInlineSnapshot(`
+      [
+        "Prices in USD, the lowest of the sites shown. To sort by price per vCPU, type \`/infra plans cheapest\`; per GiB of memory, \`/infra plans cheapest-gb\`.",
+        "The account API doesn't say how many GPUs a plan has.",
+      ]
+    `)
+    expect(notesOf(['small'])).toHaveLength(1)
+  })
+
+  test('says of a GPU how much memory each has', () => {
+    expect(planDetails(gpu).facts.map(({ words }) => String(words))).toContain('NVIDIA L40S (48 GiB per GPU)')
   })
 
   test('has only the words that filter in its title', () => {

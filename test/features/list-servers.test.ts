@@ -144,7 +144,7 @@ describe('the list of servers', () => {
     expect(rows).toHaveLength(1)
     expect(notes.map(String)).toMatchInlineSnapshot(`
       [
-        ":warning: Couldn't read the Elastic IPs. Couldn't reach the account API. Try again in a minute.",
+        ":warning: Couldn't read the Elastic IPs. Couldn't reach the account API. Try again in a minute. If it lasts, run the doctor command.",
       ]
     `)
   })

@@ -176,7 +176,16 @@ describe('a row', () => {
     ],
     ['that its requester approved alone', [{ ...move, act: 'break-glass', by: ada }], /approved by <@U0ADA00001> alone \(break-glass\)$/],
     ['that was withdrawn', [{ ...move, act: 'withdraw', ...asRequester }], /Withdrawn.*\nby <@U0ADA00001>$/s],
-    ['that was discarded', [{ ...move, act: 'discard' }], / {2}· {2}Discarded {2}· {2}/],
+    [
+      'that Lockkeeper could not post, because it was not in the channel',
+      [{ ...move, channelId: 'C0OPS00001', act: 'discard', causes: [{ code: 'not-posted', error: 'not_in_channel' }] }],
+      / {2}· {2}Not posted {2}· {2}(.|\n)*Lockkeeper wasn't in <#C0OPS00001>/,
+    ],
+    [
+      'that Slack refused to post',
+      [{ ...move, act: 'discard', causes: [{ code: 'not-posted', error: 'is_archived' }] }],
+      / {2}· {2}Not posted {2}· {2}(.|\n)*Slack refused the message \(is_archived\)/,
+    ],
     [
       'that failed after it was late',
       [
@@ -227,7 +236,7 @@ describe('a row', () => {
       :wastebasket: *Removed old entries of the audit, up to number 1,234*  ·  <!date^1795176004^{date_short_pretty} {time}|2026-11-20 12:00 UTC>
       :no_entry: *Someone tried to move an Elastic IP*  ·  Refused  ·  <!date^1795176003^{date_short_pretty} {time}|2026-11-20 12:00 UTC>
       by <@U0DOV00001>
-      Guests can't use Lockkeeper. Ask a full member of this workspace.
+      Guests can't use Lockkeeper. Ask a teammate who is a full member of this workspace to do it for you.
       :no_entry_sign: *Move 203.0.113.10: web-1 → web-2*  ·  Rejected  ·  <!date^1795176002^{date_short_pretty} {time}|2026-11-20 12:00 UTC>
       by <@U0ADA00001>  ·  rejected by <@U0BEN00001>
       :speech_balloon: *Rename web-21 → web-eu-1*  ·  Waiting for approval  ·  <!date^1795176001^{date_short_pretty} {time}|2026-11-20 12:00 UTC>
@@ -382,7 +391,7 @@ describe('a step', () => {
     )
     expect(entries.map((entry) => stepText(entry)).join('\n')).toMatchInlineSnapshot(`
       "Refused: <@U0DOV00001> tried to approve or reject this request, <!date^1795176000^{date_short_pretty} {time}|2026-11-20 12:00 UTC>: You aren't an approver of this request. <!subteam^S0ONCALL01> can approve or reject it.
-      Refused: <@U0DOV00001> tried to move an Elastic IP, <!date^1795176001^{date_short_pretty} {time}|2026-11-20 12:00 UTC>: Guests can't use Lockkeeper. Ask a full member of this workspace.
+      Refused: <@U0DOV00001> tried to move an Elastic IP, <!date^1795176001^{date_short_pretty} {time}|2026-11-20 12:00 UTC>: Guests can't use Lockkeeper. Ask a teammate who is a full member of this workspace to do it for you.
       Refused: <@U0ADA00001> tried to request a new API key, <!date^1795176002^{date_short_pretty} {time}|2026-11-20 12:00 UTC>: You can't request this here. These requesters can: <@U0BEN00001>. Ask one of them, or the people who run Lockkeeper.
       Refused: <@U0ADA00001> tried to withdraw this request, <!date^1795176003^{date_short_pretty} {time}|2026-11-20 12:00 UTC>: Only <@U0BEN00001>, who requested this, can withdraw it. An approver can reject it.
       Refused: <@U0BEN00001> tried to approve this request, <!date^1795176004^{date_short_pretty} {time}|2026-11-20 12:00 UTC>: This button isn't on the request message. Nothing was done. Use the request message.
@@ -390,8 +399,8 @@ describe('a step', () => {
       Refused: <@U0DOV00001> tried to stop or resume the tracking of this request, <!date^1795176006^{date_short_pretty} {time}|2026-11-20 12:00 UTC>: You aren't an approver of this request. <!subteam^S0ONCALL01> can approve or reject it.
       Refused: <@U0BEN00001> tried an unknown action on this request, <!date^1795176007^{date_short_pretty} {time}|2026-11-20 12:00 UTC>: request-reject-form: The record of this request no longer matches what was requested. Nothing was done. The people who run Lockkeeper were notified. Run the command again.
       Refused: <@U0BEN00001> tried an unknown action, <!date^1795176008^{date_short_pretty} {time}|2026-11-20 12:00 UTC>
-      Refused: <@U0DOV00001> tried to run \`hlep\`, <!date^1795176009^{date_short_pretty} {time}|2026-11-20 12:00 UTC>: Guests can't use Lockkeeper. Ask a full member of this workspace.
-      Refused: <@U0DOV00001> tried to use Lockkeeper (\`click of-another-version\`), <!date^1795176010^{date_short_pretty} {time}|2026-11-20 12:00 UTC>: Guests can't use Lockkeeper. Ask a full member of this workspace.
+      Refused: <@U0DOV00001> tried to run \`hlep\`, <!date^1795176009^{date_short_pretty} {time}|2026-11-20 12:00 UTC>: Guests can't use Lockkeeper. Ask a teammate who is a full member of this workspace to do it for you.
+      Refused: <@U0DOV00001> tried to use Lockkeeper (\`click of-another-version\`), <!date^1795176010^{date_short_pretty} {time}|2026-11-20 12:00 UTC>: Guests can't use Lockkeeper. Ask a teammate who is a full member of this workspace to do it for you.
       Refused: <@U0ADA00001> tried to give an emergency approval of this request, <!date^1795176011^{date_short_pretty} {time}|2026-11-20 12:00 UTC>: You aren't an approver of this request. <!subteam^S0ONCALL01> can approve or reject it."
     `)
   })
@@ -454,7 +463,7 @@ describe('a step', () => {
       Rejected: <@U0BEN00001>, <!date^1795176003^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  setting \`APPROVERS\`: <!subteam^S0ONCALL01>  ·  reason: \`not tonight, &lt;@U0ADA00001&gt;\`
       Withdrawn: <@U0ADA00001>, <!date^1795176004^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  as the requester
       Expired: <!date^1795176005^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  Approved, but not used before the deadline.
-      Discarded, because its message could not be posted: <!date^1795176006^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  Couldn't post the request message: not_in_channel.
+      Not posted: <!date^1795176006^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  Couldn't post the request message: not_in_channel.
       Canceled, because the account had changed: <!date^1795176007^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  It was on web-1 when this was requested, and is on web-3 now.
       Not started, because nothing was sent: <!date^1795176008^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  The account API could not be read for ten minutes.
       The account answered: <!date^1795176009^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  account API: no answer to the move (not finished within 20000 ms)
@@ -742,7 +751,7 @@ describe('the list', () => {
     expect(around(listing)).toMatchInlineSnapshot(`
       "Audit: 4 requests, newest first
       Filter by a person (a mention, or \`me\`), a channel, a kind (\`ip.move\`), an action (\`approve\`, \`refused\`), the first 8 characters of a request's id, an address, a name or an id. All words must match one entry. If they match at most three resources, the account's own events for those are shown too.
-      Searched all 9 entries, back to <!date^1795176000^{date_short_pretty} {time}|2026-11-20 12:00 UTC>. \`npm run audit:verify\` checks that none was changed, removed or added."
+      Searched all 9 entries, back to <!date^1795176000^{date_short_pretty} {time}|2026-11-20 12:00 UTC>. Each step of a request is an entry."
     `)
   })
 
@@ -774,7 +783,7 @@ describe('the list', () => {
     expect(around(listing)).toMatchInlineSnapshot(`
       "Audit: 1 request and 1 event of the account for \`203.0.113.10\`, newest first
       Also searched the account's own events for \`eip_1GijF7NsZe3bN\` since <!date^1795089600^{date_short_pretty} {time}|2026-11-19 12:00 UTC>.
-      Searched all 9 entries, back to <!date^1795176000^{date_short_pretty} {time}|2026-11-20 12:00 UTC>. \`npm run audit:verify\` checks that none was changed, removed or added."
+      Searched all 9 entries, back to <!date^1795176000^{date_short_pretty} {time}|2026-11-20 12:00 UTC>. Each step of a request is an entry."
     `)
   })
 
@@ -797,7 +806,7 @@ describe('the list', () => {
     expect(around(listing)).toMatchInlineSnapshot(`
       "Audit: 4 requests for \`ip.move\`, newest first
       The account's own events for 4 resources aren't shown. Use an address, a name or an id.
-      Searched all 9 entries, back to <!date^1795176000^{date_short_pretty} {time}|2026-11-20 12:00 UTC>. \`npm run audit:verify\` checks that none was changed, removed or added."
+      Searched all 9 entries, back to <!date^1795176000^{date_short_pretty} {time}|2026-11-20 12:00 UTC>. Each step of a request is an entry."
     `)
   })
 
@@ -812,7 +821,7 @@ describe('the list', () => {
       by Mallory"
     `)
     expect((await list(['nothing-of-the-kind'])).empty.text).toMatchInlineSnapshot(
-      `"No entry matches \`nothing-of-the-kind\`. Use fewer or other words."`,
+      `"No entry matches \`nothing-of-the-kind\`. Use fewer or other words. To find a person, mention them with \`@\`, or type \`me\`."`,
     )
   })
 
@@ -837,7 +846,7 @@ describe('the list', () => {
     expect(around(listing)).toMatchInlineSnapshot(`
       "Audit: 1 request for \`203.0.113.10\`, newest first
       :warning: Couldn't read the account's own events for \`eip_1GijF7NsZe3bN\`. Changes made outside Lockkeeper aren't shown. Lockkeeper's API key isn't allowed to do this (403). It may be read-only, or limited to other addresses. Tell the people who run Lockkeeper.
-      Searched all 9 entries, back to <!date^1795176000^{date_short_pretty} {time}|2026-11-20 12:00 UTC>. \`npm run audit:verify\` checks that none was changed, removed or added."
+      Searched all 9 entries, back to <!date^1795176000^{date_short_pretty} {time}|2026-11-20 12:00 UTC>. Each step of a request is an entry."
     `)
   })
 
@@ -859,7 +868,7 @@ describe('the list', () => {
     expect(around(found)).toMatchInlineSnapshot(`
       "Audit: 30 requests and 100 events of the account for \`eip_1GijF7NsZe3bN\`, newest first
       Also searched the account's own events for \`eip_1GijF7NsZe3bN\` since <!date^1795089620^{date_short_pretty} {time}|2026-11-19 12:00 UTC>. Of \`eip_1GijF7NsZe3bN\` only the newest 100.
-      Searched the newest 50 entries, back to <!date^1795176000^{date_short_pretty} {time}|2026-11-20 12:00 UTC>. 1,234 older ones weren't searched. 20 more match and aren't shown. Use more words. \`npm run audit:verify\` checks that none was changed, removed or added."
+      Searched the newest 50 entries, back to <!date^1795176000^{date_short_pretty} {time}|2026-11-20 12:00 UTC>. 1,234 older ones weren't searched. Each step of a request is an entry. 20 more match and aren't shown. Use more words."
     `)
   })
 

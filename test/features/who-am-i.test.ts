@@ -28,7 +28,8 @@ const catalog = {
   hasProject: (kind: string) => !kind.startsWith('key.'),
 }
 
-const wordsOf = ({ title, rows, notes = [] }: Listing) => [title, ...rows, ...notes].map(({ text }) => text).join('\n\n')
+const wordsOf = ({ warning, title, rows, notes = [] }: Listing) =>
+  [...(warning ? [warning] : []), title, ...rows, ...notes].map(({ text }) => text).join('\n\n')
 
 /** Returns the rows of one kind. */
 function rowsOf(words: string, kind: string): string {
@@ -62,6 +63,17 @@ async function rightsUnder(rules: PolicyRule[], people: Partial<People> = {}, ki
 const of = (kind: ChangeKind, more: Partial<PolicyRule> = {}) => ruleFor({ changes: [kind], ...more })
 
 describe('the rights of a person', () => {
+  test('begin with what keeps them from being used: Lockkeeper cannot post in this channel', async () => {
+    const firstOf = async (rules: PolicyRule[], hasBot: boolean | 'unknown') =>
+      (await rightsUnder(rules, { hasBot: async () => hasBot })).words.split('\n\n')[0]
+
+    expect(await firstOf([of('ip.move')], false)).toBe(
+      ":warning: Lockkeeper isn't in <#C0OPS00001>. Nothing can be requested here until somebody runs `/invite @Lockkeeper`.",
+    )
+    expect(await firstOf([of('ip.move')], 'unknown')).toBe('What you may request and approve here')
+    expect(await firstOf([], false)).toBe('What you may request and approve here')
+  })
+
   test('say where every approval is confirmed in a dialog', async () => {
     const { words } = await rightsUnder([of('ip.move', { confirm: true })])
 

@@ -50,7 +50,7 @@ test('a whole move is one row, with its steps and the events of the account on d
     by <@U0ADA00001>  ·  approved by <@U0BEN00001>
     1 refused attempt  ·  confirmed by the account
     Also searched the account's own events for \`eip_2BJYBkPZR5x1t\` since (time).
-    Searched all 6 entries, back to (time). \`npm run audit:verify\` checks that none was changed, removed or added."
+    Searched all 6 entries, back to (time). Each step of a request is an entry."
   `)
   expect(steady((await untilShown(world.slack, people.ada, /Requested:/)).text)).toMatchInlineSnapshot(`
     "*“Move 203.0.113.10: web-1 → web-2”*
@@ -82,7 +82,7 @@ test('a change that was made outside the bot is marked', async () => {
     by <@U0ADA00001>  ·  approved by <@U0BEN00001>
     1 refused attempt  ·  confirmed by the account
     Also searched the account's own events for \`eip_2BJYBkPZR5x1t\` since (time).
-    Searched all 6 entries, back to (time). \`npm run audit:verify\` checks that none was changed, removed or added."
+    Searched all 6 entries, back to (time). Each step of a request is an entry."
   `)
 })
 
@@ -110,12 +110,12 @@ test('without words every request is shown, and every refusal that belongs to no
     "*Audit: 1 request and 1 other entry, newest first*
     :no_entry: *Someone tried to list moves*  ·  Refused  ·  (time)
     by <@U0DOV00001>
-    Guests can't use Lockkeeper. Ask a full member of this workspace.
+    Guests can't use Lockkeeper. Ask a teammate who is a full member of this workspace to do it for you.
     :large_green_circle: *[Move 203.0.113.10: web-1 → web-2]*  ·  Done  ·  (time)
     by <@U0ADA00001>  ·  approved by <@U0BEN00001>
     1 refused attempt
     Filter by a person (a mention, or \`me\`), a channel, a kind (\`ip.move\`), an action (\`approve\`, \`refused\`), the first 8 characters of a request's id, an address, a name or an id. All words must match one entry. If they match at most three resources, the account's own events for those are shown too.
-    Searched all 7 entries, back to (time). \`npm run audit:verify\` checks that none was changed, removed or added."
+    Searched all 7 entries, back to (time). Each step of a request is an entry."
   `)
 })
 

@@ -147,6 +147,7 @@ test('/metrics shows the figures of a day by the conventions of Prometheus, and 
       "histogram lockkeeper_tick_duration_seconds",
       "counter lockkeeper_errors_total",
       "gauge lockkeeper_redis_faults",
+      "gauge lockkeeper_redis_refuses_writes",
       "histogram lockkeeper_acknowledgement_duration_seconds",
       "histogram lockkeeper_write_delay_seconds",
       "histogram lockkeeper_report_delay_seconds",

@@ -111,7 +111,7 @@ describe('a decision', () => {
       `"You requested this, so someone else must approve or reject it. To cancel it, press *Withdraw*."`,
     )
     expect((await untilShown(world.slack, people.dov, /Guests/)).text).toMatchInlineSnapshot(
-      `"Guests can't use Lockkeeper. Ask a full member of this workspace."`,
+      `"Guests can't use Lockkeeper. Ask a teammate who is a full member of this workspace to do it for you."`,
     )
     expect(patches(world)).toEqual([])
     expect(world.slack.messages(ops).at(-1)?.text).toMatch(/needs approval from/)
@@ -289,7 +289,7 @@ describe('a request that cannot be made', () => {
       (world: World) => `${world.accountApi.world.movable().elasticIp.address} ${world.accountApi.world.movable().elasticIp.serverId}`,
       /is already on/,
     ],
-    ['words too many', () => `${address} web-2 now please`, /Not understood: `now please`\. Usage: /],
+    ['words too many', () => `${address} web-2 now please`, /Nothing was requested\. Not understood: `now please`\. Usage: /],
   ])('%s', async (_, words, sentence) => {
     const world = await startWorld()
 
@@ -346,7 +346,7 @@ describe('a request that cannot be made', () => {
     await world.dov.command('/infra ip list', { channel: ops })
 
     expect((await untilShown(world.slack, people.dov, /Guests/)).text).toMatchInlineSnapshot(
-      `"Guests can't use Lockkeeper. Ask a full member of this workspace."`,
+      `"Guests can't use Lockkeeper. Ask a teammate who is a full member of this workspace to do it for you."`,
     )
   })
 })

@@ -64,12 +64,18 @@ describe('a command that was meant otherwise is answered with the one that was m
   const current = shareWorld()
 
   test.each([
-    ['keys delete terraform', "`/infra keys delete` isn't a command. Did you mean `/infra keys revoke`? See `/infra help`."],
-    ['keys add ci', "`/infra keys add` isn't a command. Did you mean `/infra keys create`? See `/infra help`."],
+    ['keys delete terraform', "`/infra keys delete` isn't a command. Did you mean `/infra keys revoke terraform`? See `/infra help`."],
+    ['keys add ci', "`/infra keys add` isn't a command. Did you mean `/infra keys create ci`? See `/infra help`."],
     [
       'ip move web-2 203.0.113.10 because OPS-1',
-      'The Elastic IP comes first, then the server. Nothing was requested. Did you mean `/infra ip move 203.0.113.10 web-2 because OPS-1`?',
+      'Nothing was requested. The Elastic IP comes first, then the server. Did you mean `/infra ip move 203.0.113.10 web-2 because OPS-1`?',
     ],
+    [
+      'ip move 203.0.113.10 from web-3 to web-2 because OPS-1',
+      'Nothing was requested. `203.0.113.10` is on `web-1`, not on `web-3`. To move it from there: `/infra ip move 203.0.113.10 from web-1 to web-2 because OPS-1`',
+    ],
+    ['ip move 203.0.113.10 from web-3 to web-1', '203.0.113.10 is already on web-1.'],
+    ['keys create ci-deploy becuase OPS-1', 'Nothing was requested. Did you mean `/infra keys create ci-deploy because OPS-1`?'],
     ['ip move help', 'Move an Elastic IP to another server.\n'],
   ])('%s', async (text, answer) => {
     expect(await answerTo(current(), text)).toContain(answer)
@@ -86,6 +92,8 @@ describe('an incomplete command', () => {
     ['ip move `203.0.113.10`,', { 'elastic-ip': '203.0.113.10 on web-1' }],
     ['ip move 203.0.113.10 to', { 'elastic-ip': '203.0.113.10 on web-1' }],
     ['ip move web-2', { server: 'web-2 (Storefront, ASH)' }],
+    ['ip move from web-1 to web-2', { server: 'web-2 (Storefront, ASH)' }],
+    ['ip move 203.0.113.10 from web-1', { 'elastic-ip': '203.0.113.10 on web-1' }],
     ['ip move to WEB-2', { server: 'web-2 (Storefront, ASH)' }],
     ['vm rename', {}],
     ['vm rename preview-1', { 'virtual-machine': 'preview-1 (Storefront, ASH)' }],
@@ -121,6 +129,13 @@ describe('an incomplete command', () => {
 
     expect(presets).toEqual({})
     expect(above).toContain("Couldn't look up `203.0.113.10` in time. Choose it below.")
+  })
+
+  test('opens the form filled, and says where the Elastic IP is, if it is not where it was said to be', async () => {
+    const { presets, above } = contentOf(await openForm(current(), 'ip move 203.0.113.10 from web-3'))
+
+    expect(presets).toEqual({ 'elastic-ip': '203.0.113.10 on web-1' })
+    expect(above).toContain('`203.0.113.10` is on `web-1`, not on `web-3`.')
   })
 
   test('opens a filled form that can be sent', async () => {

@@ -1,7 +1,8 @@
 import type { Redis } from 'ioredis'
 import { describe, expect, test } from 'vitest'
-import { AwayError, StartError } from '../../src/domain/errors/errors.ts'
-import { createRedisCheck, findRedisFaults } from '../../src/redis/check.ts'
+import { AwayError, StartError, StoreUnavailableError } from '../../src/domain/errors/errors.ts'
+import { type WriteRefusal, writeRefusalOf } from '../../src/domain/errors/write-refusal.ts'
+import { createRedisCheck, findRedisFaults, startProblem } from '../../src/redis/check.ts'
 
 const safeInfo = '# Server\r\nredis_version:7.4.2\r\n# Memory\r\nmaxmemory_policy:noeviction\r\n# Persistence\r\naof_enabled:1\r\n'
 
@@ -42,7 +43,15 @@ test('finds no fault in settings that INFO does not show', () => {
 })
 
 /** Creates the check over a Redis whose answer the test controls. `sent` counts the INFO commands. */
-function arrange({ problem, allowVolatile = false }: { problem?: string; allowVolatile?: boolean } = {}) {
+function arrange({
+  problem,
+  allowVolatile = false,
+  probeWrites = async () => undefined,
+}: {
+  problem?: string
+  allowVolatile?: boolean
+  probeWrites?: () => Promise<WriteRefusal | undefined>
+} = {}) {
   const answers = Promise.withResolvers<string>()
   const warnings: string[] = []
   let sent = 0
@@ -52,6 +61,7 @@ function arrange({ problem, allowVolatile = false }: { problem?: string; allowVo
   }
   const check = createRedisCheck({
     redis: { info } as unknown as Redis,
+    probeWrites,
     allowVolatile,
     problem: () => problem,
     warn: (fault) => warnings.push(fault),
@@ -112,7 +122,17 @@ describe('a Redis that rejects the user', () => {
     answers.reject(new Error("NOPERM User hunter2 has no permissions to run the 'info' command"))
 
     expect(String(await outcome())).toBe(
-      'StartError: Redis rejects the user or the password in REDIS_URL (NOPERM). Correct them and restart.',
+      'StartError: The user in REDIS_URL has no right to run the command info (NOPERM). Give it +info, or all rights in deploy/redis/users.acl. Then restart.',
+    )
+  })
+
+  test('throws StartError if the user has no right to use the keys', async () => {
+    const lacksKeys = new StoreUnavailableError('Redis: ReplyError NOPERM No permissions to access a key', 'NOPERM')
+    const { answers, outcome } = arrange({ probeWrites: () => Promise.reject(lacksKeys) })
+    answers.resolve(safeInfo)
+
+    expect(String(await outcome())).toBe(
+      'StartError: The user in REDIS_URL has no right to use the keys of REDIS_PREFIX (NOPERM). For the prefix lockkeeper, give it ~{lockkeeper}:* as in deploy/redis/users.acl, or correct REDIS_PREFIX. Then restart.',
     )
   })
 
@@ -132,4 +152,31 @@ test('a Redis that could lose requests causes a StartError, or a warning if ALLO
   expect(await strict.outcome()).toBeInstanceOf(StartError)
   expect(await lenient.outcome()).toBeUndefined()
   expect(lenient.warnings).toEqual(["Redis doesn't write changes to disk (appendonly no). Set appendonly yes."])
+})
+
+describe('a Redis that refuses writes', () => {
+  test.each([
+    ['OOM', 'Redis refuses writes, because its memory is full (OOM). Raise maxmemory, or remove data that other programs store there.'],
+    ['MISCONF', "Redis refuses writes, because it can't write to its disk (MISCONF). Free space on its disk, and read its log."],
+  ])('causes an AwayError at the start: %s', async (code, words) => {
+    const { answers, outcome } = arrange({ probeWrites: async () => writeRefusalOf(code) })
+    answers.resolve(safeInfo)
+
+    expect(await outcome()).toEqual(new AwayError(words))
+  })
+
+  test('and does so in a later command of the start is away, too, and so is one that loads its data', () => {
+    expect(startProblem(new StoreUnavailableError('Redis: ReplyError OOM', 'OOM'))).toBeInstanceOf(AwayError)
+    expect(startProblem(new StoreUnavailableError('Redis: ReplyError LOADING', 'LOADING'))).toMatchObject({
+      name: 'AwayError',
+      message: expect.stringContaining('(LOADING)'),
+    })
+  })
+
+  test('is waited for if it does not answer the probe', async () => {
+    const { answers, outcome } = arrange({ probeWrites: () => new Promise(() => {}) })
+    answers.resolve(safeInfo)
+
+    expect(await outcome()).toMatchObject({ name: 'AwayError', message: expect.stringContaining('(no answer)') })
+  })
 })

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { ApiError } from '../../src/domain/errors/api-errors.ts'
-import { apiErrorSentence, explainRefusal, refusedWrite } from '../../src/slack/errors.ts'
+import { StoreUnavailableError } from '../../src/domain/errors/errors.ts'
+import { apiErrorSentence, explainRefusal, refusedWrite, toUserMessage } from '../../src/slack/errors.ts'
 
 const refused = (status: number, codes: string[], { operation = 'elasticIps.move', detail = '' } = {}) =>
   new ApiError({ operation, status, codes, ...(detail ? { detail } : {}) })
@@ -91,5 +92,23 @@ describe('the next step of a refusal', () => {
     expect(refusedWrite(refused(422, ['ELASTIC_IP_NOT_ACTIVE']), 'Nothing was changed.')).toEqual({
       why: "The Elastic IP isn't active, so it can't be moved now. Nothing was changed.",
     })
+  })
+})
+
+describe('a Redis that fails', () => {
+  const away =
+    "Lockkeeper's database (Redis) isn't responding. Try again in a minute; nothing runs twice. If it lasts, tell the people who run Lockkeeper."
+  const refuses = (why: string) =>
+    `Lockkeeper's database (Redis) refuses writes, because ${why}. Your last step wasn't stored and won't be carried out. Tell the people who run Lockkeeper.`
+  const sentences: Record<string, string> = {
+    OOM: refuses('its memory is full'),
+    MISCONF: refuses("it can't write to its disk"),
+    NOREPLICAS: refuses('too few of its replicas are connected'),
+    LOADING: away,
+    none: away,
+  }
+
+  test.each(['OOM', 'MISCONF', 'NOREPLICAS', 'LOADING', undefined])('is told with what it means for the step: %s', (code) => {
+    expect(toUserMessage(new StoreUnavailableError('Redis: ReplyError', code))).toBe(sentences[code ?? 'none'])
   })
 })

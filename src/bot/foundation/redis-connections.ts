@@ -1,9 +1,10 @@
 import type { Config } from '../../config/config.ts'
 import type { Log } from '../../ops/log/log.ts'
 import type { RepeatedLines } from '../../ops/log/repeated-lines.ts'
-import { createRedisCheck, findRedisFaults, type RedisFault, readInfos } from '../../redis/check.ts'
+import { createRedisCheck, findRedisFaults, type RedisFault, readInfos, refusalFault, startProblem } from '../../redis/check.ts'
 import { closeRedis, connectRedis, guardStore, holdCommands } from '../../redis/connect.ts'
 import { createKeys } from '../../redis/key-names.ts'
+import { createWriteProbe } from '../../redis/write-probe.ts'
 
 /**
  * Opens both connections to Redis. People use the `prompt` one, which fails within a second. Jobs use the `patient` one, which waits until
@@ -19,8 +20,12 @@ export function createRedisConnections(
   const connections = [prompt, patient]
   for (const each of connections) each.on('ready', () => connections.every(({ status }) => status === 'ready') && problems.end())
   const releaseCommands = holdCommands(prompt)
+  const keys = createKeys(prefix)
+  // Over the patient connection, because the prompt one is held until the start has checked Redis, which waits while Redis refuses writes.
+  const probeWrites = createWriteProbe(patient, keys)
   const check = createRedisCheck({
     redis: patient,
+    probeWrites,
     allowVolatile,
     problem: problems.latest,
     warn: (fault) => log.warn({ code: 'redis-unsafe' }, fault),
@@ -43,11 +48,30 @@ export function createRedisConnections(
     return allowVolatile ? [] : faults()
   }
 
+  /** Returns what a worker tells the operators. Nobody can accept that Redis refuses writes. Throws StoreUnavailableError if it does not answer. */
+  async function faultsToTell(): Promise<RedisFault[]> {
+    const settings = await unacceptedFaults()
+    const refusal = await probeWrites()
+    return refusal ? [...settings, refusalFault(refusal)] : settings
+  }
+
   async function close(): Promise<void> {
     await Promise.allSettled([closeRedis(prompt), closeRedis(patient)])
   }
 
-  return { keys: createKeys(prefix), prompt, patient, reach, faults, unacceptedFaults, problem: problems.latest, close }
+  return {
+    keys,
+    prompt,
+    patient,
+    reach,
+    faults,
+    unacceptedFaults,
+    faultsToTell,
+    probeWrites,
+    startProblem: (error: unknown) => startProblem(error, problems.latest()),
+    problem: problems.latest,
+    close,
+  }
 }
 export type RedisConnections = ReturnType<typeof createRedisConnections>
 

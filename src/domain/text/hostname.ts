@@ -15,8 +15,8 @@ const named: Record<string, string> = {
 export function hostnameProblem(text: string): string | undefined {
   if (text === '') return 'The new name is empty.'
   if (text.length > 253) return `A hostname has at most 253 characters. This one has ${text.length}.`
-  const odd = [...text].find((character) => !/[A-Za-z0-9.-]/.test(character))
-  if (odd !== undefined) return `A hostname has only letters from a to z, digits, hyphens and dots. This one has ${nameOf(odd)}.`
+  const odd = new Set([...text].filter((character) => !/[A-Za-z0-9.-]/.test(character)).map(nameOf))
+  if (odd.size > 0) return `A hostname has only letters from a to z, digits, hyphens and dots. This one has ${listed([...odd])}.`
   const labels = text.split('.')
   if (labels.includes('')) return 'A hostname has letters or digits before, between and after its dots.'
   const long = labels.find((label) => label.length > 63)
@@ -30,4 +30,11 @@ export function hostnameProblem(text: string): string | undefined {
 
 function nameOf(character: string): string {
   return named[character] ?? (/^[\p{L}\p{N}\p{P}\p{S}]$/u.test(character) ? `“${character}”` : 'an invisible character')
+}
+
+const mostNamed = 3
+
+function listed(names: string[]): string {
+  const shown = names.length > mostNamed ? [...names.slice(0, mostNamed), 'others'] : names
+  return shown.length > 1 ? `${shown.slice(0, -1).join(', ')} and ${shown.at(-1)}` : shown.join('')
 }

@@ -26,7 +26,7 @@ export interface GatherParts {
 
 /** Reads all facts in parallel. Never throws: a fact that cannot be read is `unavailable`. */
 export function createGather({ setup, access, store, accountApi, ownLastSlice }: GatherParts) {
-  const { probe, members, showHome, lastReceived, redisFaults, opsChannel, usesSockets } = setup
+  const { probe, members, showHome, lastReceived, opsChannel, usesSockets } = setup
   const { rules, alerts: routes = [] } = access.policy
 
   async function channelsFor({ channelId }: Origin): Promise<SetupFacts['channels']> {
@@ -70,7 +70,7 @@ export function createGather({ setup, access, store, accountApi, ownLastSlice }:
       channelsFor(viewer),
       readOpsChannel(),
       groupsOfPolicy(),
-      readFact(() => readRedis(redisFaults)),
+      readFact(() => readRedis(setup)),
       readFact(() => readAccountApi(accountApi, ownLastSlice)),
       readFact(() => probe.clockAheadMs(AbortSignal.timeout(factTimeoutMs))),
       readFact(async () => Date.now() - (await store.now())),
@@ -97,9 +97,11 @@ export function createGather({ setup, access, store, accountApi, ownLastSlice }:
   }
 }
 
-async function readRedis(redisFaults: Setup['redisFaults']): Promise<Exclude<SetupFacts['redis'], Unavailable>> {
+async function readRedis({ redisFaults, probeWrites }: Setup): Promise<Exclude<SetupFacts['redis'], Unavailable>> {
   try {
-    return { faults: await redisFaults() }
+    const faults = await redisFaults()
+    const refusal = await probeWrites()
+    return refusal ? { faults, refusal } : { faults }
   } catch (error) {
     if (error instanceof StoreUnavailableError && error.code === undefined) return { silent: 'no answer' }
     throw error

@@ -10,7 +10,7 @@ export function addressCount(count: number): string {
 /** Says how the command is used. `rest` are the words that are too many. */
 export function usage(name: string, rest: string[]): Mrkdwn {
   const words = mrkdwn`Usage: ${code(`${name} evacuate <server> <target>`)}, or leave the target out for a form. Put names with spaces in quotes.`
-  return joinMrkdwn([...notUnderstood(rest), words], ' ')
+  return joinMrkdwn([mrkdwn`Nothing was requested.`, ...notUnderstood(rest), words], ' ')
 }
 
 /** Refuses a form with more addresses than one request moves. */

@@ -99,7 +99,7 @@ function origins({ allowedIps }: ApiKey): Mrkdwn | undefined {
 }
 
 function lastUsed({ key: { lastUsedAt }, isOwn, isNew }: ListedKey): Mrkdwn {
-  if (isOwn) return mrkdwn`by Lockkeeper`
+  if (isOwn) return mrkdwn`now, by Lockkeeper`
   if (lastUsedAt === undefined) return mrkdwn`${isNew ? 'not yet' : 'never'}`
   return dateTime(Date.parse(lastUsedAt))
 }

@@ -11,7 +11,7 @@ import { code, type Mrkdwn, mrkdwn } from '../../slack/text/text.ts'
 /** A narrow screen shows the first columns only, so the server of an address comes before its status. */
 const columns: Columns<ElasticIp> = [
   { header: 'Address', cell: ({ address }) => code(address) },
-  { header: 'Server', cell: ({ server }) => server && code(server.hostname ?? server.id), before: 'on ', absent: 'no server' },
+  { header: 'Server', cell: ({ server }) => server && code(server.hostname ?? server.id), before: 'on ', absent: 'no server shown' },
   { header: 'Status', cell: ({ status }) => status },
   { header: 'Project', cell: ({ project }) => project?.name },
   { header: 'Site', cell: ({ site }) => site?.slug ?? site?.name },

@@ -85,8 +85,9 @@ function priceCell(value: number | undefined, currency: string, per: 'h' | 'mo')
   return value === undefined ? undefined : { value, words: priceWords(value, currency, per) }
 }
 
+/** The account API shows the memory of each GPU, and not how many a plan has. */
 function gpu({ specs }: Plan): string | undefined {
-  return specs.gpu && `${specs.gpu}${specs.vramPerGpu === undefined ? '' : ` with ${specs.vramPerGpu} GiB`}`
+  return specs.gpu && `${specs.gpu}${specs.vramPerGpu === undefined ? '' : ` (${specs.vramPerGpu} GiB per GPU)`}`
 }
 
 function disk({ specs }: Plan): string | undefined {

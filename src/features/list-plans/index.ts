@@ -15,12 +15,12 @@ function create({ accountApi }: { accountApi: Pick<AccountApi, 'plans'> }): Feat
         usage: '[word…]',
         group: 'View',
         summary: 'Virtual machine plans with size, stock and price',
-        details: mrkdwn`Words filter by name, GPU, region, site or operating system. All of them must match. ${code('in-stock')} keeps those in stock. A code such as ${code('EUR')} chooses the currency. ${code('cheapest')} sorts by the price for each vCPU, ${code('cheapest-gb')} for each GiB of memory.`,
+        details: mrkdwn`Words filter by name, GPU, region, site or operating system. All of them must match. With the code of a site, stock is shown for that site only. ${code('in-stock')} keeps those in stock. A code such as ${code('EUR')} chooses the currency. ${code('cheapest')} sorts by the price for each vCPU, ${code('cheapest-gb')} for each GiB of memory.`,
         examples: ['fra in-stock EUR', 'h100 cheapest'],
         need: 'read',
         run: async (call) => {
           const { items, ...missing } = await asFarAsRead(accountApi.plans.list({ signal: AbortSignal.timeout(10_000) }))
-          await call.list(planListing(items, call.args, missing))
+          await call.list(planListing(items, { words: call.args, command: `${call.slashCommand.origin.command} plans` }, missing))
         },
       },
     ],

@@ -16,7 +16,13 @@ const orders: Record<Measure, string> = {
   gb: 'cheapest per GiB of memory first',
 }
 
-export function planListing(plans: Plan[], words: string[], missing: Missing = {}): Listing {
+interface Asked {
+  words: string[]
+  /** The command as typed, without its words: `/infra plans`. */
+  command: string
+}
+
+export function planListing(plans: Plan[], { words, command }: Asked, missing: Missing = {}): Listing {
   const query = readQuery(plans, words)
   const offers = findOffers(plans, query)
   return {
@@ -28,7 +34,8 @@ export function planListing(plans: Plan[], words: string[], missing: Missing = {
     empty: plans.length === 0 ? mrkdwn`The account API lists no plans.` : noneMatch(plans.length, query),
     notes: [
       ...cutNotes(missing, plans.length, words),
-      mrkdwn`Prices in ${query.currency}, the lowest of the regions shown. ${code('cheapest')} compares by vCPU, ${code('cheapest-gb')} by memory.`,
+      mrkdwn`Prices in ${query.currency}, the lowest of the sites shown. To sort by price per vCPU, type ${code(`${command} cheapest`)}; per GiB of memory, ${code(`${command} cheapest-gb`)}.`,
+      ...(offers.some(({ plan }) => plan.specs.gpu) ? [mrkdwn`The account API doesn't say how many GPUs a plan has.`] : []),
       ...unlisted(offers.length),
     ],
   }

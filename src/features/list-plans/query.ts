@@ -7,6 +7,8 @@ export type Measure = 'plan' | 'vcpu' | 'gb'
 
 export interface PlanQuery {
   words: string[]
+  /** The sites among the words, by their codes: `DAL`. Stock is shown for these only. */
+  sites: string[]
   measure: Measure
   inStockOnly: boolean
   /** The currency that was typed, or `USD`. */
@@ -33,11 +35,13 @@ export function readQuery(plans: Plan[], words: string[]): PlanQuery {
   )
   const currency = words.find((word) => known.has(word.toUpperCase()))
   const inStockOnly = words.some((word) => word.toLowerCase() === 'in-stock')
+  const sites = new Set(plans.flatMap((plan) => plan.regions.flatMap(sitesIn)).map((site) => site.toUpperCase()))
   const measure = words.map((word) => measures[word.toLowerCase()]).find((known) => known !== undefined) ?? 'plan'
   return {
     currencies: [...known].toSorted(),
     unknownCurrency: words.find((word) => !known.has(word.toUpperCase()) && currencyCodes.has(word.toUpperCase())),
     words: words.filter((word) => word !== currency && word.toLowerCase() !== 'in-stock' && !(word.toLowerCase() in measures)),
+    sites: words.map((word) => word.toUpperCase()).filter((word) => word !== currency?.toUpperCase() && sites.has(word)),
     measure,
     inStockOnly,
     currency: currency?.toUpperCase() ?? (known.has('USD') ? 'USD' : ([...known].toSorted()[0] ?? 'USD')),
@@ -57,27 +61,30 @@ export function findOffers(plans: Plan[], query: PlanQuery): PlanOffer[] {
     .toSorted((a, b) => order(a) - order(b) || inNaturalOrder(a.plan.name, b.plan.name))
 }
 
-/** Matches every word with the plan or its regions. Words that match a region or a site narrow the regions that are shown. */
-function offerOf(plan: Plan, { words, inStockOnly, currency, measure }: PlanQuery): PlanOffer | undefined {
+/**
+ * Matches every word with the plan or its regions. Words that match a region narrow the regions that are shown, and the codes of sites narrow
+ * the sites in them. A price is that of a region, so it holds for each of its sites.
+ */
+function offerOf(plan: Plan, { words, sites, inStockOnly, currency, measure }: PlanQuery): PlanOffer | undefined {
   const ownText = searchText([plan.name, plan.specs.gpu, ...plan.operatingSystems])
-  const placeWords = words.map((word) => word.toLowerCase()).filter((word) => !ownText.includes(word))
+  const placeWords = words.filter((word) => sites.includes(word.toUpperCase()) || !ownText.includes(word.toLowerCase()))
   const regions = plan.regions
-    .filter((region) => containsWords(placeTexts(region), placeWords))
-    .filter((region) => !inStockOnly || stockedSites(region, placeWords).length > 0)
+    .filter((region) => containsWords([region.name, ...sitesIn(region)], placeWords))
+    .map((region) => atSites(region, sites))
+    .filter((region) => !inStockOnly || region.inStockSites.length > 0)
   if (regions.length === 0 && (placeWords.length > 0 || inStockOnly)) return undefined
   const price = cheapest(regions, currency)
   return { plan, regions, price, figure: figureOf(plan, price, measure) }
 }
 
-/** Returns the sites in stock. If the words name sites by their codes, only those count. */
-function stockedSites(region: PlanRegion, placeWords: string[]): string[] {
-  const named = region.inStockSites.filter((site) => placeWords.includes(site.toLowerCase()))
-  const namesSites = region.availableSites.some((site) => placeWords.includes(site.toLowerCase()))
-  return namesSites ? named : region.inStockSites
+/** Leaves out the other sites of a region. Without the codes of sites, all stay. */
+function atSites(region: PlanRegion, sites: string[]): PlanRegion {
+  const named = (codes: string[]) => codes.filter((site) => sites.length === 0 || sites.includes(site.toUpperCase()))
+  return { ...region, availableSites: named(region.availableSites), inStockSites: named(region.inStockSites) }
 }
 
-function placeTexts(region: PlanRegion): unknown[] {
-  return [region.name, ...region.availableSites, ...region.inStockSites]
+function sitesIn({ availableSites, inStockSites }: PlanRegion): string[] {
+  return [...availableSites, ...inStockSites]
 }
 
 function cheapest(regions: PlanRegion[], currency: string): PlanPrice | undefined {

@@ -1,6 +1,7 @@
 import type { ModalView, PlainTextOption } from '@slack/web-api'
 import type { Inventory } from '../../account-api/inventory.ts'
 import { asFarAsRead } from '../../account-api/lists/cut-list.ts'
+import type { ElasticIp } from '../../domain/account/elastic-ip.ts'
 import { sameAddress } from '../../domain/elastic-ip-move/elastic-ip-move.ts'
 import { UnknownName } from '../../domain/errors/errors.ts'
 import { serverNameProblem } from '../../domain/text/address-problem.ts'
@@ -8,28 +9,33 @@ import { chooseServer } from '../../moves/find-server.ts'
 import type { GivenWords } from '../../slack/commands/commands.ts'
 import { fillForm } from '../../slack/commands/forms/fill-form.ts'
 import { withSuggestions } from '../../slack/commands/help/unknown-name.ts'
+import type { Mrkdwn } from '../../slack/text/text.ts'
 import { readMove } from './arguments.ts'
+import { isElsewhere } from './messages.ts'
 import { moveModal } from './modal.ts'
 import { elasticIpOption, serverOption } from './pickers.ts'
+import { isServer } from './resolve.ts'
 import { withElasticIp } from './server-picker.ts'
 import { namesOf } from './suggestions.ts'
 
 interface Filled {
   elasticIp?: PlainTextOption | undefined
   server?: PlainTextOption | undefined
+  /** The Elastic IP that was found. */
+  found?: ElasticIp
 }
 
 /** Creates the form of an incomplete move, filled with the Elastic IP or the server that was typed. */
 export function createFillMove(inventory: Pick<Inventory, 'elasticIps' | 'servers'>) {
   return async function fillMove(metadata: string, { args, command }: GivenWords): Promise<ModalView> {
-    const { first, second } = readMove(args)
+    const { first, second, from } = readMove(args)
     const typed = first ?? second
     if (typed === undefined) return moveModal({ metadata })
     const lookUp = withSuggestions(find({ typed, isServer: first === undefined }), namesOf(inventory, command))
     return fillForm(typed, lookUp, (filled) =>
       'problem' in filled
         ? moveModal({ metadata, problem: filled.problem })
-        : moveModal({ metadata: withElasticIp(metadata, filled.elasticIp?.value), ...filled }),
+        : moveModal({ metadata: withElasticIp(metadata, filled.elasticIp?.value), ...filled, problem: problemOf(filled.found, from) }),
     )
   }
 
@@ -37,11 +43,17 @@ export function createFillMove(inventory: Pick<Inventory, 'elasticIps' | 'server
   async function find({ typed, isServer }: { typed: string; isServer: boolean }): Promise<Filled> {
     const [elasticIps, servers] = await Promise.all([asFarAsRead(inventory.elasticIps()), asFarAsRead(inventory.servers())])
     const elasticIp = isServer ? undefined : elasticIps.items.find(({ id, address }) => id === typed || sameAddress(address, typed))
-    if (elasticIp) return { elasticIp: elasticIpOption(elasticIp) }
+    if (elasticIp) return { elasticIp: elasticIpOption(elasticIp), found: elasticIp }
     const named = servers.items.filter(({ id, hostname }) => id === typed || hostname?.toLowerCase() === typed.toLowerCase())
     // An item that is missing in a list that was cut off may still exist. In that case these reads throw.
     if (named.length === 0) await Promise.all([inventory.elasticIps(), inventory.servers()])
     if (named.length === 0 && !isServer) throw new UnknownName('Elastic IP', typed, serverNameProblem(typed))
     return { server: serverOption(chooseServer(typed, named, undefined)) }
   }
+}
+
+/** Says where the Elastic IP is, if it is on another server than the one after `from`. */
+function problemOf(found: ElasticIp | undefined, from: string | undefined): Mrkdwn | undefined {
+  if (!found?.server?.hostname || from === undefined || isServer(found.server, from)) return undefined
+  return isElsewhere({ address: found.address, from, on: found.server.hostname })
 }

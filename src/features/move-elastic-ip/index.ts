@@ -13,7 +13,7 @@ import type { Feature, FeatureDefinition } from '../feature.ts'
 import { isSwapped, isWholeMove, readMove } from './arguments.ts'
 import { createFillMove } from './fill.ts'
 import { createMoveForm } from './form.ts'
-import { swapped, usage } from './messages.ts'
+import { elsewhere, swapped, usage } from './messages.ts'
 import { moveForm, moveThis } from './modal.ts'
 import { createMoveThis } from './move-this.ts'
 import { elasticIpChoices } from './pickers.ts'
@@ -37,12 +37,18 @@ function create({ accountApi, inventory, submit, openForm, access }: MoveElastic
   const { offerServers, elasticIpChosen } = createServerPicker(inventory)
 
   async function run(call: CommandCall): Promise<void> {
-    const { first: elasticIp, second: server, rest } = readMove(call.args)
-    const { command } = call.slashCommand.origin
+    const { first: elasticIp, second: server, from, rest } = readMove(call.args)
+    const { reason, origin } = call.slashCommand
+    const { command } = origin
     if (elasticIp === undefined || server === undefined || rest.length > 0) throw new Refusal(usage(command, rest))
-    if (isSwapped(elasticIp, server)) throw new Refusal(swapped(asMeant(call.slashCommand, [server, elasticIp])))
-    const found = resolve(elasticIp, server, { signal: AbortSignal.timeout(8_000) })
-    const input = await withSuggestions(found, namesOf(inventory, command))
+    if (isSwapped(elasticIp, server)) throw new Refusal(swapped(command, { args: [server, elasticIp], reason }))
+    const search = resolve({ elasticIp, server, from }, { signal: AbortSignal.timeout(8_000) })
+    const found = await withSuggestions(search, namesOf(inventory, command))
+    if (from !== undefined && found.elsewhere) {
+      const meant = { args: [elasticIp, 'from', found.elsewhere.on, 'to', server], reason }
+      throw new Refusal(elsewhere({ ...found.elsewhere, from }, command, meant))
+    }
+    const { input } = found
     await submitFromCommand({ submit, openForm }, call, { change, input, form: filledForm })
   }
 
@@ -51,8 +57,8 @@ function create({ accountApi, inventory, submit, openForm, access }: MoveElastic
     usage: '[<elastic ip> <server>]',
     group: 'Change',
     summary: 'Move an Elastic IP to another server',
-    details: mrkdwn`The Elastic IP by address or id, the server by hostname or id, in the same project and site. An incomplete command opens a form. ${code('to')} and commas between the two are fine.`,
-    examples: ['203.0.113.10 web-2', '203.0.113.10 to web-2', '203.0.113.10'],
+    details: mrkdwn`The Elastic IP by address or id, the server by hostname or id, in the same project and site. With ${code('from')} and a server, nothing is requested if the Elastic IP is on another one. An incomplete command opens a form. ${code('to')} and commas are fine.`,
+    examples: ['203.0.113.10 web-2', '203.0.113.10 from web-1 to web-2', '203.0.113.10'],
     need: moveKind,
     form: createFillMove(inventory),
     isComplete: isWholeMove,
@@ -77,9 +83,4 @@ function create({ accountApi, inventory, submit, openForm, access }: MoveElastic
       [moveForm.server]: offerServers,
     },
   }
-}
-
-/** Writes the command with its words in the right order, and with the reason. */
-function asMeant({ origin, reason }: CommandCall['slashCommand'], words: string[]): string {
-  return [`${origin.command} ip move`, ...words, ...(reason ? [`because ${reason}`] : [])].join(' ')
 }

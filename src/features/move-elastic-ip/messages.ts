@@ -1,13 +1,35 @@
 import { notUnderstood } from '../../slack/commands/help/help.ts'
+import { didYouMean, type WholeCommand, wholeCommand } from '../../slack/commands/help/whole-command.ts'
+import { truncate } from '../../slack/text/cut-text.ts'
 import { code, joinMrkdwn, type Mrkdwn, mrkdwn } from '../../slack/text/text.ts'
 
 /** Says how the command is used. `rest` are the words that are too many. */
 export function usage(name: string, rest: string[]): Mrkdwn {
   const words = mrkdwn`Usage: ${code(`${name} ip move <elastic ip> <server>`)}, or leave one out for a form. Put names with spaces in quotes.`
-  return joinMrkdwn([...notUnderstood(rest), words], ' ')
+  return joinMrkdwn([mrkdwn`Nothing was requested.`, ...notUnderstood(rest), words], ' ')
 }
 
-/** Says that the server was typed first. `asMeant`: the whole command with both in their order. */
-export function swapped(asMeant: string): Mrkdwn {
-  return mrkdwn`The Elastic IP comes first, then the server. Nothing was requested. Did you mean ${code(asMeant)}?`
+type Corrected = Pick<WholeCommand, 'args' | 'reason'>
+
+/** Says that the server was typed first. `meant`: the command with both in their order. */
+export function swapped(name: string, meant: Corrected): Mrkdwn {
+  return mrkdwn`Nothing was requested. The Elastic IP comes first, then the server. ${didYouMean(name, [{ words: 'ip move', ...meant }])}`
+}
+
+interface Elsewhere {
+  address: string
+  /** Where the person thinks it is. */
+  from: string
+  /** The server that the account shows. */
+  on: string
+}
+
+/** Says that the Elastic IP is not on the server after `from`. `meant`: the command with the server that it is on. */
+export function elsewhere({ address, from, on }: Elsewhere, name: string, meant: Corrected): Mrkdwn {
+  const whole = wholeCommand(name, { words: 'ip move', ...meant })
+  return mrkdwn`Nothing was requested. ${isElsewhere({ address, from, on })} To move it from there: ${whole}`
+}
+
+export function isElsewhere({ address, from, on }: Elsewhere): Mrkdwn {
+  return mrkdwn`${code(address)} is on ${code(on)}, not on ${code(truncate(from, 80, 'plain'))}.`
 }

@@ -49,10 +49,11 @@ export function canMoveTo(elasticIp: ElasticIp, target: Server, assigned: Server
 const elasticIpCandidates = candidatesOf(elasticIpCandidate)
 
 function elasticIpCandidate({ id, address, status, server, project, site }: ElasticIp): Candidate {
-  const where = server ? `on ${server.hostname ?? server.id}` : 'on no server'
+  // The account also shows none for the addresses of a server that is not active.
+  const where = server ? ` on ${server.hostname ?? server.id}` : ', no server shown'
   return {
     value: id,
-    text: `${address} ${where}${status === 'active' ? '' : ` (${status})`}`,
+    text: `${address}${where}${status === 'active' ? '' : ` (${status})`}`,
     description: [placeOf(project, site?.slug ?? site?.name), address === id ? undefined : id].filter(Boolean).join('  ·  '),
     terms: [server?.id, project?.slug, site?.name],
   }

@@ -12,6 +12,19 @@ interface Options {
   signal?: AbortSignal
 }
 
+interface TypedNames {
+  elasticIp: string
+  server: string
+  /** The server that the Elastic IP is on, as the person thinks. */
+  from?: string | undefined
+}
+
+interface Resolved {
+  input: MoveInput
+  /** Set if the Elastic IP is on another server than the person thinks. */
+  elsewhere?: { address: string; on: string }
+}
+
 /**
  * Finds the ids of what a person typed: an Elastic IP by id or address, a server by id or hostname. Throws UnknownName if there is
  * none, and UserError if there is more than one.
@@ -29,18 +42,37 @@ export function createResolve(accountApi: Pick<AccountApi, 'elasticIps' | 'serve
     return found
   }
 
-  return async function resolve(typedElasticIp: string, typedServer: string, options: Options = {}): Promise<MoveInput> {
+  /**
+   * Returns the server that the account shows for the Elastic IP, if it is another one than the person thinks. If the account shows none, or
+   * the Elastic IP is moving, the preflight check says what that means.
+   */
+  async function findElsewhere({ server, status }: ElasticIp, from: string, options: Options): Promise<string | undefined> {
+    if (!server || status === 'moving') return undefined
+    if (isServer(server, from)) return undefined
+    // The account can show a server by its id alone.
+    const named = server.hostname === undefined ? await findServers(accountApi, from, options) : []
+    return named.some(({ id }) => id === server.id) ? undefined : (server.hostname ?? server.id)
+  }
+
+  return async function resolve({ elasticIp: typed, server: typedServer, from }: TypedNames, options: Options = {}): Promise<Resolved> {
     // Typed ids are used as they are. The preflight check reads them, and says what could not be read.
-    if (areIds(typedElasticIp, typedServer)) return { elasticIpId: typedElasticIp, serverId: typedServer }
+    if (from === undefined && areIds(typed, typedServer)) return { input: { elasticIpId: typed, serverId: typedServer } }
     // If neither exists, the error names the Elastic IP, because people type it first.
     const servers = findServers(accountApi, typedServer, options)
     servers.catch(() => {})
-    const elasticIp = await findElasticIp(typedElasticIp, options)
-    return { elasticIpId: elasticIp.id, serverId: chooseServer(typedServer, await servers, elasticIp.project).id }
+    const elasticIp = await findElasticIp(typed, options)
+    const input = { elasticIpId: elasticIp.id, serverId: chooseServer(typedServer, await servers, elasticIp.project).id }
+    const on = from === undefined || elasticIp.server?.id === input.serverId ? undefined : await findElsewhere(elasticIp, from, options)
+    return { input, ...(on === undefined ? {} : { elsewhere: { address: elasticIp.address, on } }) }
   }
 }
 
 /** Whether both look like ids of the service: `eip_…`, `ueip_…` (BGP) and `sv_…`. Anything else may be a name. */
 function areIds(elasticIp: string, server: string): boolean {
   return /^u?eip_\w+$/.test(elasticIp) && /^sv_\w+$/.test(server)
+}
+
+/** Whether a typed word is the id or the hostname of this server. */
+export function isServer({ id, hostname }: NonNullable<ElasticIp['server']>, typed: string): boolean {
+  return [id, hostname].some((one) => one?.toLowerCase() === typed.toLowerCase())
 }

@@ -62,7 +62,7 @@ function sentenceOf(finding: Exclude<RenameFinding, { code: 'not-a-hostname' }>)
     case 'no-virtual-machine':
       return phrase`No virtual machine ${finding.virtualMachineId} on the account.`
     case 'same-name':
-      return phrase`${finding.virtualMachineId} is already called ${finding.name}.`
+      return phrase`The virtual machine is already called ${finding.name}.`
     case 'virtual-machine-unread':
       return phrase`whether virtual machine ${finding.virtualMachineId} exists, and its current name (the account API didn't answer)`
     case 'name-not-shown':

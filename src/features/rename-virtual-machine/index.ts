@@ -58,7 +58,7 @@ function create({ accountApi, inventory, submit, openForm }: RenameParts): Featu
     usage: '[<vm> <new name>]',
     group: 'Change',
     summary: 'Rename a virtual machine',
-    details: mrkdwn`The machine by name or id. The new name is also its hostname: letters, digits, hyphens and dots. An incomplete command opens a form. ${code('to')} between the two is fine.`,
+    details: mrkdwn`The machine by name or id. The new name is also its hostname: letters from a to z, digits, hyphens and dots. An incomplete command opens a form. ${code('to')} between the two is fine.`,
     examples: ['preview-1 preview-eu-1', 'preview-1 to preview-eu-1', 'preview-1'],
     need: 'vm.rename',
     form: createFillRename(inventory),

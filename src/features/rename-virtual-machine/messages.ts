@@ -25,7 +25,7 @@ const mostChoices = 30
 /** Says how the command is used. `rest` are the words that are too many. */
 export function usage(name: string, rest: string[]): Mrkdwn {
   const words = mrkdwn`Usage: ${code(`${name} vm rename <vm> <new name>`)}, or leave one out for a form. Put names with spaces in quotes.`
-  return joinMrkdwn([...notUnderstood(rest), words], ' ')
+  return joinMrkdwn([mrkdwn`Nothing was requested.`, ...notUnderstood(rest), words], ' ')
 }
 
 /** A rename as it was typed, without the virtual machine. */

@@ -63,7 +63,7 @@ const itemStepWords: Record<ItemStepName, ActWords> = {
 /** The words for every act that the audit notes: the steps, and what is no step. */
 export const acts: Record<string, ActWords> = {
   request: { word: 'request', mark: ':speech_balloon:', words: 'Requested' },
-  discard: { word: 'discard', mark: ':wastebasket:', words: 'Discarded, because its message could not be posted' },
+  discard: { word: 'discard', mark: ':wastebasket:', words: 'Not posted' },
   answer: { word: 'answer', mark: ':arrow_backward:', words: 'The account answered' },
   refused: { word: 'refused', mark: ':no_entry:', words: 'Refused' },
   trim: { word: 'trim', mark: ':wastebasket:', words: 'Removed old entries of the audit' },

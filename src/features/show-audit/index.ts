@@ -79,7 +79,7 @@ function create({ audit, accountApi, inventory, store, catalog, linkTo, onDouble
     return {
       title: title(counts, filter?.shown),
       ...listedRows(rows),
-      empty: nothing(filter?.shown),
+      empty: nothing(filter),
       notes: [...notes, ...searchNotes(search)],
     }
   }

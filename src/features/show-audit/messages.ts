@@ -1,6 +1,7 @@
 import type { ChangeKind } from '../../domain/policy/change-kind.ts'
 import { code, dateTime, joinMrkdwn, type Mrkdwn, mrkdwn } from '../../slack/text/text.ts'
 import type { EventsRead, Resource } from './account/account-events.ts'
+import type { Filter } from './filter.ts'
 import type { FoundStories } from './find-stories.ts'
 
 /** Says which entries were searched, and counts what is left out. Empty if the audit has no entries. */
@@ -12,8 +13,11 @@ export function searchNotes({ searched, unreadable, since, older, more }: Omit<F
       ? mrkdwn`Searched ${searched === 1 ? '1 entry' : `all ${count(searched)} entries`}${back}.`
       : mrkdwn`Searched the newest ${count(searched)} entries${back}. ${count(older)} older ones weren't searched.`
   const cut = more > 0 ? mrkdwn` ${count(more)} more match and aren't shown. Use more words.` : mrkdwn``
-  const broken = unreadable > 0 ? mrkdwn` *${count(unreadable)} of them can't be read.*` : mrkdwn``
-  return [mrkdwn`${through}${cut}${broken} ${code('npm run audit:verify')} checks that none was changed, removed or added.`]
+  const broken =
+    unreadable > 0
+      ? mrkdwn` *${count(unreadable)} of them can't be read.* The people who run Lockkeeper can check them with ${code('npm run audit:verify')}.`
+      : mrkdwn``
+  return [mrkdwn`${through}${cut}${broken} Each step of a request is an entry.`]
 }
 
 /** Says which words filter the list. The first kind of change is the example. */
@@ -72,8 +76,11 @@ export function title({ requests, others, events }: Counts, filter: Mrkdwn | und
   return mrkdwn`Audit: ${listed}${filter === undefined ? mrkdwn`` : mrkdwn` for ${filter}`}, newest first`
 }
 
-export function nothing(filter: Mrkdwn | undefined): Mrkdwn {
-  return filter === undefined ? mrkdwn`The audit has no entries yet.` : mrkdwn`No entry matches ${filter}. Use fewer or other words.`
+/** Says that nothing was found. People are in the audit by their ids, so a name that was typed finds nobody. */
+export function nothing(filter: Pick<Filter, 'shown' | 'names'> | undefined): Mrkdwn {
+  if (filter === undefined) return mrkdwn`The audit has no entries yet.`
+  const ofPerson = filter.names.length > 0 ? mrkdwn` To find a person, mention them with ${code('@')}, or type ${code('me')}.` : mrkdwn``
+  return mrkdwn`No entry matches ${filter.shown}. Use fewer or other words.${ofPerson}`
 }
 
 function count(number: number): string {

@@ -1,7 +1,7 @@
 import type { FoundEntry } from '../../audit/find-entries.ts'
 import { stateWithCount } from '../../requests/messages/items/items.ts'
 import { capitalised } from '../../slack/text/capitalised.ts'
-import { joinMrkdwn, link, type Mrkdwn, mention, mrkdwn, quotation, toPlainText } from '../../slack/text/text.ts'
+import { channelMention, joinMrkdwn, link, type Mrkdwn, mention, mrkdwn, quotation, toPlainText } from '../../slack/text/text.ts'
 import type { MatchedEvent } from './account/match-events.ts'
 import { markOf, wordsOfAct } from './act-words.ts'
 import type { AuditRow } from './audit-row.ts'
@@ -59,7 +59,7 @@ function whatIn(
 function outcomeWords({ requestId }: Story, entries: FoundEntry[], outcome: Outcome | undefined): string | undefined {
   if (requestId === undefined) return entries[0]?.act === 'refused' ? 'Refused' : undefined
   if (outcome === undefined) return undefined
-  if (outcome.state === 'discarded') return 'Discarded'
+  if (outcome.state === 'discarded') return 'Not posted'
   // Before the end, the entries do not cover every item.
   const items = outcome.state === 'failed' ? itemStatesIn(entries) : []
   return capitalised(stateWithCount({ state: outcome.state, items }))
@@ -91,9 +91,20 @@ function notesOn({ requestId }: Story, entries: FoundEntry[], confirmedBy: Match
       ? refused.flatMap((entry) => whyRefused(entry, catalog.labelOf))
       : [
           ...(entries.some(({ act }) => act === 'distrust') ? [mrkdwn`its record can't be trusted`] : []),
+          ...entries.filter(({ act }) => act === 'discard').flatMap(whyNotPosted),
           ...(refused.length > 0 ? [mrkdwn`${refused.length === 1 ? '1 refused attempt' : `${refused.length} refused attempts`}`] : []),
           ...(confirmedBy.length > 0 ? [mrkdwn`confirmed by the account`] : []),
           ...(entries.some(({ act }) => act === 'request') ? [] : [mrkdwn`its first entry wasn't found`]),
         ]
   return notes.length > 0 ? joinMrkdwn(notes, '  ·  ') : undefined
+}
+
+/** Says why Slack refused the request message. */
+function whyNotPosted({ causes = [], channelId }: FoundEntry): Mrkdwn[] {
+  const where = channelId === undefined ? mrkdwn`the channel` : channelMention(channelId)
+  return causes.map(({ error }) =>
+    error === 'not_in_channel' || error === 'channel_not_found'
+      ? mrkdwn`Lockkeeper wasn't in ${where}`
+      : mrkdwn`Slack refused the message${typeof error === 'string' ? ` (${error})` : ''}`,
+  )
 }

@@ -1,10 +1,9 @@
 import { isForLackOfAnswer } from '../../domain/approval/denial.ts'
 import type { Origin } from '../../domain/approval/origin.ts'
-import type { Person } from '../../domain/approval/people.ts'
 import type { Ruling } from '../../domain/approval/ruling.ts'
 import { approvalsNeeded, type PolicyRule } from '../../domain/policy/policy.ts'
 import { formatDuration } from '../../domain/text/duration.ts'
-import type { KindRights } from '../../requests/access/rights.ts'
+import type { KindRights, Rights } from '../../requests/access/rights.ts'
 import { whoApproves } from '../../requests/messages/approvers.ts'
 import { grantWords } from '../../requests/messages/grants.ts'
 import { denialWords, type LabelOf } from '../../requests/messages/refusals/denials.ts'
@@ -13,11 +12,6 @@ import type { Listing } from '../../slack/blocks/listing.ts'
 import { type Columns, itemRows } from '../../slack/lists/columns.ts'
 import { capitalised } from '../../slack/text/capitalised.ts'
 import { channelMention, code, type Mrkdwn, mention, mrkdwn } from '../../slack/text/text.ts'
-
-interface Rights {
-  person: Person
-  kinds: KindRights[]
-}
 
 /** Whether a person may do something, in a word or two, and why. */
 interface Answer {
@@ -48,8 +42,10 @@ const columns: Columns<Right> = [
 ]
 
 /** Lists kind by kind what somebody may do here, and by which rule. */
-export function rightsListing({ person, kinds }: Rights, { channelId }: Origin, labelOf: LabelOf): Listing {
+export function rightsListing({ person, kinds, hasBot }: Rights, { channelId }: Origin, labelOf: LabelOf): Listing {
   return {
+    // Where nobody may request anything, it makes no difference.
+    ...(hasBot === false && kinds.some(({ request }) => request.allowed) ? { warning: notInvited(channelId) } : {}),
     title: mrkdwn`What you may request and approve here`,
     ...itemRows(
       kinds.flatMap((rights) => rightsIn(rights, labelOf)),
@@ -60,6 +56,10 @@ export function rightsListing({ person, kinds }: Rights, { channelId }: Origin, 
       mrkdwn`You are ${mention(person.userId)} (${code(person.userId)}). As a full member of this workspace, you can use every list. These are your rights in ${channelMention(channelId)}.`,
     ],
   }
+}
+
+function notInvited(channelId: string): Mrkdwn {
+  return mrkdwn`:warning: Lockkeeper isn't in ${channelMention(channelId)}. Nothing can be requested here until somebody runs ${code('/invite @Lockkeeper')}.`
 }
 
 function rightsIn({ kind, request, rules }: KindRights, labelOf: LabelOf): Right[] {

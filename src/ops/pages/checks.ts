@@ -1,5 +1,6 @@
 import { ApiContractError, ApiError, isKeyRefused } from '../../domain/errors/api-errors.ts'
 import { StoreUnavailableError } from '../../domain/errors/errors.ts'
+import { refusesWrites, type WriteRefusal } from '../../domain/errors/write-refusal.ts'
 import { atMostEvery } from './shared-runs.ts'
 import type { Check } from './status.ts'
 
@@ -8,9 +9,11 @@ interface Probes {
   redis: () => Promise<unknown>
   /** Returns the latest problem of the connection to Redis as a code, such as `ECONNREFUSED`. Undefined if there is none. */
   redisProblem?: () => string | undefined
-  /** Rejects with an Error whose message is a sentence for operators. */
+  /** Returns why Redis refuses writes although it answers. Undefined if it takes them. */
+  probeWrites: () => Promise<WriteRefusal | undefined>
   /** Returns the settings with which Redis could lose requests, as sentences. */
   redisFaults: () => Promise<string[]>
+  /** Rejects with an Error whose message is a sentence for operators. */
   slack: () => Promise<unknown>
   accountApi: () => Promise<unknown>
   /** Rejects with an Error whose message is a sentence for operators, if requests are due and no worker handles them. */
@@ -21,13 +24,27 @@ interface Probes {
 const externalProbeMs = 30_000
 
 /** Creates the checks of `/status`. Each fails with its own sentence and shows no details of the failed call, which can be secret. */
-export function createChecks({ redis, redisProblem = () => undefined, redisFaults, slack, accountApi, worker }: Probes) {
+export function createChecks({ redis, redisProblem = () => undefined, probeWrites, redisFaults, slack, accountApi, worker }: Probes) {
   return {
-    redis: failingWith(redis, () => redisWords(redisProblem())),
+    redis: async () => {
+      const silent = () => {
+        throw new Error(redisWords(redisProblem()))
+      }
+      const refusal = await redis().then(probeWrites).catch(silent)
+      failOn(refusal ? [refusesWrites(refusal)] : [])
+    },
     redisSettings: failingWith(async () => failOn(await redisFaults()), unknownWithoutRedis),
     slack: atMostEvery(externalProbeMs, async () => void (await slack())),
     accountApi: atMostEvery(externalProbeMs, failingWith(accountApi, apiProblem)),
-    worker: failingWith(worker, unknownWithoutRedis),
+    worker: async () => {
+      try {
+        await worker()
+      } catch (error) {
+        // Workers report themselves in Redis, so nobody knows whether they run.
+        const refusal = await probeWrites().catch(() => undefined)
+        throw new Error(refusal ? 'Unknown while Redis refuses writes' : unknownWithoutRedis(error))
+      }
+    },
   } satisfies Record<string, Check>
 }
 

@@ -78,6 +78,10 @@ export function createMetrics() {
     'lockkeeper_redis_faults',
     'Settings with which Redis could lose requests, as a worker last found them. 0 in processes without a worker.',
   )
+  const redisRefuses = gauge(
+    'lockkeeper_redis_refuses_writes',
+    '1 if Redis answers but refuses writes, as a worker last found it, otherwise 0. 0 in processes without a worker.',
+  )
   // Start at 0. Otherwise Prometheus sees no increase when the first error occurs.
   for (const where of places) errors.inc({ where }, 0)
 
@@ -95,7 +99,11 @@ export function createMetrics() {
       ticks.inc()
       tickSeconds.observe(ms / 1_000)
     },
-    redisFaults: (count: number) => redisFaults.set(count),
+    redisFaults: (faults: { code: string }[]) => {
+      const settings = faults.filter(({ code }) => code !== 'refuses-writes')
+      redisFaults.set(settings.length)
+      redisRefuses.set(settings.length < faults.length ? 1 : 0)
+    },
     error: (where: Place) => errors.inc({ where }),
     ...createObjectiveMetrics(instruments),
   }

@@ -47,8 +47,13 @@ export function unsafeRedis(faults: string[]): Mrkdwn {
   return mrkdwn`:rotating_light: *Redis could lose requests and approvals.* ${faults.join(' ')} Another notice follows when it is safe again.`
 }
 
+/** Says that Redis stores nothing. `faults`: as above. */
+export function refusingRedis(faults: string[]): Mrkdwn {
+  return mrkdwn`:rotating_light: *Redis stores nothing, so nothing can be requested, approved or tracked.* ${faults.join(' ')} Another notice follows when it stores again.`
+}
+
 /** Says that Redis keeps requests safe again. */
-export const safeRedis = mrkdwn`:white_check_mark: *Redis keeps requests safe again.* Its settings are correct.`
+export const safeRedis = mrkdwn`:white_check_mark: *Redis keeps requests safe again.* It takes writes, and its settings are correct.`
 
 /** Says that a request cannot be trusted, and what to do. */
 export function distrusted({ id }: Request, problem: AuthorityProblem): Mrkdwn {

@@ -78,6 +78,8 @@ export function createNotifyOperators({
   const { markOf, isMark } = createNoticeMarks(keyring)
   /** The notices that this process is sending, by key, each with the timer of its next try. */
   const sending = new Map<string, NodeJS.Timeout | undefined>()
+  /** The notices that are posted, but still owed: Redis refused to record it. */
+  const posted = new Set<string>()
   let stopped = false
 
   /**
@@ -99,6 +101,7 @@ export function createNotifyOperators({
     repeats.note(key, { report: (count) => write(notice, textOf(words), count) })
     if (!channelId || sending.has(key)) return {}
     sending.set(key, undefined)
+    posted.delete(key)
     // While Redis is away, the notice is only in this process.
     await owed.keep(key, notice).catch(() => undefined)
     return { firstTry: tryFrom(0, { key, channelId, notice, isUnsure: false }) }
@@ -130,11 +133,12 @@ export function createNotifyOperators({
     const notice = (await owed.list()).get(key)
     if (!channelId || !notice) return false
     await takeOver(key, notice)
-    return (await owed.list()).has(key)
+    return !posted.has(key) && (await owed.list()).has(key)
   }
 
   async function takeOver(key: string, notice: OwedNotice): Promise<void> {
     if (!channelId || sending.has(key)) return
+    if (posted.has(key)) return settle(key)
     sending.set(key, undefined)
     write(notice, notice.message.text, 0)
     await tryFrom(0, { key, channelId, notice, isUnsure: true })
@@ -167,9 +171,18 @@ export function createNotifyOperators({
     }
     if (holder !== undefined && tries < triesOfClaim) return { isOver: false }
     const tried = await postNotice({ ...one, tries })
-    if (tried.isOver) await owed.settle(key, markOf(key), quietMs).catch(() => undefined)
+    if (tried.isOver) await settle(key)
     else await run('release', [mark], [token]).catch(() => undefined)
     return tried
+  }
+
+  /** Records that a notice is posted. While Redis refuses that, only this process knows it, and must not post the notice again. */
+  async function settle(key: string): Promise<void> {
+    posted.add(key)
+    await owed.settle(key, markOf(key), quietMs).then(
+      () => posted.delete(key),
+      () => undefined,
+    )
   }
 
   /** Ends all tries. The next process posts what is still owed. */

@@ -43,19 +43,19 @@ export function createWatchdog({ queues, audit, dataLossMark, redisWatch, operat
     // While Redis is away, one check waits for it. Further checks would only pile up behind it.
     if (isChecking) return
     isChecking = true
-    try {
-      await dataLossMark.check()
-      await store.noteWorker(workerName)
-      await audit.tidy()
-      await checkTicks()
-      await redisWatch.check()
-      // Does not wait: a slow Slack must not delay the next check.
-      void operators.resume().catch(onError)
-    } catch (error) {
-      onError(error)
-    } finally {
-      isChecking = false
-    }
+    await checkWork().catch(onError)
+    // Even if the other checks have failed, because they fail while Redis refuses writes.
+    await redisWatch.check().catch(onError)
+    // Does not wait: a slow Slack must not delay the next check.
+    void operators.resume().catch(onError)
+    isChecking = false
+  }
+
+  async function checkWork(): Promise<void> {
+    await dataLossMark.check()
+    await store.noteWorker(workerName)
+    await audit.tidy()
+    await checkTicks()
   }
 
   async function checkTicks(): Promise<void> {

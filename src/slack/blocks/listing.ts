@@ -16,6 +16,8 @@ export interface Listing {
   rows: Mrkdwn[]
   /** Stands in place of the title and the rows if there are no rows. */
   empty: Mrkdwn
+  /** Stands above the rows, on every page: what keeps them from being true here. */
+  warning?: Mrkdwn
   /** Small print below the rows, on every page. */
   notes?: Mrkdwn[]
   /** The most rows on a page; a page of long rows has fewer. Default: 10. */
@@ -65,28 +67,31 @@ export function listAnswer(listing: Listing, at: ListPlace): Answerable {
   return table ? { table, instead } : instead
 }
 
-function tableMessage({ title, rows, notes = [], table, choices }: Listing, { name }: ListPlace): Message | undefined {
+function tableMessage({ title, warning, rows, notes = [], table, choices }: Listing, { name }: ListPlace): Message | undefined {
   const block = table && dataTable(toPlainText(title), table)
   if (!block) return undefined
-  const blocks = [block, ...choicesBlocks(choices, name), ...context(notes)]
-  const text = joinMrkdwn([mrkdwn`*${title}*`, ...rows, ...notes], '\n').text.trim()
+  const above = warning ? [warning] : []
+  const blocks = [...above.flatMap(wholeSection), block, ...choicesBlocks(choices, name), ...context(notes)]
+  const text = joinMrkdwn([...above, mrkdwn`*${title}*`, ...rows, ...notes], '\n').text.trim()
   return charactersIn(blocks) <= mostCharacters && text.length <= mostTableText ? { text, blocks } : undefined
 }
 
 /** Shows one page of a list, with buttons to the page before and after it. A page number past the end shows the last page. */
 export function listingMessage(
-  { title, rows, empty, notes = [], rowsPerPage = defaultRowsPerPage, choices }: Listing,
+  { title, warning, rows, empty, notes = [], rowsPerPage = defaultRowsPerPage, choices }: Listing,
   at: ListPlace,
 ): Message {
   const name = cut(title, frame.title)
   const remarks = cutNotes(notes)
-  const around = lengthOfAll([name, ...remarks]) + frame.pageNumber + frame.pageButtons + (choices ? choicesCharacters(rowsPerPage) : 0)
+  const above = warning ? [warning] : []
+  const around =
+    lengthOfAll([...above, name, ...remarks]) + frame.pageNumber + frame.pageButtons + (choices ? choicesCharacters(rowsPerPage) : 0)
   const pages = paginate(rows.length > 0 ? rows : [empty], rowsPerPage, mostCharacters - around)
   const page = Math.min(at.page, pages.length - 1)
   const lines = pages[page] ?? []
   const start = pages.slice(0, page).flat().length
   const heading = mrkdwn`*${name}*${pages.length > 1 ? ` (page ${page + 1} of ${pages.length})` : ''}`
-  const body = rows.length > 0 ? [heading, ...lines] : lines
+  const body = [...above, ...(rows.length > 0 ? [heading, ...lines] : lines)]
   const content = [...body.flatMap((line) => wholeSection(line)), ...context(remarks)]
   const picker = choicesBlocks(choices, at.name, start, start + lines.length)
   const limits = { ...contentLimits, characters: contentLimits.characters - charactersIn(picker) }

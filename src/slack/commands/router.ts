@@ -8,6 +8,7 @@ import { type Command, type CommandCall, findCommand, findMeant, type Need } fro
 import { createOpenForms } from './forms/open-forms.ts'
 import type { Click, FormHandler, Handler, SlashCommand } from './handlers.ts'
 import { takesNone } from './help/help.ts'
+import { findMistypedBecause, mistypedReason } from './help/mistyped-reason.ts'
 import { createShowHelp, isHelpWord } from './help/show-help.ts'
 import { notACommand, unknownCommand } from './help/unknown-command.ts'
 import { limitWords } from './limit-words.ts'
@@ -37,13 +38,16 @@ export function createCommandRouter({ commands, gate, gateForm = gate, may, rule
     const [first, ...others] = words
     if (first === undefined || isHelpWord(first)) return helpOn(others)
     const meant = findMeant(commands, words)
-    if (meant) return ({ origin, answer }) => answer.ephemeral(notice(notACommand(words, [meant.words], origin.command)))
+    if (meant)
+      return ({ origin, answer }) => answer.ephemeral(notice(notACommand(words, [{ command: meant.words, typed: 2 }], origin.command)))
     const found = findCommand(commands, words)
     if (asksForHelp(found ? found.args : words, found?.command)) return helpOn(found ? found.command.words.split(' ') : words.slice(0, -1))
     if (!found) return ({ origin, answer }) => answer.ephemeral(notice(unknownCommand(commands, words, origin.command)))
     const { command } = found
     const args = command.takesMentions ? found.args : found.args.map(withoutMention)
     if (args.length > 0 && command.usage === '') return refuseArguments(command, args)
+    const because = command.need === 'read' ? undefined : findMistypedBecause(args)
+    if (because !== undefined) return refuseReason(command, args, because)
     return formFor(command, args) ?? ((slashCommand) => run(command, slashCommand, args, firstPage(slashCommand)))
   }
 
@@ -109,6 +113,12 @@ function firstPage({ answer }: SlashCommand): ListView {
 function asksForHelp(args: string[], command: Command | undefined): boolean {
   if (command?.form && args.length === 1 && isHelpWord(args[0] ?? '')) return true
   return [args.at(0), args.at(-1)].some((word) => word !== undefined && word.toLowerCase() !== 'help' && isHelpWord(word))
+}
+
+function refuseReason(command: Command, args: string[], because: number): Handler<SlashCommand> {
+  return async ({ origin, reason }) => {
+    throw new Refusal(mistypedReason(command, because, { args, name: origin.command, reason }))
+  }
 }
 
 function refuseArguments(command: Command, args: string[]): Handler<SlashCommand> {

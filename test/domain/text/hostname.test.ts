@@ -21,6 +21,11 @@ describe('a hostname', () => {
   test.each([
     ['', 'The new name is empty.'],
     ['web_1', 'A hostname has only letters from a to z, digits, hyphens and dots. This one has an underscore.'],
+    ['Preview_X!', 'A hostname has only letters from a to z, digits, hyphens and dots. This one has an underscore and “!”.'],
+    [
+      'a_b_c d!e?',
+      'A hostname has only letters from a to z, digits, hyphens and dots. This one has an underscore, a space, “!” and others.',
+    ],
     ['web 1', 'A hostname has only letters from a to z, digits, hyphens and dots. This one has a space.'],
     ['münchen', 'A hostname has only letters from a to z, digits, hyphens and dots. This one has “ü”.'],
     ['web/1', 'A hostname has only letters from a to z, digits, hyphens and dots. This one has “/”.'],

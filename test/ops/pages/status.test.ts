@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { ApiContractError, ApiError, ApiUnreachableError } from '../../../src/domain/errors/api-errors.ts'
 import { StoreUnavailableError } from '../../../src/domain/errors/errors.ts'
+import { writeRefusalOf } from '../../../src/domain/errors/write-refusal.ts'
 import { createChecks } from '../../../src/ops/pages/checks.ts'
 import { type Check, createStatus } from '../../../src/ops/pages/status.ts'
 
@@ -25,6 +26,7 @@ function arrange(checks: Record<string, Check>) {
 }
 
 const safe = async () => []
+const takesWrites = async () => undefined
 
 test('the status page is 200 when every check passes', async () => {
   const { read } = arrange({ redis: async () => {}, worker: () => {} })
@@ -122,7 +124,14 @@ test.each<[string, unknown, string]>([
   ],
 ])('the status page describes the problem of an account API that %s', async (_, error, problem) => {
   const fine = async () => {}
-  const checks = createChecks({ redis: fine, redisFaults: safe, slack: fine, worker: fine, accountApi: () => Promise.reject(error) })
+  const checks = createChecks({
+    redis: fine,
+    probeWrites: takesWrites,
+    redisFaults: safe,
+    slack: fine,
+    worker: fine,
+    accountApi: () => Promise.reject(error),
+  })
   const { read } = arrange(checks)
 
   expect((await read()).body.checks.accountApi).toMatchObject({ ok: false, problem })
@@ -135,7 +144,15 @@ test.each([
   const fine = async () => {}
   const away = () => Promise.reject(new Error('ping at redis://default:pw@redis.internal'))
   const { read } = arrange(
-    createChecks({ redis: away, redisProblem: () => latest, redisFaults: safe, slack: fine, accountApi: fine, worker: fine }),
+    createChecks({
+      redis: away,
+      redisProblem: () => latest,
+      probeWrites: takesWrites,
+      redisFaults: safe,
+      slack: fine,
+      accountApi: fine,
+      worker: fine,
+    }),
   )
 
   expect((await read()).body.checks.redis).toMatchObject({ ok: false, problem })
@@ -146,6 +163,7 @@ test('the status page shows the worker as unknown while Redis does not answer, a
   const errors = [new StoreUnavailableError('Redis: Error x'), new Error('No worker has run for 30 s')]
   const checks = createChecks({
     redis: fine,
+    probeWrites: takesWrites,
     redisFaults: safe,
     slack: fine,
     accountApi: fine,
@@ -165,6 +183,7 @@ test('the status page probes Slack and the account API at most every 30 s, howev
   const { read } = arrange(
     createChecks({
       redis: count('redis'),
+      probeWrites: takesWrites,
       redisFaults: safe,
       slack: count('slack'),
       accountApi: count('accountApi'),
@@ -185,7 +204,9 @@ test('the status page shows the settings with which Redis could lose requests, a
     safe,
   ]
   const redisFaults = () => (faults.shift() ?? safe)()
-  const { read } = arrange(createChecks({ redis: fine, redisFaults, slack: fine, accountApi: fine, worker: fine }))
+  const { read } = arrange(
+    createChecks({ redis: fine, probeWrites: takesWrites, redisFaults, slack: fine, accountApi: fine, worker: fine }),
+  )
 
   const pages = [await read(), await read(), await read()]
 
@@ -195,4 +216,17 @@ test('the status page shows the settings with which Redis could lose requests, a
     "Unknown while Redis isn't responding",
     undefined,
   ])
+})
+
+test('the status page says that Redis refuses writes, and that nobody knows whether a worker runs', async () => {
+  const fine = async () => {}
+  const noWorker = () => Promise.reject(new Error('No worker has run for 30 s'))
+  const probeWrites = async () => writeRefusalOf('OOM')
+  const { read } = arrange(createChecks({ redis: fine, probeWrites, redisFaults: safe, slack: fine, accountApi: fine, worker: noWorker }))
+
+  const { checks } = (await read()).body
+
+  expect(checks.redis.problem).toBe('Redis refuses writes, because its memory is full (OOM).')
+  expect(checks.worker.problem).toBe('Unknown while Redis refuses writes')
+  expect(checks.redisSettings.ok).toBe(true)
 })

@@ -2,8 +2,9 @@ import { Redis } from 'ioredis'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { createKeyring } from '../../../src/domain/signing/keyring.ts'
 import { Secret } from '../../../src/domain/signing/secret.ts'
-import { findRedisFaults, type RedisFault, readInfos } from '../../../src/redis/check.ts'
+import { findRedisFaults, type RedisFault, readInfos, refusalFault } from '../../../src/redis/check.ts'
 import { createKeys, type Keys } from '../../../src/redis/key-names.ts'
+import { createWriteProbe } from '../../../src/redis/write-probe.ts'
 import { createNotifyOperators } from '../../../src/requests/outbox/notify-operators.ts'
 import { createRedisWatch } from '../../../src/requests/worker/redis-watch.ts'
 import { startRedis } from '../../sandbox/redis/start-redis.ts'
@@ -21,7 +22,7 @@ const keyring = createKeyring([new Secret('a-secret-of-at-least-32-characters!!'
 function startProcess(
   { redis, keys }: { redis: Redis; keys: Keys },
   findFaults?: () => Promise<RedisFault[]>,
-  instead: { notify?: () => Promise<void> } = {},
+  { calmMs = 0, ...instead }: { notify?: () => Promise<void>; calmMs?: number } = {},
 ) {
   const faults: RedisFault[] = []
   const posts: string[] = []
@@ -52,14 +53,15 @@ function startProcess(
     keyring,
     operators: { ...operators, ...instead },
     log: { warn: write('warn') },
-    onFaults: (count) => counts.push(count),
+    onFaults: (found) => counts.push(found.length),
+    calmMs,
   })
   return { check, resume: operators.resume, faults, posts, log, counts }
 }
 
 const begins = (...faults: RedisFault[]) =>
   `:rotating_light: *Redis could lose requests and approvals.* ${faults.map(({ words }) => words).join(' ')} Another notice follows when it is safe again.`
-const ends = ':white_check_mark: *Redis keeps requests safe again.* Its settings are correct.'
+const ends = ':white_check_mark: *Redis keeps requests safe again.* It takes writes, and its settings are correct.'
 
 describe('the operators', () => {
   test('are notified when the eviction policy of a real Redis changes, and when it is mended', async () => {
@@ -172,6 +174,76 @@ describe('the operators', () => {
 
     expect(proxy.fired.lostReplies).toBe(1)
     expect(one.posts).toEqual([begins(evicts)])
+  })
+})
+
+describe('a Redis that refuses writes', () => {
+  const begins =
+    ':rotating_light: *Redis stores nothing, so nothing can be requested, approved or tracked.* Redis refuses writes, because its memory is full (OOM). Raise maxmemory, or remove data that other programs store there. Another notice follows when it stores again.'
+
+  async function startFullRedis() {
+    const server = await startRedis({ appendonly: true })
+    const redis = new Redis(server.url)
+    onTestFinished(async () => {
+      redis.disconnect()
+      await server.stop()
+    })
+    const keys = createKeys('watched')
+    const probe = createWriteProbe(redis, keys)
+    const find = async () => {
+      const refusal = await probe()
+      return [...findRedisFaults(await readInfos(redis)), ...(refusal ? [refusalFault(refusal)] : [])]
+    }
+    const start = (instead?: Parameters<typeof startProcess>[2]) => startProcess({ redis, keys }, find, instead)
+    return { redis, start, limit: (bytes: string) => redis.config('SET', 'maxmemory', bytes) }
+  }
+
+  test('is told to the operators although it cannot keep their notice, and its end once by all processes', async () => {
+    const { start, limit } = await startFullRedis()
+    const [one, other] = [start(), start()]
+    const checkAll = async () => {
+      for (const { check } of [one, other, one, other]) await check()
+    }
+    await checkAll()
+
+    for (let time = 0; time < 2; time += 1) {
+      await limit('100kb')
+      await checkAll()
+      await limit('0')
+      await checkAll()
+    }
+
+    expect(one.posts).toEqual([begins, ends, begins, ends])
+    expect(other.posts).toEqual([begins, begins])
+  })
+
+  test('is told again only after it has taken writes for a while', async () => {
+    const { start, limit } = await startFullRedis()
+    const one = start({ calmMs: 60_000 })
+
+    for (const bytes of ['100kb', '0', '100kb', '0']) {
+      await limit(bytes)
+      await one.check()
+    }
+
+    expect(one.posts).toEqual([begins])
+  })
+
+  test('gets no second notice if Redis could not record that Slack has the first one', async () => {
+    const { redis, start, limit } = await startFullRedis()
+    const dead = start({ notify: () => Promise.reject(new Error('died')) })
+    await redis.config('SET', 'maxmemory-policy', 'allkeys-lru')
+    await expect(dead.check()).rejects.toThrow('died')
+    await redis.config('SET', 'maxmemory-policy', 'noeviction')
+    await limit('100kb')
+    const next = start()
+
+    for (let time = 0; time < 3; time += 1) await next.resume()
+    await limit('0')
+    await next.resume()
+
+    expect(next.posts).toHaveLength(1)
+    expect(await redis.hlen(createKeys('watched').owedNotices)).toBe(0)
   })
 })
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type Listing, listingMessage, PageButton, pageActionIds } from '../../../src/slack/blocks/listing.ts'
+import { type Listing, listAnswer, listingMessage, PageButton, pageActionIds } from '../../../src/slack/blocks/listing.ts'
 import { escapeMrkdwn, mrkdwn, ownWords } from '../../../src/slack/text/text.ts'
 import { readable } from '../../requests/readable.ts'
 import { charactersIn } from '../../sandbox/slack/characters-in.ts'
@@ -67,6 +67,16 @@ describe('a list', () => {
       203.0.113.2
       One could not be read."
     `)
+  })
+
+  it('begins with what keeps it from being true, above its table too', () => {
+    const warned: Listing = { ...addresses(2), warning: mrkdwn`Nothing can be moved.`, table: { headers: ['IP'], rows: [['203.0.113.1']] } }
+    const shown = listAnswer(warned, at)
+
+    expect(readable(listingMessage(warned, at)).split('\n')[0]).toBe('Nothing can be moved.')
+    const { table } = 'table' in shown ? shown : { table: undefined }
+    expect(table?.blocks.map(({ type }) => type)).toEqual(['section', 'data_table'])
+    expect(table?.text.split('\n')[0]).toBe('Nothing can be moved.')
   })
 
   it('without rows says so once', () => {

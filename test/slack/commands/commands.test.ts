@@ -180,8 +180,10 @@ describe('a command', () => {
 
     const [change, list] = await Promise.all([type('ip move eip_1 web-2').catch(toUserMessage), type('servers').catch(toUserMessage)])
 
-    expect(change).toBe("Couldn't reach the account API. Nothing was requested. Try again in a minute.")
-    expect(list).toBe("Couldn't reach the account API. Try again in a minute.")
+    expect(change).toBe(
+      "Couldn't reach the account API. Nothing was requested. Try again in a minute. If it lasts, run the doctor command.",
+    )
+    expect(list).toBe("Couldn't reach the account API. Try again in a minute. If it lasts, run the doctor command.")
   })
 
   it('gets what the gate has read about the person', async () => {
@@ -358,6 +360,33 @@ describe('a list', () => {
   })
 })
 
+describe('a change with a mistyped because', () => {
+  it.each([
+    ['ip move 203.0.113.11 web-1 becuase of OPS-1', 'ip move 203.0.113.11 web-1 because of OPS-1'],
+    ['ip move 203.0.113.11 becasue: test', 'ip move 203.0.113.11 because test'],
+    ['vm rename web-1 web-2 becouse typo', 'vm rename web-1 web-2 because typo'],
+    ['ip move "my ip" web-1 becuase <@U0ADA00001|ada> asked', 'ip move "my ip" web-1 because ada asked'],
+  ])('is not requested, and shown with because, to copy: %s', async (text, meant) => {
+    const { type, done } = setUp()
+
+    const refused = await type(text).catch((error: unknown) => (error instanceof Refusal ? error.words.text : error))
+
+    expect(refused).toBe(`Nothing was requested. Did you mean \`/infra ${meant}\`?`)
+    expect(done).toEqual([])
+  })
+
+  it('is requested if the word is an argument: the first, the last, or because itself in quotes', async () => {
+    const { type, done } = setUp()
+
+    await type('ip move becuase web-1')
+    await type('ip move 203.0.113.11 becuase')
+    await type('vm rename web-1 "because" now')
+    await type('plans fra becuase cheap')
+
+    expect(done.filter((one) => typeof one === 'object' && one !== null && 'ran' in one)).toHaveLength(4)
+  })
+})
+
 describe('an unknown command', () => {
   const answerFor = (...words: string[]) => unknownCommand(commands, words, '/infra').text
 
@@ -370,7 +399,7 @@ describe('an unknown command', () => {
       {
         how: 'ephemeral',
         message: {
-          text: "`/infra ip mvoe` isn't a command. Did you mean `/infra ip move`? See `/infra help`.",
+          text: "`/infra ip mvoe` isn't a command. Did you mean `/infra ip move eip_1GijF7NsZe3bN web-2`? See `/infra help`.",
         },
       },
     ])
@@ -382,25 +411,30 @@ describe('an unknown command', () => {
     [['MVOES'], '`/infra moves`'],
     [['mvoe', 'eip_1GijF7NsZe3bN', 'web-2'], '`/infra moves`'],
     [['plan'], '`/infra plans`'],
-    [['paln', 'fra', 'in-stock'], '`/infra plans`'],
+    [['paln', 'fra', 'in-stock'], '`/infra plans fra in-stock`'],
     [['ip', 'mvoe'], '`/infra ip move`'],
     [['ip', 'lst'], '`/infra ip list`'],
-    [['ipp', 'move', 'eip_1GijF7NsZe3bN'], '`/infra ip move`'],
-    [['ip-move', 'eip_1GijF7NsZe3bN', 'web-2'], '`/infra ip move`'],
+    [['ip', 'lst', 'edge fra', ''], '`/infra ip list "edge fra" ""`'],
+    [['ip', 'lst', '<@U0ADA00001|ada>', '<#C0OPS00001|ops>'], '`/infra ip list @ada #ops`'],
+    [['ipp', 'move', 'eip_1GijF7NsZe3bN'], '`/infra ip move eip_1GijF7NsZe3bN`'],
+    [['ip-move', 'eip_1GijF7NsZe3bN', 'web-2'], '`/infra ip move eip_1GijF7NsZe3bN web-2`'],
+    [['ip', 'mvoe', '203.0.113.11', 'web-2', 'because', 'disk', 'full'], '`/infra ip move 203.0.113.11 web-2 because disk full`'],
     [['ipmove'], '`/infra ip move`'],
     [['ip move'], '`/infra ip move`'],
-    [['vm', 'renmae', 'web-1', 'web-2'], '`/infra vm rename`'],
-    [['rename', 'web-1', 'web-2'], '`/infra vm rename`'],
+    [['vm', 'renmae', 'web-1', 'web-2'], '`/infra vm rename web-1 web-2`'],
+    [['rename', 'web-1', 'web-2'], '`/infra vm rename web-1 web-2`'],
     [['list'], '`/infra ip list`'],
-    [['move', 'eip_1GijF7NsZe3bN', 'web-2'], '`/infra ip move` or `/infra moves`'],
-    [['ip', 'delete'], '`/infra ip move` or `/infra ip list`'],
+    [['move'], '`/infra ip move` or `/infra moves`'],
+    [['move', 'eip_1GijF7NsZe3bN', 'web-2'], '`/infra ip move eip_1GijF7NsZe3bN web-2`'],
+    [['ip', 'delete', 'fra'], '`/infra ip move fra` or `/infra ip list fra`'],
     [['vm', 'reboot'], '`/infra vm rename`'],
     [['hlep'], '`/infra help`'],
     [['halp'], '`/infra help`'],
-    [['hlep', 'ip', 'move'], '`/infra help`'],
-    [['ips'], '`/infra ip move` or `/infra ip list`'],
+    [['hlep', 'ip', 'move'], '`/infra help ip move`'],
+    [['ips', 'fra'], '`/infra ip move fra` or `/infra ip list fra`'],
     [['vn'], '`/infra vm rename`'],
-  ])('gets a suggestion: %j', (words, suggestion) => {
+    [['ip', 'lst', 'x'.repeat(600)], '`/infra ip list`'],
+  ])('gets a suggestion, whole, to copy: %j', (words, suggestion) => {
     expect(answerFor(...words)).toContain(` Did you mean ${suggestion}? `)
   })
 

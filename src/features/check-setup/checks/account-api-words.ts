@@ -37,6 +37,8 @@ export const api = {
 
 export const key = {
   full: (name: string | undefined) => mrkdwn`${named(name)} is accepted and can make changes.`,
+  notReachable: mrkdwn`Not checked, because the account API isn't reachable.`,
+  notAsked: mrkdwn`Not checked, because the account API didn't list the keys.`,
   unlisted: mrkdwn`Accepted. Couldn't check whether it can make changes: it isn't in the list of keys.`,
   unknown: (name: string | undefined) => mrkdwn`${named(name)} is accepted. The account API doesn't show whether it can make changes.`,
   readOnly: (name: string | undefined) => mrkdwn`${named(name)} is read-only, so Lockkeeper can't make changes.`,

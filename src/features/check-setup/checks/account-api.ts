@@ -9,10 +9,13 @@ export function accountApi({ accountApi: reading }: SetupFacts): CheckResult[] {
   switch (reading.is) {
     case 'unreachable': {
       const problem = connectionProblemOf(reading.problem)
-      return [wrong(api, say.api.unreachable(problem, reading.problem), say.api.fixUnreachable(problem))]
+      return [
+        wrong(api, say.api.unreachable(problem, reading.problem), say.api.fixUnreachable(problem)),
+        unknown(key, say.key.notReachable),
+      ]
     }
     case 'fails':
-      return [wrong(api, say.api.fails(reading.status), say.api.fixFails(reading.status))]
+      return [wrong(api, say.api.fails(reading.status), say.api.fixFails(reading.status)), unknown(key, say.key.notAsked)]
     case 'rejects':
       return [ok(api, say.api.answers), wrong(key, say.key.rejected(reading.status), say.key.fixRejected(reading.status))]
     case 'lacks-feature':

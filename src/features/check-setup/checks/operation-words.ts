@@ -1,3 +1,4 @@
+import type { WriteRefusal } from '../../../domain/errors/write-refusal.ts'
 import { formatDuration } from '../../../domain/text/duration.ts'
 import { code, joinMrkdwn, type Mrkdwn, mrkdwn } from '../../../slack/text/text.ts'
 import { ago, listOf } from './phrases.ts'
@@ -6,6 +7,8 @@ export const redis = {
   keeps: mrkdwn`Persistence on, no eviction, supported version.`,
   faulty: mrkdwn`Not safe for storing requests.`,
   fixFaulty: (faults: string[]) => mrkdwn`${faults.join(' ')}`,
+  refuses: ({ code: refusal, why }: WriteRefusal) =>
+    mrkdwn`Refuses writes, because ${why} (${refusal}). Nothing can be requested, approved or tracked.`,
   silent: mrkdwn`Not responding, so nothing can be requested, approved or tracked.`,
   fixSilent: mrkdwn`Check that Redis runs at ${code('REDIS_URL')} and that Lockkeeper's host can reach it.`,
 }
@@ -35,6 +38,8 @@ export const clock = {
 
 export const workers = {
   atWork: (seen: number) => mrkdwn`${seen} running.`,
+  unseen: mrkdwn`Unknown while Redis refuses writes: they can't report that they run.`,
+  fixUnseen: mrkdwn`Fix Redis first, then run this command again.`,
   none: mrkdwn`None running. Approved requests aren't carried out, nothing is tracked and nothing expires.`,
   fixNone: mrkdwn`Start a process with ${code('ROLE=worker')} or ${code('ROLE=all')}, and the same ${code('REDIS_URL')} and ${code('REDIS_PREFIX')}.`,
   stuck: (seen: number, lastTickMs: number) =>

@@ -10,7 +10,9 @@ export function redis({ redis: reading }: SetupFacts): CheckResult {
   const what = subjects.redis
   if (isUnavailable(reading)) return unknown(what, unavailable(reading.unavailable))
   if ('silent' in reading) return wrong(what, say.redis.silent, say.redis.fixSilent)
-  return reading.faults.length > 0 ? wrong(what, say.redis.faulty, say.redis.fixFaulty(reading.faults)) : ok(what, say.redis.keeps)
+  const { faults, refusal } = reading
+  if (refusal) return wrong(what, say.redis.refuses(refusal), say.redis.fixFaulty([refusal.fix, ...faults]))
+  return faults.length > 0 ? wrong(what, say.redis.faulty, say.redis.fixFaulty(faults)) : ok(what, say.redis.keeps)
 }
 
 export function clock({ clock: { ofSlackMs, ofRedisMs } }: SetupFacts): CheckResult {
@@ -31,8 +33,9 @@ export function clock({ clock: { ofSlackMs, ofRedisMs } }: SetupFacts): CheckRes
   return notCompared.length > 0 ? unknown(what, say.clock.partly(right, notCompared)) : ok(what, say.clock.right(right))
 }
 
-export function workers({ workers: reading }: SetupFacts): CheckResult {
+export function workers({ workers: reading, redis: ofRedis }: SetupFacts): CheckResult {
   const what = subjects.workers
+  if ('refusal' in ofRedis) return unknown(what, say.workers.unseen, say.workers.fixUnseen)
   if (isUnavailable(reading)) return unknown(what, unavailable(reading.unavailable))
   const { seen, lastTickMs, overdue } = reading
   if (seen === 0) return wrong(what, say.workers.none, say.workers.fixNone)

@@ -25,7 +25,7 @@ export function denialWords(denial: Denial, labelOf: LabelOf, command = ''): Mrk
     case 'person-unknown':
       return mrkdwn`Slack didn't confirm who you are, so you can't ${actionWords[denial.action]} right now. ${tryAgain}`
     case 'guest':
-      return mrkdwn`Guests can't ${actionWords[denial.action]}. Ask a full member of this workspace.`
+      return mrkdwn`Guests can't ${actionWords[denial.action]}. Ask a teammate who is a full member of this workspace to do it for you.`
     case 'bot':
       return mrkdwn`Bots can't ${actionWords[denial.action]}.`
     case 'deactivated':

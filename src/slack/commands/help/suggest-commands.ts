@@ -2,20 +2,33 @@ import { countMistakes, nearestNames } from '../../../domain/text/nearest.ts'
 
 const mostSuggestions = 2
 
+/** A command that was probably meant, and how many of the typed words stand for it. The others are its arguments. */
+export interface Suggestion {
+  command: string
+  typed: number
+}
+
 /**
  * Finds the commands that were probably meant: the nearest one, at most two that are equally near, or none. It recognizes mistyped words,
  * words run together (`ip-move`) and a last word without the words before it (`move`).
  */
-export function suggestCommands(known: string[], words: string[]): string[] {
-  return nearestNames(known, { mistakesIn: (command) => mistakesIn(words, command), mostMistakes }).slice(0, mostSuggestions)
+export function suggestCommands(known: string[], words: string[]): Suggestion[] {
+  const near = nearestNames(known, { mistakesIn: (command) => readingOf(words, command).mistakes, mostMistakes })
+  return near.slice(0, mostSuggestions).map((command) => ({ command, typed: readingOf(words, command).typed }))
 }
 
-/** Counts the mistakes in the typed words. It compares only as many words as the command has: the others are arguments. */
-function mistakesIn(words: string[], command: string): number {
+/**
+ * Reads the typed words as a command with the fewest mistakes. It compares only as many words as the command has: the others are arguments.
+ */
+function readingOf(words: string[], command: string): { mistakes: number; typed: number } {
   const own = command.split(' ')
   const first = words[0] ?? ''
-  const readings = [countMistakes(words.slice(0, own.length).join(' '), command), countMistakes(first, command)]
-  return Math.min(...readings, countMistakes(first, own.at(-1) ?? '') + own.length - 1)
+  const readings = [
+    { mistakes: countMistakes(words.slice(0, own.length).join(' '), command), typed: Math.min(own.length, words.length) },
+    { mistakes: countMistakes(first, command), typed: 1 },
+    { mistakes: countMistakes(first, own.at(-1) ?? '') + own.length - 1, typed: 1 },
+  ]
+  return readings.reduce((best, reading) => (reading.mistakes < best.mistakes ? reading : best))
 }
 
 /** Allows half as many mistakes as the longest word has letters, because two letters that changed places count as two mistakes. */
@@ -24,8 +37,9 @@ function mostMistakes(command: string): number {
 }
 
 /** Finds the commands whose first word was probably meant: `ips` is near to `ip`, the first word of `ip move` and `ip list`. */
-export function suggestGroup(known: string[], [first = '']: string[]): string[] {
+export function suggestGroup(known: string[], [first = '']: string[]): Suggestion[] {
   const firstWords = [...new Set(known.flatMap((command) => (command.includes(' ') ? (command.split(' ')[0] ?? []) : [])))]
   const [nearest] = nearestNames(firstWords, { mistakesIn: (word) => countMistakes(first, word), mostMistakes: () => 1 })
-  return nearest === undefined ? [] : known.filter((command) => command.startsWith(`${nearest} `))
+  if (nearest === undefined) return []
+  return known.filter((command) => command.startsWith(`${nearest} `)).map((command) => ({ command, typed: 1 }))
 }

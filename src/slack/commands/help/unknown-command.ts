@@ -1,9 +1,10 @@
 import { truncate } from '../../text/cut-text.ts'
-import { alternatives, code, joinMrkdwn, type Mrkdwn, mrkdwn } from '../../text/text.ts'
+import { code, joinMrkdwn, type Mrkdwn, mrkdwn } from '../../text/text.ts'
 import type { Command } from '../commands.ts'
-import { suggestCommands, suggestGroup } from './suggest-commands.ts'
+import { type Suggestion, suggestCommands, suggestGroup } from './suggest-commands.ts'
+import { didYouMean } from './whole-command.ts'
 
-/** Says that there is no such command, and suggests those that were probably meant. */
+/** Says that there is no such command, and suggests those that were probably meant, with the arguments that were typed. */
 export function unknownCommand(commands: Command[], words: string[], name: string): Mrkdwn {
   const asTyped = (command: string) => code(`${name} ${command}`)
   const group = commands.filter((command) => command.words.startsWith(`${words[0]?.toLowerCase()} `))
@@ -13,15 +14,22 @@ export function unknownCommand(commands: Command[], words: string[], name: strin
   }
   const known = commands.map((command) => command.words)
   const near = suggestCommands([...known, 'help'], words)
-  const ofGroup = group.length > 0 ? group.map((command) => command.words) : suggestGroup(known, words)
-  return notACommand(words, near.length > 0 ? near : ofGroup, name)
+  const ofGroup = group.length > 0 ? group.map((command) => ({ command: command.words, typed: 2 })) : suggestGroup(known, words)
+  return notACommand(words, fitting(commands, near.length > 0 ? near : ofGroup, words), name)
 }
 
-/** Says that there is no such command, and which ones exist instead. */
-export function notACommand(words: string[], meant: string[], name: string): Mrkdwn {
-  const asTyped = (command: string) => code(`${name} ${command}`)
-  const suggestion = meant.length > 0 ? mrkdwn` Did you mean ${alternatives(meant.map(asTyped))}?` : mrkdwn``
-  return mrkdwn`${asTyped(typedWords(words))} isn't a command.${suggestion} See ${asTyped('help')}.`
+/** Says that there is no such command, and which ones exist instead. Each takes over the words after those that stand for it. */
+export function notACommand(words: string[], meant: Suggestion[], name: string): Mrkdwn {
+  const whole = meant.map(({ command, typed }) => ({ words: command, args: words.slice(typed) }))
+  const suggestion = whole.length > 0 ? mrkdwn` ${didYouMean(name, whole)}` : mrkdwn``
+  return mrkdwn`${code(`${name} ${typedWords(words)}`)} isn't a command.${suggestion} See ${code(`${name} help`)}.`
+}
+
+/** Leaves out commands that do not take the arguments that were typed. If none does, all stay, without arguments. */
+function fitting(commands: Command[], meant: Suggestion[], words: string[]): Suggestion[] {
+  const takesNone = ({ command, typed }: Suggestion) => typed < words.length && commands.find((one) => one.words === command)?.usage === ''
+  const taking = meant.filter((one) => !takesNone(one))
+  return taking.length > 0 ? taking : meant.map((one) => ({ ...one, typed: words.length }))
 }
 
 function typedWords(words: string[]): string {

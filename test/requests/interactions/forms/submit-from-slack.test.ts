@@ -111,17 +111,17 @@ const away: [string, unknown, string][] = [
   [
     'was not reached',
     new ApiUnreachableError({ operation: 'elasticIps.get', problem: 'ECONNREFUSED', requestSent: 'no' }),
-    "Couldn't reach the account API. Nothing was requested. Try again in a minute.",
+    "Couldn't reach the account API. Nothing was requested. Try again in a minute. If it lasts, run the doctor command.",
   ],
   [
     'gave no answer in time',
     new ApiUnreachableError({ operation: 'elasticIps.get', problem: 'UND_ERR_HEADERS_TIMEOUT', requestSent: 'unknown' }),
-    "The account API didn't answer in time. Nothing was requested. Try again in a minute. If it lasts, check its status page.",
+    "The account API didn't answer in time. Nothing was requested. Try again in a minute. If it lasts, check the account API's status page, or run the doctor command.",
   ],
   [
     'dropped the connection',
     new ApiUnreachableError({ operation: 'elasticIps.get', problem: 'UND_ERR_SOCKET', requestSent: 'unknown' }),
-    'The connection to the account API was lost. Nothing was requested. Try again in a minute. If it lasts, check its status page.',
+    "The connection to the account API was lost. Nothing was requested. Try again in a minute. If it lasts, check the account API's status page, or run the doctor command.",
   ],
   [
     'returned an error',

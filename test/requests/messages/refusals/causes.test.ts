@@ -135,7 +135,7 @@ describe('findings in words', () => {
     expect(wordsOf(schemaOfRenames, examples, renameWords)).toMatchInlineSnapshot(`
       "No virtual machine vm_1 on the account. → Check the account.
       The new name is empty. → Choose another name.
-      vm_1 is already called web-1. → There is nothing left to do.
+      The virtual machine is already called web-1. → There is nothing left to do.
       whether virtual machine vm_1 exists, and its current name (the account API didn't answer)
       the current name of vm_1 (the account API doesn't show it)
       whether another virtual machine is called web-2 (couldn't read all virtual machines)

@@ -46,7 +46,7 @@ describe('a denial in words', () => {
     const lines = Object.entries(denials).map(([code, denial]) => `${code}: ${wordsOf(denial)}`)
 
     expect(lines.join('\n')).toMatchInlineSnapshot(`
-      "guest: Guests can't use Lockkeeper. Ask a full member of this workspace.
+      "guest: Guests can't use Lockkeeper. Ask a teammate who is a full member of this workspace to do it for you.
       bot: Bots can't request changes.
       deactivated: Deactivated accounts can't approve or reject requests.
       other-workspace: People from other workspaces can't use Lockkeeper. Ask a member of this one.
