@@ -104,7 +104,7 @@ describe('Dockerfile', () => {
     const bases = lines.filter((line) => line.startsWith('FROM ')).map((line) => line.split(' ')[1])
 
     expect(bases).toEqual([`node:${wanted}-slim`, `node:${wanted}-slim`])
-    // A number, because Kubernetes cannot tell from a name that it is not root.
+    // A number, because Kubernetes cannot see from a name that it is not root.
     expect(last('USER')).toBe('1000:1000')
     expect(last('STOPSIGNAL')).toBe('SIGTERM')
     expect(commandOf(last('CMD'))).toEqual([

@@ -4,6 +4,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { Redis } from 'ioredis'
 import { describe, expect, inject, onTestFinished, test } from 'vitest'
 import { botPrograms } from './sandbox/bot-programs.ts'
 import { startRedis } from './sandbox/redis/start-redis.ts'
@@ -49,6 +50,36 @@ describe('a start', () => {
 
     expect(output).toMatch(script === 'start' ? /^SLACK_BOT_TOKEN /m : /^The chain is empty/)
     expect(output).not.toMatch(/^(REDIS_URL|INFRA_API_KEY) /m)
+  })
+
+  test('with a user of Redis that has no right to use REDIS_PREFIX fails with a sentence', async () => {
+    const server = await startRedis({ appendonly: true, settings: ['user narrow on >hunter2 ~{lockkeeper}:* +@all'] })
+    onTestFinished(() => server.stop())
+    const REDIS_URL = `redis://narrow:hunter2@127.0.0.1:${server.port}`
+    const { env } = await environment({ REDIS_URL, REDIS_PREFIX: 'staging' })
+    const { exited, output, errors } = await startProcess(env)
+
+    expect(await exited).toBe(1)
+    expect(errors()).toMatch(/^The user in REDIS_URL has no right to use the keys of REDIS_PREFIX \(NOPERM\)\. /)
+    expect(output() + errors()).not.toContain('hunter2')
+  })
+
+  test('waits while Redis refuses writes, and goes on when it takes them', async () => {
+    const server = await startRedis({ appendonly: true, settings: ['maxmemory 100kb'] })
+    const redis = new Redis(server.url)
+    onTestFinished(async () => {
+      redis.disconnect()
+      await server.stop()
+    })
+    const { env } = await environment({ REDIS_URL: server.url })
+    const { output, page, untilReady } = await startProcess(env)
+
+    await expect.poll(output, { timeout: 10_000 }).toContain('Redis refuses writes, because its memory is full (OOM).')
+    expect((await page('/status')).body.checks).toMatchObject({
+      redis: { ok: false, problem: 'Redis refuses writes, because its memory is full (OOM).' },
+    })
+    await redis.config('SET', 'maxmemory', '0')
+    await untilReady()
   })
 
   test('with a password that Redis rejects fails with a sentence', async () => {

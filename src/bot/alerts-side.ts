@@ -15,7 +15,7 @@ import { ApiContractError, ApiError, ApiUnreachableError } from '../domain/error
 import type { Metrics } from '../ops/pages/metrics.ts'
 import { createResolveAlert } from '../requests/lifecycle/resolve-alert.ts'
 import type { Submit } from '../requests/lifecycle/submit/submit.ts'
-import type { NotifyOperators } from '../requests/outbox/notify-operators.ts'
+import type { NotifyOperators } from '../requests/outbox/notices/notify-operators.ts'
 import { createRefusalLog } from '../slack/receive/log-refusals.ts'
 import type { Foundation } from './foundation/foundation.ts'
 

@@ -27,7 +27,7 @@ const payloads = new Map<string, AcknowledgedPayload>([
 ])
 
 /** Returns the function that creates the Slack listener. It runs after the start has read the bot's identity from Slack. */
-export function createListenerFactory({ config, telemetry, redis, clients, requests }: Foundation, needs: ListenerNeeds) {
+export function createListenerFactory({ config, telemetry, redis, clients, operators, requests }: Foundation, needs: ListenerNeeds) {
   const { errorReports, metrics, tracing, onSlackCall } = telemetry
   const { logger, messenger, respond, nameOperators } = clients.slack
   const { access } = requests
@@ -53,7 +53,10 @@ export function createListenerFactory({ config, telemetry, redis, clients, reque
       nameOperators: nameOperators.inWords,
       onUnhandled,
       isFirstDelivery,
-      onError: errorReports.shownToPerson,
+      onError: (error, context) => {
+        errorReports.shownToPerson(error, context)
+        operators.onShownError(error)
+      },
     })
     app.error(async (error) => onListenerError(error))
 

@@ -33,7 +33,7 @@ export function createWorkerSide(foundation: Foundation, features: Feature[]) {
   const redisWatch = createRedisWatch({
     redis: patient,
     keys,
-    findFaults: redis.faultsToTell,
+    findFaults: redis.faultsToReport,
     keyring: createKeyring(foundation.config.signingSecrets, { purpose: 'notices', prefix: foundation.config.redis.prefix }),
     operators,
     log: telemetry.log,

@@ -4,7 +4,7 @@ import { guardStore, type Redis } from './connect.ts'
 import type { Keys } from './key-names.ts'
 
 /**
- * Creates the probe that asks Redis for a write. It returns why Redis refuses writes, and undefined if it takes them. INFO would not tell:
+ * Creates the probe that asks Redis for a write. It returns why Redis refuses writes, and undefined if it takes them. INFO is not enough:
  * it leaves out whether a failed save stops writes, and a Cluster has several answers. No key has the name of the probe, and `XX` sets only
  * a key that exists, so nothing is ever written. Throws StoreUnavailableError if Redis does not answer, or refuses for another reason.
  */

@@ -3,7 +3,7 @@ import type { ItemState } from '../domain/request/request-item.ts'
 import { decidingSteps } from './steps/deciding.ts'
 import { itemSteps } from './steps/items.ts'
 import { sendingSteps } from './steps/sending.ts'
-import type { Step } from './steps/step.ts'
+import type { Stamp, Step } from './steps/step.ts'
 import { trackingSteps } from './steps/tracking.ts'
 
 /**
@@ -43,7 +43,16 @@ export function stateOfItemAct(act: string): ItemState | undefined {
 
 /** Whether an act of the audit is a step with which a write is sent. Such a step sets `sentAt`. */
 export function isSend(act: string): boolean {
-  return (stepOfAct(act) ?? itemStepOfAct(act))?.stamps?.includes('sentAt') ?? false
+  return setsStamp(act, 'sentAt')
+}
+
+/** Whether an act of the audit is a step that ends a request, or the item that it is about. Such a step sets `endedAt`. */
+export function isEnd(act: string): boolean {
+  return setsStamp(act, 'endedAt')
+}
+
+function setsStamp(act: string, stamp: Stamp): boolean {
+  return (stepOfAct(act) ?? itemStepOfAct(act))?.stamps?.includes(stamp) ?? false
 }
 
 /** Whether an act of the audit is a step after which a request, or the item that it is about, may no longer be sent. */

@@ -83,7 +83,7 @@ describe('what Grafana really sent', () => {
       'error',
       "Grafana couldn't evaluate the rule `web_1_down`, so it doesn't know whether a server is down.",
     ],
-  ])('%s is told once, and proposes nothing', async (_, file, words) => {
+  ])('%s is posted once, and proposes nothing', async (_, file, words) => {
     const folderOf = { image: 'device', 'no-data': 'GrafanaCloud', error: 'nodes' }[file] ?? ''
     const { take, submitted, posts } = arrange({ servers: [server('standby'), source], routes: [{ ...route, match: inFolder(folderOf) }] })
     const sent = sentIn(`published/${file}.json`)

@@ -103,7 +103,7 @@ describe('a repeat', () => {
     expect(counts()).toEqual({ received: 2, proposed: 1, duplicate: 1 })
   })
 
-  test('to two replicas at the same moment is proposed once, and both senders are told that it was accepted', async () => {
+  test('to two replicas at the same moment is proposed once, and both senders get the answer that it was accepted', async () => {
     const scene = arrange({ waitMs: 3_000 })
     scene.hooks.beforeRecord = async () => void (await pause(200))
     const [one, other] = [scene.replica(), scene.replica()]
@@ -163,7 +163,7 @@ describe('a process that dies', () => {
     expect(scene.resolvedRequests).toHaveLength(1)
   })
 
-  test('after it told the channel that nothing is proposed tells it once', async () => {
+  test('after it posted in the channel that nothing is proposed posts it once', async () => {
     const scene = arrange(claims)
     scene.hooks.afterPost = died
     void scene.replica()([down('unknown-1')])
@@ -176,7 +176,7 @@ describe('a process that dies', () => {
   })
 })
 
-describe('what leads to no request is told in the channel once, with the link and what to do', () => {
+describe('what leads to no request is posted in the channel once, with the link and what to do', () => {
   const standby = server('standby')
 
   test.each([
@@ -234,7 +234,7 @@ describe('what leads to no request is told in the channel once, with the link an
     expect(scene.submitted).toHaveLength(1)
   })
 
-  test('and tells the operators if the channel takes no message, and tries again', async () => {
+  test('and notifies the operators if the channel takes no message, and tries again', async () => {
     const scene = arrange()
     scene.hooks.post = () => ({ is: 'refused', error: 'not_in_channel' })
 

@@ -156,8 +156,8 @@ describe('somebody with write access to Redis cannot hide an alert behind a requ
     expect(await world.send([alert()])).toBe(200)
 
     await untilProposed(world)
-    const told = () => world.slack.messages(general).find(({ text }) => text.includes(`an alert had led to request ${requestId}`))
-    await expect.poll(told).toBeDefined()
+    const notice = () => world.slack.messages(general).find(({ text }) => text.includes(`an alert had led to request ${requestId}`))
+    await expect.poll(notice).toBeDefined()
   })
 
   test('that the entry of the alert names', async () => {

@@ -76,7 +76,7 @@ test('a server that answers the longest pages that are read, for ever, costs les
   expect(megabytes).toBeLessThan(400)
 })
 
-test('a server that tells no length of its pages is read no further', async () => {
+test('a server that sends no length of its pages is read no further', async () => {
   const { api } = await startClient(() => (response) => {
     response.writeHead(200, { 'content-type': jsonType })
     const timer = setInterval(() => response.write(Buffer.alloc(512 * 1024, 32)), 1)

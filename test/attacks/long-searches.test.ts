@@ -55,7 +55,7 @@ describe('a member who searches with thousands of words', () => {
     `)
   })
 
-  test('is refused before so many words are told apart', async () => {
+  test('is refused before so many words are parsed', async () => {
     const world = await startWorld()
 
     await world.ada.command(`/infra audit ${words(1_900).join(' ')}`, { channel: ops })

@@ -49,7 +49,7 @@ function preflightOf(target: Server, listed: Server[] | Error) {
 }
 
 describe('a server that is called like another one', () => {
-  test('is told on the request message, in the words that notifications show, too', async () => {
+  test('is shown on the request message, and in its notification', async () => {
     const world = await startWorld()
     const { elasticIp: moved, target } = world.accountApi.world.movable()
     const twin = world.accountApi.world.third(moved.id)
@@ -98,7 +98,7 @@ describe('a server that is called like another one', () => {
     expect(warnings).toEqual([])
   })
 
-  test('by characters that cannot be seen is told as that', () => {
+  test('by characters that cannot be seen leads to a warning about them', () => {
     const { warnings = [] } = checkMove(
       { elasticIpId: 'eip_1', serverId: 'sv_2' },
       { elasticIp, target: server('sv_2', 'web\u2060-2'), assigned: undefined },
@@ -121,7 +121,7 @@ describe('a target that would not answer', () => {
     ['being deployed', { status: 'deploying' }, off.replace('`off`', '`deploying`')],
     ['locked', { locked: true }, locked],
     ['off and locked', { status: 'off', locked: true }, `${off} ${locked}`],
-  ])('that is %s is told and not refused', async (_, more, words) => {
+  ])('that is %s leads to a warning and is not refused', async (_, more, words) => {
     const world = await startWorld()
     const { elasticIp: moved, target } = world.accountApi.world.movable()
     changeServer(world, target.id, { hostname: 'only-one', ...more })

@@ -24,7 +24,7 @@ async function askForMove(world: World, skip: number): Promise<void> {
 }
 
 describe('a person who asks for more and more', () => {
-  test('is told in words that there are too many, and nothing is posted; what is decided makes room', async () => {
+  test('reads that there are too many, and nothing is posted; a decided request makes room', async () => {
     const world = await startWorld({ env: { OPEN_REQUESTS_PER_PERSON: '2' } })
     for (const skip of [0, 1]) {
       await askForMove(world, skip)

@@ -34,12 +34,12 @@ describe('a neighbour on the network', patience, () => {
   test('reaches the operations port only with OPS_HOST, and the public port unless HOST keeps it on the loopback address', async () => {
     const { env } = await environment()
 
-    const [usual, told] = await startBoth(env, { ...env, OPS_HOST: '0.0.0.0', HOST: '127.0.0.1' })
+    const [usual, configured] = await startBoth(env, { ...env, OPS_HOST: '0.0.0.0', HOST: '127.0.0.1' })
 
     expect([await isOpen('127.0.0.1', usual.opsPort), await isOpen('127.0.0.2', usual.opsPort)]).toEqual([true, false])
     expect(await isOpen('127.0.0.2', usual.slackPort)).toBe(true)
-    expect(await isOpen('127.0.0.2', told.opsPort)).toBe(true)
-    expect([await isOpen('127.0.0.1', told.slackPort), await isOpen('127.0.0.2', told.slackPort)]).toEqual([true, false])
+    expect(await isOpen('127.0.0.2', configured.opsPort)).toBe(true)
+    expect([await isOpen('127.0.0.1', configured.slackPort), await isOpen('127.0.0.2', configured.slackPort)]).toEqual([true, false])
   })
 })
 

@@ -95,7 +95,7 @@ describe('somebody who can write to Redis gets no signature to fit another conte
   })
 })
 
-test('a signature with the name of a key that the bot does not have is told apart, and never genuine', () => {
+test('a signature with the name of a key that the bot does not have is reported as that, and never genuine', () => {
   expect(signatures.verifyRecord({ ...signed, signature: `00000000${signed.signature?.slice(8)}` })).toBe('unknown-key')
   const both = signaturesWith(`${keys},another-key-of-32-characters-or-more`)
   const other = signaturesWith('another-key-of-32-characters-or-more')

@@ -67,7 +67,7 @@ test('a request that was signed with an unknown key is neither carried out nor e
   expect(accountApi.journal.writes()).toHaveLength(1)
 })
 
-test('an approved request that was signed with an unknown key waits, and the operators are told what to do', async () => {
+test('an approved request that was signed with an unknown key waits, and the operators read what to do', async () => {
   const { slack, ben, accountApi, records, start, requestMove } = await startWorkspace()
   const before = await start(oldKey)
   const card = await requestMove(0)

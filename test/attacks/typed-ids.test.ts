@@ -19,7 +19,7 @@ const target = { id: 'sv_2', hostname: 'web-2', label: undefined, primaryIpv4: u
 const machine = { id: 'vm_1', name: 'web-1', project }
 const key = { id: 'key_1', name: 'ci', tokenLastSlice: 'abcde' }
 
-/** An account API that takes ids in any letters, as some do, and tells its own. `isAway`: it does not answer. */
+/** An account API that takes ids in any letters, as some do, and answers with its own. `isAway`: it does not answer. */
 function accountThatIsNotStrict({ isAway = false } = {}) {
   const get = (item: { id: string }) => async (id: string) => {
     if (isAway) throw new ApiUnreachableError({ operation: 'get', requestSent: 'unknown', problem: 'away' })
@@ -100,7 +100,7 @@ describe('somebody who types an id in other letters', () => {
     expect(await ask(change, { keyId: 'key_1' })).toMatchObject({ resource: 'api_key:key_1' })
   })
 
-  test('while the account API is away gets a request that is void as soon as it tells another id', async () => {
+  test('while the account API is away gets a request that is void as soon as it answers with another id', async () => {
     const away = createMoveChange(accountThatIsNotStrict({ isAway: true }))
     const { facts: approved, input } = await away.preflight({ elasticIpId: 'EIP_1', serverId: 'sv_2' }, {})
     const change = createMoveChange(accountThatIsNotStrict())

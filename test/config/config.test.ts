@@ -675,7 +675,7 @@ describe('.env.example', () => {
     expect(names.toSorted()).toEqual(variableNames.toSorted())
   })
 
-  it('lets a reader tell settings from comments: a setting has no space after the #, and each paragraph explains those at its end', () => {
+  it('sets settings apart from comments: a setting has no space after the #, and each paragraph explains those at its end', () => {
     const [, ...paragraphs] = text.trimEnd().split('\n\n')
     const section = /^# --- .+ ---$/
     const explained = /^(# [^\n]+\n)+(#?[A-Z_]+=\S*\n?)+$/

@@ -18,7 +18,7 @@ async function verifyAudit(env: Record<string, string>, ...files: string[]) {
 }
 
 // The steps are those of docs/backup.md, in their order.
-test('a backup that is put back is whole, its audit is verified, and the bot tells that the state is older', async () => {
+test('a backup that is put back is whole, its audit is verified, and the bot says that the state is older', async () => {
   const examples = await prepareExamples()
   const redis = await examples.start('redis.conf')
   const cli = (...args: string[]) => examples.cli(redis.port, ...args)

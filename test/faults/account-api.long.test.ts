@@ -61,7 +61,7 @@ describe('a write that is answered with 429', () => {
     expect(patchesOf(world)).toHaveLength(1)
   })
 
-  test('with a pause of two minutes holds every call back and settles nothing, and people are told within 3 s', async () => {
+  test('with a pause of two minutes holds every call back and settles nothing, and people get an answer within 3 s', async () => {
     const world = await startWorld({ timings: quick })
     const fault = world.accountApi.faults.add({
       ...thePatch,

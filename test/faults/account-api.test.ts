@@ -89,7 +89,7 @@ describe('a team without the feature flag elastic_ips', () => {
     return { world, alarms: () => world.slack.messages(general).filter(({ isBot }) => isBot) }
   }
 
-  test('is told so at the request, and operators are not notified', async () => {
+  test('gets that answer at the request, and operators are not notified', async () => {
     const { world, alarms } = await startWithOperators()
     const { elasticIp, target } = world.accountApi.world.movable()
     const fault = world.accountApi.faults.add({ method: 'GET', path: /^\/elastic_ips/, kind: 'status', status: 403, body, times: 100 })
@@ -101,7 +101,7 @@ describe('a team without the feature flag elastic_ips', () => {
     expect(alarms()).toEqual([])
   })
 
-  test('is told so in the thread if the write is refused, without a second write, and operators are not notified', async () => {
+  test('gets that answer in the thread if the write is refused, without a second write, and operators are not notified', async () => {
     const { world, alarms } = await startWithOperators()
     const fault = world.accountApi.faults.add({ ...thePatch, kind: 'status', status: 403, body })
 

@@ -166,7 +166,7 @@ test(
 )
 
 test(
-  'a wrong token is refused again at each group interval and leads to nothing, and the operators are told once',
+  'a wrong token is refused again at each group interval and leads to nothing, and the operators are notified once',
   async () => {
     const { alertmanagerFor, requests, bots, slack } = await startAlertScene({ env: { OPS_CHANNEL: general } })
     slack.invite(general)

@@ -55,7 +55,7 @@ test('with a real bot that moves addresses, no panel is empty, each rule can be 
   const opsPort = world.bots[0]?.opsPort ?? 0
   const prometheus = await startPrometheus({ program: programs.prometheus, scrapes: [opsPort] })
   onTestFinished(prometheus.stop)
-  // Prometheus has to see each series twice before it can tell a rate.
+  // Prometheus has to see each series twice before it can compute a rate.
   for (let round = 0; round < 3; round += 1) {
     await move(world)
     await world.dov.command('/infra ip list', { channel: ops })

@@ -38,8 +38,8 @@ describe('a bot that is killed while it notifies the operators of an unsafe Redi
       // Longer than a notice that died may wait.
       await delay(25_000)
 
-      const told = notices(/Redis could lose|keeps requests safe/).map(({ text }) => /could lose|safe again/.exec(text)?.[0])
-      expect(told).toEqual(['could lose', 'safe again'])
+      const posted = notices(/Redis could lose|keeps requests safe/).map(({ text }) => /could lose|safe again/.exec(text)?.[0])
+      expect(posted).toEqual(['could lose', 'safe again'])
     },
   )
 })

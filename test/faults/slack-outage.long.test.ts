@@ -143,7 +143,7 @@ test('within the usual limits of Slack everything is reported, and few calls are
   expect(limited).toBeLessThan(50)
 }, 300_000)
 
-test('a card whose first answer was lost and whose channel is then closed: the requester is told, and can request it elsewhere', async () => {
+test('a card whose first answer was lost and whose channel is then closed: the requester gets a message, and can request it elsewhere', async () => {
   const scene = await startScene()
   scene.slack.invite(general)
   const lost = scene.slack.faults.add({ method: 'chat.postMessage', kind: 'drop-before' })

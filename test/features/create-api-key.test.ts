@@ -10,7 +10,7 @@ function heldBy(name: string): string[] {
   return [resource(key), ...(moreResources?.(key, key) ?? [])]
 }
 
-test('two open requests never create two keys of one name, because people could not tell them apart', () => {
+test('two open requests never create two keys of one name, because people could not distinguish them', () => {
   const [first, second] = [
     heldBy(uniqueKeyName('ci-deploy', 'U0ADA00001', 'a'.repeat(32))),
     heldBy(uniqueKeyName('CI-Deploy', 'U0BEN00001', 'b'.repeat(32))),

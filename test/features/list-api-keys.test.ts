@@ -91,7 +91,7 @@ describe('the remarks on a key', () => {
     expect(listed(madeAgo(30 * day, own), ['lockkeeper'])).toContain('2daaa')
   })
 
-  test('still tell other risks of the key that Lockkeeper itself uses', () => {
+  test('still name other risks of the key that Lockkeeper itself uses', () => {
     const own = madeAgo(800 * day, { tokenLastSlice: '2daaa', readOnly: false, allowedIps: [] })
     expect(listed(own)).toContain('Needs attention: 2 years old, full access from any IP')
   })

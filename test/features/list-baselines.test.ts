@@ -55,7 +55,7 @@ test('shows all members of a baseline in words', () => {
     *User data:* Joins the cluster \`ud_1cT6WRvn51oJC\`
     *Disks:* 2 disks for the system, RAID 1; 4 disks for storage, RAID 0, ext4 on \`/var/lib/kafka\`; 1 disk raw; disks for scratch
     *BIOS:* \`hyperthreading\` on; \`pxe_boot\` off; \`numa_nodes_per_socket\` 1; \`power_profile\` \`{"idle":"c1"}\`
-    *Created:* <!date^1772446260^{date_short_pretty} {time}|2026-03-02 10:11 UTC>"
+    *Created:* <!date^1772446260^{date_short_pretty} at {time}|2026-03-02 10:11 UTC>"
   `)
 })
 

@@ -74,7 +74,7 @@ describe('/infra moves', () => {
         "moving, late  ·  for 2 min  ·  requested by <@U0ADA00001>  ·  in <#C0OPS00001>",
         "starting  ·  for 3 s  ·  requested by <@U0ADA00001>  ·  in <#C0OPS00001>",
         "approved, not sent yet  ·  for 1 min  ·  requested by <@U0ADA00001>  ·  in <#C0OPS00001>",
-        "waiting for approval  ·  until <!date^1795024800^{date_short_pretty} {time}|2026-11-18 18:00 UTC>  ·  requested by <@U0ADA00001>  ·  in <#C0OPS00001>",
+        "waiting for approval  ·  until <!date^1795024800^{date_short_pretty} at {time}|2026-11-18 18:00 UTC>  ·  requested by <@U0ADA00001>  ·  in <#C0OPS00001>",
       ]
     `)
   })

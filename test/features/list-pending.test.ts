@@ -37,14 +37,14 @@ describe('the list of waiting requests', () => {
       "3 requests need approval. You can approve 1.
 
       :point_right: *<https://nimbus-works.slack.com/archives/C0OPS00001/p1795010400000100|Move 203.0.113.10: web-1 → web-2>*
-      you can approve it  ·  until <!date^1795024800^{date_short_pretty} {time}|2026-11-18 18:00 UTC>  ·  requested by <@U0ADA00001>  ·  in <#C0OPS00001>  ·  2 of 3 approvals
+      you can approve it  ·  until <!date^1795024800^{date_short_pretty} at {time}|2026-11-18 18:00 UTC>  ·  requested by <@U0ADA00001>  ·  in <#C0OPS00001>  ·  2 of 3 approvals
       Reason: \`web-1 is &lt;being&gt; replaced\`
 
       :hourglass_flowing_sand: *<https://nimbus-works.slack.com/archives/C0OPS00001/p1795010400000100|Move 203.0.113.10: web-1 → web-2>*
-      until <!date^1795024800^{date_short_pretty} {time}|2026-11-18 18:00 UTC>  ·  requested by you  ·  in <#C0OPS00001>
+      until <!date^1795024800^{date_short_pretty} at {time}|2026-11-18 18:00 UTC>  ·  requested by you  ·  in <#C0OPS00001>
 
       :hourglass_flowing_sand: *Move 203.0.113.10: web-1 → web-2*
-      until <!date^1795024800^{date_short_pretty} {time}|2026-11-18 18:00 UTC>  ·  requested by <@U0ADA00001>  ·  in <#C0OPS00001>
+      until <!date^1795024800^{date_short_pretty} at {time}|2026-11-18 18:00 UTC>  ·  requested by <@U0ADA00001>  ·  in <#C0OPS00001>
 
       No requests need approval."
     `)

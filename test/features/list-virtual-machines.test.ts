@@ -113,7 +113,7 @@ describe('the list of virtual machines', () => {
         "Address: \`192.0.2.114\`",
         "Operating system: Ubuntu 24.04",
         "Size: 2 vCPU, 4 GB memory",
-        "Created: <!date^1795176000^{date_short_pretty} {time}|2026-11-20 12:00 UTC>",
+        "Created: <!date^1795176000^{date_short_pretty} at {time}|2026-11-20 12:00 UTC>",
         "Id: \`vm_7265Xp57xmWdK\`",
       ]
     `)

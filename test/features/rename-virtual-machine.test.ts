@@ -89,7 +89,7 @@ describe('a new name that another virtual machine already has', () => {
     return change.preflight(input, { forRequest })
   }
 
-  test('is told when the rename is requested, and not looked for again before the write', async () => {
+  test('is a warning when the rename is requested, and not searched for again before the write', async () => {
     const listed = async () => [machine, ...others]
 
     expect((await preflightOf(listed, true)).warnings).toMatchObject([{ code: 'name-taken', count: 2 }])
@@ -179,7 +179,7 @@ describe('the picker of virtual machines', () => {
     expect(virtualMachineChoices([machine, other], typed).options.map(({ value }) => value)).toEqual(['vm_9nRm45pQIB1kZ'])
   })
 
-  test('shows what tells two of one name apart', () => {
+  test('shows what distinguishes two of one name', () => {
     const { options } = virtualMachineChoices([machine, other], '')
 
     expect(options.map(({ text, description, value }) => [text.text, description?.text, value])).toEqual([

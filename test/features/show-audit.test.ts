@@ -115,7 +115,7 @@ function stepText(entry: FoundEntry): string {
 }
 
 describe('a row', () => {
-  test('tells a whole move: who requested it, who approved it, and how it ended', () => {
+  test('shows a whole move: who requested it, who approved it, and how it ended', () => {
     const { rows, table, choices } = listedRows(
       auditRows(toStories(wholeMove), {
         events: [],
@@ -124,7 +124,7 @@ describe('a row', () => {
       }),
     )
     expect(texts(rows)).toMatchInlineSnapshot(`
-      ":large_green_circle: *<https://nimbus.slack.com/archives/C0OPS00001/p1|Move 203.0.113.10: web-1 → web-2>*  ·  Done  ·  <!date^1795176005^{date_short_pretty} {time}|2026-11-20 12:00 UTC>
+      ":large_green_circle: *<https://nimbus.slack.com/archives/C0OPS00001/p1|Move 203.0.113.10: web-1 → web-2>*  ·  Done  ·  <!date^1795176005^{date_short_pretty} at {time}|2026-11-20 12:00 UTC>
       by <@U0ADA00001>  ·  approved by <@U0BEN00001>"
     `)
     expect(table?.headers).toMatchInlineSnapshot(`
@@ -142,7 +142,7 @@ describe('a row', () => {
         [
           "<https://nimbus.slack.com/archives/C0OPS00001/p1|Move 203.0.113.10: web-1 → web-2>",
           "Done",
-          "<!date^1795176005^{date_short_pretty} {time}|2026-11-20 12:00 UTC>",
+          "<!date^1795176005^{date_short_pretty} at {time}|2026-11-20 12:00 UTC>",
           "<@U0ADA00001>",
           "approved by <@U0BEN00001>",
           "undefined",
@@ -214,7 +214,7 @@ describe('a row', () => {
       /Waiting for approval.*\n2 refused attempts$/s,
     ],
     ['whose record was changed', [{ ...move, act: 'distrust' }], /\nits record can't be trusted$/],
-  ])('tells a request %s', (_, more, line) => {
+  ])('shows a request %s', (_, more, line) => {
     expect(textOf(entriesOf({ ...move, act: 'request', by: ada }, ...more))).toMatch(line)
   })
 
@@ -232,19 +232,19 @@ describe('a row', () => {
       { act: 'unreadable', text: 'not JSON' },
     )
     expect(textOf(entries)).toMatchInlineSnapshot(`
-      ":grey_question: *Unreadable entry*  ·  <!date^1795176005^{date_short_pretty} {time}|2026-11-20 12:00 UTC>
-      :wastebasket: *Removed old entries of the audit, up to number 1,234*  ·  <!date^1795176004^{date_short_pretty} {time}|2026-11-20 12:00 UTC>
-      :no_entry: *Someone tried to move an Elastic IP*  ·  Refused  ·  <!date^1795176003^{date_short_pretty} {time}|2026-11-20 12:00 UTC>
+      ":grey_question: *Unreadable entry*  ·  <!date^1795176005^{date_short_pretty} at {time}|2026-11-20 12:00 UTC>
+      :wastebasket: *Removed old entries of the audit, up to number 1,234*  ·  <!date^1795176004^{date_short_pretty} at {time}|2026-11-20 12:00 UTC>
+      :no_entry: *Someone tried to move an Elastic IP*  ·  Refused  ·  <!date^1795176003^{date_short_pretty} at {time}|2026-11-20 12:00 UTC>
       by <@U0DOV00001>
       Guests can't use Lockkeeper. Ask a teammate who is a full member of this workspace to do it for you.
-      :no_entry_sign: *Move 203.0.113.10: web-1 → web-2*  ·  Rejected  ·  <!date^1795176002^{date_short_pretty} {time}|2026-11-20 12:00 UTC>
+      :no_entry_sign: *Move 203.0.113.10: web-1 → web-2*  ·  Rejected  ·  <!date^1795176002^{date_short_pretty} at {time}|2026-11-20 12:00 UTC>
       by <@U0ADA00001>  ·  rejected by <@U0BEN00001>
-      :speech_balloon: *Rename web-21 → web-eu-1*  ·  Waiting for approval  ·  <!date^1795176001^{date_short_pretty} {time}|2026-11-20 12:00 UTC>
+      :speech_balloon: *Rename web-21 → web-eu-1*  ·  Waiting for approval  ·  <!date^1795176001^{date_short_pretty} at {time}|2026-11-20 12:00 UTC>
       by <@U0BEN00001>"
     `)
   })
 
-  test('says which entries cannot be verified, and tells the request by the others', () => {
+  test('says which entries cannot be verified, and shows the request by the others', () => {
     const [forged] = entriesOf({ ...move, act: 'reject', by: dov, facts: { title: 'Move *everything*' } })
     const verdicts = ['unsigned', 'forged', 'unknown-key', 'copied'] as const
     const starts = verdicts.map((verdict) =>
@@ -275,17 +275,17 @@ describe('a row', () => {
     `)
   })
 
-  test('tells a request of which no entry can be verified as such, with its words quoted', () => {
+  test('marks a request of which no entry can be verified, and quotes its words', () => {
     const [done] = wholeMove.slice(-1) as [FoundEntry]
     const approved = entriesOf({ ...move, act: 'approve', by: ben }).map((entry) => ({ ...entry, verdict: 'unsigned' as const }))
     expect(textOf(approved)).not.toMatch(/approved by|· {2}Approved/)
     const title = '*Done* ” by Lockkeeper'
     expect(textOf([{ ...done, verdict: 'unsigned', facts: { title } }])).toMatchInlineSnapshot(`
-      ":warning: *Unverified (it isn't signed): “*Done* " by Lockkeeper”*  ·  Unverified  ·  <!date^1795176005^{date_short_pretty} {time}|2026-11-20 12:00 UTC>
+      ":warning: *Unverified (it isn't signed): “*Done* " by Lockkeeper”*  ·  Unverified  ·  <!date^1795176005^{date_short_pretty} at {time}|2026-11-20 12:00 UTC>
       its first entry wasn't found"
     `)
     expect(textOf([{ ...done, requestId: undefined, verdict: 'forged' }])).toMatchInlineSnapshot(
-      `":warning: *Unverified (its signature doesn't match): Done: “Move 203.0.113.10: web-1 → web-2”*  ·  Unverified  ·  <!date^1795176005^{date_short_pretty} {time}|2026-11-20 12:00 UTC>"`,
+      `":warning: *Unverified (its signature doesn't match): Done: “Move 203.0.113.10: web-1 → web-2”*  ·  Unverified  ·  <!date^1795176005^{date_short_pretty} at {time}|2026-11-20 12:00 UTC>"`,
     )
   })
 
@@ -312,16 +312,16 @@ describe('a row', () => {
       catalog,
     )
     expect(textOf(wholeMove, matched)).toMatchInlineSnapshot(`
-      ":warning: *Event of the account: unknown action of \`eip_1GijF7NsZe3bN\`*  ·  Made outside Lockkeeper  ·  <!date^1795176723^{date_short_pretty} {time}|2026-11-20 12:12 UTC>
+      ":warning: *Event of the account: unknown action of \`eip_1GijF7NsZe3bN\`*  ·  Made outside Lockkeeper  ·  <!date^1795176723^{date_short_pretty} at {time}|2026-11-20 12:12 UTC>
       by someone unknown
-      :white_small_square: *Event of the account: \`show.elastic_ip\` of \`203.0.113.10\`*  ·  Changed nothing  ·  <!date^1795176663^{date_short_pretty} {time}|2026-11-20 12:11 UTC>
+      :white_small_square: *Event of the account: \`show.elastic_ip\` of \`203.0.113.10\`*  ·  Changed nothing  ·  <!date^1795176663^{date_short_pretty} at {time}|2026-11-20 12:11 UTC>
       by ops (ops@nimbus.example)
-      :warning: *Event of the account: \`delete.elastic_ip\` of \`203.0.113.10\`*  ·  Made outside Lockkeeper  ·  <!date^1795176603^{date_short_pretty} {time}|2026-11-20 12:10 UTC>
+      :warning: *Event of the account: \`delete.elastic_ip\` of \`203.0.113.10\`*  ·  Made outside Lockkeeper  ·  <!date^1795176603^{date_short_pretty} at {time}|2026-11-20 12:10 UTC>
       by Mallory
-      :warning: *Event of the account: \`update.elastic_ip\` of \`203.0.113.10\`*  ·  Made outside Lockkeeper  ·  <!date^1795176053^{date_short_pretty} {time}|2026-11-20 12:00 UTC>
+      :warning: *Event of the account: \`update.elastic_ip\` of \`203.0.113.10\`*  ·  Made outside Lockkeeper  ·  <!date^1795176053^{date_short_pretty} at {time}|2026-11-20 12:00 UTC>
       by Mallory
       at the time of a change by Lockkeeper, which another event confirms
-      :large_green_circle: *Move 203.0.113.10: web-1 → web-2*  ·  Done  ·  <!date^1795176005^{date_short_pretty} {time}|2026-11-20 12:00 UTC>
+      :large_green_circle: *Move 203.0.113.10: web-1 → web-2*  ·  Done  ·  <!date^1795176005^{date_short_pretty} at {time}|2026-11-20 12:00 UTC>
       by <@U0ADA00001>  ·  approved by <@U0BEN00001>
       confirmed by the account
       :grey_question: *Event of the account: \`update.elastic_ip\` of \`203.0.113.10\`*  ·  Origin unknown
@@ -329,7 +329,7 @@ describe('a row', () => {
       the account shows no time"
     `)
     expect(textOf([], matched.slice(0, 1))).toMatchInlineSnapshot(`
-      ":ballot_box_with_check: *Event of the account: \`update.elastic_ip\` of \`203.0.113.10\`*  ·  Made by Lockkeeper  ·  <!date^1795176003^{date_short_pretty} {time}|2026-11-20 12:00 UTC>
+      ":ballot_box_with_check: *Event of the account: \`update.elastic_ip\` of \`203.0.113.10\`*  ·  Made by Lockkeeper  ·  <!date^1795176003^{date_short_pretty} at {time}|2026-11-20 12:00 UTC>
       by ops (ops@nimbus.example)
       for request 1a2b3c4d"
     `)
@@ -339,12 +339,12 @@ describe('a row', () => {
 describe('a step', () => {
   test('of a whole move says who took it and when, by which rule, and what the account answered', () => {
     expect(wholeMove.map((entry) => stepText(entry)).join('\n')).toMatchInlineSnapshot(`
-      "Requested: <@U0ADA00001>, <!date^1795176000^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  every full member can request  ·  reason: \`web-1 is to be &lt;rebooted&gt;\`
-      Reminded the approvers: <!date^1795176001^{date_short_pretty} {time}|2026-11-20 12:00 UTC>
-      Approved: <@U0BEN00001>, <!date^1795176002^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  setting \`APPROVERS\`: <!subteam^S0ONCALL01>
-      Sent to the account: <!date^1795176003^{date_short_pretty} {time}|2026-11-20 12:00 UTC>
-      Accepted by the account: <!date^1795176004^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  account API: move accepted (202)
-      Done: <!date^1795176005^{date_short_pretty} {time}|2026-11-20 12:00 UTC>"
+      "Requested: <@U0ADA00001>, <!date^1795176000^{date_short_pretty} at {time}|2026-11-20 12:00 UTC>  ·  every full member can request  ·  reason: \`web-1 is to be &lt;rebooted&gt;\`
+      Reminded the approvers: <!date^1795176001^{date_short_pretty} at {time}|2026-11-20 12:00 UTC>
+      Approved: <@U0BEN00001>, <!date^1795176002^{date_short_pretty} at {time}|2026-11-20 12:00 UTC>  ·  setting \`APPROVERS\`: <!subteam^S0ONCALL01>
+      Sent to the account: <!date^1795176003^{date_short_pretty} at {time}|2026-11-20 12:00 UTC>
+      Accepted by the account: <!date^1795176004^{date_short_pretty} at {time}|2026-11-20 12:00 UTC>  ·  account API: move accepted (202)
+      Done: <!date^1795176005^{date_short_pretty} at {time}|2026-11-20 12:00 UTC>"
     `)
   })
 
@@ -354,10 +354,10 @@ describe('a step', () => {
 
     expect(verdicts.map((verdict) => stepText({ ...done, verdict }).replace(/, <!date.*/, ''))).toMatchInlineSnapshot(`
       [
-        ":warning: *Unverified* (it isn't signed): Done: <!date^1795176005^{date_short_pretty} {time}|2026-11-20 12:00 UTC>",
-        ":warning: *Unverified* (its signature doesn't match): Done: <!date^1795176005^{date_short_pretty} {time}|2026-11-20 12:00 UTC>",
-        ":warning: *Unverified* (it was signed with a key that Lockkeeper doesn't have): Done: <!date^1795176005^{date_short_pretty} {time}|2026-11-20 12:00 UTC>",
-        ":warning: *Unverified* (it is a copy of an older entry): Done: <!date^1795176005^{date_short_pretty} {time}|2026-11-20 12:00 UTC>",
+        ":warning: *Unverified* (it isn't signed): Done: <!date^1795176005^{date_short_pretty} at {time}|2026-11-20 12:00 UTC>",
+        ":warning: *Unverified* (its signature doesn't match): Done: <!date^1795176005^{date_short_pretty} at {time}|2026-11-20 12:00 UTC>",
+        ":warning: *Unverified* (it was signed with a key that Lockkeeper doesn't have): Done: <!date^1795176005^{date_short_pretty} at {time}|2026-11-20 12:00 UTC>",
+        ":warning: *Unverified* (it is a copy of an older entry): Done: <!date^1795176005^{date_short_pretty} at {time}|2026-11-20 12:00 UTC>",
       ]
     `)
   })
@@ -390,25 +390,25 @@ describe('a step', () => {
       { ...move, act: 'refused', by: ada, attempted: 'break-glass', causes: [notAnApprover] },
     )
     expect(entries.map((entry) => stepText(entry)).join('\n')).toMatchInlineSnapshot(`
-      "Refused: <@U0DOV00001> tried to approve or reject this request, <!date^1795176000^{date_short_pretty} {time}|2026-11-20 12:00 UTC>: You aren't an approver of this request. <!subteam^S0ONCALL01> can approve or reject it.
-      Refused: <@U0DOV00001> tried to move an Elastic IP, <!date^1795176001^{date_short_pretty} {time}|2026-11-20 12:00 UTC>: Guests can't use Lockkeeper. Ask a teammate who is a full member of this workspace to do it for you.
-      Refused: <@U0ADA00001> tried to request a new API key, <!date^1795176002^{date_short_pretty} {time}|2026-11-20 12:00 UTC>: You can't request this here. These requesters can: <@U0BEN00001>. Ask one of them, or the people who run Lockkeeper.
-      Refused: <@U0ADA00001> tried to withdraw this request, <!date^1795176003^{date_short_pretty} {time}|2026-11-20 12:00 UTC>: Only <@U0BEN00001>, who requested this, can withdraw it. An approver can reject it.
-      Refused: <@U0BEN00001> tried to approve this request, <!date^1795176004^{date_short_pretty} {time}|2026-11-20 12:00 UTC>: This button isn't on the request message. Nothing was done. Use the request message.
-      Refused: <@U0BEN00001> tried to get the token of a request, <!date^1795176005^{date_short_pretty} {time}|2026-11-20 12:00 UTC>: This button was made for another request, or it was changed. Nothing was done. Use the request message.
-      Refused: <@U0DOV00001> tried to stop or resume the tracking of this request, <!date^1795176006^{date_short_pretty} {time}|2026-11-20 12:00 UTC>: You aren't an approver of this request. <!subteam^S0ONCALL01> can approve or reject it.
-      Refused: <@U0BEN00001> tried an unknown action on this request, <!date^1795176007^{date_short_pretty} {time}|2026-11-20 12:00 UTC>: request-reject-form: The record of this request no longer matches what was requested. Nothing was done. The people who run Lockkeeper were notified. Run the command again.
-      Refused: <@U0BEN00001> tried an unknown action, <!date^1795176008^{date_short_pretty} {time}|2026-11-20 12:00 UTC>
-      Refused: <@U0DOV00001> tried to run \`hlep\`, <!date^1795176009^{date_short_pretty} {time}|2026-11-20 12:00 UTC>: Guests can't use Lockkeeper. Ask a teammate who is a full member of this workspace to do it for you.
-      Refused: <@U0DOV00001> tried to use Lockkeeper (\`click of-another-version\`), <!date^1795176010^{date_short_pretty} {time}|2026-11-20 12:00 UTC>: Guests can't use Lockkeeper. Ask a teammate who is a full member of this workspace to do it for you.
-      Refused: <@U0ADA00001> tried to give an emergency approval of this request, <!date^1795176011^{date_short_pretty} {time}|2026-11-20 12:00 UTC>: You aren't an approver of this request. <!subteam^S0ONCALL01> can approve or reject it."
+      "Refused: <@U0DOV00001> tried to approve or reject this request, <!date^1795176000^{date_short_pretty} at {time}|2026-11-20 12:00 UTC>: You aren't an approver of this request. <!subteam^S0ONCALL01> can approve or reject it.
+      Refused: <@U0DOV00001> tried to move an Elastic IP, <!date^1795176001^{date_short_pretty} at {time}|2026-11-20 12:00 UTC>: Guests can't use Lockkeeper. Ask a teammate who is a full member of this workspace to do it for you.
+      Refused: <@U0ADA00001> tried to request a new API key, <!date^1795176002^{date_short_pretty} at {time}|2026-11-20 12:00 UTC>: You can't request this here. These requesters can: <@U0BEN00001>. Ask one of them, or the people who run Lockkeeper.
+      Refused: <@U0ADA00001> tried to withdraw this request, <!date^1795176003^{date_short_pretty} at {time}|2026-11-20 12:00 UTC>: Only <@U0BEN00001>, who requested this, can withdraw it. An approver can reject it.
+      Refused: <@U0BEN00001> tried to approve this request, <!date^1795176004^{date_short_pretty} at {time}|2026-11-20 12:00 UTC>: This button isn't on the request message. Nothing was done. Use the request message.
+      Refused: <@U0BEN00001> tried to get the token of a request, <!date^1795176005^{date_short_pretty} at {time}|2026-11-20 12:00 UTC>: This button was made for another request, or it was changed. Nothing was done. Use the request message.
+      Refused: <@U0DOV00001> tried to stop or resume the tracking of this request, <!date^1795176006^{date_short_pretty} at {time}|2026-11-20 12:00 UTC>: You aren't an approver of this request. <!subteam^S0ONCALL01> can approve or reject it.
+      Refused: <@U0BEN00001> tried an unknown action on this request, <!date^1795176007^{date_short_pretty} at {time}|2026-11-20 12:00 UTC>: request-reject-form: The record of this request no longer matches what was requested. Nothing was done. The people who run Lockkeeper were notified. Run the command again.
+      Refused: <@U0BEN00001> tried an unknown action, <!date^1795176008^{date_short_pretty} at {time}|2026-11-20 12:00 UTC>
+      Refused: <@U0DOV00001> tried to run \`hlep\`, <!date^1795176009^{date_short_pretty} at {time}|2026-11-20 12:00 UTC>: Guests can't use Lockkeeper. Ask a teammate who is a full member of this workspace to do it for you.
+      Refused: <@U0DOV00001> tried to use Lockkeeper (\`click of-another-version\`), <!date^1795176010^{date_short_pretty} at {time}|2026-11-20 12:00 UTC>: Guests can't use Lockkeeper. Ask a teammate who is a full member of this workspace to do it for you.
+      Refused: <@U0ADA00001> tried to give an emergency approval of this request, <!date^1795176011^{date_short_pretty} at {time}|2026-11-20 12:00 UTC>: You aren't an approver of this request. <!subteam^S0ONCALL01> can approve or reject it."
     `)
   })
 
   test('that was refused for an unknown reason shows its code', () => {
     const [entry] = entriesOf({ ...move, act: 'refused', by: dov, attempted: 'decide', causes: [{ code: 'on-vacation', until: 'Monday' }] })
     expect(entry && stepText(entry)).toMatchInlineSnapshot(
-      `"Refused: <@U0DOV00001> tried to approve or reject this request, <!date^1795176000^{date_short_pretty} {time}|2026-11-20 12:00 UTC>: \`on-vacation\`"`,
+      `"Refused: <@U0DOV00001> tried to approve or reject this request, <!date^1795176000^{date_short_pretty} at {time}|2026-11-20 12:00 UTC>: \`on-vacation\`"`,
     )
   })
 
@@ -457,26 +457,26 @@ describe('a step', () => {
       { ...move, act: 'teleport', text: 'somewhere' },
     )
     expect(entries.map((entry) => stepText(entry)).join('\n')).toMatchInlineSnapshot(`
-      "Approved, with 1 more of 2 needed: <@U0BEN00001>, <!date^1795176000^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  setting \`APPROVERS\`: <!subteam^S0ONCALL01>
-      Needed no approval: <!date^1795176001^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  setting \`NO_APPROVAL\`: no approval needed
-      Approved by the requester alone (break-glass): <@U0ADA00001>, <!date^1795176002^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  rule “production”: <@U0ADA00001>  ·  reason: \`everything is down\`
-      Rejected: <@U0BEN00001>, <!date^1795176003^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  setting \`APPROVERS\`: <!subteam^S0ONCALL01>  ·  reason: \`not tonight, &lt;@U0ADA00001&gt;\`
-      Withdrawn: <@U0ADA00001>, <!date^1795176004^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  as the requester
-      Expired: <!date^1795176005^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  Approved, but not used before the deadline.
-      Not posted: <!date^1795176006^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  Couldn't post the request message: not_in_channel.
-      Canceled, because the account had changed: <!date^1795176007^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  It was on web-1 when this was requested, and is on web-3 now.
-      Not started, because nothing was sent: <!date^1795176008^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  The account API could not be read for ten minutes.
-      The account answered: <!date^1795176009^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  account API: no answer to the move (not finished within 20000 ms)
-      Takes longer than expected: <!date^1795176010^{date_short_pretty} {time}|2026-11-20 12:00 UTC>
-      Failed: <!date^1795176011^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  account API: move refused (422, SITE_MISMATCH)
-      Not started: <!date^1795176012^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  The move never started.
-      Superseded by another change: <!date^1795176013^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  It was moved to db-1 meanwhile.
-      Started after all: <!date^1795176014^{date_short_pretty} {time}|2026-11-20 12:00 UTC>
-      Corrected: done: <!date^1795176015^{date_short_pretty} {time}|2026-11-20 12:00 UTC>
-      Tracking stopped: <@U0ADA00001>, <!date^1795176016^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  as the requester
-      Tracking resumed: <@U0ADA00001>, <!date^1795176017^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  as the requester
-      Unreadable entry: <!date^1795176018^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  not JSON
-      teleport: <!date^1795176019^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  somewhere"
+      "Approved, with 1 more of 2 needed: <@U0BEN00001>, <!date^1795176000^{date_short_pretty} at {time}|2026-11-20 12:00 UTC>  ·  setting \`APPROVERS\`: <!subteam^S0ONCALL01>
+      Needed no approval: <!date^1795176001^{date_short_pretty} at {time}|2026-11-20 12:00 UTC>  ·  setting \`NO_APPROVAL\`: no approval needed
+      Approved by the requester alone (break-glass): <@U0ADA00001>, <!date^1795176002^{date_short_pretty} at {time}|2026-11-20 12:00 UTC>  ·  rule “production”: <@U0ADA00001>  ·  reason: \`everything is down\`
+      Rejected: <@U0BEN00001>, <!date^1795176003^{date_short_pretty} at {time}|2026-11-20 12:00 UTC>  ·  setting \`APPROVERS\`: <!subteam^S0ONCALL01>  ·  reason: \`not tonight, &lt;@U0ADA00001&gt;\`
+      Withdrawn: <@U0ADA00001>, <!date^1795176004^{date_short_pretty} at {time}|2026-11-20 12:00 UTC>  ·  as the requester
+      Expired: <!date^1795176005^{date_short_pretty} at {time}|2026-11-20 12:00 UTC>  ·  Approved, but not used before the deadline.
+      Not posted: <!date^1795176006^{date_short_pretty} at {time}|2026-11-20 12:00 UTC>  ·  Couldn't post the request message: not_in_channel.
+      Canceled, because the account had changed: <!date^1795176007^{date_short_pretty} at {time}|2026-11-20 12:00 UTC>  ·  It was on web-1 when this was requested, and is on web-3 now.
+      Not started, because nothing was sent: <!date^1795176008^{date_short_pretty} at {time}|2026-11-20 12:00 UTC>  ·  The account API could not be read for ten minutes.
+      The account answered: <!date^1795176009^{date_short_pretty} at {time}|2026-11-20 12:00 UTC>  ·  account API: no answer to the move (not finished within 20000 ms)
+      Takes longer than expected: <!date^1795176010^{date_short_pretty} at {time}|2026-11-20 12:00 UTC>
+      Failed: <!date^1795176011^{date_short_pretty} at {time}|2026-11-20 12:00 UTC>  ·  account API: move refused (422, SITE_MISMATCH)
+      Not started: <!date^1795176012^{date_short_pretty} at {time}|2026-11-20 12:00 UTC>  ·  The move never started.
+      Superseded by another change: <!date^1795176013^{date_short_pretty} at {time}|2026-11-20 12:00 UTC>  ·  It was moved to db-1 meanwhile.
+      Started after all: <!date^1795176014^{date_short_pretty} at {time}|2026-11-20 12:00 UTC>
+      Corrected: done: <!date^1795176015^{date_short_pretty} at {time}|2026-11-20 12:00 UTC>
+      Tracking stopped: <@U0ADA00001>, <!date^1795176016^{date_short_pretty} at {time}|2026-11-20 12:00 UTC>  ·  as the requester
+      Tracking resumed: <@U0ADA00001>, <!date^1795176017^{date_short_pretty} at {time}|2026-11-20 12:00 UTC>  ·  as the requester
+      Unreadable entry: <!date^1795176018^{date_short_pretty} at {time}|2026-11-20 12:00 UTC>  ·  not JSON
+      teleport: <!date^1795176019^{date_short_pretty} at {time}|2026-11-20 12:00 UTC>  ·  somewhere"
     `)
   })
 
@@ -491,7 +491,7 @@ describe('a step', () => {
       causes: [said('<!everyone>')],
     })
     expect(entry && stepText(entry)).toMatchInlineSnapshot(
-      `"Requested: \`&lt;!channel&gt;\`, <!date^1795176000^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  about “&lt;!here&gt; " *bold*”  ·  reason: \`&lt;@U0ADA00001&gt;\`  ·  &lt;!everyone&gt;"`,
+      `"Requested: \`&lt;!channel&gt;\`, <!date^1795176000^{date_short_pretty} at {time}|2026-11-20 12:00 UTC>  ·  about “&lt;!here&gt; " *bold*”  ·  reason: \`&lt;@U0ADA00001&gt;\`  ·  &lt;!everyone&gt;"`,
     )
   })
 })
@@ -751,7 +751,7 @@ describe('the list', () => {
     expect(around(listing)).toMatchInlineSnapshot(`
       "Audit: 4 requests, newest first
       Filter by a person (a mention, or \`me\`), a channel, a kind (\`ip.move\`), an action (\`approve\`, \`refused\`), the first 8 characters of a request's id, an address, a name or an id. All words must match one entry. If they match at most three resources, the account's own events for those are shown too.
-      Searched all 9 entries, back to <!date^1795176000^{date_short_pretty} {time}|2026-11-20 12:00 UTC>. Each step of a request is an entry."
+      Searched all 9 entries, back to <!date^1795176000^{date_short_pretty} at {time}|2026-11-20 12:00 UTC>. Each step of a request is an entry."
     `)
   })
 
@@ -760,7 +760,7 @@ describe('the list', () => {
     expect(String(table?.rows[0]?.[0])).toBe(`<https://nimbus.slack.com/archives/${move.requestId}|Move 203.0.113.10: web-1 → web-2>`)
   })
 
-  test('tells the whole request although the words match only one of its entries', async () => {
+  test('shows the whole request although the words match only one of its entries', async () => {
     const { rows } = await list(['approve', '<@U0BEN00001>'])
     expect(texts(rows)).toMatch(/Done.*by <@U0ADA00001> {2}· {2}approved by <@U0BEN00001>/s)
   })
@@ -782,8 +782,8 @@ describe('the list', () => {
     expect(listing.rows[0]?.text).toContain('Made outside Lockkeeper')
     expect(around(listing)).toMatchInlineSnapshot(`
       "Audit: 1 request and 1 event of the account for \`203.0.113.10\`, newest first
-      Also searched the account's own events for \`eip_1GijF7NsZe3bN\` since <!date^1795089600^{date_short_pretty} {time}|2026-11-19 12:00 UTC>.
-      Searched all 9 entries, back to <!date^1795176000^{date_short_pretty} {time}|2026-11-20 12:00 UTC>. Each step of a request is an entry."
+      Also searched the account's own events for \`eip_1GijF7NsZe3bN\` since <!date^1795089600^{date_short_pretty} at {time}|2026-11-19 12:00 UTC>.
+      Searched all 9 entries, back to <!date^1795176000^{date_short_pretty} at {time}|2026-11-20 12:00 UTC>. Each step of a request is an entry."
     `)
   })
 
@@ -791,9 +791,9 @@ describe('the list', () => {
     const kept = [...wholeMove, ...others.map((entry) => ({ ...entry, resource: 'elastic_ip:eip_1GijF7NsZe3bN' }))]
     const listing = await list(['00000000'], { events: [event('update.elastic_ip', (wholeMove[3]?.at ?? 0) + second)] }, kept)
     expect(texts(listing.rows)).toMatchInlineSnapshot(`
-      ":speech_balloon: *<https://nimbus.slack.com/archives/00000000000000000000000000000000|Move eip_2VszvKL6sK72c>*  ·  Waiting for approval  ·  <!date^1795176060^{date_short_pretty} {time}|2026-11-20 12:01 UTC>
+      ":speech_balloon: *<https://nimbus.slack.com/archives/00000000000000000000000000000000|Move eip_2VszvKL6sK72c>*  ·  Waiting for approval  ·  <!date^1795176060^{date_short_pretty} at {time}|2026-11-20 12:01 UTC>
       by <@U0ADA00001>
-      :ballot_box_with_check: *Event of the account: \`update.elastic_ip\` of \`203.0.113.10\`*  ·  Made by Lockkeeper  ·  <!date^1795176004^{date_short_pretty} {time}|2026-11-20 12:00 UTC>
+      :ballot_box_with_check: *Event of the account: \`update.elastic_ip\` of \`203.0.113.10\`*  ·  Made by Lockkeeper  ·  <!date^1795176004^{date_short_pretty} at {time}|2026-11-20 12:00 UTC>
       by ops (ops@nimbus.example)
       for request 1a2b3c4d"
     `)
@@ -806,7 +806,7 @@ describe('the list', () => {
     expect(around(listing)).toMatchInlineSnapshot(`
       "Audit: 4 requests for \`ip.move\`, newest first
       The account's own events for 4 resources aren't shown. Use an address, a name or an id.
-      Searched all 9 entries, back to <!date^1795176000^{date_short_pretty} {time}|2026-11-20 12:00 UTC>. Each step of a request is an entry."
+      Searched all 9 entries, back to <!date^1795176000^{date_short_pretty} at {time}|2026-11-20 12:00 UTC>. Each step of a request is an entry."
     `)
   })
 
@@ -817,7 +817,7 @@ describe('the list', () => {
     expect(queries).toMatchObject([{ targetId: 'eip_9VMfKLoJbV4mE' }, { targetId: 'eip_gone' }])
     expect(texts([gone.title, ...gone.rows])).toMatchInlineSnapshot(`
       "Audit: 1 event of the account for \`eip_gone\`, newest first
-      :warning: *Event of the account: \`delete.elastic_ip\` of \`eip_gone\`*  ·  Made outside Lockkeeper  ·  <!date^1795176000^{date_short_pretty} {time}|2026-11-20 12:00 UTC>
+      :warning: *Event of the account: \`delete.elastic_ip\` of \`eip_gone\`*  ·  Made outside Lockkeeper  ·  <!date^1795176000^{date_short_pretty} at {time}|2026-11-20 12:00 UTC>
       by Mallory"
     `)
     expect((await list(['nothing-of-the-kind'])).empty.text).toMatchInlineSnapshot(
@@ -846,7 +846,7 @@ describe('the list', () => {
     expect(around(listing)).toMatchInlineSnapshot(`
       "Audit: 1 request for \`203.0.113.10\`, newest first
       :warning: Couldn't read the account's own events for \`eip_1GijF7NsZe3bN\`. Changes made outside Lockkeeper aren't shown. Lockkeeper's API key isn't allowed to do this (403). It may be read-only, or limited to other addresses. Tell the people who run Lockkeeper.
-      Searched all 9 entries, back to <!date^1795176000^{date_short_pretty} {time}|2026-11-20 12:00 UTC>. Each step of a request is an entry."
+      Searched all 9 entries, back to <!date^1795176000^{date_short_pretty} at {time}|2026-11-20 12:00 UTC>. Each step of a request is an entry."
     `)
   })
 
@@ -867,8 +867,8 @@ describe('the list', () => {
     )
     expect(around(found)).toMatchInlineSnapshot(`
       "Audit: 30 requests and 100 events of the account for \`eip_1GijF7NsZe3bN\`, newest first
-      Also searched the account's own events for \`eip_1GijF7NsZe3bN\` since <!date^1795089620^{date_short_pretty} {time}|2026-11-19 12:00 UTC>. Of \`eip_1GijF7NsZe3bN\` only the newest 100.
-      Searched the newest 50 entries, back to <!date^1795176000^{date_short_pretty} {time}|2026-11-20 12:00 UTC>. 1,234 older ones weren't searched. Each step of a request is an entry. 20 more match and aren't shown. Use more words."
+      Also searched the account's own events for \`eip_1GijF7NsZe3bN\` since <!date^1795089620^{date_short_pretty} at {time}|2026-11-19 12:00 UTC>. Of \`eip_1GijF7NsZe3bN\` only the newest 100.
+      Searched the newest 50 entries, back to <!date^1795176000^{date_short_pretty} at {time}|2026-11-20 12:00 UTC>. 1,234 older ones weren't searched. 20 more match and aren't shown. Use more words. Each step of a request is an entry."
     `)
   })
 
@@ -885,13 +885,13 @@ describe('the list', () => {
       shown && texts([shown.title, ...shown.facts.map(({ label, words }) => mrkdwn`${label}: ${words}`), ...(shown.notes ?? [])]),
     ).toMatchInlineSnapshot(`
       "“Move 203.0.113.10: web-1 → web-2”
-      Requested: <@U0ADA00001>, <!date^1795176000^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  every full member can request  ·  reason: \`web-1 is to be &lt;rebooted&gt;\`
-      Reminded the approvers: <!date^1795176001^{date_short_pretty} {time}|2026-11-20 12:00 UTC>
-      Approved: <@U0BEN00001>, <!date^1795176002^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  setting \`APPROVERS\`: <!subteam^S0ONCALL01>
-      Sent to the account: <!date^1795176003^{date_short_pretty} {time}|2026-11-20 12:00 UTC>
-      Accepted by the account: <!date^1795176004^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  account API: move accepted (202)
-      Confirmed by the account: \`update.elastic_ip\` of \`203.0.113.10\` by ops (ops@nimbus.example), <!date^1795176004^{date_short_pretty} {time}|2026-11-20 12:00 UTC>
-      Done: <!date^1795176005^{date_short_pretty} {time}|2026-11-20 12:00 UTC>
+      Requested: <@U0ADA00001>, <!date^1795176000^{date_short_pretty} at {time}|2026-11-20 12:00 UTC>  ·  every full member can request  ·  reason: \`web-1 is to be &lt;rebooted&gt;\`
+      Reminded the approvers: <!date^1795176001^{date_short_pretty} at {time}|2026-11-20 12:00 UTC>
+      Approved: <@U0BEN00001>, <!date^1795176002^{date_short_pretty} at {time}|2026-11-20 12:00 UTC>  ·  setting \`APPROVERS\`: <!subteam^S0ONCALL01>
+      Sent to the account: <!date^1795176003^{date_short_pretty} at {time}|2026-11-20 12:00 UTC>
+      Accepted by the account: <!date^1795176004^{date_short_pretty} at {time}|2026-11-20 12:00 UTC>  ·  account API: move accepted (202)
+      Confirmed by the account: \`update.elastic_ip\` of \`203.0.113.10\` by ops (ops@nimbus.example), <!date^1795176004^{date_short_pretty} at {time}|2026-11-20 12:00 UTC>
+      Done: <!date^1795176005^{date_short_pretty} at {time}|2026-11-20 12:00 UTC>
       Request \`1a2b3c4d00112233445566778899aabb\` in <#C0OPS00001>"
     `)
   })

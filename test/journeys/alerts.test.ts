@@ -94,7 +94,7 @@ describe('a firing alert', () => {
     expect(botMessages(world)).toHaveLength(1)
   })
 
-  test('of a server without addresses is told in the channel', async () => {
+  test('of a server without addresses leads to a message in the channel', async () => {
     const world = await startAlertWorld()
 
     expect(await world.send([alert({ instance: 'bastion-1' })])).toBe(200)
@@ -155,7 +155,7 @@ describe('a firing alert', () => {
     expect(botMessages(world)).toHaveLength(1)
   })
 
-  test('that is refused again and again is told to the operators once, and counted each time', async () => {
+  test('that is refused again and again notifies the operators once, and is counted each time', async () => {
     const world = await startAlertWorld({ env: { OPS_CHANNEL: general } })
     world.slack.invite(general)
     const [bot = {}] = world.bots
@@ -182,7 +182,7 @@ describe('a firing alert', () => {
     for (const reason of Object.keys(refused)) expect(metrics).toContain(`lockkeeper_alerts_refused_total{reason="${reason}"} 3\n`)
   })
 
-  test('for a channel without Lockkeeper is told to the operators', async () => {
+  test('for a channel without Lockkeeper notifies the operators', async () => {
     const world = await startAlertWorld({ env: { OPS_CHANNEL: general } })
     world.slack.invite(general)
     world.slack.kickBot(ops)
@@ -216,7 +216,7 @@ describe('a resolved alert', () => {
     expect(moves(world)).toEqual([])
   })
 
-  test('is told in the thread of an evacuation that is under way, which goes on', async () => {
+  test('is reported in the thread of an evacuation that is under way, which goes on', async () => {
     const world = await startAlertWorld({ account: { moveTakes: { min: 2_000, max: 2_000 } } })
     await world.send([alert()])
     const card = await untilProposed(world)
@@ -226,15 +226,15 @@ describe('a resolved alert', () => {
     expect(await world.send([resolved(alert())])).toBe(200)
     expect(await world.send([resolved(alert())])).toBe(200)
 
-    const told = await untilReport(world.slack, card.ts, /resolved/)
-    expect(told.text).toMatchInlineSnapshot(
+    const report = await untilReport(world.slack, card.ts, /resolved/)
+    expect(report.text).toMatchInlineSnapshot(
       `"<@U0BEN00001> :information_source: The alert resolved. “Evacuate \`web-1\` → \`web-2\` (1 Elastic IP)” was approved before, so it goes on."`,
     )
     await untilReport(world.slack, card.ts, /Done/)
     expect(world.slack.thread(ops, card.ts).filter(({ text }) => text.includes('resolved'))).toHaveLength(1)
   })
 
-  test('is told once in the thread of an evacuation that is done, and calls nobody', async () => {
+  test('is reported once in the thread of an evacuation that is done, and mentions nobody', async () => {
     const world = await startAlertWorld()
     await world.send([alert()])
     const card = await untilProposed(world)
@@ -244,8 +244,8 @@ describe('a resolved alert', () => {
     expect(await world.send([resolved(alert())])).toBe(200)
     expect(await world.send([resolved(alert())])).toBe(200)
 
-    const told = await untilReport(world.slack, card.ts, /resolved/)
-    expect(told.text).toMatchInlineSnapshot(
+    const report = await untilReport(world.slack, card.ts, /resolved/)
+    expect(report.text).toMatchInlineSnapshot(
       `":information_source: The alert resolved. “Evacuate \`web-1\` → \`web-2\` (1 Elastic IP)” had already ended: done. No change made."`,
     )
     expect(world.slack.thread(ops, card.ts).filter(({ text }) => text.includes('resolved'))).toHaveLength(1)

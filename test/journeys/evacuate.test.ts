@@ -12,7 +12,7 @@ const serverOf = (world: World, id: string) => world.accountApi.world.elasticIp(
 const web2 = (world: World) => world.accountApi.world.movable().target.id
 
 describe('an evacuation', () => {
-  test('is one request with one approval: every address is moved once, and one report tells of all', async () => {
+  test('is one request with one approval: every address is moved once, and one report names all', async () => {
     const own = addresses(14)
     const world = await worldWith(own)
     const card = await requestEvacuation(world)
@@ -101,7 +101,7 @@ describe('an evacuation', () => {
     expect([own[0], own[2]].map((each) => serverOf(world, each?.id ?? ''))).toEqual([from, from])
   })
 
-  test('leaves out what left the server meanwhile, does not move what came, and tells both', async () => {
+  test('leaves out what left the server meanwhile, does not move what came, and names both', async () => {
     const own = addresses(3)
     const world = await worldWith(own)
     const card = await requestEvacuation(world)
@@ -275,7 +275,7 @@ describe('the addresses of a dead server', () => {
     expect(own.map(({ id }) => serverOf(world, id))).toEqual([target, target, target])
   })
 
-  test('are those that Lockkeeper saw there last, where the filter tells nothing, and one that moved meanwhile is left out', async () => {
+  test('are those that Lockkeeper saw there last, where the filter finds nothing, and one that moved meanwhile is left out', async () => {
     const own = addresses(3)
     const world = await worldWith(own)
     const target = web2(world)

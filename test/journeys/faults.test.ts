@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { usualTimings } from '../../src/domain/timings.ts'
-import { ops, people, shownTo, startWorld, untilCard, untilReport, untilShown, type World } from './world.ts'
+import { general, ops, people, shownTo, startWorld, untilCard, untilReport, untilShown, type World } from './world.ts'
 
 async function approvedMove(world: World) {
   const { elasticIp, target } = world.accountApi.world.movable()
@@ -134,7 +134,7 @@ describe('a request that does not succeed', () => {
 })
 
 describe('a service that the bot needs is away', () => {
-  test('the account API does not answer: people are told so, and a request by ids shows what was not checked', async () => {
+  test('the account API does not answer: people get an answer that says so, and a request by ids shows what was not checked', async () => {
     const world = await startWorld()
     const { elasticIp, target } = world.accountApi.world.movable()
     world.accountApi.faults.add({ method: 'GET', path: /./, times: 1_000, kind: 'status', status: 503 })
@@ -215,4 +215,17 @@ describe('a service that the bot needs is away', () => {
     expect(direct.text).toContain('is_archived')
     expect(card.ts).toBeDefined()
   })
+})
+
+test('the operators are notified once that the account rejects the key, even if only a person finds it', async () => {
+  const world = await startWorld({ env: { OPS_CHANNEL: general } })
+  world.slack.invite(general)
+  world.accountApi.faults.add({ method: 'GET', kind: 'status', status: 401, times: 1_000 })
+  const notices = () => world.slack.messages(general).filter(({ text }) => text.includes('api-key-rejected'))
+
+  for (const each of [world.ada, world.chiara]) await each.command('/infra ip list', { channel: ops })
+  for (const id of [people.ada, people.chiara]) await untilShown(world.slack, id, /rejects Lockkeeper's API key/)
+
+  await expect.poll(() => notices().length).toBe(1)
+  expect(notices()[0]?.text).toMatch(/^:warning: The account API rejects Lockkeeper's API key \(401, elasticIps\.list\)\./)
 })

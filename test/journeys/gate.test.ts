@@ -33,7 +33,7 @@ const unwelcome: Unwelcome[] = [
   { who: 'somebody who was deactivated', mark: 'GONE', person: { deleted: true }, words: /^Deactivated accounts can't use Lockkeeper/ },
   { who: 'somebody of another workspace', mark: 'TEAM', person: { teamId: otherTeam }, ...isForeign },
   { who: 'a stranger', mark: 'STRA', person: { isStranger: true, teamId: otherTeam }, ...isForeign },
-  { who: 'somebody of whom Slack does not tell', mark: 'MUTE', person: {}, words: /^Slack didn't confirm who you are/ },
+  { who: 'somebody whom Slack does not confirm', mark: 'MUTE', person: {}, words: /^Slack didn't confirm who you are/ },
   {
     who: 'a member in a shared channel',
     mark: 'SHAR',
@@ -42,7 +42,7 @@ const unwelcome: Unwelcome[] = [
     words: /^Nobody can .* here: this channel is shared with another org/,
   },
   {
-    who: 'a member where Slack does not tell',
+    who: 'a member where Slack does not confirm the channel',
     mark: 'SILE',
     person: {},
     channelId: silent,
@@ -165,7 +165,7 @@ function faultsOf({ act, actor, status, ms, words }: Tried, entries: AuditEntry[
   return [
     ...(status === 200 ? [] : [`${act.name}: acknowledged with ${status}`]),
     ...(ms < 3_000 ? [] : [`${act.name}: acknowledged after ${Math.round(ms)} ms`]),
-    ...(words.length > 0 && words.every((text) => expected.test(text)) ? [] : [`${act.name}: told ${JSON.stringify(words)}`]),
+    ...(words.length > 0 && words.every((text) => expected.test(text)) ? [] : [`${act.name}: shown ${JSON.stringify(words)}`]),
     ...(isRight ? [] : [`${act.name}: the audit has ${JSON.stringify(noted.map(({ act: noun, text }) => `${noun} ${text}`))}`]),
   ]
 }

@@ -178,7 +178,7 @@ describe('the Home tab', () => {
     await untilReport(world.slack, card.ts, /Done/)
   })
 
-  test('tells a guest why it is empty', async () => {
+  test('shows a guest why it is empty', async () => {
     const world = await startWorld()
     await requestMove(world)
 

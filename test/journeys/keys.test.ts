@@ -141,7 +141,7 @@ describe('a new key', () => {
     expect(keysMade(world)).toMatchObject([{ readOnly: false, allowedIps: ['203.0.113.0/24', '2001:db8::/32'] }])
   })
 
-  test('is deleted if Slack does not show its token, and the thread and the requester are told', async () => {
+  test('is deleted if Slack does not show its token, and the thread and the requester get a message', async () => {
     const world = await startWorld()
     const { card } = await approvedKey(world)
     const hidden = hideSecrets(world)

@@ -216,7 +216,10 @@ test('/metrics counts errors by where they occurred, and what Slack refuses', as
   await dov.command('/infra ip list', { channel: ops })
   await untilShown(slack, people.dov, /guest/i)
   // The bot is not in the channel of the operators, so neither notice can be posted: of the empty Redis at the start, and of the key.
-  const seen = await scrapeUntil(world, ({ value }) => value('lockkeeper_errors_total', { where: 'operators' }) > 1)
+  const seen = await scrapeUntil(world, ({ value }) => {
+    const [operators = 0, accountApi = 0] = ['operators', 'account-api'].map((where) => value('lockkeeper_errors_total', { where }))
+    return operators > 1 && accountApi > 0
+  })
 
   expect(seen.value('lockkeeper_errors_total', { where: 'operators' })).toBe(2)
   expect(seen.value('lockkeeper_errors_total', { where: 'account-api' })).toBeGreaterThan(0)

@@ -255,7 +255,7 @@ describe('a decision', () => {
     expect(patches(world)).toHaveLength(1)
   })
 
-  test('is not needed, and the card is not confirmed by Slack: the requester is told that the move starts once it is posted', async () => {
+  test('is not needed, and the card is not confirmed by Slack: the requester reads that the move starts once it is posted', async () => {
     const world = await startWorld({ env: { NO_APPROVAL: 'ip.move' } })
     const { elasticIp, target } = world.accountApi.world.movable()
     world.slack.faults.add({ method: 'chat.postMessage', kind: 'drop-after', times: 1 })

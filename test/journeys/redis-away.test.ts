@@ -1,7 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { Redis } from 'ioredis'
 import { expect, onTestFinished, test } from 'vitest'
 import { startRedis } from '../sandbox/redis/start-redis.ts'
-import { ops, people, startWorld, untilCard, untilReport, untilShown } from './world.ts'
+import { general, ops, people, startWorld, untilCard, untilReport, untilShown } from './world.ts'
 
 test('while Redis is away every command and click is answered within 3 s, and the move goes on when it is back', async () => {
   const redis = await startRedis({ appendonly: true })
@@ -70,11 +71,49 @@ test('while Redis is away the log has one line for each kind of trouble, and one
   await redis.restart()
   await expect.poll(() => lines().find(({ msg }) => msg === 'Redis responds again'), { timeout: 15_000 }).toBeDefined()
 
-  const told = troubles()
+  const logged = troubles()
     .slice(before)
     .map(({ code, error }) => `${code} ${error?.message ?? ''}`)
-  expect(told.toSorted()).toEqual([...new Set(told)].toSorted())
-  expect(told.filter((one) => one.startsWith('job-failed')).length).toBeGreaterThan(0)
-  expect(told.length).toBeLessThan(8)
+  expect(logged.toSorted()).toEqual([...new Set(logged)].toSorted())
+  expect(logged.filter((one) => one.startsWith('job-failed')).length).toBeGreaterThan(0)
+  expect(logged.length).toBeLessThan(8)
   expect(lines().find(({ msg }) => msg === 'Redis responds again')?.repeats).toBeGreaterThan(0)
+}, 60_000)
+
+test('while the memory of Redis is full, people, /status, the doctor and the operators are told so, and everything goes on after it', async () => {
+  const server = await startRedis({ appendonly: true })
+  const redis = new Redis(server.url)
+  onTestFinished(async () => {
+    redis.disconnect()
+    await server.stop()
+  })
+  const world = await startWorld({ env: { REDIS_URL: server.url, OPS_CHANNEL: general } })
+  world.slack.invite(general)
+  const { elasticIp, target } = world.accountApi.world.movable()
+  const request = () => world.ada.command(`/infra ip move ${elasticIp.address} ${target.id}`, { channel: ops })
+  const { opsPort } = world.bots[0] as (typeof world.bots)[number]
+  const page = async (path: string) => (await fetch(`http://127.0.0.1:${opsPort}${path}`)).text()
+
+  await redis.config('SET', 'maxmemory', '100kb')
+  await request()
+
+  expect((await untilShown(world.slack, people.ada, /Redis/)).text).toMatchInlineSnapshot(
+    `"Lockkeeper's database (Redis) refuses writes, because its memory is full. Your last step wasn't stored and won't be carried out. Tell the people who run Lockkeeper (<#C0GENERAL1>)."`,
+  )
+  const { checks } = JSON.parse(await page('/status'))
+  expect(checks.redis).toMatchObject({ ok: false, problem: 'Redis refuses writes, because its memory is full (OOM).' })
+  await world.chiara.command('/infra doctor', { channel: ops })
+  const doctor = await untilShown(world.slack, people.chiara, /checks failed/)
+  expect(doctor.text).toMatch(/:x: \*Redis:\* Refuses writes, because its memory is full \(OOM\)\./)
+  expect(doctor.text).toMatch(/:grey_question: \*Workers:\* Unknown while Redis refuses writes/)
+  const notice = () => world.slack.messages(general).filter(({ text }) => /Redis stores nothing/.test(text))
+  await expect.poll(() => notice().length, { timeout: 12_000 }).toBe(1)
+  expect(await page('/metrics')).toMatch(/^lockkeeper_redis_refuses_writes 1$/m)
+
+  await redis.config('SET', 'maxmemory', '0')
+  await request()
+  await untilCard(world.slack, /needs approval from/)
+  expect(JSON.parse(await page('/status')).checks.redis).toEqual({ ok: true })
+  await expect.poll(() => page('/metrics'), { timeout: 12_000 }).toMatch(/^lockkeeper_redis_refuses_writes 0$/m)
+  expect(notice()).toHaveLength(1)
 }, 60_000)

@@ -29,7 +29,7 @@ export function requestChange(kind: ModelRequest['kind'], number: number, reques
 
       const allowed = requesters.filter((requester) => requester !== guest && requester !== stranger && mayRequest(kind, requester))
       const isWanted = isFree(model, resource) && isPossible && allowed.length > 0
-      // If a possible change led to no request, each person was told that they may not request it, or that Redis is away.
+      // If a possible change led to no request, each person got the answer that they may not request it, or that Redis is away.
       const mayBeNone = !isWanted || requesters.every((requester, index) => !allowed.includes(requester) || isUnsure(index))
       if (created.length > (isWanted ? 1 : 0) || (created.length === 0 && !mayBeNone))
         throw new Error(`${created.length} requests from ${answers.join(' / ')}`)
@@ -116,7 +116,7 @@ export function press(number: number, planned: PlannedPress[], how: PressOptions
       const timePasses = request.state === 'waiting' && (how.timePasses || (await timeLeftMs(session, request)) < 15_000)
       if (timePasses) await letTimePass(session, request)
 
-      // The model cannot tell who gets an answer twice if the replicas disagree on the order, so repeats are left out.
+      // The model cannot predict who gets an answer twice if the replicas disagree on the order, so repeats are left out.
       const presses = planned.map(
         (one): Press => ({ ...one, person: one.person === 'requester' ? request.by : one.person, again: one.again === true && !fault }),
       )

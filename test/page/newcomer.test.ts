@@ -31,7 +31,7 @@ async function requestMove(page: Page): Promise<void> {
   await waiting(page).getByText(elasticIp.address).waitFor()
 }
 
-test('a guest is told what is true: that a command is refused, and a button only where there is one', patience, async () => {
+test('a guest reads that a command is refused, and is sent to a button only where there is one', patience, async () => {
   const { sandbox, browser } = current()
   const page = await browser.open(sandbox.url)
   await actAs(page, 'Dov Meyer (outsider)')

@@ -93,7 +93,7 @@ test('the Home tab notifies the bot, follows what it publishes, and its buttons 
 
 test('the direct messages of the app are beside its Home tab, unread until they are opened', async () => {
   const { page, client } = current()
-  await client.chat.postMessage({ channel: ada, text: 'Nobody could be told in the channel.' })
+  await client.chat.postMessage({ channel: ada, text: 'Nobody could be mentioned in the channel.' })
   const app = page.getByRole('navigation', { name: 'Workspace' }).getByRole('button', { name: 'Lockkeeper' })
   await expect.poll(() => app.innerText()).toContain('unread')
 
@@ -101,11 +101,11 @@ test('the direct messages of the app are beside its Home tab, unread until they 
   await page.getByText('Lockkeeper has not shown anything here.').waitFor()
   await page.getByRole('button', { name: /Messages.*unread/ }).click()
 
-  await page.getByRole('log').getByText('Nobody could be told in the channel.').waitFor()
+  await page.getByRole('log').getByText('Nobody could be mentioned in the channel.').waitFor()
   await expect.poll(() => app.innerText()).not.toContain('unread')
   expect(await composer(page).count()).toBe(0)
   await actAs(page, 'Ben Laurent (approver)')
-  await expect.poll(() => page.getByRole('log').getByText('Nobody could be told in the channel.').count()).toBe(0)
+  await expect.poll(() => page.getByRole('log').getByText('Nobody could be mentioned in the channel.').count()).toBe(0)
   await page.getByRole('button', { name: 'ops', exact: true }).click()
   await composer(page).waitFor()
 })

@@ -133,7 +133,7 @@ test('a withdrawn request has no report to wait for or to read', () => {
   }
 })
 
-test('a guest is told to press a button only where there is one', () => {
+test('a guest is sent to a button only where there is one', () => {
   const waiting = card([stageButtons.approve])
   expect(nextStep(dov, people, [])).toEqual({ is: 'outside', request: undefined })
   expect(nextStep(dov, people, requestsIn([waiting]))).toMatchObject({ is: 'outside', request: { ts: waiting.ts } })

@@ -7,7 +7,7 @@ const wide = { width: 1440, height: 900 }
 
 const current = sandboxPages({ moveTakes: { min: 4_000, max: 5_000 } })
 
-test('a server goes down: the alert proposes to evacuate it, somebody approves, its addresses move, and the thread tells that the alert resolved', {
+test('a server goes down: the alert proposes to evacuate it, somebody approves, its addresses move, and the thread says that the alert resolved', {
   timeout: 60_000,
 }, async () => {
   const { sandbox, browser } = current()

@@ -32,7 +32,7 @@ test('accepts a Valkey by its compatible Redis version, and finds its faults too
   ])
 })
 
-test('finds the faults of every primary of a Cluster, and tells each kind once', () => {
+test('finds the faults of every primary of a Cluster, and names each kind once', () => {
   const evicts = safeInfo.replace('noeviction', 'allkeys-lru')
 
   expect(findRedisFaults([safeInfo, evicts, evicts]).map(({ code }) => code)).toEqual(['evicts'])

@@ -108,7 +108,7 @@ describe('a Redis that fails', () => {
     none: away,
   }
 
-  test.each(['OOM', 'MISCONF', 'NOREPLICAS', 'LOADING', undefined])('is told with what it means for the step: %s', (code) => {
+  test.each(['OOM', 'MISCONF', 'NOREPLICAS', 'LOADING', undefined])('is reported with what it means for the step: %s', (code) => {
     expect(toUserMessage(new StoreUnavailableError('Redis: ReplyError', code))).toBe(sentences[code ?? 'none'])
   })
 })

@@ -1,4 +1,5 @@
 import type { Config } from '../../config/config.ts'
+import { ApiError, isKeyRefused } from '../../domain/errors/api-errors.ts'
 import type { ErrorCode } from '../../domain/errors/error-code.ts'
 import type { AuthorityProblem } from '../../domain/request/authority-problem.ts'
 import type { Request } from '../../domain/request/request.ts'
@@ -7,7 +8,7 @@ import { createApiErrorHandler } from '../../ops/log/api-error-handler.ts'
 import { type Forgery, forgeries } from '../../ops/pages/objectives.ts'
 import { distrusted, doubledWrite, lostRecord, unannounced, undeliverable } from '../../requests/messages/operator-notices.ts'
 import { refusedKey } from '../../requests/messages/words.ts'
-import { createNotifyOperators } from '../../requests/outbox/notify-operators.ts'
+import { createNotifyOperators } from '../../requests/outbox/notices/notify-operators.ts'
 import type { ReportName } from '../../requests/steps/step.ts'
 import type { ApiClients } from './api-clients.ts'
 import type { RedisConnections } from './redis-connections.ts'
@@ -43,8 +44,17 @@ export function createOperatorNotifier({
   const onApiError = createApiErrorHandler({
     lines,
     count: () => metrics.error('account-api'),
-    onRefusedKey: (error) => void notify('api-key-rejected', refusedKey(error), { about: String(error.status) }),
+    onRefusedKey: notifyOfKey,
   })
+
+  function notifyOfKey(error: ApiError): void {
+    void notify('api-key-rejected', refusedKey(error), { about: String(error.status) })
+  }
+
+  /** Handles an error that a person was shown. While nothing is in flight, only people find out that the account rejects the key. */
+  function onShownError(error: unknown): void {
+    if (error instanceof ApiError && isKeyRefused(error)) notifyOfKey(error)
+  }
 
   function onUndeliverable(request: Request, error: string, report?: ReportName): Promise<void> {
     const [words, about] =
@@ -75,7 +85,7 @@ export function createOperatorNotifier({
     return owe('write-doubled', doubledWrite(requestId, command), { requestId })
   }
 
-  return { ...notices, onApiError, onUndeliverable, onDistrusted, onLostRecord, onDoubledWrite }
+  return { ...notices, onApiError, onShownError, onUndeliverable, onDistrusted, onLostRecord, onDoubledWrite }
 }
 export type OperatorNotifier = ReturnType<typeof createOperatorNotifier>
 

@@ -48,8 +48,8 @@ export function createRedisConnections(
     return allowVolatile ? [] : faults()
   }
 
-  /** Returns what a worker tells the operators. Nobody can accept that Redis refuses writes. Throws StoreUnavailableError if it does not answer. */
-  async function faultsToTell(): Promise<RedisFault[]> {
+  /** Returns what a worker reports to the operators. Nobody can accept that Redis refuses writes. Throws StoreUnavailableError if it does not answer. */
+  async function faultsToReport(): Promise<RedisFault[]> {
     const settings = await unacceptedFaults()
     const refusal = await probeWrites()
     return refusal ? [...settings, refusalFault(refusal)] : settings
@@ -66,7 +66,7 @@ export function createRedisConnections(
     reach,
     faults,
     unacceptedFaults,
-    faultsToTell,
+    faultsToReport,
     probeWrites,
     startProblem: (error: unknown) => startProblem(error, problems.latest()),
     problem: problems.latest,

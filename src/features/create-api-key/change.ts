@@ -58,7 +58,7 @@ export function createNewKeyChange({ apiKeys }: Pick<AccountApi, 'apiKeys'>): Ch
     input: NewKey,
     facts: NewKey,
     resource: ({ name }) => `api_key_name:${name}`,
-    // The name on the account is unique. Two open requests with one label would create two keys that people can't tell apart.
+    // The name on the account is unique. Two open requests with one label would create two keys that people can't distinguish.
     moreResources: ({ name }) => [`api_key_label:${labelOf(name).toLowerCase()}`],
     preflight,
     differences: () => [],

@@ -40,8 +40,8 @@ export function createChecks({ redis, redisProblem = () => undefined, probeWrite
       try {
         await worker()
       } catch (error) {
-        // Workers report themselves in Redis, so nobody knows whether they run.
-        const refusal = await probeWrites().catch(() => undefined)
+        // Workers report themselves in Redis, so nobody knows whether they run. A Redis that does not answer is not asked again.
+        const refusal = error instanceof StoreUnavailableError ? undefined : await probeWrites().catch(() => undefined)
         throw new Error(refusal ? 'Unknown while Redis refuses writes' : unknownWithoutRedis(error))
       }
     },

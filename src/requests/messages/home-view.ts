@@ -1,7 +1,7 @@
 import type { Button, KnownBlock } from '@slack/web-api'
 import { actions, button, context, divider, header, wholeSection } from '../../slack/blocks/blocks.ts'
 import { phraseWords } from '../../slack/text/phrase-words.ts'
-import { dateTime, deadline, joinMrkdwn, link, type Mrkdwn, mention, mrkdwn } from '../../slack/text/text.ts'
+import { dateTime, joinMrkdwn, link, type Mrkdwn, mention, mrkdwn } from '../../slack/text/text.ts'
 import { whoIsAsked } from './approvers.ts'
 import { cardButtons, refreshHome } from './buttons.ts'
 import { cardActions } from './card/card-actions.ts'
@@ -113,11 +113,11 @@ function stateLine({ request, description, handoverLabel, rule }: CardView, now:
   const state = stateWithCount(request, description.underway)
   if (request.state === 'waiting' && request.needsApproval) {
     const approvers = whoIsAsked(request, rule)
-    return mrkdwn`needs approval${approvers ? mrkdwn` from ${approvers}` : mrkdwn``} by ${deadline(request.expiresAt, now)}`
+    return mrkdwn`needs approval${approvers ? mrkdwn` from ${approvers}` : mrkdwn``} by ${dateTime(request.expiresAt)}`
   }
   if (request.state === 'approved') {
     return handoverLabel
-      ? mrkdwn`${state}: press *${handoverLabel}* on the request by ${deadline(request.expiresAt, now)}`
+      ? mrkdwn`${state}: press *${handoverLabel}* on the request by ${dateTime(request.expiresAt)}`
       : mrkdwn`${state}, ${dateTime(request.decidedAt ?? request.createdAt)}`
   }
   if (request.state === 'starting' || request.state === 'tracking') {

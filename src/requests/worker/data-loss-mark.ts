@@ -8,7 +8,7 @@ import type { Keys } from '../../redis/key-names.ts'
 import { createScripts, readScripts } from '../../redis/scripts.ts'
 import { joinMrkdwn, type Mrkdwn, mrkdwn } from '../../slack/text/text.ts'
 import type { Catalog } from '../catalog.ts'
-import type { NotifyOperators } from '../outbox/notify-operators.ts'
+import type { NotifyOperators } from '../outbox/notices/notify-operators.ts'
 
 const scripts = readScripts(import.meta.url, ['data-loss-mark'])
 

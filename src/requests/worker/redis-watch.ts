@@ -10,13 +10,13 @@ import { createScripts, readScripts } from '../../redis/scripts.ts'
 import { notice } from '../../slack/blocks/notice.ts'
 import type { Mrkdwn } from '../../slack/text/text.ts'
 import { refusingRedis, safeRedis, unsafeRedis } from '../messages/operator-notices.ts'
-import type { NotifyOperators } from '../outbox/notify-operators.ts'
+import type { NotifyOperators } from '../outbox/notices/notify-operators.ts'
 
 const scripts = readScripts(import.meta.url, ['replace-faults'])
 
 /**
- * Redis must take writes for this long before that is told. At its memory limit it takes some and refuses others, and each change would be
- * told.
+ * Redis must take writes for this long before that is reported. At its memory limit it takes some and refuses others, and each change would
+ * be reported.
  */
 const usualCalmMs = 60_000
 

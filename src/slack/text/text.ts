@@ -122,27 +122,20 @@ export function ownWords(text: string): Mrkdwn {
   return new MrkdwnText(text)
 }
 
-/** Shows a time in the reader's time zone, or in UTC where Slack cannot do that. `at` is in milliseconds since 1970. */
+/**
+ * Shows a time in the reader's time zone, or in UTC where Slack cannot do that: `today at 6:12 AM`, `Nov 20, 2026 at 2:02 PM`. Slack keeps the
+ * word true after midnight. `at` is in milliseconds since 1970.
+ */
 export function dateTime(at: number): Mrkdwn {
   const date = new Date(at)
   if (Number.isNaN(date.getTime())) return new MrkdwnText('an unknown time')
   const fallback = `${date.toISOString().slice(0, 16).replace('T', ' ')} UTC`
-  return new MrkdwnText(`<!date^${Math.floor(at / 1000)}^{date_short_pretty} {time}|${fallback}>`)
+  return new MrkdwnText(`<!date^${Math.floor(at / 1000)}^{date_short_pretty} at {time}|${fallback}>`)
 }
 
 /** Shows a time with its seconds, where several are compared. `at` is in milliseconds since 1970. */
 export function exactTime(at: number): Mrkdwn {
   return new MrkdwnText(dateTime(at).text.replace('{time}', '{time_secs}'))
-}
-
-/**
- * Shows a time by which somebody has to act, with its day in the reader's time zone: `6:12 AM today`, `3:47 AM tomorrow`. Slack keeps the
- * word true after midnight. A deadline a day or more away begins with its date. Both times are in milliseconds since 1970.
- */
-export function deadline(at: number, now: number): Mrkdwn {
-  const dated = dateTime(at)
-  const format = at - now < 24 * 3_600_000 ? '{time} {date_short_pretty}' : '{date_short_pretty} at {time}'
-  return new MrkdwnText(dated.text.replace('{date_short_pretty} {time}', format))
 }
 
 /** Removes the markup, for places that show plain text only. A mention becomes its id, and a date becomes its fallback in UTC. */

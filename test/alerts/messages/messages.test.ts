@@ -70,7 +70,7 @@ test('what an alert says is never markup', () => {
   `)
 })
 
-test('the operators are told what was not read, and where nothing can be posted', () => {
+test('the operators are notified of what was not read, and where nothing can be posted', () => {
   const all = (['wrong-token', 'too-large', 'unreadable'] as const).map((reason) => unread(reason).text)
 
   expect([...all, unread('truncated', 12).text, unposted('C0OPS00001', 'not_in_channel').text].join('\n')).toMatchInlineSnapshot(`

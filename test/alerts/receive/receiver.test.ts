@@ -97,7 +97,7 @@ describe('a delivery', () => {
     expect(await send(delivery([alert()]))).toBe(503)
   })
 
-  test('of which the sender left out alerts is taken, and told', async () => {
+  test('of which the sender left out alerts is taken, and reported', async () => {
     const { send, taken, truncated } = await open()
 
     expect(await send(delivery([alert()], { truncatedAlerts: 5 }))).toBe(200)
@@ -168,7 +168,7 @@ test('a stop lets the delivery end that was begun, and takes no other', async ()
   expect(taken).toHaveLength(1)
 })
 
-test('a stop tells the delivery that it has to hurry', async () => {
+test('a stop makes the delivery hurry', async () => {
   const { send, stop } = await open(
     (_, signal) => new Promise((resolve) => signal.addEventListener('abort', () => resolve('later'), { once: true })),
   )

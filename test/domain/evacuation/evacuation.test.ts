@@ -164,7 +164,7 @@ describe('the check of an evacuation', () => {
     expect(refusal(() => check({ listed: [], single }, some(1)))).toContain("didn't see it on web-1 in the last 24 h")
   })
 
-  test('tells the state of the target once', () => {
+  test('names the state of the target once', () => {
     const { warnings } = check({ target: server('sv_2', 'web-2', { status: 'off', locked: true }) })
     expect(warnings?.map(({ code }) => code)).toEqual(['server-not-on', 'server-locked'])
   })

@@ -35,7 +35,7 @@ describe('a signature', () => {
     }
   })
 
-  test('names its key, so that an unknown key is told from a forgery', () => {
+  test('names its key, so that an unknown key is not taken for a forgery', () => {
     const signature = createKeyring([old], forRequests).sign(content)
     expect(createKeyring([fresh], forRequests).verify(content, signature)).toBe('unknown-key')
     expect(createKeyring([fresh, old], forRequests).verify(content, signature)).toBe('genuine')
@@ -60,7 +60,7 @@ describe('a signature', () => {
     }
   })
 
-  test('tells nothing of the secret', () => {
+  test('shows nothing of the secret', () => {
     expect(createKeyring([old], forRequests).sign(content)).not.toContain(old.reveal())
   })
 })

@@ -40,7 +40,7 @@ test.each([
   expect(serverNameProblem(text.split('/')[0] ?? '')).toBeUndefined()
 })
 
-test('a name with a dot that cannot be a hostname is told why', () => {
+test('a name with a dot that cannot be a hostname is refused with the reason', () => {
   expect(serverNameProblem('web-2..example')).toBe("isn't a hostname. A hostname has letters or digits before, between and after its dots.")
   expect(serverNameProblem('web_2')).toBeUndefined()
 })

@@ -124,7 +124,7 @@ describe('the addresses in the form of an evacuation', () => {
     expect(JSON.stringify(blocksWith(addresses))).toContain('One request moves up to 50 addresses.')
   })
 
-  test('are told to be none if there are none', async () => {
+  test('are replaced by a sentence if there are none', async () => {
     const addresses = await offer([])
     expect(JSON.stringify(blocksWith(addresses))).toContain('The account shows no Elastic IPs on web-1')
   })

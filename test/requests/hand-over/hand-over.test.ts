@@ -108,7 +108,7 @@ function approvedKey({ steps = {}, creationMs = 100, unansweredMs = 1_000, refus
 }
 
 describe('a key whose approvals cannot be trusted', () => {
-  test('is not created, and the operators and the requester are told', async () => {
+  test('is not created, and the operators and the requester are notified', async () => {
     const { press, taken, live, distrusted } = approvedKey({ problem: { code: 'approvals-not-genuine' } })
     await expect(press()).rejects.toThrow("approvals in Redis aren't genuine")
     expect({ live, distrusted, steps: taken.map(({ name }) => name) }).toEqual({

@@ -42,7 +42,7 @@ describe('the Home tab', () => {
     expect(readableBlocks(homeBlocks(content()))).toMatchInlineSnapshot(`
       "[Move IP] [Refresh]
       Nothing needs your approval, and you have no requests.
-      (Updated <!date^1795012200^{date_short_pretty} {time}|2026-11-18 14:30 UTC>)"
+      (Updated <!date^1795012200^{date_short_pretty} at {time}|2026-11-18 14:30 UTC>)"
     `)
   })
 
@@ -66,7 +66,7 @@ describe('the Home tab', () => {
     expect(readableBlocks(blocks)).toMatchInlineSnapshot(`
       "# Needs your approval (1)
       *[PROD] Move \`203.0.113.10\`: \`web-1\` → \`web-2\`*  ·  <https://nimbus-works.slack.com/archives/C0OPS00001/p1795010400000100|Open the request>
-      <@U0ADA00001> needs approval from <!subteam^S0ONCALL01> by <!date^1795024800^{time} {date_short_pretty}|2026-11-18 18:00 UTC>.
+      <@U0ADA00001> needs approval from <!subteam^S0ONCALL01> by <!date^1795024800^{date_short_pretty} at {time}|2026-11-18 18:00 UTC>.
       Reason: web-1 is being replaced
       | *Project* / \`Storefront\`
       | *Site* / \`ASH\`
@@ -78,16 +78,16 @@ describe('the Home tab', () => {
       [Move IP] [Refresh]
       # Your requests (2)
       *Move \`203.0.113.10\`: \`web-1\` → \`web-2\`*
-      done, <!date^1795010460^{date_short_pretty} {time}|2026-11-18 14:01 UTC>  ·  in <#C0OPS00001>  ·  <https://nimbus-works.slack.com/archives/C0OPS00001/p1795010400000100|Open the request>
+      done, <!date^1795010460^{date_short_pretty} at {time}|2026-11-18 14:01 UTC>  ·  in <#C0OPS00001>  ·  <https://nimbus-works.slack.com/archives/C0OPS00001/p1795010400000100|Open the request>
       [Move back]
       *Move \`203.0.113.10\`: \`web-1\` → \`web-2\`*
-      needs approval from <!subteam^S0ONCALL01> by <!date^1795024800^{time} {date_short_pretty}|2026-11-18 18:00 UTC>  ·  in <#C0OPS00001>  ·  <https://nimbus-works.slack.com/archives/C0OPS00001/p1795010400000100|Open the request>
+      needs approval from <!subteam^S0ONCALL01> by <!date^1795024800^{date_short_pretty} at {time}|2026-11-18 18:00 UTC>  ·  in <#C0OPS00001>  ·  <https://nimbus-works.slack.com/archives/C0OPS00001/p1795010400000100|Open the request>
       [Withdraw]
       # In progress (1)
       *Move \`203.0.113.10\`: \`web-1\` → \`web-2\`*
-      moving since <!date^1795012157^{date_short_pretty} {time}|2026-11-18 14:29 UTC>  ·  requested by <@U0ADA00001>  ·  in <#C0OPS00001>  ·  <https://nimbus-works.slack.com/archives/C0OPS00001/p1795010400000100|Open the request>
+      moving since <!date^1795012157^{date_short_pretty} at {time}|2026-11-18 14:29 UTC>  ·  requested by <@U0ADA00001>  ·  in <#C0OPS00001>  ·  <https://nimbus-works.slack.com/archives/C0OPS00001/p1795010400000100|Open the request>
       [Stop tracking, asks once more]
-      (Updated <!date^1795012200^{date_short_pretty} {time}|2026-11-18 14:30 UTC>)"
+      (Updated <!date^1795012200^{date_short_pretty} at {time}|2026-11-18 14:30 UTC>)"
     `)
   })
 
@@ -106,9 +106,9 @@ describe('the Home tab', () => {
     )
 
     expect(words.match(/^.*(?= {2}· {2}in )/gm)).toEqual([
-      `moving since <!date^${sentAt / 1000}^{date_short_pretty} {time}|2026-11-18 14:05 UTC>`,
-      `approved, <!date^${(now - minutes) / 1000}^{date_short_pretty} {time}|2026-11-18 14:29 UTC>`,
-      'no longer tracked, <!date^1795011600^{date_short_pretty} {time}|2026-11-18 14:20 UTC>',
+      `moving since <!date^${sentAt / 1000}^{date_short_pretty} at {time}|2026-11-18 14:05 UTC>`,
+      `approved, <!date^${(now - minutes) / 1000}^{date_short_pretty} at {time}|2026-11-18 14:29 UTC>`,
+      'no longer tracked, <!date^1795011600^{date_short_pretty} at {time}|2026-11-18 14:20 UTC>',
     ])
   })
 

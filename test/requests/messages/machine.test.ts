@@ -33,7 +33,7 @@ describe("a machine's request", () => {
     expect(text).toContain('Alertmanager needs approval, but nobody can give it. No policy rule covers this anymore.\n')
   })
 
-  test('is told in the words of alerts', () => {
+  test('is described in the words of alerts', () => {
     const labelOf = (kind: string) => kind
     const words = [
       tooLate(requested('withdrawn'), 'U0BEN00001'),

@@ -18,6 +18,6 @@ test('notices say what happened and what to do, with the configured command', ()
     :rotating_light: Redis lost the record of request 0529d210. Lockkeeper no longer tracks it. Find its resource with \`/infra-staging audit 0529d210\`, and check on the account whether the change was carried out.
     :rotating_light: The account's own events show the change of request 0529d210 twice. Lockkeeper sent it once. Find both with \`/infra-staging audit 0529d210\`, and find out who else uses Lockkeeper's API key.
     :rotating_light: *Redis could lose requests and approvals.* Redis doesn't write changes to disk (appendonly no). Set appendonly yes. Another notice follows when it is safe again.
-    :white_check_mark: *Redis keeps requests safe again.* Its settings are correct."
+    :white_check_mark: *Redis keeps requests safe again.* It takes writes, and its settings are correct."
   `)
 })

@@ -5,7 +5,7 @@ import { Secret } from '../../../src/domain/signing/secret.ts'
 import { findRedisFaults, type RedisFault, readInfos, refusalFault } from '../../../src/redis/check.ts'
 import { createKeys, type Keys } from '../../../src/redis/key-names.ts'
 import { createWriteProbe } from '../../../src/redis/write-probe.ts'
-import { createNotifyOperators } from '../../../src/requests/outbox/notify-operators.ts'
+import { createNotifyOperators } from '../../../src/requests/outbox/notices/notify-operators.ts'
 import { createRedisWatch } from '../../../src/requests/worker/redis-watch.ts'
 import { startRedis } from '../../sandbox/redis/start-redis.ts'
 import { connectLossyRedis, connectTestRedis } from '../redis-for-test.ts'
@@ -198,7 +198,7 @@ describe('a Redis that refuses writes', () => {
     return { redis, start, limit: (bytes: string) => redis.config('SET', 'maxmemory', bytes) }
   }
 
-  test('is told to the operators although it cannot keep their notice, and its end once by all processes', async () => {
+  test('is reported to the operators although it cannot keep their notice, and its end once by all processes', async () => {
     const { start, limit } = await startFullRedis()
     const [one, other] = [start(), start()]
     const checkAll = async () => {
@@ -217,7 +217,7 @@ describe('a Redis that refuses writes', () => {
     expect(other.posts).toEqual([begins, begins])
   })
 
-  test('is told again only after it has taken writes for a while', async () => {
+  test('is reported again only after it has taken writes for a while', async () => {
     const { start, limit } = await startFullRedis()
     const one = start({ calmMs: 60_000 })
 
@@ -247,7 +247,7 @@ describe('a Redis that refuses writes', () => {
   })
 })
 
-test('a change is told again at the next check if Redis did not answer', async () => {
+test('a change is reported at the next check if Redis did not answer', async () => {
   const shared = connectTestRedis()
   let isAway = true
   const get = shared.redis.get.bind(shared.redis)

@@ -21,7 +21,7 @@ const addressOf = ({ as, channel, thread }: Place) => {
 
 /** Writes every place into the browser's history, so that Back returns to the place before and stays on the page. */
 export function createAddress() {
-  /** The browser goes back later than it is told to. What comes next waits for that. */
+  /** The browser goes back some time after the call. What comes next waits for that. */
   let turn = Promise.resolve()
   let isLeaving = false
 

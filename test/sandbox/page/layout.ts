@@ -17,7 +17,7 @@ import type { Notices } from './notices.ts'
 import { mainChannel, type Places } from './places.ts'
 import { requestsIn, waitingFor, waitingWords } from './requests.ts'
 import type { Sending } from './sending.ts'
-import { isBeside, openSideBySide, tellOtherSide } from './side-by-side.ts'
+import { isBeside, openSideBySide, updateOtherSide } from './side-by-side.ts'
 import { threadPanel } from './thread-panel.ts'
 import type { Toasts } from './toasts.ts'
 
@@ -101,7 +101,7 @@ export function createLayout(parts: LayoutOptions) {
       canReply: desk.tab() === undefined,
       openThread: navigation.openThread,
     }
-    tellOtherSide(desk.me(), frame.waiting(desk.me()))
+    updateOtherSide(desk.me(), frame.waiting(desk.me()))
     const thread = threadOf(list)
     const main = mainChannel(workspace)
     const step = nextStep(desk.me(), workspace.people, requests, main?.id === desk.channel().id ? undefined : main)

@@ -12,7 +12,7 @@ interface MessageToolsOptions {
 
 /** Renders the tools of a message, at its upper right corner: *Reply in thread*, and *More actions* with the shortcuts of the app. */
 export function createMessageTools({ menus, shortcuts, run }: MessageToolsOptions) {
-  /** `reply`: absent inside of a thread. `where`: tells the same message in the channel and in its thread apart. */
+  /** `reply`: absent inside of a thread. `where`: distinguishes the same message in the channel and in its thread. */
   return function tools(message: Message, where: string, reply: (() => void) | undefined): TemplateResult | typeof nothing {
     // Slack offers neither for ephemeral messages.
     if (message.ephemeral || message.deleted) return nothing

@@ -23,15 +23,15 @@ function besideOf(as: string, people: Person[]): Person | undefined {
   return people.find(({ id, role }) => id !== as && role === wanted)
 }
 
-/** What the page on one side tells the page around it: whom it shows, and what waits for that person. */
+/** What the page on one side sends to the page around it: whom it shows, and what waits for that person. */
 interface Side {
   id: string
   name: string
   waiting: { count: number; words: string }
 }
 
-/** Tells the page around this one whom this side shows. Called after every render. */
-export function tellOtherSide({ id, name }: Person, waiting: Side['waiting']) {
+/** Sends to the page around this one whom this side shows. Called after every render. */
+export function updateOtherSide({ id, name }: Person, waiting: Side['waiting']) {
   if (isBeside) window.parent.postMessage({ id, name, waiting } satisfies Side, location.origin)
 }
 
@@ -74,9 +74,9 @@ export function renderSideBySide(workspace: Workspace) {
 
   window.addEventListener('message', ({ origin, source, data }: MessageEvent<Side>) => {
     const index = [...document.querySelectorAll('iframe')].findIndex(({ contentWindow }) => contentWindow === source)
-    const told = sides[index]
-    if (origin !== location.origin || !told) return
-    told.side = data
+    const sender = sides[index]
+    if (origin !== location.origin || !sender) return
+    sender.side = data
     paint()
   })
   paint()

@@ -118,7 +118,7 @@ describe('Mrkdwn', () => {
   })
 
   it('shows a time in the time zone of its reader', () => {
-    expect(dateTime(Date.UTC(2026, 10, 18, 14, 5, 59)).text).toBe('<!date^1795010759^{date_short_pretty} {time}|2026-11-18 14:05 UTC>')
+    expect(dateTime(Date.UTC(2026, 10, 18, 14, 5, 59)).text).toBe('<!date^1795010759^{date_short_pretty} at {time}|2026-11-18 14:05 UTC>')
     expect(dateTime(Number.NaN).text).toBe('an unknown time')
   })
 

@@ -1,6 +1,6 @@
 import type { AuditEntry } from '../../../audit/entry.ts'
 import type { Catalog } from '../../../requests/catalog.ts'
-import { type ItemStepName, type StepName, stateOfAct } from '../../../requests/steps.ts'
+import { type ItemStepName, isEnd, isSend, type StepName, stateOfAct } from '../../../requests/steps.ts'
 
 /** The account notes an event at most this long after Lockkeeper's own note of the answer. */
 const latestMs = 2 * 60_000
@@ -8,7 +8,7 @@ const latestMs = 2 * 60_000
 /** Finds the change of a kind, which has the words by which the account's events may name its write. */
 export type EventActions = Pick<Catalog, 'changeIfKnown'>
 
-/** Whether a step is about a write or its result. */
+/** Whether a step is about a write of the request or its result. The writes of `begin` are those of the items, which have their own steps. */
 const isAboutItsWrite: Record<StepName, boolean> = {
   approve: false,
   'count-approval': false,
@@ -113,36 +113,19 @@ function plainActOf(act: string): string {
 
 /** Returns no write if the account refused it, or if it did not start. Events of that time belong to somebody else. */
 function writesOfRequest(entries: AuditEntry[], catalog: EventActions): OwnWrite[] {
-  const send = entries.find(({ act }) => act === 'send' || act === 'issue')
+  const send = entries.find(({ act }) => isSend(act))
   const change = catalog.changeIfKnown(send?.kind ?? '')
   const targetId = targetIdOf(send?.resource ?? '') ?? entries.map(createdIdOf).find((id) => id !== undefined)
-  const outcome = entries.findLast((entry) => isEnd(entry) || entry.act === 'correct-to-tracking')
+  const outcome = entries.findLast(({ act }) => isEnd(act) || act === 'correct-to-tracking')
   if (!send || !change || !targetId || entries.some(isRefused) || outcome?.to === 'not-started') return []
 
   const accepted = entries.findLast(({ act }) => act === 'accept' || act === 'answer' || act === 'correct-to-tracking')
   const write = { targetId, actions: change.eventActions, sentAt: send.at, until: (accepted?.at ?? send.at) + latestMs, entry: send }
   // Lockkeeper deletes a key whose token nobody has seen.
-  const failed = entries.findLast((entry) => isEnd(entry) && entry.to === 'failed')
+  const failed = entries.findLast(({ act, to }) => isEnd(act) && to === 'failed')
   const retractActions = change.handover?.retractActions
   const retraction = failed && retractActions ? [{ ...write, actions: retractActions, until: failed.at + latestMs, entry: failed }] : []
   return [write, ...retraction]
-}
-
-/** The steps that note the result of a write. */
-const ends = new Set<string>([
-  'finish',
-  'fail',
-  'fail-begun',
-  'supersede',
-  'not-start',
-  'correct-to-done',
-  'correct-to-failed',
-  'correct-to-superseded',
-  'correct-to-not-started',
-] satisfies StepName[])
-
-function isEnd({ act }: Pick<AuditEntry, 'act'>): boolean {
-  return ends.has(act)
 }
 
 /** Whether the account refused the write. A 408 or 429 may come from a proxy in front of it. */

@@ -2,7 +2,7 @@ import { isMachine } from '../../../domain/approval/origin.ts'
 import type { PolicyRule } from '../../../domain/policy/policy.ts'
 import type { Request } from '../../../domain/request/request.ts'
 import { capitalised } from '../../../slack/text/capitalised.ts'
-import { dateTime, deadline, type Mrkdwn, mention, mrkdwn } from '../../../slack/text/text.ts'
+import { dateTime, type Mrkdwn, mention, mrkdwn } from '../../../slack/text/text.ts'
 import { whoIsAsked, whoIsIn } from '../approvers.ts'
 import { movedCount } from '../items/items.ts'
 import { stateWords } from '../words.ts'
@@ -19,7 +19,7 @@ export function statusLine({ request, description, items, rule, handoverLabel, i
         : mrkdwn`${requester} requested this. No approval needed. Starting.`
     case 'approved':
       return handoverLabel
-        ? mrkdwn`:white_check_mark: *Approved.* ${requester}, press *${handoverLabel}* by ${deadline(request.expiresAt, request.decidedAt ?? request.createdAt)}. The token is shown once, only to you.`
+        ? mrkdwn`:white_check_mark: *Approved.* ${requester}, press *${handoverLabel}* by ${dateTime(request.expiresAt)}. The token is shown once, only to you.`
         : mrkdwn`:white_check_mark: *Approved.* ${request.unreadAt === undefined ? 'Starting.' : waitsForAccount}`
     case 'starting':
       return mrkdwn`:arrow_forward: *Sent.* Waiting for the account API.`
@@ -40,12 +40,12 @@ const waitsForAccount = "Waiting for the account API, which isn't answering. Not
  * was sent: an hour later, `4 h` would be wrong.
  */
 function neededApproval(request: Request, rule: PolicyRule | undefined): Mrkdwn {
-  const { origin, expiresAt, createdAt } = request
+  const { origin, expiresAt } = request
   const requester = mention(origin.userId)
   const approvers = whoIsAsked(request, rule)
   if (!approvers)
     return mrkdwn`${requester} needs approval, but nobody can give it. No policy rule covers this anymore.${isMachine(origin) ? '' : ' Withdraw it.'}`
-  return mrkdwn`${requester} needs approval from ${approvers} by ${deadline(expiresAt, createdAt)}.`
+  return mrkdwn`${requester} needs approval from ${approvers} by ${dateTime(expiresAt)}.`
 }
 
 /** Mentions the people that a rule names besides the approvers. */

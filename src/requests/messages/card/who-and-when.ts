@@ -1,6 +1,6 @@
 import { isMachine } from '../../../domain/approval/origin.ts'
 import type { Request } from '../../../domain/request/request.ts'
-import { code, dateTime, deadline, joinMrkdwn, type Mrkdwn, mention, mrkdwn } from '../../../slack/text/text.ts'
+import { code, dateTime, joinMrkdwn, type Mrkdwn, mention, mrkdwn } from '../../../slack/text/text.ts'
 import { shortId, timeTakenWords } from '../words.ts'
 import { approversOfRequest, decider } from './approvals.ts'
 
@@ -25,7 +25,7 @@ function who(request: Request): Mrkdwn {
 }
 
 function when({ state, endedAt, createdAt, expiresAt, decidedAt, stoppedBy }: Request): Mrkdwn {
-  if (state === 'expired' && decidedAt === undefined) return mrkdwn`no decision by ${deadline(expiresAt, createdAt)}`
+  if (state === 'expired' && decidedAt === undefined) return mrkdwn`no decision by ${dateTime(expiresAt)}`
   const ended = dateTime(endedAt ?? createdAt)
   return state === 'untracked' && stoppedBy !== undefined ? mrkdwn`stopped by ${mention(stoppedBy)}, ${ended}` : ended
 }

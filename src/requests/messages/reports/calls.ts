@@ -2,7 +2,7 @@ import { approvalsNeeded, approversOf, type PolicyRule } from '../../../domain/p
 import type { Request } from '../../../domain/request/request.ts'
 import { formatDuration } from '../../../domain/text/duration.ts'
 import { quotedTitle } from '../../../slack/text/phrase-words.ts'
-import { deadline, joinMrkdwn, type Mrkdwn, mention, mrkdwn } from '../../../slack/text/text.ts'
+import { dateTime, joinMrkdwn, type Mrkdwn, mention, mrkdwn } from '../../../slack/text/text.ts'
 import { whoIsIn } from '../approvers.ts'
 import type { ReportView } from './report-view.ts'
 
@@ -34,19 +34,19 @@ export function emergencyCall({ request, description, rule, showActor }: ReportV
 }
 
 /** Mentions the requester of a secret, who has to act after the approval, because the update of the request message notifies nobody. */
-export function handoverCall({ request, description, handover, now, showActor }: ReportView): Mrkdwn | undefined {
+export function handoverCall({ request, description, handover, showActor }: ReportView): Mrkdwn | undefined {
   if (request.state !== 'approved' || !handover) return undefined
   return mrkdwn`${mention(request.origin.userId)}, approved by ${joinMrkdwn(
     approvedBy(request).map((by) => showActor(by)),
     ' and ',
-  )}: ${quotedTitle(description.title)}. Press *${handover.label}* above by ${deadline(request.expiresAt, now)}.`
+  )}: ${quotedTitle(description.title)}. Press *${handover.label}* above by ${dateTime(request.expiresAt)}.`
 }
 
 /** Reminds the requester of a secret. Undefined if it was issued, or the request ended. */
 export function handoverReminder({ request, description, handover, now }: ReportView): Mrkdwn | undefined {
   if (request.state !== 'approved' || !handover) return undefined
   const left = timeLeft(request.expiresAt - now)
-  return mrkdwn`:hourglass_flowing_sand: ${mention(request.origin.userId)}, ${quotedTitle(description.title)} is approved. Press *${handover.label}* above by ${deadline(request.expiresAt, now)} (${left} left).`
+  return mrkdwn`:hourglass_flowing_sand: ${mention(request.origin.userId)}, ${quotedTitle(description.title)} is approved. Press *${handover.label}* above by ${dateTime(request.expiresAt)} (${left} left).`
 }
 
 /** Returns the people who approved a request. */

@@ -36,7 +36,7 @@ describe('the card of a waiting request', () => {
 
     expect(readable(card)).toMatchInlineSnapshot(`
       "# Move 203.0.113.10: web-1 → web-2
-      <@U0ADA00001> needs approval from <!subteam^S0ONCALL01> by <!date^1795024800^{time} {date_short_pretty}|2026-11-18 18:00 UTC>.
+      <@U0ADA00001> needs approval from <!subteam^S0ONCALL01> by <!date^1795024800^{date_short_pretty} at {time}|2026-11-18 18:00 UTC>.
       Reason: web-1 is being replaced
       | *Project* / \`Storefront\`
       | *Site* / \`ASH\`
@@ -46,7 +46,7 @@ describe('the card of a waiting request', () => {
       [Approve, primary, asks once more] [Reject, danger] [Withdraw]
       --- in words ---
       Move 203.0.113.10: web-1 → web-2
-      <@U0ADA00001> needs approval from <!subteam^S0ONCALL01> by <!date^1795024800^{time} {date_short_pretty}|2026-11-18 18:00 UTC>.
+      <@U0ADA00001> needs approval from <!subteam^S0ONCALL01> by <!date^1795024800^{date_short_pretty} at {time}|2026-11-18 18:00 UTC>.
       Check first: Not checked: whether web-2 is in the same site.
       Reason: \`web-1 is being replaced\`
       Project: Storefront
@@ -67,15 +67,15 @@ describe('the card of a waiting request', () => {
 
     expect(readable(approvalCard(cardViewFor({ request, rule: threeOf })))).toMatchInlineSnapshot(`
       "# Move 203.0.113.10: web-1 → web-2
-      <@U0ADA00001> needs approval from 3 of <@U0DEE00001> or <!subteam^S0ONCALL01> by <!date^1795024800^{time} {date_short_pretty}|2026-11-18 18:00 UTC>.
-      :ballot_box_with_check: *2 of 3 approvals*: <@U0BEN00001>, <!date^1795010700^{date_short_pretty} {time}|2026-11-18 14:05 UTC>; <@U0CHI00001>, <!date^1795010940^{date_short_pretty} {time}|2026-11-18 14:09 UTC>
+      <@U0ADA00001> needs approval from 3 of <@U0DEE00001> or <!subteam^S0ONCALL01> by <!date^1795024800^{date_short_pretty} at {time}|2026-11-18 18:00 UTC>.
+      :ballot_box_with_check: *2 of 3 approvals*: <@U0BEN00001>, <!date^1795010700^{date_short_pretty} at {time}|2026-11-18 14:05 UTC>; <@U0CHI00001>, <!date^1795010940^{date_short_pretty} at {time}|2026-11-18 14:09 UTC>
       | *Project* / \`Storefront\`
       | *Site* / \`ASH\`
       (Elastic IP \`eip_1GijF7NsZe3bN\`  ·  From \`sv_1WFgWmkF9Mzju\`  ·  To \`sv_22mUQSvUfeqdv\`  ·  Request \`b7e23ec2\`)
       [Approve, primary] [Reject, danger] [Withdraw]
       --- in words ---
       Move 203.0.113.10: web-1 → web-2
-      <@U0ADA00001> needs approval from 3 of <@U0DEE00001> or <!subteam^S0ONCALL01> by <!date^1795024800^{time} {date_short_pretty}|2026-11-18 18:00 UTC>.
+      <@U0ADA00001> needs approval from 3 of <@U0DEE00001> or <!subteam^S0ONCALL01> by <!date^1795024800^{date_short_pretty} at {time}|2026-11-18 18:00 UTC>.
       2 of 3 approvals: <@U0BEN00001>, <@U0CHI00001>
       Project: Storefront
       Site: ASH
@@ -110,7 +110,7 @@ describe('the card of a waiting request', () => {
 
     expect(readableBlocks(card.blocks)).toMatchInlineSnapshot(`
       "# Move 203.0.113.10: web-1 → web-2
-      <@U0ADA00001> needs approval from @ben or @oncall by <!date^1795024800^{time} {date_short_pretty}|2026-11-18 18:00 UTC>. cc <!subteam^S0PAGED001>
+      <@U0ADA00001> needs approval from @ben or @oncall by <!date^1795024800^{date_short_pretty} at {time}|2026-11-18 18:00 UTC>. cc <!subteam^S0PAGED001>
       | *Project* / \`Storefront\`
       | *Site* / \`ASH\`
       (Elastic IP \`eip_1GijF7NsZe3bN\`  ·  From \`sv_1WFgWmkF9Mzju\`  ·  To \`sv_22mUQSvUfeqdv\`  ·  Request \`b7e23ec2\`)
@@ -144,10 +144,10 @@ describe('the card of a decided request', () => {
 
     expect(readableBlocks(approvalCard(cardViewFor({ request, rule: threeOf })).blocks)).toMatchInlineSnapshot(`
       "# Move 203.0.113.10: web-1 → web-2
-      :arrows_counterclockwise: *Moving* since <!date^1795011120^{date_short_pretty} {time}|2026-11-18 14:12 UTC>.
+      :arrows_counterclockwise: *Moving* since <!date^1795011120^{date_short_pretty} at {time}|2026-11-18 14:12 UTC>.
       | *Project* / \`Storefront\`
       | *Site* / \`ASH\`
-      (Elastic IP \`eip_1GijF7NsZe3bN\`  ·  From \`sv_1WFgWmkF9Mzju\`  ·  To \`sv_22mUQSvUfeqdv\`  ·  Requested by <@U0ADA00001>, <!date^1795010400^{date_short_pretty} {time}|2026-11-18 14:00 UTC>  ·  Approved by <@U0BEN00001>, <!date^1795010700^{date_short_pretty} {time}|2026-11-18 14:05 UTC>  ·  Approved by <@U0CHI00001>, <!date^1795010940^{date_short_pretty} {time}|2026-11-18 14:09 UTC>  ·  Approved by <@U0DEE00001>, <!date^1795011120^{date_short_pretty} {time}|2026-11-18 14:12 UTC>  ·  Request \`b7e23ec2\`)
+      (Elastic IP \`eip_1GijF7NsZe3bN\`  ·  From \`sv_1WFgWmkF9Mzju\`  ·  To \`sv_22mUQSvUfeqdv\`  ·  Requested by <@U0ADA00001>, <!date^1795010400^{date_short_pretty} at {time}|2026-11-18 14:00 UTC>  ·  Approved by <@U0BEN00001>, <!date^1795010700^{date_short_pretty} at {time}|2026-11-18 14:05 UTC>  ·  Approved by <@U0CHI00001>, <!date^1795010940^{date_short_pretty} at {time}|2026-11-18 14:09 UTC>  ·  Approved by <@U0DEE00001>, <!date^1795011120^{date_short_pretty} at {time}|2026-11-18 14:12 UTC>  ·  Request \`b7e23ec2\`)
       [Stop tracking, asks once more]"
     `)
   })
@@ -158,11 +158,11 @@ describe('the card of a decided request', () => {
 
     expect(readableBlocks(approvalCard(cardViewFor({ request })).blocks)).toMatchInlineSnapshot(`
       "# Move 203.0.113.10: web-1 → web-2
-      :arrows_counterclockwise: *Moving* since <!date^1795011120^{date_short_pretty} {time}|2026-11-18 14:12 UTC>.
+      :arrows_counterclockwise: *Moving* since <!date^1795011120^{date_short_pretty} at {time}|2026-11-18 14:12 UTC>.
       Reason for the emergency approval: web-1 burns <!here>
       | *Project* / \`Storefront\`
       | *Site* / \`ASH\`
-      (Elastic IP \`eip_1GijF7NsZe3bN\`  ·  From \`sv_1WFgWmkF9Mzju\`  ·  To \`sv_22mUQSvUfeqdv\`  ·  Requested by <@U0ADA00001>, <!date^1795010400^{date_short_pretty} {time}|2026-11-18 14:00 UTC>  ·  :rotating_light: *Emergency approval:* approved alone by <@U0ADA00001>, the requester, <!date^1795011120^{date_short_pretty} {time}|2026-11-18 14:12 UTC>  ·  Request \`b7e23ec2\`)
+      (Elastic IP \`eip_1GijF7NsZe3bN\`  ·  From \`sv_1WFgWmkF9Mzju\`  ·  To \`sv_22mUQSvUfeqdv\`  ·  Requested by <@U0ADA00001>, <!date^1795010400^{date_short_pretty} at {time}|2026-11-18 14:00 UTC>  ·  :rotating_light: *Emergency approval:* approved alone by <@U0ADA00001>, the requester, <!date^1795011120^{date_short_pretty} at {time}|2026-11-18 14:12 UTC>  ·  Request \`b7e23ec2\`)
       [Stop tracking, asks once more]"
     `)
   })
@@ -180,7 +180,7 @@ describe('the card of a decided request', () => {
 
     expect(readableBlocks(approvalCard(cardViewFor({ request })).blocks)).toMatchInlineSnapshot(`
       ":large_orange_circle: *No longer tracked*  ·  Move \`203.0.113.10\`: \`web-1\` → \`web-2\`. The account API had accepted it. It may still finish.
-      (Requested by <@U0ADA00001>, approved by <@U0BEN00001>  ·  stopped by <@U0CHI00001>, <!date^1795011600^{date_short_pretty} {time}|2026-11-18 14:20 UTC>  ·  Request \`b7e23ec2\`)
+      (Requested by <@U0ADA00001>, approved by <@U0BEN00001>  ·  stopped by <@U0CHI00001>, <!date^1795011600^{date_short_pretty} at {time}|2026-11-18 14:20 UTC>  ·  Request \`b7e23ec2\`)
       [Track again] [Details]"
     `)
   })

@@ -22,7 +22,7 @@ const ended = (more: Partial<Request>, view: Partial<CardView> = {}) =>
 const steady = (text: string) => text.replaceAll(/<!date\^[^|]*\|[^>]* \d\d:(\d\d) UTC>/g, '14:$1')
 
 describe('a finished request', () => {
-  test('is told in two lines: what happened to what, and who requested and decided it, when, and how long it took', () => {
+  test('is described in two lines: what happened to what, and who requested and decided it, when, and how long it took', () => {
     const cards = [
       ended({ ...sent, state: 'done' }, { reverseLabel: 'Move back' }),
       ended({ ...sent, state: 'done', needsApproval: false, decision: { via: 'no-approval' }, approvals: [] }),
@@ -147,7 +147,7 @@ describe('the details of a finished request', () => {
     )
 
     // Several steps follow in the same minute.
-    expect(requestDetails(view).text).toMatch(/Ended, <!date\^\d+\^\{date_short_pretty\} \{time_secs\}/)
+    expect(requestDetails(view).text).toMatch(/Ended, <!date\^\d+\^\{date_short_pretty\} at \{time_secs\}/)
     expect(steady(readable(requestDetails(view)))).toMatchInlineSnapshot(`
       ":large_green_circle: *Done*  ·  Move \`203.0.113.10\`: \`web-1\` → \`web-2\`
       Reason: see [https://tickets.nimbus.example/OPS-1]

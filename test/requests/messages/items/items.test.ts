@@ -88,7 +88,7 @@ describe('the card of a request of several', () => {
     )
   })
 
-  test('tells of a single one without counts and lists', () => {
+  test('shows a single one without counts and lists', () => {
     const failed = [item(1, { state: 'failed', ending: { why: '203.0.113.1 has status error.' } })]
 
     expect(approvalCard(viewOf([item(1, { state: 'tracking' })], 'tracking')).text).not.toMatch(/of 1/)
@@ -158,7 +158,7 @@ test('the state of a request of several has a count', () => {
 })
 
 describe('the report of a request of several', () => {
-  test('tells what became of each', () => {
+  test('says how each ended', () => {
     expect(reportOf(mixed, 'failed', 'ended')).toMatchInlineSnapshot(`
       "<@U0ADA00001> :large_orange_circle: *Partly done:* “Evacuate \`web-1\` → \`web-2\` (3 Elastic IPs)”. 1 of 3 moved. Press *Retry the rest* or *Move back* above.
       :red_circle: \`203.0.113.2\`  failed. 203.0.113.2 has status error.
@@ -167,7 +167,7 @@ describe('the report of a request of several', () => {
     `)
   })
 
-  test('tells of a single one in a sentence, as for a single move', () => {
+  test('describes a single one in a sentence, as for a single move', () => {
     const request = requestFor({ kind: 'ip.evacuate', state: 'done', decidedAt: sentAt, sentAt, endedAt: sentAt + 18_000 })
     const done = [item(1, { state: 'done', ...took(18) })]
     const words = { done: phrase`${'203.0.113.1'} is assigned to ${'web-2'}.`, remark: undefined, handover: undefined }

@@ -120,7 +120,7 @@ describe('the call of the requester of a key', () => {
     const { text } = report(view({ request: approved, handover, now }), 'approved') ?? { text: '' }
 
     expect(text).toMatchInlineSnapshot(
-      `"<@U0ADA00001>, approved by <https://nimbus.slack.com/team/U0BEN00001|@Ben>: “Move \`203.0.113.10\`: \`web-1\` → \`web-2\`”. Press *Create key* above by <!date^1795024800^{time} {date_short_pretty}|2026-11-18 18:00 UTC>."`,
+      `"<@U0ADA00001>, approved by <https://nimbus.slack.com/team/U0BEN00001|@Ben>: “Move \`203.0.113.10\`: \`web-1\` → \`web-2\`”. Press *Create key* above by <!date^1795024800^{date_short_pretty} at {time}|2026-11-18 18:00 UTC>."`,
     )
     const two = requestFor({ ...approved, approvals: [...approvals, approvedBy('U0CHI00001')] })
     expect(report(view({ request: two, handover, now }), 'approved')?.text).toMatch(
@@ -142,8 +142,8 @@ describe('the call of the requester of a key', () => {
     ].map((sent) => sent?.text)
 
     expect(reminders.join('\n')).toMatchInlineSnapshot(`
-      ":hourglass_flowing_sand: <@U0ADA00001>, “Move \`203.0.113.10\`: \`web-1\` → \`web-2\`” is approved. Press *Create key* above by <!date^1795024800^{time} {date_short_pretty}|2026-11-18 18:00 UTC> (2 h left).
-      :hourglass_flowing_sand: <@U0ADA00001>, “Move \`203.0.113.10\`: \`web-1\` → \`web-2\`” is approved. Press *Create key* above by <!date^1795024800^{time} {date_short_pretty}|2026-11-18 18:00 UTC> (24 min left)."
+      ":hourglass_flowing_sand: <@U0ADA00001>, “Move \`203.0.113.10\`: \`web-1\` → \`web-2\`” is approved. Press *Create key* above by <!date^1795024800^{date_short_pretty} at {time}|2026-11-18 18:00 UTC> (2 h left).
+      :hourglass_flowing_sand: <@U0ADA00001>, “Move \`203.0.113.10\`: \`web-1\` → \`web-2\`” is approved. Press *Create key* above by <!date^1795024800^{date_short_pretty} at {time}|2026-11-18 18:00 UTC> (24 min left)."
     `)
   })
 

@@ -63,7 +63,7 @@ test('reads that take long begin before they are needed, so that no write waits 
   await expect.poll(() => account.lists).toBe(2)
 })
 
-test('an account that cannot be read is told, and is read again after 5 s', async () => {
+test('an account that cannot be read is reported, and is read again after 5 s', async () => {
   const { account, clock, read, first } = await withReads()
   const { get } = account.api.servers
   account.api.servers.get = async () => Promise.reject(new TypeError('no network'))

@@ -1,5 +1,5 @@
-import type { Message, Messenger } from '../../slack/web-api/messenger.ts'
-import { asRepeat } from '../messages/reports/resent.ts'
+import type { Message, Messenger } from '../../../slack/web-api/messenger.ts'
+import { asRepeat } from '../../messages/reports/resent.ts'
 import type { OwedNotice } from './owed-notices.ts'
 
 /** From this try on, a notice is posted although Slack doesn't answer the search for it: a repeated alarm is better than a missing one. */

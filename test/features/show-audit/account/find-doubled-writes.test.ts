@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import type { AuditEntry } from '../../../src/audit/entry.ts'
-import type { FoundEntry } from '../../../src/audit/find-entries.ts'
-import type { AccountEvent } from '../../../src/domain/account/account-event.ts'
-import { createFindDoubledWrites } from '../../../src/features/show-audit/account/find-doubled-writes.ts'
+import type { AuditEntry } from '../../../../src/audit/entry.ts'
+import type { FoundEntry } from '../../../../src/audit/find-entries.ts'
+import type { AccountEvent } from '../../../../src/domain/account/account-event.ts'
+import { createFindDoubledWrites } from '../../../../src/features/show-audit/account/find-doubled-writes.ts'
 
 const minutes = 60_000
 /** 18 November 2026, 14:00 UTC. */

@@ -1,8 +1,8 @@
-import type { ErrorCode } from '../../domain/errors/error-code.ts'
-import type { Keyring } from '../../domain/signing/keyring.ts'
-import { guardStore, type Redis } from '../../redis/connect.ts'
-import type { Keys } from '../../redis/key-names.ts'
-import type { Message } from '../../slack/web-api/messenger.ts'
+import type { ErrorCode } from '../../../domain/errors/error-code.ts'
+import type { Keyring } from '../../../domain/signing/keyring.ts'
+import { guardStore, type Redis } from '../../../redis/connect.ts'
+import type { Keys } from '../../../redis/key-names.ts'
+import type { Message } from '../../../slack/web-api/messenger.ts'
 
 /** How long a notice is owed, in ms. Operators don't need an older one, and nobody can put it back later. */
 const owedMs = 24 * 3_600_000
@@ -76,3 +76,4 @@ export function createOwedNotices({ redis, keys, keyring }: OwedNoticesParts) {
 
   return { draftOf, keep, drop, settle, list }
 }
+export type OwedNotices = ReturnType<typeof createOwedNotices>

@@ -1,4 +1,4 @@
-import type { Keyring } from '../../domain/signing/keyring.ts'
+import type { Keyring } from '../../../domain/signing/keyring.ts'
 
 /** The same problem is notified once in this time, over all replicas and requests. */
 export const quietMs = 3_600_000
