@@ -11,6 +11,8 @@ interface ListenerNeeds {
   handlers: InteractionHandlers
   openForm: OpenForm
   onReceived: NonNullable<ListenOptions['onReceived']>
+  /** Stops the updates of Home tabs. */
+  stopHome: () => Promise<void>
 }
 
 /** What the metrics call each kind of payload. Kinds come from outside, so every other one is `other`. */
@@ -41,8 +43,9 @@ export function createListenerFactory({ config, telemetry, redis, clients, opera
       onAcknowledged: (kind, ms) => metrics.acknowledged(payloads.get(kind) ?? 'other', ms),
       trace: (kind, work) => tracing.begin(`slack ${payloads.get(kind) ?? 'other'}`, {}, work),
     })
+    const { stopHome, ...handling } = needs
     const listening = listen(app, {
-      ...needs,
+      ...handling,
       command: config.slack.command,
       authorize: async (origin, what) => void (await access.authorize(origin, { to: 'read', what })),
       messenger,
@@ -60,6 +63,7 @@ export function createListenerFactory({ config, telemetry, redis, clients, opera
     async function stop(): Promise<void> {
       await app.stop()
       await listening.settle()
+      await stopHome()
     }
 
     return { start, stop }

@@ -69,7 +69,12 @@ export function createPeopleSide(foundation: Foundation) {
     onError,
     joinTrace: (request, at) => telemetry.tracing.join(request, `click ${at}`),
   })
-  const createListener = createListenerFactory(foundation, { handlers: interactions, openForm, onReceived: lastReceived.note })
+  const createListener = createListenerFactory(foundation, {
+    handlers: interactions,
+    openForm,
+    onReceived: lastReceived.note,
+    stopHome: home.stop,
+  })
 
   return { interactions, features, submit, commands: commands(), createListener }
 }

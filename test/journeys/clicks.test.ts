@@ -8,7 +8,7 @@ import { type PlannedStep, takeSteps } from '../requests/take-steps.ts'
 import type { Message } from '../sandbox/slack/slack.ts'
 import { policyInFile } from './policy-in-file.ts'
 import { buttonNames, cardOf, openRecords } from './records.ts'
-import { general, ops, people, startWorld, untilCard, untilReport, type World } from './world.ts'
+import { general, ops, people, shownTo, startWorld, untilCard, untilReport, type World } from './world.ts'
 
 const finn = 'U0FIN00001'
 const ines = 'U0INE00001'
@@ -196,7 +196,7 @@ async function press(
   const hands = slack.as(userId)
   let readUntil = slack.journal.length
   const hasNews = () => {
-    const news = slack.journal.slice(readUntil).some(({ method }) => method === 'response_url' || method === 'views.update')
+    const news = slack.journal.slice(readUntil).some(({ method }) => ['response_url', 'views.open', 'views.update'].includes(method))
     readUntil = slack.journal.length
     return news
   }
@@ -265,7 +265,7 @@ test('every button is answered once, for every person and every state of the req
   expect(new Set(Object.values(rows).map(({ state }) => state))).toEqual(new Set(requestStates))
   expect(cells).toHaveLength((Object.keys(rows).length + 1) * Object.keys(walkers).length * buttonNames.length)
   expect(cells.filter(({ words, effect }) => words.length !== 1 && !(words.length === 0 && effect))).toEqual([])
-  expect(Object.values(walkers).flatMap((userId) => world.slack.ephemerals(userId))).toEqual([])
+  expect(Object.values(walkers).flatMap((userId) => shownTo(world.slack, userId))).toEqual([])
   await expect(sheetOf(cells)).toMatchFileSnapshot('clicks.answers.md')
 
   const said = (row: string, walker: Walker, button: CardButton) =>
@@ -299,9 +299,9 @@ function unknown(cardTs: string): Request {
 const names: Record<string, string> = { [people.ada]: '@ada', [people.chiara]: '@chiara', S0ONCALL01: '@oncall', [ops]: '#ops' }
 
 function answerOf({ words, effect }: Cell): string {
-  const [said = ''] = words
-    .map(withoutDetails)
-    .map((text) => text.replaceAll(/<[@!#](?:subteam\^)?(\w+)>/g, (_, id) => names[id] ?? id).replaceAll(/ci-deploy-\d+/g, 'ci-deploy'))
+  const [said = ''] = words.map((text) =>
+    text.replaceAll(/<[@!#](?:subteam\^)?(\w+)>/g, (_, id) => names[id] ?? id).replaceAll(/ci-deploy-\d+/g, 'ci-deploy'),
+  )
   return [said, effect && `*${effect}*`].filter(Boolean).join(' ')
 }
 
@@ -402,7 +402,7 @@ describe('a button that the bot did not make like this', () => {
 
     await world.ben.click(cardOf(request, { value: buttonValue({ ...request, id: '0'.repeat(32) }) }), cardButtons.approve)
     await world.slack.until(() =>
-      world.slack.ephemerals(people.ben).some(({ text }) => text.startsWith('Lockkeeper no longer has this request')),
+      shownTo(world.slack, people.ben).some(({ text }) => text.startsWith('Lockkeeper no longer has this request')),
     )
 
     expect(await world.records.find(request.id)).toEqual(request)
@@ -422,7 +422,7 @@ describe('a button that the bot did not make like this', () => {
 
     await world.ben.click(older, 'Approve')
 
-    const said = await world.slack.until(() => world.slack.ephemerals(people.ben)[0]?.text)
+    const said = await world.slack.until(() => shownTo(world.slack, people.ben)[0]?.text)
     expect(said).toBe(`<@${people.ada}> already withdrew this. No change made.`)
     expect(await world.records.all()).toMatchObject([{ state: 'withdrawn', approvals: [] }])
   })
@@ -439,7 +439,7 @@ describe('a record that somebody has changed in Redis', () => {
 
     await world.ben.click(cardOf(request), cardButtons.approve)
 
-    const said = await slack.until(() => slack.ephemerals(people.ben)[0]?.text)
+    const said = await slack.until(() => shownTo(slack, people.ben)[0]?.text)
     expect(said).toMatchInlineSnapshot(
       `"The record of this request no longer matches what was requested. Nothing was done. The people who run Lockkeeper (<#C0OPS00001>) were notified. Run the command again."`,
     )
@@ -482,8 +482,3 @@ describe('a record that somebody has changed in Redis', () => {
     expect(world.accountApi.journal.writes()).toEqual([])
   })
 })
-
-/** The details of a request have its id and its times. */
-function withoutDetails(text: string): string {
-  return /By (rule|setting) .+Request `\w{32}`$/s.test(text) ? 'shows the details of the request' : text
-}

@@ -42,7 +42,7 @@ describe('an evacuation, like every other request,', () => {
 
     await ada.command('/infra moves', { channel: ops })
     expect((await untilShown(slack, people.ada, /in progress/)).text).toMatch(/moving, 0 of 3 moved/)
-    expect(await openHome(world, people.ada)).toContain('moving for')
+    expect(await openHome(world, people.ada)).toMatch(/moving, \d of \d+ moved, since </)
     await untilReport(slack, card.ts, /Done/)
 
     await expect.poll(() => figure(world, 'lockkeeper_moves_in_flight'), { timeout: 3_000 }).toBe(0)

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { usualTimings } from '../../src/domain/timings.ts'
-import { general, ops, people, startWorld, untilCard, untilReport, untilShown, type World } from './world.ts'
+import { general, ops, people, shownTo, startWorld, untilCard, untilReport, untilShown, type World } from './world.ts'
 
 async function approvedMove(world: World) {
   const { elasticIp, target } = world.accountApi.world.movable()
@@ -172,10 +172,22 @@ describe('a service that the bot needs is away', () => {
     await untilShown(world.slack, people.ben, /Already approved by you/)
     await untilReport(world.slack, card.ts, /Done/)
 
-    const answers = world.slack.ephemerals(people.ben).map(({ text }) => text)
+    const answers = shownTo(world.slack, people.ben).map(({ text }) => text)
     expect(answers.filter((text) => text.startsWith('Already approved by you'))).toHaveLength(1)
     expect(answers.length).toBeLessThanOrEqual(2)
     expect(answers.join()).not.toContain('Still working')
+  })
+
+  test('Slack is slow to update the request message: an approval that was taken gets no interim message', async () => {
+    const world = await startWorld({ account: { moveTakes: { min: 60_000, max: 60_000 } } })
+    await world.ada.command('/infra ip move 203.0.113.10 web-2', { channel: ops })
+    const card = await untilCard(world.slack, /needs approval from/)
+    world.slack.faults.add({ method: 'chat.update', times: 10, kind: 'delay', delayMs: 2_600 })
+
+    await world.ben.click(card, 'Approve')
+    await untilCard(world.slack, /\*Moving\*/)
+
+    expect(world.slack.ephemerals(people.ben)).toEqual([])
   })
 
   test('Slack loses the answer to a report: the bot searches for it and does not post it twice', async () => {

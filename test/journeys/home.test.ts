@@ -126,6 +126,18 @@ describe('the Home tab', () => {
     expect(world.accountApi.journal.writes().filter(({ method }) => method === 'PATCH')).toHaveLength(1)
   })
 
+  test('is shown again when a request on it ends while it stays open', async () => {
+    const world = await startWorld()
+    const { card } = await requestMove(world)
+    await openHome(world, people.chiara)
+    await world.slack.until(() => /Needs your approval \(1\)/.test(wordsOf(world, people.chiara)))
+
+    await world.ben.click(card, 'Approve')
+    await untilReport(world.slack, card.ts, /Done/)
+
+    await world.slack.until(() => /Nothing needs your approval/.test(wordsOf(world, people.chiara)), { timeoutMs: 15_000 })
+  })
+
   test('answers a stale button in a direct message if no modal can be opened, and is updated', async () => {
     const world = await startWorld()
     const { card } = await requestMove(world)

@@ -57,7 +57,7 @@ export function requestChange(kind: ModelRequest['kind'], number: number, reques
         if (requester === guest) return said.startsWith("Guests can't")
         if (!allowed.includes(requester)) return said.startsWith("You can't request this here")
         // A worker may be posting the card already.
-        const isYes = /^Request (sent|recorded)\./.test(said)
+        const isYes = /^Request (posted|recorded)\b/.test(said)
         return requester === by ? isYes : said !== '' && !isYes && !saysRedisIsAway(said)
       }
     },

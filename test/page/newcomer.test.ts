@@ -88,7 +88,10 @@ test('a guest can press the button of a request, and reads that guests are refus
   await hintOf(page).getByRole('button', { name: 'the request' }).click()
   await waiting(page).getByRole('button', { name: 'Approve' }).click()
 
-  await page.getByRole('article').getByText('Guests').last().waitFor()
+  const refusal = page.getByRole('dialog').filter({ hasText: 'Not possible' })
+  await refusal.getByText('Guests').waitFor()
+  await page.keyboard.press('Escape')
+  await refusal.waitFor({ state: 'detached' })
   expect(
     await people(page)
       .getByRole('button', { name: /Dov Meyer \(you\)$/ })
@@ -135,6 +138,29 @@ test('the drawer breaks the account API until it is turned off, and says what it
   await drawer.getByText(/hours older now|No request is open/).waitFor()
 })
 
+test('the drawer covers no message: it is beside them, and on a phone it closes and says what is broken now', patience, async () => {
+  const { sandbox, browser } = current()
+  const page = await browser.open(sandbox.url)
+  const drawer = await openDrawer(page)
+  const [messages, beside] = [await page.getByRole('log').boundingBox(), await drawer.boundingBox()]
+  expect(messages && beside && messages.x + messages.width <= beside.x).toBe(true)
+  await drawer.getByRole('button', { name: 'Close the drawer' }).click()
+
+  const onPhone = await browser.open(sandbox.url, { viewport: phone, hasTouch: true, isMobile: true })
+  const refuses = onPhone.getByRole('switch', { name: 'The account API refuses' })
+  await openDrawer(onPhone)
+  await refuses.click()
+  await onPhone.getByText('Broken now: The account API refuses 203.0.113.15.').waitFor()
+  expect(await onPhone.getByRole('complementary', { name: 'Break something' }).count()).toBe(0)
+  expect(await onPhone.getByRole('button', { name: 'something is broken now' }).innerText()).toBe('1')
+  await browser.shoot(onPhone, '36-phone-broken')
+
+  await openDrawer(onPhone)
+  await refuses.click()
+  await onPhone.getByText('No longer broken: The account API refuses 203.0.113.15.').waitFor()
+  expect(await onPhone.getByText('Broken now').count()).toBe(0)
+})
+
 test('two people are side by side, each with their own page and their own phone', patience, async () => {
   const { sandbox, browser } = current()
   const page = await browser.open(sandbox.url)
@@ -160,6 +186,7 @@ test('two people are side by side, each with their own page and their own phone'
   await ada.getByRole('button', { name: 'Break something' }).click()
   await ada.getByRole('switch', { name: 'Slack is slow' }).click()
   await ben.getByRole('button', { name: 'something is broken now' }).waitFor()
+  await ada.getByRole('button', { name: 'something is broken now' }).click()
   await ada.getByRole('switch', { name: 'Slack is slow' }).click()
   await ben.getByRole('button', { name: 'Break something', exact: true }).waitFor()
   await page.getByRole('link', { name: 'One person' }).click()

@@ -56,6 +56,21 @@ test('an approved key waits for its requester, and a finished request for nobody
   expect(people.map((person) => waitingFor(requests, person).length)).toEqual([1, 0, 0, 0])
 })
 
+test('an approver whose own request waits may switch to another one, or break the glass', () => {
+  const own = card([stageButtons.approve], { text: `<@${ben.id}> needs approval` })
+
+  expect(nextStep(ben, people, requestsIn([own]))).toMatchObject({ is: 'switch-from-own', to: chiara })
+  expect([step(ben, own), step(ada, own), step(chiara, own)]).toEqual(['switch-from-own', 'switch-to-approver', 'decide'])
+})
+
+test('a request knows the message that shows its token, until a newer one is made', () => {
+  const key = finished()
+  const token = message([], { ephemeral: true, text: 'Your new API key ci-deploy It is in this message, only visible to you.' })
+  const move = card([stageButtons.approve])
+
+  expect(requestsIn([key, token, move]).map(({ tokenTs }) => tokenTs)).toEqual([token.ts, undefined])
+})
+
 test('what waits for a person is named: requests to decide, and keys to create', () => {
   const waiting = [card([stageButtons.approve]), card([stageButtons.approve], { text: `<@${ben.id}> needs approval` })]
   const keys = [card([stageButtons.handOver]), card([stageButtons.handOver], { text: `<@${chiara.id}> needs approval` })]
@@ -116,11 +131,6 @@ test('a withdrawn request has no report to wait for or to read', () => {
   for (const person of [ada, ben]) {
     expect(nextStep(person, people, requestsIn(withReminder))).toMatchObject({ is: 'explore', request: { isReported: false } })
   }
-})
-
-test('an approver who requested something is sent to another approver', () => {
-  const own = card([stageButtons.approve], { text: `<@${ben.id}> needs approval` })
-  expect(nextStep(ben, people, requestsIn([own]))).toMatchObject({ is: 'switch-to-approver', to: chiara })
 })
 
 test('a guest is sent to a button only where there is one', () => {

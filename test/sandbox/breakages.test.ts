@@ -71,7 +71,7 @@ test('somebody moves the address of the newest open request, and after its appro
   expect(said).toBe(`${elasticIp.address} is on ${hostname} now.`)
   await sandbox.slack.until(() => cardNow()?.text.includes(String(hostname)))
   expect(sandbox.accountApi.journal.writes()).toEqual([])
-  expect((await use({ id: 'moved-meanwhile' })).said).toBe('No open request moves an address. Request a move first.')
+  expect((await use({ id: 'moved-meanwhile' })).said).toBe('No open request moves an address. Request a move or an evacuation first.')
 })
 
 test('four hours later an open request has expired', async () => {
@@ -103,6 +103,37 @@ test('a server that goes down is proposed to be evacuated, and on again before t
   expect(on.said).toBe('web-1 is on again, and Alertmanager has told Lockkeeper that the alert resolved.')
   await sandbox.slack.until(() => /\*Withdrawn\*.*The alert resolved/s.test(cardNow()?.text ?? ''))
   expect(shownOn()).toBe(before)
+})
+
+/** Requests to evacuate web-1, and returns a function that finds its message. */
+async function requestEvacuation() {
+  await sandbox.slack.as(ada).command('/infra evacuate web-1 web-2', { channel: ops })
+  const card = await sandbox.slack.until(() =>
+    sandbox.slack.messages(ops).findLast(({ text }) => /Evacuate .*web-1.*\n<@\w+> needs approval/.test(text)),
+  )
+  return { card, cardNow: () => sandbox.slack.messages(ops).find(({ ts }) => ts === card.ts)?.text ?? '' }
+}
+
+test('an evacuation ends in part if the account API refuses an address or somebody moves one, and the rest can be retried and moved back', async () => {
+  const { slack, accountApi } = sandbox
+  const before = accountApi.journal.writes().length
+  await use({ id: 'address-refused', on: true })
+  const { card, cardNow } = await requestEvacuation()
+  const { said } = await use({ id: 'moved-meanwhile' })
+  expect(said).toMatch(/^203\.0\.113\.16 is on [\w-]+ now\.$/)
+
+  await slack.as(ben).click(card, 'Approve')
+  await slack.until(() => /Partly done/.test(cardNow()), { timeoutMs: 10_000 })
+
+  expect(
+    accountApi.journal
+      .writes()
+      .slice(before)
+      .map(({ method }) => method),
+  ).toEqual(['PATCH', 'PATCH'])
+  expect(cardNow()).toMatch(/1 of 3 moved.*203\.0\.113\.15.*203\.0\.113\.16/s)
+  const buttons = JSON.stringify(slack.messages(ops).find(({ ts }) => ts === card.ts)?.blocks)
+  for (const button of ['Retry the rest', 'Move back']) expect(buttons).toContain(button)
 })
 
 test('what is not in the list is refused in one sentence', async () => {

@@ -1,4 +1,5 @@
-import { MoveInput } from '../../src/domain/elastic-ip-move/elastic-ip-move.ts'
+import { resourcesOf } from '../../src/domain/request/request.ts'
+import { refusal } from './account-api/answer.ts'
 import type { AccountApi } from './account-api/start-account-api.ts'
 import type { Breakage } from './breakage.ts'
 import type { SendAlert } from './send-alert.ts'
@@ -15,6 +16,8 @@ interface BreakageParts {
 
 const slowMs = 2_000
 const skippedHours = 4
+/** One of several addresses of web-1, so that an evacuation ends in part. */
+const refusedAddress = '203.0.113.15'
 
 /** Creates what people can break in the sandbox. Add the next one to this list. */
 export function createBreakages({ slack, accountApi, requests, sendAlert }: BreakageParts): Breakage[] {
@@ -27,10 +30,16 @@ export function createBreakages({ slack, accountApi, requests, sendAlert }: Brea
       for (const method of ['*', 'response_url'])
         slack.faults.add({ method, kind: 'delay', delayMs: slowMs, times: Number.POSITIVE_INFINITY, when: isOn })
     }),
+    switchOf(
+      'address-refused',
+      `The account API refuses ${refusedAddress}`,
+      'Moves of this one address fail. Evacuate web-1 to see it.',
+      (isOn) => refuseMoves(accountApi, isOn),
+    ),
     {
       id: 'moved-meanwhile',
-      name: 'Someone else moves the address',
-      effect: 'Assigns the Elastic IP of the newest open request to a third server, without Lockkeeper.',
+      name: 'Someone else moves an address',
+      effect: 'Assigns an Elastic IP of the newest open move or evacuation to a third server, without Lockkeeper.',
       kind: 'act',
       verb: 'Move it',
       run: () => moveMeanwhile({ accountApi, requests }),
@@ -57,13 +66,30 @@ function switchOf(id: string, name: string, effect: string, plan: (isOn: () => b
   return { id, name, effect, kind: 'switch', isOn: () => on, turn }
 }
 
+function refuseMoves({ faults, world }: BreakageParts['accountApi'], isOn: () => boolean) {
+  const { id } = world.elasticIps().find(({ address }) => address === refusedAddress) ?? {}
+  const { status, body } = refusal(422, 'ELASTIC_IP_LOCKED', 'The Elastic IP is locked').answer
+  return faults.add({
+    method: 'PATCH',
+    path: `/elastic_ips/${id}`,
+    kind: 'status',
+    status,
+    body,
+    times: Number.POSITIVE_INFINITY,
+    when: isOn,
+  })
+}
+
 async function moveMeanwhile({ accountApi: { world }, requests }: Pick<BreakageParts, 'accountApi' | 'requests'>): Promise<string> {
-  const request = (await requests.open()).find(({ kind }) => kind === 'ip.move')
-  if (!request) return 'No open request moves an address. Request a move first.'
-  const { elasticIpId } = MoveInput.parse(request.input)
-  const third = world.third(elasticIpId)
-  world.moveBehindOurBack(elasticIpId, third.id)
-  return `${world.elasticIp(elasticIpId)?.address} is on ${third.hostname} now.`
+  const [request] = (await requests.open()).filter(({ kind }) => kind === 'ip.move' || kind === 'ip.evacuate')
+  if (!request) return 'No open request moves an address. Request a move or an evacuation first.'
+  const ids = resourcesOf(request).map((resource) => resource.replace(/^elastic_ip:/, ''))
+  // The last address of an evacuation is sent last, so that it can still be moved while the others are.
+  const elasticIp = world.elasticIps().findLast(({ id }) => ids.includes(id))
+  if (!elasticIp) return 'The account has none of the addresses of the newest open request.'
+  const third = world.third(elasticIp.id)
+  world.moveBehindOurBack(elasticIp.id, third.id)
+  return `${elasticIp.address} is on ${third.hostname} now.`
 }
 
 async function skipHours({ open, shiftTimes }: BreakageParts['requests']): Promise<string> {

@@ -1,6 +1,7 @@
 import type { ChangeKind } from '../../domain/policy/change-kind.ts'
 import type { LinkTo, Request } from '../../domain/request/request.ts'
 import type { RequestSignatures } from '../../domain/request/request-signature.ts'
+import { modal } from '../../slack/blocks/modal.ts'
 import { notice } from '../../slack/blocks/notice.ts'
 import type { OpenForm } from '../../slack/commands/forms/form.ts'
 import type { Click, InteractionHandlers } from '../../slack/commands/handlers.ts'
@@ -74,22 +75,32 @@ export function createCardButtons({
       await openForm(click.triggerId, breakGlassForm({ origin, extra: click.value }, catalog.titleOf(request)), async () => {})
       return
     }
-    const { missing, needed } = await decide.approve(request, origin)
+    const { missing, needed } = await decide.approve(request, origin, click.answer.elsewhere)
     if (missing > 0) await click.answer.ephemeral(notice(counted({ missing, needed })))
+  }
+
+  /**
+   * Shows the details in a dialog, because an ephemeral message is below the newest message of the channel, far from an old card. Slack does
+   * not open a dialog later than 3 s after the click.
+   */
+  async function showDetails(request: Request, { triggerId, answer }: Click): Promise<void> {
+    const shown = details(request)
+    const view = modal({ title: 'Request details', blocks: shown.blocks })
+    await openForm(triggerId, view, async () => undefined).catch(() => answer.ephemeral(shown))
   }
 
   return {
     clicks: {
       [cardButtons.approve]: button(approve),
       [cardButtons.reject]: openReject,
-      [cardButtons.withdraw]: button((request, { origin }) => decide.withdraw(request, origin)),
+      [cardButtons.withdraw]: button((request, { origin, answer }) => decide.withdraw(request, origin, answer.elsewhere)),
       [cardButtons.handOver]: button(handOver),
       [cardButtons.again]: openAgain,
       [cardButtons.reverse]: openReverse,
       [cardButtons.retry]: openRetry,
-      [cardButtons.details]: button((request, click) => click.answer.ephemeral(details(request))),
-      [cardButtons.stopTracking]: button((request, { origin }) => decide.stopTracking(request, origin)),
-      [cardButtons.trackAgain]: button((request, { origin }) => decide.trackAgain(request, origin)),
+      [cardButtons.details]: button(showDetails),
+      [cardButtons.stopTracking]: button((request, { origin, answer }) => decide.stopTracking(request, origin, answer.elsewhere)),
+      [cardButtons.trackAgain]: button((request, { origin, answer }) => decide.trackAgain(request, origin, answer.elsewhere)),
     },
     submissions: { [rejectCallbackId]: submitReject, [breakGlassCallbackId]: submitBreakGlass },
   }

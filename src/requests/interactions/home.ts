@@ -1,14 +1,15 @@
-import type { Button } from '@slack/web-api'
+import type { Button, KnownBlock } from '@slack/web-api'
 import type { Origin } from '../../domain/approval/origin.ts'
 import { isOpen, type Outline, type Request } from '../../domain/request/request.ts'
 import type { Click } from '../../slack/commands/handlers.ts'
-import type { Mrkdwn } from '../../slack/text/text.ts'
+import { type Mrkdwn, mrkdwn } from '../../slack/text/text.ts'
 import type { Messenger } from '../../slack/web-api/messenger.ts'
 import type { Access } from '../access/access.ts'
 import { refreshHome } from '../messages/buttons.ts'
 import type { CardView } from '../messages/card/card-view.ts'
 import { type HomeContent, homeBlocks, refusedHome } from '../messages/home-view.ts'
 import type { Store } from '../store/store.ts'
+import { createHomeWatch } from './home-watch.ts'
 
 /** Check rights for at most 500 waiting requests. Load at most 100 of the others, which is more than a Home tab can show. */
 const most = { waiting: 500, shown: 100, ended: 20 }
@@ -27,9 +28,24 @@ interface HomeParts {
 
 /** Creates the Home tab of each person: requests that wait for their decision, their own requests, and changes under way. */
 export function createHome({ store, access, messenger, buttons, view, linkTo, onError }: HomeParts) {
+  const watch = createHomeWatch({ findMany: store.findMany, publish: publishAgain, onError })
+
   /** Publishes the Home tab of a person. `refused`: why they may not use Lockkeeper. */
   async function show(viewer: Origin, refused: Mrkdwn | undefined): Promise<'shown' | { refused: string } | { unavailable: string }> {
-    const blocks = refused ? refusedHome(refused) : homeBlocks(await gather(viewer))
+    const content = refused ? undefined : await gather(viewer)
+    const published = await publish(viewer, content ? homeBlocks(content) : refusedHome(refused ?? mrkdwn``))
+    watch.watch(viewer, content && published === 'shown' ? openOn(content) : [])
+    return published
+  }
+
+  /** Publishes a tab that a person opened earlier. Nobody has done anything now, so a refusal is not noted, and the tab stays as it is. */
+  async function publishAgain(viewer: Origin): Promise<Request[] | undefined> {
+    if (!(await access.judge(viewer, { to: 'read' })).allowed) return undefined
+    const content = await gather(viewer)
+    return (await publish(viewer, homeBlocks(content))) === 'shown' ? openOn(content) : undefined
+  }
+
+  async function publish(viewer: Origin, blocks: KnownBlock[]) {
     const published = await messenger.publishHome(viewer.userId, blocks)
     if (published.is === 'sent') return 'shown'
     onError(new Error(`a Home tab could not be shown: ${JSON.stringify(published)}`))
@@ -95,6 +111,12 @@ export function createHome({ store, access, messenger, buttons, view, linkTo, on
     await show(origin, undefined)
   }
 
-  return { show, clicks: { [refreshHome]: refresh } }
+  return { show, clicks: { [refreshHome]: refresh }, stop: watch.stop }
 }
+
+/** Returns the requests on a page that can still change, those first that the viewer can decide. */
+function openOn({ waitsForMe, underway, mine }: HomeContent): Request[] {
+  return [...waitsForMe, ...underway, ...mine].map(({ card }) => card.request).filter(({ state }) => isOpen(state))
+}
+
 export type Home = ReturnType<typeof createHome>

@@ -9,7 +9,6 @@ import type { CardView } from './card/card-view.ts'
 import { cardBody, prefixOf } from './card/open-card.ts'
 import { stateWithCount } from './items/items.ts'
 import { unreadableRequests } from './refusals/unreadable-requests.ts'
-import { timeApproved, timeTaken } from './words.ts'
 
 export interface HomeEntry {
   card: CardView
@@ -53,13 +52,13 @@ export function homeBlocks({ waitsForMe, mine, underway, unread, unreadable, but
   blocks.push(...actions([...buttons, refresh], `home-actions-${now}`))
   add(blocks, {
     title: `Your requests (${mine.length + unread.mine})`,
-    entries: mine.map((entry) => shortEntry(entry, 'mine', now)),
+    entries: mine.map((entry) => shortEntry(entry, 'mine')),
     upTo: 80,
     unread: unread.mine,
   })
   add(blocks, {
     title: `In progress (${underway.length + unread.underway})`,
-    entries: underway.map((entry) => shortEntry(entry, 'underway', now)),
+    entries: underway.map((entry) => shortEntry(entry, 'underway')),
     upTo: mostBlocks - 2,
     unread: unread.underway,
   })
@@ -95,9 +94,9 @@ function wholeEntry({ card, link: address }: HomeEntry): KnownBlock[] {
   ]
 }
 
-function shortEntry({ card, link: address }: HomeEntry, part: string, now: number): KnownBlock[] {
+function shortEntry({ card, link: address }: HomeEntry, part: string): KnownBlock[] {
   const { request } = card
-  const how = stateLine(card, now)
+  const how = stateLine(card)
   const who = part === 'mine' ? [] : [mrkdwn`requested by ${mention(request.origin.userId)}`]
   const line = joinMrkdwn([how, ...who, mrkdwn`in <#${request.origin.channelId}>`, link(address, 'Open the request')], '  ·  ')
   return [
@@ -106,8 +105,11 @@ function shortEntry({ card, link: address }: HomeEntry, part: string, now: numbe
   ]
 }
 
-/** Says the state of a request, with its deadline or since when. A request that ended can be under way again, so only the state decides. */
-function stateLine({ request, description, handoverLabel, rule }: CardView, now: number): Mrkdwn {
+/**
+ * Says the state of a request, with its deadline or since when. It names times and no durations, because the page stays as it was published.
+ * A request that ended can be under way again, so only the state decides.
+ */
+function stateLine({ request, description, handoverLabel, rule }: CardView): Mrkdwn {
   const state = stateWithCount(request, description.underway)
   if (request.state === 'waiting' && request.needsApproval) {
     const approvers = whoIsAsked(request, rule)
@@ -116,10 +118,12 @@ function stateLine({ request, description, handoverLabel, rule }: CardView, now:
   if (request.state === 'approved') {
     return handoverLabel
       ? mrkdwn`${state}: press *${handoverLabel}* on the request by ${dateTime(request.expiresAt)}`
-      : mrkdwn`${state} ${timeApproved(request, now)} ago`
+      : mrkdwn`${state}, ${dateTime(request.decidedAt ?? request.createdAt)}`
   }
-  if (request.state === 'starting' || request.state === 'tracking')
-    return mrkdwn`${stateWithCount(request, description.underway, timeTaken(request, now))}`
+  if (request.state === 'starting' || request.state === 'tracking') {
+    const since = mrkdwn`since ${dateTime(request.sentAt ?? request.createdAt)}`
+    return joinMrkdwn([mrkdwn`${state}`, since], (request.items ?? []).length < 2 ? ' ' : ', ')
+  }
   return request.endedAt === undefined ? mrkdwn`${state}` : mrkdwn`${state}, ${dateTime(request.endedAt)}`
 }
 

@@ -13,6 +13,11 @@ export interface Answer {
   replace(message: Message): Promise<void>
 }
 
+export interface ClickAnswer extends Answer {
+  /** Says that the message with the button shows the result. No interim answer is posted from now on. */
+  elsewhere(): void
+}
+
 interface Delivery {
   /** The same for every delivery of one interaction, so that what it creates is created once. */
   deliveryKey: string
@@ -46,6 +51,7 @@ export interface ShortcutMessage {
 }
 
 export interface Click extends Delivery {
+  answer: ClickAnswer
   actionId: string
   responseUrl: string | undefined
   /** The value of the button, or of the chosen option. */

@@ -5,7 +5,7 @@ import type { OpenForm } from '../commands/forms/form.ts'
 import type { Authorize, FormHandler, Handler } from '../commands/handlers.ts'
 import type { TrackedAnswer } from './answering.ts'
 import type { Explain } from './explain.ts'
-import { interimAfterMs, slowWords } from './interim-answer.ts'
+import { interimAfterMs, slowClickWords, slowWords } from './interim-answer.ts'
 
 /**
  * Waits at most 100 ms for the duplicate check before the acknowledgement, so that a hanging Redis does not delay it. The acknowledgement
@@ -52,8 +52,9 @@ export function createServe({ authorize, openForm, isFirstDelivery, explain }: S
     const press = value === undefined ? deliveryKey : [origin.userId, at, value].join(' ')
     const isAgain = served.has(press)
     served.add(press)
+    const onMessage = value !== undefined && origin.channelId !== ''
     const interim = setTimeout(() => {
-      if (!answer.given() && !isAgain) void answer.interim(notice(slowWords))
+      if (!answer.given() && !isAgain) void answer.interim(notice(onMessage ? slowClickWords : slowWords))
     }, interimAfterMs)
     try {
       if (!(await isFirst)) return
@@ -80,7 +81,7 @@ export function createServe({ authorize, openForm, isFirstDelivery, explain }: S
         throw error
       })
     } catch (error) {
-      await answer.ephemeral(notice(explain(error, at)))
+      await answer.refuse(notice(explain(error, at)))
     } finally {
       clearTimeout(interim)
       if (!isAgain) served.delete(press)

@@ -66,7 +66,8 @@ function startButtons() {
   function approve(request: Request): Promise<unknown> {
     const handler = buttons.clicks[cardButtons.approve]
     if (typeof handler !== 'function') throw new Error('Approve opens a form')
-    return handler({ actionId: cardButtons.approve, value: buttonValue(request), origin: ben, onHome: false } as Click)
+    const answer = { elsewhere: effect('shown on the card') } as Partial<Click['answer']>
+    return handler({ actionId: cardButtons.approve, value: buttonValue(request), origin: ben, onHome: false, answer } as Click)
   }
 
   function submitReject(request: Request): Promise<unknown> | undefined {
@@ -141,7 +142,7 @@ test('an approval of a request that this version wrote counts', async () => {
   await approve(request)
 
   expect((await store.find(request.id))?.state).toBe('approved')
-  expect(effects).toEqual(['woken up', 'shown'])
+  expect(effects).toEqual(['shown on the card', 'woken up', 'shown'])
 })
 
 test('the form of a rejection names what is rejected', async () => {

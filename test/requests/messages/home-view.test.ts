@@ -85,13 +85,13 @@ describe('the Home tab', () => {
       [Withdraw]
       # In progress (1)
       *Move \`203.0.113.10\`: \`web-1\` → \`web-2\`*
-      moving for 43 s  ·  requested by <@U0ADA00001>  ·  in <#C0OPS00001>  ·  <https://nimbus-works.slack.com/archives/C0OPS00001/p1795010400000100|Open the request>
+      moving since <!date^1795012157^{time} {date_short_pretty}|2026-11-18 14:29 UTC>  ·  requested by <@U0ADA00001>  ·  in <#C0OPS00001>  ·  <https://nimbus-works.slack.com/archives/C0OPS00001/p1795010400000100|Open the request>
       [Stop tracking, asks once more]
       (Updated <!date^1795012200^{time} {date_short_pretty}|2026-11-18 14:30 UTC>)"
     `)
   })
 
-  test('says how long a change has been under way, also if it was reported as ended before', () => {
+  test('says since when a change has been under way, and no duration that would be untrue later, also if it was reported as ended before', () => {
     const sentAt = now - 25 * minutes
     const words = readableBlocks(
       homeBlocks(
@@ -106,8 +106,8 @@ describe('the Home tab', () => {
     )
 
     expect(words.match(/^.*(?= {2}· {2}in )/gm)).toEqual([
-      'moving for 25\u00a0min',
-      'approved 1\u00a0min ago',
+      `moving since <!date^${sentAt / 1000}^{time} {date_short_pretty}|2026-11-18 14:05 UTC>`,
+      `approved, <!date^${(now - minutes) / 1000}^{time} {date_short_pretty}|2026-11-18 14:29 UTC>`,
       'no longer tracked, <!date^1795011600^{time} {date_short_pretty}|2026-11-18 14:20 UTC>',
     ])
   })

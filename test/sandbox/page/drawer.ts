@@ -1,14 +1,20 @@
 import { html, nothing, type TemplateResult } from 'lit-html'
 import type { Api, Breakage } from './api.ts'
 import { icons } from './icons.ts'
+import { unbrokenWords } from './unbroken-words.ts'
 
 export interface DrawerOptions {
   api: Api
+  /** Shows a sentence after the drawer has closed by itself. */
+  notify(sentence: string, about: string): void
   update(): void
 }
 
+/** Whether the drawer covers what people watch, so that it closes once something is broken. */
+const covers = () => matchMedia('(max-width: 1040px)').matches
+
 /** The drawer in which people break things, to see what Lockkeeper does then. Without a sandbox around the page it is empty and not offered. */
-export function createDrawer({ api, update }: DrawerOptions) {
+export function createDrawer({ api, notify, update }: DrawerOptions) {
   let breakages: Breakage[] = []
   let isOpen = false
   let busy: string | undefined
@@ -27,6 +33,7 @@ export function createDrawer({ api, update }: DrawerOptions) {
   async function use(id: string, on?: boolean) {
     busy = id
     said = undefined
+    if (covers()) setOpen(false)
     update()
     const answer = await api.break(id, on)
     busy = undefined
@@ -34,7 +41,16 @@ export function createDrawer({ api, update }: DrawerOptions) {
     others.postMessage('changed')
     const sentence = answer.ok ? answer.said : answer.error
     if (sentence) said = { id, sentence }
+    const words = sentence ?? stateOf(id)
+    if (!isOpen && words) notify(words, 'drawer')
     update()
+  }
+
+  const isBroken = (breakage: Breakage) => breakage.kind === 'switch' && breakage.isOn
+
+  function stateOf(id: string): string | undefined {
+    const breakage = breakages.find((one) => one.id === id)
+    return breakage && `${isBroken(breakage) ? 'Broken now' : 'No longer broken'}: ${breakage.name}.`
   }
 
   function setOpen(next: boolean) {
@@ -71,7 +87,7 @@ export function createDrawer({ api, update }: DrawerOptions) {
     return html`<li class="breakage">
       <div class="breakage-words">
         <strong>${name}</strong>
-        <span id=${`break-${id}`}>${effect}</span>
+        <span id=${`break-${id}`}>${unbrokenWords(effect)}</span>
         <span class="breakage-said" role="status">${said?.id === id ? said.sentence : nothing}</span>
       </div>
       ${control(breakage)}
@@ -86,15 +102,15 @@ export function createDrawer({ api, update }: DrawerOptions) {
     /** Renders the button that opens the drawer. It shows while a switch is on. */
     toggle(): TemplateResult | typeof nothing {
       if (breakages.length === 0) return nothing
-      const broken = breakages.some((breakage) => breakage.kind === 'switch' && breakage.isOn)
+      const broken = breakages.filter(isBroken).length
       return html`<button
         type="button"
-        class="bar-button drawer-toggle ${broken ? 'is-on' : ''}"
-        aria-label=${broken ? 'Break something (something is broken now)' : 'Break something'}
+        class="bar-button drawer-toggle ${broken > 0 ? 'is-on' : ''}"
+        aria-label=${broken > 0 ? 'Break something (something is broken now)' : 'Break something'}
         aria-expanded=${isOpen ? 'true' : 'false'}
         @click=${() => setOpen(!isOpen)}
       >
-        ${icons.hammer}<span class="bar-words">${broken ? 'Something is broken' : 'Break something'}</span>
+        ${icons.hammer}<span class="bar-words">${broken > 0 ? 'Something is broken' : 'Break something'}</span>${broken > 0 ? html`<span class="badge">${broken}</span>` : nothing}
       </button>`
     },
 

@@ -48,6 +48,9 @@ export function createHint({ fill, actAs, goTo, open, show, beside, update }: Hi
         return html`${who} There is no request yet. ${switchTo(step.to, 'Request a move as')}`
       case 'switch-to-approver':
         return html`${who} The request needs an approver. ${switchTo(step.to, 'Now switch to')}`
+      case 'switch-from-own':
+        return html`${who} Your request needs another approver. ${switchTo(step.to, 'Now switch to')} Or approve it alone, as in an emergency:
+          press <strong>Approve</strong> on ${link('your request', () => show(step.request))}.`
       case 'decide':
         return html`${who} ${link('A request', () => show(step.request))} needs your approval: press <strong>Approve</strong> or
           <strong>Reject</strong>.`
@@ -68,7 +71,14 @@ export function createHint({ fill, actAs, goTo, open, show, beside, update }: Hi
     }
   }
 
-  const ending = (request: ShownRequest) =>
+  const ending = (request: ShownRequest) => html`${token(request)} ${result(request)}`
+
+  const token = (request: ShownRequest) =>
+    request.tokenTs === undefined
+      ? nothing
+      : html`Your token is in ${link('the message below', () => show({ ...request, ts: request.tokenTs ?? request.ts }))}. It isn't shown again.`
+
+  const result = (request: ShownRequest) =>
     request.isReported
       ? html`The result is in the ${link('thread', () => open(request))}.`
       : html`${link('The request', () => show(request))} has ended.`

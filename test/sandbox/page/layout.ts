@@ -105,11 +105,11 @@ export function createLayout(parts: LayoutOptions) {
     const thread = threadOf(list)
     const main = mainChannel(workspace)
     const step = nextStep(desk.me(), workspace.people, requests, main?.id === desk.channel().id ? undefined : main)
-    return html`<div class="desk ${thread ? 'has-thread' : ''}">
+    return html`<div class="desk ${thread ? 'has-thread' : ''} ${drawer.isOpen() ? 'has-drawer' : ''}">
         ${topBar(frame)}
         <div class="side-column">${sideBar(frame)} ${toasts.render()}</div>
-        ${places.render({ frame, list, hint: hint.render(desk.me(), step), composer: channelComposer() })} ${thread ?? nothing}
+        ${places.render({ frame, list, hint: hint.render(desk.me(), step), composer: channelComposer() })} ${thread ?? nothing} ${drawer.render()}
       </div>
-      ${drawer.render()} ${modal.render(navigation.formsOf(desk.views()), list.names)} ${confirm.render()} ${notices.render()}`
+      ${modal.render(navigation.formsOf(desk.views()), list.names)} ${confirm.render()} ${notices.render()}`
   }
 }

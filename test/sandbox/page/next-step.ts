@@ -1,11 +1,12 @@
 import type { Channel, Person } from './api.ts'
 import { type ShownRequest, waitingFor } from './requests.ts'
 
-/** What a newcomer can do next. `to` is the person to switch to. */
+/** What a newcomer can do next. `to` is the person to switch to. `switch-from-own`: an approver made the request, and may approve it alone. */
 export type NextStep =
   | { is: 'request' }
   | { is: 'go-to'; channel: Channel }
   | { is: 'switch-to-approver'; to: Person; request: ShownRequest }
+  | { is: 'switch-from-own'; to: Person; request: ShownRequest }
   | { is: 'decide'; request: ShownRequest }
   | { is: 'create-key'; request: ShownRequest }
   | { is: 'switch-to-requester'; to: Person; request: ShownRequest; why: 'create-key' | 'report' }
@@ -35,7 +36,9 @@ function stepOf(me: Person, people: Person[], requests: ShownRequest[]): NextSte
   if (!request) return firstStep(me, people)
   if (request.stage === 'waits') {
     const approver = people.find((person) => waitingFor([request], person).length > 0)
-    return approver ? { is: 'switch-to-approver', to: approver, request } : { is: 'wait', request }
+    if (!approver) return { is: 'wait', request }
+    const isOwn = me.role === 'approver' && request.requester === me.id
+    return { is: isOwn ? 'switch-from-own' : 'switch-to-approver', to: approver, request }
   }
   if (request.stage === 'runs') return { is: 'wait', request }
   if (requester && requester.id !== me.id && (request.stage === 'to-create' || request.isReported)) {

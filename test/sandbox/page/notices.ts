@@ -6,7 +6,7 @@ const shownMs = 9_000
 
 /** Shows what Slack itself reports to a person, in a corner for a while. */
 export function createNotices({ update }: { update(): void }) {
-  let notices: { id: number; sentence: string }[] = []
+  let notices: { id: number; sentence: string; about: string }[] = []
   let count = 0
 
   function remove(id: number) {
@@ -15,11 +15,11 @@ export function createNotices({ update }: { update(): void }) {
   }
 
   return {
-    show(sentence: string) {
+    /** A notice replaces an earlier one about the same. By default that is the same sentence, which gets a new duration. */
+    show(sentence: string, about: string = sentence) {
       count += 1
       const id = count
-      // The same sentence twice is one notice with a new duration.
-      notices = [...notices.filter((notice) => notice.sentence !== sentence), { id, sentence }]
+      notices = [...notices.filter((notice) => notice.about !== about), { id, sentence, about }]
       setTimeout(() => remove(id), shownMs)
       update()
     },

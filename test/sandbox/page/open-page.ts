@@ -70,7 +70,7 @@ export function openPage(api: Api, workspace: Workspace) {
   const tools = createMessageTools({ menus, shortcuts: workspace.shortcuts?.message ?? [], run: sending.runMessageShortcut })
   const messages = createMessages({ blocks, tools, person: (id) => workspace.people.find((one) => one.id === id) })
   const app = createAppView({ api, workspace, desk, blocks, goTo, notify, update })
-  const drawer = createDrawer({ api, update })
+  const drawer = createDrawer({ api, notify, update })
   const hint = createHint({ fill: composer.fill, actAs, goTo, open: links.openThread, show: links.show, beside: isBeside, update })
   const places = createPlaces({ app, messages, scroll: scrolls.channel, workspace, fill: composer.fill })
   const settleDialogs = createDialogs()

@@ -15,6 +15,8 @@ export interface ShownRequest {
   stage: 'waits' | 'to-create' | 'runs' | 'ended'
   /** Whether its thread says how it ended. A withdrawn request has no report. */
   isReported: boolean
+  /** The stamp of the message below that shows a token to this person alone. */
+  tokenTs: string | undefined
 }
 
 /** Finds the requests among the messages, oldest first. */
@@ -26,6 +28,7 @@ export function requestsIn(messages: Message[]): ShownRequest[] {
     approvedBy: approversIn(message),
     stage: stageOf(message),
     isReported: messages.some((reply) => reply.threadTs === message.ts && isEnd(reply)),
+    tokenTs: messages.findLast((later) => later.channel === message.channel && later.ts > message.ts && showsToken(later))?.ts,
   }))
 }
 
@@ -60,6 +63,11 @@ export function waitingWords(requests: ShownRequest[], person: Pick<Person, 'id'
 
 function isRequest({ isBot, ephemeral, metadata, blocks = [] }: Message): boolean {
   return isBot && !ephemeral && (nameOf(metadata) === 'card' || buttonsIn(blocks).includes(stageButtons.approve))
+}
+
+/** The text of such a message holds no token, because notifications show it. */
+function showsToken({ isBot, ephemeral, text }: Message): boolean {
+  return isBot && ephemeral && text.endsWith('It is in this message, only visible to you.')
 }
 
 function isEnd({ isBot, metadata }: Message): boolean {

@@ -90,7 +90,7 @@ function setUp({ routed = commands, refuse, strict }: { routed?: Command[]; refu
   const clickWith = (actionId: string, value: string): Click => ({
     deliveryKey: 'd2',
     origin,
-    answer,
+    answer: { ...answer, elsewhere: () => {} },
     actionId,
     responseUrl: undefined,
     value,

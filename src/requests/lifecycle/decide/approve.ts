@@ -9,7 +9,7 @@ import { approvedByYou, changedRecord } from '../../messages/refusals/refusals.t
 import type { StepData } from '../../store/step-data.ts'
 import type { Store } from '../../store/store.ts'
 import { approvalData, wakeInMs } from './approval-step.ts'
-import { type DecisionStep, refuseRequesterOfDecided, refuseUnlessWaiting } from './decision-step.ts'
+import { type DecisionStep, type OnTaken, refuseRequesterOfDecided, refuseUnlessWaiting } from './decision-step.ts'
 
 /** Other people can decide at the same moment. Each time another step was first, the approval is counted again. */
 const mostTries = 20
@@ -29,7 +29,7 @@ export function createApprove({ signatures, store, access, catalog, steps, wake 
    * Adds a person's approval, and returns how many are missing. Checks the rights before the state, so that only people who may decide the
    * request learn its state. Earlier approvals count only if those people may still approve.
    */
-  async function approve(read: Request, origin: Origin): Promise<{ missing: number; needed: number }> {
+  async function approve(read: Request, origin: Origin, onTaken?: OnTaken): Promise<{ missing: number; needed: number }> {
     refuseRequesterOfDecided(read, origin)
     const grant = await access.authorize(origin, { to: 'decide', request: read })
     const decision: Decision = { by: origin.userId, ...grant }
@@ -47,7 +47,7 @@ export function createApprove({ signatures, store, access, catalog, steps, wake 
       const step = enough
         ? lastApproval(request, signed, approvals)
         : ({ name: 'count-approval', data: oneApproval(decision, approvals, { missing, needed }) } as const)
-      const changed = await steps.tryStep({ request, userId: origin.userId, ...step })
+      const changed = await steps.tryStep({ request, userId: origin.userId, onTaken, ...step })
       if (changed === undefined) return { missing, needed }
       request = changed
     }

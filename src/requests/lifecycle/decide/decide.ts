@@ -6,7 +6,7 @@ import type { Access } from '../../access/access.ts'
 import type { Catalog } from '../../catalog.ts'
 import { createApprove } from './approve.ts'
 import { createBreakGlass } from './break-glass.ts'
-import { createDecisionStep, type DecisionStepParts, refuseDecision } from './decision-step.ts'
+import { createDecisionStep, type DecisionStepParts, type OnTaken, refuseDecision } from './decision-step.ts'
 import { createStopTracking } from './stop-tracking.ts'
 
 interface DecideParts extends DecisionStepParts {
@@ -31,9 +31,9 @@ export function createDecide({ signatures, store, access, catalog, show, wake }:
     await steps.takeStep({ request, userId: origin.userId, name: 'reject', data: { set: { decision }, audit: decision } })
   }
 
-  async function withdraw(request: Request, origin: Origin): Promise<void> {
+  async function withdraw(request: Request, origin: Origin, onTaken?: OnTaken): Promise<void> {
     const grant = await access.authorize(origin, { to: 'own', request, wants: 'withdraw' })
-    await steps.takeStep({ request, userId: origin.userId, name: 'withdraw', data: { audit: { by: origin.userId, ...grant } } })
+    await steps.takeStep({ request, userId: origin.userId, name: 'withdraw', data: { audit: { by: origin.userId, ...grant } }, onTaken })
   }
 
   return {

@@ -16,7 +16,12 @@ interface PersonalStep {
   data: StepData
   /** Wakes the worker up once the step is taken. The worker does not wait until Slack shows the step. */
   wakeUp?: () => Promise<void>
+  /** Called once the step is taken, before Slack shows it. */
+  onTaken?: OnTaken | undefined
 }
+
+/** Is called once a decision is taken. What follows only shows it. */
+export type OnTaken = () => void
 
 export interface DecisionStepParts {
   store: Store
@@ -27,7 +32,7 @@ export interface DecisionStepParts {
 /** Creates the steps that people take. Each is one compare-and-set, so the first of several wins over all replicas. */
 export function createDecisionStep({ store, show }: DecisionStepParts) {
   /** Takes a step, and shows the request. Returns the current record if the record changed. Throws a Refusal if the step comes too late. */
-  async function tryStep({ request, userId, name, data, wakeUp }: PersonalStep): Promise<Request | undefined> {
+  async function tryStep({ request, userId, name, data, wakeUp, onTaken }: PersonalStep): Promise<Request | undefined> {
     const result = await store.take(request, name, data)
     if (result.outcome === 'missing') throw new Refusal(unknownRequest(request.origin.command))
     if (result.outcome === 'expired') {
@@ -37,6 +42,7 @@ export function createDecisionStep({ store, show }: DecisionStepParts) {
     }
     if (result.outcome === 'lost') throw new Refusal(tooLate(await readAgain(request), userId))
     if (result.outcome === 'changed') return readAgain(request)
+    onTaken?.()
     await Promise.all([wakeUp?.(), show(request.id)])
     return undefined
   }

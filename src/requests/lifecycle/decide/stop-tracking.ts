@@ -5,7 +5,7 @@ import { Refusal } from '../../../slack/errors.ts'
 import type { Access } from '../../access/access.ts'
 import { takenOver, tooLate } from '../../messages/refusals/refusals.ts'
 import type { Store } from '../../store/store.ts'
-import type { DecisionStep } from './decision-step.ts'
+import type { DecisionStep, OnTaken } from './decision-step.ts'
 
 interface StopTrackingParts {
   store: Store
@@ -19,14 +19,15 @@ interface StopTrackingParts {
  * cannot be canceled, so only its tracking can be stopped.
  */
 export function createStopTracking({ store, access, steps, wake }: StopTrackingParts) {
-  async function stopTracking(request: Request, origin: Origin): Promise<void> {
+  async function stopTracking(request: Request, origin: Origin, onTaken?: OnTaken): Promise<void> {
     const grant = await access.authorize(origin, { to: 'track', request })
     const audit = { by: origin.userId, ...grant }
-    await steps.takeStep({ request, userId: origin.userId, name: 'stop-tracking', data: { set: { stoppedBy: origin.userId }, audit } })
+    const data = { set: { stoppedBy: origin.userId }, audit }
+    await steps.takeStep({ request, userId: origin.userId, name: 'stop-tracking', data, onTaken })
   }
 
   /** Refuses if a newer request for the same resource was made: only one request may track a resource. */
-  async function trackAgain(request: Request, origin: Origin): Promise<void> {
+  async function trackAgain(request: Request, origin: Origin, onTaken?: OnTaken): Promise<void> {
     const grant = await access.authorize(origin, { to: 'track', request })
     if (request.state !== 'untracked') throw new Refusal(tooLate(request, origin.userId))
     if ((await Promise.all(resourcesOf(request).map((resource) => isTakenOver(request, resource)))).includes(true))
@@ -34,7 +35,7 @@ export function createStopTracking({ store, access, steps, wake }: StopTrackingP
     const untrackedMs = (request.untrackedMs ?? 0) + (await store.now()) - (request.endedAt ?? 0)
     // Another request can have been made since the reads above.
     const data = { set: { untrackedMs }, dueInMs: 0, unlessHeld: true as const, audit: { by: origin.userId, ...grant } }
-    await steps.takeStep({ request, userId: origin.userId, name: 'track-again', data, wakeUp: () => wake(request) })
+    await steps.takeStep({ request, userId: origin.userId, name: 'track-again', data, wakeUp: () => wake(request), onTaken })
   }
 
   /** Whether a newer request for this resource was made, or holds it. */

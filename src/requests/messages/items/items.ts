@@ -40,12 +40,10 @@ export function movedCount(items: Pick<ItemView, 'state'>[]): string {
 }
 
 /**
- * Says the state of a request, since when, and how many of several items are done where others are not: `moving, 12 of 14 moved`, or
- * `moving for 6 s, 12 of 14 moved`.
+ * Says the state of a request, and how many of several items are done where others are not: `moving, 12 of 14 moved`.
  */
-export function stateWithCount({ state, items = [] }: WithItems, underway?: string, forTime?: string): string {
-  const name = state === 'failed' && isPartlyDone(items) ? 'partly done' : stateWords({ state }, underway)
-  const words = forTime === undefined ? name : `${name} for ${forTime}`
+export function stateWithCount({ state, items = [] }: WithItems, underway?: string): string {
+  const words = state === 'failed' && isPartlyDone(items) ? 'partly done' : stateWords({ state }, underway)
   return items.length < 2 || state === 'done' ? words : `${words}, ${movedCount(items)}`
 }
 

@@ -170,7 +170,7 @@ describe('the details of a finished request', () => {
     )
 
     // Several steps follow in the same minute.
-    expect(requestDetails(view).text).toMatch(/Ended, <!date\^\d+\^\{date_short_pretty\} at \{time_secs\}/)
+    expect(requestDetails(view).text).toMatch(/Ended, <!date\^\d+\^\{time_secs\} \{date_short_pretty\}/)
     expect(steady(readable(requestDetails(view)))).toMatchInlineSnapshot(`
       ":large_green_circle: *Done*  ·  Move \`203.0.113.10\`: \`web-1\` → \`web-2\`
       Reason: see [https://tickets.nimbus.example/OPS-1]

@@ -153,8 +153,8 @@ describe('a request of several whose tracking is stopped', () => {
   })
 })
 
-test('the state of a request of several has its duration before its count', () => {
-  expect(stateWithCount({ state: 'tracking', items: [item(1), item(2)] }, 'moving', '6 s')).toBe('moving for 6 s, 0 of 2 moved')
+test('the state of a request of several has a count', () => {
+  expect(stateWithCount({ state: 'tracking', items: [item(1), item(2)] }, 'moving')).toBe('moving, 0 of 2 moved')
 })
 
 describe('the report of a request of several', () => {
