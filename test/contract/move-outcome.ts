@@ -49,7 +49,7 @@ export function expectVisible(objects: MoveObjects, outcome: Outcome): void {
     expect(isNamed, JSON.stringify({ refused: outcome.refused, reasons })).toBe(true)
     return
   }
-  const { incomplete, warnings } = outcome.passed
+  const { incomplete, warnings = [] } = outcome.passed
   // That the account shows no server is a warning. Everything else that it does not show is not checked.
   const noServer = warnings.filter(({ code }) => code === 'server-not-shown')
   const unchecked = [...outcome.passed.unchecked, ...noServer].map((finding) => moveWords(MoveFinding.parse(finding)).why)
