@@ -78,7 +78,7 @@ describe('an evacuation', () => {
     await world.ben.click(card, 'Approve')
     const report = await untilReport(world.slack, card.ts, /Partly done/)
 
-    expect(report.text).toContain('2 of 3 moved.')
+    expect(report.text).toContain('(3 Elastic IPs)”. 2 of 3 moved.')
     expect(report.text).toContain('Press *Retry the rest* or *Move back* above.')
     expect(JSON.stringify(report.blocks)).toMatch(/203\.0\.113\.11` {2}failed\. .*422/)
     const failed = await untilCard(world.slack, /\*Partly done\*/)
@@ -117,7 +117,7 @@ describe('an evacuation', () => {
     const report = await untilReport(world.slack, card.ts, /Partly done/)
 
     expect(remark.text).toContain("so it isn't moved")
-    expect(report.text).toContain('2 of 3 moved.')
+    expect(report.text).toContain('(3 Elastic IPs)”. 2 of 3 moved.')
     expect(report.text).toMatch(/`203\.0\.113\.10` {2}not started\. .*is on/)
     expect(patched(world)).toEqual([own[1]?.id, own[2]?.id])
     expect(serverOf(world, cameId)).toBe(source)
@@ -292,7 +292,7 @@ describe('the addresses of a dead server', () => {
     const report = await untilReport(world.slack, card.ts, /Partly done/)
 
     expect(own.map(({ id }) => serverOf(world, id))).toEqual([target, target, third])
-    expect(report.text).toContain('2 of 3 moved.')
+    expect(report.text).toContain('(3 Elastic IPs)”. 2 of 3 moved.')
     expect(report.text).toMatch(/`203\.0\.113\.12` {2}not started\. .*is on/)
   })
 })

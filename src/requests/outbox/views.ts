@@ -92,11 +92,11 @@ export function createRequestViews(parts: ViewsParts) {
   function reportView(request: Request): GatheredReport {
     if (!isVerified(request)) return { ...unverifiedView(request), done: unverifiedDone, remark: undefined, handover: undefined }
     const opened = catalog.open(request)
-    const { change, latest } = opened
+    const { change, facts, latest } = opened
     return {
       request,
       items: itemViews(request, opened, catalog),
-      description: withoutRequester(change.describe(latest), request.origin.userId),
+      description: withoutRequester(change.describe(facts), request.origin.userId),
       ending: explainAll(change, request.causes),
       done: withoutOwner(change.doneSentence(latest), request.origin.userId),
       remark: change.remark?.(latest),
