@@ -5,7 +5,7 @@ import { readConfig } from '../../src/config/config.ts'
 import { bundles, changeKinds } from '../../src/features/index.ts'
 import { buttonValue, cardButtons } from '../../src/requests/messages/buttons.ts'
 import { openRecords } from '../journeys/records.ts'
-import { ops, people, shownTo, startWorld, untilCard, untilReport, untilShown, type World } from '../journeys/world.ts'
+import { ops, people, startWorld, untilCard, untilReport, untilShown, type World } from '../journeys/world.ts'
 import type { Delivery } from '../sandbox/slack/slack.ts'
 import { patchesOf } from './moves.ts'
 
@@ -51,7 +51,7 @@ describe('a request with the right signature', () => {
     expect([...answers, late].map(({ status }) => status)).toEqual(Array(6).fill(200))
     expect(patchesOf(world)).toHaveLength(1)
     expect(world.slack.thread(ops, card.ts).slice(1)).toHaveLength(1)
-    expect(shownTo(world.slack, people.ben)).toEqual([])
+    expect(world.slack.ephemerals(people.ben)).toEqual([])
   })
 
   test('for a command creates one request, however often it is replayed', async () => {
@@ -78,7 +78,7 @@ describe('a request with the right signature', () => {
 
     await untilReport(world.slack, card.ts, /Done/)
     expect(patchesOf(world)).toHaveLength(1)
-    expect(shownTo(world.slack, people.ben)).toEqual([])
+    expect(world.slack.ephemerals(people.ben)).toEqual([])
   })
 })
 

@@ -60,7 +60,7 @@ rules:
     expect(said.text).toMatchInlineSnapshot(
       `"You aren't an approver of this request. 2 of <!subteam^S0ONCALL01> can approve or reject it."`,
     )
-    expect(world.ada.openViews().map(({ title }) => title)).toEqual(['Not possible'])
+    expect(world.ada.openViews()).toEqual([])
     expect(await onlyRequest(world.records)).toMatchObject({ state: 'waiting' })
   })
 

@@ -8,7 +8,7 @@ import { type PlannedStep, takeSteps } from '../requests/take-steps.ts'
 import type { Message } from '../sandbox/slack/slack.ts'
 import { policyInFile } from './policy-in-file.ts'
 import { buttonNames, cardOf, openRecords } from './records.ts'
-import { general, ops, people, shownTo, startWorld, untilCard, untilReport, type World } from './world.ts'
+import { general, ops, people, startWorld, untilCard, untilReport, type World } from './world.ts'
 
 const finn = 'U0FIN00001'
 const ines = 'U0INE00001'
@@ -196,7 +196,7 @@ async function press(
   const hands = slack.as(userId)
   let readUntil = slack.journal.length
   const hasNews = () => {
-    const news = slack.journal.slice(readUntil).some(({ method }) => ['response_url', 'views.open', 'views.update'].includes(method))
+    const news = slack.journal.slice(readUntil).some(({ method }) => method === 'response_url' || method === 'views.update')
     readUntil = slack.journal.length
     return news
   }
@@ -265,7 +265,7 @@ test('every button is answered once, for every person and every state of the req
   expect(new Set(Object.values(rows).map(({ state }) => state))).toEqual(new Set(requestStates))
   expect(cells).toHaveLength((Object.keys(rows).length + 1) * Object.keys(walkers).length * buttonNames.length)
   expect(cells.filter(({ words, effect }) => words.length !== 1 && !(words.length === 0 && effect))).toEqual([])
-  expect(Object.values(walkers).flatMap((userId) => shownTo(world.slack, userId))).toEqual([])
+  expect(Object.values(walkers).flatMap((userId) => world.slack.ephemerals(userId))).toEqual([])
   await expect(sheetOf(cells)).toMatchFileSnapshot('clicks.answers.md')
 
   const said = (row: string, walker: Walker, button: CardButton) =>
@@ -402,7 +402,7 @@ describe('a button that the bot did not make like this', () => {
 
     await world.ben.click(cardOf(request, { value: buttonValue({ ...request, id: '0'.repeat(32) }) }), cardButtons.approve)
     await world.slack.until(() =>
-      shownTo(world.slack, people.ben).some(({ text }) => text.startsWith('Lockkeeper no longer has this request')),
+      world.slack.ephemerals(people.ben).some(({ text }) => text.startsWith('Lockkeeper no longer has this request')),
     )
 
     expect(await world.records.find(request.id)).toEqual(request)
@@ -422,7 +422,7 @@ describe('a button that the bot did not make like this', () => {
 
     await world.ben.click(older, 'Approve')
 
-    const said = await world.slack.until(() => shownTo(world.slack, people.ben)[0]?.text)
+    const said = await world.slack.until(() => world.slack.ephemerals(people.ben)[0]?.text)
     expect(said).toBe(`<@${people.ada}> already withdrew this. No change made.`)
     expect(await world.records.all()).toMatchObject([{ state: 'withdrawn', approvals: [] }])
   })
@@ -439,7 +439,7 @@ describe('a record that somebody has changed in Redis', () => {
 
     await world.ben.click(cardOf(request), cardButtons.approve)
 
-    const said = await slack.until(() => shownTo(slack, people.ben)[0]?.text)
+    const said = await slack.until(() => slack.ephemerals(people.ben)[0]?.text)
     expect(said).toMatchInlineSnapshot(
       `"The record of this request no longer matches what was requested. Nothing was done. The people who run Lockkeeper (<#C0OPS00001>) were notified. Run the command again."`,
     )

@@ -117,7 +117,7 @@ async function tryAll(
 }
 
 /** Texts around an answer in a modal and on the Home tab. */
-const frames = ['Lockkeeper', 'Not possible', 'Close']
+const frames = ['Lockkeeper', 'Close']
 
 /** Returns the texts of a message, a modal, a Home tab or an answer with options. A message has its words twice: as text and in blocks. */
 function wordsIn(json: unknown): string[] {

@@ -69,7 +69,7 @@ describe('Stop tracking', () => {
     })
     await Promise.all(clicks)
     await untilCard(world.slack, /\*Moving\*/)
-    const said = await untilShown(world.slack, people.ada, /Already approved/)
+    const said = await world.slack.until(() => world.slack.ephemerals(people.ada)[1])
 
     expect(said.text).toBe(`Already approved by <@${people.ben}>. Status: in progress. Your click had no effect.`)
   })

@@ -1,8 +1,6 @@
 import { afterAll, beforeAll, inject, onTestFinished } from 'vitest'
-import { refusedTitle } from '../../src/slack/blocks/notice.ts'
 import type { AccountApi } from '../sandbox/account-api/start-account-api.ts'
-import type { Json } from '../sandbox/slack/json.ts'
-import type { Message, Slack } from '../sandbox/slack/slack.ts'
+import type { Slack } from '../sandbox/slack/slack.ts'
 import { openWorld, type World, type WorldOptions } from './open-world.ts'
 
 export { people } from './open-world.ts'
@@ -37,25 +35,11 @@ export function untilCard(slack: Slack, fits: RegExp, channel = ops) {
   })
 }
 
-/** Resolves with what was shown to a person alone: the newest ephemeral message whose text fits, or the dialog that refuses a click. */
-export function untilShown(slack: Slack, userId: string, fits: RegExp): Promise<Message> {
-  return slack.until(() => shownTo(slack, userId).findLast(({ text }) => fits.test(text)), {
-    what: `a message or a dialog for one person like ${fits}`,
+/** Resolves with the newest ephemeral message to a person whose text fits. */
+export function untilShown(slack: Slack, userId: string, fits: RegExp) {
+  return slack.until(() => slack.ephemerals(userId).findLast((message) => fits.test(message.text)), {
+    what: `an ephemeral message like ${fits}`,
   })
-}
-
-/** Returns the ephemeral messages to a person, and the open dialogs that refuse a click in the form of messages. */
-export function shownTo(slack: Slack, userId: string): Message[] {
-  const dialogs = slack
-    .as(userId)
-    .openViews()
-    .filter(({ title }) => title === refusedTitle)
-  return [...slack.ephemerals(userId), ...dialogs.map(({ view }) => dialogAsMessage(view.blocks as Json[]))]
-}
-
-function dialogAsMessage(blocks: Json[]): Message {
-  const text = blocks.map((block) => (block.text as { text?: string } | undefined)?.text ?? '').join('\n')
-  return { channel: '', ts: '', user: 'U0LOCKKEEP', userName: 'Lockkeeper', isBot: true, ephemeral: true, time: '', text, blocks }
 }
 
 /** Resolves with the thread below a card once one of its messages fits. */

@@ -101,10 +101,10 @@ export async function startSession(mutate: Mutate = () => {}) {
     return ephemerals.map(({ text }) => text).filter((text) => !interim(text))
   }
 
-  /** Waits for this many refusals, as messages or as what these triggers opened. A served click was answered before its handler ended. */
-  async function untilRefused(person: Name, count: number, triggerIds: string[]): Promise<void> {
+  /** Waits for this many refusals, as messages or in place of these forms. A served click was answered before its handler ended. */
+  async function untilRefused(person: Name, count: number, viewIds: string[]): Promise<void> {
     const said = () => slack.ephemerals(ids[person]).filter(({ text }) => !interim(text) && !text.startsWith('Approved ('))
-    const shown = () => viewsOpenedBy(triggerIds).filter((viewId) => lastShownIn(viewId).title === 'Not possible')
+    const shown = () => viewIds.filter((viewId) => lastShownIn(viewId).title === 'Not possible')
     await slack.until(() => said().length + shown().length >= count, { what: `${count} refusals to ${person}`, timeoutMs: 10_000 })
   }
 
@@ -142,13 +142,13 @@ export async function startSession(mutate: Mutate = () => {}) {
     }
     const triggerId = String(delivery.payload.trigger_id)
     const outcome = person === guest || person === stranger ? 'refused' : await handled(triggerId)
-    return { person, outcome, triggerId }
+    return { person, outcome, viewId: viewOpenedBy(triggerId) }
   }
 
-  /** A second modal replaces the first one, so the opened views are read from what the bots sent. */
-  function viewsOpenedBy(triggerIds: string[]): string[] {
-    const opened = slack.calls('views.open').filter(({ args, result }) => triggerIds.includes(String(args.trigger_id)) && result.ok)
-    return opened.map(({ result }) => (result.view as { id: string }).id)
+  /** A second modal replaces the first one, so the opened view is read from what the bots sent. */
+  function viewOpenedBy(triggerId: string): string | undefined {
+    const opened = slack.calls('views.open').find(({ args, result }) => args.trigger_id === triggerId && result.ok)
+    return (opened?.result.view as { id: string } | undefined)?.id
   }
 
   function lastShownIn(viewId: string): { title: string; view: Json } {
@@ -168,12 +168,9 @@ export async function startSession(mutate: Mutate = () => {}) {
     const forms: OpenForm[] = []
     for (const person of new Set(presses.map((one) => one.person))) {
       const own = outcomes.filter((one) => one.person === person)
-      const triggers = own.map(({ triggerId }) => triggerId)
-      await untilRefused(person, own.filter(({ outcome }) => outcome === 'refused').length, triggers)
-      answers[person] = [
-        ...takeWords(person).map(meaningOf),
-        ...viewsOpenedBy(triggers).map((viewId) => meaningOfView(lastShownIn(viewId))),
-      ]
+      const views = own.flatMap(({ viewId }) => viewId ?? [])
+      await untilRefused(person, own.filter(({ outcome }) => outcome === 'refused').length, views)
+      answers[person] = [...takeWords(person).map(meaningOf), ...views.map((viewId) => meaningOfView(lastShownIn(viewId)))]
       const hands = slack.as(ids[person])
       for (const view of hands.openViews()) {
         if (view.title === 'Not possible') await hands.close(view)

@@ -1,7 +1,6 @@
 import type { ChangeKind } from '../../domain/policy/change-kind.ts'
 import type { LinkTo, Request } from '../../domain/request/request.ts'
 import type { RequestSignatures } from '../../domain/request/request-signature.ts'
-import { modal } from '../../slack/blocks/modal.ts'
 import { notice } from '../../slack/blocks/notice.ts'
 import type { OpenForm } from '../../slack/commands/forms/form.ts'
 import type { Click, InteractionHandlers } from '../../slack/commands/handlers.ts'
@@ -79,16 +78,6 @@ export function createCardButtons({
     if (missing > 0) await click.answer.ephemeral(notice(counted({ missing, needed })))
   }
 
-  /**
-   * Shows the details in a dialog, because an ephemeral message is below the newest message of the channel, far from an old card. Slack does
-   * not open a dialog later than 3 s after the click.
-   */
-  async function showDetails(request: Request, { triggerId, answer }: Click): Promise<void> {
-    const shown = details(request)
-    const view = modal({ title: 'Request details', blocks: shown.blocks })
-    await openForm(triggerId, view, async () => undefined).catch(() => answer.ephemeral(shown))
-  }
-
   return {
     clicks: {
       [cardButtons.approve]: button(approve),
@@ -98,7 +87,7 @@ export function createCardButtons({
       [cardButtons.again]: openAgain,
       [cardButtons.reverse]: openReverse,
       [cardButtons.retry]: openRetry,
-      [cardButtons.details]: button(showDetails),
+      [cardButtons.details]: button((request, click) => click.answer.ephemeral(details(request))),
       [cardButtons.stopTracking]: button((request, { origin, answer }) => decide.stopTracking(request, origin, answer.elsewhere)),
       [cardButtons.trackAgain]: button((request, { origin, answer }) => decide.trackAgain(request, origin, answer.elsewhere)),
     },

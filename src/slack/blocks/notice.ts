@@ -5,9 +5,6 @@ import { wholeSection } from './blocks.ts'
 import { message } from './message.ts'
 import { modal } from './modal.ts'
 
-/** The title of a dialog that says why nothing was done. */
-export const refusedTitle = 'Not possible'
-
 /** Makes a message that is only text. */
 export function notice(words: Mrkdwn): Message {
   return message({ text: words, blocks: wholeSection(words) })

@@ -1,6 +1,5 @@
 import type { Origin } from '../../domain/approval/origin.ts'
 import { modal } from '../blocks/modal.ts'
-import { refusedTitle } from '../blocks/notice.ts'
 import type { ClickAnswer } from '../commands/handlers.ts'
 import { type Answerable, hasTable, sendWithTable } from '../lists/answerable.ts'
 import type { Done, Message, Messenger } from '../web-api/messenger.ts'
@@ -20,21 +19,11 @@ interface AnswerPlace {
   triggerId?: string
   /** Whether the response URL belongs to a message that was clicked. */
   isClick?: boolean
-  /** Whether a refused click is answered in a dialog. A modal that was clicked stays open, and takes no second one. */
-  refusesInDialog?: boolean
   /** Whether that message is not for one person alone. It is then never replaced: a modified client can send any button with it. */
   isShared?: boolean
 }
 
-/** A dialog needs its trigger within 3 s, and Slack's own part of that is not known here. */
-const triggerLastsMs = 2_500
-
 export interface TrackedAnswer extends ClickAnswer {
-  /**
-   * Says why a command or a click did nothing. After a click it opens a dialog: an ephemeral message is below the newest message of the channel,
-   * out of sight of a person who clicked an older one.
-   */
-  refuse: (message: Message) => Promise<void>
   /** Whether the person has an answer, here or elsewhere. */
   given: () => boolean
   /** Says that the answer takes longer. For a command, the answer then replaces it. */
@@ -43,20 +32,12 @@ export interface TrackedAnswer extends ClickAnswer {
 
 /**
  * Answers a person in the first way that works: through the response URL, as an ephemeral message in the channel, in a modal (on the Home
- * tab, and for refused clicks), or as a direct message. Where Slack refuses a table, the same way is tried without it.
+ * tab only), or as a direct message. Where Slack refuses a table, the same way is tried without it.
  */
 export function createAnswering({ messenger, respond, onError }: AnsweringParts) {
   const respondWithTable = createRespondWithTable(respond)
 
-  return function answerTo({
-    origin,
-    responseUrl,
-    triggerId,
-    isClick = false,
-    isShared = false,
-    refusesInDialog = false,
-  }: AnswerPlace): TrackedAnswer {
-    const startedAt = performance.now()
+  return function answerTo({ origin, responseUrl, triggerId, isClick = false, isShared = false }: AnswerPlace): TrackedAnswer {
     let answers = 0
     let interim: Promise<boolean> | undefined
 
@@ -85,21 +66,12 @@ export function createAnswering({ messenger, respond, onError }: AnsweringParts)
       return false
     }
 
-    async function refuse(message: Message): Promise<void> {
-      answers += 1
-      const isInTime = performance.now() - startedAt < triggerLastsMs
-      const opened =
-        refusesInDialog && triggerId && isInTime ? await messenger.openView(triggerId, asModal(message, refusedTitle)) : undefined
-      if (opened?.is !== 'opened') await say(message, false)
-    }
-
     async function give(answer: Answerable, replaces: boolean): Promise<void> {
       answers += 1
       await say(answer, replaces)
     }
 
     return {
-      refuse,
       ephemeral: (answer) => give(answer, false),
       replace: (message) => give(message, !isShared),
       elsewhere: () => {
@@ -116,7 +88,7 @@ export function createAnswering({ messenger, respond, onError }: AnsweringParts)
 export type AnswerTo = ReturnType<typeof createAnswering>
 
 /** Modals take no tables. */
-function asModal(answer: Answerable, title = 'Lockkeeper') {
+function asModal(answer: Answerable) {
   const { blocks } = hasTable(answer) ? answer.instead : answer
-  return modal({ title, close: 'Close', blocks })
+  return modal({ title: 'Lockkeeper', close: 'Close', blocks })
 }

@@ -81,7 +81,7 @@ export function createServe({ authorize, openForm, isFirstDelivery, explain }: S
         throw error
       })
     } catch (error) {
-      await answer.refuse(notice(explain(error, at)))
+      await answer.ephemeral(notice(explain(error, at)))
     } finally {
       clearTimeout(interim)
       if (!isAgain) served.delete(press)

@@ -1,5 +1,5 @@
 import type { ModalView } from '@slack/web-api'
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { notice } from '../../../src/slack/blocks/notice.ts'
 import { createAnswering } from '../../../src/slack/listen/answering.ts'
 import { mrkdwn } from '../../../src/slack/text/text.ts'
@@ -111,42 +111,6 @@ describe('an answer after an interim one', () => {
     await show(answer)
 
     expect(sent).toEqual([{ ...respond, text: interim.text }, respond])
-  })
-})
-
-describe('a refused click', () => {
-  const dialog = { by: 'modal', triggerId: 't1', title: 'Not possible', submit: undefined, blocks: answer.blocks }
-  const onCard = { origin, responseUrl, triggerId: 't1', isClick: true, refusesInDialog: true }
-
-  it.each([
-    ['in a dialog, because an ephemeral message can be out of sight', [], [dialog]],
-    ['as an ephemeral message if Slack opens no dialog', ['modal'], [dialog, respond]],
-  ] as const)('is answered %s', async (_, broken, expected) => {
-    const { answerTo, sent } = setUp({ broken: [...broken] })
-
-    await answerTo(onCard).refuse(answer)
-
-    expect(sent).toEqual(expected)
-  })
-
-  it('is answered as an ephemeral message once its trigger may have expired', async () => {
-    const { answerTo, sent } = setUp()
-    const { refuse } = answerTo(onCard)
-    const started = vi.spyOn(performance, 'now').mockReturnValue(performance.now() + 2_600)
-
-    await refuse(answer)
-    started.mockRestore()
-
-    expect(sent).toEqual([respond])
-  })
-
-  it('in a modal, or a refused command, is answered as an ephemeral message', async () => {
-    const { answerTo, sent } = setUp()
-
-    await answerTo({ ...onCard, refusesInDialog: false }).refuse(answer)
-    await answerTo({ origin, responseUrl, triggerId: 't1' }).refuse(answer)
-
-    expect(sent).toEqual([respond, respond])
   })
 })
 

@@ -1,5 +1,5 @@
 import type { ModalView } from '@slack/web-api'
-import { noticeView, refusedTitle } from '../../blocks/notice.ts'
+import { noticeView } from '../../blocks/notice.ts'
 import { Refusal } from '../../errors.ts'
 import { mrkdwn } from '../../text/text.ts'
 import type { Messenger } from '../../web-api/messenger.ts'
@@ -18,7 +18,7 @@ export function createFormOpener(messenger: Pick<Messenger, 'openView' | 'update
       if (filled) await messenger.updateView(opened.viewId, filled)
     } catch (error) {
       if (!(error instanceof Refusal)) throw error
-      await messenger.updateView(opened.viewId, noticeView(error.words, refusedTitle))
+      await messenger.updateView(opened.viewId, noticeView(error.words, 'Not possible'))
     }
   }
 }
