@@ -797,6 +797,16 @@ describe('the list', () => {
     )
   })
 
+  test('takes the name of a resource from a genuine entry only', async () => {
+    const facts = { elasticIpId: 'eip_1', address: '203.0.113.66', to: { id: 'sv_2', name: 'web-2' }, from: { id: 'sv_1', name: 'web-1' } }
+    const [entry] = entriesOf({ ...move, facts: { ...move.facts, ...facts } as never, act: 'request', by: ada })
+    const noteFor = async (verdict: FoundEntry['verdict']) =>
+      around(await list(['ip.move'], {}, [{ ...(entry as FoundEntry), verdict }])).match(/no other change of (\S+)/)?.[1]
+
+    expect(await noteFor('genuine')).toBe('`203.0.113.66`')
+    expect(await noteFor('forged')).toBe('`eip_1GijF7NsZe3bN`')
+  })
+
   test('does not say that there is no other change where not all events were read', async () => {
     const found = Array.from({ length: 100 }, () => event('read.elastic_ip', noon))
     expect(around(await list(['203.0.113.10'], { events: found }))).not.toContain('no other change')

@@ -31,7 +31,10 @@ export const MoveFinding = z.discriminatedUnion('code', [
   z.object({ code: z.literal('server-not-on'), server, status: z.string() }),
   z.object({ code: z.literal('server-locked'), server }),
   z.object({ code: z.literal('server-label'), server, label: z.string() }),
-  /** `count`: how many other servers have the name. `others`: the ids of up to three of them. `places`: where the only other one is, if these look different. */
+  /**
+   * `count`: how many other servers have the name. `others`: the ids of up to three of them. `places`: where the only other one and the
+   * target are, if people can tell these apart.
+   */
   z.object({
     code: z.literal('same-name'),
     server,

@@ -36,19 +36,14 @@ export function namesakeWarnings(target: Server, listed: Server[]): MoveFinding[
   const named = listed.map((other) => ({ id: other.id, name: nameOf(other) }))
   const found = findNamesakes(server, named, serverId)
   if (!found) return []
-  const places =
-    found.count === 1
-      ? differentPlaces(
-          listed.find(({ id }) => id === found.others[0]),
-          target,
-        )
-      : undefined
+  const only = found.count === 1 ? listed.find(({ id }) => id === found.others[0]) : undefined
+  const places = only && differentPlaces(only, target)
   return [{ code: 'same-name', server, serverId, ...found, ...(places ? { places } : {}) }]
 }
 
 /** Returns the places of two servers, if both are known and people can tell one from the other. */
-function differentPlaces(otherServer: Server | undefined, target: Server) {
-  const [other, own] = [otherServer && placeOf(otherServer), placeOf(target)]
+function differentPlaces(otherServer: Server, target: Server) {
+  const [other, own] = [placeOf(otherServer), placeOf(target)]
   if (!other || !own) return undefined
   return looksSame(other.site, own.site) && looksSame(other.project, own.project) ? undefined : { other, own }
 }
