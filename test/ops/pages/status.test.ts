@@ -218,6 +218,33 @@ test('the status page shows the settings with which Redis could lose requests, a
   ])
 })
 
+test('the status page says that Redis refuses the command if a right is missing, and that nobody knows the rest', async () => {
+  const fine = async () => {}
+  const noRight = () => Promise.reject(new StoreUnavailableError("Redis: ReplyError NOPERM can't run the 'set' command", 'NOPERM'))
+  const noWorker = () => Promise.reject(new Error('No worker has run for 30 s'))
+  const parts = { redis: fine, probeWrites: noRight, redisFaults: noRight, slack: fine, accountApi: fine }
+  const problemsOf = async (worker: () => Promise<never>) => {
+    const { checks } = (await arrange(createChecks({ ...parts, worker })).read()).body
+    return [checks.redis.problem, checks.redisSettings.problem, checks.worker.problem]
+  }
+  const unknown = 'Unknown while Redis refuses the command (NOPERM)'
+
+  expect(await problemsOf(noRight)).toEqual(['Redis refuses the command (NOPERM)', unknown, unknown])
+  expect(await problemsOf(noWorker)).toEqual(['Redis refuses the command (NOPERM)', unknown, unknown])
+})
+
+test('the status page does not say that Redis is silent while it refuses writes', async () => {
+  const fine = async () => {}
+  const refused = () => Promise.reject(new StoreUnavailableError('Redis has not been checked yet', 'OOM'))
+  const probeWrites = async () => writeRefusalOf('OOM')
+  const { read } = arrange(createChecks({ redis: fine, probeWrites, redisFaults: refused, slack: fine, accountApi: fine, worker: refused }))
+
+  const { checks } = (await read()).body
+
+  expect(checks.redisSettings.problem).toBe('Unknown while Redis refuses writes')
+  expect(checks.worker.problem).toBe('Unknown while Redis refuses writes')
+})
+
 test('the status page says that Redis refuses writes, and that nobody knows whether a worker runs', async () => {
   const fine = async () => {}
   const noWorker = () => Promise.reject(new Error('No worker has run for 30 s'))
