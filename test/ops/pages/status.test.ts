@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { ApiContractError, ApiError, ApiUnreachableError } from '../../../src/domain/errors/api-errors.ts'
 import { StoreUnavailableError } from '../../../src/domain/errors/errors.ts'
 import { writeRefusalOf } from '../../../src/domain/errors/write-refusal.ts'
@@ -92,6 +92,53 @@ test('a problem that was recorded before lasts since that time', async () => {
   pass(60_000)
 
   expect((await read()).body.checks.redis).toEqual({ ok: false, problem: "Redis isn't responding", since: '2026-11-02T03:00:00.000Z' })
+})
+
+describe('a call that succeeds outside of the checks', () => {
+  /** Creates a page whose check of Slack gets the results of these probes, one after the other. */
+  function arrangeSlack(...probes: (() => Promise<void>)[]) {
+    const fine = async () => {}
+    const slack = () => (probes.shift() ?? fine)()
+    return arrange(createChecks({ redis: fine, probeWrites: takesWrites, redisFaults: safe, slack, accountApi: fine, worker: fine }))
+  }
+
+  const lines = [
+    [{ code: 'check-failed', check: 'slack', problem: 'Slack does not answer' }, 'A check failed'],
+    [{ check: 'slack', afterMs: 0 }, 'A check passes again'],
+  ]
+
+  test('ends a problem at once, although the last probe failed a moment ago', async () => {
+    const { status, read, entries } = arrangeSlack(() => Promise.reject(new Error('Slack does not answer')))
+    await read()
+
+    status.note('slack', undefined)
+
+    expect((await read()).body.checks.slack).toEqual({ ok: true })
+    expect(entries).toEqual(lines)
+  })
+
+  test('counts, and not the failure of a probe that began before it', async () => {
+    const probe = Promise.withResolvers<void>()
+    const { status, read, entries } = arrangeSlack(() => probe.promise)
+    status.note('slack', 'Slack does not answer')
+    const reading = read()
+    await Promise.resolve()
+
+    status.note('slack', undefined)
+    probe.reject(new Error('Slack does not answer'))
+
+    expect((await reading).body.checks.slack).toEqual({ ok: true })
+    expect((await read()).body.checks.slack).toEqual({ ok: true })
+    expect(entries).toEqual(lines)
+  })
+
+  test('does not hide a probe that fails after it', async () => {
+    const { status, read } = arrangeSlack(() => Promise.reject(new Error('Slack does not answer')))
+
+    status.note('slack', undefined)
+
+    expect((await read()).body.checks.slack).toMatchObject({ ok: false, problem: 'Slack does not answer' })
+  })
 })
 
 test('the status page does not wait for a check that hangs, and does not run it again meanwhile', async () => {
