@@ -104,6 +104,21 @@ describe('an evacuation, like every other request,', () => {
     expect(patched(world)).toEqual([])
   })
 
+  test('says where its only address is by now, and offers no second request that would find nothing', async () => {
+    const [own] = addresses(1)
+    const world = await startWorldUnder(two.replace('approvals: 2', 'approvals: 1'), withAddresses(addresses(1)))
+    const card = await requestEvacuation(world)
+    world.accountApi.world.moveBehindOurBack(own?.id ?? '', world.accountApi.world.third(own?.id ?? '').id)
+
+    await world.ben.click(card, 'Approve')
+    const report = await untilReport(world.slack, card.ts, /Canceled/)
+
+    expect(report.text).toMatch(
+      /Nothing was done\. `203\.0\.113\.10` is on `[\w-]+`, not on `web-1`\. To move it from there, request its move\.$/,
+    )
+    expect(JSON.stringify(await untilCard(world.slack, /Canceled/))).not.toContain('Request again')
+  })
+
   test('is in the audit with the outcome of each address, and as one row', async () => {
     const own = addresses(3)
     const world = await startWorldUnder(two.replace('approvals: 2', 'approvals: 1'), withAddresses(own))

@@ -92,8 +92,6 @@ describe('an incomplete command', () => {
     ['ip move `203.0.113.10`,', { 'elastic-ip': '203.0.113.10 on web-1' }],
     ['ip move 203.0.113.10 to', { 'elastic-ip': '203.0.113.10 on web-1' }],
     ['ip move web-2', { server: 'web-2 (Storefront, ASH)' }],
-    ['ip move from web-1 to web-2', { server: 'web-2 (Storefront, ASH)' }],
-    ['ip move 203.0.113.10 from web-1', { 'elastic-ip': '203.0.113.10 on web-1' }],
     ['ip move to WEB-2', { server: 'web-2 (Storefront, ASH)' }],
     ['vm rename', {}],
     ['vm rename preview-1', { 'virtual-machine': 'preview-1 (Storefront, ASH)' }],
@@ -136,6 +134,33 @@ describe('an incomplete command', () => {
 
     expect(presets).toEqual({ 'elastic-ip': '203.0.113.10 on web-1' })
     expect(above).toContain('`203.0.113.10` is on `web-1`, not on `web-3`.')
+  })
+
+  test.each([
+    ['ip move from web-1', {}],
+    ['ip move from web-1 to web-2', { server: 'web-2 (Storefront, ASH)' }],
+    ['ip move 203.0.113.10 from web-1', { 'elastic-ip': '203.0.113.10 on web-1' }],
+  ])('opens the form with the addresses of the server that was said only: %s', async (text, presets) => {
+    const world = current()
+    const form = await openForm(world, text)
+    const { options } = await world.ada.search(form, 'Elastic IP', '')
+
+    expect(contentOf(form)).toEqual({ presets, above: 'Only addresses on `web-1`, and those with no server shown.' })
+    expect(options.map((each) => each.text.text)).toContain('203.0.113.10 on web-1')
+    expect(options.map((each) => each.text.text).filter((shown) => !/ on web-1|no server shown/.test(shown))).toEqual([])
+  })
+
+  test('requests nothing if the Elastic IP is on another server than the form was opened with', async () => {
+    const world = await startWorld()
+    const form = await openForm(world, 'ip move from web-1 to web-2')
+    await world.ada.fill(form, { 'Elastic IP': '203.0.113.10 on web-1' })
+    const { id = '' } = world.accountApi.world.data.elasticIps.find(({ address }) => address === '203.0.113.10') ?? {}
+    world.accountApi.world.moveBehindOurBack(id, world.accountApi.world.third(id).id)
+
+    const { errors } = await world.ada.submit()
+
+    expect(errors?.['elastic-ip']).toMatch(/203\.0\.113\.10 is on [\w-]+, not on web-1\./)
+    expect(world.slack.messages(ops)).toEqual([])
   })
 
   test('opens a filled form that can be sent', async () => {

@@ -54,6 +54,12 @@ export function explainEvacuation(finding: Finding): Words | undefined {
 export function evacuationWords(finding: EvacuationFinding): Words {
   const words = wordsFrom(sentenceOf(finding))
   if (finding.code === 'nothing-on-server') return { ...words, next: 'Check the account.' }
+  if (finding.code === 'nothing-left' && finding.causes.every(({ code }) => code === 'not-on-server')) {
+    return {
+      ...words,
+      next: finding.causes.length === 1 ? 'To move it from there, request its move.' : 'To move them from there, request a move of each.',
+    }
+  }
   return finding.code === 'left-out' && finding.causes.every(isHarmless) ? { ...words, isNote: true } : words
 }
 
@@ -99,6 +105,7 @@ function sentenceOf(finding: EvacuationFinding): Phrase {
     case 'target-project-changed':
       return phrase`${finding.server} was in project ${finding.before} when this was requested, and is in ${finding.now} now.`
     case 'nothing-left':
+      if (finding.causes.length === 1) return whys(finding.causes)
       return phrase`None of the addresses can be moved from ${finding.server} anymore. ${whys(finding.causes)}`
   }
 }

@@ -1,7 +1,7 @@
 import type { KnownBlock, ModalView, PlainTextOption } from '@slack/web-api'
 import { z } from 'zod'
 import { mostEvacuated } from '../../domain/evacuation/evacuation.ts'
-import { explainEvacuation } from '../../domain/evacuation/findings.ts'
+import { EvacuationFinding, explainEvacuation } from '../../domain/evacuation/findings.ts'
 import { formatAgo } from '../../domain/text/duration.ts'
 import { reasonField } from '../../requests/messages/forms/reason-field.ts'
 import { shortId } from '../../requests/messages/words.ts'
@@ -78,7 +78,7 @@ function addressBlocks({ serverId, serverName, offered, cannotMove, lastEvacuati
   const notes = [
     ...(left > 0 ? context([mrkdwn`${left} more addresses don't fit in here. Move them with another request.`]) : []),
     ...(offered.length > mostEvacuated ? context([mrkdwn`One request moves up to ${mostEvacuated} addresses.`]) : []),
-    ...(cannotMove.length > 0 ? wholeSection(cannotMoveWords(cannotMove)) : []),
+    ...(cannotMove.length > 0 ? wholeSection(cannotMoveWords(cannotMove, serverName)) : []),
   ]
   return [
     ...groups.map((group, index) => addressGroup(group, `${addressPrefix}${serverId}:${index}`, index, groups.length > 1)),
@@ -131,9 +131,24 @@ function nothingWords(server: string, last: LastEvacuation | undefined): Mrkdwn 
   return mrkdwn`${nothing} Last evacuation: to ${code(last.to)}, ended ${dateTime(last.endedAt)} (${request}).`
 }
 
-function cannotMoveWords(cannotMove: OfferedAddresses['cannotMove']): Mrkdwn {
-  const lines = cannotMove.map(({ address, finding }) => mrkdwn`•  ${explainEvacuation(finding)?.why ?? address}`)
-  return joinMrkdwn([mrkdwn`*Left out, because they can't be moved:*`, ...lines], '\n')
+/** Says which addresses are on another server by now, and which stay because they can't be moved. */
+function cannotMoveWords(cannotMove: OfferedAddresses['cannotMove'], serverName: string): Mrkdwn {
+  const [gone = [], stuck = []] = [true, false].map((isGone) => cannotMove.filter((each) => (nowOn(each) !== undefined) === isGone))
+  const goneLines = gone.map((each) => mrkdwn`•  ${each.address} (on ${nowOn(each) ?? ''})`)
+  const stuckLines = stuck.map(({ address, finding }) => mrkdwn`•  ${explainEvacuation(finding)?.why ?? address}`)
+  return joinMrkdwn(
+    [
+      ...(gone.length > 0 ? [mrkdwn`*No longer on ${code(serverName)}:*`, ...goneLines] : []),
+      ...(stuck.length > 0 ? [mrkdwn`*Left out, because they can't be moved:*`, ...stuckLines] : []),
+    ],
+    '\n',
+  )
+}
+
+/** The server that an address is on by now, if it isn't the one that is evacuated. */
+function nowOn({ finding }: OfferedAddresses['cannotMove'][number]): string | undefined {
+  const known = EvacuationFinding.safeParse(finding)
+  return known.success && known.data.code === 'not-on-server' ? known.data.now : undefined
 }
 
 /** Returns the ids of the blocks with addresses to tick. */

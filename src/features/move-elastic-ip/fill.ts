@@ -9,12 +9,10 @@ import { chooseServer } from '../../moves/find-server.ts'
 import type { GivenWords } from '../../slack/commands/commands.ts'
 import { fillForm } from '../../slack/commands/forms/fill-form.ts'
 import { withSuggestions } from '../../slack/commands/help/unknown-name.ts'
-import type { Mrkdwn } from '../../slack/text/text.ts'
 import { readMove } from './arguments.ts'
-import { isElsewhere } from './messages.ts'
+import { elsewhereProblem, withFrom } from './from.ts'
 import { moveModal } from './modal.ts'
 import { elasticIpOption, serverOption } from './pickers.ts'
-import { isServer } from './resolve.ts'
 import { withElasticIp } from './server-picker.ts'
 import { namesOf } from './suggestions.ts'
 
@@ -30,13 +28,15 @@ export function createFillMove(inventory: Pick<Inventory, 'elasticIps' | 'server
   return async function fillMove(metadata: string, { args, command }: GivenWords): Promise<ModalView> {
     const { first, second, from } = readMove(args)
     const typed = first ?? second
-    if (typed === undefined) return moveModal({ metadata })
+    if (typed === undefined) return moveModal({ metadata: withFrom(metadata, from) })
     const lookUp = withSuggestions(find({ typed, isServer: first === undefined }), namesOf(inventory, command))
-    return fillForm(typed, lookUp, (filled) =>
-      'problem' in filled
-        ? moveModal({ metadata, problem: filled.problem })
-        : moveModal({ metadata: withElasticIp(metadata, filled.elasticIp?.value), ...filled, problem: problemOf(filled.found, from) }),
-    )
+    return fillForm(typed, lookUp, (filled) => {
+      if ('problem' in filled) return moveModal({ metadata: withFrom(metadata, from), problem: filled.problem })
+      const problem = filled.found && elsewhereProblem(filled.found, from)
+      // Somebody who was told where the Elastic IP is may move it from there.
+      const known = problem ? metadata : withFrom(metadata, from)
+      return moveModal({ metadata: withElasticIp(known, filled.elasticIp?.value), ...filled, problem })
+    })
   }
 
   /** A single word is an Elastic IP or, if there is none of that name, a server. */
@@ -50,10 +50,4 @@ export function createFillMove(inventory: Pick<Inventory, 'elasticIps' | 'server
     if (named.length === 0 && !isServer) throw new UnknownName('Elastic IP', typed, serverNameProblem(typed))
     return { server: serverOption(chooseServer(typed, named, undefined)) }
   }
-}
-
-/** Says where the Elastic IP is, if it is on another server than the one after `from`. */
-function problemOf(found: ElasticIp | undefined, from: string | undefined): Mrkdwn | undefined {
-  if (!found?.server?.hostname || from === undefined || isServer(found.server, from)) return undefined
-  return isElsewhere({ address: found.address, from, on: found.server.hostname })
 }

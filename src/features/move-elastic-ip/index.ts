@@ -13,6 +13,7 @@ import type { Feature, FeatureDefinition } from '../feature.ts'
 import { isSwapped, isWholeMove, readMove } from './arguments.ts'
 import { createFillMove } from './fill.ts'
 import { createMoveForm } from './form.ts'
+import { fromOf } from './from.ts'
 import { elsewhere, swapped, usage } from './messages.ts'
 import { moveForm, moveThis } from './modal.ts'
 import { createMoveThis } from './move-this.ts'
@@ -33,7 +34,7 @@ export const moveElasticIp = { kinds: [moveKind], create } satisfies FeatureDefi
 function create({ accountApi, inventory, submit, openForm, access }: MoveElasticIpParts): Feature {
   const change = { ...createMoveChange(accountApi), offer: { of: 'elastic-ip', label: 'Move…', actionId: moveThis } satisfies Offer }
   const resolve = createResolve(accountApi)
-  const { filledForm, formFor, submitForm } = createMoveForm({ submit, change })
+  const { filledForm, formFor, submitForm } = createMoveForm({ submit, change, accountApi })
   const { offerServers, elasticIpChosen } = createServerPicker(inventory)
 
   async function run(call: CommandCall): Promise<void> {
@@ -76,9 +77,9 @@ function create({ accountApi, inventory, submit, openForm, access }: MoveElastic
     clicks: { [moveForm.elasticIp]: elasticIpChosen, [moveThis]: createMoveThis({ inventory, access }) },
     submissions: { [moveForm.callbackId]: submitForm },
     options: {
-      [moveForm.elasticIp]: async ({ typed }) => {
+      [moveForm.elasticIp]: async ({ typed, metadata }) => {
         const { items, ...missing } = await asFarAsRead(inventory.elasticIps())
-        return elasticIpChoices(items, typed, missing)
+        return elasticIpChoices(items, typed, missing, fromOf(metadata))
       },
       [moveForm.server]: offerServers,
     },

@@ -6,9 +6,16 @@ import type { Missing } from '../../domain/errors/missing.ts'
 import { type Candidate, candidatesOf, offer, placeOf, preset } from '../../slack/blocks/picker.ts'
 import { serverCandidate, serverCandidates } from '../../slack/blocks/server-candidates.ts'
 import type { Choices } from '../../slack/commands/handlers.ts'
+import { elsewhereProblem } from './from.ts'
 
-export function elasticIpChoices(all: ElasticIp[], typed: string, missing?: Missing): Choices {
-  return offer([...elasticIpCandidates(all).values()], typed, missing)
+/** Offers the Elastic IPs, without those on other servers than the one after `from`. */
+export function elasticIpChoices(all: ElasticIp[], typed: string, missing?: Missing, from?: string): Choices {
+  const offered = [...elasticIpCandidates(all)].filter(([elasticIp]) => elsewhereProblem(elasticIp, from) === undefined)
+  return offer(
+    offered.map(([, candidate]) => candidate),
+    typed,
+    missing,
+  )
 }
 
 /** Offers the servers that this Elastic IP can move to. Offers every server while none is chosen. */

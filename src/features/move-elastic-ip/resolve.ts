@@ -7,6 +7,7 @@ import { type MoveInput, sameAddress } from '../../domain/elastic-ip-move/elasti
 import { UnknownName } from '../../domain/errors/errors.ts'
 import { addressProblem } from '../../domain/text/address-problem.ts'
 import { chooseServer, findServers } from '../../moves/find-server.ts'
+import { isServer } from './from.ts'
 
 interface Options {
   signal?: AbortSignal
@@ -70,9 +71,4 @@ export function createResolve(accountApi: Pick<AccountApi, 'elasticIps' | 'serve
 /** Whether both look like ids of the service: `eip_…`, `ueip_…` (BGP) and `sv_…`. Anything else may be a name. */
 function areIds(elasticIp: string, server: string): boolean {
   return /^u?eip_\w+$/.test(elasticIp) && /^sv_\w+$/.test(server)
-}
-
-/** Whether a typed word is the id or the hostname of this server. */
-export function isServer({ id, hostname }: NonNullable<ElasticIp['server']>, typed: string): boolean {
-  return [id, hostname].some((one) => one?.toLowerCase() === typed.toLowerCase())
 }

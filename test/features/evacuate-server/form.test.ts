@@ -185,7 +185,7 @@ describe('the addresses in the form of an evacuation', () => {
     )
     expect(boxes).toMatchObject([{ options: [{ value: 'eip_1' }], initial_options: [{ value: 'eip_1' }] }])
     expect(readableBlocks((blocks as KnownBlock[]).filter(({ type }) => type === 'section'))).toBe(
-      "*Left out, because they can't be moved:*\n•  203.0.113.2 is on web-9, not on web-1.",
+      '*No longer on `web-1`:*\n•  203.0.113.2 (on web-9)',
     )
   })
 
