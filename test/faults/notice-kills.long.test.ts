@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { describe, test } from 'vitest'
 import { ops } from '../journeys/world.ts'
 import { startScene } from './scene.ts'
+import { untilTrue } from './until-true.ts'
 
 describe('a bot that is killed while it notifies the operators of an unsafe Redis', () => {
   test.for([
@@ -29,12 +30,12 @@ describe('a bot that is killed while it notifies the operators of an unsafe Redi
       await admin.config('SET', 'maxmemory-policy', 'allkeys-lru')
       await died.promise
       const atDeath = when === 'before' ? 0 : 1
-      await expect.poll(() => notices(/could lose requests/).length).toBe(atDeath)
+      await untilTrue('Slack has the notice or not', () => notices(/could lose requests/).length === atDeath)
       // A process does not start over an unsafe Redis.
       await admin.config('SET', 'maxmemory-policy', 'noeviction')
       await bots.start(0)
       await slack.until(() => notices(/keeps requests safe again/)[0], { what: 'the end', timeoutMs: 90_000 })
-      await expect.poll(() => admin.exists(evidence.keys.owedNotices)).toBe(0)
+      await untilTrue('no notice is owed', async () => (await admin.exists(evidence.keys.owedNotices)) === 0)
       // Longer than a notice that died may wait.
       await delay(25_000)
 

@@ -6,6 +6,7 @@ import { onRack, requestEvacuation } from './evacuations.ts'
 import { brokenPromises } from './invariants.ts'
 import { approveWhileKilled, aroundEach, endMoves, killAtEach, type Moment } from './kills.ts'
 import { type Scene, type SceneOptions, startScene } from './scene.ts'
+import { untilTrue } from './until-true.ts'
 
 /** A request, and the steps of it at which the bot is killed. */
 interface Story {
@@ -178,5 +179,5 @@ describe('a bot that is killed right before and right after each step of a reque
 
 /** Resolves once Redis shows the request like this. */
 async function untilRecord({ evidence }: Scene, fits: (request: Request) => boolean): Promise<void> {
-  await expect.poll(async () => (await evidence.records()).some(fits), { timeout: 60_000, interval: 50 }).toBe(true)
+  await untilTrue('Redis shows the request like this', async () => (await evidence.records()).some(fits))
 }
