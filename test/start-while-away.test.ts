@@ -87,6 +87,8 @@ describe('a start while a dependency is away', () => {
 
     proxy.heal()
     await bot.untilReady()
+    expect(await bot.page('/status')).toMatchObject({ body: { checks: { slack: { ok: true } } } })
+    expect(bot.output().match(/"check-failed","check":"slack"/g), 'the outage has one line').toHaveLength(1)
     slack.connectBot(bot.slackUrl())
     await slack.as(people.ada).command('/infra help', { channel: ops })
     await untilShown(slack, people.ada, /What you can do/)

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Redis } from 'ioredis'
 import { describe, expect, inject, onTestFinished, test } from 'vitest'
+import { ops, people, untilShown } from './journeys/world.ts'
 import { botPrograms } from './sandbox/bot-programs.ts'
 import { startRedis } from './sandbox/redis/start-redis.ts'
 import { environment, startProcess } from './start-process.ts'
@@ -52,7 +53,7 @@ describe('a start', () => {
     expect(output).not.toMatch(/^(REDIS_URL|INFRA_API_KEY) /m)
   })
 
-  test('with a user of Redis that has no right to use REDIS_PREFIX fails with a sentence', async () => {
+  test('with a user of Redis that has no right to use REDIS_PREFIX fails with a sentence that names the keys', async () => {
     const server = await startRedis({ appendonly: true, settings: ['user narrow on >hunter2 ~{lockkeeper}:* +@all'] })
     onTestFinished(() => server.stop())
     const REDIS_URL = `redis://narrow:hunter2@127.0.0.1:${server.port}`
@@ -60,7 +61,7 @@ describe('a start', () => {
     const { exited, output, errors } = await startProcess(env)
 
     expect(await exited).toBe(1)
-    expect(errors()).toMatch(/^The user in REDIS_URL has no right to use the keys of REDIS_PREFIX \(NOPERM\)\. /)
+    expect(errors()).toMatch(/^The user in REDIS_URL has no right to use the keys of REDIS_PREFIX \(NOPERM\)\. Give it ~\{staging\}:\*, /)
     expect(output() + errors()).not.toContain('hunter2')
   })
 
@@ -71,15 +72,51 @@ describe('a start', () => {
       redis.disconnect()
       await server.stop()
     })
-    const { env } = await environment({ REDIS_URL: server.url })
-    const { output, page, untilReady } = await startProcess(env)
+    const { slack, env } = await environment({ REDIS_URL: server.url, ALLOW_VOLATILE_REDIS: 'false' })
+    const { output, page, untilReady, slackUrl } = await startProcess(env)
 
     await expect.poll(output, { timeout: 10_000 }).toContain('Redis refuses writes, because its memory is full (OOM).')
     expect((await page('/status')).body.checks).toMatchObject({
       redis: { ok: false, problem: 'Redis refuses writes, because its memory is full (OOM).' },
+      redisSettings: { ok: false, problem: 'Unknown while Redis refuses writes' },
+      worker: { ok: false, problem: 'Unknown while Redis refuses writes' },
     })
-    await redis.config('SET', 'maxmemory', '0')
     await untilReady()
+    slack.connectBot(slackUrl())
+    const ada = slack.as(people.ada)
+    await ada.command('/infra pending', { channel: ops })
+    await untilShown(slack, people.ada, /database \(Redis\) refuses writes, because its memory is full/)
+    await ada.command('/infra doctor', { channel: ops })
+    await untilShown(slack, people.ada, /\*Redis:\* Refuses writes, because its memory is full \(OOM\)/)
+    await redis.config('SET', 'maxmemory', '0')
+    await expect.poll(() => page('/status'), { timeout: 10_000 }).toMatchObject({ status: 200 })
+  })
+
+  test('is followed by words about a right of the user of Redis that somebody removes', async () => {
+    const server = await startRedis({ appendonly: true, settings: ['user bot on >hunter2 ~{lockkeeper-eu}:* +@all'] })
+    const redis = new Redis(server.url)
+    onTestFinished(async () => {
+      redis.disconnect()
+      await server.stop()
+    })
+    const REDIS_URL = `redis://bot:hunter2@127.0.0.1:${server.port}`
+    const { slack, env } = await environment({ REDIS_URL, REDIS_PREFIX: 'lockkeeper-eu', ALLOW_VOLATILE_REDIS: 'false' })
+    const { output, page, untilReady, slackUrl } = await startProcess(env)
+    await untilReady()
+    slack.connectBot(slackUrl())
+    await expect.poll(() => page('/status'), { timeout: 10_000 }).toMatchObject({ status: 200 })
+
+    await redis.call('ACL', 'SETUSER', 'bot', 'resetkeys')
+
+    await expect
+      .poll(async () => (await page('/status')).body.checks, { timeout: 10_000 })
+      .toMatchObject({ redis: { problem: 'Redis refuses the command (NOPERM)' } })
+    expect(output()).toMatch(/"code":"check-failed".*Redis refuses the command \(NOPERM\)/)
+    const ada = slack.as(people.ada)
+    await ada.command('/infra pending', { channel: ops })
+    await untilShown(slack, people.ada, /database \(Redis\) refuses Lockkeeper's user\. Your last step wasn't stored/)
+    await ada.command('/infra doctor', { channel: ops })
+    await untilShown(slack, people.ada, /\*Redis:\* The user in REDIS_URL has no right to use the keys .* Give it `?~\{lockkeeper-eu\}/)
   })
 
   test('with a password that Redis rejects fails with a sentence', async () => {

@@ -46,6 +46,7 @@ function setupParts({ config, redis, clients, requests, opsChannel }: Foundation
     showHome: (viewer: Origin) => home.show(viewer, undefined),
     lastReceived,
     probeWrites: redis.probeWrites,
+    redisPrefix: config.redis.prefix,
     redisFaults: async () => (await redis.faults()).map(({ words }) => words),
     opsChannel,
     running: { ...config, version: packageFile.version, rules: config.policy.rules.length },

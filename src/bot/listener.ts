@@ -29,7 +29,7 @@ const payloads = new Map<string, AcknowledgedPayload>([
 /** Returns the function that creates the Slack listener. It runs after the start has read the bot's identity from Slack. */
 export function createListenerFactory({ config, telemetry, redis, clients, operators, requests }: Foundation, needs: ListenerNeeds) {
   const { errorReports, metrics, tracing, onSlackCall } = telemetry
-  const { logger, messenger, respond, nameOperators } = clients.slack
+  const { logger, messenger, respond, naming } = clients.slack
   const { access } = requests
   const onUnhandled = errorReports.unhandled
   const onListenerError = errorReports.of('slack')
@@ -50,7 +50,7 @@ export function createListenerFactory({ config, telemetry, redis, clients, opera
       authorize: async (origin, what) => void (await access.authorize(origin, { to: 'read', what })),
       messenger,
       respond,
-      nameOperators: nameOperators.inWords,
+      withNames: naming.inWords,
       onUnhandled,
       isFirstDelivery,
       onError: (error, context) => {

@@ -2,6 +2,7 @@ import { createChecks } from '../ops/pages/checks.ts'
 import { startHealth } from '../ops/pages/health.ts'
 import { createMetricsPage } from '../ops/pages/metrics-page.ts'
 import { createStatus } from '../ops/pages/status.ts'
+import { guardStore } from '../redis/connect.ts'
 import type { Progress } from '../requests/worker/progress.ts'
 import type { Foundation } from './foundation/foundation.ts'
 
@@ -12,7 +13,7 @@ export function createOperationsSide({ config, telemetry, redis, clients }: Foun
   const status = createStatus({
     log,
     checks: createChecks({
-      redis: () => redis.prompt.ping(),
+      redis: () => guardStore(() => redis.prompt.ping()),
       redisProblem: redis.problem,
       probeWrites: redis.probeWrites,
       redisFaults: async () => (await redis.unacceptedFaults()).map(({ words }) => words),

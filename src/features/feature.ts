@@ -68,6 +68,8 @@ export interface Setup {
   members: (groupIds: string[]) => Promise<Map<string, Set<string> | 'unknown'>>
   showHome: (viewer: Origin) => Promise<'shown' | { refused: string } | { unavailable: string }>
   lastReceived: Pick<LastReceived, 'read'>
+  /** REDIS_PREFIX. */
+  redisPrefix: string
   redisFaults: () => Promise<string[]>
   /** Returns why Redis refuses writes although it answers. Undefined if it takes them. */
   probeWrites: () => Promise<WriteRefusal | undefined>

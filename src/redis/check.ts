@@ -1,9 +1,10 @@
 import { Cluster, type Redis } from 'ioredis'
 import { AwayError, StartError, StoreUnavailableError } from '../domain/errors/errors.ts'
+import { missingRightIn } from '../domain/errors/missing-right.ts'
 import { refusesWrites, type WriteRefusal, writeRefusalOf } from '../domain/errors/write-refusal.ts'
 import { withinOr } from '../domain/within.ts'
 import { guardStore } from './connect.ts'
-import { missingRight, unreachableRedis } from './unreachable-redis.ts'
+import { unreachableRedis } from './unreachable-redis.ts'
 import type { ProbeWrites } from './write-probe.ts'
 
 /** How long one attempt waits for an answer. */
@@ -17,6 +18,8 @@ interface CheckParts {
   redis: Redis
   probeWrites: ProbeWrites
   allowVolatile: boolean
+  /** REDIS_PREFIX. */
+  prefix: string
   /** Returns the latest problem of the connection as a code: `ECONNREFUSED`. */
   problem: () => string | undefined
   warn: (fault: string) => void
@@ -24,7 +27,7 @@ interface CheckParts {
 }
 
 /** Creates the check whether this Redis keeps requests safe. */
-export function createRedisCheck({ redis, probeWrites, allowVolatile, problem, warn, attemptMs = defaultAttemptMs }: CheckParts) {
+export function createRedisCheck({ redis, probeWrites, allowVolatile, prefix, problem, warn, attemptMs = defaultAttemptMs }: CheckParts) {
   const readInfo = oneAtATime(() => guardStore(() => readInfos(redis)))
   const probe = oneAtATime(probeWrites)
 
@@ -41,16 +44,26 @@ export function createRedisCheck({ redis, probeWrites, allowVolatile, problem, w
       throw new StartError(`${faults.join(' ')} For development only, set ALLOW_VOLATILE_REDIS=true to start anyway.`)
     }
     const refusal = await attempt(probe)
-    if (refusal) throw refusedStart(refusal)
+    if (refusal) throw new WritesRefused(refusal)
     for (const fault of faults) warn(fault)
   }
 
   async function attempt<T>(command: () => Promise<T>): Promise<T> {
     const answer = await withinOr(attemptMs, command(), silent).catch((error: unknown) => {
-      throw startProblem(error, problem())
+      throw startProblem(error, { problem: problem(), prefix })
     })
     if (answer === silent) throw problemError(problem())
     return answer
+  }
+}
+
+/** Redis answers the start, but stores nothing. */
+export class WritesRefused extends AwayError {
+  readonly refusal: WriteRefusal
+
+  constructor(refusal: WriteRefusal) {
+    super(refusalFault(refusal).words)
+    this.refusal = refusal
   }
 }
 
@@ -68,17 +81,19 @@ function oneAtATime<T>(send: () => Promise<T>): () => Promise<T> {
   }
 }
 
-/** Returns the error with which the start waits or ends after a command has failed. `problem`: the latest one of the connection. */
-export function startProblem(error: unknown, problem?: string): Error {
+/**
+ * Returns the error with which the start waits or ends after a command has failed. `problem`: the latest one of the connection. `prefix`:
+ * REDIS_PREFIX.
+ */
+export function startProblem(error: unknown, { problem, prefix }: { problem?: string | undefined; prefix: string }): Error {
   const message = error instanceof Error ? error.message : ''
   const code = error instanceof StoreUnavailableError && error.code ? error.code : rejection.exec(message)?.[1]
-  if (code === 'NOPERM') return new StartError(missingRight(message))
+  if (code === 'NOPERM') {
+    const { why, fix } = missingRightIn(message, prefix)
+    return new StartError(`${why} ${fix} Then restart.`)
+  }
   const refusal = writeRefusalOf(code)
-  return refusal ? refusedStart(refusal) : problemError(code ?? problem)
-}
-
-function refusedStart(refusal: WriteRefusal): AwayError {
-  return new AwayError(refusalFault(refusal).words)
+  return refusal ? new WritesRefused(refusal) : problemError(code ?? problem)
 }
 
 function problemError(problem = 'no answer'): Error {

@@ -58,15 +58,15 @@ function problemOf({ code, message, lastNodeError }: Error & { code?: string; la
 const commandsWithoutData = new Set(['ping', 'quit'])
 
 /**
- * Rejects all commands, as if Redis did not answer, until the returned function is called. A Redis that has not been checked could lose the
- * requests that are written to it.
+ * Rejects all commands until the returned function is called. A Redis that has not been checked could lose the requests that are written to
+ * it. `refusal` returns the code with which Redis refused the last check, such as `OOM`. Without one, commands fail as if it did not answer.
  */
-export function holdCommands(redis: Redis): () => void {
+export function holdCommands(redis: Redis, refusal: () => string | undefined = () => undefined): () => void {
   const send = redis.sendCommand.bind(redis)
   redis.sendCommand = (command, stream) => {
     // Before a connection is ready, ioredis sends the commands that make it ready.
     if (redis.status !== 'ready' || commandsWithoutData.has(command.name)) return send(command, stream)
-    command.reject(new Error('Redis has not been checked yet'))
+    command.reject(new StoreUnavailableError('Redis has not been checked yet', refusal()))
     return command.promise
   }
   return () => {
@@ -128,6 +128,7 @@ export async function guardStore<T>(command: () => Promise<T>): Promise<T> {
   try {
     return await command()
   } catch (error) {
+    if (error instanceof StoreUnavailableError) throw error
     const { name, message } = error instanceof Error ? error : new Error('unknown')
     // An error from Redis itself begins with a code in capitals. The rest of the message may quote what was sent.
     const code = name === 'ReplyError' ? /^[A-Z]{2,20}\b/.exec(message)?.[0] : undefined

@@ -7,11 +7,3 @@ export function unreachableRedis(problem: string): string {
   }
   return `Redis isn't responding at REDIS_URL (${problem}). Check that it runs, that the address and password are correct, and that this machine can reach it.`
 }
-
-/** Says which right the user of Redis lacks. `error` has NOPERM. Only the name of a command is taken from it: the rest may quote what was sent. */
-export function missingRight(error: string): string {
-  const command = /run the '([\w|]+)' command/.exec(error)?.[1]
-  return command === undefined
-    ? 'The user in REDIS_URL has no right to use the keys of REDIS_PREFIX (NOPERM). For the prefix lockkeeper, give it ~{lockkeeper}:* as in deploy/redis/users.acl, or correct REDIS_PREFIX. Then restart.'
-    : `The user in REDIS_URL has no right to run the command ${command} (NOPERM). Give it +${command}, or all rights in deploy/redis/users.acl. Then restart.`
-}

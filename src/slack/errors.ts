@@ -4,6 +4,7 @@ import { connectionProblemOf } from '../domain/errors/connection-problem.ts'
 import { documentedRefusal } from '../domain/errors/documented-refusals.ts'
 import { StoreUnavailableError, UserError } from '../domain/errors/errors.ts'
 import { ListCutError } from '../domain/errors/list-errors.ts'
+import { isMissingRight } from '../domain/errors/missing-right.ts'
 import { writeRefusalOf } from '../domain/errors/write-refusal.ts'
 import { escapeMrkdwn, type Mrkdwn, mrkdwn } from './text/text.ts'
 
@@ -53,9 +54,18 @@ export function toUserMessage(error: unknown, effect?: string): string | undefin
   return words && [words.why, effect, words.next].filter((part) => part !== undefined).join(' ')
 }
 
-/** A refusal of Redis is certain, so the step was not stored. Without an answer, it may have been. */
-function redisWords({ code }: StoreUnavailableError): string {
-  const refusal = writeRefusalOf(code)
+/**
+ * A refusal of Redis is certain, so the step was not stored. Without an answer, it may have been. A right that is missing in the middle of a
+ * script stops it there, and Redis keeps what it has written.
+ */
+function redisWords(error: StoreUnavailableError): string {
+  if (isMissingRight(error)) {
+    const effect = /\bscript\b/.test(error.message)
+      ? 'Your last step may be stored only in part.'
+      : "Your last step wasn't stored and won't be carried out."
+    return `Lockkeeper's database (Redis) refuses Lockkeeper's user. ${effect} Tell the people who run Lockkeeper.`
+  }
+  const refusal = writeRefusalOf(error.code)
   return refusal
     ? `Lockkeeper's database (Redis) refuses writes, because ${refusal.why}. Your last step wasn't stored and won't be carried out. Tell the people who run Lockkeeper.`
     : "Lockkeeper's database (Redis) isn't responding. Try again in a minute; nothing runs twice. If it lasts, tell the people who run Lockkeeper."

@@ -3,6 +3,8 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, inject, onTestFinished, test } from 'vitest'
 import { parse } from 'yaml'
+import { StoreUnavailableError } from '../../src/domain/errors/errors.ts'
+import { type MissingRight, missingRightOf } from '../../src/domain/errors/missing-right.ts'
 import { type WriteRefusal, writeRefusalOf } from '../../src/domain/errors/write-refusal.ts'
 import { Secret } from '../../src/domain/signing/secret.ts'
 import { neededScopes, optionalScopes } from '../../src/features/check-setup/checks/slack.ts'
@@ -202,6 +204,26 @@ describe('the ten mistakes', () => {
       :x: *Redis:* Refuses writes, because its memory is full (OOM). Nothing can be requested, approved or tracked. *Fix:* Raise maxmemory, or remove data that other programs store there.
       :grey_question: *Workers:* Unknown while Redis refuses writes: they can't report that they run. Fix Redis first, then run this command again."
     `)
+  })
+
+  test('4c: the user of Redis lacks a right', () => {
+    const right = missingRightOf(new StoreUnavailableError("NOPERM User x can't run the 'info' command", 'NOPERM'), 'lockkeeper-eu')
+    const keys = missingRightOf(new StoreUnavailableError('NOPERM No permissions to access a key', 'NOPERM'), 'lockkeeper-eu')
+    const workers = { unavailable: 'Redis refused the command (NOPERM)' }
+    expect(
+      [
+        linesOf({ redis: { lacksRight: right as MissingRight }, workers }),
+        linesOf({ redis: { lacksRight: keys as MissingRight }, workers: { seen: 0, lastTickMs: 60_000, overdue: true } }),
+      ].join('\n'),
+    ).toMatchInlineSnapshot(`
+      "*1 of 12 checks failed*, 1 unknown
+      :x: *Redis:* The user in REDIS_URL has no right to run the command info (NOPERM). *Fix:* Give it +info, or all rights in deploy/redis/users.acl.
+      :grey_question: *Workers:* Unknown while Redis refuses Lockkeeper's user: they can't report that they run. Fix Redis first, then run this command again.
+      *1 of 12 checks failed*, 1 unknown
+      :x: *Redis:* The user in REDIS_URL has no right to use the keys of REDIS_PREFIX (NOPERM). *Fix:* Give it ~{lockkeeper-eu}:*, or correct REDIS_PREFIX.
+      :grey_question: *Workers:* Unknown while Redis refuses Lockkeeper's user: they can't report that they run. Fix Redis first, then run this command again."
+    `)
+    expect(missingRightOf(new StoreUnavailableError('OOM', 'OOM'), 'lockkeeper-eu')).toBeUndefined()
   })
 
   test('5: the API key is rejected or read-only, or its access is unknown', () => {

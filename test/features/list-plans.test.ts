@@ -88,9 +88,18 @@ describe('the plans that fit', () => {
   test('the code of a site limits the stock to that site, with the price of its region', () => {
     const rowsFor = (...words: string[]) => planListing(all, words).rows.map((row) => String(row).split('\n').slice(1).join(' | '))
 
-    expect(rowsFor('dal')).toEqual(['$0.05/h  ·  $36.50/mo  ·  stock level: low | Not in stock: DAL'])
+    expect(rowsFor('dal')).toEqual(['$0.05/h  ·  $36.50/mo | Not in stock: DAL'])
     expect(rowsFor('ash', 'small')).toEqual(['$0.05/h  ·  $36.50/mo  ·  stock level: low | In stock: ASH'])
     expect(rowsFor('states', 'small')).toEqual(['$0.05/h  ·  $36.50/mo  ·  stock level: low | In stock: ASH  ·  Not in stock: DAL'])
+  })
+
+  test('the stock level is that of the whole plan, so it is left out if the plan is in stock at none of the sites shown', () => {
+    const levels = (...words: string[]) => planListing([small, large, unpriced], words).table?.rows.map((row) => row.at(-1))
+
+    expect(levels()).toEqual(['low', 'low', undefined])
+    expect(levels('dal')).toEqual([undefined])
+    expect(levels('fra')).toEqual([undefined])
+    expect(levels('ash')).toEqual(['low', 'low'])
   })
 
   test('the code of a site is one even if an operating system contains it', () => {

@@ -787,6 +787,35 @@ describe('the list', () => {
     `)
   })
 
+  test.each([
+    ['no event', []],
+    ['only the event of a listed request', [event('update.elastic_ip', (wholeMove[3]?.at ?? 0) + second)]],
+    ['an event that changed nothing', [event('read.elastic_ip', noon)]],
+  ])('of a resource with %s says that the account shows no other change', async (_, found) => {
+    expect(around(await list(['203.0.113.10'], { events: found }))).toContain(
+      "The account's own events show no other change of `eip_1GijF7NsZe3bN` since",
+    )
+  })
+
+  test('takes the name of a resource from a genuine entry only', async () => {
+    const facts = { elasticIpId: 'eip_1', address: '203.0.113.66', to: { id: 'sv_2', name: 'web-2' }, from: { id: 'sv_1', name: 'web-1' } }
+    const [entry] = entriesOf({ ...move, facts: { ...move.facts, ...facts } as never, act: 'request', by: ada })
+    const noteFor = async (verdict: FoundEntry['verdict']) =>
+      around(await list(['ip.move'], {}, [{ ...(entry as FoundEntry), verdict }])).match(/no other change of (\S+)/)?.[1]
+
+    expect(await noteFor('genuine')).toBe('`203.0.113.66`')
+    expect(await noteFor('forged')).toBe('`eip_1GijF7NsZe3bN`')
+  })
+
+  test('does not say that there is no other change where not all events were read', async () => {
+    const found = Array.from({ length: 100 }, () => event('read.elastic_ip', noon))
+    expect(around(await list(['203.0.113.10'], { events: found }))).not.toContain('no other change')
+  })
+
+  test('says that the account shows no change of a resource that the audit does not name', async () => {
+    expect(around(await list(['203.0.113.99']))).toContain("The account's own events show no change of `203.0.113.99` since")
+  })
+
   test('matches Lockkeeper’s own writes also if the words leave them out', async () => {
     const kept = [...wholeMove, ...others.map((entry) => ({ ...entry, resource: 'elastic_ip:eip_1GijF7NsZe3bN' }))]
     const listing = await list(['00000000'], { events: [event('update.elastic_ip', (wholeMove[3]?.at ?? 0) + second)] }, kept)

@@ -49,7 +49,7 @@ test('a whole move is one row, with its steps and the events of the account on d
     :large_green_circle: *[Move 203.0.113.10: web-1 → web-2]*  ·  Done  ·  (time)
     by <@U0ADA00001>  ·  approved by <@U0BEN00001>
     1 refused attempt  ·  confirmed by the account
-    Also searched the account's own events for \`eip_2BJYBkPZR5x1t\` since (time).
+    The account's own events show no other change of \`203.0.113.10\` since (time).
     Searched all 6 entries, back to (time). Each step of a request is an entry."
   `)
   expect(steady((await untilShown(world.slack, people.ada, /Requested:/)).text)).toMatchInlineSnapshot(`
@@ -81,7 +81,7 @@ test('a change that was made outside the bot is marked', async () => {
     :large_green_circle: *[Move 203.0.113.10: web-1 → web-2]*  ·  Done  ·  (time)
     by <@U0ADA00001>  ·  approved by <@U0BEN00001>
     1 refused attempt  ·  confirmed by the account
-    Also searched the account's own events for \`eip_2BJYBkPZR5x1t\` since (time).
+    Also searched the account's own events for \`203.0.113.10\` since (time).
     Searched all 6 entries, back to (time). Each step of a request is an entry."
   `)
 })

@@ -299,9 +299,9 @@ function unknown(cardTs: string): Request {
 const names: Record<string, string> = { [people.ada]: '@ada', [people.chiara]: '@chiara', S0ONCALL01: '@oncall', [ops]: '#ops' }
 
 function answerOf({ words, effect }: Cell): string {
-  const [said = ''] = words.map((text) =>
-    text.replaceAll(/<[@!#](?:subteam\^)?(\w+)>/g, (_, id) => names[id] ?? id).replaceAll(/ci-deploy-\d+/g, 'ci-deploy'),
-  )
+  const [said = ''] = words
+    .map(withoutDetails)
+    .map((text) => text.replaceAll(/<[@!#](?:subteam\^)?(\w+)>/g, (_, id) => names[id] ?? id).replaceAll(/ci-deploy-\d+/g, 'ci-deploy'))
   return [said, effect && `*${effect}*`].filter(Boolean).join(' ')
 }
 
@@ -482,3 +482,8 @@ describe('a record that somebody has changed in Redis', () => {
     expect(world.accountApi.journal.writes()).toEqual([])
   })
 })
+
+/** The details of a request have its id and its times. */
+function withoutDetails(text: string): string {
+  return /By (rule|setting) .+Request `\w{32}`$/s.test(text) ? 'shows the details of the request' : text
+}

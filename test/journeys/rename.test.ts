@@ -194,7 +194,27 @@ describe('a rename that cannot be made', () => {
     ['the name it has', 'preview-1 preview-1', /is already called preview-1/],
     ['a name that is no hostname', 'preview-1 preview_1', /This one has an underscore/],
     ['a mistyped name', 'preveiw-1 preview-eu-1', /Did you mean `preview-1`/],
-    ['a name in two words', 'preview-1 preview eu', /Not understood: `eu`\. Usage: .* Put names with spaces in quotes/],
+    [
+      'a name in two words',
+      'preview-1 preview eu',
+      /^Nothing was requested\. A name can't contain spaces\. Did you mean `\/infra vm rename preview-1 preview-eu`\?$/,
+    ],
+    [
+      'a name with a space',
+      'preview-1 "preview eu"',
+      /^Nothing was requested\. A name can't contain spaces\. Did you mean `\/infra vm rename preview-1 preview-eu`\?$/,
+    ],
+    [
+      'a name in two words, with a reason',
+      'preview-1 to preview eu because OPS-1',
+      /Did you mean `\/infra vm rename preview-1 preview-eu because OPS-1`\?$/,
+    ],
+    [
+      'a machine in several words',
+      'the old wiki to wiki-2',
+      /Not understood: `wiki to wiki-2`\. Usage: .* Put names with spaces in quotes/,
+    ],
+    ['two words that are no hostname', 'preview-1 preview_1 eu', /Not understood: `eu`\. Usage: /],
   ])('%s', async (_, words, refusal) => {
     const world = await startWorld()
 

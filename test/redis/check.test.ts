@@ -63,6 +63,7 @@ function arrange({
     redis: { info } as unknown as Redis,
     probeWrites,
     allowVolatile,
+    prefix: 'lockkeeper-eu',
     problem: () => problem,
     warn: (fault) => warnings.push(fault),
     attemptMs: 10,
@@ -132,7 +133,16 @@ describe('a Redis that rejects the user', () => {
     answers.resolve(safeInfo)
 
     expect(String(await outcome())).toBe(
-      'StartError: The user in REDIS_URL has no right to use the keys of REDIS_PREFIX (NOPERM). For the prefix lockkeeper, give it ~{lockkeeper}:* as in deploy/redis/users.acl, or correct REDIS_PREFIX. Then restart.',
+      'StartError: The user in REDIS_URL has no right to use the keys of REDIS_PREFIX (NOPERM). Give it ~{lockkeeper-eu}:*, or correct REDIS_PREFIX. Then restart.',
+    )
+  })
+
+  test('throws StartError if a script may not run a command that Redis does not name', async () => {
+    const { answers, outcome } = arrange()
+    answers.reject(new Error("NOPERM The user executing the script can't run this command or subcommand"))
+
+    expect(String(await outcome())).toBe(
+      'StartError: The user in REDIS_URL has no right to run a command that Lockkeeper needs (NOPERM). Give it all rights in deploy/redis/users.acl. Then restart.',
     )
   })
 
@@ -162,12 +172,15 @@ describe('a Redis that refuses writes', () => {
     const { answers, outcome } = arrange({ probeWrites: async () => writeRefusalOf(code) })
     answers.resolve(safeInfo)
 
-    expect(await outcome()).toEqual(new AwayError(words))
+    const error = await outcome()
+
+    expect(error).toBeInstanceOf(AwayError)
+    expect(error).toMatchObject({ message: words, refusal: { code } })
   })
 
   test('and does so in a later command of the start is away, too, and so is one that loads its data', () => {
-    expect(startProblem(new StoreUnavailableError('Redis: ReplyError OOM', 'OOM'))).toBeInstanceOf(AwayError)
-    expect(startProblem(new StoreUnavailableError('Redis: ReplyError LOADING', 'LOADING'))).toMatchObject({
+    expect(startProblem(new StoreUnavailableError('Redis: ReplyError OOM', 'OOM'), { prefix: 'lockkeeper' })).toBeInstanceOf(AwayError)
+    expect(startProblem(new StoreUnavailableError('Redis: ReplyError LOADING', 'LOADING'), { prefix: 'lockkeeper' })).toMatchObject({
       name: 'AwayError',
       message: expect.stringContaining('(LOADING)'),
     })

@@ -2,18 +2,22 @@ import { randomBytes } from 'node:crypto'
 import { Queue } from 'bullmq'
 import { expect, inject, onTestFinished, test } from 'vitest'
 import { Secret } from '../../src/domain/signing/secret.ts'
-import { closeRedis, connectRedis, holdCommands } from '../../src/redis/connect.ts'
+import { closeRedis, connectRedis, guardStore, holdCommands } from '../../src/redis/connect.ts'
 
 /** Opens a prompt connection whose commands are held, and another connection that reads what the first has written. */
 async function connectHeld() {
   const url = new Secret(inject('redisUrl'))
   const held = connectRedis(url, 'prompt', () => {})
-  const release = holdCommands(held)
+  let refusal: string | undefined
+  const release = holdCommands(held, () => refusal)
+  const refuseWith = (code: string) => {
+    refusal = code
+  }
   const other = connectRedis(url, 'patient', () => {})
   const key = `test-${randomBytes(6).toString('hex')}`
   onTestFinished(async () => void (await Promise.all([closeRedis(held), closeRedis(other)])))
   await expect.poll(() => held.status).toBe('ready')
-  return { held, release, other, key }
+  return { held, release, refuseWith, other, key }
 }
 
 test('a held connection answers PING, and rejects every command that reads or writes', async () => {
@@ -26,6 +30,16 @@ test('a held connection answers PING, and rejects every command that reads or wr
   const together = await held.multi().set(key, '1').exec().catch(String)
   expect(String(together)).toContain('not been checked')
   expect(await other.get(key)).toBeNull()
+})
+
+test('a held connection rejects every command with the code of the refusal that the check found', async () => {
+  const { held, refuseWith, key } = await connectHeld()
+  await expect(guardStore(() => held.get(key))).rejects.toMatchObject({ name: 'StoreUnavailableError', code: undefined })
+
+  refuseWith('OOM')
+
+  await expect(guardStore(() => held.get(key))).rejects.toMatchObject({ name: 'StoreUnavailableError', code: 'OOM' })
+  await expect(guardStore(() => held.multi().get(key).exec())).rejects.toMatchObject({ name: 'StoreUnavailableError', code: 'OOM' })
 })
 
 test('a connection runs every command after its release', async () => {

@@ -105,10 +105,20 @@ describe('a Redis that fails', () => {
     MISCONF: refuses("it can't write to its disk"),
     NOREPLICAS: refuses('too few of its replicas are connected'),
     LOADING: away,
+    NOPERM:
+      "Lockkeeper's database (Redis) refuses Lockkeeper's user. Your last step wasn't stored and won't be carried out. Tell the people who run Lockkeeper.",
     none: away,
   }
 
-  test.each(['OOM', 'MISCONF', 'NOREPLICAS', 'LOADING', undefined])('is reported with what it means for the step: %s', (code) => {
+  test.each(['OOM', 'MISCONF', 'NOREPLICAS', 'NOPERM', 'LOADING', undefined])('is reported with what it means for the step: %s', (code) => {
     expect(toUserMessage(new StoreUnavailableError('Redis: ReplyError', code))).toBe(sentences[code ?? 'none'])
+  })
+
+  test('is not said to have stored nothing if the right was missing in the middle of a step', () => {
+    const inScript = "Redis: ReplyError NOPERM ACL failure in script: User x has no permissions to run the 'xadd' command"
+
+    expect(toUserMessage(new StoreUnavailableError(inScript, 'NOPERM'))).toBe(
+      "Lockkeeper's database (Redis) refuses Lockkeeper's user. Your last step may be stored only in part. Tell the people who run Lockkeeper.",
+    )
   })
 })

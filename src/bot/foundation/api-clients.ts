@@ -5,7 +5,7 @@ import type { Config } from '../../config/config.ts'
 import type { ElasticIp } from '../../domain/account/elastic-ip.ts'
 import { slackLogger } from '../../ops/log/slack-logger.ts'
 import { webClientOptions } from '../../slack/receive/app.ts'
-import { createNameOperators } from '../../slack/text/name-operators.ts'
+import { createNaming } from '../../slack/text/naming.ts'
 import { fetchIdentity } from '../../slack/web-api/identity.ts'
 import { measuredFetch, measuredResponseFetch } from '../../slack/web-api/measured-fetch.ts'
 import { createMessenger } from '../../slack/web-api/messenger.ts'
@@ -26,11 +26,15 @@ export function createApiClients({ slack, infra, opsChannel }: Config, telemetry
 }
 export type ApiClients = ReturnType<typeof createApiClients>
 
-function createSlackClients({ botToken, apiUrl }: Config['slack'], opsChannel: string | undefined, { log, lines, onSlackCall }: Telemetry) {
+function createSlackClients(
+  { botToken, apiUrl, command }: Config['slack'],
+  opsChannel: string | undefined,
+  { log, lines, onSlackCall }: Telemetry,
+) {
   const logger = slackLogger(log, lines) as Logger
   const client = new WebClient(botToken.reveal(), webClientOptions(apiUrl, logger, onSlackCall))
   const identity = createSlackIdentity(() => fetchIdentity(client, apiUrl))
-  const nameOperators = createNameOperators(opsChannel)
+  const naming = createNaming({ opsChannel, command })
   const messenger = createMessenger({ client, botUserId: () => identity.current()?.botUserId })
   const respond = createResponder({ allowedOrigins: responseOrigins(apiUrl), fetch: measuredResponseFetch(onSlackCall) })
   return {
@@ -38,9 +42,9 @@ function createSlackClients({ botToken, apiUrl }: Config['slack'], opsChannel: s
     client,
     setupProbe: createSetupProbe({ client, apiUrl, fetch: measuredFetch(onSlackCall) }),
     identity,
-    nameOperators,
-    messenger: namingMessenger(messenger, nameOperators),
-    respond: namingRespond(respond, nameOperators),
+    naming,
+    messenger: namingMessenger(messenger, naming),
+    respond: namingRespond(respond, naming),
   }
 }
 

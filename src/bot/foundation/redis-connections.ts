@@ -1,7 +1,16 @@
 import type { Config } from '../../config/config.ts'
+import type { WriteRefusal } from '../../domain/errors/write-refusal.ts'
 import type { Log } from '../../ops/log/log.ts'
 import type { RepeatedLines } from '../../ops/log/repeated-lines.ts'
-import { createRedisCheck, findRedisFaults, type RedisFault, readInfos, refusalFault, startProblem } from '../../redis/check.ts'
+import {
+  createRedisCheck,
+  findRedisFaults,
+  type RedisFault,
+  readInfos,
+  refusalFault,
+  startProblem,
+  WritesRefused,
+} from '../../redis/check.ts'
 import { closeRedis, connectRedis, guardStore, holdCommands } from '../../redis/connect.ts'
 import { createKeys } from '../../redis/key-names.ts'
 import { createWriteProbe } from '../../redis/write-probe.ts'
@@ -19,7 +28,9 @@ export function createRedisConnections(
   const patient = connectRedis(url, 'patient', problems.note)
   const connections = [prompt, patient]
   for (const each of connections) each.on('ready', () => connections.every(({ status }) => status === 'ready') && problems.end())
-  const releaseCommands = holdCommands(prompt)
+  /** Why Redis refused writes in the last check of the start. */
+  let refusal: WriteRefusal | undefined
+  const releaseCommands = holdCommands(prompt, () => refusal?.code)
   const keys = createKeys(prefix)
   // Over the patient connection, because the prompt one is held until the start has checked Redis, which waits while Redis refuses writes.
   const probeWrites = createWriteProbe(patient, keys)
@@ -27,13 +38,17 @@ export function createRedisConnections(
     redis: patient,
     probeWrites,
     allowVolatile,
+    prefix,
     problem: problems.latest,
     warn: (fault) => log.warn({ code: 'redis-unsafe' }, fault),
   })
 
   /** Checks that this Redis keeps requests safe, and then lets the commands of people through. Throws as the check does. */
   async function reach(): Promise<void> {
-    await check()
+    await check().catch((error: unknown) => {
+      refusal = error instanceof WritesRefused ? error.refusal : undefined
+      throw error
+    })
     problems.logFromNowOn()
     releaseCommands()
   }
@@ -68,7 +83,7 @@ export function createRedisConnections(
     unacceptedFaults,
     faultsToReport,
     probeWrites,
-    startProblem: (error: unknown) => startProblem(error, problems.latest()),
+    startProblem: (error: unknown) => startProblem(error, { problem: problems.latest(), prefix }),
     problem: problems.latest,
     close,
   }

@@ -3,6 +3,7 @@ import { z } from 'zod'
 const address = z.string()
 /** A server by hostname, or by id if it has no hostname. */
 const server = z.string()
+const place = z.object({ site: z.string(), project: z.string() })
 /** The labels of two things that differ. `distinctLabels` makes them, so that the labels differ, too. */
 const between = { before: z.string(), now: z.string() }
 
@@ -30,8 +31,18 @@ export const MoveFinding = z.discriminatedUnion('code', [
   z.object({ code: z.literal('server-not-on'), server, status: z.string() }),
   z.object({ code: z.literal('server-locked'), server }),
   z.object({ code: z.literal('server-label'), server, label: z.string() }),
-  /** `count`: how many other servers have the name. `others`: the ids of up to three of them. */
-  z.object({ code: z.literal('same-name'), server, serverId: z.string(), others: z.array(z.string()), count: z.number() }),
+  /**
+   * `count`: how many other servers have the name. `others`: the ids of up to three of them. `places`: where the only other one and the
+   * target are, if people can tell these apart.
+   */
+  z.object({
+    code: z.literal('same-name'),
+    server,
+    serverId: z.string(),
+    others: z.array(z.string()),
+    count: z.number(),
+    places: z.object({ other: place, own: place }).optional(),
+  }),
   z.object({ code: z.literal('hidden-characters'), serverId: z.string() }),
 
   z.object({ code: z.literal('id-changed'), ...between }),

@@ -1,4 +1,5 @@
-import { findNamesakes } from '../account/namesakes.ts'
+import { findNamesakes, looksSame } from '../account/namesakes.ts'
+import { projectName } from '../account/place.ts'
 import type { Server } from '../account/server.ts'
 import { hasInvisible } from '../text/invisible.ts'
 import type { MoveFacts } from './elastic-ip-move.ts'
@@ -34,7 +35,21 @@ export function namesakeWarnings(target: Server, listed: Server[]): MoveFinding[
   const [server, serverId] = [nameOf(target), target.id]
   const named = listed.map((other) => ({ id: other.id, name: nameOf(other) }))
   const found = findNamesakes(server, named, serverId)
-  return found ? [{ code: 'same-name', server, serverId, ...found }] : []
+  if (!found) return []
+  const only = found.count === 1 ? listed.find(({ id }) => id === found.others[0]) : undefined
+  const places = only && differentPlaces(only, target)
+  return [{ code: 'same-name', server, serverId, ...found, ...(places ? { places } : {}) }]
+}
+
+/** Returns the places of two servers, if both are known and people can tell one from the other. */
+function differentPlaces(otherServer: Server, target: Server) {
+  const [other, own] = [placeOf(otherServer), placeOf(target)]
+  if (!other || !own) return undefined
+  return looksSame(other.site, own.site) && looksSame(other.project, own.project) ? undefined : { other, own }
+}
+
+function placeOf({ site, project }: Server): { site: string; project: string } | undefined {
+  return site?.slug && project ? { site: site.slug, project: projectName(project) } : undefined
 }
 
 function nameOf({ id, hostname, label }: Server): string {

@@ -72,6 +72,10 @@ function sentenceOf(finding: MoveFinding): Phrase {
     case 'server-label':
       return phrase`${finding.server} has the label ${finding.label}.`
     case 'same-name':
+      if (finding.places) {
+        const { other, own } = finding.places
+        return phrase`There is also a ${finding.server} in ${other.site} (${other.project}). This move goes to the one in ${own.site} (${own.project}).`
+      }
       return phrase`${namesakesAre(finding, { one: 'server', many: 'servers' })} also called ${finding.server}. This move goes to ${finding.serverId}.`
     case 'hidden-characters':
       return phrase`The name of server ${finding.serverId} contains characters that cannot be seen. Compare its id.`

@@ -1,3 +1,4 @@
+import type { MissingRight } from '../../domain/errors/missing-right.ts'
 import type { WriteRefusal } from '../../domain/errors/write-refusal.ts'
 import type { ChannelMembership, GroupReading, SlackReading } from '../../slack/web-api/setup-probe.ts'
 
@@ -24,8 +25,8 @@ export interface SetupFacts {
   groups: { id: string; decides: boolean; reading: GroupReading | Unavailable }[]
   /** Whether this process takes alerts, and the entries of the policy for them. */
   alerts: { isOn: boolean; routes: { name: string; channelId: string }[] }
-  /** `refusal`: why Redis refuses writes although it answers. */
-  redis: { faults: string[]; refusal?: WriteRefusal } | { silent: string } | Unavailable
+  /** `refusal`: why Redis refuses writes although it answers. `lacksRight`: what its user may not do. */
+  redis: { faults: string[]; refusal?: WriteRefusal } | { lacksRight: MissingRight } | { silent: string } | Unavailable
   accountApi: AccountApiReading | Unavailable
   /** How far this machine's clock is ahead, in milliseconds. */
   clock: { ofSlackMs: number | undefined | Unavailable; ofRedisMs: number | Unavailable }

@@ -2,6 +2,8 @@ import type { AccountApi } from '../../account-api/client.ts'
 import type { Origin } from '../../domain/approval/origin.ts'
 import { ApiError, ApiUnreachableError, isFeatureMissing, isKeyRefused } from '../../domain/errors/api-errors.ts'
 import { StoreUnavailableError } from '../../domain/errors/errors.ts'
+import { missingRightOf } from '../../domain/errors/missing-right.ts'
+import { writeRefusalOf } from '../../domain/errors/write-refusal.ts'
 import { approversOf, type PolicyRule } from '../../domain/policy/policy.ts'
 import type { Access } from '../../requests/access/access.ts'
 import type { Store } from '../../requests/store/store.ts'
@@ -70,7 +72,7 @@ export function createGather({ setup, access, store, accountApi, ownLastSlice }:
       channelsFor(viewer),
       readOpsChannel(),
       groupsOfPolicy(),
-      readFact(() => readRedis(setup)),
+      readFact(() => readRedis(setup, store)),
       readFact(() => readAccountApi(accountApi, ownLastSlice)),
       readFact(() => probe.clockAheadMs(AbortSignal.timeout(factTimeoutMs))),
       readFact(async () => Date.now() - (await store.now())),
@@ -97,13 +99,23 @@ export function createGather({ setup, access, store, accountApi, ownLastSlice }:
   }
 }
 
-async function readRedis({ redisFaults, probeWrites }: Setup): Promise<Exclude<SetupFacts['redis'], Unavailable>> {
+async function readRedis(
+  { redisPrefix, redisFaults, probeWrites }: Setup,
+  store: Pick<Store, 'now'>,
+): Promise<Exclude<SetupFacts['redis'], Unavailable>> {
   try {
     const faults = await redisFaults()
     const refusal = await probeWrites()
+    // Runs a script, as every step does. Its user may lack that right alone.
+    await store.now()
     return refusal ? { faults, refusal } : { faults }
   } catch (error) {
-    if (error instanceof StoreUnavailableError && error.code === undefined) return { silent: 'no answer' }
+    if (!(error instanceof StoreUnavailableError)) throw error
+    const lacksRight = missingRightOf(error, redisPrefix)
+    if (lacksRight) return { lacksRight }
+    const refusal = writeRefusalOf(error.code)
+    if (refusal) return { faults: [], refusal }
+    if (error.code === undefined) return { silent: 'no answer' }
     throw error
   }
 }

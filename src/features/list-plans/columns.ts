@@ -60,8 +60,14 @@ export function planColumns({ currency, measure }: PlanQuery): Columns<PlanOffer
       line: 3,
     },
     { header: 'Not in stock', cell: ({ regions }) => stockOf(regions).notInStock, before: 'Not in stock: ', line: 3 },
-    { header: 'Stock level', cell: ({ plan }) => plan.stockLevel, before: 'stock level: ', line: 2 },
+    { header: 'Stock level', cell: stockLevel, before: 'stock level: ', line: 2 },
   ]
+}
+
+/** The level is that of the whole plan. Next to sites that all have none in stock, it would contradict them. */
+function stockLevel({ plan, regions }: PlanOffer): string | undefined {
+  const { inStock, notInStock } = stockOf(regions)
+  return inStock === undefined && notInStock !== undefined ? undefined : plan.stockLevel
 }
 
 function ofOffer(column: OwnColumn): Column<PlanOffer> {

@@ -1,9 +1,12 @@
 import { z } from 'zod'
 import type { VirtualMachine } from '../../domain/account/virtual-machine.ts'
+import { hostnameProblem } from '../../domain/text/hostname.ts'
 import { button, longestButtonValue, sectionWithButton, wholeSection } from '../../slack/blocks/blocks.ts'
 import { message } from '../../slack/blocks/message.ts'
 import { placeOf } from '../../slack/blocks/picker.ts'
 import { notUnderstood } from '../../slack/commands/help/help.ts'
+import { didYouMean, type WholeCommand } from '../../slack/commands/help/whole-command.ts'
+import { isBetween } from '../../slack/commands/read-pair.ts'
 import { code, joinMrkdwn, type Mrkdwn, mrkdwn } from '../../slack/text/text.ts'
 import type { Message } from '../../slack/web-api/messenger.ts'
 
@@ -26,6 +29,20 @@ const mostChoices = 30
 export function usage(name: string, rest: string[]): Mrkdwn {
   const words = mrkdwn`Usage: ${code(`${name} vm rename <vm> <new name>`)}, or leave one out for a form. Put names with spaces in quotes.`
   return joinMrkdwn([mrkdwn`Nothing was requested.`, ...notUnderstood(rest), words], ' ')
+}
+
+/** Returns the hostname that a name with spaces stands for. Undefined without a space, or if the words do not make a hostname. */
+export function hyphenated(name: string, rest: string[]): string | undefined {
+  const words = [name, ...rest].flatMap((word) => word.split(/\s+/))
+  const joined = words.filter((word) => word !== '').join('-')
+  // With a `to` among them, the first words are the machine's name without its quotes.
+  const isName = words.length > 1 && !words.some(isBetween) && hostnameProblem(joined) === undefined
+  return isName ? joined : undefined
+}
+
+/** Refuses a name with spaces, and suggests the rename that was probably meant. */
+export function noSpaces(command: string, meant: Omit<WholeCommand, 'words'>): Mrkdwn {
+  return mrkdwn`Nothing was requested. A name can't contain spaces. ${didYouMean(command, [{ words: 'vm rename', ...meant }])}`
 }
 
 /** A rename as it was typed, without the virtual machine. */

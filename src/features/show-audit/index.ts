@@ -14,10 +14,10 @@ import type { MatchedEvent } from './account/match-events.ts'
 import { isRequestId, listedRows } from './audit-row.ts'
 import { type Filter, readFilter } from './filter.ts'
 import { type FoundStories, findStories } from './find-stories.ts'
-import { eventsNotes, filterNote, nothing, resourcesLeftOut, searchNotes, title } from './messages.ts'
+import { eventsNotes, filterNote, nothing, resourcesLeftOut, searchNotes, title, unreadNotes } from './messages.ts'
 import { createOneAtATime } from './one-at-a-time.ts'
 import { requestDetails } from './request-details.ts'
-import { auditRows } from './rows.ts'
+import { auditRows, otherEvents } from './rows.ts'
 import type { Story } from './story.ts'
 import type { WordsOfChanges } from './words/entry-words.ts'
 
@@ -62,13 +62,14 @@ function create({ audit, accountApi, inventory, store, catalog, linkTo, onDouble
     const oldest = oldestIn(found.stories)
     const since = oldest === undefined ? Date.now() - withoutEntriesMs : oldest - dayMs
     const { events, read } = await compareEvents(resources, since)
-    return toListing(found, { filter, events, notes: [...eventsNotes(read, since), ...left] })
+    const others = otherEvents(found.stories, events)
+    return toListing(found, { filter, events, notes: [...eventsNotes(read, { others, stories: found.stories, since }), ...left] })
   }
 
   /** For a request with several items, only the items that were searched for count. */
   async function resourcesFor(stories: Story[], { names, fits }: Filter): Promise<Chosen> {
     const entries = stories.flatMap((story) => story.entries).filter((entry) => entry.item === undefined || fits(entry))
-    const chosen = resourcesOf(entries, names)
+    const chosen = resourcesOf(entries, { names, catalog })
     return chosen.resources.length + chosen.more > 0 ? chosen : accountEvents.findResources(names)
   }
 
@@ -99,9 +100,9 @@ function create({ audit, accountApi, inventory, store, catalog, linkTo, onDouble
     if (oldest === undefined) return undefined
     // A request with several items has the writes of its items.
     const ofItems = story.entries.filter(({ item }) => item !== undefined)
-    const { resources } = resourcesOf(ofItems.length > 0 ? ofItems : story.entries, [])
+    const { resources } = resourcesOf(ofItems.length > 0 ? ofItems : story.entries, { names: [], catalog })
     const { events, read } = await compareEvents(resources, oldest - dayMs)
-    return requestDetails(story, { events, notes: eventsNotes({ ...read, read: [] }, oldest), catalog })
+    return requestDetails(story, { events, notes: unreadNotes(read.unread), catalog })
   }
 
   return {

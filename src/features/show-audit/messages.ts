@@ -1,8 +1,10 @@
 import type { ChangeKind } from '../../domain/policy/change-kind.ts'
 import { code, dateTime, joinMrkdwn, type Mrkdwn, mrkdwn } from '../../slack/text/text.ts'
 import type { EventsRead, Resource } from './account/account-events.ts'
+import type { MatchedEvent } from './account/match-events.ts'
 import type { Filter } from './filter.ts'
 import type { FoundStories } from './find-stories.ts'
+import type { Story } from './story.ts'
 
 /** Says which entries were searched, and counts what is left out. Empty if the audit has no entries. */
 export function searchNotes({ searched, unreadable, since, older, more }: Omit<FoundStories, 'stories'>): Mrkdwn[] {
@@ -26,16 +28,39 @@ export function filterNote([kind]: ChangeKind[]): Mrkdwn {
   return mrkdwn`Filter by a person (a mention, or ${code('me')}), a channel, a kind${example}, an action (${code('approve')}, ${code('refused')}), the first 8 characters of a request's id, an address, a name or an id. All words must match one entry. If they match at most three resources, the account's own events for those are shown too.`
 }
 
-/** Says whose events of the account are shown, and whose are not. */
-export function eventsNotes({ read, full, unread }: EventsRead, since: number): Mrkdwn[] {
-  const names = (resources: Resource[]) => resources.map(({ name }) => name).toSorted()
-  const sentences = [...new Set(unread.map(({ sentence }) => sentence))]
+interface Compared {
+  /** The account's events that confirm no entry of the stories. */
+  others: MatchedEvent[]
+  stories: Story[]
+  since: number
+}
+
+/** Says what the account's own events show besides the stories. */
+export function eventsNotes({ read, full, unread }: EventsRead, { others, stories, since }: Compared): Mrkdwn[] {
+  const changed = new Set(others.filter((event) => event.is !== 'harmless').map(({ event }) => event.target?.id))
+  const [quiet, shown] = split(read, (resource) => !changed.has(resource.targetId) && !full.includes(resource))
+  const what = stories.length > 0 ? 'no other change' : 'no change'
   return [
-    ...(read.length > 0 ? [eventsNote(names(read), since, names(full))] : []),
-    ...sentences.map((one) =>
-      unreadableEvents(names(unread.filter(({ sentence }) => sentence === one).map(({ resource }) => resource)), one),
-    ),
+    ...(quiet.length > 0 ? [mrkdwn`The account's own events show ${what} of ${codes(namesOf(quiet))} since ${dateTime(since)}.`] : []),
+    ...(shown.length > 0 ? [eventsNote(namesOf(shown), since, namesOf(full))] : []),
+    ...unreadNotes(unread),
   ]
+}
+
+/** Says whose events of the account could not be read, and why. */
+export function unreadNotes(unread: EventsRead['unread']): Mrkdwn[] {
+  const sentences = [...new Set(unread.map(({ sentence }) => sentence))]
+  return sentences.map((one) =>
+    unreadableEvents(namesOf(unread.filter(({ sentence }) => sentence === one).map(({ resource }) => resource)), one),
+  )
+}
+
+function split<T>(items: T[], fits: (item: T) => boolean): [T[], T[]] {
+  return [items.filter(fits), items.filter((item) => !fits(item))]
+}
+
+function namesOf(resources: Resource[]): string[] {
+  return resources.map(({ name }) => name).toSorted()
 }
 
 function eventsNote(names: string[], since: number, fullNames: string[]): Mrkdwn {

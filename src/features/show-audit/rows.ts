@@ -14,13 +14,16 @@ interface RowParts {
 
 /** Makes the rows of stories and events. An event that confirms an entry of a story is shown in that story's row. */
 export function auditRows(stories: Story[], { events, addresses, catalog }: RowParts): AuditRow[] {
-  const inStories = new Set<MatchedEvent>()
-  const ofStories = stories.map((story) => {
-    const confirmedBy = confirming(story, events)
-    for (const event of confirmedBy) inStories.add(event)
-    return storyRow(story, { confirmedBy, address: addresses.get(story.requestId ?? ''), catalog })
-  })
-  return [...ofStories, ...events.filter((event) => !inStories.has(event)).map(eventRow)]
+  const ofStories = stories.map((story) =>
+    storyRow(story, { confirmedBy: confirming(story, events), address: addresses.get(story.requestId ?? ''), catalog }),
+  )
+  return [...ofStories, ...otherEvents(stories, events).map(eventRow)]
+}
+
+/** Finds the account's events that confirm no entry of the stories. */
+export function otherEvents(stories: Story[], events: MatchedEvent[]): MatchedEvent[] {
+  const inStories = new Set(stories.flatMap((story) => confirming(story, events)))
+  return events.filter((event) => !inStories.has(event))
 }
 
 /** Finds the account's events that confirm an entry of the story. */

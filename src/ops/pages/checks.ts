@@ -1,6 +1,7 @@
 import { ApiContractError, ApiError, isKeyRefused } from '../../domain/errors/api-errors.ts'
 import { StoreUnavailableError } from '../../domain/errors/errors.ts'
-import { refusesWrites, type WriteRefusal } from '../../domain/errors/write-refusal.ts'
+import { isMissingRight } from '../../domain/errors/missing-right.ts'
+import { refusesWrites, type WriteRefusal, writeRefusalOf } from '../../domain/errors/write-refusal.ts'
 import { atMostEvery } from './shared-runs.ts'
 import type { Check } from './status.ts'
 
@@ -27,10 +28,10 @@ const externalProbeMs = 30_000
 export function createChecks({ redis, redisProblem = () => undefined, probeWrites, redisFaults, slack, accountApi, worker }: Probes) {
   return {
     redis: async () => {
-      const silent = () => {
-        throw new Error(redisWords(redisProblem()))
+      const fail = (error: unknown) => {
+        throw new Error(isMissingRight(error) ? 'Redis refuses the command (NOPERM)' : redisWords(redisProblem()))
       }
-      const refusal = await redis().then(probeWrites).catch(silent)
+      const refusal = await redis().then(probeWrites).catch(fail)
       failOn(refusal ? [refusesWrites(refusal)] : [])
     },
     redisSettings: failingWith(async () => failOn(await redisFaults()), unknownWithoutRedis),
@@ -41,8 +42,8 @@ export function createChecks({ redis, redisProblem = () => undefined, probeWrite
         await worker()
       } catch (error) {
         // Workers report themselves in Redis, so nobody knows whether they run. A Redis that does not answer is not asked again.
-        const refusal = error instanceof StoreUnavailableError ? undefined : await probeWrites().catch(() => undefined)
-        throw new Error(refusal ? 'Unknown while Redis refuses writes' : unknownWithoutRedis(error))
+        const cause = error instanceof StoreUnavailableError ? error : await failureOf(probeWrites)
+        throw new Error(unknownWithoutRedis(cause ?? error))
       }
     },
   } satisfies Record<string, Check>
@@ -53,6 +54,16 @@ function failingWith(probe: () => Promise<unknown>, words: (error: unknown) => s
     await probe().catch((error: unknown) => {
       throw new Error(words(error))
     })
+  }
+}
+
+/** Returns the error with which a write fails now. Undefined if Redis takes it. */
+async function failureOf(probeWrites: Probes['probeWrites']): Promise<unknown> {
+  try {
+    const refusal = await probeWrites()
+    return refusal && new StoreUnavailableError(refusesWrites(refusal), refusal.code)
+  } catch (error) {
+    return error
   }
 }
 
@@ -71,8 +82,10 @@ function failOn(faults: string[]): void {
   if (faults.length > 0) throw new Error(faults.join(' '))
 }
 
-/** Describes the problem of something that is read from Redis, such as the state of the workers. It is unknown while Redis does not answer. */
+/** Describes the problem of something that is read from Redis, such as the state of the workers. It is unknown while Redis does not answer, or refuses. */
 function unknownWithoutRedis(error: unknown): string {
-  if (error instanceof StoreUnavailableError) return "Unknown while Redis isn't responding"
+  if (isMissingRight(error)) return 'Unknown while Redis refuses the command (NOPERM)'
+  if (error instanceof StoreUnavailableError)
+    return `Unknown while Redis ${writeRefusalOf(error.code) ? 'refuses writes' : "isn't responding"}`
   return error instanceof Error ? error.message : 'Unknown'
 }

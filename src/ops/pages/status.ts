@@ -4,8 +4,11 @@ import { describeError, scrub } from '../log/safe-value.ts'
 import { json, type Page } from './health.ts'
 import { shareRuns } from './shared-runs.ts'
 
-/** Checks one dependency. Throws an Error whose message is a sentence for operators if the dependency has a problem. */
-export type Check = () => Promise<void> | void
+/**
+ * Checks one dependency. Throws an Error whose message is a sentence for operators if the dependency has a problem. A check that reuses its
+ * result drops it on `forget`.
+ */
+export type Check = (() => Promise<void> | void) & { forget?: () => void }
 
 /** The result of a check. `since` is the time when this process first saw the problem, in ISO 8601. */
 type CheckResult = { ok: true } | { ok: false; problem: string; since: string }
@@ -26,10 +29,30 @@ interface StatusParts<Name extends string> {
 export function createStatus<Name extends string>({ checks, log, now = Date.now }: StatusParts<Name>) {
   const names = Object.keys(checks) as Name[]
   const wrongSince = new Map<Name, number>()
-  const sharedChecks = new Map(names.map((name) => [name, shareRuns(async () => note(name, await runCheck(checks[name])))]))
+  /** How often other calls of a dependency succeeded. */
+  const successes = new Map<Name, number>()
+  const sharedChecks = new Map(names.map((name) => [name, shareRuns(() => check(name))]))
 
-  /** Records the state of a dependency. `problem` is undefined if the dependency works. */
-  function note(name: Name, problem: string | undefined): CheckResult {
+  /** Records what another call of a dependency found. `problem` is undefined if the call succeeded: probes that began earlier don't count then. */
+  function note(name: Name, problem: string | undefined): void {
+    if (problem === undefined) {
+      successes.set(name, successesOf(name) + 1)
+      checks[name].forget?.()
+    }
+    record(name, problem)
+  }
+
+  function successesOf(name: Name): number {
+    return successes.get(name) ?? 0
+  }
+
+  async function check(name: Name): Promise<CheckResult> {
+    const before = successesOf(name)
+    const problem = await runCheck(checks[name])
+    return record(name, successesOf(name) === before ? problem : undefined)
+  }
+
+  function record(name: Name, problem: string | undefined): CheckResult {
     const before = wrongSince.get(name)
     if (problem === undefined) {
       wrongSince.delete(name)

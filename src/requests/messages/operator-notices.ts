@@ -39,7 +39,7 @@ const listProblems: Record<ListProblem, string> = {
 
 /** Says that the list of which server each Elastic IP was seen on is not used. */
 export function assignmentsRefused(problem: ListProblem): Mrkdwn {
-  return mrkdwn`:rotating_light: The list in Redis of which server each Elastic IP was last seen on ${listProblems[problem]}. Lockkeeper doesn't use it, and writes a new one. Until then, check evacuations of servers that are down by hand. Find out whether Redis went back to an older state, or who can write to it.`
+  return mrkdwn`:rotating_light: The list in Redis of which server each Elastic IP was last seen on ${listProblems[problem]}. Lockkeeper doesn't use it, and writes a new one. Until then, check evacuations of servers that are down by hand. Find out whether Redis lost its data or went back to an older state, or who can write to it.`
 }
 
 /** Says that Redis was changed and could lose requests. `faults`: what is wrong and what to do, in sentences. */

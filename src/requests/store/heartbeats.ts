@@ -5,6 +5,9 @@ import type { Keys } from '../../redis/key-names.ts'
 /** How long a worker that does nothing is kept in the list of workers. */
 const keepWorkersMs = 24 * 3_600_000
 
+/** Stands for the workers that have stopped, until the next worker is noted. Otherwise no worker would be seen during a restart. */
+const ended = 'ended'
+
 interface HeartbeatsParts {
   redis: Redis
   keys: Keys
@@ -28,7 +31,14 @@ export function createHeartbeats({ redis, keys, now }: HeartbeatsParts) {
   async function noteWorker(name: string): Promise<void> {
     const at = await now()
     await guardStore(() => redis.zadd(keys.workers, String(at), name))
+    await guardStore(() => redis.zrem(keys.workers, ended))
     await guardStore(() => redis.zremrangebyscore(keys.workers, '-inf', String(at - keepWorkersMs)))
+  }
+
+  /** Takes a worker that has stopped from the list. */
+  async function noteWorkerEnd(name: string): Promise<void> {
+    const at = await now()
+    await guardStore(() => redis.multi().zadd(keys.workers, String(at), ended).zrem(keys.workers, name).exec())
   }
 
   /** Counts the workers that were noted within the last `withinMs`. */
@@ -36,5 +46,5 @@ export function createHeartbeats({ redis, keys, now }: HeartbeatsParts) {
     return guardStore(async () => redis.zcount(keys.workers, String((await now()) - withinMs), '+inf'))
   }
 
-  return { noteTick, sinceLastTickMs, noteWorker, workersSeen }
+  return { noteTick, sinceLastTickMs, noteWorker, noteWorkerEnd, workersSeen }
 }

@@ -35,6 +35,8 @@ interface DataLossMarkParts {
 export function createDataLossMark({ redis, keys, operators, newestHead, catalog, onLost = () => {} }: DataLossMarkParts) {
   const run = createScripts(redis, scripts)
   let knownMark: string | undefined
+  /** What this process has not yet reported. A check that failed, for example because Redis went away again, leaves it to the next one. */
+  let unreported: { loss: Loss; mark: string } | undefined
 
   /** Checks the data set. Safe to call at any time, by any process. Throws StoreUnavailableError if Redis does not answer. */
   async function check(): Promise<void> {
@@ -51,14 +53,20 @@ export function createDataLossMark({ redis, keys, operators, newestHead, catalog
     knownMark = current
     // Always call this. A new data set also has another audit chain, and must not be reported twice.
     const isOlder = newestHead.takeOlderState()
-    if (before !== undefined && before !== current) {
-      onLost('all-data')
-      return report(dataLost, current)
-    }
-    if (current === fresh) return report(dataNew, current)
-    if (!isOlder) return
-    onLost('set-back')
-    await report(setBack, current)
+    const loss = lossOf({ before, current, isNew: current === fresh, isOlder })
+    if (loss?.how) onLost(loss.how)
+    if (loss) unreported = { loss, mark: current }
+    await reportOnce()
+  }
+
+  async function reportOnce(): Promise<void> {
+    const due = unreported
+    unreported = undefined
+    if (!due) return
+    await report(due.loss, due.mark).catch((error: unknown) => {
+      unreported ??= due
+      throw error
+    })
   }
 
   async function report({ code, words, andWhich, level }: Loss, mark: string): Promise<void> {
@@ -74,6 +82,8 @@ export function createDataLossMark({ redis, keys, operators, newestHead, catalog
 export type DataLossMark = ReturnType<typeof createDataLossMark>
 
 interface Loss {
+  /** Undefined if nothing was lost for certain. */
+  how?: 'all-data' | 'set-back'
   code: ErrorCode
   words: Mrkdwn
   andWhich: string
@@ -93,12 +103,26 @@ const notTracked = 'not tracked by Lockkeeper'
 
 const perhapsNotTracked = 'perhaps no longer tracked by Lockkeeper'
 
-const dataLost: Loss = { code: 'redis-data-lost', words: lostWords, andWhich: notTracked, level: 'error' }
+const dataLost: Loss = { how: 'all-data', code: 'redis-data-lost', words: lostWords, andWhich: notTracked, level: 'error' }
 
 // This is expected on a first start, so it is not logged as an error.
 const dataNew: Loss = { code: 'redis-data-new', words: newWords, andWhich: notTracked, level: 'warn' }
 
-const setBack: Loss = { code: 'redis-set-back', words: olderStateWords, andWhich: perhapsNotTracked, level: 'error' }
+const setBack: Loss = { how: 'set-back', code: 'redis-set-back', words: olderStateWords, andWhich: perhapsNotTracked, level: 'error' }
+
+interface Found {
+  /** The mark that this process knew. */
+  before: string | undefined
+  current: string
+  isNew: boolean
+  isOlder: boolean
+}
+
+function lossOf({ before, current, isNew, isOlder }: Found): Loss | undefined {
+  if (before !== undefined && before !== current) return dataLost
+  if (isNew) return dataNew
+  return isOlder ? setBack : undefined
+}
 
 async function underwayWords({ list, some, none, unread }: UnderwayNow, andWhich: string): Promise<Mrkdwn> {
   try {

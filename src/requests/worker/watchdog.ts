@@ -13,7 +13,7 @@ interface WatchdogParts {
   dataLossMark: DataLossMark
   redisWatch: RedisWatch
   operators: Pick<NotifyOperators, 'resume'>
-  store: Pick<Store, 'isBusy' | 'noteWorker' | 'sinceLastTickMs'>
+  store: Pick<Store, 'isBusy' | 'noteWorker' | 'noteWorkerEnd' | 'sinceLastTickMs'>
   onError: (error: unknown) => void
   intervalMs: number
 }
@@ -27,6 +27,8 @@ export function createWatchdog({ queues, audit, dataLossMark, redisWatch, operat
   let timer: NodeJS.Timeout | undefined
   let isChecking = false
   let wasBusy = false
+  let isStopped = false
+  let noted: Promise<void> | undefined
 
   /** Starts the watchdog. Resolves after its first check, when other processes can see this worker. */
   async function start(): Promise<void> {
@@ -36,7 +38,15 @@ export function createWatchdog({ queues, audit, dataLossMark, redisWatch, operat
   }
 
   function stop(): void {
+    isStopped = true
     clearInterval(timer)
+  }
+
+  /** Takes this worker from the list of running workers. Call it after the work has ended. */
+  async function leave(): Promise<void> {
+    // A note that is still on its way would put this worker back.
+    await noted?.catch(() => {})
+    if (noted) await store.noteWorkerEnd(workerName)
   }
 
   async function check(): Promise<void> {
@@ -53,9 +63,15 @@ export function createWatchdog({ queues, audit, dataLossMark, redisWatch, operat
 
   async function checkWork(): Promise<void> {
     await dataLossMark.check()
-    await store.noteWorker(workerName)
+    await noteWorker()
     await audit.tidy()
     await checkTicks()
+  }
+
+  async function noteWorker(): Promise<void> {
+    if (isStopped) return
+    noted = store.noteWorker(workerName)
+    await noted
   }
 
   async function checkTicks(): Promise<void> {
@@ -69,5 +85,5 @@ export function createWatchdog({ queues, audit, dataLossMark, redisWatch, operat
     wasBusy = true
   }
 
-  return { start, stop }
+  return { start, stop, leave }
 }

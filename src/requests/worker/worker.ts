@@ -1,5 +1,6 @@
 import { type ConnectionOptions, Worker } from 'bullmq'
 import type { Audit } from '../../audit/intake.ts'
+import { settleWithin } from '../../domain/within.ts'
 import type { Redis } from '../../redis/connect.ts'
 import type { Keys } from '../../redis/key-names.ts'
 import { horizonMs, LookJob, type Queues, WakeUp } from '../../redis/queues.ts'
@@ -22,6 +23,9 @@ const sweepSize = 20_000
 const usualLongestTickMs = 40_000
 
 const usualWatchdogMs = 5_000
+
+/** How long a stop waits for Redis to take the worker from the list of running workers. */
+const leaveMs = 500
 
 interface WorkerParts {
   redis: Redis
@@ -122,12 +126,13 @@ export function createWorker({
     await watchdog.start()
   }
 
-  /** Stops the worker. Resolves when everything that its last tick has started is finished. */
+  /** Stops the worker. Resolves when everything that its last tick has started is finished, and other processes no longer see this worker. */
   async function stop(): Promise<void> {
     watchdog.stop()
     clearInterval(whileSweeping)
     await Promise.allSettled(workers.map((worker) => worker.close()))
     await Promise.allSettled([outboxSweep.settle(), requestSweep.settle()])
+    if (redis.status === 'ready') await settleWithin(leaveMs, [watchdog.leave()])
   }
 
   return { start, stop }

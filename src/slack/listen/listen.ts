@@ -35,8 +35,8 @@ export interface ListenOptions {
   respond: Respond
   /** The slash command that answers to clicks, shortcuts and the Home tab name. Slack does not say which one led to them. */
   command: string
-  /** Adds the operators' channel to words that name the operators. */
-  nameOperators?: (words: Mrkdwn) => Mrkdwn
+  /** Adds to words what only the configuration knows: the operators' channel and the slash command. */
+  withNames?: (words: Mrkdwn) => Mrkdwn
   /** The duplicate check: whether this interaction is delivered for the first time. */
   isFirstDelivery: (key: string) => Promise<boolean>
   /** Is called for every click and every option load that arrives. */
@@ -51,14 +51,11 @@ export interface ListenOptions {
  * explains every error in a sentence. Each kind of payload has one listener for all ids, so no id stays unanswered and none avoids the
  * authorization. The schemas do not throw here, because `screen` forwards only payloads that they accept.
  */
-export function listen(
-  app: App,
-  { onReceived = () => {}, onUnhandled = () => {}, nameOperators = (words) => words, ...parts }: ListenOptions,
-) {
+export function listen(app: App, { onReceived = () => {}, onUnhandled = () => {}, withNames = (words) => words, ...parts }: ListenOptions) {
   const { handlers, authorize, command, isFirstDelivery, onError } = parts
   const underway = new Set<Promise<void>>()
   const explain = createExplain(onError)
-  const shared = { ...parts, explain, answerTo: createAnswering(parts), onUnhandled, nameOperators }
+  const shared = { ...parts, explain, answerTo: createAnswering(parts), onUnhandled, withNames }
   const serve = createServe(shared)
   const takeCommand = createTakeCommand({ ...shared, serve })
   const takeClick = createTakeClick({ ...shared, serve })

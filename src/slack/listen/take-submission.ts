@@ -31,8 +31,8 @@ interface TakeSubmissionParts {
   /** The duplicate check: whether this submission is delivered for the first time. */
   isFirstDelivery: (key: string) => Promise<boolean>
   explain: Explain
-  /** Adds the operators' channel to words that go out with the acknowledgement. */
-  nameOperators: (words: Mrkdwn) => Mrkdwn
+  /** Adds the operators' channel and the slash command to words that go out with the acknowledgement. */
+  withNames: (words: Mrkdwn) => Mrkdwn
   /** Is called for every form whose id is unknown or whose metadata cannot be read. */
   onUnhandled: (unhandled: UnhandledPayload) => void
 }
@@ -48,7 +48,7 @@ export function createTakeSubmission({
   answerTo,
   isFirstDelivery,
   explain,
-  nameOperators,
+  withNames,
   onUnhandled,
 }: TakeSubmissionParts) {
   /**
@@ -60,8 +60,8 @@ export function createTakeSubmission({
   }
 
   function named(outcome: Outcome): Outcome {
-    if (outcome.is === 'broken') return { ...outcome, problem: nameOperators(outcome.problem) }
-    return outcome.is === 'refused' ? { ...outcome, problems: mapValues(outcome.problems, nameOperators) } : outcome
+    if (outcome.is === 'broken') return { ...outcome, problem: withNames(outcome.problem) }
+    return outcome.is === 'refused' ? { ...outcome, problems: mapValues(outcome.problems, withNames) } : outcome
   }
 
   return async function takeSubmission(payload: z.infer<typeof SubmissionPayload>, ack: AckFn<ViewResponseAction>): Promise<void> {

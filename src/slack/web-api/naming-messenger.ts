@@ -1,9 +1,9 @@
-import type { NameOperators } from '../text/name-operators.ts'
+import type { Naming } from '../text/naming.ts'
 import type { Messenger } from './messenger.ts'
 import type { Respond } from './response-url.ts'
 
-/** Adds the operators' channel to everything that this messenger sends. */
-export function namingMessenger(messenger: Messenger, { inBlocks, inMessage }: NameOperators): Messenger {
+/** Adds the names of the configuration to everything that this messenger sends. */
+export function namingMessenger(messenger: Messenger, { inBlocks, inMessage }: Naming): Messenger {
   return {
     ...messenger,
     post: (where, message) => messenger.post(where, inMessage(message)),
@@ -15,7 +15,7 @@ export function namingMessenger(messenger: Messenger, { inBlocks, inMessage }: N
   }
 }
 
-/** Adds the operators' channel to every answer through a response URL. */
-export function namingRespond(respond: Respond, { inMessage }: NameOperators): Respond {
+/** Adds them to every answer through a response URL. */
+export function namingRespond(respond: Respond, { inMessage }: Naming): Respond {
   return (url, message, options) => respond(url, inMessage(message), options)
 }

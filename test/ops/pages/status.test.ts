@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { ApiContractError, ApiError, ApiUnreachableError } from '../../../src/domain/errors/api-errors.ts'
 import { StoreUnavailableError } from '../../../src/domain/errors/errors.ts'
 import { writeRefusalOf } from '../../../src/domain/errors/write-refusal.ts'
@@ -92,6 +92,53 @@ test('a problem that was recorded before lasts since that time', async () => {
   pass(60_000)
 
   expect((await read()).body.checks.redis).toEqual({ ok: false, problem: "Redis isn't responding", since: '2026-11-02T03:00:00.000Z' })
+})
+
+describe('a call that succeeds outside of the checks', () => {
+  /** Creates a page whose check of Slack gets the results of these probes, one after the other. */
+  function arrangeSlack(...probes: (() => Promise<void>)[]) {
+    const fine = async () => {}
+    const slack = () => (probes.shift() ?? fine)()
+    return arrange(createChecks({ redis: fine, probeWrites: takesWrites, redisFaults: safe, slack, accountApi: fine, worker: fine }))
+  }
+
+  const lines = [
+    [{ code: 'check-failed', check: 'slack', problem: 'Slack does not answer' }, 'A check failed'],
+    [{ check: 'slack', afterMs: 0 }, 'A check passes again'],
+  ]
+
+  test('ends a problem at once, although the last probe failed a moment ago', async () => {
+    const { status, read, entries } = arrangeSlack(() => Promise.reject(new Error('Slack does not answer')))
+    await read()
+
+    status.note('slack', undefined)
+
+    expect((await read()).body.checks.slack).toEqual({ ok: true })
+    expect(entries).toEqual(lines)
+  })
+
+  test('counts, and not the failure of a probe that began before it', async () => {
+    const probe = Promise.withResolvers<void>()
+    const { status, read, entries } = arrangeSlack(() => probe.promise)
+    status.note('slack', 'Slack does not answer')
+    const reading = read()
+    await Promise.resolve()
+
+    status.note('slack', undefined)
+    probe.reject(new Error('Slack does not answer'))
+
+    expect((await reading).body.checks.slack).toEqual({ ok: true })
+    expect((await read()).body.checks.slack).toEqual({ ok: true })
+    expect(entries).toEqual(lines)
+  })
+
+  test('does not hide a probe that fails after it', async () => {
+    const { status, read } = arrangeSlack(() => Promise.reject(new Error('Slack does not answer')))
+
+    status.note('slack', undefined)
+
+    expect((await read()).body.checks.slack).toMatchObject({ ok: false, problem: 'Slack does not answer' })
+  })
 })
 
 test('the status page does not wait for a check that hangs, and does not run it again meanwhile', async () => {
@@ -216,6 +263,33 @@ test('the status page shows the settings with which Redis could lose requests, a
     "Unknown while Redis isn't responding",
     undefined,
   ])
+})
+
+test('the status page says that Redis refuses the command if a right is missing, and that nobody knows the rest', async () => {
+  const fine = async () => {}
+  const noRight = () => Promise.reject(new StoreUnavailableError("Redis: ReplyError NOPERM can't run the 'set' command", 'NOPERM'))
+  const noWorker = () => Promise.reject(new Error('No worker has run for 30 s'))
+  const parts = { redis: fine, probeWrites: noRight, redisFaults: noRight, slack: fine, accountApi: fine }
+  const problemsOf = async (worker: () => Promise<never>) => {
+    const { checks } = (await arrange(createChecks({ ...parts, worker })).read()).body
+    return [checks.redis.problem, checks.redisSettings.problem, checks.worker.problem]
+  }
+  const unknown = 'Unknown while Redis refuses the command (NOPERM)'
+
+  expect(await problemsOf(noRight)).toEqual(['Redis refuses the command (NOPERM)', unknown, unknown])
+  expect(await problemsOf(noWorker)).toEqual(['Redis refuses the command (NOPERM)', unknown, unknown])
+})
+
+test('the status page does not say that Redis is silent while it refuses writes', async () => {
+  const fine = async () => {}
+  const refused = () => Promise.reject(new StoreUnavailableError('Redis has not been checked yet', 'OOM'))
+  const probeWrites = async () => writeRefusalOf('OOM')
+  const { read } = arrange(createChecks({ redis: fine, probeWrites, redisFaults: refused, slack: fine, accountApi: fine, worker: refused }))
+
+  const { checks } = (await read()).body
+
+  expect(checks.redisSettings.problem).toBe('Unknown while Redis refuses writes')
+  expect(checks.worker.problem).toBe('Unknown while Redis refuses writes')
 })
 
 test('the status page says that Redis refuses writes, and that nobody knows whether a worker runs', async () => {

@@ -58,13 +58,20 @@ function startProcess(
     waitsMs: [20, 20, 20],
     leftAfterMs: 0,
   })
+  let keepsToFail = keep ? 0 : 1
   const newestHead = createNewestHead()
   const audit = createAudit({ redis, keys, print: () => {}, clean: (text) => text, onError: () => {}, newestHead, ...auditSigning() })
   const dataLossMark = createDataLossMark({
     redis,
     keys,
     // Without `keep`, the process dies right after the script.
-    operators: keep ? operators : { ...operators, keep: () => Promise.reject(new Error('died')) },
+    operators: {
+      ...operators,
+      keep: async (...notice) => {
+        if (keepsToFail-- > 0) throw new Error('died')
+        await operators.keep(...notice)
+      },
+    },
     newestHead,
     catalog: { underwayNow: () => underway },
     onLost: (how) => void losses.push(how),
@@ -77,7 +84,11 @@ function startProcess(
       await audit.settle()
     }
   }
-  return { check: dataLossMark.check, resume: operators.resume, posts, losses, log, note }
+  /** Lets the next tries to keep a notice fail, as Redis does while it comes back. */
+  const failKeeping = (count: number) => {
+    keepsToFail = count
+  }
+  return { check: dataLossMark.check, resume: operators.resume, failKeeping, posts, losses, log, note }
 }
 
 /** Copies the audit. Returns a function that restores the copy. */
@@ -140,6 +151,22 @@ describe('a data set', () => {
       ['warn', expect.stringContaining('Redis has no data of Lockkeeper yet')],
       ['error', expect.stringContaining("Redis lost Lockkeeper's data")],
     ])
+  })
+
+  test('that was lost is reported at the next check, with what is under way, if Redis fails right after the loss', async () => {
+    const shared = connectTestRedis()
+    const one = startProcess(shared)
+    await one.check()
+    await shared.redis.del(shared.keys.dataLossMark)
+    one.failKeeping(1)
+    await expect(one.check()).rejects.toThrow('died')
+
+    await one.check()
+    await one.check()
+    await one.resume()
+
+    expect(one.posts.slice(1)).toEqual([expect.stringMatching(/Redis lost Lockkeeper's data.*not tracked by Lockkeeper: 203\.0\.113\.10/)])
+    expect(one.losses, 'the loss counts once').toEqual(['all-data'])
   })
 
   test('that was lost is reported as lost, and as nothing else', async () => {

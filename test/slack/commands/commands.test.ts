@@ -435,7 +435,7 @@ describe('an unknown command', () => {
     [['vn'], '`/infra vm rename`'],
     [['ip', 'lst', 'x'.repeat(600)], '`/infra ip list`'],
   ])('gets a suggestion, whole, to copy: %j', (words, suggestion) => {
-    expect(answerFor(...words)).toContain(` Did you mean ${suggestion}? `)
+    expect(answerFor(...words)).toContain(` Did you mean ${suggestion}?`)
   })
 
   it.each([[['weather']], [['how', 'are', 'you']], [['x']], [['delete', 'everything']], [['']], [['👩‍👩‍👧']]])(
@@ -445,6 +445,10 @@ describe('an unknown command', () => {
       expect(answerFor(...words)).toMatch(/^`\/infra.*` isn't a command\. See `\/infra help`\.$/)
     },
   )
+
+  it('gets no second link to the help if the help is what was meant', () => {
+    expect(answerFor('hlep')).toBe("`/infra hlep` isn't a command. Did you mean `/infra help`?")
+  })
 
   it('gets a list of the possible next words if it is the beginning of commands', () => {
     expect(answerFor('IP')).toMatchInlineSnapshot(`

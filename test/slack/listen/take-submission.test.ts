@@ -27,7 +27,7 @@ async function submitWith(problems: Record<string, Mrkdwn>, afterMs = 0) {
     answerTo: (() => ({})) as never,
     isFirstDelivery: async () => true,
     explain: () => mrkdwn`An error.`,
-    nameOperators: (words) => mrkdwn`${words} Ask the operators.`,
+    withNames: (words) => mrkdwn`${words} Ask the operators.`,
     onUnhandled: () => {},
   })
   const payload = {

@@ -1,3 +1,4 @@
+import type { MissingRight } from '../../../domain/errors/missing-right.ts'
 import type { WriteRefusal } from '../../../domain/errors/write-refusal.ts'
 import { formatDuration } from '../../../domain/text/duration.ts'
 import { code, joinMrkdwn, type Mrkdwn, mrkdwn } from '../../../slack/text/text.ts'
@@ -9,6 +10,7 @@ export const redis = {
   fixFaulty: (faults: string[]) => mrkdwn`${faults.join(' ')}`,
   refuses: ({ code: refusal, why }: WriteRefusal) =>
     mrkdwn`Refuses writes, because ${why} (${refusal}). Nothing can be requested, approved or tracked.`,
+  lacksRight: ({ why }: MissingRight) => mrkdwn`${why}`,
   silent: mrkdwn`Not responding, so nothing can be requested, approved or tracked.`,
   fixSilent: mrkdwn`Check that Redis runs at ${code('REDIS_URL')} and that Lockkeeper's host can reach it.`,
 }
@@ -38,7 +40,7 @@ export const clock = {
 
 export const workers = {
   atWork: (seen: number) => mrkdwn`${seen} running.`,
-  unseen: mrkdwn`Unknown while Redis refuses writes: they can't report that they run.`,
+  unseen: (state: string) => mrkdwn`Unknown while Redis ${state}: they can't report that they run.`,
   fixUnseen: mrkdwn`Fix Redis first, then run this command again.`,
   none: mrkdwn`None running. Approved requests aren't carried out, nothing is tracked and nothing expires.`,
   fixNone: mrkdwn`Start a process with ${code('ROLE=worker')} or ${code('ROLE=all')}, and the same ${code('REDIS_URL')} and ${code('REDIS_PREFIX')}.`,

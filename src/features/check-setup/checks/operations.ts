@@ -10,6 +10,7 @@ export function redis({ redis: reading }: SetupFacts): CheckResult {
   const what = subjects.redis
   if (isUnavailable(reading)) return unknown(what, unavailable(reading.unavailable))
   if ('silent' in reading) return wrong(what, say.redis.silent, say.redis.fixSilent)
+  if ('lacksRight' in reading) return wrong(what, say.redis.lacksRight(reading.lacksRight), say.redis.fixFaulty([reading.lacksRight.fix]))
   const { faults, refusal } = reading
   if (refusal) return wrong(what, say.redis.refuses(refusal), say.redis.fixFaulty([refusal.fix, ...faults]))
   return faults.length > 0 ? wrong(what, say.redis.faulty, say.redis.fixFaulty(faults)) : ok(what, say.redis.keeps)
@@ -35,7 +36,8 @@ export function clock({ clock: { ofSlackMs, ofRedisMs } }: SetupFacts): CheckRes
 
 export function workers({ workers: reading, redis: ofRedis }: SetupFacts): CheckResult {
   const what = subjects.workers
-  if ('refusal' in ofRedis) return unknown(what, say.workers.unseen, say.workers.fixUnseen)
+  if ('refusal' in ofRedis) return unknown(what, say.workers.unseen('refuses writes'), say.workers.fixUnseen)
+  if ('lacksRight' in ofRedis) return unknown(what, say.workers.unseen("refuses Lockkeeper's user"), say.workers.fixUnseen)
   if (isUnavailable(reading)) return unknown(what, unavailable(reading.unavailable))
   const { seen, lastTickMs, overdue } = reading
   if (seen === 0) return wrong(what, say.workers.none, say.workers.fixNone)

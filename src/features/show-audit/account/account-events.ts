@@ -1,10 +1,11 @@
 import type { AccountApi } from '../../../account-api/client.ts'
 import type { Inventory } from '../../../account-api/inventory.ts'
 import { asFarAsRead } from '../../../account-api/lists/cut-list.ts'
-import type { AuditEntry } from '../../../audit/entry.ts'
+import type { FoundEntry } from '../../../audit/find-entries.ts'
 import type { AccountEvent } from '../../../domain/account/account-event.ts'
 import { withinOr } from '../../../domain/within.ts'
 import { toUserMessage } from '../../../slack/errors.ts'
+import { resourceNameOf, type WordsOfChanges } from '../words/entry-words.ts'
 import { createdIdOf, targetIdOf } from './own-writes.ts'
 
 /** Events are read for at most this many resources. */
@@ -41,19 +42,24 @@ interface AccountEventsParts {
   inventory: Pick<Inventory, 'elasticIps' | 'virtualMachines'>
 }
 
-/** Finds the resources that entries and words are about. If there are more than three, only those that the words name are read. */
-export function resourcesOf(entries: AuditEntry[], names: string[]): Chosen {
+/**
+ * Finds the resources that entries and words are about, called as the first genuine entry calls them. If there are more than three, only
+ * those that the words name are read.
+ */
+export function resourcesOf(entries: FoundEntry[], { names, catalog }: { names: string[]; catalog: WordsOfChanges }): Chosen {
   const resources = new Map<string, Resource>()
   for (const entry of entries) {
     const { resource } = entry
     if (resource === undefined) continue
     const targetId = targetIdOf(resource) ?? createdIdOf(entry)
-    if (targetId !== undefined) resources.set(targetId, { targetId, name: targetId })
+    if (targetId === undefined) continue
+    const name = resources.get(targetId)?.name ?? targetId
+    resources.set(targetId, named(targetId, name === targetId ? resourceNameOf(entry, catalog) : name))
   }
   const all = [...resources.values()]
   if (all.length <= mostResources) return { resources: all, more: 0 }
-  const named = all.filter(({ targetId }) => names.some((name) => name === targetId || name.endsWith(`:${targetId}`)))
-  const read = named.length <= mostResources ? named : []
+  const asked = all.filter(({ targetId }) => names.some((name) => name === targetId || name.endsWith(`:${targetId}`)))
+  const read = asked.length <= mostResources ? asked : []
   return { resources: read, more: all.length - read.length }
 }
 

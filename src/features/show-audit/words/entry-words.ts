@@ -1,4 +1,5 @@
 import type { AuditEntry } from '../../../audit/entry.ts'
+import type { FoundEntry } from '../../../audit/find-entries.ts'
 import type { Change } from '../../../domain/change/change.ts'
 import { phraseText } from '../../../domain/text/phrase.ts'
 import type { Catalog } from '../../../requests/catalog.ts'
@@ -14,6 +15,13 @@ export function subjectOf(entry: AuditEntry, catalog: WordsOfChanges): string | 
   const parsed = item === undefined ? undefined : changeOf(entry, catalog)?.facts.safeParse(facts)
   const own = parsed?.success ? changeOf(entry, catalog)?.describe(parsed.data).title : undefined
   return phraseText(own ?? catalog.titleOf({ kind, resource, facts }))
+}
+
+/** Returns what people call the resource: `203.0.113.10`. Undefined if the entry does not say it, or may be forged. */
+export function resourceNameOf(entry: FoundEntry, catalog: WordsOfChanges): string | undefined {
+  const change = changeOf(entry, catalog)
+  const parsed = change?.facts.safeParse(entry.facts)
+  return change && parsed?.success && entry.verdict === 'genuine' ? change.subject(parsed.data) : undefined
 }
 
 /** Returns the titles of the entries that have one. */

@@ -21,8 +21,13 @@ export function unknownCommand(commands: Command[], words: string[], name: strin
 /** Says that there is no such command, and which ones exist instead. Each takes over the words after those that stand for it. */
 export function notACommand(words: string[], meant: Suggestion[], name: string): Mrkdwn {
   const whole = meant.map(({ command, typed }) => ({ words: command, args: words.slice(typed) }))
-  const suggestion = whole.length > 0 ? mrkdwn` ${didYouMean(name, whole)}` : mrkdwn``
-  return mrkdwn`${code(`${name} ${typedWords(words)}`)} isn't a command.${suggestion} See ${code(`${name} help`)}.`
+  const namesHelp = meant.some(({ command }) => command === 'help')
+  const sentences = [
+    mrkdwn`${code(`${name} ${typedWords(words)}`)} isn't a command.`,
+    ...(whole.length > 0 ? [didYouMean(name, whole)] : []),
+    ...(namesHelp ? [] : [mrkdwn`See ${code(`${name} help`)}.`]),
+  ]
+  return joinMrkdwn(sentences, ' ')
 }
 
 /** Leaves out commands that do not take the arguments that were typed. If none does, all stay, without arguments. */

@@ -56,6 +56,14 @@ describe('findings in words', () => {
       { code: 'server-locked', server },
       { code: 'server-label', server, label: 'do not touch before the sale' },
       { code: 'same-name', server, serverId: 'sv_2', others: ['sv_9'], count: 1 },
+      {
+        code: 'same-name',
+        server,
+        serverId: 'sv_2',
+        others: ['sv_9'],
+        count: 1,
+        places: { other: { site: 'DAL', project: 'Internal' }, own: { site: 'ASH', project: 'Storefront' } },
+      },
       { code: 'same-name', server, serverId: 'sv_2', others: ['sv_7', 'sv_8', 'sv_9'], count: 5 },
       { code: 'hidden-characters', serverId: 'sv_2' },
       { code: 'id-changed', before: 'EIP_1', now: 'eip_1' },
@@ -95,6 +103,7 @@ describe('findings in words', () => {
       web-2 is locked on the account.
       web-2 has the label “do not touch before the sale”.
       Another server (sv_9) is also called web-2. This move goes to sv_2.
+      There is also a web-2 in DAL (Internal). This move goes to the one in ASH (Storefront).
       5 other servers (sv_7, sv_8, sv_9 …) are also called web-2. This move goes to sv_2.
       The name of server sv_2 contains characters that cannot be seen. Compare its id.
       This was requested as EIP_1, but the account API shows it as eip_1. Request it again with that id.

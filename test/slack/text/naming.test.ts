@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { notice, noticeView } from '../../../src/slack/blocks/notice.ts'
-import { createNameOperators } from '../../../src/slack/text/name-operators.ts'
+import { createNaming } from '../../../src/slack/text/naming.ts'
 import { code, mrkdwn } from '../../../src/slack/text/text.ts'
 
-const { inWords, inMessage, inBlocks } = createNameOperators('C0OPS00001')
+const { inWords, inMessage, inBlocks } = createNaming({ opsChannel: 'C0OPS00001', command: '/nimbus' })
 
 describe('the people who run Lockkeeper', () => {
   it.each([
@@ -40,9 +40,26 @@ describe('the people who run Lockkeeper', () => {
   })
 
   it('are named by these words alone without a channel', () => {
-    const without = createNameOperators(undefined)
+    const without = createNaming({ opsChannel: undefined, command: '/nimbus' })
     const message = notice(mrkdwn`Tell the people who run Lockkeeper.`)
 
     expect(without.inMessage(message)).toEqual(message)
+  })
+})
+
+describe('the doctor command', () => {
+  it.each(['C0OPS00001', undefined])("is written with the slash command's name, with the operators' channel %s", (opsChannel) => {
+    const naming = createNaming({ opsChannel, command: '/nimbus' })
+    const words = mrkdwn`If it lasts, run the doctor command.`
+
+    expect(naming.inWords(words).text).toBe('If it lasts, run `/nimbus doctor`.')
+    expect(naming.inMessage(notice(words)).text).toBe('If it lasts, run `/nimbus doctor`.')
+    expect(JSON.stringify(naming.inBlocks(noticeView(words)))).toContain('run `/nimbus doctor`.')
+  })
+
+  it('stays as it is in what a person wrote', () => {
+    const words = mrkdwn`Rejected: ${code('run the doctor command')}.`
+
+    expect(inWords(words).text).toBe(words.text)
   })
 })
