@@ -19,9 +19,19 @@ export interface ItemView extends Pick<RequestItem, 'state' | 'sentAt' | 'lateAt
 /** Gathers the items of a request. All are waiting until the first write may be sent. Empty for a change of a single resource. */
 export function itemViews(request: Request, opened: Opened, { itemsOf }: Pick<Catalog, 'itemsOf'>): ItemView[] {
   const stored = new Map(request.items?.map((item) => [item.id, item]))
-  return itemsOf(opened).map(({ id, name, lastSeen }) => {
+  const all = itemsOf(opened)
+  return all.map(({ id, name, lastSeen }) => {
     const item = stored.get(id)
     const { state = 'waiting', sentAt, lateAt, endedAt, causes = [] } = item ?? {}
-    return { id, name, lastSeen, state, sentAt, lateAt, endedAt, ending: explainAll(opened.change, causes) }
+    return {
+      id,
+      name,
+      lastSeen,
+      state,
+      sentAt,
+      lateAt,
+      endedAt,
+      ending: explainAll(opened.change, causes, all.length > 1 ? name : undefined),
+    }
   })
 }

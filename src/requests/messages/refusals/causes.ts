@@ -53,13 +53,20 @@ export function refusalOf({ operation, status, codes, detail }: ApiError) {
 const explainCommon = explainer(CommonFinding, commonWords)
 
 /** Puts a finding into the words of its change, or into the common ones. Shows an unknown code as it is. */
-export function explain(change: Pick<Change, 'explain'> | undefined, finding: Finding): Words {
-  return change?.explain(finding) ?? explainCommon(finding) ?? { why: `${finding.code}.` }
+export function explain(change: Pick<Change, 'explain'> | undefined, finding: Finding, oneOfSeveral?: string): Words {
+  return change?.explain(finding) ?? explainItem(finding, oneOfSeveral) ?? explainCommon(finding) ?? { why: `${finding.code}.` }
 }
 
-/** Says why a request ended. `next` says what to do if the same request would fail again. */
-export function explainAll(change: Pick<Change, 'explain'> | undefined, findings: Finding[]): Words {
-  const words = findings.map((finding) => explain(change, finding))
+/** Says of one item of several that it wasn't changed, because others may have been. */
+function explainItem(finding: Finding, name: string | undefined): Words | undefined {
+  const { data } = CommonFinding.safeParse(finding)
+  if (name === undefined || data?.code !== 'api-refused' || data.effect === 'not-made') return undefined
+  return refusedWrite(new ApiError(withoutAbsent(data)), `${name} wasn't changed.`)
+}
+
+/** Says why a request ended. `next` says what to do if the same request would fail again. `oneOfSeveral`: the name of the item. */
+export function explainAll(change: Pick<Change, 'explain'> | undefined, findings: Finding[], oneOfSeveral?: string): Words {
+  const words = findings.map((finding) => explain(change, finding, oneOfSeveral))
   const next = words.find((each) => each.next !== undefined)?.next
   const phrase = words.flatMap((each, index) => (index === 0 ? phraseOf(each) : [' ', ...phraseOf(each)]))
   const isMarked = words.some((each) => each.phrase !== undefined)

@@ -68,13 +68,17 @@ function failedItemSentence(what: Mrkdwn, [item]: ItemView[]): Mrkdwn {
 
 function failedItemsSentence(what: Mrkdwn, items: ItemView[]): Mrkdwn {
   const head = isPartlyDone(items) ? mrkdwn`:large_orange_circle: *Partly done:*` : mrkdwn`:red_circle: *Failed:*`
-  const again = isPartlyDone(items)
-    ? mrkdwn`Press ${ownWords(restOf(items).length > 0 ? '*Retry the rest* or *Move back*' : '*Move back*')} above.`
-    : mrkdwn`${checkTheAccount}`
   return joinMrkdwn(
-    [mrkdwn`${head} ${what}. ${movedCount(items)}.`, notesOnDone(items), again].filter(({ text }) => text !== ''),
+    [mrkdwn`${head} ${what}. ${movedCount(items)}.`, notesOnDone(items)].filter(({ text }) => text !== ''),
     ' ',
   )
+}
+
+/** Says what to do next, below the reasons why items failed. */
+export function adviceAfterItems(request: Request, items: ItemView[]): Mrkdwn | undefined {
+  if (request.state !== 'failed' || items.length === 0) return undefined
+  if (!isPartlyDone(items)) return mrkdwn`${checkTheAccount}`
+  return mrkdwn`Press ${ownWords(restOf(items).length > 0 ? '*Retry the rest* or *Move back*' : '*Move back*')} above.`
 }
 
 function doneSentence(request: Request, done: Phrase, note: Mrkdwn): Mrkdwn {

@@ -16,13 +16,14 @@ import { whyWords } from '../refusals/causes.ts'
 import { isDistrusted } from '../refusals/unverified.ts'
 import { timeTaken } from '../words.ts'
 import { approvedBy, approversReminder, emergencyCall, handoverCall, handoverReminder } from './calls.ts'
-import { endSentence } from './end-report.ts'
+import { adviceAfterItems, endSentence } from './end-report.ts'
 import type { ReportView } from './report-view.ts'
 
 /** Renders a report for the thread. Undefined if it no longer applies, for example a reminder after the decision. */
 export function report(view: ReportView, name: ReportName): Answerable | undefined {
   const words = sentence(view, name)
-  return words && say(words, { reason: reasonOf(view, name), items: endedItems(view, name) })
+  const items = endedItems(view, name)
+  return words && say(words, { reason: reasonOf(view, name), items, advice: adviceAfterItems(view.request, items) })
 }
 
 function sentence(view: ReportView, name: ReportName): Mrkdwn | undefined {
@@ -140,11 +141,22 @@ function endedItems({ request, items }: ReportView, name: ReportName): ItemView[
   return (name === 'ended' || name === 'corrected') && request.items && !isOne(items) ? items : []
 }
 
-/** `reason`: what a person wrote. */
-function say(text: Mrkdwn, { reason, items }: { reason: string | undefined; items: ItemView[] }): Answerable {
-  const inWords = [reason ? mrkdwn`${text} Reason: ${code(reason)}` : text, ...(items.length > 0 ? [outcomeLines(items)] : [])]
+interface Said {
+  /** What a person wrote. */
+  reason: string | undefined
+  items: ItemView[]
+  /** What to do next. Goes below the items. */
+  advice: Mrkdwn | undefined
+}
+
+function say(text: Mrkdwn, { reason, items, advice }: Said): Answerable {
+  const below = advice ? [advice] : []
+  const inWords = [reason ? mrkdwn`${text} Reason: ${code(reason)}` : text, ...(items.length > 0 ? [outcomeLines(items)] : []), ...below]
   const withOutcomes = (outcomes: KnownBlock[]) =>
-    message({ text: joinMrkdwn(inWords, '\n'), blocks: [...wholeSection(text), ...outcomes, ...reasonBlocks('Reason', reason)] })
+    message({
+      text: joinMrkdwn(inWords, '\n'),
+      blocks: [...wholeSection(text), ...outcomes, ...below.flatMap(wholeSection), ...reasonBlocks('Reason', reason)],
+    })
   const instead = withOutcomes(outcomeBlocks(items))
   const table = outcomeTable(items)
   // A note on a repeat may be added below it.

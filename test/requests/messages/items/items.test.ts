@@ -160,10 +160,11 @@ test('the state of a request of several has a count', () => {
 describe('the report of a request of several', () => {
   test('says how each ended', () => {
     expect(reportOf(mixed, 'failed', 'ended')).toMatchInlineSnapshot(`
-      "<@U0ADA00001> :large_orange_circle: *Partly done:* “Evacuate \`web-1\` → \`web-2\` (3 Elastic IPs)”. 1 of 3 moved. Press *Retry the rest* or *Move back* above.
+      "<@U0ADA00001> :large_orange_circle: *Partly done:* “Evacuate \`web-1\` → \`web-2\` (3 Elastic IPs)”. 1 of 3 moved.
       :red_circle: \`203.0.113.2\`  failed. 203.0.113.2 has status error.
       :large_orange_circle: \`203.0.113.3\`  superseded. 203.0.113.3 is on web-9.
-      :large_green_circle: \`203.0.113.1\`  moved in 41 s"
+      :large_green_circle: \`203.0.113.1\`  moved in 41 s
+      Press *Retry the rest* or *Move back* above."
     `)
   })
 
@@ -208,7 +209,7 @@ describe('the report of a request of several', () => {
       '203.0.113.1 | moved | 41 s',
     ])
     expect(above).toBe(
-      ':red_circle: `203.0.113.2`  failed. 203.0.113.2 has status error.\n:large_orange_circle: `203.0.113.3`  superseded. 203.0.113.3 is on web-9.',
+      ':red_circle: `203.0.113.2`  failed. 203.0.113.2 has status error.\n:large_orange_circle: `203.0.113.3`  superseded. 203.0.113.3 is on web-9.\nPress *Retry the rest* or *Move back* above.',
     )
     expect(tableText).toBe(asText?.text)
   })
@@ -218,7 +219,7 @@ describe('the report of a request of several', () => {
     const { table, above } = layoutsOf(items, 'failed', 'ended')
 
     expect(table?.slice(0, 2)).toEqual(['Address | Outcome | Time | Why', '203.0.113.0 | failed | 1 s | No.'])
-    expect(above).toBe('')
+    expect(above).toBe('Check the account before you request it again.')
   })
 
   test('has a table of 50 rows, without columns that would be empty', () => {

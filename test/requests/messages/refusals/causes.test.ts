@@ -293,3 +293,10 @@ describe('a finding that this version does not know', () => {
     expect(explainAll(change, [])).toEqual({ why: '' })
   })
 })
+
+test('a refusal of one of several items says of that item alone that it was not changed', () => {
+  const refused: CommonFinding = { code: 'api-refused', operation: 'x', status: 422, codes: ['ELASTIC_IP_LOCKED'], effect: 'not-changed' }
+
+  expect(explainAll(undefined, [refused], '203.0.113.15').why).toMatch(/ELASTIC_IP_LOCKED\).*203\.0\.113\.15 wasn't changed\.$/)
+  expect(explainAll(undefined, [refused]).why).toMatch(/Nothing was changed\.$/)
+})
