@@ -19,8 +19,7 @@ const suites: Record<string, string[]> = {
 }
 
 /** These mostly wait: begun first, they do not leave one worker busy alone in the end. */
-const longest =
-  /faults\/chaos|test\/start|page\/|journeys\/(faults|crash|keys|rename|vendor-data|clicks|canary|gate)|attacks\/(redis-write|http-tricks)/
+const longest = /test\/(faults|start|page|journeys|attacks|model|bench)/
 
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {

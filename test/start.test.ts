@@ -111,7 +111,7 @@ describe('a start', () => {
     await expect
       .poll(async () => (await page('/status')).body.checks, { timeout: 10_000 })
       .toMatchObject({ redis: { problem: 'Redis refuses the command (NOPERM)' } })
-    expect(output()).toMatch(/"code":"check-failed".*Redis refuses the command \(NOPERM\)/)
+    await expect.poll(output).toMatch(/"code":"check-failed".*Redis refuses the command \(NOPERM\)/)
     const ada = slack.as(people.ada)
     await ada.command('/infra pending', { channel: ops })
     await untilShown(slack, people.ada, /database \(Redis\) refuses Lockkeeper's user\. Your last step wasn't stored/)
