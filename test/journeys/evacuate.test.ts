@@ -53,7 +53,8 @@ describe('an evacuation', () => {
 
   test('is followed by lists as single moves are, and not address by address', async () => {
     const env = { MOVE_POLL_INTERVAL: '500ms', MOVE_POLL_BUDGET: '0' }
-    const world = await worldWith(addresses(20), { env, account: { moveTakes: { min: 5_000, max: 5_000 } } })
+    const own = addresses(20)
+    const world = await worldWith(own, { env, account: { moveTakes: { min: 600_000, max: 600_000 } } })
     const { journal } = world.accountApi
     const card = await requestEvacuation(world)
     await world.ben.click(card, 'Approve')
@@ -64,6 +65,7 @@ describe('an evacuation', () => {
 
     const reads = journal.map(({ method, path }) => `${method} ${path}`)
     expect(new Set(reads)).toEqual(new Set(['GET /elastic_ips']))
+    for (const { id } of own) world.accountApi.world.endMove(id)
     await untilReport(world.slack, card.ts, /Done/)
   })
 
