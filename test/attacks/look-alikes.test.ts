@@ -77,7 +77,7 @@ describe('a server that is called like another one', () => {
     expect(namesakeWarnings(target, [target, server('sv_3', 'web-3')])).toEqual([])
   })
 
-  test('is told from the target by its site and project, or by its id where these look the same', () => {
+  test('differs from the target by its site and project in the warning, or by its id where these look the same', () => {
     const target = server('sv_2', 'web-2')
     const wordsFor = (...others: Server[]) => namesakeWarnings(target, others).map((finding) => moveWords(finding).why)
     const internal = { id: 'proj_2', name: 'Internal tools', slug: 'internal' }

@@ -56,7 +56,7 @@ describe("the operators' channel", () => {
       .filter((line) => line.includes('*Notices:*'))
       .join('\n')
 
-  test('has a line of its own, because nobody sees that notices are missing', () => {
+  test('has a separate line, because nobody sees that notices are missing', () => {
     const found = [{ is: 'member' }, { is: 'absent' }, { is: 'archived' }, { is: 'unreadable', why: 'no answer' }] as const
     expect(found.map(lineFor).join('\n')).toMatchInlineSnapshot(`
       ":white_check_mark: *Notices:* Notices to the people who run Lockkeeper can be posted in <#C0NIGHT001>.

@@ -104,7 +104,7 @@ function environmentOf({ environment }: Engine): Record<string, string> {
   return Object.fromEntries(names.flatMap((name) => (given[name] === undefined ? [] : [[name, given[name]]])))
 }
 
-/** Returns a PATH on which `docker compose` works, also where Compose is a program of its own, as Debian 12 has it. */
+/** Returns a PATH on which `docker compose` works, also where Compose is a separate program, as on Debian 12. */
 async function pathWithCompose(folder: string): Promise<string> {
   const path = process.env.PATH ?? ''
   const [docker, compose] = [findProgram(['docker']), findProgram(['docker-compose'])]

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { encodeFields } from '../../src/requests/store/record.ts'
 import { requestedAt, requestFor } from '../requests/request-for-test.ts'
+import { startWorldUnder } from './policy-world.ts'
 import { openRecords } from './records.ts'
 import { ops, people, startWorld, untilCard, untilReport, untilShown, type World } from './world.ts'
 
@@ -61,9 +62,9 @@ async function pressOnHome(world: World, user: string, element: Element, blockId
   expect(status).toBe(200)
 }
 
-async function requestMove(world: World) {
+async function requestMove(world: World, by = world.ada) {
   const { elasticIp, target } = world.accountApi.world.movable()
-  await world.ada.command(`/infra ip move ${elasticIp.address} ${target.hostname}`, { channel: ops })
+  await by.command(`/infra ip move ${elasticIp.address} ${target.hostname}`, { channel: ops })
   return { elasticIp, target, card: await untilCard(world.slack, /needs approval from/) }
 }
 
@@ -186,5 +187,36 @@ describe('the Home tab', () => {
 
     await world.slack.until(() => /Guests can't use Lockkeeper/.test(wordsOf(world, people.dov)))
     expect(wordsOf(world, people.dov)).not.toContain('203.0.113.10')
+  })
+})
+
+describe("a request of one's own under a rule with break-glass", () => {
+  const policy = `
+rules:
+  - name: addresses
+    changes: ip.move
+    approve: [S0ONCALL01]
+    self_approval: break-glass
+`
+
+  test('can be approved on the Home tab by an approver alone', async () => {
+    const world = await startWorldUnder(policy)
+    await requestMove(world, world.ben)
+
+    await openHome(world, people.ben)
+    await expect.poll(() => wordsOf(world, people.ben)).toContain('Your requests (1)')
+
+    expect(wordsOf(world, people.ben)).toContain('"Approve"')
+  })
+
+  test('has no button to approve it for a requester who is no approver', async () => {
+    const world = await startWorldUnder(policy)
+    await requestMove(world, world.ada)
+
+    await openHome(world, people.ada)
+    await expect.poll(() => wordsOf(world, people.ada)).toContain('Your requests (1)')
+
+    expect(wordsOf(world, people.ada)).toContain('"Withdraw"')
+    expect(wordsOf(world, people.ada)).not.toContain('"Approve"')
   })
 })

@@ -66,7 +66,10 @@ export function createHome({ store, access, messenger, buttons, view, linkTo, on
     const waitsForMe = waiting.requests.filter(
       (request, index) => rulings[index]?.allowed && !request.approvals.some(({ by }) => by === viewer.userId),
     )
+    const ownWaiting = mine.requests.filter(({ state }) => state === 'waiting')
+    const alone = await Promise.all(ownWaiting.map((request) => access.judge(viewer, { to: 'break-glass', request })))
     return {
+      approvableAlone: new Set(ownWaiting.filter((_, index) => alone[index]?.allowed).map(({ id }) => id)),
       waitsForMe: entries(waitsForMe),
       mine: entries([...mine.requests, ...endedBefore]),
       underway: entries(underway.requests),

@@ -19,6 +19,8 @@ export interface HomeContent {
   waitsForMe: HomeEntry[]
   mine: HomeEntry[]
   underway: HomeEntry[]
+  /** The ids of the viewer's requests that the viewer may approve alone, in an emergency. */
+  approvableAlone: ReadonlySet<string>
   /** How many further requests were not read, so it is unknown who can approve the waiting ones among them. */
   unread: { waiting: number; mine: number; underway: number }
   /** How many requests are left out because this version cannot read them. */
@@ -42,7 +44,7 @@ interface Part {
 }
 
 /** Renders the Home tab of a person. Requests that wait for their decision are shown whole, as on their cards. */
-export function homeBlocks({ waitsForMe, mine, underway, unread, unreadable, buttons, now }: HomeContent): KnownBlock[] {
+export function homeBlocks({ waitsForMe, mine, underway, approvableAlone, unread, unreadable, buttons, now }: HomeContent): KnownBlock[] {
   const refresh = button({ text: 'Refresh', actionId: refreshHome, value: 'refresh' })
   const blocks: KnownBlock[] = []
   const upTo = unread.waiting > 0 ? 58 : 59
@@ -52,7 +54,7 @@ export function homeBlocks({ waitsForMe, mine, underway, unread, unreadable, but
   blocks.push(...actions([...buttons, refresh], `home-actions-${now}`))
   add(blocks, {
     title: `Your requests (${mine.length + unread.mine})`,
-    entries: mine.map((entry) => shortEntry(entry, 'mine')),
+    entries: mine.map((entry) => shortEntry(entry, 'mine', approvableAlone)),
     upTo: 80,
     unread: unread.mine,
   })
@@ -94,14 +96,14 @@ function wholeEntry({ card, link: address }: HomeEntry): KnownBlock[] {
   ]
 }
 
-function shortEntry({ card, link: address }: HomeEntry, part: string): KnownBlock[] {
+function shortEntry({ card, link: address }: HomeEntry, part: string, approvableAlone?: ReadonlySet<string>): KnownBlock[] {
   const { request } = card
   const how = stateLine(card)
   const who = part === 'mine' ? [] : [mrkdwn`requested by ${mention(request.origin.userId)}`]
   const line = joinMrkdwn([how, ...who, mrkdwn`in <#${request.origin.channelId}>`, link(address, 'Open the request')], '  ·  ')
   return [
     ...wholeSection(mrkdwn`${titleOf(card)}\n${line}`),
-    ...actions(shortActions(card, part), `home-${part}-${request.id}-${request.revision}`),
+    ...actions(shortActions(card, part, approvableAlone), `home-${part}-${request.id}-${request.revision}`),
   ]
 }
 
@@ -128,12 +130,12 @@ function stateLine({ request, description, handoverLabel, rule }: CardView): Mrk
 }
 
 /**
- * Leaves out buttons that the viewer cannot use: requesters decide nothing unless the rule allows break-glass, and only they can withdraw.
+ * Leaves out buttons that the viewer cannot use: requesters decide nothing, except alone in an emergency, and only they can withdraw.
  * A token is shown in an ephemeral message, which needs a channel, so no button hands over here.
  */
-function shortActions(card: CardView, part: string): Button[] {
+function shortActions(card: CardView, part: string, approvableAlone?: ReadonlySet<string>): Button[] {
   if (part !== 'mine') return without(card, [cardButtons.handOver, cardButtons.withdraw])
-  return without(card, [cardButtons.handOver, cardButtons.reject, ...(card.rule?.breakGlass ? [] : [cardButtons.approve])])
+  return without(card, [cardButtons.handOver, cardButtons.reject, ...(approvableAlone?.has(card.request.id) ? [] : [cardButtons.approve])])
 }
 
 function without(card: CardView, buttons: string[]): Button[] {

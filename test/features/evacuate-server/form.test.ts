@@ -146,7 +146,7 @@ describe('the addresses in the form of an evacuation', () => {
     )
   })
 
-  test('are told to be where the last evacuation moved them if there are none', async () => {
+  test('are gone if the last evacuation moved them, and the form says where to', async () => {
     const last = {
       requestId: '3504a0c9f2',
       to: 'web-2',
@@ -189,7 +189,7 @@ describe('the addresses in the form of an evacuation', () => {
     )
   })
 
-  test('are not all requested if the form shows that none of its own can be moved', async () => {
+  test('are not all requested if the form says that none of the chosen ones can be moved', async () => {
     const blocks = blocksWith(await offer([ip(1, { status: 'error' })], { targetId: 'sv_2' }))
     const form = createEvacuationForm({ submit: noSubmit, change: {} as never, offerAddresses: notRead })
 

@@ -19,7 +19,7 @@ export function channels({ channels: all }: SetupFacts): CheckResult[] {
   return [...alike.values()]
 }
 
-/** Notices to the operators have a line of their own, because nobody sees that they are missing. */
+/** Notices to the operators have a separate line, because nobody sees that they are missing. */
 export function notices({ opsChannel }: SetupFacts): CheckResult[] {
   if (!opsChannel) return []
   const what = subjects.notices

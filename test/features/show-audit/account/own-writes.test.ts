@@ -6,7 +6,7 @@ import { isEnd, isSend, steps } from '../../../../src/requests/steps.ts'
 
 const catalog = { changeIfKnown: () => ({ eventActions: ['update'] }) as never }
 const names = [...Object.keys(steps), ...Object.keys(itemSteps)]
-/** `begin` sends nothing of its own: the writes are those of the items. */
+/** `begin` sends nothing itself. The items send the writes. */
 const sending = names.filter((name) => isSend(name) && name !== 'begin')
 /** The steps that end a request of which a write was sent. */
 const endings = Object.keys(steps).filter((name) => isEnd(name) && isAboutWrite(entry(name), new Set(['eip_1'])))
