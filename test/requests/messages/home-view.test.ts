@@ -26,7 +26,17 @@ function entry(more: Parameters<typeof requestFor>[0] = {}, view: Partial<CardVi
 }
 
 function content(more: Partial<HomeContent> = {}): HomeContent {
-  return { approvableAlone: new Set(), waitsForMe: [], mine: [], underway: [], unread: { waiting: 0, mine: 0, underway: 0 }, unreadable: 0, buttons, now, ...more }
+  return {
+    approvableAlone: new Set(),
+    waitsForMe: [],
+    mine: [],
+    underway: [],
+    unread: { waiting: 0, mine: 0, underway: 0 },
+    unreadable: 0,
+    buttons,
+    now,
+    ...more,
+  }
 }
 
 /** Several requests, each with its own id. */
