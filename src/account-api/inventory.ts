@@ -24,9 +24,9 @@ export function createInventory(accountApi: Pick<AccountApi, 'elasticIps' | 'ser
     virtualMachines: createCachedList<VirtualMachine[]>(() => accountApi.virtualMachines.list(), now),
   }
 
-  /** Reads lists in advance, so that the first keystroke is answered from a copy. Ignores a failure, because the next read tries again. */
-  function prefetch(...kinds: (keyof typeof lists)[]): void {
-    for (const kind of kinds) lists[kind]().catch(() => undefined)
+  /** Reads lists in advance, so that the first keystroke is answered from a copy. */
+  async function prefetch(...kinds: (keyof typeof lists)[]): Promise<void> {
+    await Promise.all(kinds.map((kind) => lists[kind]()))
   }
 
   return { ...lists, prefetch }

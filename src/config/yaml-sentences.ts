@@ -5,7 +5,7 @@ export const repeatedAnchor = 'an anchor (&) above has the same name: give each 
 const unclosed =
   'the indentation does not fit the lines above it, or a bracket or quote is not closed: line it up with its neighbours and close them'
 const colons =
-  'there is an extra colon, or quotes are missing: put quotes around text that has ": " in it, and begin lists and keys on a line of their own'
+  'there is an extra colon, or quotes are missing: put quotes around text that has ": " in it, and begin lists and keys on a new line'
 
 const sentences: Partial<Record<string, string>> = {
   MULTIPLE_DOCS: 'a second document begins here: remove the line with --- or ..., because a policy is one document',

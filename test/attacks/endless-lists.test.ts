@@ -42,7 +42,7 @@ function fullPage(bytes: number, page: number): string {
   return JSON.stringify({ data: Array.from({ length: 80 }, (_, index) => item(index)) })
 }
 
-/** Reads every list of a server that answers like this, in a process of its own with the flags of the bot. */
+/** Reads every list of a server that answers like this, in a separate process with the flags of the bot. */
 async function readAllLists(answer: (request: Recorded) => Reply, times: number): Promise<{ megabytes: number; read: string[] }> {
   const { url } = await startRecordingServer(answer)
   const script = fileURLToPath(new URL('read-all-lists.ts', import.meta.url))

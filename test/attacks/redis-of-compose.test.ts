@@ -12,7 +12,7 @@ import { findRedisServer } from '../sandbox/redis/find-redis-server.ts'
 
 const password = 'a-password-from-a-secret'
 
-/** Runs the command of docker-compose.yml with a Redis of this machine, on a free port of the loopback address and in a folder of its own. */
+/** Runs the command of docker-compose.yml with a Redis of this machine, on a free port of the loopback address and in a new folder. */
 async function startAsCompose(secret: string): Promise<{ child: ChildProcess; port: number; script: string }> {
   const compose = parse(await readFile(resolve(import.meta.dirname, '../../docker-compose.yml'), 'utf8'))
   const [shell, option, script] = compose.services.redis.command as [string, string, string]
@@ -34,7 +34,7 @@ async function startAsCompose(secret: string): Promise<{ child: ChildProcess; po
   return { child, port, script }
 }
 
-/** Sends commands over a connection of its own. Returns the answers, or nothing if no server listens. */
+/** Sends commands over a new connection. Returns the answers, or nothing if no server listens. */
 async function say(port: number, ...commands: string[]): Promise<string> {
   const socket = connect(port, '127.0.0.1').end([...commands, 'QUIT', ''].join('\r\n'))
   return text(socket).catch(() => '')

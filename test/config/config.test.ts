@@ -353,7 +353,7 @@ describe('an invalid configuration', () => {
       `)
     })
 
-    it('needs a port of its own', () => {
+    it('needs a separate port', () => {
       expect(linesFor({ ...on, ALERTS_PORT: '9464' })).toEqual(['ALERTS_PORT must be another port than OPS_PORT'])
       expect(linesFor({ ...on, ALERTS_PORT: '3000' })).toEqual(['ALERTS_PORT must be another port than PORT, which is public'])
       expect(linesFor({ ...on, ALERTS_PORT: '3000', SLACK_APP_TOKEN: 'xapp-1-A0LOCKKEEP-99' })).toEqual([])

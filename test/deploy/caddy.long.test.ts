@@ -13,7 +13,7 @@ import { unpackPackage } from './debian-package.ts'
 
 const caddyfile = resolve(import.meta.dirname, '../../deploy/compose/Caddyfile')
 
-/** Starts Caddy with the Caddyfile, in front of a bot. Its certificate comes from an authority of its own, which no system trusts. */
+/** Starts Caddy with the Caddyfile, in front of a bot. Its certificate comes from its own authority, which no system trusts. */
 async function startCaddy(upstream: string) {
   const program = join(await unpackPackage('caddy'), 'usr/bin/caddy')
   const folder = await mkdtemp(join(tmpdir(), 'lockkeeper-caddy-'))

@@ -6,7 +6,7 @@ import { findOrInstall } from '../sandbox/find-or-install.ts'
 const run = promisify(execFile)
 
 /**
- * Writes a certificate authority of its own into a folder, `ca.crt`, and a certificate that it issued for these names: `<file>.crt` and
+ * Writes a new certificate authority into a folder, `ca.crt`, and a certificate that it issued for these names: `<file>.crt` and
  * `<file>.key`. Returns the path of `ca.crt`.
  */
 export async function issueCertificate(folder: string, file: string, names: string[]): Promise<string> {

@@ -20,7 +20,7 @@ export function cleanCopy(variables: Record<string, string>) {
   const left: ChildProcess[] = []
 
   function start(commands: string) {
-    // A group of its own, so that everything that it starts can be ended together.
+    // Its own process group, so that everything that it starts can be ended together.
     const child = spawn('bash', ['-euo', 'pipefail', '-c', commands], {
       cwd: folder,
       env: environment(variables),

@@ -24,7 +24,7 @@ test.each([
  * The exception: the bot survives a queue that gives up its jobs, because jobs only wake requests up. Ticks find what is due in a sorted
  * set, and jobs of a scheduler are never given up.
  */
-test('requests whose jobs the queue gave up are executed all the same', async () => {
+test('requests whose jobs the queue gave up are still executed', async () => {
   const moves = 6
   const scene = await startScene({ bots: 2, ablation: 'stalled jobs given up' })
   const cards = await Promise.all(Array.from({ length: moves }, (_, index) => scene.requestMove(index)))

@@ -27,7 +27,7 @@ export const ablations = {
       return found.is === 'found' ? { is: 'absent' } : found
     }),
   },
-  /** A move that is missing in the list of moving Elastic IPs counts as done without a read of its own. */
+  /** A move that is missing in the list of moving Elastic IPs counts as done without a separate read. */
   'absence taken for done': {
     module: 'src/moves/move-change.ts',
     export: 'createMoveChange',

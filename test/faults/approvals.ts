@@ -21,7 +21,7 @@ import { startTcpProxy } from './tcp-proxy.ts'
  * as long as Redis cannot be reached. Prints how many requests had no winner, one, or more.
  */
 const [trials = 0, lossPercent = 0, seed = 0] = process.argv.slice(2).map(Number)
-/** Trials that run in parallel, each with two replicas of its own. */
+/** Trials that run in parallel, each with its own two replicas. */
 const lanes = 8
 const random = createRandom(seed)
 const server = await startRedis()

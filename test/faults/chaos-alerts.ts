@@ -12,7 +12,7 @@ interface Places {
   to: string
 }
 
-/** Lets bots receive alerts about racks. Each has a port of its own, which it keeps when it is started again. */
+/** Lets bots receive alerts about racks. Each has its own port, which it keeps when it is started again. */
 export async function prepareAlerts(count: number, { channel, approvers, to }: Places) {
   const folder = mkdtempSync(join(tmpdir(), 'lockkeeper-chaos-'))
   const policy = join(folder, 'policy.yml')

@@ -63,7 +63,7 @@ describe('a bot that is killed', () => {
     expect(shownTokens(world)).toEqual(liveKeys(world).map(({ token }) => token))
   }, 40_000)
 
-  test('before its write arrives, which takes effect all the same, leaves no key', async () => {
+  test('before its write arrives, which still takes effect, leaves no key', async () => {
     const world = await killedAt({ method: 'POST', path: /api_keys/, kind: 'instead', instead: ({ body }) => ({ body }) }, false)
 
     await untilReport(world.slack, world.card.ts, /Failed/)

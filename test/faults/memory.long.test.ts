@@ -76,7 +76,7 @@ test('with a full Redis new requests are refused with a message, and running one
   expect(noise).toBeLessThan(50)
 }, 40_000)
 
-test('the work of jobs and schedulers that somebody deleted is done all the same', async () => {
+test('the work of jobs and schedulers that somebody deleted is still done', async () => {
   const { world, admin, requestMove } = await startWorldOnOwnRedis({}, 1_000)
   const card = await requestMove()
   await world.ben.click(card, 'Approve')

@@ -32,7 +32,7 @@ export interface SceneOptions {
   scopes?: string[]
   /** Whether Slack's own limits apply. */
   limits?: boolean
-  /** Registers the end, for tests that run concurrently: `onTestFinished` of their own context. */
+  /** Registers the end, for tests that run concurrently: `onTestFinished` of the test context. */
   onEnd?: (close: () => Promise<void>) => void
 }
 

@@ -14,11 +14,11 @@ export interface StandInWorldOptions extends BotsOptions {
   slack?: SlackOptions
   /** Uses Socket Mode, where no request carries a time that the bot compares with its clock. */
   socketMode?: boolean
-  /** Registers the end, for tests that run concurrently: `onTestFinished` of their own context. */
+  /** Registers the end, for tests that run concurrently: `onTestFinished` of the test context. */
   onEnd?: (close: () => Promise<void>) => void
 }
 
-/** Starts the stand-ins in this process, and real bots in processes of their own. Closes everything when the test ends. */
+/** Starts the stand-ins in this process, and real bots as child processes. Closes everything when the test ends. */
 export async function startStandInWorld({
   bots: count = 1,
   account = {},

@@ -13,7 +13,7 @@ const run = promisify(execFile)
 const advice = 'There is no container engine on this machine. Start Docker, or run the command as root on Debian 12, and run it again.'
 
 /**
- * Returns an engine: the one of this machine if it answers, and otherwise one of its own, with all its data in a temporary folder, which
+ * Returns an engine: the one of this machine if it answers, and otherwise a new one, with all its data in a temporary folder, which
  * `stop` ends and removes. Throws if there is none and none can be installed.
  */
 export async function startEngine() {
@@ -34,7 +34,7 @@ async function startOwnEngine() {
   const folder = await mkdtemp(join(tmpdir(), 'lockkeeper-engine-'))
   const socket = `unix://${join(folder, 'docker.sock')}`
   const environment = { ...process.env, DOCKER_HOST: socket, DOCKER_BUILDKIT: '0' }
-  process.stderr.write(`Starting a container engine of its own in ${folder}. It is removed in the end.\n`)
+  process.stderr.write(`Starting a container engine in ${folder}. It is removed in the end.\n`)
   const hadBridge = await hasBridge()
   const log = openSync(join(folder, 'log'), 'w')
   const args = ['--data-root', join(folder, 'data'), '--exec-root', join(folder, 'exec'), '-H', socket, '--pidfile', join(folder, 'pid')]

@@ -123,7 +123,7 @@ describe('after the end', () => {
     `)
   })
 
-  test('move back is a request of its own, which another person approves', async () => {
+  test('move back is a new request, which another person approves', async () => {
     const world = await startWorldUnder(policy)
     const { elasticIp, card } = await requestMove(world)
     await world.ben.click(card, 'Approve')

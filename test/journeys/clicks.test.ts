@@ -336,7 +336,7 @@ function inOrder(who: Walker[]): Walker[] {
 }
 
 describe('a button that the bot did not make like this', () => {
-  test('is refused with a message of its own, changes nothing, and is in the audit', async () => {
+  test('is refused with a separate message, changes nothing, and is in the audit', async () => {
     const world = await startQuietWorld()
     const { slack, records, ben } = world
     slack.invite(general)

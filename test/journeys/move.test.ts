@@ -80,7 +80,7 @@ describe('a move, from command to report', () => {
     expect(world.slack.messages(ops)).toEqual([])
   })
 
-  test('offers to move back after its end, as a request of its own', async () => {
+  test('offers to move back after its end, as a new request', async () => {
     const world = await startWorld()
     const { elasticIp, target, card } = await requestMove(world)
     const from = elasticIp.serverId

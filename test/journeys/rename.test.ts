@@ -92,7 +92,7 @@ describe('a rename, from command to report', () => {
     expect(patches(world)).toHaveLength(1)
   })
 
-  test('offers to rename back, as a request of its own', async () => {
+  test('offers to rename back, as a new request', async () => {
     const world = await startWorld()
     const { id } = machine(world, 'preview-1')
     await world.ben.click(await requestRename(world), 'Approve')
@@ -227,6 +227,8 @@ describe('a rename that cannot be made', () => {
 
   test.each([
     ['preview_1', /an underscore/],
+    ['preview eu', /A name can't contain spaces\. Did you mean preview-eu\?/],
+    ['preview eu_1', /a space and an underscore/],
     ['-preview', /begins and ends with a letter or digit/],
     ['preview-1', /is already called preview-1/],
     ['*', /an asterisk/],
@@ -266,7 +268,7 @@ describe('a rename that cannot be made', () => {
     expect(JSON.stringify(world.ada.topView().view.state)).toContain('preview-us-1')
   })
 
-  test('is requested by id all the same while the account API does not answer, and shows what was not checked', async () => {
+  test('is requested by id even while the account API does not answer, and shows what was not checked', async () => {
     const world = await startWorld()
     const { id } = machine(world, 'preview-1')
     world.accountApi.faults.add({ method: 'GET', path: /virtual_machines/, times: 1_000, kind: 'status', status: 503 })

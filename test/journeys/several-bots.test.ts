@@ -79,7 +79,7 @@ describe.each([
     const [first, second] = await startBoth()
     const card = await requestMove(first)
 
-    // Slack never delivers it there. Whoever could forge the delivery still changes nothing.
+    // Slack never delivers it there. Somebody who could forge the delivery still changes nothing.
     first.world.slack.connectBot(second.world.bots[0]?.slackUrl ?? '')
     await first.world.ben.click(card, 'Approve')
 
@@ -102,7 +102,7 @@ describe.each([
   })
 })
 
-test('a bot answers with the command of its own manifest', async () => {
+test('a bot answers with the command in its manifest', async () => {
   const { world } = await startSide('/infra-staging', { env: { ENVIRONMENT: 'staging' } })
 
   await world.ada.command('/infra-staging help', { channel: ops })

@@ -129,6 +129,23 @@ describe('an incomplete command', () => {
     expect(above).toContain("Couldn't look up `203.0.113.10` in time. Choose it below.")
   })
 
+  test.each([
+    ['ip move', 'Server'],
+    ['vm rename', 'Virtual machine'],
+    ['evacuate', 'Server'],
+    ['keys rotate', 'API key'],
+  ])('says above its fields and in its pickers that the account API does not answer: %s', async (text, picker) => {
+    const world = await startWorld()
+    world.accountApi.faults.add({ kind: 'drop-before', times: 50 })
+    const away = /the account API[^"]*`\/infra doctor`/
+
+    await openForm(world, text)
+
+    await world.slack.until(() => away.test(contentOf(world.ada.topView()).above))
+    const { options } = await world.ada.search(undefined, picker, '')
+    expect(JSON.stringify(options)).toMatch(/account API.*Try again in a minute\."/)
+  })
+
   test('opens the form filled, and says where the Elastic IP is, if it is not where it was said to be', async () => {
     const { presets, above } = contentOf(await openForm(current(), 'ip move 203.0.113.10 from web-3'))
 

@@ -153,7 +153,7 @@ export function press(number: number, planned: PlannedPress[], how: PressOptions
   }
 }
 
-/** Requests the same change again, as a request of its own. */
+/** Requests the same change again, as a new request. */
 async function requestAgain(model: Model, session: Session, { id, resource, kind }: ModelRequest, form: OpenForm): Promise<void> {
   for (const request of model.requests) if (request.resource === resource) await settleDown(session, request)
   const record = await session.records.find(id)

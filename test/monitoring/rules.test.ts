@@ -27,7 +27,7 @@ describe('the alert rules', () => {
     }
   })
 
-  test('are tested: each fires in a test of its own, and none fires in a normal night', () => {
+  test('are tested: each fires in its own test, and none fires in a normal night', () => {
     const tests = readRuleTests()
     const [night, ...troubles] = tests
     const fired = troubles.flatMap((one) =>

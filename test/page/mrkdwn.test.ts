@@ -53,7 +53,7 @@ test('an address is a link by itself, unless the text is verbatim', () => {
   expect(parseMrkdwn(text, { verbatim: true })).toEqual([{ type: 'paragraph', children: [{ type: 'text', text }] }])
 })
 
-test('quotes and preformatted text are paragraphs of their own', () => {
+test('quotes and preformatted text are separate paragraphs', () => {
   expect(parseMrkdwn('&gt; one\n> two\nthree\n```\n*four*\n```')).toEqual([
     { type: 'quote', children: [{ type: 'text', text: 'one' }, { type: 'break' }, { type: 'text', text: 'two' }] },
     { type: 'paragraph', children: [{ type: 'text', text: 'three' }] },

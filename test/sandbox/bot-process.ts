@@ -36,7 +36,7 @@ export function createBotProcess({ env, opsPort, watchdog, onLine, onEnd }: BotP
       cwd: root,
       env: { ...systemEnvironment(), ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
-      // A process group of its own keeps Ctrl+C in a terminal from the bot until the page is closed.
+      // Its own process group keeps Ctrl+C in a terminal from the bot until the page is closed.
       detached: true,
     })
     bot = child

@@ -3,7 +3,7 @@ import { findRedis } from './redis/find-redis.ts'
 
 declare module 'vitest' {
   export interface ProvidedContext {
-    /** One Redis for all test files. Each uses keys with a prefix of its own. */
+    /** One Redis for all test files. Each uses its own key prefix. */
     redisUrl: string
   }
 }

@@ -14,7 +14,7 @@ export function startWatchdog({ folder }: { folder?: string } = {}) {
   const watchdog = spawn(process.execPath, [program, ...(folder ? [folder] : [])], {
     env: systemEnvironment(),
     stdio: ['pipe', 'ignore', 'ignore'],
-    // A process group of its own keeps Ctrl+C in a terminal away, so that this process controls the end.
+    // Its own process group keeps Ctrl+C in a terminal away, so that this process controls the end.
     detached: true,
   })
   // The watchdog waits for this process, and this process does not wait for the watchdog.

@@ -14,7 +14,7 @@ import { createRate } from './rate.ts'
 
 const alertsPath = '/alerts/alertmanager'
 
-/** Alertmanager has one connection for each group that it sends. Those without a valid token have as much room of their own. */
+/** Alertmanager has one connection for each group that it sends. Those without a valid token have the same room, apart from these. */
 const maxConnections = 100
 
 /** All unfinished bodies together may hold this much. */

@@ -16,9 +16,9 @@ interface FillParts {
 
 /** Creates the form of an incomplete evacuation, filled with the server that was typed and its addresses. */
 export function createFillEvacuation({ findSource, formFor, names }: FillParts) {
-  return async function fillEvacuation(metadata: string, { args, command }: GivenWords): Promise<ModalView> {
+  return async function fillEvacuation(metadata: string, { args, command, problem }: GivenWords): Promise<ModalView> {
     const { first: typed } = readEvacuation(args)
-    if (typed === undefined) return evacuationModal({ metadata })
+    if (typed === undefined) return evacuationModal({ metadata, problem })
     const lookUp = withSuggestions(findSource(typed), names(command)).then(({ id, name }) =>
       formFor({ metadata }, { server: preset({ text: name, value: id }) }),
     )

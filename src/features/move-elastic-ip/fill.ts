@@ -25,17 +25,17 @@ interface Filled {
 
 /** Creates the form of an incomplete move, filled with the Elastic IP or the server that was typed. */
 export function createFillMove(inventory: Pick<Inventory, 'elasticIps' | 'servers'>) {
-  return async function fillMove(metadata: string, { args, command }: GivenWords): Promise<ModalView> {
+  return async function fillMove(metadata: string, { args, command, problem }: GivenWords): Promise<ModalView> {
     const { first, second, from } = readMove(args)
     const typed = first ?? second
-    if (typed === undefined) return moveModal({ metadata: withFrom(metadata, from) })
+    if (typed === undefined) return moveModal({ metadata: withFrom(metadata, from), problem })
     const lookUp = withSuggestions(find({ typed, isServer: first === undefined }), namesOf(inventory, command))
     return fillForm(typed, lookUp, (filled) => {
       if ('problem' in filled) return moveModal({ metadata: withFrom(metadata, from), problem: filled.problem })
-      const problem = filled.found && elsewhereProblem(filled.found, from)
+      const elsewhere = filled.found && elsewhereProblem(filled.found, from)
       // Somebody who was told where the Elastic IP is may move it from there.
-      const known = problem ? metadata : withFrom(metadata, from)
-      return moveModal({ metadata: withElasticIp(known, filled.elasticIp?.value), ...filled, problem })
+      const known = elsewhere ? metadata : withFrom(metadata, from)
+      return moveModal({ metadata: withElasticIp(known, filled.elasticIp?.value), ...filled, problem: elsewhere })
     })
   }
 

@@ -14,8 +14,8 @@ import { namesOf } from './suggestions.ts'
 
 /** Creates the form of an incomplete rename, filled with the virtual machine that was typed. */
 export function createFillRename(inventory: Pick<Inventory, 'virtualMachines'>) {
-  return async function fillRename(metadata: string, { args: [typed], command }: GivenWords): Promise<ModalView> {
-    if (typed === undefined) return renameModal({ metadata })
+  return async function fillRename(metadata: string, { args: [typed], command, problem }: GivenWords): Promise<ModalView> {
+    if (typed === undefined) return renameModal({ metadata, problem })
     const lookUp = withSuggestions(find(typed), namesOf(inventory, command))
     return fillForm(typed, lookUp, (filled) =>
       'problem' in filled

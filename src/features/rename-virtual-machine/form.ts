@@ -8,15 +8,18 @@ import { isChoice, keepChoice, preset } from '../../slack/blocks/picker.ts'
 import { reasonIn } from '../../slack/blocks/reason-input.ts'
 import { refuseForm } from '../../slack/commands/forms/refuse-form.ts'
 import type { Submission, SubmissionAnswer } from '../../slack/commands/handlers.ts'
-import { type Mrkdwn, mrkdwn } from '../../slack/text/text.ts'
+import { code, type Mrkdwn, mrkdwn } from '../../slack/text/text.ts'
 import { RenameFacts, RenameInput } from './change.ts'
 import { chooseAnother, isAboutName } from './findings.ts'
+import { hyphenated } from './messages.ts'
 import { renameForm, renameModal } from './modal.ts'
 import { virtualMachineOption } from './pickers.ts'
 
 function wrongName(name: string): Mrkdwn | undefined {
   const problem = hostnameProblem(name)
-  return problem === undefined ? undefined : mrkdwn`${problem} ${chooseAnother}`
+  if (problem === undefined) return undefined
+  const meant = hyphenated(name, [])
+  return meant === undefined ? mrkdwn`${problem} ${chooseAnother}` : mrkdwn`A name can't contain spaces. Did you mean ${code(meant)}?`
 }
 
 /** Creates the form of a rename. `filledForm` shows it filled, `formFor` for one virtual machine, and `submitForm` requests the rename. */

@@ -47,7 +47,8 @@ function create({ accountApi, submit, openForm, ownLastSlice }: RotateRevokePart
       usage: '[<key>]',
       ...words,
       need: change.kind,
-      form: (metadata) => keyChoiceModal(verb, { metadata }),
+      form: (metadata, { problem }) => keyChoiceModal(verb, { metadata, problem }),
+      prepare: () => accountApi.apiKeys.list({ signal: AbortSignal.timeout(2_000) }),
       run: (call) => run(verb, change, call),
     }
   }

@@ -72,8 +72,9 @@ export const longestNote = 75
 
 /** Makes the options of a picker that shows only text. What follows the first sentence is small print below it. */
 export function noticeOptions(text: string): Choices {
-  const [, first, rest] = /^(.+?[.!?])\s+(.+)$/s.exec(text) ?? []
-  return { options: [unchoosable(first ?? text, rest)] }
+  const [first = text, ...rest] = text.split(/(?<=[.!?])\s+/)
+  // Slack's limit for a description is that of a label. A first sentence that is longer is cut off.
+  return { options: [unchoosable(first, noteOf(rest) || rest[0])] }
 }
 
 /** Whether a value is that of a chosen option. False for an option that is only text, and if there is none. */

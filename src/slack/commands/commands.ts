@@ -37,8 +37,8 @@ export interface Command {
   button?: { text: string; actionId: string; opens: string }
   /** The callback id of the global shortcut that opens the form. The manifest names it. */
   shortcut?: string
-  /** Starts to read what the form will need. Called once the form is open and the person may use it. */
-  prepare?: () => void
+  /** Reads what the pickers of the form will need. Called once the form is open and the person may use it. */
+  prepare?: () => Promise<unknown>
   run(call: CommandCall): Promise<void>
 }
 
@@ -47,6 +47,8 @@ export interface GivenWords {
   args: string[]
   /** The slash command's name, which answers quote. */
   command: string
+  /** Why the pickers of the form are empty. Shown above the fields. */
+  problem?: Mrkdwn | undefined
 }
 
 export interface CommandCall {

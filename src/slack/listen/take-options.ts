@@ -5,7 +5,7 @@ import { longestNote, noticeOptions } from '../blocks/picker.ts'
 import { type Authorize, type Choices, handlerOf, type InteractionHandlers } from '../commands/handlers.ts'
 import { Refusal } from '../errors.ts'
 import { type OptionsPayload, readOrigin, valuesOf } from '../receive/payloads.ts'
-import { mrkdwn, toPlainText } from '../text/text.ts'
+import { type Mrkdwn, mrkdwn, toPlainText } from '../text/text.ts'
 import { plain } from '../text/text-objects.ts'
 import type { Explain, OnError } from './explain.ts'
 import { interimAfterMs } from './interim-answer.ts'
@@ -15,6 +15,7 @@ interface TakeOptionsParts {
   authorize: Authorize
   explain: Explain
   onError: OnError
+  withNames: (words: Mrkdwn) => Mrkdwn
   /** The slash command that notes name, if the form names none. */
   command: string
 }
@@ -23,7 +24,7 @@ type OptionsAnswer = { options: PlainTextOption[] } | { option_groups: { label: 
 type Acknowledge = (answer: OptionsAnswer) => Promise<void>
 
 /** Answers a picker with options, or with a sentence in their place if they are late, refused or could not be read. */
-export function createTakeOptions({ handlers, authorize, explain, onError, command }: TakeOptionsParts) {
+export function createTakeOptions({ handlers, authorize, explain, onError, withNames, command }: TakeOptionsParts) {
   return async function takeOptions(payload: z.infer<typeof OptionsPayload>, ack: Acknowledge): Promise<void> {
     const load = handlerOf(handlers.options, payload.action_id)
     const read = readOrigin(payload)
@@ -44,7 +45,7 @@ export function createTakeOptions({ handlers, authorize, explain, onError, comma
       if (found.is === 'late') found.work.catch((error) => onError(error, { at: `options ${payload.action_id}` }))
       await ack(optionsAnswer(found.is === 'ready' ? found.value : noticeOptions('The account API is slow. Type again in a moment.')))
     } catch (error) {
-      await ack(optionsAnswer(noticeOptions(toPlainText(explain(error, `options ${payload.action_id}`)))))
+      await ack(optionsAnswer(noticeOptions(toPlainText(withNames(explain(error, `options ${payload.action_id}`))))))
     }
   }
 }

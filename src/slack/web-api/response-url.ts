@@ -59,7 +59,7 @@ function resultOf(status: number, body: string): { is: 'sent' } | SlackFailure {
   return status >= 500 || status < 300 ? { is: 'unknown', problem: `HTTP status ${status}` } : { is: 'refused', error: `http_${status}` }
 }
 
-/** Finds Slack's code in a body such as `invalid_payload` or `{"ok":false,"error":"invalid_blocks"}`. Undefined for `ok` and all else. */
+/** Finds Slack's code in a body such as `invalid_payload` or `{"ok":false,"error":"invalid_blocks"}`. Undefined for `ok` and for anything else. */
 function errorCodeIn(body: string): string | undefined {
   const text = body.trim()
   if (/^[a-z]+(_[a-z]+)+$/.test(text)) return text

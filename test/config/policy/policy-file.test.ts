@@ -464,7 +464,7 @@ rules:
         - name: production: addresses
           approve: none
       ",
-          "line 2: there is an extra colon, or quotes are missing: put quotes around text that has ": " in it, and begin lists and keys on a line of their own",
+          "line 2: there is an extra colon, or quotes are missing: put quotes around text that has ": " in it, and begin lists and keys on a new line",
         ],
         [
           "rules:

@@ -85,7 +85,7 @@ describe('who may decide', () => {
     )
   })
 
-  test('a group that cannot be read has a denial of its own', () => {
+  test('a group that cannot be read has its own denial', () => {
     expect(judgeApprover({ person: person('UCHI'), place: ops, requesterId: 'UADA', rule, membership: unreadable })).toEqual(
       denied({ code: 'group-unknown' }),
     )

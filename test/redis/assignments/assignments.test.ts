@@ -135,7 +135,7 @@ describe('somebody with write access to Redis', () => {
     ['cannot leave entries out', ({ head = '' }) => ({ head })],
     ['cannot change an entry', (first) => ({ ...first, '0': (first['0'] ?? '').replace('sv_1', 'sv_9') })],
     ['cannot add a part', (first) => ({ ...first, '1': '[]' })],
-    ['cannot write a list of their own', (first) => ({ ...first, head: 'not json' })],
+    ['cannot write another list', (first) => ({ ...first, head: 'not json' })],
   ])('%s', async (_, change) => {
     const { note, stored, putBack, start } = setUp()
     await note([ip('eip_1', 'sv_1'), ip('eip_2', 'sv_1')])

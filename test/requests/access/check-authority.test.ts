@@ -109,7 +109,7 @@ describe('somebody who writes to Redis', () => {
     expect(await check({ ...approvedRequest(), ...change })).toEqual({ code: 'record-changed' })
   })
 
-  test('cannot approve: not by the state alone, nor with approvals of their own making', async () => {
+  test('cannot approve: not by the state alone, nor with approvals that they made themselves', async () => {
     const request = approvedRequest()
     const [genuine] = request.approvals
     if (!genuine) throw new Error('there is no approval')

@@ -244,7 +244,7 @@ describe('an older state of a data set', () => {
     await restore()
   }
 
-  test('is reported once, with a sentence of its own', async () => {
+  test('is reported once, with its own sentence', async () => {
     const shared = connectTestRedis()
     const [one, other] = [startProcess(shared), startProcess(shared)]
     await one.check()

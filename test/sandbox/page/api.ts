@@ -82,7 +82,7 @@ export interface AppState {
 /** The place of an element: a message of a channel, or a view. */
 export type Place = { channel: string; ts: string } | { viewId: string }
 
-/** What the person had on the screen when they pressed. It may have changed since, and Slack delivers the press all the same. */
+/** What the person had on the screen when they pressed. Slack delivers the press even if it has changed since. */
 export type Seen = { message: Message } | { view: ModalView }
 
 export interface Press {

@@ -20,7 +20,7 @@ export function createDrawer({ api, notify, update }: DrawerOptions) {
   let busy: string | undefined
   /** What the last act has done, by its id. */
   let said: { id: string; sentence: string } | undefined
-  /** The pages of other people in this browser, which have a drawer of their own. */
+  /** The pages of other people in this browser, each with its own drawer. */
   const others = new BroadcastChannel('breakages')
   others.onmessage = () => void read()
 

@@ -22,7 +22,7 @@ export interface ElementsOptions {
 /** Ties an element to the label, hint and error of the input block around it. */
 export interface Field {
   id: string
-  /** The name of an element without a label of its own. */
+  /** The name of an element that has no label. */
   label?: string
   invalid: boolean
   describedBy?: string | undefined

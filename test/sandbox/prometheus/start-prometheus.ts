@@ -15,7 +15,7 @@ interface PrometheusOptions {
   scrapes: number[]
 }
 
-/** Starts a real Prometheus on loopback, with a folder of its own. */
+/** Starts a real Prometheus on loopback, with its own folder. */
 export async function startPrometheus({ program, scrapes }: PrometheusOptions) {
   const folder = mkdtempSync(join(tmpdir(), 'lockkeeper-prometheus-'))
   const config = join(folder, 'prometheus.yml')

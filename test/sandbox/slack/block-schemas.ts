@@ -98,7 +98,7 @@ function initialIsOffered({ initial_option: initial, options: offered }: Json, a
   if (isObject(initial) && !objectsOf(offered).some(isInitial)) report('initial option was not found in the options', at)
 }
 
-/** Text inputs dispatch by rules of their own (`dispatch_action_config`), which are not described here. */
+/** Text inputs follow other rules for dispatching (`dispatch_action_config`), which are not described here. */
 function onlyPickersDispatch({ dispatch_action: dispatches, element }: Json, at: string): void {
   const { type: kind } = objectOf(element)
   if (dispatches && kind !== 'external_select') throw new NotDescribed(`"dispatch_action" with the type "${String(kind)}" at ${at}`)

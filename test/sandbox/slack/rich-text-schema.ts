@@ -21,7 +21,7 @@ const element = byType({
   date: object({ required: { type, timestamp: wholeNumber({ min: 0 }), format: oneOrMore } }),
 })
 
-/** A section of a rich text, in a block of its own or in a cell of a table. */
+/** A section of a rich text, in a rich text block or in a cell of a table. */
 export const richTextSection = byType({
   rich_text_section: object({ required: { type, elements: array(element, { min: 1, max: 1_000 }) } }),
 })

@@ -99,6 +99,12 @@ describe('a text in place of options', () => {
     expect(keepChoice(options[0])).toBeUndefined()
   })
 
+  test('is small print as far as its sentences have room', () => {
+    const { options } = noticeOptions(`Couldn't read the list. Try again in a minute. ${'If it lasts, wait. '.repeat(4)}`)
+
+    expect(options[0]?.description?.text).toBe('Try again in a minute. If it lasts, wait. If it lasts, wait.')
+  })
+
   test('has no small print if it is one sentence', () => {
     expect(noticeOptions('Nothing is there').options[0]).not.toHaveProperty('description')
   })

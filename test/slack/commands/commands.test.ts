@@ -86,6 +86,7 @@ function setUp({ routed = commands, refuse, strict }: { routed?: Command[]; refu
     const view = await handler.form(typed)
     done.push({ opened: view.title.text, metadata: readMetadata(view.private_metadata ?? '') })
     await handler.allow(typed)
+    await handler.fill?.(typed)
   }
   const clickWith = (actionId: string, value: string): Click => ({
     deliveryKey: 'd2',
@@ -111,6 +112,7 @@ function setUp({ routed = commands, refuse, strict }: { routed?: Command[]; refu
     const view = await handler.form(clicked)
     done.push({ opened: view.title.text, metadata: readMetadata(view.private_metadata ?? '') })
     await handler.allow(clicked)
+    await handler.fill?.(clicked)
   }
   return { done, reads, shown, type, click, press, router }
 }
@@ -224,7 +226,7 @@ describe('a command with a form', () => {
   it('prepares the data of the form only after the gate', async () => {
     const prepared = (refuse?: Need) => {
       const order: string[] = []
-      const prepare = () => void order.push('prepared')
+      const prepare = async () => void order.push('prepared')
       const { type } = setUp({ routed: [command('ip move', { need: 'ip.move', form, prepare })], ...(refuse ? { refuse } : {}) })
       return { order, type }
     }

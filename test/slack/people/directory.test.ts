@@ -237,7 +237,7 @@ describe('a channel', () => {
     expect(await directory.hasBot('C0OPS00001')).toBe(has)
   })
 
-  it('is read again each time the bot is not a member, and otherwise costs no call of its own', async () => {
+  it('is read again each time the bot is not a member, and otherwise costs no extra call', async () => {
     const { directory, channels, calls } = workspace()
     channels.set('C0OPS00001', { is_member: false })
     await directory.channel('C0OPS00001')

@@ -30,7 +30,7 @@ describe('text from outside', () => {
     )
   })
 
-  it('never becomes a line of its own', () => {
+  it('never becomes a separate line', () => {
     fc.assert(
       fc.property(hostileText, (typed) => {
         expect(mrkdwn`${typed}`.text).not.toMatch(/[\n\r\v\f\u0085\u2028\u2029]/)

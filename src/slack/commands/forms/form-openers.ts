@@ -10,6 +10,7 @@ import type { GateForm, RuleWithReason } from '../rights.ts'
 import { channelBlock, channelForm, channelFormId, chosenChannel } from './channel-form.ts'
 import { readFormButton } from './form-button.ts'
 import { formMetadata } from './form-metadata.ts'
+import { warnIfUnread } from './warn-if-unread.ts'
 
 interface FormOpenersParts {
   commands: Command[]
@@ -40,18 +41,25 @@ export function createFormOpeners({
   const opened = commands.filter(isOpened)
 
   function opener({ words, form, need, prepare, button: { opens: title } }: Opened): FormHandler<Click | Shortcut> {
+    const metadataIn = (origin: Origin, responseUrl: string | undefined) =>
+      formMetadata({ origin, responseUrl }, ruleWithReason(need, origin.channelId))
     return {
       form: (interaction) => {
         const origin = namedOrigin(interaction)
         const { responseUrl } = interaction
         const metadata = { origin, ...(responseUrl ? { responseUrl } : {}) }
         return origin.channelId
-          ? form(formMetadata({ origin, responseUrl }, ruleWithReason(need, origin.channelId)), { args: [], command: origin.command })
+          ? form(metadataIn(origin, responseUrl), { args: [], command: origin.command })
           : channelForm({ metadata: { ...metadata, extra: words }, title })
       },
       allow: async ({ origin }) => {
         if (origin.channelId && need !== 'read') await gateForm(origin, need)
-        prepare?.()
+      },
+      fill: async (interaction) => {
+        const origin = namedOrigin(interaction)
+        // The form of the command follows the one that asks for the channel.
+        if (!origin.channelId) return void prepare?.().catch(() => undefined)
+        return warnIfUnread({ form, prepare }, metadataIn(origin, interaction.responseUrl), { args: [], command: origin.command })
       },
     }
   }

@@ -2,6 +2,7 @@ import type { Command } from '../commands.ts'
 import type { FormHandler, SlashCommand } from '../handlers.ts'
 import type { GateForm, RuleWithReason } from '../rights.ts'
 import { formMetadata } from './form-metadata.ts'
+import { warnIfUnread } from './warn-if-unread.ts'
 
 interface OpenFormsParts {
   gateForm: GateForm
@@ -13,16 +14,14 @@ export function createOpenForms({ gateForm, ruleWithReason }: OpenFormsParts) {
   /** Returns undefined if the command is complete or has no form. A form that shows what was named opens only after the authorization. */
   return function formFor({ form, isComplete, need, prepare }: Command, args: string[]): FormHandler<SlashCommand> | undefined {
     if (!form || (isComplete?.(args) ?? args.length > 0)) return undefined
+    const metadataOf = (slashCommand: SlashCommand) => formMetadata(slashCommand, ruleWithReason(need, slashCommand.origin.channelId))
     return {
-      form: (slashCommand) => {
-        const { channelId, command } = slashCommand.origin
-        return form(formMetadata(slashCommand, ruleWithReason(need, channelId)), { args, command })
-      },
+      form: (slashCommand) => form(metadataOf(slashCommand), { args, command: slashCommand.origin.command }),
       ...(args.length > 0 ? { reads: true } : {}),
       allow: async ({ origin }) => {
         if (need !== 'read') await gateForm(origin, need)
-        prepare?.()
       },
+      fill: (slashCommand) => warnIfUnread({ form, prepare }, metadataOf(slashCommand), { args, command: slashCommand.origin.command }),
     }
   }
 }
