@@ -22,7 +22,7 @@ describe('a firing alert', () => {
 
     expect(steady(card.text)).toMatchInlineSnapshot(`
       "Evacuate web-1 → web-2 (1 Elastic IP)
-      Alertmanager needs approval from <!subteam^S0ONCALL01> by TIME.
+      Alertmanager needs approval from <!subteam^S0ONCALL01> by TIME (4 h after the request).
       Reason: \`web-1:9100 is down\`
       Project: Storefront
       Site: ASH

@@ -45,7 +45,7 @@ rules:
     `)
     expect(steady(counted.text)).toMatchInlineSnapshot(`
       "Move 203.0.113.10: web-1 → web-2
-      <@U0ADA00001> needs approval from 3 of <@U0FIN00001> or <!subteam^S0ONCALL01> by TIME.
+      <@U0ADA00001> needs approval from 3 of <@U0FIN00001> or <!subteam^S0ONCALL01> by TIME (4 h after the request).
       2 of 3 approvals: <@U0BEN00001>, <@U0CHI00001>
       Project: Storefront
       Site: ASH

@@ -199,7 +199,7 @@ describe('the people whom a card mentions', () => {
     const called = [`<@${people.ada}>`, '<!subteam^S0PAGED001>']
     expect(mentions(card)).toEqual({ text: called, blocks: called })
     expect(card.text.split('\n')[1]?.replace(/<!date.*?>/, 'TIME')).toMatchInlineSnapshot(
-      `"<@U0ADA00001> needs approval from @finn or @oncall by TIME. cc <!subteam^S0PAGED001>"`,
+      `"<@U0ADA00001> needs approval from @finn or @oncall by TIME (4 s after the request). cc <!subteam^S0PAGED001>"`,
     )
     expect(mentions(reminder)).toEqual({ text: ['<!subteam^S0PAGED001>'], blocks: ['<!subteam^S0PAGED001>'] })
   })

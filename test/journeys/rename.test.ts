@@ -36,7 +36,7 @@ describe('a rename, from command to report', () => {
 
     expect(card.text.replace(/<!date[^>]*>/g, 'soon').replace(/`[0-9a-f]{8}`/, '`7f3a9c12`')).toMatchInlineSnapshot(`
       "Rename preview-1 → preview-eu-1
-      <@U0ADA00001> needs approval from <!subteam^S0ONCALL01> by soon.
+      <@U0ADA00001> needs approval from <!subteam^S0ONCALL01> by soon (4 h after the request).
       Project: Storefront
       Site: ASH
       Address: 192.0.2.110

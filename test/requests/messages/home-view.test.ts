@@ -76,7 +76,7 @@ describe('the Home tab', () => {
     expect(readableBlocks(blocks)).toMatchInlineSnapshot(`
       "# Needs your approval (1)
       *[PROD] Move \`203.0.113.10\`: \`web-1\` → \`web-2\`*  ·  <https://nimbus-works.slack.com/archives/C0OPS00001/p1795010400000100|Open the request>
-      <@U0ADA00001> needs approval from <!subteam^S0ONCALL01> by <!date^1795024800^{time} {date_short_pretty}|2026-11-18 18:00 UTC>.
+      <@U0ADA00001> needs approval from <!subteam^S0ONCALL01> by <!date^1795024800^{time} {date_short_pretty}|2026-11-18 18:00 UTC> (4 h after the request).
       Reason: web-1 is being replaced
       | *Project* / \`Storefront\`
       | *Site* / \`ASH\`

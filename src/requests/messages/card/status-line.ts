@@ -1,6 +1,7 @@
 import { isMachine } from '../../../domain/approval/origin.ts'
 import type { PolicyRule } from '../../../domain/policy/policy.ts'
 import type { Request } from '../../../domain/request/request.ts'
+import { formatDuration } from '../../../domain/text/duration.ts'
 import { capitalised } from '../../../slack/text/capitalised.ts'
 import { dateTime, type Mrkdwn, mention, mrkdwn } from '../../../slack/text/text.ts'
 import { whoIsAsked, whoIsIn } from '../approvers.ts'
@@ -36,16 +37,16 @@ export function statusLine({ request, description, items, rule, handoverLabel, i
 const waitsForAccount = "Waiting for the account API, which isn't answering. Nothing has changed yet."
 
 /**
- * `@Ada needs approval from @oncall by 6:07 AM today.` It names the time and not the hours left, because Slack keeps showing the message as it
- * was sent: an hour later, `4 h` would be wrong.
+ * `@Ada needs approval from @oncall by 6:07 AM today (4 h after the request).` The duration says what it counts from, because Slack keeps
+ * showing the message as it was sent: an hour later, `4 h` alone would read as the time that is left.
  */
 function neededApproval(request: Request, rule: PolicyRule | undefined): Mrkdwn {
-  const { origin, expiresAt } = request
+  const { origin, createdAt, expiresAt } = request
   const requester = mention(origin.userId)
   const approvers = whoIsAsked(request, rule)
   if (!approvers)
     return mrkdwn`${requester} needs approval, but nobody can give it. No policy rule covers this anymore.${isMachine(origin) ? '' : ' Withdraw it.'}`
-  return mrkdwn`${requester} needs approval from ${approvers} by ${dateTime(expiresAt)}.`
+  return mrkdwn`${requester} needs approval from ${approvers} by ${dateTime(expiresAt)} (${formatDuration(expiresAt - createdAt)} after the request).`
 }
 
 /** Mentions the people that a rule names besides the approvers. */

@@ -36,7 +36,7 @@ describe('the card of a waiting request', () => {
 
     expect(readable(card)).toMatchInlineSnapshot(`
       "# Move 203.0.113.10: web-1 → web-2
-      <@U0ADA00001> needs approval from <!subteam^S0ONCALL01> by <!date^1795024800^{time} {date_short_pretty}|2026-11-18 18:00 UTC>.
+      <@U0ADA00001> needs approval from <!subteam^S0ONCALL01> by <!date^1795024800^{time} {date_short_pretty}|2026-11-18 18:00 UTC> (4 h after the request).
       Reason: web-1 is being replaced
       | *Project* / \`Storefront\`
       | *Site* / \`ASH\`
@@ -46,7 +46,7 @@ describe('the card of a waiting request', () => {
       [Approve, primary, asks once more] [Reject, danger] [Withdraw]
       --- in words ---
       Move 203.0.113.10: web-1 → web-2
-      <@U0ADA00001> needs approval from <!subteam^S0ONCALL01> by <!date^1795024800^{time} {date_short_pretty}|2026-11-18 18:00 UTC>.
+      <@U0ADA00001> needs approval from <!subteam^S0ONCALL01> by <!date^1795024800^{time} {date_short_pretty}|2026-11-18 18:00 UTC> (4 h after the request).
       Check first: Not checked: whether web-2 is in the same site.
       Reason: \`web-1 is being replaced\`
       Project: Storefront
@@ -67,7 +67,7 @@ describe('the card of a waiting request', () => {
 
     expect(readable(approvalCard(cardViewFor({ request, rule: threeOf })))).toMatchInlineSnapshot(`
       "# Move 203.0.113.10: web-1 → web-2
-      <@U0ADA00001> needs approval from 3 of <@U0DEE00001> or <!subteam^S0ONCALL01> by <!date^1795024800^{time} {date_short_pretty}|2026-11-18 18:00 UTC>.
+      <@U0ADA00001> needs approval from 3 of <@U0DEE00001> or <!subteam^S0ONCALL01> by <!date^1795024800^{time} {date_short_pretty}|2026-11-18 18:00 UTC> (4 h after the request).
       :ballot_box_with_check: *2 of 3 approvals*: <@U0BEN00001>, <!date^1795010700^{time} {date_short_pretty}|2026-11-18 14:05 UTC>; <@U0CHI00001>, <!date^1795010940^{time} {date_short_pretty}|2026-11-18 14:09 UTC>
       | *Project* / \`Storefront\`
       | *Site* / \`ASH\`
@@ -75,7 +75,7 @@ describe('the card of a waiting request', () => {
       [Approve, primary] [Reject, danger] [Withdraw]
       --- in words ---
       Move 203.0.113.10: web-1 → web-2
-      <@U0ADA00001> needs approval from 3 of <@U0DEE00001> or <!subteam^S0ONCALL01> by <!date^1795024800^{time} {date_short_pretty}|2026-11-18 18:00 UTC>.
+      <@U0ADA00001> needs approval from 3 of <@U0DEE00001> or <!subteam^S0ONCALL01> by <!date^1795024800^{time} {date_short_pretty}|2026-11-18 18:00 UTC> (4 h after the request).
       2 of 3 approvals: <@U0BEN00001>, <@U0CHI00001>
       Project: Storefront
       Site: ASH
@@ -110,7 +110,7 @@ describe('the card of a waiting request', () => {
 
     expect(readableBlocks(card.blocks)).toMatchInlineSnapshot(`
       "# Move 203.0.113.10: web-1 → web-2
-      <@U0ADA00001> needs approval from @ben or @oncall by <!date^1795024800^{time} {date_short_pretty}|2026-11-18 18:00 UTC>. cc <!subteam^S0PAGED001>
+      <@U0ADA00001> needs approval from @ben or @oncall by <!date^1795024800^{time} {date_short_pretty}|2026-11-18 18:00 UTC> (4 h after the request). cc <!subteam^S0PAGED001>
       | *Project* / \`Storefront\`
       | *Site* / \`ASH\`
       (Elastic IP \`eip_1GijF7NsZe3bN\`  ·  From \`sv_1WFgWmkF9Mzju\`  ·  To \`sv_22mUQSvUfeqdv\`  ·  Request \`b7e23ec2\`)
