@@ -23,7 +23,7 @@ async function submitReason(slack: Slack, userId: string, reason: string): Promi
   const { view } = await slack.until(() => slack.as(userId).topView())
   const values = {
     reason: { reason: { type: 'plain_text_input', value: reason } },
-    confirmed: { confirmed: { type: 'radio_buttons', selected_option: { text: { type: 'plain_text', text: 'x' }, value: 'yes' } } },
+    confirmed: { confirmed: { type: 'checkboxes', selected_options: [{ text: { type: 'plain_text', text: 'x' }, value: 'yes' }] } },
   }
   const payload = {
     type: 'view_submission',

@@ -20,17 +20,17 @@ rules:
 
     await world.ben.click(card, 'Approve')
     const form = await world.slack.until(() => world.ben.topView())
-    await world.ben.fill(form, { Reason: 'The site is down', 'What should happen?': 'Wait for an approver' })
+    await world.ben.fill(form, { Reason: 'The site is down', Confirm: '' })
     const unsure = await world.ben.submit()
     expect(await onlyRequest(world.records)).toMatchObject({ state: 'waiting' })
-    await world.ben.fill(form, { 'What should happen?': 'Approve my own request' })
+    await world.ben.fill(form, { Confirm: 'I approve my own request' })
     const sure = await world.ben.submit()
     await untilReport(world.slack, card.ts, /Done/)
 
     expect(form.title).toBe('Emergency approval')
     expect(unsure.errors).toMatchInlineSnapshot(`
       {
-        "confirmed": "Confirm that you approve your own request.",
+        "confirmed": "Tick this to approve your own request.",
       }
     `)
     expect(sure.errors).toBeUndefined()
@@ -83,7 +83,7 @@ rules:
     const { card } = await requestMove(world, world.ben)
     await world.ben.click(card, 'Approve')
     const form = await world.slack.until(() => world.ben.topView())
-    await world.ben.fill(form, { Reason: 'The site is down', 'What should happen?': 'Approve my own request' })
+    await world.ben.fill(form, { Reason: 'The site is down', Confirm: 'I approve my own request' })
 
     world.slack.setUserGroup('S0ONCALL01', { members: [people.chiara, finn] })
     await world.ben.submit()

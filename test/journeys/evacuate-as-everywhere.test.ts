@@ -57,7 +57,7 @@ describe('an evacuation, like every other request,', () => {
 
     await world.ben.click(card, 'Approve')
     const form = await world.slack.until(() => world.ben.topView())
-    await world.ben.fill(form, { Reason: 'web-1 is down', 'What should happen?': 'Approve my own request' })
+    await world.ben.fill(form, { Reason: 'web-1 is down', Confirm: 'I approve my own request' })
     await world.ben.submit()
 
     const call = await untilReport(world.slack, card.ts, /Emergency approval/)

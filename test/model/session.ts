@@ -184,7 +184,7 @@ export async function startSession(mutate: Mutate = () => {}) {
   async function submit(forms: OpenForm[]): Promise<Record<string, Answer[]>> {
     const answers: Record<string, Answer[]> = {}
     for (const { person, view, answer } of forms) {
-      const filled = answer === 'form:reject' ? { Reason: 'Not now' } : { Reason: 'It cannot wait', 'What should happen?': 'yes' }
+      const filled = answer === 'form:reject' ? { Reason: 'Not now' } : { Reason: 'It cannot wait', Confirm: 'yes' }
       await slack.as(ids[person]).fill(view, filled)
     }
     await Promise.all(

@@ -191,7 +191,7 @@ async function emergency() {
   const requested = await request(`ip move ${single[15]?.address} web-2`, ben)
   await ben.click(requested.card, 'Approve')
   const form = await slack.until(() => ben.topView(), { what: 'the form for the emergency' })
-  await ben.fill(form, { Reason: 'The site is down', 'What should happen?': 'Approve my own request' })
+  await ben.fill(form, { Reason: 'The site is down', Confirm: 'I approve my own request' })
   await ben.submit()
   await untilState(requested.id, 'tracking')
 }

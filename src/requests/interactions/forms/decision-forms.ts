@@ -50,7 +50,7 @@ export function createDecisionForms({ decide, requests, catalog, home }: Decisio
     const { reason, problem } = readReason(submission, mrkdwn`Say why this can't wait for an approver.`)
     const again = (problem: Mrkdwn) =>
       breakGlassForm(metadata ?? { origin: submission.origin }, catalog.titleOf(request), problem, reason || undefined)
-    const confirmed = submission.values.confirmed === 'yes' ? undefined : mrkdwn`Confirm that you approve your own request.`
+    const confirmed = submission.ticked.confirmed?.includes('yes') ? undefined : mrkdwn`Tick this to approve your own request.`
     const refused = refuseForm({ [reasonBlockId]: problem, confirmed }, again)
     if (refused) return refused
     await decide.breakGlass(request, submission.origin, reason)

@@ -5,7 +5,7 @@ import { input } from '../../../slack/blocks/inputs.ts'
 import { modal } from '../../../slack/blocks/modal.ts'
 import { option } from '../../../slack/blocks/option.ts'
 import { reasonInput } from '../../../slack/blocks/reason-input.ts'
-import { radioButtons } from '../../../slack/blocks/selects.ts'
+import { checkboxes } from '../../../slack/blocks/selects.ts'
 import { type Metadata, writeMetadata } from '../../../slack/receive/metadata.ts'
 import { boldPhrase } from '../../../slack/text/phrase-words.ts'
 import { type Mrkdwn, mrkdwn } from '../../../slack/text/text.ts'
@@ -27,7 +27,7 @@ export function rejectForm(metadata: Metadata, title: Phrase, problem?: Mrkdwn, 
   })
 }
 
-/** Renders the form for an emergency approval by the requester. The choice below the reason is the second confirmation. */
+/** Renders the form for an emergency approval by the requester. The tick below the reason is the second confirmation. */
 export function breakGlassForm(metadata: Metadata, title: Phrase, problem?: Mrkdwn, entered?: string): ModalView {
   const words = mrkdwn`${boldPhrase(title)}\nYou requested this. In an emergency, you can approve it alone. It then takes effect at once. The channel sees your reason, and the audit records it as break-glass.`
   return modal({
@@ -41,10 +41,11 @@ export function breakGlassForm(metadata: Metadata, title: Phrase, problem?: Mrkd
       decisionReason("Why can't this wait for an approver?", entered),
       input({
         blockId: 'confirmed',
-        label: 'What should happen?',
-        element: radioButtons({
+        label: 'Confirm',
+        element: checkboxes({
           actionId: 'confirmed',
-          options: [option({ text: 'Wait for an approver', value: 'no' }), option({ text: 'Approve my own request', value: 'yes' })],
+          options: [option({ text: 'I approve my own request', value: 'yes' })],
+          ticked: [],
         }),
       }),
     ],
