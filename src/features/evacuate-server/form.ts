@@ -15,7 +15,15 @@ import { readMetadata, writeMetadata } from '../../slack/receive/metadata.ts'
 import { type Mrkdwn, mrkdwn } from '../../slack/text/text.ts'
 import { type OfferAddresses, type OfferedAddresses, requestedAddresses, stillRequested, type Wanted } from './addresses.ts'
 import { tooManyTicked } from './messages.ts'
-import { addressGroupIds, type EvacuationFormView, evacuationForm, evacuationModal, keptAddresses, tickedAddresses } from './modal.ts'
+import {
+  addressGroupIds,
+  type EvacuationFormView,
+  evacuationForm,
+  evacuationModal,
+  keptAddresses,
+  nothingLeftView,
+  tickedAddresses,
+} from './modal.ts'
 
 /** A form opens or changes within this time, also if the account API is slow. */
 const readMs = 1_200
@@ -60,7 +68,9 @@ export function createEvacuationForm({ submit, change, offerAddresses }: FormPar
     const { input, requested, view } = viewOf(metadata, filling)
     const ticked = requested.offered.filter(({ isTicked }) => isTicked).map(({ elasticIpId }) => elasticIpId)
     const now = await readFor({ serverId: input.serverId, targetId: input.targetId, ticked })
-    return evacuationModal('problem' in now ? view : { ...view, addresses: stillRequested(now, requested) })
+    if ('problem' in now) return evacuationModal(view)
+    const addresses = stillRequested(now, requested)
+    return nothingLeftView(addresses) ?? evacuationModal({ ...view, addresses })
   }
 
   /** Shows the form for a server as a list names it. Its addresses appear once the target is chosen. */

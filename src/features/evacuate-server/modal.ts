@@ -8,6 +8,7 @@ import { shortId } from '../../requests/messages/words.ts'
 import { context, problemBlocks, wholeSection } from '../../slack/blocks/blocks.ts'
 import { input } from '../../slack/blocks/inputs.ts'
 import { modal } from '../../slack/blocks/modal.ts'
+import { noticeView } from '../../slack/blocks/notice.ts'
 import { option } from '../../slack/blocks/option.ts'
 import { checkboxes, externalSelect, mostCheckboxes } from '../../slack/blocks/selects.ts'
 import type { Ticked } from '../../slack/commands/handlers.ts'
@@ -131,18 +132,32 @@ function nothingWords(server: string, last: LastEvacuation | undefined): Mrkdwn 
   return mrkdwn`${nothing} Last evacuation: to ${code(last.to)}, ended ${dateTime(last.endedAt)} (${request}).`
 }
 
+/**
+ * Says what became of the addresses of an earlier request, if none of them is on the server anymore. A form would offer nothing to choose, and
+ * another target would not change that. Returns undefined if the form has something to offer.
+ */
+export function nothingLeftView({ serverName, offered, cannotMove }: OfferedAddresses): ModalView | undefined {
+  const isGone = (each: OfferedAddresses['cannotMove'][number]) => nowOn(each) !== undefined || each.finding.code === 'no-elastic-ip'
+  if (offered.length > 0 || cannotMove.length === 0 || !cannotMove.every(isGone)) return undefined
+  const words = mrkdwn`No address of this request is on ${code(serverName)} anymore:`
+  return noticeView(joinMrkdwn([words, ...cannotMove.map(lineOf)], '\n'), 'Nothing to move')
+}
+
 /** Says which addresses are on another server by now, and which stay because they can't be moved. */
 function cannotMoveWords(cannotMove: OfferedAddresses['cannotMove'], serverName: string): Mrkdwn {
   const [gone = [], stuck = []] = [true, false].map((isGone) => cannotMove.filter((each) => (nowOn(each) !== undefined) === isGone))
-  const goneLines = gone.map((each) => mrkdwn`•  ${each.address} (on ${nowOn(each) ?? ''})`)
-  const stuckLines = stuck.map(({ address, finding }) => mrkdwn`•  ${explainEvacuation(finding)?.why ?? address}`)
   return joinMrkdwn(
     [
-      ...(gone.length > 0 ? [mrkdwn`*No longer on ${code(serverName)}:*`, ...goneLines] : []),
-      ...(stuck.length > 0 ? [mrkdwn`*Left out, because they can't be moved:*`, ...stuckLines] : []),
+      ...(gone.length > 0 ? [mrkdwn`*No longer on ${code(serverName)}:*`, ...gone.map(lineOf)] : []),
+      ...(stuck.length > 0 ? [mrkdwn`*Left out, because they can't be moved:*`, ...stuck.map(lineOf)] : []),
     ],
     '\n',
   )
+}
+
+function lineOf(each: OfferedAddresses['cannotMove'][number]): Mrkdwn {
+  const now = nowOn(each)
+  return now === undefined ? mrkdwn`•  ${explainEvacuation(each.finding)?.why ?? each.address}` : mrkdwn`•  ${each.address} (on ${now})`
 }
 
 /** The server that an address is on by now, if it isn't the one that is evacuated. */

@@ -72,6 +72,20 @@ function offerFrom(all: ElasticIp[], { seen = [], last }: { seen?: SeenAssignmen
 const noSubmit = () => Promise.reject(new Error('is not requested'))
 const notRead = () => Promise.reject(new Error('is not read'))
 
+const elsewhere = { server: { id: 'sv_9', hostname: 'web-9' } }
+
+/** The form of an earlier request to move the first two addresses from `web-1` to `web-2`, where the account has `now`. */
+function formAgain(now: ElasticIp[]) {
+  const form = createEvacuationForm({ submit: noSubmit, change: {} as never, offerAddresses: offerFrom(now) })
+  const [from, to] = [
+    { id: 'sv_1', name: 'web-1' },
+    { id: 'sv_2', name: 'web-2' },
+  ]
+  const items = [1, 2].map((index) => ({ elasticIpId: `eip_${index}`, address: `203.0.113.${index}`, from, to }))
+  const input = { serverId: 'sv_1', targetId: 'sv_2', elasticIpIds: ['eip_1', 'eip_2'] }
+  return form.freshForm('{}', { input, facts: { from, to, items, leftOut: [] }, reason: undefined })
+}
+
 const blocksWith = (addresses: OfferedAddresses) => evacuationModal({ metadata: '{}', addresses }).blocks as KnownBlock[]
 
 describe('the addresses in the form of an evacuation', () => {
@@ -169,16 +183,7 @@ describe('the addresses in the form of an evacuation', () => {
   })
 
   test('of an earlier request are shown as they are now: one that is on another server cannot be ticked', async () => {
-    const all = [ip(1), ip(2, { server: { id: 'sv_9', hostname: 'web-9' } }), ip(3)]
-    const form = createEvacuationForm({ submit: noSubmit, change: {} as never, offerAddresses: offerFrom(all) })
-    const [from, to] = [
-      { id: 'sv_1', name: 'web-1' },
-      { id: 'sv_2', name: 'web-2' },
-    ]
-    const items = [1, 2].map((index) => ({ elasticIpId: `eip_${index}`, address: `203.0.113.${index}`, from, to }))
-    const input = { serverId: 'sv_1', targetId: 'sv_2', elasticIpIds: ['eip_1', 'eip_2'] }
-
-    const { blocks } = await form.freshForm('{}', { input, facts: { from, to, items, leftOut: [] }, reason: undefined })
+    const { blocks } = await formAgain([ip(1), ip(2, elsewhere), ip(3)])
 
     const boxes = (blocks as KnownBlock[]).flatMap((block) =>
       block.type === 'input' && block.element.type === 'checkboxes' ? [block.element] : [],
@@ -187,6 +192,23 @@ describe('the addresses in the form of an evacuation', () => {
     expect(readableBlocks((blocks as KnownBlock[]).filter(({ type }) => type === 'section'))).toBe(
       '*No longer on `web-1`:*\n•  203.0.113.2 (on web-9)',
     )
+  })
+
+  test('of an earlier request that left the server one by one are named, in place of a form without an address to tick', async () => {
+    const left = await formAgain([ip(1, elsewhere), ip(2, elsewhere), ip(3)])
+
+    expect(left.submit).toBeUndefined()
+    expect(readableBlocks(left.blocks as KnownBlock[])).toMatchInlineSnapshot(`
+      "No address of this request is on \`web-1\` anymore:
+      •  203.0.113.1 (on web-9)
+      •  203.0.113.2 (on web-9)"
+    `)
+  })
+
+  test('of an earlier request stay in the form if another target could take them', async () => {
+    const stuck = await formAgain([ip(1, { status: 'error' }), ip(2, elsewhere)])
+
+    expect(stuck.submit?.text).toBe('Request approval')
   })
 
   test('are not all requested if the form says that none of the chosen ones can be moved', async () => {
