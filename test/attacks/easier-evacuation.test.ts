@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { stringify } from 'yaml'
 import { readPolicy } from '../../src/config/policy/policy-file.ts'
-import { judgeBreakGlass, judgeRequester } from '../../src/domain/approval/approval.ts'
+import { breakGlassRuling, requesterRuling } from '../../src/domain/approval/approval.ts'
 import type { Membership, Person, Place } from '../../src/domain/approval/people.ts'
 import { tallyApprovals } from '../../src/domain/approval/tally.ts'
 import { decidingRule } from '../../src/domain/policy/deciding-rule.ts'
@@ -73,10 +73,10 @@ const subsets = Array.from({ length: 2 ** people.length }, (_, set) => people.fi
 /** Says how an evacuation under one rule is easier than a move under another. */
 function waysPast(evacuation: PolicyRule, move: PolicyRule, channelId: string, membership: Membership): string[] {
   const place = placeIn(channelId)
-  const may = (rule: PolicyRule, userId: string) => judgeRequester({ person: asPerson(userId), place, membership }, rule).allowed
+  const may = (rule: PolicyRule, userId: string) => requesterRuling({ person: asPerson(userId), place, membership }, rule).allowed
   const suffice = (rule: PolicyRule, by: string[]) => !rule.approve || tallyApprovals(rule.approve, by, membership).enough
   const alone = (rule: PolicyRule, userId: string) =>
-    !rule.approve || judgeBreakGlass({ person: asPerson(userId), place, requesterId: userId, rule, membership }).allowed
+    !rule.approve || breakGlassRuling({ person: asPerson(userId), place, requesterId: userId, rule, membership }).allowed
   return [
     ...people.filter((userId) => may(evacuation, userId) && !may(move, userId)).map((userId) => `${userId} may request it`),
     ...subsets.filter((by) => suffice(evacuation, by) && !suffice(move, by)).map((by) => `[${by}] may approve it`),
@@ -84,7 +84,9 @@ function waysPast(evacuation: PolicyRule, move: PolicyRule, channelId: string, m
     ...(move.needsReason && !evacuation.needsReason ? ['it needs no reason'] : []),
     ...(move.approve && move.confirm && !evacuation.confirm ? ['no click asks for a confirmation'] : []),
     ...(move.approve && evacuation.expiresMs > move.expiresMs ? ['it waits longer for an approval'] : []),
-    ...(judgeRequester({ person: alerts, place, membership }, evacuation).allowed && !evacuation.approve ? ['a machine needs nobody'] : []),
+    ...(requesterRuling({ person: alerts, place, membership }, evacuation).allowed && !evacuation.approve
+      ? ['a machine needs nobody']
+      : []),
   ]
 }
 

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { readPolicy } from '../../src/config/policy/policy-file.ts'
-import { judgeApprover, judgeBreakGlass, judgeRequester } from '../../src/domain/approval/approval.ts'
+import { approverRuling, breakGlassRuling, requesterRuling } from '../../src/domain/approval/approval.ts'
 import type { Membership, Person, Place } from '../../src/domain/approval/people.ts'
 import { tallyApprovals } from '../../src/domain/approval/tally.ts'
 import { decidingRule } from '../../src/domain/policy/deciding-rule.ts'
@@ -59,10 +59,10 @@ function judged(rule: PolicyRule, channelId: string) {
     rule: rule.name,
     needsReason: rule.needsReason,
     needsApproval: terms !== undefined,
-    mayRequest: (userId: string) => judgeRequester({ person: person(userId), place, membership }, rule).allowed,
+    mayRequest: (userId: string) => requesterRuling({ person: person(userId), place, membership }, rule).allowed,
     mayApprove: (userId: string, requesterId: string) =>
-      judgeApprover({ person: person(userId), place, requesterId, rule, membership }).allowed,
-    mayApproveAlone: (userId: string) => judgeBreakGlass({ person: person(userId), place, requesterId: userId, rule, membership }).allowed,
+      approverRuling({ person: person(userId), place, requesterId, rule, membership }).allowed,
+    mayApproveAlone: (userId: string) => breakGlassRuling({ person: person(userId), place, requesterId: userId, rule, membership }).allowed,
     isEnough: (...people: string[]) => terms !== undefined && tallyApprovals(terms, people, membership).enough,
   }
 }

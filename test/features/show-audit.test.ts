@@ -379,7 +379,7 @@ describe('a step', () => {
         attempted: 'request',
         causes: [{ code: 'not-a-requester', requesters: toGroup([ben]) }],
       },
-      { ...move, act: 'refused', by: ada, attempted: 'own', causes: [{ code: 'only-requester-may-withdraw', requester: ben }] },
+      { ...move, act: 'refused', by: ada, attempted: 'withdraw', causes: [{ code: 'only-requester-may-withdraw', requester: ben }] },
       { ...move, act: 'refused', by: ben, attempted: 'request-approve', causes: [{ code: 'stale-card' }] },
       { act: 'refused', by: ben, channelId: 'C0OPS00001', attempted: 'request-hand-over', causes: [{ code: 'foreign-button' }] },
       { ...move, act: 'refused', by: dov, attempted: 'track', causes: [notAnApprover] },

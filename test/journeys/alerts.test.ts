@@ -86,6 +86,31 @@ describe('a firing alert', () => {
     expect(botMessages(world)).toHaveLength(1)
   })
 
+  test('leads to a request that only its approvers can withdraw, once it is approved and before anything is sent', async () => {
+    const world = await startAlertWorld()
+    await world.send([alert()])
+    const card = await untilProposed(world)
+    world.accountApi.faults.add({ method: 'GET', kind: 'status', status: 503, times: Number.POSITIVE_INFINITY })
+    await world.ben.click(card, 'Approve')
+    const approved = await untilCard(world.slack, /Nothing has changed yet/)
+
+    await world.ada.click(approved, 'Withdraw')
+    await untilShown(world.slack, people.ada, /You aren't an approver of this request/)
+    await world.ben.click(approved, 'Withdraw')
+
+    const withdrawn = await untilCard(world.slack, /\*Withdrawn\*/)
+    expect(steady(withdrawn.text)).toMatchInlineSnapshot(`
+      ":leftwards_arrow_with_hook: *Withdrawn*  ·  Evacuate \`web-1\` → \`web-2\` (1 Elastic IP)
+      Requested by Alertmanager, approved by <@U0BEN00001>, withdrawn by <@U0BEN00001>  ·  TIME  ·  Request \`ID\`
+      Reason: \`web-1:9100 is down\`"
+    `)
+    await world.ben.click(approved, 'Withdraw')
+    expect((await untilShown(world.slack, people.ben, /already withdrew/)).text).toBe(
+      `<@${people.ben}> already withdrew this. No change made.`,
+    )
+    expect(moves(world)).toEqual([])
+  })
+
   test('sent to two bots by two Alertmanagers at once is one request', async () => {
     const world = await startAlertWorld({ replicas: 2 })
 

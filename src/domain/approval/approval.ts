@@ -22,25 +22,25 @@ interface ActorUnderRule extends Actor {
 }
 
 /** Whether a person may use Lockkeeper and read the account with it. */
-export function judgeReader(person: Person, place: Place): Ruling {
-  return judgeWhoAndWhere(person, place, 'read') ?? allow({ via: 'member' })
+export function readerRuling(person: Person, place: Place): Ruling {
+  return denialForPersonOrPlace(person, place, 'read') ?? allow({ via: 'member' })
 }
 
 /**
  * Whether at least one rule lets a person request a change of this kind in this channel. The project of the change decides later which rule
  * applies.
  */
-export function judgeRequesterOfKind({ person, place, membership }: Requester, change: KindOfChange, policy: Policy): Ruling {
-  const refused = judgeRequestingHere(person, place)
+export function requesterOfKindRuling({ person, place, membership }: Requester, change: KindOfChange, policy: Policy): Ruling {
+  const refused = denialForRequesting(person, place)
   if (refused) return refused
   const rules = rulesOfKind(policy, { ...change, channelId: place.channelId })
-  const rulings = rules.map((rule) => judgeAmongRequesters(person, rule, membership))
+  const rulings = rules.map((rule) => requesterGroupRuling(person, rule, membership))
   return rulings.find((ruling) => ruling.allowed) ?? rulings[0] ?? deny(noRule(policy, change))
 }
 
 /** Whether a person may request a change under this rule. Denies if Slack gave no answer. */
-export function judgeRequester({ person, place, membership }: Requester, rule: PolicyRule): Ruling {
-  return judgeRequestingHere(person, place) ?? judgeAmongRequesters(person, rule, membership)
+export function requesterRuling({ person, place, membership }: Requester, rule: PolicyRule): Ruling {
+  return denialForRequesting(person, place) ?? requesterGroupRuling(person, rule, membership)
 }
 
 /** Builds the denial for a kind that has no rule in this channel. */
@@ -51,66 +51,66 @@ export function noRule(policy: Policy, { kind, hasProject }: KindOfChange): Deni
 }
 
 /** Whether a person may decide a request. Denies if Slack gave no answer. */
-export function judgeApprover({ person, place, requesterId, rule, membership }: ActorUnderRule): Ruling {
-  const refused = judgeWhoAndWhere(person, place, 'decide')
+export function approverRuling({ person, place, requesterId, rule, membership }: ActorUnderRule): Ruling {
+  const refused = denialForPersonOrPlace(person, place, 'decide')
   if (refused) return refused
   if (person.userId === requesterId) return deny({ code: 'own-request' })
-  return judgeAmongApprovers(person.userId, rule, membership)
+  return approverGroupRuling(person.userId, rule, membership)
 }
 
 /** Whether the requester may approve the request alone in an emergency. The rule must allow it, and the requester must be an approver. */
-export function judgeBreakGlass({ person, place, requesterId, rule, membership }: ActorUnderRule): Ruling {
-  const refused = judgeWhoAndWhere(person, place, 'decide')
+export function breakGlassRuling({ person, place, requesterId, rule, membership }: ActorUnderRule): Ruling {
+  const refused = denialForPersonOrPlace(person, place, 'decide')
   if (refused) return refused
   if (person.userId !== requesterId) return deny({ code: 'only-requester-may-break-glass', requester: requesterId })
-  return rule?.breakGlass ? judgeAmongApprovers(person.userId, rule, membership) : deny({ code: 'own-request' })
+  return rule?.breakGlass ? approverGroupRuling(person.userId, rule, membership) : deny({ code: 'own-request' })
 }
 
-/** Whether a person is the requester, who alone may take a new secret or withdraw the request. */
-export function judgeOwner({ person, place, requesterId }: Actor, wants: 'issue' | 'withdraw'): Ruling {
-  const reader = judgeReader(person, place)
+/** Whether a person is the requester, who alone may take a new secret, and withdraw what a person requested. */
+export function ownerRuling({ person, place, requesterId }: Actor, wants: 'issue' | 'withdraw'): Ruling {
+  const reader = readerRuling(person, place)
   if (!reader.allowed) return reader
   return person.userId === requesterId ? allow({ via: 'requester' }) : deny({ code: `only-requester-may-${wants}`, requester: requesterId })
 }
 
 /** Whether a person may stop or resume the tracking of a request. The requester and the approvers may. */
-export function judgeTracker(actor: ActorUnderRule): Ruling {
-  if (actor.person.userId !== actor.requesterId) return judgeApprover(actor)
-  const reader = judgeReader(actor.person, actor.place)
+export function trackerRuling(actor: ActorUnderRule): Ruling {
+  if (actor.person.userId !== actor.requesterId) return approverRuling(actor)
+  const reader = readerRuling(actor.person, actor.place)
   return reader.allowed ? allow({ via: 'requester' }) : reader
 }
 
-function judgeAmongApprovers(userId: string, rule: PolicyRule | undefined, membership: Membership): Ruling {
+function approverGroupRuling(userId: string, rule: PolicyRule | undefined, membership: Membership): Ruling {
   if (!rule?.approve) return deny({ code: 'rule-gone' })
-  return judgeGroup(userId, approversOf(rule.approve), rule, membership) ?? deny({ code: 'not-an-approver', approvers: rule.approve })
+  return memberRuling(userId, approversOf(rule.approve), rule, membership) ?? deny({ code: 'not-an-approver', approvers: rule.approve })
 }
 
-function judgeAmongRequesters({ userId, standing }: Person, rule: PolicyRule, membership: Membership): Ruling {
-  if (standing === 'machine') return judgeAlerts(rule)
+function requesterGroupRuling({ userId, standing }: Person, rule: PolicyRule, membership: Membership): Ruling {
+  if (standing === 'machine') return alertsRuling(rule)
   if (!rule.request) return allow({ rule: rule.name, via: 'member' })
-  return judgeGroup(userId, rule.request, rule, membership) ?? deny({ code: 'not-a-requester', requesters: rule.request })
+  return memberRuling(userId, rule.request, rule, membership) ?? deny({ code: 'not-a-requester', requesters: rule.request })
 }
 
 /** Alerts may request only what a rule lets them request, and what people have to approve. */
-function judgeAlerts({ name, alerts, approve }: PolicyRule): Ruling {
+function alertsRuling({ name, alerts, approve }: PolicyRule): Ruling {
   if (!alerts) return deny({ code: 'alerts-not-named', rule: name })
   return approve ? allow({ rule: name, via: alertsRequester }) : deny({ code: 'alerts-need-approval', rule: name })
 }
 
 /** Returns undefined if the person is not in the group. */
-function judgeGroup(userId: string, group: Group, { name }: PolicyRule, membership: Membership): Ruling | undefined {
+function memberRuling(userId: string, group: Group, { name }: PolicyRule, membership: Membership): Ruling | undefined {
   const found = findIn(group, userId, membership)
   if (found === undefined) return undefined
   return found === 'unknown' ? deny({ code: 'group-unknown' }) : allow({ rule: name, via: found.via })
 }
 
-function judgeRequestingHere(person: Person, place: Place): Ruling | undefined {
+function denialForRequesting(person: Person, place: Place): Ruling | undefined {
   const isDirect = place.standing === 'direct' || place.standing === 'group-direct'
-  return judgeWhoAndWhere(person, place, 'request') ?? (isDirect ? deny({ code: 'direct-message' }) : undefined)
+  return denialForPersonOrPlace(person, place, 'request') ?? (isDirect ? deny({ code: 'direct-message' }) : undefined)
 }
 
 /** Returns a denial because of who or where the person is, before any rule is read. Returns undefined if neither is a problem. */
-function judgeWhoAndWhere(person: Person, { teamId, standing }: Place, action: DeniedAction): Ruling | undefined {
+function denialForPersonOrPlace(person: Person, { teamId, standing }: Place, action: DeniedAction): Ruling | undefined {
   if (person.standing === 'unknown') return deny({ code: 'person-unknown', action })
   if (person.standing === 'machine' && action !== 'request') return deny({ code: 'bot', action })
   if (person.standing === 'guest' || person.standing === 'bot') return deny({ code: person.standing, action })

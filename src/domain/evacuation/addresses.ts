@@ -25,16 +25,16 @@ export interface EvacuationReads {
 export type CheckFor = 'request' | 'writes'
 
 /** One address of the server: how it can be moved, or why it cannot. */
-export type Judged = { elasticIpId: string; address: string } & ({ move: Preflight<EvacuatedIp> } | { finding: Finding })
+export type CheckedAddress = { elasticIpId: string; address: string } & ({ move: Preflight<EvacuatedIp> } | { finding: Finding })
 
 /** Finds the addresses of a server, and whether each can be moved. Without a target it compares nothing with it. */
-export function judgeAddresses(
+export function checkAddresses(
   input: EvacuationInput,
   reads: EvacuationReads,
   checkFor: CheckFor,
-): { from: { id: string; name: string }; judged: Judged[] } {
+): { from: { id: string; name: string }; checked: CheckedAddress[] } {
   const from = { id: reads.source?.id ?? input.serverId, name: nameOfSource(input, reads) }
-  return { from, judged: withinOneProject(judgeAll(input, reads, from, checkFor), reads.target) }
+  return { from, checked: withinOneProject(checkEach(input, reads, from, checkFor), reads.target) }
 }
 
 /** If the account no longer shows the server, returns the name that Lockkeeper saw. */
@@ -46,14 +46,19 @@ function nameOfSource(
   return source?.hostname ?? source?.label ?? shown ?? seen[0]?.serverName ?? serverId
 }
 
-function judgeAll(input: EvacuationInput, reads: EvacuationReads, from: { id: string; name: string }, checkFor: CheckFor): Judged[] {
-  const judge = (elasticIp: ElasticIp, agoMs?: number): Judged => judgeOne(elasticIp, { input, reads, from, agoMs })
+function checkEach(
+  input: EvacuationInput,
+  reads: EvacuationReads,
+  from: { id: string; name: string },
+  checkFor: CheckFor,
+): CheckedAddress[] {
+  const check = (elasticIp: ElasticIp, agoMs?: number): CheckedAddress => checkAddress(elasticIp, { input, reads, from, agoMs })
   // An account API that ignores the filter lists every address, and an address without a server then proves nothing.
   const isFiltered = reads.listed.every(({ server }) => server === undefined || server.id === from.id)
   const onServer = reads.listed.filter(({ server }) => (server === undefined ? isFiltered : server.id === from.id))
   const seenById = new Map(reads.seen.map((each) => [each.elasticIpId, each]))
   const asked = new Set(input.elasticIpIds)
-  const single = [...reads.single].flatMap(([id, read]): Judged[] => {
+  const single = [...reads.single].flatMap(([id, read]): CheckedAddress[] => {
     const seen = seenById.get(id)
     const address = read === 'gone' ? (seen?.address ?? id) : read.address
     if (read === 'gone') return [{ elasticIpId: id, address, finding: { code: 'no-elastic-ip', elasticIpId: id } }]
@@ -61,24 +66,24 @@ function judgeAll(input: EvacuationInput, reads: EvacuationReads, from: { id: st
     if (read.server && read.server.id !== from.id && !asked.has(id)) return []
     if (!read.server && !seen && checkFor === 'request')
       return [{ elasticIpId: id, address, finding: { code: 'not-seen-there', address, server: from.name } satisfies EvacuationFinding }]
-    return [judge(read, seen?.agoMs)]
+    return [check(read, seen?.agoMs)]
   })
   // Another id of an address, as somebody can send it, reads as the same address.
-  return eachOnce([...onServer.map((elasticIp) => judge(elasticIp)), ...single])
+  return eachOnce([...onServer.map((elasticIp) => check(elasticIp)), ...single])
 }
 
-function eachOnce(judged: Judged[]): Judged[] {
-  return [...Map.groupBy(judged, ({ elasticIpId }) => elasticIpId).values()].flatMap((same) => same.slice(0, 1))
+function eachOnce(checked: CheckedAddress[]): CheckedAddress[] {
+  return [...Map.groupBy(checked, ({ elasticIpId }) => elasticIpId).values()].flatMap((same) => same.slice(0, 1))
 }
 
-interface Judging {
+interface AddressCheck {
   input: EvacuationInput
   reads: EvacuationReads
   from: { id: string; name: string }
   agoMs: number | undefined
 }
 
-function judgeOne(elasticIp: ElasticIp, { input, reads: { source, target }, from, agoMs }: Judging): Judged {
+function checkAddress(elasticIp: ElasticIp, { input, reads: { source, target }, from, agoMs }: AddressCheck): CheckedAddress {
   const { id: elasticIpId, address, server } = elasticIp
   if (server && server.id !== from.id) {
     const now = server.hostname ?? server.id
@@ -100,9 +105,9 @@ function judgeOne(elasticIp: ElasticIp, { input, reads: { source, target }, from
 }
 
 /** One rule of the policy covers the whole evacuation, so all of it is in one project. */
-function withinOneProject(judged: Judged[], target: Server | undefined): Judged[] {
-  const project = target?.project ?? judged.flatMap((each) => ('move' in each ? [each.move.facts.project] : [])).find((each) => each)
-  return judged.map((each) => {
+function withinOneProject(checked: CheckedAddress[], target: Server | undefined): CheckedAddress[] {
+  const project = target?.project ?? checked.flatMap((each) => ('move' in each ? [each.move.facts.project] : [])).find((each) => each)
+  return checked.map((each) => {
     if (!('move' in each) || each.move.facts.project?.id === project?.id) return each
     const { elasticIpId, address, move } = each
     const shown = move.facts.project ? projectName(move.facts.project) : 'unknown'

@@ -3,7 +3,7 @@ import type { Finding } from '../change/finding.ts'
 import type { Preflight } from '../change/preflight.ts'
 import { CheckFailed } from '../errors/errors.ts'
 import { canonicalJson } from '../signing/canonical-json.ts'
-import { type CheckFor, type EvacuationReads, type Judged, judgeAddresses } from './addresses.ts'
+import { type CheckedAddress, type CheckFor, checkAddresses, type EvacuationReads } from './addresses.ts'
 import { type EvacuatedIp, type EvacuationFacts, type EvacuationInput, type LeftOut, mostEvacuated } from './evacuation.ts'
 import { type EvacuationFinding, evacuationWords } from './findings.ts'
 
@@ -17,11 +17,11 @@ export function checkEvacuation(
   checkFor: CheckFor,
 ): Preflight<EvacuationFacts, EvacuationInput> {
   const { target } = reads
-  const { from, judged } = judgeAddresses(input, reads, checkFor)
+  const { from, checked } = checkAddresses(input, reads, checkFor)
   const to = { id: target?.id ?? input.targetId, name: target?.hostname ?? target?.label ?? input.targetId }
   if (from.id === to.id) refuseEvacuation({ code: 'same-server', server: from.name })
-  const chosen = new Set(input.elasticIpIds ?? judged.map(({ elasticIpId }) => elasticIpId))
-  const { moves, leftOut, cannotMove } = divide(judged, { chosen, isAll: input.elasticIpIds === undefined, checkFor, server: from.name })
+  const chosen = new Set(input.elasticIpIds ?? checked.map(({ elasticIpId }) => elasticIpId))
+  const { moves, leftOut, cannotMove } = divide(checked, { chosen, isAll: input.elasticIpIds === undefined, checkFor, server: from.name })
   if (input.leavesOut && moves.length > 0) leftOut.push(...cannotMove.splice(0))
   if (checkFor === 'request') refuseUnlessClear({ moves, leftOut, cannotMove, from, to, isChosen: input.elasticIpIds !== undefined })
   const items = moves.map(({ facts }) => facts)
@@ -64,9 +64,9 @@ interface Choice {
   server: string
 }
 
-function divide(judged: Judged[], { chosen, isAll, checkFor, server }: Choice): Divided {
+function divide(checked: CheckedAddress[], { chosen, isAll, checkFor, server }: Choice): Divided {
   const divided: Divided = { moves: [], leftOut: [], cannotMove: [] }
-  for (const each of judged) {
+  for (const each of checked) {
     const { elasticIpId, address } = each
     const out = (finding: Finding): LeftOut => ({ elasticIpId, address, finding })
     if (!chosen.has(elasticIpId)) {

@@ -146,6 +146,8 @@ export const Request = z.object({
   untrackedMs: z.number().optional(),
   /** The person who stopped the tracking. */
   stoppedBy: z.string().optional(),
+  /** The person who withdrew the request. Absent if the alert resolved that had requested it. */
+  withdrawnBy: z.string().optional(),
   /** The reasons for its end. */
   causes: z.array(Finding).default([]),
   /** A request that was reported as not started or failed is tracked until then, because it may start late. */

@@ -1,7 +1,7 @@
 import type { AccountApi } from '../../account-api/client.ts'
 import { freshSeenMs } from '../../domain/account/assignment.ts'
 import type { Finding } from '../../domain/change/finding.ts'
-import { judgeAddresses } from '../../domain/evacuation/addresses.ts'
+import { checkAddresses } from '../../domain/evacuation/addresses.ts'
 import { type EvacuationFacts, type LeftOut, mostEvacuated } from '../../domain/evacuation/evacuation.ts'
 import type { ReadAddresses } from './preflight.ts'
 
@@ -51,12 +51,12 @@ export function createOfferAddresses({ accountApi, readAddresses, lastEvacuation
       known(serverId),
       known(targetId),
     ])
-    const { from, judged } = judgeAddresses(
+    const { from, checked } = checkAddresses(
       { serverId, targetId: targetId ?? '', elasticIpIds: ticked },
       { ...reads, source, target },
       'request',
     )
-    const offered = judged.flatMap((each) => ('move' in each ? [{ ...each, seenAgoMs: each.move.facts.seenAgoMs }] : []))
+    const offered = checked.flatMap((each) => ('move' in each ? [{ ...each, seenAgoMs: each.move.facts.seenAgoMs }] : []))
     return {
       serverId,
       serverName: from.name,
@@ -66,8 +66,8 @@ export function createOfferAddresses({ accountApi, readAddresses, lastEvacuation
         ...(seenAgoMs > 0 ? { seenAgoMs } : {}),
         isTicked: ticked ? ticked.includes(elasticIpId) : index < mostEvacuated && seenAgoMs <= freshSeenMs,
       })),
-      cannotMove: judged.flatMap((each) => ('finding' in each ? [each] : [])),
-      ...(judged.length > 0 ? {} : { lastEvacuation: await lastEvacuationOf(serverId) }),
+      cannotMove: checked.flatMap((each) => ('finding' in each ? [each] : [])),
+      ...(checked.length > 0 ? {} : { lastEvacuation: await lastEvacuationOf(serverId) }),
     }
   }
 }

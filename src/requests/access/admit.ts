@@ -1,4 +1,4 @@
-import { judgeRequester, noRule } from '../../domain/approval/approval.ts'
+import { noRule, requesterRuling } from '../../domain/approval/approval.ts'
 import { isMachine, type Origin } from '../../domain/approval/origin.ts'
 import type { Place, Requester } from '../../domain/approval/people.ts'
 import { tallyApprovals } from '../../domain/approval/tally.ts'
@@ -44,7 +44,7 @@ export function createAdmit({ standings, policy, refuse }: AdmitParts) {
     if (found.is === 'none') throw await refuse(origin, attempt, noRule(policy, { kind, hasProject: project !== 'none' }))
     const { rule } = found
     if (found.is === 'project-unknown') throw await refuse(origin, attempt, { code: 'project-unknown', rule: rule.name })
-    const ruling = judgeRequester(requester, rule)
+    const ruling = requesterRuling(requester, rule)
     if (!ruling.allowed) throw await refuse(origin, attempt, ruling.denial)
     const approvers = rule.approve ? await findApprovers(rule.approve, rule, origin) : 'enough'
     if (rule.approve && approvers === 'too-few')

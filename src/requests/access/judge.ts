@@ -1,12 +1,12 @@
 import {
-  judgeApprover,
-  judgeBreakGlass,
-  judgeOwner,
-  judgeReader,
-  judgeRequesterOfKind,
-  judgeTracker,
+  approverRuling,
+  breakGlassRuling,
+  ownerRuling,
+  readerRuling,
+  requesterOfKindRuling,
+  trackerRuling,
 } from '../../domain/approval/approval.ts'
-import type { Origin } from '../../domain/approval/origin.ts'
+import { isMachine, type Origin } from '../../domain/approval/origin.ts'
 import type { Requester } from '../../domain/approval/people.ts'
 import type { Ruling } from '../../domain/approval/ruling.ts'
 import type { ChangeKind } from '../../domain/policy/change-kind.ts'
@@ -25,8 +25,9 @@ export type Intent =
 type IntentOnRequest =
   | { to: 'decide'; request: Request }
   | { to: 'break-glass'; request: Request }
-  /** Take a step that only the requester may take. */
-  | { to: 'own'; request: Request; wants: 'issue' | 'withdraw' }
+  /** Have the secret of a request issued. */
+  | { to: 'issue'; request: Request }
+  | { to: 'withdraw'; request: Request }
   /** Stop the tracking or start it again. */
   | { to: 'track'; request: Request }
 
@@ -45,7 +46,7 @@ export function createJudge({ standings, policy, hasProject, ruleOf }: JudgePart
     if (intent.to === 'request') return (await judgeRequesting(origin, intent.kind, freshness)).ruling
     if (intent.to !== 'read') return judgeOnRequest(origin, intent, freshness)
     const { person, place } = await standings.personAndPlace(origin, origin.channelId, freshness)
-    return judgeReader(person, place)
+    return readerRuling(person, place)
   }
 
   /** Also returns the facts behind the ruling, so that `admit` judges the rule of the project by the same facts. */
@@ -58,18 +59,20 @@ export function createJudge({ standings, policy, hasProject, ruleOf }: JudgePart
     const groups = rulesOfKind(policy, { ...change, channelId: origin.channelId }).flatMap((rule) => rule.request?.userGroups ?? [])
     const { person, place } = await standings.personAndPlace(origin, origin.channelId, freshness)
     const requester = { person, place, membership: await standings.members(groups) }
-    return { ruling: judgeRequesterOfKind(requester, change, policy), requester }
+    return { ruling: requesterOfKindRuling(requester, change, policy), requester }
   }
 
   /** Judges by the channel of the request, because the button can also be on the Home tab. */
   async function judgeOnRequest(origin: Origin, intent: IntentOnRequest, freshness: Freshness): Promise<Ruling> {
     const { channelId, userId: requesterId } = intent.request.origin
     const actor = { ...(await standings.personAndPlace(origin, channelId, freshness)), requesterId }
-    if (intent.to === 'own') return judgeOwner(actor, intent.wants)
+    // An alert does not click, so its approvers withdraw what it requested.
+    const isForRequester = intent.to === 'issue' || (intent.to === 'withdraw' && !isMachine(intent.request.origin))
+    if (isForRequester) return ownerRuling(actor, intent.to)
     const rule = ruleOf(intent.request)
     const membership = await standings.members(rule ? approverGroupsOf(rule) : [], freshness)
-    const judgeBy = { decide: judgeApprover, 'break-glass': judgeBreakGlass, track: judgeTracker }[intent.to]
-    return judgeBy({ ...actor, rule, membership })
+    const rulingOn = { decide: approverRuling, 'break-glass': breakGlassRuling, withdraw: approverRuling, track: trackerRuling }[intent.to]
+    return rulingOn({ ...actor, rule, membership })
   }
 
   return { judge, judgeRequesting }

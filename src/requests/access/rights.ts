@@ -1,4 +1,4 @@
-import { judgeApprover, judgeRequester, judgeRequesterOfKind } from '../../domain/approval/approval.ts'
+import { approverRuling, requesterOfKindRuling, requesterRuling } from '../../domain/approval/approval.ts'
 import type { Origin } from '../../domain/approval/origin.ts'
 import type { Person, Requester } from '../../domain/approval/people.ts'
 import type { Ruling } from '../../domain/approval/ruling.ts'
@@ -46,11 +46,11 @@ export function createRights({ people, standings, policy, catalog }: RightsParts
   function rightsFor(change: KindOfChange, requester: Requester): KindRights {
     const rules = rulesOfKind(policy, { ...change, channelId: requester.place.channelId }).map((rule) => ({
       rule,
-      request: judgeRequester(requester, rule),
+      request: requesterRuling(requester, rule),
       // With no requester, this is the right to approve requests of others.
-      approve: judgeApprover({ ...requester, requesterId: '', rule }),
+      approve: approverRuling({ ...requester, requesterId: '', rule }),
     }))
-    return { kind: change.kind, request: judgeRequesterOfKind(requester, change, policy), rules }
+    return { kind: change.kind, request: requesterOfKindRuling(requester, change, policy), rules }
   }
 }
 

@@ -41,7 +41,7 @@ export function createHandOver({ signatures, checkAuthority, onDistrusted, acces
 
   return async function handOver(request: Request, click: Click): Promise<void> {
     const opened = catalog.open(request)
-    const grant = await access.authorize(click.origin, { to: 'own', request, wants: 'issue' })
+    const grant = await access.authorize(click.origin, { to: 'issue', request })
     const { handover } = opened.change
     if (request.state !== 'approved' || !handover) throw new Refusal(tooLate(request, click.origin.userId))
     if (click.onHome) throw new Refusal(notOnHome)

@@ -47,10 +47,10 @@ export const decidingSteps = {
     beforeDeadline: true,
   },
   withdraw: {
-    what: 'The requester withdraws it before anything is sent',
+    what: 'The requester, or an approver for an alert, withdraws it before anything is sent',
     from: ['waiting', 'approved'],
     to: 'withdrawn',
-    takers: ['requester'],
+    takers: ['requester', 'approver'],
     stamps: ['endedAt'],
   },
   'withdraw-resolved': {

@@ -20,6 +20,7 @@ export interface StepData {
       | 'lastSeen'
       | 'trackedUntil'
       | 'stoppedBy'
+      | 'withdrawnBy'
       | 'items'
       | 'lateAt'
       | 'untrackedMs'

@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest'
 import {
-  judgeApprover,
-  judgeBreakGlass,
-  judgeOwner,
-  judgeReader,
-  judgeRequester,
-  judgeRequesterOfKind,
-  judgeTracker,
+  approverRuling,
+  breakGlassRuling,
   noRule,
+  ownerRuling,
+  readerRuling,
+  requesterOfKindRuling,
+  requesterRuling,
+  trackerRuling,
 } from '../../../src/domain/approval/approval.ts'
 import { isForLackOfAnswer } from '../../../src/domain/approval/denial.ts'
 import type { Membership, Person, Place } from '../../../src/domain/approval/people.ts'
@@ -41,25 +41,27 @@ describe('who may decide', () => {
     ['a person shared from elsewhere', person('UBEN', 'stranger'), oncall, false],
     ['a person whom Slack did not report', person('UBEN', 'unknown'), oncall, false],
   ])('%s', (_, who, membership, allowed) => {
-    expect(judgeApprover({ person: who, place: ops, requesterId: 'UADA', rule, membership }).allowed).toBe(allowed)
+    expect(approverRuling({ person: who, place: ops, requesterId: 'UADA', rule, membership }).allowed).toBe(allowed)
   })
 
   test('never the requester, even as an approver', () => {
-    expect(judgeApprover({ person: person('UBEN'), place: ops, requesterId: 'UBEN', rule, membership: oncall })).toEqual(
+    expect(approverRuling({ person: person('UBEN'), place: ops, requesterId: 'UBEN', rule, membership: oncall })).toEqual(
       denied({ code: 'own-request' }),
     )
   })
 
   test('nobody, if the rule names nobody', () => {
     const nobody = { ...rule, approve: terms([]) }
-    expect(judgeApprover({ person: person('UBEN'), place: ops, requesterId: 'UADA', rule: nobody, membership: oncall }).allowed).toBe(false)
+    expect(approverRuling({ person: person('UBEN'), place: ops, requesterId: 'UADA', rule: nobody, membership: oncall }).allowed).toBe(
+      false,
+    )
   })
 
   test.each([
     ['if no rule matches any more', undefined],
     ['if the rule no longer needs an approval', { ...rule, approve: undefined }],
   ])('nobody %s', (_, without) => {
-    expect(judgeApprover({ person: person('UBEN'), place: ops, requesterId: 'UADA', rule: without, membership: oncall })).toEqual(
+    expect(approverRuling({ person: person('UBEN'), place: ops, requesterId: 'UADA', rule: without, membership: oncall })).toEqual(
       denied({ code: 'rule-gone' }),
     )
   })
@@ -68,25 +70,26 @@ describe('who may decide', () => {
     const both = { ...rule, approve: terms(['UBEN'], { allOf: ['SNET', 'UEVE'] }) }
     const membership = groups({ SNET: ['UCHI'] })
     const allowed = ['UBEN', 'UCHI', 'UEVE', 'UDOV'].map(
-      (id) => judgeApprover({ person: person(id), place: ops, requesterId: 'UADA', rule: both, membership }).allowed,
+      (id) => approverRuling({ person: person(id), place: ops, requesterId: 'UADA', rule: both, membership }).allowed,
     )
     expect(allowed).toEqual([true, true, true, false])
   })
 
   test('a grant has the rule, and the person or the group that the rule names', () => {
-    const grantOf = (userId: string) => judgeApprover({ person: person(userId), place: ops, requesterId: 'UADA', rule, membership: oncall })
+    const grantOf = (userId: string) =>
+      approverRuling({ person: person(userId), place: ops, requesterId: 'UADA', rule, membership: oncall })
     expect(grantOf('UCHI')).toEqual({ allowed: true, grant: { rule: 'APPROVERS', via: 'SONCALL' } })
     expect(grantOf('UBEN')).toEqual({ allowed: true, grant: { rule: 'APPROVERS', via: 'UBEN' } })
   })
 
   test('a denial has the approvers', () => {
-    expect(judgeApprover({ person: person('UDOV'), place: ops, requesterId: 'UADA', rule, membership: oncall })).toEqual(
+    expect(approverRuling({ person: person('UDOV'), place: ops, requesterId: 'UADA', rule, membership: oncall })).toEqual(
       denied({ code: 'not-an-approver', approvers: rule.approve }),
     )
   })
 
   test('a group that cannot be read has its own denial', () => {
-    expect(judgeApprover({ person: person('UCHI'), place: ops, requesterId: 'UADA', rule, membership: unreadable })).toEqual(
+    expect(approverRuling({ person: person('UCHI'), place: ops, requesterId: 'UADA', rule, membership: unreadable })).toEqual(
       denied({ code: 'group-unknown' }),
     )
   })
@@ -94,46 +97,48 @@ describe('who may decide', () => {
 
 describe('who may request', () => {
   test('every full member, if the rule names nobody', () => {
-    expect(judgeRequester({ person: person('UDOV'), place: ops, membership: new Map() }, rule)).toEqual({
+    expect(requesterRuling({ person: person('UDOV'), place: ops, membership: new Map() }, rule)).toEqual({
       allowed: true,
       grant: { rule: 'APPROVERS', via: 'member' },
     })
   })
 
   test.each(['guest', 'bot', 'deleted', 'stranger', 'unknown'] as const)('never: %s', (standing) => {
-    expect(judgeRequester({ person: person('UDOV', standing), place: ops, membership: new Map() }, rule).allowed).toBe(false)
-    expect(judgeReader(person('UDOV', standing), ops).allowed).toBe(false)
+    expect(requesterRuling({ person: person('UDOV', standing), place: ops, membership: new Map() }, rule).allowed).toBe(false)
+    expect(readerRuling(person('UDOV', standing), ops).allowed).toBe(false)
   })
 
   test('only the named people, if the rule names some', () => {
     const named = { ...rule, request: toGroup(['UADA']) }
-    expect(judgeRequester({ person: person('UADA'), place: ops, membership: new Map() }, named).allowed).toBe(true)
-    expect(judgeRequester({ person: person('UDOV'), place: ops, membership: new Map() }, named)).toEqual(
+    expect(requesterRuling({ person: person('UADA'), place: ops, membership: new Map() }, named).allowed).toBe(true)
+    expect(requesterRuling({ person: person('UDOV'), place: ops, membership: new Map() }, named)).toEqual(
       denied({ code: 'not-a-requester', requesters: named.request }),
     )
   })
 
   test('no member of a group that cannot be read', () => {
     const named = { ...rule, request: toGroup(['SOPERATORS']) }
-    expect(judgeRequester({ person: person('UADA'), place: ops, membership: groups({ SOPERATORS: 'unknown' }) }, named).allowed).toBe(false)
-    expect(judgeRequester({ person: person('UADA'), place: ops, membership: groups({ SOPERATORS: ['UADA'] }) }, named).allowed).toBe(true)
+    expect(requesterRuling({ person: person('UADA'), place: ops, membership: groups({ SOPERATORS: 'unknown' }) }, named).allowed).toBe(
+      false,
+    )
+    expect(requesterRuling({ person: person('UADA'), place: ops, membership: groups({ SOPERATORS: ['UADA'] }) }, named).allowed).toBe(true)
   })
 
   test('only in the channels of the rule', () => {
     const policy = { rules: [{ ...rule, channels: ['C2'] }] }
-    expect(judgeRequesterOfKind({ person: person('UADA'), place: ops, membership: new Map() }, move, policy)).toEqual(
+    expect(requesterOfKindRuling({ person: person('UADA'), place: ops, membership: new Map() }, move, policy)).toEqual(
       denied({ code: 'no-rule', kind: 'ip.move', channels: ['C2'] }),
     )
     expect(
-      judgeRequesterOfKind({ person: person('UADA'), place: { ...ops, channelId: 'C2' }, membership: new Map() }, move, policy).allowed,
+      requesterOfKindRuling({ person: person('UADA'), place: { ...ops, channelId: 'C2' }, membership: new Map() }, move, policy).allowed,
     ).toBe(true)
   })
 
   test('nobody in a direct message, also not in one with several people', () => {
     for (const standing of ['direct', 'group-direct'] as const) {
       const place: Place = { channelId: 'D1', teamId: 'T1', standing }
-      expect(judgeRequester({ person: person('UADA'), place, membership: new Map() }, rule)).toEqual(denied({ code: 'direct-message' }))
-      expect(judgeRequesterOfKind({ person: person('UADA'), place, membership: new Map() }, move, { rules: [rule] })).toEqual(
+      expect(requesterRuling({ person: person('UADA'), place, membership: new Map() }, rule)).toEqual(denied({ code: 'direct-message' }))
+      expect(requesterOfKindRuling({ person: person('UADA'), place, membership: new Map() }, move, { rules: [rule] })).toEqual(
         denied({ code: 'direct-message' }),
       )
     }
@@ -147,19 +152,20 @@ describe('who may request', () => {
       ],
     }
     const ask = (userId: string) =>
-      judgeRequesterOfKind({ person: person(userId), place: ops, membership: new Map() }, move, policy).allowed
+      requesterOfKindRuling({ person: person(userId), place: ops, membership: new Map() }, move, policy).allowed
     expect([ask('UADA'), ask('UBEN'), ask('UDOV')]).toEqual([true, true, false])
   })
 
   test('nobody, if the kind has no rule', () => {
-    expect(judgeRequesterOfKind({ person: person('UADA'), place: ops, membership: new Map() }, newKey, { rules: [rule] })).toEqual(
+    expect(requesterOfKindRuling({ person: person('UADA'), place: ops, membership: new Map() }, newKey, { rules: [rule] })).toEqual(
       denied({ code: 'no-rule', kind: 'key.create', channels: [] }),
     )
   })
 
   test('alerts only if it names them, and only if people have to approve', () => {
     const alerts = person('alerts', 'machine')
-    const judge = (more: Partial<PolicyRule>) => judgeRequester({ person: alerts, place: ops, membership: new Map() }, { ...rule, ...more })
+    const judge = (more: Partial<PolicyRule>) =>
+      requesterRuling({ person: alerts, place: ops, membership: new Map() }, { ...rule, ...more })
 
     expect(judge({ alerts: true })).toEqual({ allowed: true, grant: { rule: 'APPROVERS', via: 'alerts' } })
     expect(judge({ alerts: true, request: toGroup(['UADA']) }).allowed).toBe(true)
@@ -170,7 +176,7 @@ describe('who may request', () => {
   test('no alerts in a channel that is shared or cannot be read', () => {
     for (const standing of ['shared', 'unknown', 'direct'] as const)
       expect(
-        judgeRequester(
+        requesterRuling(
           { person: person('alerts', 'machine'), place: { ...ops, standing }, membership: new Map() },
           { ...rule, alerts: true },
         ).allowed,
@@ -181,11 +187,14 @@ describe('who may request', () => {
     const policy = { rules: [{ ...rule, channels: ['C1'] }], bundles: new Map([['ip.evacuate', 'ip.move']]) }
 
     expect(
-      judgeRequesterOfKind({ person: person('UADA'), place: ops, membership: new Map() }, { kind: 'ip.evacuate', hasProject: true }, policy)
-        .allowed,
+      requesterOfKindRuling(
+        { person: person('UADA'), place: ops, membership: new Map() },
+        { kind: 'ip.evacuate', hasProject: true },
+        policy,
+      ).allowed,
     ).toBe(true)
     expect(
-      judgeRequesterOfKind(
+      requesterOfKindRuling(
         { person: person('UADA'), place: { ...ops, channelId: 'C2' }, membership: new Map() },
         { kind: 'ip.evacuate', hasProject: true },
         policy,
@@ -220,7 +229,7 @@ describe('who may request', () => {
         { ...rule, request: toGroup(['UADA']) },
       ],
     }
-    expect(judgeRequesterOfKind({ person: person('UADA'), place: ops, membership: new Map() }, move, policy).allowed).toBe(false)
+    expect(requesterOfKindRuling({ person: person('UADA'), place: ops, membership: new Map() }, move, policy).allowed).toBe(false)
   })
 })
 
@@ -236,7 +245,7 @@ describe('the kind of channel', () => {
     ['shared', false],
     ['unknown', false],
   ] as const)('reading in a channel with the standing %s: %s', (standing, allowed) => {
-    expect(judgeReader(ada, { ...ops, standing }).allowed).toBe(allowed)
+    expect(readerRuling(ada, { ...ops, standing }).allowed).toBe(allowed)
   })
 
   test.each([
@@ -247,7 +256,7 @@ describe('the kind of channel', () => {
     ['shared', false],
     ['unknown', false],
   ] as const)('requesting in a channel with the standing %s: %s', (standing, allowed) => {
-    expect(judgeRequester({ person: ada, place: { ...ops, standing }, membership: oncall }, rule).allowed).toBe(allowed)
+    expect(requesterRuling({ person: ada, place: { ...ops, standing }, membership: oncall }, rule).allowed).toBe(allowed)
   })
 
   test.each([
@@ -257,9 +266,9 @@ describe('the kind of channel', () => {
     ['unknown', false],
   ] as const)('deciding in a channel with the standing %s: %s', (standing, allowed) => {
     const place: Place = { ...ops, standing }
-    expect(judgeApprover({ person: person('UBEN'), place, requesterId: 'UADA', rule, membership: oncall }).allowed).toBe(allowed)
+    expect(approverRuling({ person: person('UBEN'), place, requesterId: 'UADA', rule, membership: oncall }).allowed).toBe(allowed)
     expect(
-      judgeBreakGlass({ person: person('UBEN'), place, requesterId: 'UBEN', rule: { ...rule, breakGlass: true }, membership: oncall })
+      breakGlassRuling({ person: person('UBEN'), place, requesterId: 'UBEN', rule: { ...rule, breakGlass: true }, membership: oncall })
         .allowed,
     ).toBe(allowed)
   })
@@ -276,18 +285,18 @@ describe('the kind of channel', () => {
     ]
     const codes = ['person-unknown', 'guest', 'bot', 'deactivated', 'other-workspace', 'shared-channel', 'channel-unknown']
 
-    expect(standings.map(([who, place]) => judgeReader(who, place))).toEqual(codes.map((code) => denied({ code, action: 'read' })))
-    expect(standings.map(([who, place]) => judgeRequester({ person: who, place, membership: oncall }, rule))).toEqual(
+    expect(standings.map(([who, place]) => readerRuling(who, place))).toEqual(codes.map((code) => denied({ code, action: 'read' })))
+    expect(standings.map(([who, place]) => requesterRuling({ person: who, place, membership: oncall }, rule))).toEqual(
       codes.map((code) => denied({ code, action: 'request' })),
     )
-    expect(standings.map(([who, place]) => judgeApprover({ person: who, place, requesterId: 'UBEN', rule, membership: oncall }))).toEqual(
+    expect(standings.map(([who, place]) => approverRuling({ person: who, place, requesterId: 'UBEN', rule, membership: oncall }))).toEqual(
       codes.map((code) => denied({ code, action: 'decide' })),
     )
   })
 
   test('a missing answer of Slack differs from a denial by a rule', () => {
     const isUnknown = (who: Person, place: Place, membership: Membership) => {
-      const ruling = judgeApprover({ person: who, place, requesterId: 'UADA', rule, membership })
+      const ruling = approverRuling({ person: who, place, requesterId: 'UADA', rule, membership })
       return !ruling.allowed && isForLackOfAnswer(ruling.denial)
     }
     expect(isUnknown(person('UCHI', 'unknown'), ops, oncall)).toBe(true)
@@ -298,8 +307,8 @@ describe('the kind of channel', () => {
   })
 
   test('a person of another workspace is denied, unless the workspace of the app is unknown', () => {
-    expect(judgeReader(person('UEVE', 'member', 'T2'), ops).allowed).toBe(false)
-    expect(judgeReader(person('UEVE', 'member', 'T2'), { ...ops, teamId: undefined }).allowed).toBe(true)
+    expect(readerRuling(person('UEVE', 'member', 'T2'), ops).allowed).toBe(false)
+    expect(readerRuling(person('UEVE', 'member', 'T2'), { ...ops, teamId: undefined }).allowed).toBe(true)
   })
 })
 
@@ -308,14 +317,14 @@ describe('break-glass', () => {
 
   test('lets an approver approve their own request', () => {
     const grantOf = (userId: string) =>
-      judgeBreakGlass({ person: person(userId), place: ops, requesterId: userId, rule: breakable, membership: oncall })
+      breakGlassRuling({ person: person(userId), place: ops, requesterId: userId, rule: breakable, membership: oncall })
     expect(grantOf('UBEN')).toEqual({ allowed: true, grant: { rule: 'APPROVERS', via: 'UBEN' } })
     expect(grantOf('UCHI')).toEqual({ allowed: true, grant: { rule: 'APPROVERS', via: 'SONCALL' } })
   })
 
   test('lets nobody approve the request of another person alone', () => {
     const denial = { code: 'only-requester-may-break-glass', requester: 'UADA' }
-    expect(judgeBreakGlass({ person: person('UBEN'), place: ops, requesterId: 'UADA', rule: breakable, membership: oncall })).toEqual(
+    expect(breakGlassRuling({ person: person('UBEN'), place: ops, requesterId: 'UADA', rule: breakable, membership: oncall })).toEqual(
       denied(denial),
     )
   })
@@ -329,11 +338,11 @@ describe('break-glass', () => {
     ['if the rule needs no approval', person('UBEN'), { ...breakable, approve: undefined }, oncall],
     ['if no rule matches any more', person('UBEN'), undefined, oncall],
   ])('is refused %s', (_, who, under, membership) => {
-    expect(judgeBreakGlass({ person: who, place: ops, requesterId: who.userId, rule: under, membership }).allowed).toBe(false)
+    expect(breakGlassRuling({ person: who, place: ops, requesterId: who.userId, rule: under, membership }).allowed).toBe(false)
   })
 
   test('does not allow the normal approval of an own request', () => {
-    expect(judgeApprover({ person: person('UBEN'), place: ops, requesterId: 'UBEN', rule: breakable, membership: oncall }).allowed).toBe(
+    expect(approverRuling({ person: person('UBEN'), place: ops, requesterId: 'UBEN', rule: breakable, membership: oncall }).allowed).toBe(
       false,
     )
   })
@@ -341,25 +350,25 @@ describe('break-glass', () => {
 
 describe('an action of the requester alone', () => {
   test('is allowed to the requester', () => {
-    expect(judgeOwner({ person: person('UADA'), place: ops, requesterId: 'UADA' }, 'withdraw')).toEqual({
+    expect(ownerRuling({ person: person('UADA'), place: ops, requesterId: 'UADA' }, 'withdraw')).toEqual({
       allowed: true,
       grant: { via: 'requester' },
     })
   })
 
   test.each(['issue', 'withdraw'] as const)('is denied to others: %s', (wants) => {
-    expect(judgeOwner({ person: person('UBEN'), place: ops, requesterId: 'UADA' }, wants)).toEqual(
+    expect(ownerRuling({ person: person('UBEN'), place: ops, requesterId: 'UADA' }, wants)).toEqual(
       denied({ code: `only-requester-may-${wants}`, requester: 'UADA' }),
     )
   })
 
   test('is denied to a requester who became a guest', () => {
-    expect(codeOf(judgeOwner({ person: person('UADA', 'guest'), place: ops, requesterId: 'UADA' }, 'issue'))).toBe('guest')
+    expect(codeOf(ownerRuling({ person: person('UADA', 'guest'), place: ops, requesterId: 'UADA' }, 'issue'))).toBe('guest')
   })
 })
 
 describe('who may stop the tracking', () => {
-  const track = (who: Person) => judgeTracker({ person: who, place: ops, requesterId: 'UADA', rule, membership: oncall })
+  const track = (who: Person) => trackerRuling({ person: who, place: ops, requesterId: 'UADA', rule, membership: oncall })
 
   test('the requester and the approvers', () => {
     expect(track(person('UADA'))).toEqual({ allowed: true, grant: { via: 'requester' } })

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { judgeApprover } from '../../../src/domain/approval/approval.ts'
+import { approverRuling } from '../../../src/domain/approval/approval.ts'
 import type { Membership } from '../../../src/domain/approval/people.ts'
 import { tallyApprovals } from '../../../src/domain/approval/tally.ts'
 import { toGroup } from '../../../src/domain/policy/policy.ts'
@@ -109,7 +109,7 @@ describe('for any terms and groups', () => {
       fc.property(anyTerms, anyPeople, anyMembership, (each, people, membership) => {
         const under = { ...rule, approve: each }
         const may = [...new Set(people)].filter(
-          (userId) => judgeApprover({ person: person(userId), place: ops, requesterId: 'UADA', rule: under, membership }).allowed,
+          (userId) => approverRuling({ person: person(userId), place: ops, requesterId: 'UADA', rule: under, membership }).allowed,
         )
         const enough = may.length >= Math.max(each.approvals, each.allOf.length) && canAllBeSatisfied(each.allOf, may, membership)
 

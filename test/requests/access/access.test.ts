@@ -192,7 +192,7 @@ describe('break-glass', () => {
 describe('a step that only the requester may take', () => {
   test('is refused to other people, and to a requester who became a guest', async () => {
     const request = requestFor()
-    const own = { to: 'own' as const, request, wants: 'withdraw' as const }
+    const own = { to: 'withdraw' as const, request }
     const asGuest = setUp({ standings: { U0ADA00001: 'guest' } })
 
     expect(await setUp().access.authorize(ada, own)).toEqual({ via: 'requester' })
@@ -446,10 +446,12 @@ describe('what alerts request', () => {
       )
   })
 
-  test('is not withdrawn by people, and nothing else is done as alerts', async () => {
+  test('is withdrawn by its approvers alone, and nothing else is done as alerts', async () => {
     const { access } = setUp({ rules })
 
-    expect(await why(access.authorize(ben, { to: 'own', request, wants: 'withdraw' }))).toMatch(/^An alert requested this/)
+    expect(await access.authorize(ben, { to: 'withdraw', request })).toMatchObject({ via: expect.any(String) })
+    expect(await why(access.authorize(ada, { to: 'withdraw', request }))).toMatch(/^You aren't an approver of this request/)
+    expect(await why(access.authorize(alerts, { to: 'withdraw', request }))).toMatch(/^Bots can't/)
     expect(await why(access.authorize(alerts, { to: 'read' }))).toBe("Bots can't use Lockkeeper.")
   })
 })

@@ -25,7 +25,7 @@ export function attemptWords(entry: AuditEntry, catalog: WordsOfChanges, subject
   if (attempted === 'read') return mrkdwn`tried to ${useWords(text)}`
   const own = subjectOf(entry, catalog)
   const what = own === undefined ? undefined : own === subject ? mrkdwn`this request` : quotation(own)
-  const verb = verbOf(asRequester(entry) ?? attempted)
+  const verb = verbOf(attempted)
   if (verb === undefined) return mrkdwn`tried an unknown action${what === undefined ? '' : mrkdwn` on ${what}`}`
   return mrkdwn`tried to ${verb} ${what ?? 'a request'}`
 }
@@ -35,13 +35,6 @@ function useWords(text: string | undefined): Mrkdwn {
   if (text === undefined) return mrkdwn`use Lockkeeper`
   const typed = /^command (.*)$/s.exec(text)?.[1]
   return mrkdwn`${triedBy(text) ?? (typed === undefined ? mrkdwn`use Lockkeeper (${code(text)})` : mrkdwn`run ${code(typed)}`)}`
-}
-
-/** All steps that only the requester may take have one name in the entry. The cause says which one it was. */
-function asRequester({ attempted, causes = [] }: AuditEntry): string | undefined {
-  if (attempted !== 'own') return undefined
-  if (causes.some(({ code }) => code === 'only-requester-may-withdraw')) return 'withdraw'
-  return causes.some(({ code }) => code === 'only-requester-may-issue') ? 'issue' : undefined
 }
 
 /** Shows the id of a form, or of a button of another version, as it is. */

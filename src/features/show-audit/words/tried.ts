@@ -18,7 +18,6 @@ const triedOnRequest: Record<(typeof cardButtons)[CardButton], string> & Record<
   [breakGlassCallbackId]: 'give an emergency approval of',
   decide: 'approve or reject',
   'break-glass': 'give an emergency approval of',
-  own: 'act as the requester of',
   withdraw: 'withdraw',
   issue: 'get the token of',
   track: 'stop or resume the tracking of',

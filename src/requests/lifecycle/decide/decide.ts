@@ -32,8 +32,9 @@ export function createDecide({ signatures, store, access, catalog, show, wake }:
   }
 
   async function withdraw(request: Request, origin: Origin, onTaken?: OnTaken): Promise<void> {
-    const grant = await access.authorize(origin, { to: 'own', request, wants: 'withdraw' })
-    await steps.takeStep({ request, userId: origin.userId, name: 'withdraw', data: { audit: { by: origin.userId, ...grant } }, onTaken })
+    const grant = await access.authorize(origin, { to: 'withdraw', request })
+    const data = { set: { withdrawnBy: origin.userId }, audit: { by: origin.userId, ...grant } }
+    await steps.takeStep({ request, userId: origin.userId, name: 'withdraw', data, onTaken })
   }
 
   return {

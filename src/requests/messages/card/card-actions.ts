@@ -22,13 +22,14 @@ export function cardActions(view: CardView): Button[] {
         ? [
             make('approve', 'Approve', { style: 'primary', confirm: approveConfirmation(view) }),
             make('reject', 'Reject', { style: 'danger' }),
-            ...withdrawButton(view, make),
+            // Approvers reject what an alert requested, so that they say why.
+            ...(isMachine(request.origin) ? [] : [make('withdraw', 'Withdraw')]),
           ]
         : []
     case 'approved':
       return [
         ...(handoverLabel ? [make('handOver', handoverLabel, { style: 'primary', confirm: handoverConfirmation(view) })] : []),
-        ...withdrawButton(view, make),
+        make('withdraw', 'Withdraw'),
       ]
     case 'tracking':
       return [make('stopTracking', 'Stop tracking', { confirm: stopConfirmation(view) })]
@@ -51,11 +52,6 @@ export function cardActions(view: CardView): Button[] {
     default:
       return []
   }
-}
-
-/** Only the requester can withdraw a request, and a machine does not click. */
-function withdrawButton({ request }: CardView, make: (name: CardButton, text: string) => Button): Button[] {
-  return isMachine(request.origin) ? [] : [make('withdraw', 'Withdraw')]
 }
 
 /** Offers to move the rest. If no item was moved, the button requests the same change again. */

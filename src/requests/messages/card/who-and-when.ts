@@ -20,11 +20,14 @@ export function whoAndWhen({ request, undoes }: Pick<CardView, 'request' | 'undo
 }
 
 function who(request: Request): Mrkdwn {
-  const { state, decision, decidedAt } = request
+  const { state, decision, decidedAt, withdrawnBy } = request
   const requester = mention(request.origin.userId)
   if (state === 'withdrawn') {
-    const requested = mrkdwn`Requested${isMachine(request.origin) ? '' : ' and withdrawn'} by ${requester}`
-    return decidedAt === undefined ? requested : mrkdwn`${requested}, ${approversOfRequest(request)}`
+    const isOwn = !isMachine(request.origin)
+    const requested = mrkdwn`Requested${isOwn ? ' and withdrawn' : ''} by ${requester}`
+    const approved = decidedAt === undefined ? [] : [approversOfRequest(request)]
+    const withdrawn = isOwn || withdrawnBy === undefined ? [] : [mrkdwn`withdrawn by ${mention(withdrawnBy)}`]
+    return joinMrkdwn([requested, ...approved, ...withdrawn], ', ')
   }
   if (state === 'rejected') return mrkdwn`Requested by ${requester}, rejected by ${decider(request)}`
   if (decision?.breakGlass) return mrkdwn`:rotating_light: *Emergency approval:* requested and approved by ${requester} alone`

@@ -1,4 +1,3 @@
-import { isMachine } from '../../../domain/approval/origin.ts'
 import { longestReason } from '../../../domain/policy/reason.ts'
 import type { Request } from '../../../domain/request/request.ts'
 import { type Phrase, withoutOwner } from '../../../domain/text/phrase.ts'
@@ -46,8 +45,7 @@ export function otherIsOpen(holder: Request, { viewerId, subject, link: address,
   const isOwn = userId === viewerId
   const who = isOwn ? mrkdwn`you have` : mrkdwn`${mention(userId)} has`
   const where = address === undefined ? [] : [mrkdwn`${link(address, 'Open it')}.`]
-  const end = isMachine(holder.origin) ? 'rejected' : 'withdrawn or rejected'
-  const then = isOwn ? 'Wait until it ends, or withdraw it.' : `Wait until it ends, or have it ${end}.`
+  const then = isOwn ? 'Wait until it ends, or withdraw it.' : `Wait until it ends, or have it withdrawn or rejected.`
   const requested = phraseWords(withoutOwner(title, userId))
   const what = mrkdwn`Nothing was requested, because ${who} an open request for ${code(subject)} in ${channelMention(channelId)}: “${requested}” (${stateWords(holder)}).`
   return joinMrkdwn([what, ...where, mrkdwn`${then}`], ' ')

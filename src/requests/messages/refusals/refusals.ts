@@ -17,8 +17,9 @@ export function tooLate(request: Request, clickerId: string): Mrkdwn {
     case 'rejected':
       return mrkdwn`Already rejected${who}. ${changedNothing}`
     case 'withdrawn':
-      if (isMachine(request.origin)) return mrkdwn`The alert that requested this has resolved. ${changedNothing}`
-      return mrkdwn`${mention(request.origin.userId)} already withdrew this. ${changedNothing}`
+      if (isMachine(request.origin) && request.withdrawnBy === undefined)
+        return mrkdwn`The alert that requested this has resolved. ${changedNothing}`
+      return mrkdwn`${mention(request.withdrawnBy ?? request.origin.userId)} already withdrew this. ${changedNothing}`
     case 'expired':
       return mrkdwn`${request.causes.length > 0 ? `This expired. ${explainAll(undefined, request.causes).why}` : 'This expired before it was approved.'} Nothing was done.`
     case 'voided':

@@ -92,9 +92,6 @@ describe('a denial in words', () => {
     expect(wordsOf({ code: 'not-a-requester', requesters: toGroup([]) })).toBe(
       'Only alerts can request this here. Ask the people who run Lockkeeper.',
     )
-    expect(wordsOf({ code: 'only-requester-may-withdraw', requester: 'alerts' })).toBe(
-      'An alert requested this, so nobody can withdraw it. It ends when the alert resolves, or an approver can reject it.',
-    )
     expect(wordsOf({ code: 'only-requester-may-break-glass', requester: 'alerts' })).toBe(
       'An alert requested this, so nobody can approve it alone.',
     )
