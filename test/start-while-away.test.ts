@@ -36,7 +36,7 @@ describe('a start while a dependency is away', () => {
     await untilShown(slack, people.ada, /database \(Redis\) isn't responding/)
     await ada.command('/infra help', { channel: ops })
     await untilShown(slack, people.ada, /What you can do/)
-    expect(await bot.page('/status')).toMatchObject({
+    await expect.poll(() => bot.page('/status'), { timeout: 10_000 }).toMatchObject({
       status: 503,
       body: {
         ok: false,
