@@ -36,17 +36,19 @@ describe('a start while a dependency is away', () => {
     await untilShown(slack, people.ada, /database \(Redis\) isn't responding/)
     await ada.command('/infra help', { channel: ops })
     await untilShown(slack, people.ada, /What you can do/)
-    await expect.poll(() => bot.page('/status'), { timeout: 10_000 }).toMatchObject({
-      status: 503,
-      body: {
-        ok: false,
-        checks: {
-          redis: { ok: false, problem: "Redis isn't responding (ECONNREFUSED)", since: expect.stringMatching(/^\d{4}-.*Z$/) },
-          slack: { ok: true },
-          worker: { ok: false, problem: "Unknown while Redis isn't responding" },
+    await expect
+      .poll(() => bot.page('/status'), { timeout: 10_000 })
+      .toMatchObject({
+        status: 503,
+        body: {
+          ok: false,
+          checks: {
+            redis: { ok: false, problem: "Redis isn't responding (ECONNREFUSED)", since: expect.stringMatching(/^\d{4}-.*Z$/) },
+            slack: { ok: true },
+            worker: { ok: false, problem: "Unknown while Redis isn't responding" },
+          },
         },
-      },
-    })
+      })
     expect(bot.output()).toMatch(/"level":"warn".*Redis isn't responding at REDIS_URL \(ECONNREFUSED\)/)
 
     await redis.restart()

@@ -2,7 +2,7 @@ import type { Words } from '../domain/change/finding.ts'
 import { ApiContractError, ApiError, ApiUnreachableError, isFeatureMissing } from '../domain/errors/api-errors.ts'
 import { connectionProblemOf } from '../domain/errors/connection-problem.ts'
 import { documentedRefusal } from '../domain/errors/documented-refusals.ts'
-import { StoreUnavailableError, UserError } from '../domain/errors/errors.ts'
+import { CheckFailed, StoreUnavailableError, UserError } from '../domain/errors/errors.ts'
 import { ListCutError } from '../domain/errors/list-errors.ts'
 import { isMissingRight } from '../domain/errors/missing-right.ts'
 import { writeRefusalOf } from '../domain/errors/write-refusal.ts'
@@ -23,16 +23,19 @@ export class Refusal extends UserError {
 export const outdatedButton = mrkdwn`This button is out of date. Run the command again.`
 
 /**
- * An error of the account API that kept a change from being requested. The person reads that nothing was requested. `cause` is the error for
- * the log and the operators.
+ * An error of the account API, or a preflight check, that kept a change from being requested. The person reads that nothing was requested. `cause`
+ * is the error for the log and the operators.
  */
 export class NothingRequested extends Error {
   override name = 'NothingRequested'
 }
 
-/** Marks an error of a change that was not requested. Other errors than those of the account API say so themselves, or do not know it. */
+/**
+ * Marks an error of a change that was not requested. Other errors than those of the account API and of checks say so themselves, or do not know
+ * it.
+ */
 export function nothingRequested(error: unknown): unknown {
-  return accountWords(error) ? new NothingRequested('nothing was requested', { cause: error }) : error
+  return accountWords(error) || error instanceof CheckFailed ? new NothingRequested('nothing was requested', { cause: error }) : error
 }
 
 /** Explains an error in mrkdwn for a message. Undefined for an unexpected error. */
@@ -47,7 +50,7 @@ export function toUserWords(error: unknown, effect?: string): Mrkdwn | undefined
  * not escaped yet. Undefined for an unexpected error: the caller logs it under a reference, and gives the person that reference.
  */
 export function toUserMessage(error: unknown, effect?: string): string | undefined {
-  if (error instanceof UserError) return error.message
+  if (error instanceof UserError) return error instanceof CheckFailed && effect ? `${error.message} ${effect}` : error.message
   if (error instanceof NothingRequested) return toUserMessage(error.cause, 'Nothing was requested.')
   if (error instanceof StoreUnavailableError) return redisWords(error)
   const words = accountWords(error)

@@ -93,7 +93,7 @@ describe('what Grafana really sent', () => {
 
     expect(submitted).toEqual([])
     expect(posts).toHaveLength(sent.length)
-    expect(posts.map(({ text }) => text).join('\n')).toContain(`:warning: *Nothing proposed*. ${words}`)
+    expect(posts.map(({ text }) => text).join('\n')).toContain(`:warning: *Alert: nothing was requested.* ${words}`)
   })
 
   test('about a rule that has no data proposes nothing although it has the label, unless the policy names this alert', async () => {

@@ -223,7 +223,7 @@ describe('what leads to no request is posted in the channel once, with the link 
 
     expect(scene.posts.map(({ text }) => text)).toMatchInlineSnapshot(`
       [
-        ":warning: *Nothing proposed* for \`web-1\`. None of the addresses can be moved. By hand: \`/infra evacuate web-1\`.
+        ":warning: *Alert for \`web-1\`: nothing was requested.* None of the addresses can be moved. By hand: \`/infra evacuate web-1\`.
       Alert \`NodeDown\`, <http://prometheus.example.com:9090/graph?g0.expr=up+%3D%3D+0&amp;g0.tab=1|open it> (\`prometheus.example.com:9090\`)",
       ]
     `)

@@ -83,7 +83,7 @@ describe('alerts', () => {
   test('are listed with their channels, and left out where nobody uses them', () => {
     expect(lineFor({ isOn: true, routes })).toMatchInlineSnapshot(`
       [
-        ":white_check_mark: *Alerts:* Received. They can request evacuations: “node down” in <#C0OPS00001> and “edge down” in <#C0EDGE0001>.",
+        ":white_check_mark: *Alerts:* On. They can request evacuations: “node down” in <#C0OPS00001> and “edge down” in <#C0EDGE0001>.",
       ]
     `)
     expect(lineFor({ isOn: false, routes: [] })).toEqual([])
@@ -92,8 +92,8 @@ describe('alerts', () => {
   test('that lead to nothing, or are not received, are a mistake', () => {
     expect([...lineFor({ isOn: true, routes: [] }), ...lineFor({ isOn: false, routes })]).toMatchInlineSnapshot(`
       [
-        ":x: *Alerts:* Received, but no entry of the policy is for them. *Fix:* Add \`alerts\` to \`POLICY_FILE\`.",
-        ":x: *Alerts:* Not received, although the policy has entries: “node down” in <#C0OPS00001> and “edge down” in <#C0EDGE0001>. *Fix:* Set \`ALERTS_PORT\` and \`ALERTS_TOKEN\`.",
+        ":x: *Alerts:* On, but no entry of the policy is for them. *Fix:* Add \`alerts\` to \`POLICY_FILE\`.",
+        ":x: *Alerts:* Off, although the policy has entries: “node down” in <#C0OPS00001> and “edge down” in <#C0EDGE0001>. *Fix:* Set \`ALERTS_PORT\` and \`ALERTS_TOKEN\`.",
       ]
     `)
   })

@@ -69,7 +69,7 @@ describe('the remarks on a key', () => {
   test('stand next to the name, where a phone shows them, and *For* is there only if a key is for somebody', () => {
     const headersOf = (key: ApiKey) => apiKeyListing([key], [], { now, ownLastSlice: '2daaa' }).table?.headers
 
-    expect(headersOf(madeAgo(day))?.slice(0, 3)).toEqual(['Name', 'Needs attention', 'Ends in'])
+    expect(headersOf(madeAgo(day))?.slice(0, 3)).toEqual(['Name', 'Needs attention', 'Token ends in'])
     expect(headersOf(madeAgo(day, { name: 'ci [U0ADA00001 0123456789ab]' }))?.slice(0, 3)).toEqual(['Name', 'Needs attention', 'For'])
   })
 

@@ -170,7 +170,7 @@ describe('the list of plans', () => {
   test('has only the words that filter in its title', () => {
     const titleOf = (words: string[]) => String(planListing(all, words).title)
     expect(titleOf(['cheapest'])).toBe('4 plans, cheapest per vCPU first')
-    expect(titleOf(['fra', 'in-stock', 'EUR'])).toBe('1 plan in stock with `fra`, cheapest first')
+    expect(titleOf(['fra', 'in-stock', 'EUR'])).toBe('1 plan in stock matching `fra`, cheapest first')
   })
 
   test('says what to do if nothing fits', () => {

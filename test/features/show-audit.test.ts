@@ -234,7 +234,7 @@ describe('a row', () => {
     expect(textOf(entries)).toMatchInlineSnapshot(`
       ":grey_question: *Unreadable entry*  ·  <!date^1795176005^{time} {date_short_pretty}|2026-11-20 12:00 UTC>
       :wastebasket: *Removed old entries of the audit, up to number 1,234*  ·  <!date^1795176004^{time} {date_short_pretty}|2026-11-20 12:00 UTC>
-      :no_entry: *Someone tried to move an Elastic IP*  ·  Refused  ·  <!date^1795176003^{time} {date_short_pretty}|2026-11-20 12:00 UTC>
+      :no_entry: *Tried to move an Elastic IP*  ·  Refused  ·  <!date^1795176003^{time} {date_short_pretty}|2026-11-20 12:00 UTC>
       by <@U0DOV00001>
       Guests can't use Lockkeeper. Ask a teammate who is a full member of this workspace to do it for you.
       :no_entry_sign: *Move 203.0.113.10: web-1 → web-2*  ·  Rejected  ·  <!date^1795176002^{time} {date_short_pretty}|2026-11-20 12:00 UTC>
@@ -750,8 +750,8 @@ describe('the list', () => {
     expect(queries).toEqual([])
     expect(around(listing)).toMatchInlineSnapshot(`
       "Audit: 4 requests, newest first
-      Filter by a person (a mention, or \`me\`), a channel, a kind (\`ip.move\`), an action (\`approve\`, \`refused\`), the first 8 characters of a request's id, an address, a name or an id. All words must match one entry. If they match at most three resources, the account's own events for those are shown too.
-      Searched all 9 entries, back to <!date^1795176000^{time} {date_short_pretty}|2026-11-20 12:00 UTC>. Each step of a request is an entry."
+      Filter by a person (a mention, or \`me\`), a channel, a kind (\`ip.move\`), an action (\`approve\`, \`refused\`), the first 8 characters of a request's id, an address, a name or an id. Only requests with a step that has all of these words are listed. With words for up to three servers, addresses or keys, what the account itself recorded for them is shown too.
+      Searched all 9 entries, back to <!date^1795176000^{time} {date_short_pretty}|2026-11-20 12:00 UTC>. A request has an entry for each of its steps."
     `)
   })
 
@@ -781,9 +781,9 @@ describe('the list', () => {
     expect(listing.rows).toHaveLength(2)
     expect(listing.rows[0]?.text).toContain('Made outside Lockkeeper')
     expect(around(listing)).toMatchInlineSnapshot(`
-      "Audit: 1 request and 1 event of the account for \`203.0.113.10\`, newest first
+      "Audit: 1 request and 1 event of the account matching \`203.0.113.10\`, newest first
       Also searched the account's own events for \`eip_1GijF7NsZe3bN\` since <!date^1795089600^{time} {date_short_pretty}|2026-11-19 12:00 UTC>.
-      Searched all 9 entries, back to <!date^1795176000^{time} {date_short_pretty}|2026-11-20 12:00 UTC>. Each step of a request is an entry."
+      Searched all 9 entries, back to <!date^1795176000^{time} {date_short_pretty}|2026-11-20 12:00 UTC>. A request has an entry for each of its steps."
     `)
   })
 
@@ -833,9 +833,9 @@ describe('the list', () => {
     const listing = await list(['ip.move'], { queries })
     expect(queries).toEqual([])
     expect(around(listing)).toMatchInlineSnapshot(`
-      "Audit: 4 requests for \`ip.move\`, newest first
-      The account's own events for 4 resources aren't shown. Use an address, a name or an id.
-      Searched all 9 entries, back to <!date^1795176000^{time} {date_short_pretty}|2026-11-20 12:00 UTC>. Each step of a request is an entry."
+      "Audit: 4 requests matching \`ip.move\`, newest first
+      The account's own events for 4 resources aren't shown: add an address, a name or an id to see them.
+      Searched all 9 entries, back to <!date^1795176000^{time} {date_short_pretty}|2026-11-20 12:00 UTC>. A request has an entry for each of its steps."
     `)
   })
 
@@ -845,7 +845,7 @@ describe('the list', () => {
     const gone = await list(['eip_gone'], { queries, events: [event('delete.elastic_ip', noon, { target: undefined, ...mallory })] })
     expect(queries).toMatchObject([{ targetId: 'eip_9VMfKLoJbV4mE' }, { targetId: 'eip_gone' }])
     expect(texts([gone.title, ...gone.rows])).toMatchInlineSnapshot(`
-      "Audit: 1 event of the account for \`eip_gone\`, newest first
+      "Audit: 1 event of the account matching \`eip_gone\`, newest first
       :warning: *Event of the account: \`delete.elastic_ip\` of \`eip_gone\`*  ·  Made outside Lockkeeper  ·  <!date^1795176000^{time} {date_short_pretty}|2026-11-20 12:00 UTC>
       by Mallory"
     `)
@@ -857,7 +857,7 @@ describe('the list', () => {
   test('counts the resources whose events it does not show', async () => {
     const queries: unknown[] = []
     const ids = ['eip_9VMfKLoJbV4mE', 'eip_AVMfKLoJbV4mE', 'eip_BVMfKLoJbV4mE', 'eip_CVMfKLoJbV4mE']
-    expect(around(await list(ids, { queries }))).toContain("The account's own events for 1 resource aren't shown.")
+    expect(around(await list(ids, { queries }))).toContain("The account's own events for 1 resource aren't shown:")
     expect(queries).toHaveLength(3)
   })
 
@@ -873,9 +873,9 @@ describe('the list', () => {
     const listing = await list(['203.0.113.10'], { fails })
     expect(listing.rows).toHaveLength(1)
     expect(around(listing)).toMatchInlineSnapshot(`
-      "Audit: 1 request for \`203.0.113.10\`, newest first
+      "Audit: 1 request matching \`203.0.113.10\`, newest first
       :warning: Couldn't read the account's own events for \`eip_1GijF7NsZe3bN\`. Changes made outside Lockkeeper aren't shown. Lockkeeper's API key isn't allowed to do this (403). It may be read-only, or limited to other addresses. Tell the people who run Lockkeeper.
-      Searched all 9 entries, back to <!date^1795176000^{time} {date_short_pretty}|2026-11-20 12:00 UTC>. Each step of a request is an entry."
+      Searched all 9 entries, back to <!date^1795176000^{time} {date_short_pretty}|2026-11-20 12:00 UTC>. A request has an entry for each of its steps."
     `)
   })
 
@@ -895,9 +895,9 @@ describe('the list', () => {
       many,
     )
     expect(around(found)).toMatchInlineSnapshot(`
-      "Audit: 30 requests and 100 events of the account for \`eip_1GijF7NsZe3bN\`, newest first
+      "Audit: 30 requests and 100 events of the account matching \`eip_1GijF7NsZe3bN\`, newest first
       Also searched the account's own events for \`eip_1GijF7NsZe3bN\` since <!date^1795089620^{time} {date_short_pretty}|2026-11-19 12:00 UTC>. Of \`eip_1GijF7NsZe3bN\` only the newest 100.
-      Searched the newest 50 entries, back to <!date^1795176000^{time} {date_short_pretty}|2026-11-20 12:00 UTC>. 1,234 older ones weren't searched. 20 more match and aren't shown. Use more words. Each step of a request is an entry."
+      Searched the newest 50 entries, back to <!date^1795176000^{time} {date_short_pretty}|2026-11-20 12:00 UTC>. 1,234 older ones weren't searched. Only the newest are shown, and 20 more match: add words to see them. A request has an entry for each of its steps."
     `)
   })
 

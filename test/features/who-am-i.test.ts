@@ -97,11 +97,11 @@ describe('the rights of a person', () => {
 
       :white_check_mark: *Moving an Elastic IP*  ·  \`ip.move\`
       Request: yes  ·  rule “addresses”: every full member can request
-      Approve: yes  ·  for others, rule “addresses”: <!subteam^S0ONCALL01>  ·  2 approvals within 30 min
+      Approve: yes  ·  requests of others, rule “addresses”: <!subteam^S0ONCALL01>  ·  2 approvals within 30 min
 
       :white_check_mark: *Evacuating a server*  ·  \`ip.evacuate\`
       Request: yes  ·  rule “addresses”: every full member can request
-      Approve: yes  ·  for others, rule “addresses”: <!subteam^S0ONCALL01>  ·  2 approvals within 30 min
+      Approve: yes  ·  requests of others, rule “addresses”: <!subteam^S0ONCALL01>  ·  2 approvals within 30 min
 
       :white_check_mark: *Renaming a virtual machine*  ·  \`vm.rename\`
       Request: yes  ·  every full member can request
@@ -135,7 +135,7 @@ describe('the rights of a person', () => {
     expect(rowsOf(words, 'ip.move')).toMatchInlineSnapshot(`
       ":no_entry: *Moving an Elastic IP (Storefront, proj_2RBis9AK23gEc)*  ·  \`ip.move\`
       Request: no  ·  You can't request this here. These requesters can: <@U0ADA00001>. Ask one of them, or the people who run Lockkeeper.
-      Approve: yes  ·  for others, rule “production”: <!subteam^S0ONCALL01>  ·  1 approval within 4 h, or an emergency approval (break-glass)
+      Approve: yes  ·  requests of others, rule “production”: <!subteam^S0ONCALL01>  ·  1 approval within 4 h, or an emergency approval (break-glass)
       :white_check_mark: *Moving an Elastic IP (all other projects)*  ·  \`ip.move\`
       Request: yes  ·  rule “the rest”: every full member can request
       Approve: no  ·  <@U0EVE00001> can  ·  1 approval within 4 h"
@@ -190,7 +190,7 @@ describe('the rights of a person', () => {
     expect(rowsOf(words, 'ip.move')).toMatchInlineSnapshot(`
       ":white_check_mark: *Moving an Elastic IP (Storefront)*  ·  \`ip.move\`
       Request: yes  ·  rule “storefront”: every full member can request
-      Approve: yes  ·  for others, rule “storefront”: <!subteam^S0ONCALL01>  ·  1 approval within 4 h
+      Approve: yes  ·  requests of others, rule “storefront”: <!subteam^S0ONCALL01>  ·  1 approval within 4 h
       :no_entry: *Moving an Elastic IP (all other projects)*  ·  \`ip.move\`
       Request: no  ·  No rule covers them."
     `)
@@ -207,12 +207,12 @@ describe('the rights of a person', () => {
     expect(await evacuating([moves])).toMatchInlineSnapshot(`
       ":white_check_mark: *Evacuating a server*  ·  \`ip.evacuate\`
       Request: yes  ·  rule “moves”: every full member can request
-      Approve: yes  ·  for others, rule “moves”: <!subteam^S0ONCALL01>  ·  1 approval within 4 h"
+      Approve: yes  ·  requests of others, rule “moves”: <!subteam^S0ONCALL01>  ·  1 approval within 4 h"
     `)
     expect(await evacuating([moves, failover])).toMatchInlineSnapshot(`
       ":no_entry: *Evacuating a server*  ·  \`ip.evacuate\`
       Request: no  ·  Only alerts can request this here. Ask the people who run Lockkeeper.
-      Approve: yes  ·  for others, rule “failover”: <!subteam^S0ONCALL01>  ·  1 approval within 4 h"
+      Approve: yes  ·  requests of others, rule “failover”: <!subteam^S0ONCALL01>  ·  1 approval within 4 h"
     `)
   })
 

@@ -24,7 +24,7 @@ test.each([
     {},
     {
       'virtual-machine': 'Choose a virtual machine.',
-      'new-name': 'A hostname has only letters from a to z, digits, hyphens and dots. This one has an underscore. Choose another name.',
+      'new-name': 'A hostname has only letters (a–z, A–Z), digits, hyphens and dots. This one has an underscore. Choose another name.',
     },
   ],
   [

@@ -203,7 +203,7 @@ describe('the addresses of an evacuation', () => {
 
     expect(card.text).toContain('disk errors')
     expect(card.text).toContain(
-      '2 addresses are left out. `203.0.113.11` has status `error`. Only active Elastic IPs can be moved. The requester left out `203.0.113.12`.',
+      "2 addresses are left out. `203.0.113.11` has status `error`. Only active Elastic IPs can be moved. `203.0.113.12` isn't part of this request.",
     )
     await world.ben.click(card, 'Approve')
     await untilReport(world.slack, card.ts, /Done/)

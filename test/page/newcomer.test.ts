@@ -74,7 +74,7 @@ test('a newcomer is led from the request to the report, and the phones of those 
     .waitFor({ timeout: 20_000 })
   await browser.shoot(page, '31-report-on-the-phone')
   await phones(page).getByRole('button', { name: 'Open as Ada' }).click()
-  await page.getByRole('complementary', { name: 'Thread' }).getByText('@Ada Okafor').last().waitFor()
+  await page.getByRole('complementary', { name: 'Thread' }).getByText('@ada').last().waitFor()
   await hint.getByText('The result is in the').waitFor()
   expect(await people(page).getByText('1', { exact: true }).count()).toBe(0)
 })

@@ -45,7 +45,7 @@ test('a move on the page, from the command to the report: requested with a form,
   await done.getByRole('button', { name: /1 reply/ }).click()
   const thread = page.getByRole('complementary', { name: 'Thread' })
   await thread.getByText('is assigned to').waitFor()
-  await thread.getByText('@Ada Okafor').last().waitFor()
+  await thread.getByText('@ada').last().waitFor()
   await browser.shoot(page, '08-thread')
   expect(sandbox.accountApi.world.elasticIps().find(({ address }) => address === '203.0.113.10')?.status).toBe('active')
 
@@ -151,7 +151,7 @@ test('addresses are left out of an evacuation with the checkboxes of its form', 
 
   await actAs(page, ben)
   const card = page.getByRole('article').filter({ hasText: 'Evacuate edge-ash-1' }).last()
-  await card.getByText('The requester left out').waitFor()
+  await card.getByText('part of this request').waitFor()
   await card.getByRole('button', { name: 'Approve' }).click()
   await card.getByText('Done', { exact: true }).waitFor({ timeout: 20_000 })
   await card.getByRole('button', { name: /1 reply/ }).click()

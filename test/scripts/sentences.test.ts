@@ -15,7 +15,7 @@ describe('the list of sentences', () => {
       expect.arrayContaining([
         'src/requests/messages/refusals/refusals.ts message: You already approved this. {moreNeeded(missing)} {changedNothing}',
         'src/features/move-elastic-ip/modal.ts message: Request approval',
-        'src/features/rename-virtual-machine/modal.ts message: Also its hostname: letters from a to z, digits, hyphens and dots.',
+        'src/features/rename-virtual-machine/modal.ts message: Also its hostname: letters (a–z, A–Z), digits, hyphens and dots.',
         'src/requests/messages/words.ts message: withdrawn',
         'src/features/list-elastic-ips/messages.ts message: Project',
         "src/requests/lifecycle/submit/submit.ts error: This request doesn't fit in one message, and approvers must see all of it. Nothing was requested. Request fewer changes at once.",

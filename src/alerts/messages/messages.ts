@@ -26,7 +26,7 @@ interface NextStep {
 export function nothingProposed(alert: SourceAlert, why: Mrkdwn, nextStep: NextStep): Mrkdwn {
   const { server } = nextStep
   const subject = server === undefined ? mrkdwn`` : mrkdwn` for ${code(server)}`
-  return joinMrkdwn([mrkdwn`:warning: *Nothing proposed*${subject}. ${why} ${nextWords(nextStep)}`, alertWords(alert)], '\n')
+  return joinMrkdwn([mrkdwn`:warning: *Alert${subject}: nothing was requested.* ${why} ${nextWords(nextStep)}`, alertWords(alert)], '\n')
 }
 
 /** Says why an alert is about no server, or why no server or no target was found. */

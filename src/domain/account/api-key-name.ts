@@ -66,12 +66,13 @@ export function isFresh({ createdAt, updatedAt }: Pick<ApiKey, 'createdAt' | 'up
   return [createdAt, updatedAt].some((at) => at !== undefined && now - Date.parse(at) < neverUsedAfterMs)
 }
 
-/** Finds keys by an id or a name that a person typed. The name may lack the part that Lockkeeper added. */
+/**
+ * Finds keys by an id or a name that a person typed. The name may lack the part that Lockkeeper added, so a key that Lockkeeper created and
+ * another one can have the same name for people.
+ */
 export function findKeys(keys: ApiKey[], typed: string): ApiKey[] {
   const byId = keys.filter((key) => key.id === typed)
   if (byId.length > 0) return byId
   const wanted = typed.toLowerCase()
-  const exact = keys.filter((key) => key.name?.toLowerCase() === wanted)
-  if (exact.length > 0) return exact
-  return keys.filter((key) => labelOf(key.name?.toLowerCase() ?? '') === wanted)
+  return keys.filter(({ name }) => name !== undefined && [name, labelOf(name)].some((each) => each.toLowerCase() === wanted))
 }

@@ -10,7 +10,7 @@ interface Namesakes {
 }
 
 /** Finds the others whose name looks the same to people. Undefined if there are none. */
-export function findNamesakes(name: string, all: { id: string; name: string }[], ownId: string): Namesakes | undefined {
+export function findNamesakes(name: string, all: { id: string; name: string }[], ownId?: string): Namesakes | undefined {
   const others = all.filter((other) => other.id !== ownId && looksSame(other.name, name)).map(({ id }) => id)
   return others.length === 0 ? undefined : { others: others.slice(0, mostListed), count: others.length }
 }

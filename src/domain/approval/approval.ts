@@ -75,7 +75,11 @@ export function ownerRuling({ person, place, requesterId }: Actor, wants: 'issue
 
 /** Whether a person may stop or resume the tracking of a request. The requester and the approvers may. */
 export function trackerRuling(actor: ActorUnderRule): Ruling {
-  if (actor.person.userId !== actor.requesterId) return approverRuling(actor)
+  if (actor.person.userId !== actor.requesterId) {
+    const ruling = approverRuling(actor)
+    if (ruling.allowed || ruling.denial.code !== 'not-an-approver') return ruling
+    return deny({ code: 'not-involved', requester: actor.requesterId, approvers: ruling.denial.approvers })
+  }
   const reader = readerRuling(actor.person, actor.place)
   return reader.allowed ? allow({ via: 'requester' }) : reader
 }

@@ -66,7 +66,7 @@ function sentenceOf(finding: MoveFinding): Phrase {
     case 'names-not-compared':
       return phrase`whether another server is called ${finding.server} (couldn't read all servers)`
     case 'server-not-on':
-      return phrase`${finding.server} has status ${finding.status}. The address doesn't answer there until the server is on.`
+      return phrase`${finding.server} has status ${finding.status}. Addresses on it answer only once it is on.`
     case 'server-locked':
       return phrase`${finding.server} is locked on the account.`
     case 'server-label':

@@ -86,10 +86,10 @@ function sentenceOf(finding: EvacuationFinding): Phrase {
       return phrase`${[finding.causes.length === 1 ? '1 address is' : `${finding.causes.length} addresses are`]} left out. ${listed(finding.causes)}`
     case 'last-seen':
       return finding.count === 1
-        ? phrase`The account shows no server for 1 address. It was on ${finding.server} ${[formatAge(finding.oldestMs)]} before this request. Lockkeeper checks it again before the move.`
-        : phrase`The account shows no server for ${finding.count} addresses. They were on ${finding.server} within ${[formatAge(wholeUnits(finding.oldestMs))]} before this request. Lockkeeper checks each again before its move.`
+        ? phrase`The account shows no server for 1 address. Lockkeeper saw it on ${finding.server} ${[formatAge(finding.oldestMs)]} before this request, and checks it again before the move.`
+        : phrase`The account shows no server for ${finding.count} addresses. Lockkeeper saw all of them on ${finding.server} in the ${[formatAge(wholeUnits(finding.oldestMs))]} before this request, and checks each again before its move.`
     case 'not-chosen':
-      return phrase`The requester left out ${finding.address}.`
+      return phrase`${finding.address} isn't part of this request.`
     case 'seen-long-ago':
       return phrase`The account shows no server for ${finding.address}. Lockkeeper saw it on ${finding.server} ${[formatAgo(finding.agoMs)]}.`
     case 'not-on-server':
@@ -97,7 +97,7 @@ function sentenceOf(finding: EvacuationFinding): Phrase {
     case 'project-of-others':
       return phrase`${finding.address} is in project ${finding.project}. An evacuation moves addresses of one project only.`
     case 'not-seen-there':
-      return phrase`The account shows no server for ${finding.address}, and it wasn't last seen on ${finding.server} (past 24 h).`
+      return phrase`The account shows no server for ${finding.address}, and Lockkeeper didn't see it on ${finding.server} in the past 24 h.`
     case 'came-later':
       return phrase`${finding.address} was assigned to ${finding.server} after the request, so it wasn't moved.`
     case 'server-id-changed':
@@ -144,7 +144,7 @@ function whys(causes: Finding[]): Phrase {
 
 function whyOfSome(some: Finding[]): Phrase {
   const [finding = { code: 'unknown' }, ...others] = some
-  if (finding.code === 'not-chosen') return phrase`The requester left out ${addressesOf(some)}.`
+  if (finding.code === 'not-chosen') return phrase`${addressesOf(some)} ${[some.length === 1 ? "isn't" : "aren't"]} part of this request.`
   const words = explainEvacuation(finding)
   const why = words?.phrase ?? [words?.why ?? `${finding.code}.`]
   return others.length === 0 ? why : phrase`${why} The same for ${addressesOf(others)}.`

@@ -16,7 +16,7 @@ export function hostnameProblem(text: string): string | undefined {
   if (text === '') return 'The new name is empty.'
   if (text.length > 253) return `A hostname has at most 253 characters. This one has ${text.length}.`
   const odd = new Set([...text].filter((character) => !/[A-Za-z0-9.-]/.test(character)).map(nameOf))
-  if (odd.size > 0) return `A hostname has only letters from a to z, digits, hyphens and dots. This one has ${listed([...odd])}.`
+  if (odd.size > 0) return `A hostname has only letters (a–z, A–Z), digits, hyphens and dots. This one has ${listed([...odd])}.`
   const labels = text.split('.')
   if (labels.includes('')) return 'A hostname has letters or digits before, between and after its dots.'
   const long = labels.find((label) => label.length > 63)

@@ -2,7 +2,9 @@ import { z } from 'zod'
 import { ensureDeleted, findApiKey } from '../../account-api/api-key-lookup.ts'
 import type { AccountApi } from '../../account-api/client.ts'
 import { deletingActions } from '../../domain/account/account-event.ts'
+import type { ApiKey } from '../../domain/account/api-key.ts'
 import { keyPhrase, labelOf } from '../../domain/account/api-key-name.ts'
+import { findNamesakes } from '../../domain/account/namesakes.ts'
 import type { Change } from '../../domain/change/change.ts'
 import type { Description } from '../../domain/change/description.ts'
 import { explainer } from '../../domain/change/finding.ts'
@@ -25,8 +27,9 @@ export function createNewKeyChange({ apiKeys }: Pick<AccountApi, 'apiKeys'>): Ch
 
   async function preflight(input: NewKey, { signal }: PreflightOptions): Promise<Preflight<NewKey, NewKey>> {
     try {
-      if (await findByName(input.name, signal)) refuseNewKey({ code: 'name-taken', name: input.name })
-      return { facts: input, unchecked: [], warnings: warningsAbout(input), incomplete: false }
+      const keys = await apiKeys.list({ signal })
+      if (keys.some(({ name }) => name === input.name)) refuseNewKey({ code: 'name-taken', name: input.name })
+      return { facts: input, unchecked: [], warnings: [...sameNameAmong(keys, input), ...warningsAbout(input)], incomplete: false }
     } catch (error) {
       if (!isUnanswered(error)) throw error
       return {
@@ -95,6 +98,13 @@ function describeNewKey(facts: NewKey): Description {
     ids: [{ label: 'Name on the account', value: facts.name }],
     underway: 'being created',
   }
+}
+
+/** Warns approvers of keys that people can't tell from the new one, because a rotation or a revocation names them alike. */
+function sameNameAmong(keys: ApiKey[], { name }: NewKey): NewKeyFinding[] {
+  const known = keys.flatMap((key) => (key.name === undefined ? [] : [{ id: key.id, name: labelOf(key.name) }]))
+  const namesakes = findNamesakes(labelOf(name), known)
+  return namesakes ? [{ code: 'same-name', name: labelOf(name), ...namesakes }] : []
 }
 
 /** Warns approvers of a key with full access that works from any address. */

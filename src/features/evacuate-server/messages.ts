@@ -1,6 +1,6 @@
 import { type EvacuationFacts, mostEvacuated } from '../../domain/evacuation/evacuation.ts'
-import { notUnderstood } from '../../slack/commands/help/help.ts'
-import { code, joinMrkdwn, type Mrkdwn, mrkdwn } from '../../slack/text/text.ts'
+import { wrongUsage } from '../../slack/commands/help/help.ts'
+import { code, type Mrkdwn, mrkdwn } from '../../slack/text/text.ts'
 
 /** `14 Elastic IPs` */
 export function addressCount(count: number): string {
@@ -9,8 +9,8 @@ export function addressCount(count: number): string {
 
 /** Says how the command is used. `rest` are the words that are too many. */
 export function usage(name: string, rest: string[]): Mrkdwn {
-  const words = mrkdwn`Usage: ${code(`${name} evacuate <server> <target>`)}, or leave the target out for a form. Put names with spaces in quotes.`
-  return joinMrkdwn([mrkdwn`Nothing was requested.`, ...notUnderstood(rest), words], ' ')
+  const words = mrkdwn`Usage: ${code(`${name} evacuate <server> <target>`)}, or leave the target out to open a form. Put names with spaces in quotes.`
+  return wrongUsage(rest, words)
 }
 
 /** Refuses a form with more addresses than one request moves. */

@@ -126,7 +126,7 @@ function addressGroup(group: OfferedAddresses['offered'], blockId: string, index
 
 /** Says that a server has nothing to move, as far as it is known, and where it may have gone. */
 function nothingWords(server: string, last: LastEvacuation | undefined): Mrkdwn {
-  const nothing = mrkdwn`:warning: Nothing to move. The account shows no Elastic IPs on ${code(server)}, nor any without a server that were last seen there (past 24 h).`
+  const nothing = mrkdwn`:warning: Nothing to move. The account shows no Elastic IPs on ${code(server)}, and Lockkeeper saw none there in the past 24 h.`
   if (!last) return nothing
   const request = link(last.link, `request ${shortId({ id: last.requestId })}`)
   return mrkdwn`${nothing} Last evacuation: to ${code(last.to)}, ended ${dateTime(last.endedAt)} (${request}).`

@@ -25,7 +25,7 @@ const columns: Columns<ListedKey> = [
   { header: 'Name', cell: ({ key }) => labelOfKey(key) },
   { header: 'Needs attention', cell: ({ remarks }) => remarks.join(', '), before: 'Needs attention: ', line: 3 },
   { header: 'For', cell: ({ key }) => requester(key), before: 'for ', ifAny: true },
-  { header: 'Ends in', cell: ({ key }) => key.tokenLastSlice && code(key.tokenLastSlice), before: 'ends in ' },
+  { header: 'Token ends in', cell: ({ key }) => key.tokenLastSlice && code(key.tokenLastSlice), before: 'ends in ' },
   { header: 'Access', cell: ({ key }) => access(key), absent: 'access unknown', line: 2 },
   { header: 'From', cell: ({ key }) => origins(key), before: 'from ', absent: 'allowed addresses unknown', line: 2 },
   { header: 'Last used', cell: lastUsed, before: 'last used: ', line: 2 },

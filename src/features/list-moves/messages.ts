@@ -53,7 +53,7 @@ function columnsAt(now: number): Columns<ListedMove> {
     // A narrow screen shows the first columns only.
     { header: 'Move', cell: ({ title, link: address }) => link(address, title) },
     { header: 'State', cell: stateOf, line: 2 },
-    { header: 'Time', cell: ({ request }) => timeOf(request, now), line: 2 },
+    { header: 'Took', cell: ({ request }) => timeOf(request, now), line: 2 },
     { header: 'Ended', cell: ({ request }) => endOf(request), line: 2 },
     { header: 'Requested by', cell: ({ request }) => mention(request.origin.userId), before: 'requested by ', line: 2 },
     { header: 'Channel', cell: ({ request }) => channelMention(request.origin.channelId), before: 'in ', line: 2 },

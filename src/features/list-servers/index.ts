@@ -32,6 +32,7 @@ function create({ accountApi: { servers, elasticIps } }: { accountApi: Pick<Acco
         summary: 'Servers with status, site, project and their Elastic IPs',
         details: mrkdwn`Words filter by hostname, label, address, Elastic IP, id, status, project or site. All of them must match.`,
         examples: ['fra', 'storefront ash'],
+        mistakes: ['server list', 'servers list'],
         need: 'read',
         run: async (call) => {
           const reads = [asFarAsRead(servers.list({ signal: AbortSignal.timeout(readMs) })), readElasticIps()] as const

@@ -18,6 +18,7 @@ function create({ accountApi: { virtualMachines } }: { accountApi: Pick<AccountA
         summary: 'Virtual machines with status, site, project, plan and address',
         details: mrkdwn`Words filter by name, address, id, status, project, site, plan or operating system. All of them must match.`,
         examples: ['fra'],
+        mistakes: ['vm list', 'vms list'],
         need: 'read',
         run: async (call) => {
           const read = await asFarAsRead(virtualMachines.list({ signal: AbortSignal.timeout(10_000) }))

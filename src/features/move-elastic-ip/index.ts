@@ -58,7 +58,7 @@ function create({ accountApi, inventory, submit, openForm, access }: MoveElastic
     usage: '[<elastic ip> <server>]',
     group: 'Change',
     summary: 'Move an Elastic IP to another server',
-    details: mrkdwn`The Elastic IP by address or id, the server by hostname or id, in the same project and site. With ${code('from')} and a server, nothing is requested if the Elastic IP is on another one. An incomplete command opens a form. ${code('to')} and commas are fine.`,
+    details: mrkdwn`The Elastic IP by address or id, the server by hostname or id, in the same project and site. With ${code('from')} and its server, it is requested only if the Elastic IP is still there. An incomplete command opens a form.`,
     examples: ['203.0.113.10 web-2', '203.0.113.10 from web-1 to web-2', '203.0.113.10'],
     need: moveKind,
     form: createFillMove(inventory),

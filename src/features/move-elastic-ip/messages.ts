@@ -1,12 +1,12 @@
-import { notUnderstood } from '../../slack/commands/help/help.ts'
+import { wrongUsage } from '../../slack/commands/help/help.ts'
 import { didYouMean, type WholeCommand, wholeCommand } from '../../slack/commands/help/whole-command.ts'
 import { truncate } from '../../slack/text/cut-text.ts'
-import { code, joinMrkdwn, type Mrkdwn, mrkdwn } from '../../slack/text/text.ts'
+import { code, type Mrkdwn, mrkdwn } from '../../slack/text/text.ts'
 
 /** Says how the command is used. `rest` are the words that are too many. */
 export function usage(name: string, rest: string[]): Mrkdwn {
-  const words = mrkdwn`Usage: ${code(`${name} ip move <elastic ip> <server>`)}, or leave one out for a form. Put names with spaces in quotes.`
-  return joinMrkdwn([mrkdwn`Nothing was requested.`, ...notUnderstood(rest), words], ' ')
+  const words = mrkdwn`Usage: ${code(`${name} ip move <elastic ip> <server>`)}, or leave the server out to open a form. Put names with spaces in quotes.`
+  return wrongUsage(rest, words)
 }
 
 type Corrected = Pick<WholeCommand, 'args' | 'reason'>

@@ -9,7 +9,7 @@ import { withSuggestions } from '../../slack/commands/help/unknown-name.ts'
 import { readPair } from '../../slack/commands/read-pair.ts'
 import { Refusal } from '../../slack/errors.ts'
 import { readJson } from '../../slack/receive/metadata.ts'
-import { code, mrkdwn } from '../../slack/text/text.ts'
+import { mrkdwn } from '../../slack/text/text.ts'
 import type { Feature, FeatureDefinition } from '../feature.ts'
 import { createRenameChange, refuseBadName } from './change.ts'
 import { createFillRename } from './fill.ts'
@@ -61,7 +61,7 @@ function create({ accountApi, inventory, submit, openForm }: RenameParts): Featu
     usage: '[<vm> <new name>]',
     group: 'Change',
     summary: 'Rename a virtual machine',
-    details: mrkdwn`The machine by name or id. The new name is also its hostname: letters from a to z, digits, hyphens and dots. An incomplete command opens a form. ${code('to')} between the two is fine.`,
+    details: mrkdwn`The machine by name or id. The new name is also its hostname: letters (a–z, A–Z), digits, hyphens and dots. An incomplete command opens a form.`,
     examples: ['preview-1 preview-eu-1', 'preview-1 to preview-eu-1', 'preview-1'],
     need: 'vm.rename',
     form: createFillRename(inventory),

@@ -4,7 +4,7 @@ import { hostnameProblem } from '../../domain/text/hostname.ts'
 import { button, longestButtonValue, sectionWithButton, wholeSection } from '../../slack/blocks/blocks.ts'
 import { message } from '../../slack/blocks/message.ts'
 import { placeOf } from '../../slack/blocks/picker.ts'
-import { notUnderstood } from '../../slack/commands/help/help.ts'
+import { wrongUsage } from '../../slack/commands/help/help.ts'
 import { didYouMean, type WholeCommand } from '../../slack/commands/help/whole-command.ts'
 import { isBetween } from '../../slack/commands/read-pair.ts'
 import { code, joinMrkdwn, type Mrkdwn, mrkdwn } from '../../slack/text/text.ts'
@@ -27,8 +27,8 @@ const mostChoices = 30
 
 /** Says how the command is used. `rest` are the words that are too many. */
 export function usage(name: string, rest: string[]): Mrkdwn {
-  const words = mrkdwn`Usage: ${code(`${name} vm rename <vm> <new name>`)}, or leave one out for a form. Put names with spaces in quotes.`
-  return joinMrkdwn([mrkdwn`Nothing was requested.`, ...notUnderstood(rest), words], ' ')
+  const words = mrkdwn`Usage: ${code(`${name} vm rename <vm> <new name>`)}, or leave the new name out to open a form. Put names with spaces in quotes.`
+  return wrongUsage(rest, words)
 }
 
 /** Returns the hostname that a name with spaces stands for. Undefined without a space, or if the words do not make a hostname. */

@@ -43,7 +43,7 @@ export function renameModal({ metadata, virtualMachine, newName, reason, problem
       input({
         blockId: renameForm.newName,
         label: 'New name',
-        hint: 'Also its hostname: letters from a to z, digits, hyphens and dots.',
+        hint: 'Also its hostname: letters (a–z, A–Z), digits, hyphens and dots.',
         element: plainTextInput({ actionId: renameForm.newName, initialValue: newName }),
       }),
       ...reasonField(metadata, reason),

@@ -22,6 +22,8 @@ export const KeyFinding = z.discriminatedUnion('code', [
     code: z.literal('key-history'),
     usedAgoMs: z.number().optional(),
     ageMs: z.number().optional(),
+    /** Since its last change or rotation. Set only if the account shows no use of the key. */
+    changedAgoMs: z.number().optional(),
     creator: z.string().optional(),
   }),
   z.object({ code: z.literal('full-access-from-everywhere') }),
@@ -70,8 +72,9 @@ function nextAfter({ code }: KeyFinding): string | undefined {
   }
 }
 
-function historyWords({ usedAgoMs, ageMs, creator }: Extract<KeyFinding, { code: 'key-history' }>): Phrase {
-  const used = usedAgoMs === undefined ? ['The account shows no use of it.'] : phrase`Last used ${[formatAgo(usedAgoMs)]}.`
+function historyWords({ usedAgoMs, ageMs, changedAgoMs, creator }: Extract<KeyFinding, { code: 'key-history' }>): Phrase {
+  const since = changedAgoMs === undefined ? '' : ` since it was last changed or rotated, ${formatAgo(changedAgoMs)}`
+  const used = usedAgoMs === undefined ? [`The account shows no use of it${since}.`] : phrase`Last used ${[formatAgo(usedAgoMs)]}.`
   const created = ageMs === undefined ? phrase`Created at an unknown time` : phrase`Created ${[formatAgo(ageMs)]}`
   const owner = creator === undefined ? [] : phrase`, for ${person(creator)}`
   return phrase`${used} ${created}${owner}.`
@@ -90,7 +93,9 @@ function sentenceOf(finding: Exclude<KeyFinding, { code: 'key-history' }>): stri
     case 'key-unread':
       return `whether API key ${finding.keyId} exists and isn't Lockkeeper's own (the account API didn't answer)`
     case 'token-stops':
-      return finding.verb === 'rotate' ? 'The old token stops working at once.' : 'The token stops working at once.'
+      return finding.verb === 'rotate'
+        ? 'The old token stops working as soon as the requester presses Rotate key.'
+        : 'The token stops working as soon as this is approved.'
     case 'full-access-from-everywhere':
       return fullAccessFromEverywhere
     case 'token-changed':

@@ -93,7 +93,7 @@ export function factsOf(facts: KeyFacts): Fact[] {
   const requester = requesterOfKey({ name: facts.name })
   return [
     ...(requester === undefined ? [] : [{ label: 'For', value: requester, isPerson: true as const }]),
-    { label: 'Ends in', value: facts.lastSlice ?? 'unknown' },
+    { label: 'Token ends in', value: facts.lastSlice ?? 'unknown' },
     { label: 'Access', value: accessOf(facts) },
     { label: 'Usable from', value: originsOf(facts) },
     { label: 'Owner', value: facts.owner ?? 'unknown' },

@@ -17,12 +17,14 @@ export function tokenStops(verb: 'rotate' | 'revoke'): KeyFinding {
 }
 
 function historyOf(key: ApiKey, now: number): KeyFinding {
-  const [usedAgoMs, ageMs] = [agoMs(key.lastUsedAt, now), agoMs(key.createdAt, now)]
+  const [usedAgoMs, ageMs, changedAgoMs] = [key.lastUsedAt, key.createdAt, key.updatedAt].map((at) => agoMs(at, now))
   const creator = requesterOfKey(key)
   return {
     code: 'key-history',
     ...(usedAgoMs === undefined ? {} : { usedAgoMs }),
     ...(ageMs === undefined ? {} : { ageMs }),
+    // After a rotation the account may show no use of a key that was in use until then.
+    ...(usedAgoMs === undefined && changedAgoMs !== undefined && changedAgoMs !== ageMs ? { changedAgoMs } : {}),
     ...(creator === undefined ? {} : { creator }),
   }
 }

@@ -79,7 +79,7 @@ function textOf(entry: AuditEntry, catalog: WordsOfChanges): string {
   const { kind, resource, facts, rule, via, reason, answer, resourceId, text, to, act, attempted } = entry
   const why =
     entry.act === 'refused'
-      ? [attemptWords(entry, catalog), ...whyRefused(entry, catalog.labelOf)].map(({ text }) => text)
+      ? [mrkdwn`tried ${attemptWords(entry, catalog)}`, ...whyRefused(entry, catalog.labelOf)].map(({ text }) => text)
       : causesInWords(entry, catalog)
   const members = [kind, resource, JSON.stringify(facts), rule, via, reason, JSON.stringify(answer), resourceId, text, to, act, attempted]
   return [...members, subjectOf(entry, catalog), wordsOfAct(entry), ...why].join('\n').toLowerCase()

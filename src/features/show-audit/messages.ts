@@ -14,18 +14,18 @@ export function searchNotes({ searched, unreadable, since, older, more }: Omit<F
     older === 0
       ? mrkdwn`Searched ${searched === 1 ? '1 entry' : `all ${count(searched)} entries`}${back}.`
       : mrkdwn`Searched the newest ${count(searched)} entries${back}. ${count(older)} older ones weren't searched.`
-  const cut = more > 0 ? mrkdwn` ${count(more)} more match and aren't shown. Use more words.` : mrkdwn``
+  const cut = more > 0 ? mrkdwn` Only the newest are shown, and ${count(more)} more match: add words to see them.` : mrkdwn``
   const broken =
     unreadable > 0
       ? mrkdwn` *${count(unreadable)} of them can't be read.* The people who run Lockkeeper can check them with ${code('npm run audit:verify')}.`
       : mrkdwn``
-  return [mrkdwn`${through}${cut}${broken} Each step of a request is an entry.`]
+  return [mrkdwn`${through}${cut}${broken} A request has an entry for each of its steps.`]
 }
 
 /** Says which words filter the list. The first kind of change is the example. */
 export function filterNote([kind]: ChangeKind[]): Mrkdwn {
   const example = kind === undefined ? mrkdwn`` : mrkdwn` (${code(kind)})`
-  return mrkdwn`Filter by a person (a mention, or ${code('me')}), a channel, a kind${example}, an action (${code('approve')}, ${code('refused')}), the first 8 characters of a request's id, an address, a name or an id. All words must match one entry. If they match at most three resources, the account's own events for those are shown too.`
+  return mrkdwn`Filter by a person (a mention, or ${code('me')}), a channel, a kind${example}, an action (${code('approve')}, ${code('refused')}), the first 8 characters of a request's id, an address, a name or an id. Only requests with a step that has all of these words are listed. With words for up to three servers, addresses or keys, what the account itself recorded for them is shown too.`
 }
 
 interface Compared {
@@ -76,7 +76,7 @@ function unreadableEvents(names: string[], sentence: string): Mrkdwn {
 export function resourcesLeftOut(more: number): Mrkdwn[] {
   if (more === 0) return []
   const resources = more === 1 ? '1 resource' : `${count(more)} resources`
-  return [mrkdwn`The account's own events for ${resources} aren't shown. Use an address, a name or an id.`]
+  return [mrkdwn`The account's own events for ${resources} aren't shown: add an address, a name or an id to see them.`]
 }
 
 function codes(names: string[]): Mrkdwn {
@@ -98,7 +98,7 @@ export function title({ requests, others, events }: Counts, filter: Mrkdwn | und
     ...(events > 0 ? [`${events} ${events === 1 ? 'event' : 'events'} of the account`] : []),
   ]
   const listed = parts.length > 1 ? `${parts.slice(0, -1).join(', ')} and ${parts.at(-1)}` : `${parts[0]}`
-  return mrkdwn`Audit: ${listed}${filter === undefined ? mrkdwn`` : mrkdwn` for ${filter}`}, newest first`
+  return mrkdwn`Audit: ${listed}${filter === undefined ? mrkdwn`` : mrkdwn` matching ${filter}`}, newest first`
 }
 
 /** Says that nothing was found. People are in the audit by their ids, so a name that was typed finds nobody. */

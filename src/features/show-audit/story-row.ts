@@ -52,7 +52,7 @@ function whatIn(
   const [entry] = entries
   const [subject] = subjectsOf(entries, catalog).map((one) => (isTrusted ? mrkdwn`${one}` : quotation(one)))
   if (entry === undefined || requestId !== undefined) return subject ?? mrkdwn`A request without a description`
-  if (entry.act === 'refused') return mrkdwn`Someone ${attemptWords(entry, catalog)}`
+  if (entry.act === 'refused') return mrkdwn`Tried ${attemptWords(entry, catalog)}`
   return subject === undefined ? mrkdwn`${wordsOfAct(entry)}` : mrkdwn`${wordsOfAct(entry)}: ${subject}`
 }
 

@@ -48,7 +48,7 @@ export function rightsListing({ person, kinds, hasBot }: Rights, { channelId }: 
     ...(hasBot === false && kinds.some(({ request }) => request.allowed) ? { warning: notInvited(channelId) } : {}),
     title: mrkdwn`What you may request and approve here`,
     ...itemRows(
-      kinds.flatMap((rights) => rightsIn(rights, labelOf)),
+      kinds.flatMap((rights) => rightsIn(rights, labelOf)).map((right) => (hasBot === false ? withoutBot(right) : right)),
       { columns, mark: ({ mayRequest }) => (mayRequest ? mrkdwn`:white_check_mark:` : mrkdwn`:no_entry:`) },
     ),
     empty: mrkdwn`Nothing can be requested here.`,
@@ -79,6 +79,12 @@ function rightsIn({ kind, request, rules }: KindRights, labelOf: LabelOf): Right
   return rules.at(-1)?.rule.projects ? [...rights, uncovered] : rights
 }
 
+/** Where Lockkeeper can post nothing, nobody can request anything, whatever the rules say. */
+function withoutBot(right: Right): Right {
+  if (!right.mayRequest) return right
+  return { ...right, mayRequest: false, requesting: { answer: 'no', why: mrkdwn`Lockkeeper isn't in this channel.` } }
+}
+
 function namesOf({ names, ids }: NonNullable<PolicyRule['projects']>): string {
   return [...names, ...ids].join(', ')
 }
@@ -89,7 +95,7 @@ function requestingWords(ruling: Ruling, labelOf: LabelOf): Answer {
 
 function approvingWords(rule: PolicyRule, ruling: Ruling, labelOf: LabelOf): Answer {
   if (!rule.approve) return { answer: 'not needed', why: ruleWords(rule.name) }
-  if (ruling.allowed) return { answer: 'yes', why: mrkdwn`for others, ${grantWords(ruling.grant)}` }
+  if (ruling.allowed) return { answer: 'yes', why: mrkdwn`requests of others, ${grantWords(ruling.grant)}` }
   return isForLackOfAnswer(ruling.denial)
     ? { answer: 'unknown', why: denialWords(ruling.denial, labelOf) }
     : { answer: 'no', why: mrkdwn`${whoApproves(rule.approve)} can` }

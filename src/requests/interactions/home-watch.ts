@@ -12,6 +12,8 @@ interface Watched {
   until: number
   /** The revisions that the tab shows, by the ids of the requests. */
   shown: Map<string, number>
+  /** Whether its person has requested something since. */
+  isOutdated?: true
 }
 
 interface HomeWatchParts {
@@ -23,8 +25,8 @@ interface HomeWatchParts {
 }
 
 /**
- * Publishes the Home tab of a person again when a request on it changes, because Slack shows it as it was published, and reports neither that it is
- * still open nor that it was closed. This process watches the tabs that it has published. Nothing is stored: a tab that is not watched is as
+ * Publishes the Home tab of a person again when a request on it changes or they request something, because Slack shows it as it was published, and
+ * reports neither that it is still open nor that it was closed. This process watches the tabs that it has published. Nothing is stored: a tab that is not watched is as
  * old as it says at its end, and opening it again updates it.
  */
 export function createHomeWatch({ findMany, publish, onError, now = Date.now }: HomeWatchParts) {
@@ -32,18 +34,28 @@ export function createHomeWatch({ findMany, publish, onError, now = Date.now }: 
   let timer: NodeJS.Timeout | undefined
   let looking: Promise<void> | undefined
 
-  /** Watches the tab that a person has just opened. Without open requests there is nothing to watch. */
-  function watch(viewer: Origin, open: Pick<Request, 'id' | 'revision'>[]): void {
+  /** Watches the tab that a person has just opened, with the open requests on it. Undefined: they may not see it, or it could not be shown. */
+  function watch(viewer: Origin, open: Pick<Request, 'id' | 'revision'>[] | undefined): void {
     watched.delete(viewer.userId)
-    if (open.length === 0) return
+    if (open === undefined) return
     watched.set(viewer.userId, { viewer, until: now() + limits.forMs, shown: shownOf(open) })
     const [oldest = ''] = watched.keys()
     if (watched.size > limits.viewers) watched.delete(oldest)
-    timer ??= setInterval(() => {
-      looking ??= look().finally(() => {
-        looking = undefined
-      })
-    }, limits.everyMs).unref()
+    timer ??= setInterval(lookUnlessLooking, limits.everyMs).unref()
+  }
+
+  /** Publishes the tab of a person who has just requested something, if it is watched. */
+  function outdate(userId: string): void {
+    const found = watched.get(userId)
+    if (!found) return
+    found.isOutdated = true
+    lookUnlessLooking()
+  }
+
+  function lookUnlessLooking(): void {
+    looking ??= look().finally(() => {
+      looking = undefined
+    })
   }
 
   /** Publishes the tabs on which something has changed, those first that were opened first. */
@@ -52,9 +64,9 @@ export function createHomeWatch({ findMany, publish, onError, now = Date.now }: 
       for (const { viewer, until } of watched.values()) if (until <= now()) watched.delete(viewer.userId)
       if (watched.size === 0) return stop()
       const ids = new Set([...watched.values()].flatMap(({ shown }) => [...shown.keys()]))
-      const revisions = shownOf(await findMany([...ids]), ids.size)
-      const outdated = [...watched.values()].filter(({ shown }) =>
-        [...shown].some(([id, revision]) => isNewer(revisions.get(id), revision)),
+      const revisions = shownOf(ids.size > 0 ? await findMany([...ids]) : [], ids.size)
+      const outdated = [...watched.values()].filter(
+        ({ shown, isOutdated }) => isOutdated || [...shown].some(([id, revision]) => isNewer(revisions.get(id), revision)),
       )
       for (const each of outdated.slice(0, limits.publishedAtOnce)) await publishAgain(each)
     } catch (error) {
@@ -69,8 +81,8 @@ export function createHomeWatch({ findMany, publish, onError, now = Date.now }: 
     const { userId } = before.viewer
     // The person may have opened it meanwhile.
     if (watched.get(userId) !== before) return
-    if (open === undefined || open.length === 0) watched.delete(userId)
-    else watched.set(userId, { ...before, shown: shownOf(open) })
+    if (open === undefined) watched.delete(userId)
+    else watched.set(userId, { viewer: before.viewer, until: before.until, shown: shownOf(open) })
   }
 
   function stop(): void {
@@ -84,7 +96,7 @@ export function createHomeWatch({ findMany, publish, onError, now = Date.now }: 
     await looking
   }
 
-  return { watch, look, stop: stopAndWait }
+  return { watch, outdate, look, stop: stopAndWait }
 }
 export type HomeWatch = ReturnType<typeof createHomeWatch>
 

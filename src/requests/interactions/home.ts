@@ -34,7 +34,7 @@ export function createHome({ store, access, messenger, buttons, view, linkTo, on
   async function show(viewer: Origin, refused: Mrkdwn | undefined): Promise<'shown' | { refused: string } | { unavailable: string }> {
     const content = refused ? undefined : await gather(viewer)
     const published = await publish(viewer, content ? homeBlocks(content) : refusedHome(refused ?? mrkdwn``))
-    watch.watch(viewer, content && published === 'shown' ? openOn(content) : [])
+    watch.watch(viewer, content && published === 'shown' ? openOn(content) : undefined)
     return published
   }
 
@@ -114,7 +114,7 @@ export function createHome({ store, access, messenger, buttons, view, linkTo, on
     await show(origin, undefined)
   }
 
-  return { show, clicks: { [refreshHome]: refresh }, stop: watch.stop }
+  return { show, outdate: watch.outdate, clicks: { [refreshHome]: refresh }, stop: watch.stop }
 }
 
 /** Returns the requests on a page that can still change, those first that the viewer can decide. */

@@ -67,6 +67,22 @@ interface InteractionsParts {
   joinTrace?: (request: Request, at: string) => void
 }
 
+/** Adds to the forms of a feature that the Home tab of a person who has requested something shows it. */
+function thenOutdate(
+  home: Pick<Home, 'outdate'>,
+  submissions: InteractionHandlers['submissions'] = {},
+): InteractionHandlers['submissions'] {
+  const entries = Object.entries(submissions).map(([callbackId, submit]): [string, typeof submit] => [
+    callbackId,
+    async (submission) => {
+      const answer = await submit(submission)
+      if (answer.is === 'accepted') home.outdate(submission.origin.userId)
+      return answer
+    },
+  ])
+  return Object.fromEntries(entries)
+}
+
 /** Creates the handlers of everything that people can do: commands, the buttons and forms of requests, and what each feature adds. */
 export function createInteractions({ features, catalog, access, home, onError, ...parts }: InteractionsParts): InteractionHandlers {
   const { store, audit, noteOf, wake, linkTo, openForm, showSecret, timings, signatures, checkAuthority, onDistrusted, onApiError } = parts
@@ -124,7 +140,12 @@ export function createInteractions({ features, catalog, access, home, onError, .
       itemDetails.clicks,
       ...features.map(({ clicks }) => clicks),
     ),
-    submissions: Object.assign({}, formOpeners.submissions, cardButtons.submissions, ...features.map(({ submissions }) => submissions)),
+    submissions: Object.assign(
+      {},
+      formOpeners.submissions,
+      cardButtons.submissions,
+      ...features.map(({ submissions }) => thenOutdate(home, submissions)),
+    ),
     shortcuts: Object.assign({}, formOpeners.shortcuts, ...features.map(({ shortcuts }) => shortcuts)),
     options: Object.assign({}, ...features.map(({ options }) => options)),
     home: async (viewer, refused) => void (await home.show(viewer, refused)),

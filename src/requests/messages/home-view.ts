@@ -98,7 +98,7 @@ function wholeEntry({ card, link: address }: HomeEntry): KnownBlock[] {
 
 function shortEntry({ card, link: address }: HomeEntry, part: string, approvableAlone?: ReadonlySet<string>): KnownBlock[] {
   const { request } = card
-  const how = stateLine(card)
+  const how = stateLine(card, part)
   const who = part === 'mine' ? [] : [mrkdwn`requested by ${mention(request.origin.userId)}`]
   const line = joinMrkdwn([how, ...who, mrkdwn`in <#${request.origin.channelId}>`, link(address, 'Open the request')], '  ·  ')
   return [
@@ -111,16 +111,16 @@ function shortEntry({ card, link: address }: HomeEntry, part: string, approvable
  * Says the state of a request, with its deadline or since when. It names times and no durations, because the page stays as it was published.
  * A request that ended can be under way again, so only the state decides.
  */
-function stateLine({ request, description, handoverLabel, rule }: CardView): Mrkdwn {
+function stateLine({ request, description, handoverLabel, rule }: CardView, part: string): Mrkdwn {
   const state = stateWithCount(request, description.underway)
   if (request.state === 'waiting' && request.needsApproval) {
     const approvers = whoIsAsked(request, rule)
     return mrkdwn`needs approval${approvers ? mrkdwn` from ${approvers}` : mrkdwn``} by ${dateTime(request.expiresAt)}`
   }
   if (request.state === 'approved') {
-    return handoverLabel
-      ? mrkdwn`${state}: press *${handoverLabel}* on the request by ${dateTime(request.expiresAt)}`
-      : mrkdwn`${state}, ${dateTime(request.decidedAt ?? request.createdAt)}`
+    if (!handoverLabel) return mrkdwn`${state}, ${dateTime(request.decidedAt ?? request.createdAt)}`
+    const until = mrkdwn`*${handoverLabel}* on the request by ${dateTime(request.expiresAt)}`
+    return part === 'mine' ? mrkdwn`${state}: press ${until}` : mrkdwn`${state}: the requester can press ${until}`
   }
   if (request.state === 'starting' || request.state === 'tracking') {
     const since = mrkdwn`since ${dateTime(request.sentAt ?? request.createdAt)}`

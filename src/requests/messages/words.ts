@@ -57,7 +57,7 @@ export function shortId(request: Pick<Request, 'id'>): string {
 }
 
 /** Says that Lockkeeper cannot post in the channel. The form's gate says the same before a form is filled in. */
-export const notInChannel = mrkdwn`I'm not in this channel. Run ${code('/invite @Lockkeeper')}, then try again.`
+export const notInChannel = mrkdwn`I'm not in this channel. Run ${code('/invite @Lockkeeper')} in it, then try again.`
 
 /** Says to the requester why the request message could not be posted. `error`: Slack's code. */
 export function refusedCard(error: string): Mrkdwn {

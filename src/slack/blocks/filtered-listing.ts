@@ -65,9 +65,9 @@ interface Counted {
   words: string[]
 }
 
-/** Says how many were found, and by which words: `3 plans with fra`. */
+/** Says how many were found, and by which words: `3 plans matching fra`. */
 export function filteredTitle(count: number, { one, many, words }: Counted): Mrkdwn {
-  const filter = words.length > 0 ? mrkdwn` with ${code(words.join(' '))}` : mrkdwn``
+  const filter = words.length > 0 ? mrkdwn` matching ${code(words.join(' '))}` : mrkdwn``
   return mrkdwn`${count} ${count === 1 ? one : many}${filter}`
 }
 

@@ -1,6 +1,7 @@
 import type { ModalView } from '@slack/web-api'
 import type { Requester } from '../../domain/approval/people.ts'
 import type { ChangeKind } from '../../domain/policy/change-kind.ts'
+import { countMistakes } from '../../domain/text/nearest.ts'
 import type { Listing } from '../blocks/listing.ts'
 import type { Mrkdwn } from '../text/text.ts'
 import type { SlashCommand } from './handlers.ts'
@@ -69,10 +70,14 @@ export function findCommand(commands: Command[], words: string[]): { command: Co
   return longest && { command: longest, args: words.slice(longest.words.split(' ').length) }
 }
 
-/** Finds the command that a person meant with words such as `keys delete`. */
+/**
+ * Finds the command that a person meant with words such as `keys delete`, or `keys rotat`, which another command would take as its arguments.
+ */
 export function findMeant(commands: Command[], words: string[]): Command | undefined {
   const typed = words.slice(0, 2).join(' ').toLowerCase()
-  return commands.find(({ mistakes = [] }) => mistakes.includes(typed))
+  const [group = ''] = typed.split(' ')
+  const isMistyped = (command: string) => command.startsWith(`${group} `) && countMistakes(typed, command) === 1
+  return commands.find(({ mistakes = [] }) => mistakes.includes(typed)) ?? commands.find((command) => isMistyped(command.words))
 }
 
 /** Finds the commands that begin with this word or stand under this heading: those of `ip`, or of *Change*. */

@@ -37,7 +37,7 @@ test('a notice leads with the outcome, and ends with the alert', () => {
   const notice = nothingProposed({ name: 'NodeDown', link: 'http://prometheus:9090/graph' }, why, { command: '/infra', server: 'web-1' })
 
   expect(notice.text).toMatchInlineSnapshot(`
-    ":warning: *Nothing proposed* for \`web-1\`. The policy names no target for the site \`TYO\` of \`web-1\`. By hand: \`/infra evacuate web-1\`.
+    ":warning: *Alert for \`web-1\`: nothing was requested.* The policy names no target for the site \`TYO\` of \`web-1\`. By hand: \`/infra evacuate web-1\`.
     Alert \`NodeDown\`, <http://prometheus:9090/graph|open it> (\`prometheus:9090\`)"
   `)
 })
@@ -47,7 +47,7 @@ test('a notice about a server without Elastic IPs does not send people to an eva
   const notice = nothingProposed({ name: 'NodeDown' }, why, { command: '/infra', server: 'web-1', isEmpty: true })
 
   expect(notice.text).toMatchInlineSnapshot(`
-    ":warning: *Nothing proposed* for \`web-1\`. The account shows no Elastic IPs on web-1, so there is nothing to evacuate. See the server: \`/infra servers web-1\`.
+    ":warning: *Alert for \`web-1\`: nothing was requested.* The account shows no Elastic IPs on web-1, so there is nothing to evacuate. See the server: \`/infra servers web-1\`.
     Alert \`NodeDown\`"
   `)
 })
@@ -65,7 +65,7 @@ test('what an alert says is never markup', () => {
 
   expect(notice.text).not.toMatch(/<!|<https:\/\/evil/)
   expect(notice.text).toMatchInlineSnapshot(`
-    ":warning: *Nothing proposed*. The account shows no server \`&lt;!channel&gt; *Approved* ’x’ &lt;https://evil.example|open&gt; :white_check_mark:\`. Find the server with \`/infra servers\`, then run \`/infra evacuate\`.
+    ":warning: *Alert: nothing was requested.* The account shows no server \`&lt;!channel&gt; *Approved* ’x’ &lt;https://evil.example|open&gt; :white_check_mark:\`. Find the server with \`/infra servers\`, then run \`/infra evacuate\`.
     Alert \`&lt;!channel&gt; *Approved* ’x’ &lt;https://evil.example|open&gt; :white_check_mark:\`"
   `)
 })

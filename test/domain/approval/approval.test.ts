@@ -376,7 +376,7 @@ describe('who may stop the tracking', () => {
   })
 
   test('no other person, and no requester who became a guest', () => {
-    expect(codeOf(track(person('UDOV')))).toBe('not-an-approver')
+    expect(codeOf(track(person('UDOV')))).toBe('not-involved')
     expect(codeOf(track(person('UADA', 'guest')))).toBe('guest')
   })
 })

@@ -108,14 +108,14 @@ describe('the check of an evacuation', () => {
       ['203.0.113.4', 'not-chosen'],
     ])
     expect(explainEvacuation(warnings[0] ?? { code: '' })?.why).toBe(
-      '3 addresses are left out. 203.0.113.2 has status error. Only active Elastic IPs can be moved. The requester left out 203.0.113.3, 203.0.113.4.',
+      "3 addresses are left out. 203.0.113.2 has status error. Only active Elastic IPs can be moved. 203.0.113.3, 203.0.113.4 aren't part of this request.",
     )
   })
 
-  test('does not count the addresses if the requester left out all of them', () => {
+  test('does not count the addresses if none of them was chosen', () => {
     const { warnings = [] } = check({ listed: [ip(1), ip(2)] }, some(1))
 
-    expect(explainEvacuation(warnings[0] ?? { code: '' })?.why).toBe('The requester left out 203.0.113.2.')
+    expect(explainEvacuation(warnings[0] ?? { code: '' })?.why).toBe("203.0.113.2 isn't part of this request.")
   })
 
   test('refuses chosen addresses without a claim where they are, and says to untick those that cannot be moved', () => {
@@ -162,14 +162,14 @@ describe('the check of an evacuation', () => {
 
     expect(facts.items).toMatchObject([{ elasticIpId: 'eip_1', from: { id: 'sv_1', name: 'web-1' }, seenAgoMs: 12 * 60_000 }])
     expect(explainEvacuation(warnings[0] ?? { code: '' })?.why).toBe(
-      'The account shows no server for 1 address. It was on web-1 12 minutes before this request. Lockkeeper checks it again before the move.',
+      'The account shows no server for 1 address. Lockkeeper saw it on web-1 12 minutes before this request, and checks it again before the move.',
     )
   })
 
   test('takes what was seen longer ago only if it was chosen, and nothing that was not seen there', () => {
     const single = new Map([['eip_1', ip(1, { server: undefined })]])
     expect(check({ listed: [], single, seen: [seenOnWeb1(1, 2 * hour)] }, some(1)).facts.items).toHaveLength(1)
-    expect(refusal(() => check({ listed: [], single }, some(1)))).toContain("wasn't last seen on web-1 (past 24 h)")
+    expect(refusal(() => check({ listed: [], single }, some(1)))).toContain("Lockkeeper didn't see it on web-1 in the past 24 h")
   })
 
   test('names the state of the target once', () => {

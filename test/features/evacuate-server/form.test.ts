@@ -156,7 +156,7 @@ describe('the addresses in the form of an evacuation', () => {
   test('are replaced by a sentence if there are none', async () => {
     const addresses = await offer([])
     expect(readableBlocks(blocksWith(addresses).filter(({ type }) => type === 'section'))).toBe(
-      ':warning: Nothing to move. The account shows no Elastic IPs on `web-1`, nor any without a server that were last seen there (past 24 h).',
+      ':warning: Nothing to move. The account shows no Elastic IPs on `web-1`, and Lockkeeper saw none there in the past 24 h.',
     )
   })
 

@@ -67,15 +67,30 @@ test('a Home tab is watched for ten minutes after its person has opened it, and 
   expect(vi.getTimerCount()).toBe(0)
 })
 
-test('a Home tab without open requests, or of a person who may no longer see it, is not watched', async () => {
+test('a Home tab that could not be shown, or of a person who may no longer see it, is not watched', async () => {
   const { watch, change, published, reads } = startWatch({ publish: async () => undefined })
-  watch.watch(viewer('U0ADA00001'), [])
+  watch.watch(viewer('U0ADA00001'), undefined)
   watch.watch(ben, [{ id: 'move', revision: 3 }])
 
   change()
   await vi.advanceTimersByTimeAsync(minutes)
 
   expect([published, reads]).toEqual([[], [['move']]])
+})
+
+test('a Home tab is published again at once after a request of its person, also where it showed none, and reads nothing before', async () => {
+  const { watch, published, reads } = startWatch()
+  watch.watch(ben, [])
+  await vi.advanceTimersByTimeAsync(minutes)
+  expect([published, reads]).toEqual([[], []])
+
+  watch.outdate(ben.userId)
+  watch.outdate('U0ADA00001')
+  await vi.advanceTimersByTimeAsync(0)
+  expect(published).toEqual([ben.userId])
+  await vi.advanceTimersByTimeAsync(minutes)
+
+  expect(published).toEqual([ben.userId])
 })
 
 test('however many people have their Home tab open, at most 48 are published a minute, and each in its turn', async () => {

@@ -4,6 +4,8 @@ import type { Block, ElementState, FormValues, ModalView, Option } from './block
 export interface Person {
   id: string
   name: string
+  /** What Slack shows for a mention. */
+  handle: string
   title: string
   role: 'requester' | 'approver' | 'outsider'
   color: string
@@ -37,8 +39,8 @@ export type Breakage = { id: string; name: string; effect: string } & ({ kind: '
 export interface Workspace {
   team: { id: string; name: string }
   people: Person[]
-  /** People of other organisations. Only their names are needed. */
-  strangers: { id: string; name: string }[]
+  /** People of other organisations. */
+  strangers: { id: string; handle: string }[]
   channels: Channel[]
   bot: { id: string; name: string; homeTab: boolean }
   commands: Command[]

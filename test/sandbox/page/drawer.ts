@@ -50,7 +50,7 @@ export function createDrawer({ api, notify, update }: DrawerOptions) {
 
   function stateOf(id: string): string | undefined {
     const breakage = breakages.find((one) => one.id === id)
-    return breakage && `${isBroken(breakage) ? 'Broken now' : 'No longer broken'}: ${breakage.name}.`
+    return breakage && `${isBroken(breakage) ? 'Switched on' : 'Switched off again'}: “${breakage.name}”.`
   }
 
   function setOpen(next: boolean) {

@@ -41,7 +41,7 @@ export function createHint({ fill, actAs, goTo, open, show, beside, update }: Hi
     const who = html`<strong>You are ${firstName(me)}${me.role === 'requester' ? ' and may request changes' : `, ${roles[me.role]}`}.</strong>`
     switch (step.is) {
       case 'request':
-        return html`${who} Type ${command('/infra ip move')} below, press Enter and fill in the form.`
+        return html`${who} Type ${command('/infra ip move')} below, send it and fill in the form.`
       case 'go-to':
         return html`${who} Lockkeeper takes requests in ${link(`#${step.channel.name}`, () => goTo(step.channel.id))}.`
       case 'ask-for-request':
@@ -55,10 +55,10 @@ export function createHint({ fill, actAs, goTo, open, show, beside, update }: Hi
         return html`${who} ${link('A request', () => show(step.request))} needs your approval: press <strong>Approve</strong> or
           <strong>Reject</strong>.`
       case 'create-key':
-        return html`${who} ${link('Your key', () => show(step.request))} is approved: press <strong>Create key</strong>.`
+        return html`${who} ${link('Your request', () => show(step.request))} is approved: press <strong>${step.request.next}</strong>.`
       case 'switch-to-requester':
         return html`${who}
-        ${step.why === 'report' ? 'The result is in the thread.' : 'The key is approved. Only its requester can create it.'}
+        ${step.why === 'report' ? 'The result is in the thread.' : `It is approved. Only its requester can press ${step.request.next}.`}
         ${switchTo(step.to, 'Now switch to')}`
       case 'wait':
         return html`${who} Lockkeeper makes the change and reports in the ${link('thread', () => open(step.request))}. A move takes about ten

@@ -13,6 +13,8 @@ export interface ShownRequest {
   approvedBy: string[]
   /** `waits`: for an approver. `to-create`: the requester can create the key. */
   stage: 'waits' | 'to-create' | 'runs' | 'ended'
+  /** The button that its requester presses next, such as *Create key*. Empty if there is none. */
+  next: string
   /** Whether its thread says how it ended. A withdrawn request has no report. */
   isReported: boolean
   /** The stamp of the message below that shows a token to this person alone. */
@@ -27,6 +29,7 @@ export function requestsIn(messages: Message[]): ShownRequest[] {
     requester: requesterOf(message),
     approvedBy: approversIn(message),
     stage: stageOf(message),
+    next: elementsIn(message.blocks ?? []).find(({ action_id: id }) => id === stageButtons.handOver)?.text?.text ?? '',
     isReported: messages.some((reply) => reply.threadTs === message.ts && isEnd(reply)),
     tokenTs: messages.findLast((later) => later.channel === message.channel && later.ts > message.ts && showsToken(later))?.ts,
   }))
@@ -87,6 +90,9 @@ function stageOf({ blocks = [] }: Message): ShownRequest['stage'] {
 }
 
 function buttonsIn(blocks: NonNullable<Message['blocks']>): string[] {
-  const actions = blocks.filter(({ type }) => type === 'actions')
-  return actions.flatMap(({ elements = [] }) => (elements as Element[]).map(({ action_id }) => action_id ?? ''))
+  return elementsIn(blocks).map(({ action_id }) => action_id ?? '')
+}
+
+function elementsIn(blocks: NonNullable<Message['blocks']>): Element[] {
+  return blocks.filter(({ type }) => type === 'actions').flatMap(({ elements = [] }) => elements as Element[])
 }

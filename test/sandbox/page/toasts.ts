@@ -30,9 +30,13 @@ export function createToasts({ workspace, me, onlyMe, open, update }: ToastsOpti
     update()
   }
 
+  function firstNameOf(personId: string): string {
+    return workspace.people.find(({ id }) => id === personId)?.name.split(' ')[0] ?? personId
+  }
+
   function whose(people: string[]): string {
     if (people.length === 1 && people[0] === me()) return 'Your phone'
-    const owners = people.map((id) => `${workspace.people.find((person) => person.id === id)?.name.split(' ')[0] ?? id}'s`)
+    const owners = people.map((id) => `${firstNameOf(id)}'s`)
     return `${new Intl.ListFormat('en').format(owners)} ${people.length === 1 ? 'phone' : 'phones'}`
   }
 
@@ -41,6 +45,8 @@ export function createToasts({ workspace, me, onlyMe, open, update }: ToastsOpti
     const names = namesOf(workspace, me())
     const as = people.includes(me()) ? me() : (people[0] ?? me())
     const isBot = user === workspace.bot.id
+    const known = workspace.people.find(({ id }) => id === user)
+    const from = isBot ? workspace.bot.name : (known?.name ?? user)
     const where = workspace.channels.find(({ id }) => id === channel)?.name
     const act = () => {
       remove(toast)
@@ -50,15 +56,11 @@ export function createToasts({ workspace, me, onlyMe, open, update }: ToastsOpti
       <div class="toast-phone">${icons.phone}<span>${whose(people)}</span></div>
       <button type="button" class="icon-button toast-close" aria-label="Dismiss" @click=${() => remove(toast)}>${icons.close}</button>
       <button type="button" class="toast-body" @click=${act}>
-        ${avatar(
-          isBot,
-          names.user(user) ?? user,
-          workspace.people.find(({ id }) => id === user),
-        )}
+        ${avatar(isBot, from, known)}
         <span class="toast-words">
-          <span class="toast-from">${names.user(user)}${where ? ` in #${where}` : nothing}</span>
+          <span class="toast-from">${from}${where ? ` in #${where}` : nothing}</span>
           <span class="toast-text">${unbrokenWords(mrkdwnWords(text, names))}</span>
-          <span class="toast-open">${as === me() ? 'Open' : `Open as ${names.user(as)?.split(' ')[0]}`}</span>
+          <span class="toast-open">${as === me() ? 'Open' : `Open as ${firstNameOf(as)}`}</span>
         </span>
       </button>
     </div>`

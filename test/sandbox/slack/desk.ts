@@ -42,9 +42,9 @@ export function createDesk(options: DeskOptions) {
       team: { id: team.id, name: team.name },
       people: workspace.people
         .filter(({ isStranger, deleted }) => !isStranger && !deleted)
-        .map(({ id, name, title, role, color }) => ({ id, name, title, role, color })),
+        .map(({ id, name, handle, title, role, color }) => ({ id, name, handle, title, role, color })),
       // Nobody acts as them on the page, but messages of the bot need their names.
-      strangers: workspace.people.filter(({ isStranger }) => isStranger).map(({ id, name }) => ({ id, name })),
+      strangers: workspace.people.filter(({ isStranger }) => isStranger).map(({ id, handle }) => ({ id, handle })),
       channels: workspace.channels
         .filter(({ isGroupDirect }) => !isGroupDirect)
         .map(({ id, name, topic, isPrivate = false, isShared = false }) => ({ id, name, topic, isPrivate, isShared })),

@@ -9,7 +9,7 @@ export function refusedSentence(entry: AuditEntry, subject: string, catalog: Wor
   const { by, at } = entry
   const parts = [...unknownAttempt(entry), ...whyRefused(entry, catalog.labelOf)]
   const who = by === undefined ? 'Someone' : mention(by)
-  return joinMrkdwn([mrkdwn`${who} ${attemptWords(entry, catalog, subject)}, ${dateTime(at)}`, ...parts], ': ')
+  return joinMrkdwn([mrkdwn`${who} tried ${attemptWords(entry, catalog, subject)}, ${dateTime(at)}`, ...parts], ': ')
 }
 
 /** Says why something was refused. Returns an empty list if the entry has no cause. */
@@ -18,16 +18,16 @@ export function whyRefused({ causes = [] }: AuditEntry, labelOf: LabelOf): Mrkdw
   return words.length > 0 ? [joinMrkdwn(words, ' ')] : []
 }
 
-/** Says what somebody tried: `tried to evacuate a server`, `tried to approve this request`. */
+/** Says what somebody tried: `to evacuate a server`, `to approve this request`. */
 export function attemptWords(entry: AuditEntry, catalog: WordsOfChanges, subject?: string): Mrkdwn {
   const { attempted, kind, text } = entry
-  if (attempted === 'request') return mrkdwn`tried to request ${kind === undefined ? 'something' : catalog.labelOf(kind)}`
-  if (attempted === 'read') return mrkdwn`tried to ${useWords(text)}`
+  if (attempted === 'request') return mrkdwn`to request ${kind === undefined ? 'something' : catalog.labelOf(kind)}`
+  if (attempted === 'read') return mrkdwn`to ${useWords(text)}`
   const own = subjectOf(entry, catalog)
   const what = own === undefined ? undefined : own === subject ? mrkdwn`this request` : quotation(own)
   const verb = verbOf(attempted)
-  if (verb === undefined) return mrkdwn`tried an unknown action${what === undefined ? '' : mrkdwn` on ${what}`}`
-  return mrkdwn`tried to ${verb} ${what ?? 'a request'}`
+  if (verb === undefined) return mrkdwn`an unknown action${what === undefined ? '' : mrkdwn` on ${what}`}`
+  return mrkdwn`to ${verb} ${what ?? 'a request'}`
 }
 
 /** Says how somebody tried to use Lockkeeper. A mistyped command, or a button of another version, is shown as it is. */

@@ -1,4 +1,4 @@
-import type { Origin } from '../../../domain/approval/origin.ts'
+import { isMachine, type Origin } from '../../../domain/approval/origin.ts'
 import type { ChangeKind } from '../../../domain/policy/change-kind.ts'
 import { canReverse, isOpen, type LinkTo, type Request } from '../../../domain/request/request.ts'
 import { restOf } from '../../../domain/request/request-item.ts'
@@ -64,7 +64,7 @@ export function createRequestAgain({ requests, catalog, access, forms, freshForm
 
   const openAgain = opener((request) => {
     const { input, facts } = catalog.open(request)
-    return { filling: { input, facts, reason: request.reason } }
+    return { filling: { input, facts, reason: reasonAgain(request) } }
   })
 
   const openReverse = opener((request, userId) => {
@@ -81,10 +81,15 @@ export function createRequestAgain({ requests, catalog, access, forms, freshForm
     const { change, input, facts } = catalog.open(request)
     const rest = restOf(request.items ?? []).map(({ id }) => id)
     if (isOpen(request.state) || !change.items || rest.length === 0) throw new Refusal(tooLate(request, userId))
-    return { filling: { input: change.items.narrow(input, rest), facts, reason: request.reason } }
+    return { filling: { input: change.items.narrow(input, rest), facts, reason: reasonAgain(request) } }
   })
 
   return { openAgain, openReverse, openRetry }
+}
+
+/** What an alert gave as the reason may no longer be true when a person requests it again. */
+function reasonAgain({ origin, reason }: Request): string | undefined {
+  return isMachine(origin) ? undefined : reason
 }
 
 const cannot = mrkdwn`This can't be requested from here. Use the command.`

@@ -1,6 +1,7 @@
 import type { ModalView } from '@slack/web-api'
 import type { Origin } from '../../../domain/approval/origin.ts'
 import type { Requester } from '../../../domain/approval/people.ts'
+import { CheckFailed } from '../../../domain/errors/errors.ts'
 import { reasonBlockId } from '../../../slack/blocks/reason-input.ts'
 import type { CommandCall } from '../../../slack/commands/commands.ts'
 import type { OpenForm } from '../../../slack/commands/forms/form.ts'
@@ -96,7 +97,8 @@ export async function submitFromForm<Input, Facts>(
       words: submittedWords(await submit({ change, input, origin, reason, undoes, fromMessage: before?.message, deliveryKey })),
     }
   } catch (error) {
-    const problem = toUserWords(nothingRequested(error))
+    // The form stays open beside the words of a check.
+    const problem = toUserWords(error instanceof CheckFailed ? error : nothingRequested(error))
     if (problem === undefined) throw error
     return { is: 'refused', problems: { [fieldOf(error, blockId)]: problem }, again }
   }

@@ -89,13 +89,15 @@ export function createSubmit({ signatures, store, access, deliver, wake, names, 
     const moreResources = change.moreResources?.(input, facts)
     const at = await store.now()
     const changed = { resource, subject: change.subject(facts), others: moreResources ?? [], names: itemNamesOf(change, facts) }
-    const warnings = [...(preflight.warnings ?? []), ...(await lastChangesBefore(at, changed))]
     const draft = { input, facts }
     const project = projectOf(change, facts)
     const { rule, unchecked } = await access.admit(origin, { kind: change.kind, project, requester, reason, draft })
     // The command ended with *because*, so the person wanted to give a reason.
     if (submitted.reason === '') throw new ReasonRequired(undefined, draft)
     const undoes = await findUndone(submitted.undoes, { change, input, facts })
+    // A request that undoes the last change names it elsewhere.
+    const lastChanges = (await lastChangesBefore(at, changed)).filter(({ requestId }) => requestId !== undoes?.id)
+    const warnings = [...(preflight.warnings ?? []), ...lastChanges]
     return { input, facts, resource, moreResources, unchecked: [...preflight.unchecked, ...unchecked], warnings, rule, reason, undoes, at }
   }
 

@@ -35,12 +35,13 @@ export function detailsBlocks(view: CardView): KnownBlock[] {
 
 /** Lists what happened, in the order of time. */
 function timeline({ request }: CardView): Mrkdwn[] {
+  const isSeveral = (request.items ?? []).length > 1
   const { sentAt, acceptedAt, lateAt, endedAt, stoppedBy, state } = request
   const stopped = state === 'untracked' && stoppedBy !== undefined
   return [
     ...history({ request }, exactTime),
     ...at(sentAt, 'Sent to the account API'),
-    ...at(acceptedAt, 'Accepted by the account API'),
+    ...at(acceptedAt, isSeveral ? 'First accepted by the account API' : 'Accepted by the account API'),
     ...at(lateAt, 'Reported as late'),
     ...(stopped && endedAt !== undefined ? [mrkdwn`Tracking stopped by ${mention(stoppedBy)}, ${exactTime(endedAt)}`] : []),
     ...(stopped || state === 'rejected' ? [] : at(endedAt, 'Ended')),

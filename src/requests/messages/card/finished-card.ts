@@ -5,13 +5,13 @@ import { reasonBlocks } from '../../../slack/blocks/reason.ts'
 import { truncate } from '../../../slack/text/cut-text.ts'
 import { phraseWords } from '../../../slack/text/phrase-words.ts'
 import { code, type Mrkdwn, mrkdwn } from '../../../slack/text/text.ts'
-import { notesOnDone } from '../items/item-outcomes.ts'
+import { notesOnDone, outcomeBlocks, outcomeLines } from '../items/item-outcomes.ts'
 import type { ItemView } from '../items/item-view.ts'
 import { isOne, isPartlyDone, itemBlocks, itemLines, movedCount, othersMayFinish, unsentOf, unsentWords } from '../items/items.ts'
 import { endingWords } from '../refusals/causes.ts'
 import { isDistrusted } from '../refusals/unverified.ts'
 import type { CardView } from './card-view.ts'
-import { prefixOf } from './open-card.ts'
+import { emergencyLabel, emergencyReason, prefixOf } from './open-card.ts'
 import { whoAndWhen } from './who-and-when.ts'
 
 type Finished = Exclude<StoredState, 'waiting' | 'approved' | 'starting' | 'tracking' | 'unknown'>
@@ -45,16 +45,16 @@ export function finishedBlocks(view: CardView): KnownBlock[] {
   const left = notMoved(view)
   return [
     ...wholeSection(whatHappened(view)),
-    ...itemBlocks(left, { hasBegun: true }),
+    ...(tellWhy(left) ? outcomeBlocks(left) : itemBlocks(left, { hasBegun: true })),
     ...rejectionBlocks(view.request),
     ...context([whoAndWhen(view)]),
-    ...requestedBecause(view.request).flatMap((line) => context([line])),
+    ...reasonLines(view.request).flatMap((line) => context([line])),
   ]
 }
 
 /** Says the same without blocks. */
 export function finishedText(view: CardView): Mrkdwn[] {
-  return [...outcomeText(view), ...requestedBecause(view.request)]
+  return [...outcomeText(view), ...reasonLines(view.request)]
 }
 
 /** Says the same without the reason of the request, which the details have elsewhere. */
@@ -62,7 +62,17 @@ export function outcomeText(view: CardView): Mrkdwn[] {
   const { state, decision } = view.request
   const reason = state === 'rejected' && decision?.reason ? [mrkdwn`${rejectionLabel}: ${code(decision.reason)}`] : []
   const left = notMoved(view)
-  return [whatHappened(view), ...(left.length > 0 ? [itemLines(left, { hasBegun: true })] : []), ...reason, whoAndWhen(view)]
+  return [
+    whatHappened(view),
+    ...(left.length > 0 ? [tellWhy(left) ? outcomeLines(left) : itemLines(left, { hasBegun: true })] : []),
+    ...reason,
+    whoAndWhen(view),
+  ]
+}
+
+/** Whether a message has room for the reason of each item. The report has them all. */
+function tellWhy(left: ItemView[]): boolean {
+  return left.length <= 5
 }
 
 /** The items that are not done, of a request that was sent. Why a single one is not done follows the title. */
@@ -133,6 +143,9 @@ export function rejectionBlocks({ state, decision }: Request): KnownBlock[] {
 /** The most of a reason that the small print shows. The details show it whole. */
 const mostOfReason = 150
 
-function requestedBecause({ reason }: Request): Mrkdwn[] {
-  return reason ? [mrkdwn`Reason: ${code(truncate(reason, mostOfReason, 'plain'))}`] : []
+function reasonLines(request: Request): Mrkdwn[] {
+  const line = (label: string, text: string | undefined) => (text ? [mrkdwn`${label}: ${code(truncate(text, mostOfReason, 'plain'))}`] : [])
+  // The reason of a rejection stands above.
+  const label = request.state === 'rejected' ? 'Requested because' : 'Reason'
+  return [...line(label, request.reason), ...line(emergencyLabel, emergencyReason(request))]
 }

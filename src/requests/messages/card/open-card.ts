@@ -90,9 +90,9 @@ export function contentInWords(view: CardView): Mrkdwn[] {
   ]
 }
 
-const emergencyLabel = 'Reason for the emergency approval'
+export const emergencyLabel = 'Reason for the emergency approval'
 
-function emergencyReason({ decision }: Request): string | undefined {
+export function emergencyReason({ decision }: Pick<Request, 'decision'>): string | undefined {
   return decision?.breakGlass ? decision.reason : undefined
 }
 

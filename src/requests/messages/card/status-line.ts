@@ -16,11 +16,11 @@ export function statusLine({ request, description, items, rule, handoverLabel, i
     case 'waiting':
       if (!isKnown) return mrkdwn`${requester} needs approval, but this message has no buttons. Nobody can approve it here.`
       return request.needsApproval
-        ? mrkdwn`${neededApproval(request, rule)}${cc(rule)}`
+        ? mrkdwn`${neededApproval(request, rule)}${cc(rule)}${handoverLabel ? mrkdwn` Approval changes nothing yet: ${requester} then presses *${handoverLabel}*.` : ''}`
         : mrkdwn`${requester} requested this. No approval needed. Starting.`
     case 'approved':
       return handoverLabel
-        ? mrkdwn`:white_check_mark: *Approved.* ${requester}, press *${handoverLabel}* by ${dateTime(request.expiresAt)}. The token is shown once, only to you.`
+        ? mrkdwn`:white_check_mark: *Approved.* ${requester}, press *${handoverLabel}* by ${dateTime(request.expiresAt)}. The token is shown once, and nobody else sees it.`
         : mrkdwn`:white_check_mark: *Approved.* ${request.unreadAt === undefined ? 'Starting.' : waitsForAccount}`
     case 'starting':
       return mrkdwn`:arrow_forward: *Sent.* Waiting for the account API.`

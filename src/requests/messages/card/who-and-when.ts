@@ -6,6 +6,9 @@ import { shortId, timeTakenWords } from '../words.ts'
 import { approversOfRequest, decider } from './approvals.ts'
 import type { CardView } from './card-view.ts'
 
+/** The states of requests that ended before anything was sent. */
+const unsent: readonly string[] = ['rejected', 'withdrawn', 'expired', 'voided']
+
 /** `Requested by @Ada, approved by @Ben  ·  2:13 PM  ·  took 43 s  ·  Request b7e23ec2  ·  Undoes request 80fbcd61` */
 export function whoAndWhen({ request, undoes }: Pick<CardView, 'request' | 'undoes'>): Mrkdwn {
   const took = request.state === 'done' || request.state === 'failed' ? timeTakenWords(request) : undefined
@@ -14,7 +17,7 @@ export function whoAndWhen({ request, undoes }: Pick<CardView, 'request' | 'undo
     when(request),
     ...(took === undefined ? [] : [mrkdwn`${took}`]),
     mrkdwn`Request ${code(shortId(request))}`,
-    ...(undoes ? [undoneWords(undoes)] : []),
+    ...(undoes ? [undoneWords(undoes, { isUnsent: unsent.includes(request.state) })] : []),
   ]
   return joinMrkdwn(parts, '  ·  ')
 }

@@ -22,7 +22,7 @@ export function rejectForm(metadata: Metadata, title: Phrase, problem?: Mrkdwn, 
     blocks: [
       ...problemBlocks(problem),
       ...wholeSection(boldPhrase(title)),
-      decisionReason('The requester will see this in the thread.', entered),
+      decisionReason('Everyone in the channel can read it in the thread.', entered),
     ],
   })
 }

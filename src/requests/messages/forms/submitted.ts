@@ -78,9 +78,10 @@ export function tooLongReason(length: number): Mrkdwn {
 
 /** Only the requester reads this, so the mentions in it notify nobody. */
 function whatFollows({ asked, handoverLabel }: SubmitOutcome): Mrkdwn {
-  const handover = handoverLabel && mrkdwn`press *${handoverLabel}* on its message. The token is created then and shown only to you.`
+  const handover =
+    handoverLabel && mrkdwn`press *${handoverLabel}* on the request message. Only then the token is created, and only you see it.`
   if (!asked) return handover ? mrkdwn`No approval needed: ${handover}` : mrkdwn`No approval needed. The result will be in its thread.`
-  return mrkdwn`It needs approval from ${asked.approvers} by ${asked.until}. ${handover ? mrkdwn`Then ${handover}` : "Nothing changes until it's approved."}`
+  return mrkdwn`It needs approval from ${asked.approvers} by ${asked.until}. ${handover ? mrkdwn`After that, ${handover}` : "Nothing changes until it's approved."}`
 }
 
 function whatHoldsIt({ asked, handoverLabel }: SubmitOutcome): Mrkdwn {

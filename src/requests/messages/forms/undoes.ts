@@ -6,7 +6,7 @@ export function undoesWords(undone: { id: string; link?: string | undefined }): 
   return mrkdwn`${undoneWords(undone)}.`
 }
 
-/** Says the same without a full stop, for the small print. */
-export function undoneWords({ id, link: address }: { id: string; link?: string | undefined }): Mrkdwn {
-  return mrkdwn`Undoes ${link(address, `request ${shortId({ id })}`)}`
+/** Says the same without a full stop, for the small print. `isUnsent`: it ended before anything was sent. */
+export function undoneWords({ id, link: address }: { id: string; link?: string | undefined }, { isUnsent = false } = {}): Mrkdwn {
+  return mrkdwn`${isUnsent ? 'Was to undo' : 'Undoes'} ${link(address, `request ${shortId({ id })}`)}`
 }

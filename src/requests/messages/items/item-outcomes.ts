@@ -12,7 +12,7 @@ import { itemStateWords, stateLine } from './items.ts'
 const columns: Columns<ItemView> = [
   { header: 'Address', cell: ({ name }) => code(name) },
   { header: 'Outcome', cell: ({ state }) => itemStateWords(state) },
-  { header: 'Time', cell: timeTaken, ifAny: true },
+  { header: 'Took', cell: timeTaken, ifAny: true },
 ]
 
 /** A narrow screen cuts this column off. */

@@ -44,7 +44,8 @@ export function movedCount(items: Pick<ItemView, 'state'>[]): string {
  */
 export function stateWithCount({ state, items = [] }: WithItems, underway?: string): string {
   const words = state === 'failed' && isPartlyDone(items) ? 'partly done' : stateWords({ state }, underway)
-  return items.length < 2 || state === 'done' ? words : `${words}, ${movedCount(items)}`
+  if (items.length < 2 || state === 'done') return words
+  return state === 'untracked' ? `${words}, ${movedCount(items)} before` : `${words}, ${movedCount(items)}`
 }
 
 /** Says how many items were not sent when the tracking was stopped: `7 of 12 weren't sent.` Undefined if all were. */

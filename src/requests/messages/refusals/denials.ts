@@ -1,7 +1,7 @@
 import { Denial, type DeniedAction } from '../../../domain/approval/denial.ts'
 import { alertsRequester } from '../../../domain/approval/origin.ts'
 import type { Finding } from '../../../domain/change/finding.ts'
-import type { Group } from '../../../domain/policy/policy.ts'
+import { approversOf, type Group } from '../../../domain/policy/policy.ts'
 import { alternatives, channelMention, code, type Mrkdwn, mention, mrkdwn } from '../../../slack/text/text.ts'
 import { whoApproves, whoIsIn } from '../approvers.ts'
 import { ruleWords } from '../rule-words.ts'
@@ -55,6 +55,10 @@ export function denialWords(denial: Denial, labelOf: LabelOf, command = ''): Mrk
       return mrkdwn`You can't request this here. These requesters can: ${whoIsIn(denial.requesters)}. Ask one of them, or the people who run Lockkeeper.`
     case 'not-an-approver':
       return mrkdwn`You aren't an approver of this request. ${whoApproves(denial.approvers)} can approve or reject it.`
+    case 'not-involved': {
+      const requester = denial.requester === alertsRequester ? mrkdwn`` : mrkdwn`${mention(denial.requester)}, who requested this, and `
+      return mrkdwn`Only ${requester}its approvers (${whoIsIn(approversOf(denial.approvers))}) can stop or resume the tracking.`
+    }
     case 'too-few-approvers':
       return mrkdwn`Not enough approvers: ${ruleWords(denial.rule)} needs ${denial.needed}${denial.requester === undefined ? ' besides you' : ''}. Nothing was requested. The people who run Lockkeeper can add active members to the rule.`
     case 'group-unknown':

@@ -1,5 +1,5 @@
 import { isMachine } from '../../../domain/approval/origin.ts'
-import type { Request } from '../../../domain/request/request.ts'
+import { isOpen, type Request } from '../../../domain/request/request.ts'
 import { code, type Mrkdwn, mention, mrkdwn } from '../../../slack/text/text.ts'
 import { stateWords } from '../words.ts'
 import { explainAll } from './causes.ts'
@@ -26,8 +26,12 @@ export function tooLate(request: Request, clickerId: string): Mrkdwn {
       return mrkdwn`Canceled: the account changed since the request. Nothing was done.`
     case 'waiting':
       return mrkdwn`This request still needs approval. ${changedNothing}`
+    case 'approved':
+      return mrkdwn`Already approved${who}. ${clickedInVain}`
     default:
-      return mrkdwn`Already approved${who}.${request.state === 'approved' ? '' : ` Status: ${stateWords(request)}.`} ${clickedInVain}`
+      return isOpen(request.state)
+        ? mrkdwn`Already approved${who}. Status: ${stateWords(request)}. ${clickedInVain}`
+        : mrkdwn`This request has ended. Status: ${stateWords(request)}. ${clickedInVain}`
   }
 }
 

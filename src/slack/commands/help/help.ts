@@ -71,6 +71,12 @@ export function notUnderstood(words: string[]): Mrkdwn[] {
   return words.length === 0 ? [] : [mrkdwn`Not understood: ${code(truncate(words.join(' '), 80, 'plain'))}.`]
 }
 
+/** Says that nothing was requested, and how the command is used. `rest`: the words that are too many, which may be a reason. */
+export function wrongUsage(rest: string[], usage: Mrkdwn): Mrkdwn {
+  const reason = rest.length > 0 ? [mrkdwn`To give a reason, write ${code('because')} before it.`] : []
+  return joinMrkdwn([mrkdwn`Nothing was requested.`, ...notUnderstood(rest), usage, ...reason], ' ')
+}
+
 /** Says that a command takes no arguments. */
 export function takesNone({ words }: Command, args: string[], name: string): Mrkdwn {
   return joinMrkdwn([mrkdwn`${code(`${name} ${words}`)} takes no arguments.`, ...notUnderstood(args)], ' ')

@@ -31,9 +31,13 @@ function readingOf(words: string[], command: string): { mistakes: number; typed:
   return readings.reduce((best, reading) => (reading.mistakes < best.mistakes ? reading : best))
 }
 
-/** Allows half as many mistakes as the longest word has letters, because two letters that changed places count as two mistakes. */
+/**
+ * Allows half as many mistakes as the longest word has letters, because two letters that changed places count as two mistakes. Of three letters
+ * two must be right: `ips` means `ip list` rather than `vms`.
+ */
 function mostMistakes(command: string): number {
-  return Math.ceil(Math.max(...command.split(' ').map((word) => word.length)) / 2)
+  const longest = Math.max(...command.split(' ').map((word) => word.length))
+  return longest > 3 ? Math.ceil(longest / 2) : 1
 }
 
 /** Finds the commands whose first word was probably meant: `ips` is near to `ip`, the first word of `ip move` and `ip list`. */

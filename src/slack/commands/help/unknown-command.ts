@@ -21,9 +21,10 @@ export function unknownCommand(commands: Command[], words: string[], name: strin
 /** Says that there is no such command, and which ones exist instead. Each takes over the words after those that stand for it. */
 export function notACommand(words: string[], meant: Suggestion[], name: string): Mrkdwn {
   const whole = meant.map(({ command, typed }) => ({ words: command, args: words.slice(typed) }))
+  const isOneWord = meant.length > 0 && meant.every(({ typed }) => typed === 1)
   const namesHelp = meant.some(({ command }) => command === 'help')
   const sentences = [
-    mrkdwn`${code(`${name} ${typedWords(words)}`)} isn't a command.`,
+    mrkdwn`${code(`${name} ${typedWords(words.slice(0, isOneWord ? 1 : 2))}`)} isn't a command.`,
     ...(whole.length > 0 ? [didYouMean(name, whole)] : []),
     ...(namesHelp ? [] : [mrkdwn`See ${code(`${name} help`)}.`]),
   ]

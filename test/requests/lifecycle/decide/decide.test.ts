@@ -324,7 +324,7 @@ describe('the tracking', () => {
     const { decide, record, now } = startDecide({ approve: approveBy(1, chiara) })
     const request = await record({}, ...untilTracking)
 
-    await expect(decide.stopTracking(request, ben)).rejects.toThrow("You aren't an approver of this request")
+    await expect(decide.stopTracking(request, ben)).rejects.toThrow('can stop or resume the tracking')
 
     expect((await now(request)).state).toBe('tracking')
   })

@@ -81,7 +81,7 @@ describe('a finished request', () => {
       :no_entry: *Rejected*  ·  Move \`203.0.113.10\`: \`web-1\` → \`web-2\`
       Rejected because: Not during the sale, see [https://status.nimbus.example]
       (Requested by <@U0ADA00001>, rejected by <@U0BEN00001>  ·  14:13  ·  Request \`b7e23ec2\`)
-      (Reason: \`see https://tickets.nimbus.example/OPS-1\`)
+      (Requested because: \`see https://tickets.nimbus.example/OPS-1\`)
       [Request again] [Details]
 
       :leftwards_arrow_with_hook: *Withdrawn*  ·  Move \`203.0.113.10\`: \`web-1\` → \`web-2\`
@@ -102,6 +102,7 @@ describe('a finished request', () => {
       :large_green_circle: *Done*  ·  Move \`203.0.113.10\`: \`web-1\` → \`web-2\`
       (:rotating_light: *Emergency approval:* requested and approved by <@U0ADA00001> alone  ·  14:13  ·  took 1 min  ·  Request \`b7e23ec2\`)
       (Reason: \`see https://tickets.nimbus.example/OPS-1\`)
+      (Reason for the emergency approval: \`web-1 burns\`)
       [Details]"
     `)
   })
@@ -116,7 +117,7 @@ describe('a finished request', () => {
       ":no_entry: *Rejected*  ·  [production] Move \`203.0.113.10\`: \`web-1\` → \`web-2\`
       Rejected because: \`Not *now*\`
       Requested by <@U0ADA00001>, rejected by <@U0BEN00001>  ·  14:13  ·  Request \`b7e23ec2\`
-      Reason: \`see https://tickets.nimbus.example/OPS-1\`"
+      Requested because: \`see https://tickets.nimbus.example/OPS-1\`"
     `)
   })
 

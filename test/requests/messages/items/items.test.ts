@@ -101,7 +101,9 @@ describe('the card of a request of several', () => {
     const { text } = approvalCard(view)
 
     expect(text).toContain(':large_orange_circle: *Partly done*')
-    expect(text).toContain('1 of 3 moved.\n:red_circle: `203.0.113.2`  failed\n:large_orange_circle: `203.0.113.3`  superseded')
+    expect(text).toContain(
+      '1 of 3 moved.\n:red_circle: `203.0.113.2`  failed. 203.0.113.2 has status error.\n:large_orange_circle: `203.0.113.3`  superseded. 203.0.113.3 is on web-9.',
+    )
     expect(labels(view)).toEqual(['Retry the rest', 'Move back', 'Details'])
   })
 
@@ -203,7 +205,7 @@ describe('the report of a request of several', () => {
     const { asText, table, tableText, above } = layoutsOf(mixed, 'failed', 'ended')
 
     expect(table).toEqual([
-      'Address | Outcome | Time',
+      'Address | Outcome | Took',
       '203.0.113.2 | failed | 3 s',
       '203.0.113.3 | superseded | 20 s',
       '203.0.113.1 | moved | 41 s',
@@ -218,7 +220,7 @@ describe('the report of a request of several', () => {
     const items = Array.from({ length: 6 }, (_, index) => item(index, { state: 'failed', ...took(1), ending: { why: 'No.' } }))
     const { table, above } = layoutsOf(items, 'failed', 'ended')
 
-    expect(table?.slice(0, 2)).toEqual(['Address | Outcome | Time | Why', '203.0.113.0 | failed | 1 s | No.'])
+    expect(table?.slice(0, 2)).toEqual(['Address | Outcome | Took | Why', '203.0.113.0 | failed | 1 s | No.'])
     expect(above).toBe('Check the account before you request it again.')
   })
 
@@ -226,7 +228,7 @@ describe('the report of a request of several', () => {
     const items = Array.from({ length: 50 }, (_, index) => item(index, { state: 'done', ...took(index + 1) }))
     const { table } = layoutsOf(items, 'done', 'ended')
 
-    expect(table?.slice(0, 2)).toEqual(['Address | Outcome | Time', '203.0.113.0 | moved | 1 s'])
+    expect(table?.slice(0, 2)).toEqual(['Address | Outcome | Took', '203.0.113.0 | moved | 1 s'])
     expect(table).toHaveLength(51)
   })
 

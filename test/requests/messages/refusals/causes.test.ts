@@ -99,7 +99,7 @@ describe('findings in words', () => {
       whether web-2 is in the same project (both are called storefront, but their ids differ)
       whether web-2 is in the same site (the account API doesn't show it)
       whether another server is called web-2 (couldn't read all servers)
-      web-2 has status off. The address doesn't answer there until the server is on.
+      web-2 has status off. Addresses on it answer only once it is on.
       web-2 is locked on the account.
       web-2 has the label “do not touch before the sale”.
       Another server (sv_9) is also called web-2. This move goes to sv_2.
@@ -163,6 +163,7 @@ describe('findings in words', () => {
   test('of a new key', () => {
     const examples: NewKeyFinding[] = [
       { code: 'name-taken', name: 'ci-deploy' },
+      { code: 'same-name', name: 'ci-deploy', others: ['tok_1'], count: 1 },
       { code: 'keys-unread' },
       { code: 'full-access-from-everywhere' },
       { code: 'created-unseen', resourceId: 'tok_1' },
@@ -172,6 +173,7 @@ describe('findings in words', () => {
     ]
     expect(wordsOf(schemaOfNewKeys, examples, newKeyWords)).toMatchInlineSnapshot(`
       "An API key called ci-deploy already exists.
+      Another API key (tok_1) is already called ci-deploy.
       whether such a key already exists (the account API didn't answer)
       The key gives full access from any IP.
       Nobody saw the token of the created key (tok_1), so Lockkeeper deleted it.
@@ -191,6 +193,7 @@ describe('findings in words', () => {
       { code: 'token-stops', verb: 'revoke' },
       { code: 'key-history', usedAgoMs: 300_000, ageMs: 86_400_000, creator: 'U0ADA00001' },
       { code: 'key-history' },
+      { code: 'key-history', ageMs: 86_400_000, changedAgoMs: 600_000 },
       { code: 'full-access-from-everywhere' },
       { code: 'token-changed' },
       { code: 'key-name-changed', before: 'ci-deploy', now: 'ci' },
@@ -208,10 +211,11 @@ describe('findings in words', () => {
       Lockkeeper uses this key, so it can't rotate it. Rotate it in the dashboard and update INFRA_API_KEY. → The people who run Lockkeeper can do that.
       whether ci-deploy is Lockkeeper's own key (the account API doesn't show the end of its token)
       whether API key tok_1 exists and isn't Lockkeeper's own (the account API didn't answer)
-      The old token stops working at once.
-      The token stops working at once.
+      The old token stops working as soon as the requester presses Rotate key.
+      The token stops working as soon as this is approved.
       Last used 5 minutes ago. Created 1 day ago, for U0ADA00001.
       The account shows no use of it. Created at an unknown time.
+      The account shows no use of it since it was last changed or rotated, 10 minutes ago. Created 1 day ago.
       The key gives full access from any IP.
       Another change rotated the key after this was requested.
       The key was called ci-deploy when this was requested, and is called ci now.

@@ -23,6 +23,7 @@ const denials: Record<DenialCode, Denial> = {
   'not-a-requester': { code: 'not-a-requester', requesters: toGroup(['U0ADA00001', 'S0ONCALL01']) },
   'alerts-not-named': { code: 'alerts-not-named', rule: 'production' },
   'alerts-need-approval': { code: 'alerts-need-approval', rule: 'staging' },
+  'not-involved': { code: 'not-involved', requester: 'U0ADA00001', approvers: terms(['U0BEN00001', 'S0ONCALL01'], { approvals: 2 }) },
   'not-an-approver': { code: 'not-an-approver', approvers: terms(['U0BEN00001', 'S0ONCALL01'], { approvals: 2 }) },
   'too-few-approvers': { code: 'too-few-approvers', rule: 'production', needed: 2 },
   'group-unknown': { code: 'group-unknown' },
@@ -54,13 +55,14 @@ describe('a denial in words', () => {
       person-unknown: Slack didn't confirm who you are, so you can't approve or reject requests right now. Nothing was done. Try again in a minute.
       channel-unknown: Slack didn't confirm whether this channel is shared with another organization. Until then, nobody can use Lockkeeper here. Nothing was done. Try again in a minute.
       direct-message: You can't request changes in a direct message, because nobody else could approve them. Use a channel.
-      not-in-channel: I'm not in this channel. Run \`/invite @Lockkeeper\`, then try again.
+      not-in-channel: I'm not in this channel. Run \`/invite @Lockkeeper\` in it, then try again.
       foreign-channel: Slack doesn't list you as a member of this channel. Use another one.
       no-rule: No policy rule allows moving an Elastic IP in this channel. Request it in <#C0OPS00001> or <#C0GENERAL1>.
       project-unknown: Couldn't read the project from the account API, and the rule “production” depends on it. Nothing was requested. Try again in a minute.
       not-a-requester: You can't request this here. These requesters can: <@U0ADA00001> and <!subteam^S0ONCALL01>. Ask one of them, or the people who run Lockkeeper.
       alerts-not-named: The rule “production” doesn't let alerts request this. Nothing was requested.
       alerts-need-approval: The rule “staging” needs no approval, and what alerts request always needs one. Nothing was requested.
+      not-involved: Only <@U0ADA00001>, who requested this, and its approvers (<@U0BEN00001> and <!subteam^S0ONCALL01>) can stop or resume the tracking.
       not-an-approver: You aren't an approver of this request. 2 of <@U0BEN00001> or <!subteam^S0ONCALL01> can approve or reject it.
       too-few-approvers: Not enough approvers: rule “production” needs 2 besides you. Nothing was requested. The people who run Lockkeeper can add active members to the rule.
       group-unknown: Slack didn't return the members of the user group, so this couldn't be checked. Nothing was done. Try again in a minute.
