@@ -50,7 +50,8 @@ export function toUserWords(error: unknown, effect?: string): Mrkdwn | undefined
  * not escaped yet. Undefined for an unexpected error: the caller logs it under a reference, and gives the person that reference.
  */
 export function toUserMessage(error: unknown, effect?: string): string | undefined {
-  if (error instanceof UserError) return error instanceof CheckFailed && effect ? `${error.message} ${effect}` : error.message
+  if (error instanceof CheckFailed && effect && !/nothing was requested/i.test(error.message)) return `${error.message} ${effect}`
+  if (error instanceof UserError) return error.message
   if (error instanceof NothingRequested) return toUserMessage(error.cause, 'Nothing was requested.')
   if (error instanceof StoreUnavailableError) return redisWords(error)
   const words = accountWords(error)

@@ -131,7 +131,7 @@ describe('a server that is called like another one', () => {
 })
 
 describe('a target that would not answer', () => {
-  const off = "`only-one` has status `off`. The address doesn't answer there until the server is on."
+  const off = '`only-one` has status `off`. Addresses on it answer only once it is on.'
   const locked = '`only-one` is locked on the account.'
 
   test.each([

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import type { ApiKey } from '../../src/domain/account/api-key.ts'
 import { uniqueKeyName } from '../../src/domain/account/api-key-name.ts'
 import { createNewKeyChange } from '../../src/features/create-api-key/change.ts'
 
@@ -18,4 +19,23 @@ test('two open requests never create two keys of one name, because people could 
 
   expect(first.filter((held) => second.includes(held))).toHaveLength(1)
   expect(heldBy(uniqueKeyName('terraform', 'U0ADA00001', 'c'.repeat(32))).filter((held) => first.includes(held))).toEqual([])
+})
+
+test('approvers read that other keys are known by the same name, also if Lockkeeper created them', async () => {
+  const called = (id: string, name: string) => ({ id, name, tokenLastSlice: 'a1b2c' }) as ApiKey
+  const keys = [
+    called('tok_1', 'Terraform'),
+    called('tok_2', uniqueKeyName('terraform', 'U0BEN00001', 'd'.repeat(32))),
+    called('tok_3', 'ci'),
+  ]
+  const { preflight, explain } = createNewKeyChange({ apiKeys: { list: async () => keys } as never })
+  const check = async (name: string) => {
+    const input = { name: uniqueKeyName(name, 'U0ADA00001', 'e'.repeat(32)), readOnly: true, allowedIps: [] }
+    const { warnings = [] } = await preflight(input, { signal: AbortSignal.timeout(1_000), forRequest: true })
+    return warnings.map((warning) => explain(warning)?.why)
+  }
+
+  expect(await check('terraform')).toEqual(['2 other API keys (tok_1, tok_2) are already called terraform.'])
+  expect(await check('ci')).toEqual(['Another API key (tok_3) is already called ci.'])
+  expect(await check('ci-deploy')).toEqual([])
 })

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import type { ApiKey } from '../../src/domain/account/api-key.ts'
+import { uniqueKeyName } from '../../src/domain/account/api-key-name.ts'
 import { chooseKey } from '../../src/features/rotate-revoke-api-key/choose-key.ts'
 import { keyChoiceModal } from '../../src/features/rotate-revoke-api-key/modal.ts'
 
@@ -12,6 +13,14 @@ test('a name that several keys have is refused with the ids of the first ten, an
     /^12 API keys are called ci-deploy: tok_0 .*tok_9 \(ci-deploy, ends in a1b2c\) and 2 more\./,
   )
   expect(() => chooseKey(keys.slice(0, 2), 'ci-deploy')).toThrow(/tok_1 \(ci-deploy, ends in a1b2c\)\. Use the id/)
+})
+
+test('a name is refused that a key of the account and one that Lockkeeper created have, because people see both by that name', () => {
+  const keys = [keyCalled('terraform', 'tok_1'), keyCalled(uniqueKeyName('Terraform', 'U0ADA00001', 'a'.repeat(32)), 'tok_2')]
+
+  expect(() => chooseKey(keys, 'terraform')).toThrow(/^2 API keys are called terraform: tok_1 .*, tok_2 /)
+  expect(chooseKey(keys, keys[1]?.name ?? '')).toBe('tok_2')
+  expect(chooseKey(keys, 'tok_1')).toBe('tok_1')
 })
 
 test('the forms say when the token stops working', () => {

@@ -70,6 +70,8 @@ describe('the rights of a person', () => {
     expect(await firstOf([of('ip.move')], false)).toBe(
       ":warning: Lockkeeper isn't in <#C0OPS00001>. Nothing can be requested here until somebody runs `/invite @Lockkeeper`.",
     )
+    const { words } = await rightsUnder([of('ip.move')], { hasBot: async () => false })
+    expect(words).toContain("Request: no  ·  Lockkeeper isn't in this channel.")
     expect(await firstOf([of('ip.move')], 'unknown')).toBe('What you may request and approve here')
     expect(await firstOf([], false)).toBe('What you may request and approve here')
   })

@@ -148,7 +148,6 @@ describe('after the end', () => {
     expect(steady(back.text).replace(/<https.*request \w{8}>/, 'REQUEST')).toMatchInlineSnapshot(`
       "Move 203.0.113.10: web-2 → web-1
       <@U0BEN00001> needs approval from <!subteam^S0ONCALL01> by TIME (4 h after the request).
-      Check first: \`203.0.113.10\` was last changed less than a minute before this request, by <https://nimbus-works.slack.com/team/U0ADA00001|@ada>: Move \`203.0.113.10\`: \`web-1\` → \`web-2\`.
       Undoes REQUEST.
       Reason: \`web-2 is slow\`
       Project: Storefront

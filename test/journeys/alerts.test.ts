@@ -152,7 +152,7 @@ describe('a firing alert', () => {
     `)
     await world.ben.command('/infra doctor', { channel: ops })
     const doctor = await untilShown(world.slack, people.ben, /checks? (?:passed|failed)|No check failed/i)
-    expect(doctor.text).toContain('*Alerts:* Received. They can request evacuations: “node down” in <#C0OPS00001>.')
+    expect(doctor.text).toContain('*Alerts:* On. They can request evacuations: “node down” in <#C0OPS00001>.')
   })
 
   test('is not lost while Redis is away', async () => {

@@ -45,12 +45,12 @@ test('a whole move is one row, with its steps and the events of the account on d
   await world.ada.click(audit, 'Steps of a request', { choose: requestId })
 
   expect(steady(audit.text)).toMatchInlineSnapshot(`
-    "*Audit: 1 request for \`203.0.113.10\`, newest first*
+    "*Audit: 1 request matching \`203.0.113.10\`, newest first*
     :large_green_circle: *[Move 203.0.113.10: web-1 → web-2]*  ·  Done  ·  (time)
     by <@U0ADA00001>  ·  approved by <@U0BEN00001>
     1 refused attempt  ·  confirmed by the account
     The account's own events show no other change of \`203.0.113.10\` since (time).
-    Searched all 6 entries, back to (time). Each step of a request is an entry."
+    Searched all 6 entries, back to (time). A request has an entry for each of its steps."
   `)
   expect(steady((await untilShown(world.slack, people.ada, /Requested:/)).text)).toMatchInlineSnapshot(`
     "*“Move 203.0.113.10: web-1 → web-2”*
@@ -74,7 +74,7 @@ test('a change that was made outside the bot is marked', async () => {
   await world.ben.command(`/infra audit ${elasticIp.id} <@${people.ben}>`, { channel: ops })
 
   expect(steady((await untilShown(world.slack, people.ben, /Audit:/)).text)).toMatchInlineSnapshot(`
-    "*Audit: 1 request and 1 event of the account for \`eip_2BJYBkPZR5x1t\` <@U0BEN00001>, newest first*
+    "*Audit: 1 request and 1 event of the account matching \`eip_2BJYBkPZR5x1t\` <@U0BEN00001>, newest first*
     :warning: *Event of the account: \`update.elastic_ip\` of \`203.0.113.10\`*  ·  Made outside Lockkeeper  ·  (time)
     by lockkeeper (lockkeeper@nimbus.example)
     at the time of a change by Lockkeeper, which another event confirms
@@ -82,7 +82,7 @@ test('a change that was made outside the bot is marked', async () => {
     by <@U0ADA00001>  ·  approved by <@U0BEN00001>
     1 refused attempt  ·  confirmed by the account
     Also searched the account's own events for \`203.0.113.10\` since (time).
-    Searched all 6 entries, back to (time). Each step of a request is an entry."
+    Searched all 6 entries, back to (time). A request has an entry for each of its steps."
   `)
 })
 
@@ -108,14 +108,14 @@ test('without words every request is shown, and every refusal that belongs to no
 
   expect(steady((await untilShown(world.slack, people.ben, /Audit:/)).text)).toMatchInlineSnapshot(`
     "*Audit: 1 request and 1 other entry, newest first*
-    :no_entry: *Someone tried to list moves*  ·  Refused  ·  (time)
+    :no_entry: *Tried to list moves*  ·  Refused  ·  (time)
     by <@U0DOV00001>
     Guests can't use Lockkeeper. Ask a teammate who is a full member of this workspace to do it for you.
     :large_green_circle: *[Move 203.0.113.10: web-1 → web-2]*  ·  Done  ·  (time)
     by <@U0ADA00001>  ·  approved by <@U0BEN00001>
     1 refused attempt
-    Filter by a person (a mention, or \`me\`), a channel, a kind (\`ip.move\`), an action (\`approve\`, \`refused\`), the first 8 characters of a request's id, an address, a name or an id. All words must match one entry. If they match at most three resources, the account's own events for those are shown too.
-    Searched all 7 entries, back to (time). Each step of a request is an entry."
+    Filter by a person (a mention, or \`me\`), a channel, a kind (\`ip.move\`), an action (\`approve\`, \`refused\`), the first 8 characters of a request's id, an address, a name or an id. Only requests with a step that has all of these words are listed. With words for up to three servers, addresses or keys, what the account itself recorded for them is shown too.
+    Searched all 7 entries, back to (time). A request has an entry for each of its steps."
   `)
 })
 
@@ -128,7 +128,7 @@ test('where Slack takes no tables, it has pages, and a picker for the steps on e
 
   await world.ben.command('/infra audit', { channel: ops })
   const first = await untilShown(world.slack, people.ben, /Audit:.*page 1 of 2/)
-  expect(first.text).toMatch(/Someone tried to read the audit/)
+  expect(first.text).toMatch(/Tried to read the audit/)
   await world.ben.click(first, 'Next')
   const second = await untilShown(world.slack, people.ben, /page 2 of 2/)
   const { requestId = '' } = (await openRecords(world).audit())[0] ?? {}

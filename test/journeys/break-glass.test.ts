@@ -41,8 +41,11 @@ rules:
     const [post] = world.slack.calls('chat.postMessage').filter(({ args }) => /Emergency approval/.test(String(args.text)))
     expect(String(post?.args.reply_broadcast)).toBe('true')
     const done = await untilCard(world.slack, /\*Done/)
-    expect(steady(done.text).split('\n').at(-1)).toMatchInlineSnapshot(
-      `":rotating_light: *Emergency approval:* requested and approved by <@U0BEN00001> alone  ·  TIME  ·  Request \`ID\`"`,
+    expect(steady(done.text).split('\n').slice(-2).join('\n')).toMatchInlineSnapshot(
+      `
+      ":rotating_light: *Emergency approval:* requested and approved by <@U0BEN00001> alone  ·  TIME  ·  Request \`ID\`
+      Reason for the emergency approval: \`The site is down\`"
+    `,
     )
     const [entry] = (await world.records.audit()).filter(({ act }) => act === 'break-glass')
     expect(entry).toMatchObject({ by: people.ben, reason: 'The site is down', from: 'waiting', to: 'approved' })

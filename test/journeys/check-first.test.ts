@@ -36,7 +36,7 @@ describe('what approvers should check first', () => {
     expect(canceled.outcome).toBe('not-sent')
     expect(dialogOf(card.blocks, 'Approve')?.text.text).toMatchInlineSnapshot(`
       "Move \`203.0.113.10\`: \`web-1\` → \`web-2\`
-      \`web-2\` has status \`off\`. The address doesn't answer there until the server is on.
+      \`web-2\` has status \`off\`. Addresses on it answer only once it is on.
       \`web-2\` has the label \`do not touch before the sale\`."
     `)
     expect(steady(report.text).replace(/It took.*/, 'It took TIME.')).toMatchInlineSnapshot(
@@ -93,7 +93,7 @@ describe('what approvers should check first', () => {
     const card = await untilCard(world.slack, /needs approval from/)
 
     expect(card.text.match(/Check first: .*/)?.[0].replace(/Created .*? ago/, 'Created TIME ago')).toMatchInlineSnapshot(
-      `"Check first: The old token stops working at once. The account shows no use of it. Created TIME ago. The key gives full access from any IP."`,
+      `"Check first: The old token stops working as soon as the requester presses Rotate key. The account shows no use of it. Created TIME ago. The key gives full access from any IP."`,
     )
   })
 

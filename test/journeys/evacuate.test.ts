@@ -287,7 +287,7 @@ describe('the addresses of a dead server', () => {
     dead(world)
 
     const card = await requestEvacuation(world)
-    expect(card.text).toContain('The account shows no server for 3 addresses. They were on')
+    expect(card.text).toContain('The account shows no server for 3 addresses. Lockkeeper saw all of them on')
     expect(card.text).not.toContain('last seen on')
     world.accountApi.world.moveBehindOurBack(own[2]?.id ?? '', third)
     await world.ben.click(card, 'Approve')

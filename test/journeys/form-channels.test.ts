@@ -4,7 +4,7 @@ import { general, ops, people, startWorld, untilCard, type World } from './world
 
 const shared = 'C0SHARED01'
 const secret = 'C0SECRET01'
-const absent = "I'm not in this channel. Run `/invite @Lockkeeper`, then try again."
+const absent = "I'm not in this channel. Run `/invite @Lockkeeper` in it, then try again."
 
 /** Adds a private channel. */
 function addPrivateChannel({ slack }: World, members: string[]): void {

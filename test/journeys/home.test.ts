@@ -107,7 +107,7 @@ describe('the Home tab', () => {
     await openHome(world, people.ada)
     await world.slack.until(() => /Your requests \(601\)/.test(wordsOf(world, people.ada)))
     await world.ben.command('/infra pending', { channel: ops })
-    await untilShown(world.slack, people.ben, /1 request needs approval\. You can approve 1\./)
+    await untilShown(world.slack, people.ben, /1 request needs approval\. You can approve it\./)
     await world.ben.command('/infra moves', { channel: ops })
     expect((await untilShown(world.slack, people.ben, /in progress/)).text).toContain(
       'Moves: 600 in progress, 1 waiting for approval, 0 ended in the last 30 days',

@@ -57,7 +57,7 @@ describe('the listings', () => {
     const world = await startWorld()
     await world.ada.command('/infra ip list fra', { channel: ops })
     expect((await untilShown(world.slack, people.ada, /Elastic IP/)).text).toMatchInlineSnapshot(`
-      "*3 Elastic IPs with \`fra\`*
+      "*3 Elastic IPs matching \`fra\`*
       :large_green_circle: *\`203.0.113.40\`*  ·  on \`edge-fra-1\`  ·  active  ·  Storefront  ·  FRA
       :large_green_circle: *\`203.0.113.41\`*  ·  on \`edge-fra-2\`  ·  active  ·  Storefront  ·  FRA
       :large_green_circle: *\`2001:db8:40:1::\`*  ·  on \`web-fra-1\`  ·  active  ·  Storefront  ·  FRA"
@@ -87,14 +87,14 @@ describe('the listings', () => {
     const world = await startWorld()
     await world.ada.command('/infra servers web-1 storefront', { channel: ops })
     expect((await untilShown(world.slack, people.ada, /server/)).text).toMatchInlineSnapshot(`
-      "*1 server with \`web-1 storefront\`*
+      "*1 server matching \`web-1 storefront\`*
       *\`web-1\`*  ·  on  ·  ASH  ·  Storefront
       Elastic IPs: \`203.0.113.10\`
       own address \`198.51.100.21\`"
     `)
     await world.ada.command('/infra vms tyo', { channel: ops })
     expect((await untilShown(world.slack, people.ada, /virtual machine/)).text).toMatchInlineSnapshot(`
-      "*1 virtual machine with \`tyo\`*
+      "*1 virtual machine matching \`tyo\`*
       *\`cache-tyo-1\`*  ·  Stopped  ·  TYO  ·  Storefront
       vm.medium  ·  \`192.0.2.114\`"
     `)

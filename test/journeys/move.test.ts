@@ -309,7 +309,7 @@ describe('a request that cannot be made', () => {
 
     await world.ada.command(`/infra ip move ${elasticIp.address} ${target.hostname}`, { channel: general })
     expect((await untilShown(world.slack, people.ada, /not in this channel/)).text).toMatchInlineSnapshot(
-      `"I'm not in this channel. Run \`/invite @Lockkeeper\`, then try again."`,
+      `"I'm not in this channel. Run \`/invite @Lockkeeper\` in it, then try again."`,
     )
 
     // Nothing of it is left: the same move can be requested in a channel with the bot.

@@ -24,7 +24,7 @@ describe('a list', () => {
 
     expect(kindsOf(list)).toEqual(['data_table', 'actions'])
     expect(world.slack.transcript(ops, { as: people.ada })).toMatchInlineSnapshot(`
-      "Lockkeeper (only visible to Ada): 3 Elastic IPs with fra
+      "Lockkeeper (only visible to Ada): 3 Elastic IPs matching fra
         Address | Server | Status | Project | Site
         203.0.113.40 | edge-fra-1 | active | Storefront | FRA
         203.0.113.41 | edge-fra-2 | active | Storefront | FRA
@@ -32,7 +32,7 @@ describe('a list', () => {
         [Details of an Elastic IP ▾]"
     `)
     expect(list.text).toMatchInlineSnapshot(`
-      "*3 Elastic IPs with \`fra\`*
+      "*3 Elastic IPs matching \`fra\`*
       :large_green_circle: *\`203.0.113.40\`*  ·  on \`edge-fra-1\`  ·  active  ·  Storefront  ·  FRA
       :large_green_circle: *\`203.0.113.41\`*  ·  on \`edge-fra-2\`  ·  active  ·  Storefront  ·  FRA
       :large_green_circle: *\`2001:db8:40:1::\`*  ·  on \`web-fra-1\`  ·  active  ·  Storefront  ·  FRA"
@@ -128,7 +128,7 @@ describe('a list', () => {
     await world.ada.command('/infra ip list fra', { channel: ops })
     const first = await untilShown(world.slack, people.ada, /Elastic IPs/)
     await world.ada.command('/infra ip list ash', { channel: ops })
-    const second = await untilShown(world.slack, people.ada, /Elastic IPs with `ash`/)
+    const second = await untilShown(world.slack, people.ada, /Elastic IPs matching `ash`/)
 
     expect([first, second].map(kindsOf).map((kinds) => kinds.includes('data_table'))).toEqual([false, false])
     expect(world.slack.calls('response_url').map(({ status }) => status)).toEqual([400, 400, 200, 200])
@@ -162,7 +162,7 @@ describe('the doctor', () => {
     await world.ada.command('/infra doctor', { channel: ops })
     await untilShown(world.slack, people.ada, /Can you see this table/)
     await world.ada.command('/infra ip list ash', { channel: ops })
-    const table = await untilShown(world.slack, people.ada, /Elastic IPs with `ash`/)
+    const table = await untilShown(world.slack, people.ada, /Elastic IPs matching `ash`/)
 
     expect([refused, text, table].map((message) => kindsOf(message).includes('data_table'))).toEqual([false, false, true])
   })

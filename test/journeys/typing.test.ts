@@ -64,6 +64,9 @@ describe('a command that was meant otherwise is answered with the one that was m
   const current = shareWorld()
 
   test.each([
+    ['ips', "`/infra ips` isn't a command. Did you mean `/infra ip move` or `/infra ip list`? See `/infra help`."],
+    ['vm list', "`/infra vm list` isn't a command. Did you mean `/infra vms`? See `/infra help`."],
+    ['keys rotat terraform', "`/infra keys rotat` isn't a command. Did you mean `/infra keys rotate terraform`? See `/infra help`."],
     ['keys delete terraform', "`/infra keys delete` isn't a command. Did you mean `/infra keys revoke terraform`? See `/infra help`."],
     ['keys add ci', "`/infra keys add` isn't a command. Did you mean `/infra keys create ci`? See `/infra help`."],
     [

@@ -5,8 +5,9 @@ const words: [RegExp, Answer][] = [
   [/^Approved \(\d of \d\)\. (One|\d) more needed\.$/, 'counted'],
   [/^You already approved this\. (One|\d) more needed\./, 'duplicate'],
   [/^This request still needs approval/, 'still waiting'],
+  [/^Already approved( by you| by <@\w+>)?\.( Status: (starting|in progress)\.)? Your click had no effect\.$/, 'too late:approved'],
   [
-    /^Already approved( by you| by <@\w+>)?\.( Status: (starting|in progress|done|not started|no longer tracked)\.)? Your click had no effect\.$/,
+    /^Approved( by you| by <@\w+>)?, and ended since \((done|not started|no longer tracked)\)\. Your click had no effect\.$/,
     'too late:approved',
   ],
   [/^Already rejected( by you| by <@\w+>)\. No change made\.$/, 'too late:rejected'],
@@ -16,6 +17,7 @@ const words: [RegExp, Answer][] = [
   [/^People from other workspaces can't use Lockkeeper\./, 'denied:stranger'],
   [/^You requested this, so someone else must approve or reject it\./, 'denied:self'],
   [/^You aren't an approver of this request\. .* can approve or reject it\.$/, 'denied:approver'],
+  [/^Only <@\w+>, who requested this, and its approvers \(.*\) can stop or resume the tracking\.$/, 'denied:approver'],
   [/^Only <@\w+>, who requested this, can withdraw it\./, 'denied:owner'],
   [/^You can't request this here\./, 'denied:requester'],
   [/^This can't be tracked again: a newer request/, 'taken over'],

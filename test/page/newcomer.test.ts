@@ -147,15 +147,15 @@ test('the drawer covers no message: it is beside them, and on a phone it closes 
   const refuses = onPhone.getByRole('switch', { name: 'The account API refuses' })
   await openDrawer(onPhone)
   await refuses.click()
-  await onPhone.getByText('Broken now: The account API refuses 203.0.113.15.').waitFor()
+  await onPhone.getByText('Switched on: “The account API refuses 203.0.113.15”.').waitFor()
   expect(await onPhone.getByRole('complementary', { name: 'Break something' }).count()).toBe(0)
   expect(await onPhone.getByRole('button', { name: 'something is broken now' }).innerText()).toBe('1')
   await browser.shoot(onPhone, '36-phone-broken')
 
   await openDrawer(onPhone)
   await refuses.click()
-  await onPhone.getByText('No longer broken: The account API refuses 203.0.113.15.').waitFor()
-  expect(await onPhone.getByText('Broken now').count()).toBe(0)
+  await onPhone.getByText('Switched off again: “The account API refuses 203.0.113.15”.').waitFor()
+  expect(await onPhone.getByText('Switched on').count()).toBe(0)
 })
 
 test('two people are side by side, each with their own page and their own phone', patience, async () => {

@@ -87,7 +87,7 @@ function sentenceOf(finding: EvacuationFinding): Phrase {
     case 'last-seen':
       return finding.count === 1
         ? phrase`The account shows no server for 1 address. Lockkeeper saw it on ${finding.server} ${[formatAge(finding.oldestMs)]} before this request, and checks it again before the move.`
-        : phrase`The account shows no server for ${finding.count} addresses. Lockkeeper saw all of them on ${finding.server} in the ${[formatAge(wholeUnits(finding.oldestMs))]} before this request, and checks each again before its move.`
+        : phrase`The account shows no server for ${finding.count} addresses. Lockkeeper saw all of them on ${finding.server} at most ${[formatAge(wholeUnits(finding.oldestMs))]} before this request, and checks each again before its move.`
     case 'not-chosen':
       return phrase`${finding.address} isn't part of this request.`
     case 'seen-long-ago':

@@ -125,7 +125,9 @@ describe('the Home tab', () => {
   test('offers no button that creates a key, and *Withdraw* only to the requester', () => {
     const key = () => entry({ state: 'approved', decidedAt: now }, { handoverLabel: 'Create key' })
 
-    expect(readableBlocks(homeBlocks(content({ underway: [key()] })))).not.toMatch(/Create and show\]|Withdraw\]/)
+    const ofOthers = readableBlocks(homeBlocks(content({ underway: [key()] })))
+    expect(ofOthers).not.toMatch(/Create and show\]|Withdraw\]/)
+    expect(ofOthers).toContain('approved: the requester can press *Create key* on the request by')
     expect(readableBlocks(homeBlocks(content({ mine: [key()] })))).toMatch(/^\[Withdraw\]$/m)
   })
 

@@ -31,7 +31,7 @@ export function tooLate(request: Request, clickerId: string): Mrkdwn {
     default:
       return isOpen(request.state)
         ? mrkdwn`Already approved${who}. Status: ${stateWords(request)}. ${clickedInVain}`
-        : mrkdwn`This request has ended. Status: ${stateWords(request)}. ${clickedInVain}`
+        : mrkdwn`Approved${who}, and ended since (${stateWords(request)}). ${clickedInVain}`
   }
 }
 

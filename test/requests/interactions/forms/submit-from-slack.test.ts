@@ -1,7 +1,7 @@
 import type { ModalView } from '@slack/web-api'
 import { describe, expect, it } from 'vitest'
 import { ApiContractError, ApiError, ApiUnreachableError } from '../../../../src/domain/errors/api-errors.ts'
-import { UserError } from '../../../../src/domain/errors/errors.ts'
+import { CheckFailed, UserError } from '../../../../src/domain/errors/errors.ts'
 import { ReasonRequired } from '../../../../src/requests/access/reason-required.ts'
 import type { Filling } from '../../../../src/requests/interactions/forms/filled-form.ts'
 import { submitFromCommand, submitFromForm, submitTyped } from '../../../../src/requests/interactions/forms/submit-from-slack.ts'
@@ -9,7 +9,7 @@ import type { Submit } from '../../../../src/requests/lifecycle/submit/submit.ts
 import { modal } from '../../../../src/slack/blocks/modal.ts'
 import type { CommandCall } from '../../../../src/slack/commands/commands.ts'
 import type { Submission } from '../../../../src/slack/commands/handlers.ts'
-import { Refusal } from '../../../../src/slack/errors.ts'
+import { Refusal, toUserMessage } from '../../../../src/slack/errors.ts'
 import { createExplain } from '../../../../src/slack/listen/explain.ts'
 import { readMetadata, writeMetadata } from '../../../../src/slack/receive/metadata.ts'
 import { type Mrkdwn, mrkdwn } from '../../../../src/slack/text/text.ts'
@@ -32,6 +32,31 @@ const call = {
   slashCommand: { origin, deliveryKey: 'd1', triggerId: 't1', responseUrl: 'https://hooks.slack.com/1' },
   say: async () => expect.fail('something was said'),
 } as unknown as CommandCall
+
+describe('a request that a check refuses', () => {
+  const refused = new CheckFailed({ code: 'other-site' }, { why: 'It is in another site.' })
+  const requested = { change, input: {}, form: neverShown }
+
+  it('says after a command that nothing was requested, once', async () => {
+    const answerTo = async (error: unknown) => {
+      const thrown = await submitTyped({ submit: refuseWith(error), openForm: neverOpened }, call.slashCommand, requested).catch(
+        (it: unknown) => it,
+      )
+      return toUserMessage(thrown)
+    }
+    const saysItself = new CheckFailed({ code: 'x' }, { why: 'It is too large, so nothing was requested.' })
+
+    expect(await answerTo(refused)).toBe('It is in another site. Nothing was requested.')
+    expect(await answerTo(saysItself)).toBe('It is too large, so nothing was requested.')
+  })
+
+  it('says in a form only why, because the form stays open', async () => {
+    const submission = { origin, metadata: '', deliveryKey: 'd1' } as Submission
+    const answer = await submitFromForm(refuseWith(refused), submission, { change, input: {}, reason: undefined, blockId: 'server', again })
+
+    expect(answer).toMatchObject({ is: 'refused', problems: { server: { text: 'It is in another site.' } } })
+  })
+})
 
 describe('a request from a command', () => {
   it('is submitted with its origin, and the requester gets the outcome', async () => {
