@@ -17,7 +17,13 @@ export async function openBrowser() {
   const troubles: string[] = []
 
   async function newPage(options: BrowserContextOptions): Promise<Page> {
-    const context = await browser.newContext({ viewport: desktop, colorScheme: 'light', locale: 'en-GB', ...options })
+    const context = await browser.newContext({
+      viewport: desktop,
+      colorScheme: 'light',
+      locale: 'en-GB',
+      reducedMotion: 'reduce',
+      ...options,
+    })
     context.setDefaultTimeout(10_000)
     const page = await context.newPage()
     page.on('pageerror', (error) => troubles.push(error.stack ?? error.message))
@@ -35,7 +41,7 @@ export async function openBrowser() {
       pages.set(key, page)
       if (page.url() !== emptyPage) await page.evaluate(forget)
       await page.setViewportSize(options.viewport ?? desktop)
-      await page.emulateMedia({ colorScheme: options.colorScheme ?? 'light' })
+      await page.emulateMedia({ colorScheme: options.colorScheme ?? 'light', reducedMotion: options.reducedMotion ?? 'reduce' })
       await page.goto(url)
       await composer(page).waitFor()
       return page

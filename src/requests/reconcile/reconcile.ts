@@ -79,7 +79,10 @@ export function createReconcile({ checkRecord, distrust, execute, track, toTrack
   /** Sends the remaining items of a request that has begun. Its card is updated later, because many items change at once. */
   async function reconcileItems(request: Request): Promise<void> {
     if (request.state === 'tracking') {
-      await sendItems(request.id)
+      // The answers to some writes may be lost, because the tracking was stopped or a process ended. Once the account shows their effect, they no
+      // longer keep others from being sent.
+      const beingSent = toTracked(request).filter(({ state }) => state === 'starting')
+      await Promise.all([sendItems(request.id), track(beingSent)])
       const sent = await store.find(request.id)
       // Items under way are observed at the next tick, even if other items have to wait longer.
       return sent?.items?.some(isItemUnderway) ? store.postpone([request.id], 0) : undefined

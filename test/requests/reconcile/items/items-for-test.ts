@@ -14,6 +14,8 @@ import { createDistrust } from '../../../../src/requests/reconcile/distrust.ts'
 import { createItemSteps } from '../../../../src/requests/reconcile/items/item-steps.ts'
 import { createObserveItem } from '../../../../src/requests/reconcile/items/observe-item.ts'
 import { createSendItems } from '../../../../src/requests/reconcile/items/send-items.ts'
+import { createReconcile } from '../../../../src/requests/reconcile/reconcile.ts'
+import { createTrack, type Track } from '../../../../src/requests/reconcile/track/track.ts'
 import type { TakenStep } from '../../../../src/requests/store/step-data.ts'
 import { createStore, type Store } from '../../../../src/requests/store/store.ts'
 import { noteOf } from '../../audit-for-test.ts'
@@ -128,7 +130,7 @@ export async function withBegun(ids: string[], account: TestAccount) {
       onDistrusted,
     })
     const observe = createObserveItem({ store: own, catalog, itemSteps, lateAfterMs: 60_000, timings: usualTimings, onApiError })
-    return { sendItems, itemSteps, observe, distrusted }
+    return { sendItems, itemSteps, observe, checkRecord, distrust, distrusted }
   }
 
   async function read(): Promise<Request> {
@@ -145,6 +147,18 @@ export async function withBegun(ids: string[], account: TestAccount) {
     for (const { id } of request.items ?? []) await observe(await read(), id, now, AbortSignal.timeout(5_000))
   }
 
+  /** Does what the request needs now, as a worker that is woken up for it. It observes all items where it tracks some. */
+  async function reconcile(): Promise<void> {
+    const { sendItems, checkRecord, distrust } = startProcess()
+    const { toTracked } = createTrack({ store, catalog } as unknown as Parameters<typeof createTrack>[0])
+    const track: Track['track'] = async (tracked) => {
+      if (tracked.length > 0) await observeAll()
+      return []
+    }
+    const parts = { store, catalog, checkRecord, distrust, sendItems, track, toTracked }
+    await createReconcile(parts as unknown as Parameters<typeof createReconcile>[0])(begun.id)
+  }
+
   const statesOf = async () => Object.fromEntries(((await read()).items ?? []).map(({ id, state }) => [id, state]))
-  return { store, redis, keys, steps, notes, id: begun.id, startProcess, read, observeAll, statesOf }
+  return { store, redis, keys, steps, notes, id: begun.id, startProcess, read, observeAll, reconcile, statesOf }
 }

@@ -98,6 +98,22 @@ describe('the items of a request', () => {
     expect(await statesOf()).toEqual({ eip_0: 'not-started', eip_1: 'done' })
   })
 
+  test('are written once the account shows the effect of those before them, whose answers were lost, and not after their 20 s', async () => {
+    const ids = idsOf(7)
+    const account = accountWith(ids)
+    const { id, startProcess, reconcile, statesOf } = await withBegun(ids, account)
+    const { itemSteps } = startProcess()
+    for (const lost of ids.slice(0, 5)) {
+      await itemSteps.takeItemStep(id, lost, () => ({ name: 'send-item' }))
+      account.serverOf.set(lost, to.id)
+    }
+
+    await reconcile()
+
+    expect(account.writes).toEqual(ids.slice(5))
+    expect(await statesOf()).toMatchObject(all(ids.slice(0, 5), 'done'))
+  })
+
   test('are not written if the audit has a note of it, whatever the record says', async () => {
     const ids = idsOf(2)
     const account = accountWith(ids)
