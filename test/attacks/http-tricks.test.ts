@@ -4,7 +4,7 @@ import { cardButtons } from '../../src/requests/messages/buttons.ts'
 import { ops, people, shareWorld, startWorld, untilCard, untilShown, type World } from '../journeys/world.ts'
 import { form, plausibleHeaders } from './half-sent.ts'
 
-/** Sends bytes, and returns everything that the bot answers until it ends the connection or says nothing for a second after an answer. */
+/** Sends bytes, and returns everything that the bot answers until it ends the connection or says nothing for 400 ms after an answer. */
 function exchange({ bots }: World, bytes: string): Promise<string> {
   return new Promise((resolve) => {
     const socket = connect(bots[0]?.slackPort ?? 0, '127.0.0.1')
@@ -19,7 +19,7 @@ function exchange({ bots }: World, bytes: string): Promise<string> {
     socket.on('data', (chunk: Buffer) => {
       answer += chunk.toString()
       clearTimeout(timer)
-      timer = setTimeout(end, 1_000)
+      timer = setTimeout(end, 400)
     })
     socket.on('error', () => {})
     socket.on('close', end)
