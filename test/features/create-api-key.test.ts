@@ -22,7 +22,7 @@ test('two open requests never create two keys of one name, because people could 
 })
 
 test('approvers read that other keys are known by the same name, also if Lockkeeper created them', async () => {
-  const called = (id: string, name: string) => ({ id, name, tokenLastSlice: 'a1b2c' }) as ApiKey
+  const called = (id: string, name: string) => ({ id, name, tokenLastSlice: id.slice(-1).repeat(5) }) as ApiKey
   const keys = [
     called('tok_1', 'Terraform'),
     called('tok_2', uniqueKeyName('terraform', 'U0BEN00001', 'd'.repeat(32))),
@@ -35,7 +35,7 @@ test('approvers read that other keys are known by the same name, also if Lockkee
     return warnings.map((warning) => explain(warning)?.why)
   }
 
-  expect(await check('terraform')).toEqual(['2 other API keys (tok_1, tok_2) are already called terraform.'])
-  expect(await check('ci')).toEqual(['Another API key (tok_3) is already called ci.'])
+  expect(await check('terraform')).toEqual(['2 other API keys (…11111, …22222) are already called terraform.'])
+  expect(await check('ci')).toEqual(['Another API key (…33333) is already called ci.'])
   expect(await check('ci-deploy')).toEqual([])
 })

@@ -289,7 +289,11 @@ describe('a request that cannot be made', () => {
       (world: World) => `${world.accountApi.world.movable().elasticIp.address} ${world.accountApi.world.movable().elasticIp.serverId}`,
       /is already on/,
     ],
-    ['words too many', () => `${address} web-2 now please`, /Nothing was requested\. Not understood: `now please`\. Usage: /],
+    [
+      'words too many',
+      () => `${address} web-2 now please`,
+      /Nothing was requested\. Not understood: `now please`\. Usage: .* To give these words as the reason: `\/infra ip move .* web-2 because now please`$/,
+    ],
   ])('%s', async (_, words, sentence) => {
     const world = await startWorld()
 

@@ -102,9 +102,14 @@ function describeNewKey(facts: NewKey): Description {
 
 /** Warns approvers of keys that people can't tell from the new one, because a rotation or a revocation names them alike. */
 function sameNameAmong(keys: ApiKey[], { name }: NewKey): NewKeyFinding[] {
-  const known = keys.flatMap((key) => (key.name === undefined ? [] : [{ id: key.id, name: labelOf(key.name) }]))
+  const known = keys.flatMap((key) => (key.name === undefined ? [] : [{ id: shownAs(key), name: labelOf(key.name) }]))
   const namesakes = findNamesakes(labelOf(name), known)
   return namesakes ? [{ code: 'same-name', name: labelOf(name), ...namesakes }] : []
+}
+
+/** Names a key as lists show it, which have the end of its token and no id. */
+function shownAs({ id, tokenLastSlice }: ApiKey): string {
+  return tokenLastSlice === undefined ? id : `…${tokenLastSlice}`
 }
 
 /** Warns approvers of a key with full access that works from any address. */

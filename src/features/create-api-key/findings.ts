@@ -12,7 +12,7 @@ const resourceId = z.string()
 /** Everything that can prevent a new key, remain unchecked before it, or end its request. */
 export const NewKeyFinding = z.discriminatedUnion('code', [
   z.object({ code: z.literal('name-taken'), name: z.string() }),
-  /** Other keys that people know by the same name: their number, and the ids of up to three of them. */
+  /** Other keys that people know by the same name: their number, and up to three of them as lists show them. */
   z.object({ code: z.literal('same-name'), name: z.string(), others: z.array(z.string()), count: z.number() }),
   z.object({ code: z.literal('keys-unread') }),
   z.object({ code: z.literal('full-access-from-everywhere') }),

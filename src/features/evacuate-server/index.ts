@@ -72,7 +72,15 @@ function create({ accountApi, inventory, submit, openForm, access, seen, store, 
   async function run(call: CommandCall): Promise<void> {
     const { first, second, rest } = readEvacuation(call.args)
     const { command } = call.slashCommand.origin
-    if (first === undefined || second === undefined || rest.length > 0) throw new Refusal(usage(command, rest))
+    if (first === undefined || second === undefined || rest.length > 0) {
+      throw new Refusal(
+        usage(
+          command,
+          [first, second].filter((word) => word !== undefined),
+          rest,
+        ),
+      )
+    }
     const input = await withSuggestions(resolve(first, second, AbortSignal.timeout(8_000)), names(command))
     await submitFromCommand({ submit, openForm }, call, { change, input, form: filledForm })
   }

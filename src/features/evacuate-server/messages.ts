@@ -7,10 +7,10 @@ export function addressCount(count: number): string {
   return count === 1 ? '1 Elastic IP' : `${count} Elastic IPs`
 }
 
-/** Says how the command is used. `rest` are the words that are too many. */
-export function usage(name: string, rest: string[]): Mrkdwn {
+/** Says how the command is used. `rest` are the words that are too many, after `args`. */
+export function usage(name: string, args: string[], rest: string[]): Mrkdwn {
   const words = mrkdwn`Usage: ${code(`${name} evacuate <server> <target>`)}, or leave the target out to open a form. Put names with spaces in quotes.`
-  return wrongUsage(rest, words)
+  return wrongUsage(name, words, rest, { words: 'evacuate', args })
 }
 
 /** Refuses a form with more addresses than one request moves. */

@@ -41,7 +41,10 @@ function create({ accountApi, inventory, submit, openForm, access }: MoveElastic
     const { first: elasticIp, second: server, from, rest } = readMove(call.args)
     const { reason, origin } = call.slashCommand
     const { command } = origin
-    if (elasticIp === undefined || server === undefined || rest.length > 0) throw new Refusal(usage(command, rest))
+    if (elasticIp === undefined || server === undefined || rest.length > 0) {
+      const given = [elasticIp, ...(from === undefined ? [] : ['from', from, 'to']), server].filter((word) => word !== undefined)
+      throw new Refusal(usage(command, given, rest))
+    }
     if (isSwapped(elasticIp, server)) throw new Refusal(swapped(command, { args: [server, elasticIp], reason }))
     const search = resolve({ elasticIp, server, from }, { signal: AbortSignal.timeout(8_000) })
     const found = await withSuggestions(search, namesOf(inventory, command))

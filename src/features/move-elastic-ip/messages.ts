@@ -3,10 +3,10 @@ import { didYouMean, type WholeCommand, wholeCommand } from '../../slack/command
 import { truncate } from '../../slack/text/cut-text.ts'
 import { code, type Mrkdwn, mrkdwn } from '../../slack/text/text.ts'
 
-/** Says how the command is used. `rest` are the words that are too many. */
-export function usage(name: string, rest: string[]): Mrkdwn {
+/** Says how the command is used. `rest` are the words that are too many, after `args`. */
+export function usage(name: string, args: string[], rest: string[]): Mrkdwn {
   const words = mrkdwn`Usage: ${code(`${name} ip move <elastic ip> <server>`)}, or leave the server out to open a form. Put names with spaces in quotes.`
-  return wrongUsage(rest, words)
+  return wrongUsage(name, words, rest, { words: 'ip move', args })
 }
 
 type Corrected = Pick<WholeCommand, 'args' | 'reason'>

@@ -35,10 +35,10 @@ function create({ accountApi, inventory, submit, openForm }: RenameParts): Featu
   async function run(call: CommandCall): Promise<void> {
     const { origin, answer, reason } = call.slashCommand
     const { first: typed, second: name, rest } = readPair(call.args)
-    if (typed === undefined || name === undefined) throw new Refusal(usage(origin.command, rest))
+    if (typed === undefined || name === undefined) throw new Refusal(usage(origin.command, [], []))
     const meant = hyphenated(name, rest)
     if (meant !== undefined) throw new Refusal(noSpaces(origin.command, { args: [typed, meant], reason }))
-    if (rest.length > 0) throw new Refusal(usage(origin.command, rest))
+    if (rest.length > 0) throw new Refusal(usage(origin.command, [typed, name], rest))
     refuseBadName(name)
     const search = createResolve(accountApi)(typed, { signal: AbortSignal.timeout(8_000) })
     const found = await withSuggestions(search, namesOf(inventory, origin.command))

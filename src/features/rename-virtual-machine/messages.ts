@@ -25,10 +25,10 @@ export type RenameButton = z.infer<typeof RenameButton>
 /** Each choice takes one of the 50 blocks of a message, and a line of its 4,000 characters of text. */
 const mostChoices = 30
 
-/** Says how the command is used. `rest` are the words that are too many. */
-export function usage(name: string, rest: string[]): Mrkdwn {
+/** Says how the command is used. `rest` are the words that are too many, after `args`. */
+export function usage(name: string, args: string[], rest: string[]): Mrkdwn {
   const words = mrkdwn`Usage: ${code(`${name} vm rename <vm> <new name>`)}, or leave the new name out to open a form. Put names with spaces in quotes.`
-  return wrongUsage(rest, words)
+  return wrongUsage(name, words, rest, { words: 'vm rename', args })
 }
 
 /** Returns the hostname that a name with spaces stands for. Undefined without a space, or if the words do not make a hostname. */

@@ -89,11 +89,12 @@ function toFacts(key: ApiKey): KeyFacts {
   }
 }
 
-export function factsOf(facts: KeyFacts): Fact[] {
+/** `verb`: a rotation replaces the token, so the message goes on showing the end of the old one. */
+export function factsOf(facts: KeyFacts, verb: 'rotate' | 'revoke'): Fact[] {
   const requester = requesterOfKey({ name: facts.name })
   return [
     ...(requester === undefined ? [] : [{ label: 'For', value: requester, isPerson: true as const }]),
-    { label: 'Token ends in', value: facts.lastSlice ?? 'unknown' },
+    { label: verb === 'rotate' ? 'Old token ends in' : 'Token ends in', value: facts.lastSlice ?? 'unknown' },
     { label: 'Access', value: accessOf(facts) },
     { label: 'Usable from', value: originsOf(facts) },
     { label: 'Owner', value: facts.owner ?? 'unknown' },

@@ -16,7 +16,7 @@ export function createRevokeChange(parts: KeyChangeParts): Change<KeyInput, KeyF
     eventActions: deletingActions,
     describe: (facts) => ({
       title: phrase`Revoke API key ${keyOf(facts)}`,
-      facts: factsOf(facts),
+      facts: factsOf(facts, 'revoke'),
       ids: idsOf(facts),
       underway: 'being revoked',
     }),

@@ -38,7 +38,7 @@ export function createRotateChange(parts: KeyChangeParts): Change<KeyInput, KeyF
     eventActions: ['rotate', 'update', 'regenerate'],
     describe: (facts) => ({
       title: phrase`Rotate API key ${keyOf(facts)}`,
-      facts: factsOf(facts),
+      facts: factsOf(facts, 'rotate'),
       ids: idsOf(facts),
       underway: 'being rotated',
     }),

@@ -5,7 +5,7 @@ import { reasonBlocks } from '../../../slack/blocks/reason.ts'
 import { truncate } from '../../../slack/text/cut-text.ts'
 import { phraseWords } from '../../../slack/text/phrase-words.ts'
 import { code, type Mrkdwn, mrkdwn } from '../../../slack/text/text.ts'
-import { notesOnDone, outcomeBlocks, outcomeLines } from '../items/item-outcomes.ts'
+import { notesOnDone } from '../items/item-outcomes.ts'
 import type { ItemView } from '../items/item-view.ts'
 import { isOne, isPartlyDone, itemBlocks, itemLines, movedCount, othersMayFinish, unsentOf, unsentWords } from '../items/items.ts'
 import { endingWords } from '../refusals/causes.ts'
@@ -45,7 +45,7 @@ export function finishedBlocks(view: CardView): KnownBlock[] {
   const left = notMoved(view)
   return [
     ...wholeSection(whatHappened(view)),
-    ...(tellWhy(left) ? outcomeBlocks(left) : itemBlocks(left, { hasBegun: true })),
+    ...itemBlocks(left, { hasBegun: true }),
     ...rejectionBlocks(view.request),
     ...context([whoAndWhen(view)]),
     ...reasonLines(view.request).flatMap((line) => context([line])),
@@ -62,17 +62,7 @@ export function outcomeText(view: CardView): Mrkdwn[] {
   const { state, decision } = view.request
   const reason = state === 'rejected' && decision?.reason ? [mrkdwn`${rejectionLabel}: ${code(decision.reason)}`] : []
   const left = notMoved(view)
-  return [
-    whatHappened(view),
-    ...(left.length > 0 ? [tellWhy(left) ? outcomeLines(left) : itemLines(left, { hasBegun: true })] : []),
-    ...reason,
-    whoAndWhen(view),
-  ]
-}
-
-/** Whether a message has room for the reason of each item. The report has them all. */
-function tellWhy(left: ItemView[]): boolean {
-  return left.length <= 5
+  return [whatHappened(view), ...(left.length > 0 ? [itemLines(left, { hasBegun: true })] : []), ...reason, whoAndWhen(view)]
 }
 
 /** The items that are not done, of a request that was sent. Why a single one is not done follows the title. */

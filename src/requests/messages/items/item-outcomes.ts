@@ -4,10 +4,10 @@ import type { Columns } from '../../../slack/lists/columns.ts'
 import { itemRows } from '../../../slack/lists/columns.ts'
 import { dataTable } from '../../../slack/lists/data-table.ts'
 import { code, joinMrkdwn, type Mrkdwn, mrkdwn } from '../../../slack/text/text.ts'
-import { endingWords, whyWords } from '../refusals/causes.ts'
+import { endingWords } from '../refusals/causes.ts'
 import { span } from '../words.ts'
 import type { ItemView } from './item-view.ts'
-import { itemStateWords, stateLine } from './items.ts'
+import { itemStateWords, stateLine, whyNotDone } from './items.ts'
 
 const columns: Columns<ItemView> = [
   { header: 'Address', cell: ({ name }) => code(name) },
@@ -55,11 +55,6 @@ function outcomeLine(item: ItemView): Mrkdwn {
 
 function worstFirst(items: ItemView[]): ItemView[] {
   return items.toSorted((a, b) => Number(a.state === 'done') - Number(b.state === 'done'))
-}
-
-function whyNotDone({ state, ending }: ItemView): Mrkdwn | undefined {
-  const words = state === 'done' ? mrkdwn`` : whyWords(ending)
-  return words.text === '' ? undefined : words
 }
 
 /** Says how long an item took that was sent and has ended. Less than a second says nothing. */

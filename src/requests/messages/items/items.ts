@@ -4,8 +4,11 @@ import { isItemUnderway } from '../../../domain/request/request-item.ts'
 import { formatAge } from '../../../domain/text/duration.ts'
 import { wholeSection } from '../../../slack/blocks/blocks.ts'
 import { code, joinMrkdwn, type Mrkdwn, mrkdwn, ownWords } from '../../../slack/text/text.ts'
+import { whyWords } from '../refusals/causes.ts'
 import { stateWords } from '../words.ts'
 import type { ItemView } from './item-view.ts'
+
+const mostReasons = 5
 
 /** The mark and the words of each state of an item. */
 const states: Record<ItemView['state'], { mark: string; words: string }> = {
@@ -81,8 +84,10 @@ export function itemLines(items: ItemView[], { hasBegun }: { hasBegun: boolean }
   const seen = items.map(seenWords)
   // What holds for all of them is said once, under *Check first*.
   const isSame = new Set(seen.map(String)).size === 1
+  // A message has room for a few reasons. The report has them all.
+  const tellsWhy = items.filter((item) => whyNotDone(item)).length <= mostReasons
   return joinMrkdwn(
-    items.map((item, index) => (hasBegun ? stateLine(item) : requestedLine(item, isSame ? undefined : seen[index]))),
+    items.map((item, index) => (hasBegun ? stateLine(item, tellsWhy) : requestedLine(item, isSame ? undefined : seen[index]))),
     '\n',
   )
 }
@@ -104,8 +109,16 @@ function seenWords({ lastSeen }: ItemView): Mrkdwn | undefined {
   return lastSeen && mrkdwn`last seen on ${code(lastSeen.server)} ${formatAge(lastSeen.agoMs)} before the request`
 }
 
-export function stateLine({ name, state, lateAt, endedAt }: ItemView): Mrkdwn {
+export function stateLine(item: ItemView, tellsWhy = false): Mrkdwn {
+  const { name, state, lateAt, endedAt } = item
   const { mark, words } = states[state]
   const late = lateAt !== undefined && endedAt === undefined ? ', late' : ''
-  return mrkdwn`${ownWords(mark)} ${code(name)}  ${words}${late}`
+  const why = tellsWhy ? whyNotDone(item) : undefined
+  return mrkdwn`${ownWords(mark)} ${code(name)}  ${words}${late}${why ? mrkdwn`. ${why}` : ''}`
+}
+
+/** Says why an item ended otherwise than it should. */
+export function whyNotDone({ state, ending }: ItemView): Mrkdwn | undefined {
+  const words = state === 'done' ? mrkdwn`` : whyWords(ending)
+  return words.text === '' ? undefined : words
 }

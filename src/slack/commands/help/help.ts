@@ -5,6 +5,7 @@ import { code, joinMrkdwn, type Mrkdwn, mrkdwn } from '../../text/text.ts'
 import type { Message } from '../../web-api/messenger.ts'
 import { type Command, groups, type Need } from '../commands.ts'
 import { formButtonValue } from '../forms/form-button.ts'
+import { type WholeCommand, wholeCommand } from './whole-command.ts'
 
 interface HelpFor {
   /** The slash command's name. */
@@ -71,9 +72,13 @@ export function notUnderstood(words: string[]): Mrkdwn[] {
   return words.length === 0 ? [] : [mrkdwn`Not understood: ${code(truncate(words.join(' '), 80, 'plain'))}.`]
 }
 
-/** Says that nothing was requested, and how the command is used. `rest`: the words that are too many, which may be a reason. */
-export function wrongUsage(rest: string[], usage: Mrkdwn): Mrkdwn {
-  const reason = rest.length > 0 ? [mrkdwn`To give a reason, write ${code('because')} before it.`] : []
+/**
+ * Says that nothing was requested, and how the command is used. `rest`: the words that are too many. They may be a reason, so `meant` is the
+ * command without them, and is shown with them as its reason.
+ */
+export function wrongUsage(name: string, usage: Mrkdwn, rest: string[], meant: Pick<WholeCommand, 'words' | 'args'>): Mrkdwn {
+  const asReason = wholeCommand(name, { ...meant, reason: rest.join(' ') })
+  const reason = rest.length > 0 ? [mrkdwn`To give these words as the reason: ${asReason}`] : []
   return joinMrkdwn([mrkdwn`Nothing was requested.`, ...notUnderstood(rest), usage, ...reason], ' ')
 }
 
