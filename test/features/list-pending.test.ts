@@ -116,7 +116,7 @@ describe('/infra pending', () => {
       requestFor({ approvals: [{ by: 'U0BEN00001', rule: 'APPROVERS', via: 'S0ONCALL01', at: requestedAt }] }),
     ])
 
-    expect(listing.title.text).toBe('1 request needs approval. You can approve none.')
+    expect(listing.title.text).toBe("1 request needs approval. You can't approve it.")
     expect(rows[0]).toContain('1 of 3 approvals')
   })
 

@@ -3,24 +3,31 @@ import type { ApiKey } from '../../src/domain/account/api-key.ts'
 import { uniqueKeyName } from '../../src/domain/account/api-key-name.ts'
 import { chooseKey } from '../../src/features/rotate-revoke-api-key/choose-key.ts'
 import { keyChoiceModal } from '../../src/features/rotate-revoke-api-key/modal.ts'
+import { mrkdwn } from '../../src/slack/text/text.ts'
 
 const keyCalled = (name: string, id: string) => ({ id, name, tokenLastSlice: 'a1b2c' }) as ApiKey
 
-test('a name that several keys have is refused with the ids of the first ten, and the number of the others', () => {
+const commandFor = (id: string) => mrkdwn`keys revoke ${id}`
+
+test('a name that several keys have is refused with the command for each of the first ten, and the number of the others', () => {
   const keys = Array.from({ length: 12 }, (_, index) => keyCalled('ci-deploy', `tok_${index}`))
 
-  expect(() => chooseKey(keys, 'ci-deploy')).toThrow(
-    /^12 API keys are called ci-deploy: tok_0 .*tok_9 \(ci-deploy, ends in a1b2c\) and 2 more\./,
+  expect(() => chooseKey(keys.slice(0, 2), 'ci-deploy', commandFor)).toThrow(
+    [
+      '2 API keys are called `ci-deploy`. Nothing was requested. Copy the command for the one that you mean:',
+      '•  Token ends in `a1b2c` (ci-deploy): keys revoke tok_0',
+      '•  Token ends in `a1b2c` (ci-deploy): keys revoke tok_1',
+    ].join('\n'),
   )
-  expect(() => chooseKey(keys.slice(0, 2), 'ci-deploy')).toThrow(/tok_1 \(ci-deploy, ends in a1b2c\)\. Use the id/)
+  expect(() => chooseKey(keys, 'ci-deploy', commandFor)).toThrow(/^12 API keys .*keys revoke tok_9\n2 more aren't listed\.$/s)
 })
 
 test('a name is refused that a key of the account and one that Lockkeeper created have, because people see both by that name', () => {
   const keys = [keyCalled('terraform', 'tok_1'), keyCalled(uniqueKeyName('Terraform', 'U0ADA00001', 'a'.repeat(32)), 'tok_2')]
 
-  expect(() => chooseKey(keys, 'terraform')).toThrow(/^2 API keys are called terraform: tok_1 .*, tok_2 /)
-  expect(chooseKey(keys, keys[1]?.name ?? '')).toBe('tok_2')
-  expect(chooseKey(keys, 'tok_1')).toBe('tok_1')
+  expect(() => chooseKey(keys, 'terraform', commandFor)).toThrow(/^2 API keys are called `terraform`.* tok_1\n.* tok_2$/s)
+  expect(chooseKey(keys, keys[1]?.name ?? '', commandFor)).toBe('tok_2')
+  expect(chooseKey(keys, 'tok_1', commandFor)).toBe('tok_1')
 })
 
 test('the forms say when the token stops working', () => {

@@ -15,6 +15,8 @@ interface ListedKey {
   isOwn: boolean
   /** Whether it was made or changed within a day. */
   isNew: boolean
+  /** Otherwise a key that is new was changed or rotated lately. */
+  isCreatedLately: boolean
   remarks: string[]
   /** In ms since 1970. */
   createdAt: number
@@ -69,6 +71,7 @@ function listed(key: ApiKey, { now, ownLastSlice }: Reading): ListedKey {
     key,
     isOwn,
     isNew: isFresh(key, now),
+    isCreatedLately: isFresh({ createdAt: key.createdAt, updatedAt: undefined }, now),
     remarks: remarksOn(key, now, { isOwn }),
     createdAt: key.createdAt === undefined ? 0 : Date.parse(key.createdAt),
   }
@@ -98,9 +101,9 @@ function origins({ allowedIps }: ApiKey): Mrkdwn | undefined {
   return allowedIps.length > 0 ? joinMrkdwn(allowedIps.map(code), ', ') : mrkdwn`any IP`
 }
 
-function lastUsed({ key: { lastUsedAt }, isOwn, isNew }: ListedKey): Mrkdwn {
+function lastUsed({ key: { lastUsedAt }, isOwn, isNew, isCreatedLately }: ListedKey): Mrkdwn {
   if (isOwn) return mrkdwn`now, by Lockkeeper`
-  if (lastUsedAt === undefined) return mrkdwn`${isNew ? 'not yet' : 'never'}`
+  if (lastUsedAt === undefined) return mrkdwn`${isNew ? (isCreatedLately ? 'not yet' : 'not since it was changed') : 'never'}`
   return dateTime(Date.parse(lastUsedAt))
 }
 

@@ -72,7 +72,8 @@ function timeOf(request: Request, now: number): Mrkdwn | undefined {
   if (request.state === 'waiting') return mrkdwn`until ${dateTime(request.expiresAt)}`
   if (request.state === 'approved') return mrkdwn`for ${timeApproved(request, now)}`
   if (isOpen(request.state)) return mrkdwn`for ${timeTaken(request, now)}`
-  return request.state === 'done' ? mrkdwn`in ${timeTaken(request)}` : undefined
+  if (request.state !== 'done' && request.state !== 'failed') return undefined
+  return request.untrackedMs ? mrkdwn`within ${timeTaken(request)}` : mrkdwn`in ${timeTaken(request)}`
 }
 
 function endOf({ state, endedAt, createdAt }: Request): Mrkdwn | undefined {

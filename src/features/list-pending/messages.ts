@@ -37,7 +37,7 @@ export function pendingListing(pending: Pending[], { more = 0, unreadable = 0 } 
   const count = pending.length + more + unreadable
   const forYou = pending.filter(({ canDecide }) => canDecide).length
   return {
-    title: mrkdwn`${count === 1 ? '1 request needs' : `${count} requests need`} approval. You can approve ${howMany(forYou, more, count)}.`,
+    title: mrkdwn`${count === 1 ? '1 request needs' : `${count} requests need`} approval. ${howMany(forYou, more, count)}`,
     ...itemRows(sorted, { columns, mark: ({ canDecide }) => (canDecide ? mrkdwn`:point_right:` : mrkdwn`:hourglass_flowing_sand:`) }),
     empty: unreadable > 0 ? mrkdwn`No requests can be shown.` : mrkdwn`No requests need approval.`,
     notes: [
@@ -48,9 +48,9 @@ export function pendingListing(pending: Pending[], { more = 0, unreadable = 0 } 
 }
 
 function howMany(forYou: number, more: number, count: number): string {
-  if (forYou === count) return count === 1 ? 'it' : 'all of them'
-  if (forYou === 0) return more > 0 ? 'none of those shown' : 'none'
-  return more > 0 ? `at least ${forYou}` : `${forYou}`
+  if (forYou === 0) return more > 0 ? "You can't approve any of those shown." : `You can't approve ${count === 1 ? 'it' : 'any of them'}.`
+  if (forYou === count) return `You can approve ${count === 1 ? 'it' : 'all of them'}.`
+  return `You can approve ${more > 0 ? `at least ${forYou}` : forYou}.`
 }
 
 function requesterOf({ request, isMine }: Pending): Mrkdwn {

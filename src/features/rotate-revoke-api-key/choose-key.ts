@@ -1,17 +1,30 @@
 import type { ApiKey } from '../../domain/account/api-key.ts'
 import { findKeys, labelOf } from '../../domain/account/api-key-name.ts'
-import { UnknownName, UserError } from '../../domain/errors/errors.ts'
-import { someOf } from '../../domain/text/some-of.ts'
+import { UnknownName } from '../../domain/errors/errors.ts'
 import { type Candidate, candidatesOf, offer } from '../../slack/blocks/picker.ts'
 import type { Choices } from '../../slack/commands/handlers.ts'
+import { Refusal } from '../../slack/errors.ts'
+import { truncate } from '../../slack/text/cut-text.ts'
+import { code, joinMrkdwn, type Mrkdwn, mrkdwn } from '../../slack/text/text.ts'
 
-/** Returns the id of the key that a person typed. Throws UnknownName if no key fits, and UserError if more than one does. */
-export function chooseKey(keys: ApiKey[], typed: string): string {
+/** The keys of one name that are listed with their commands. */
+const mostListed = 10
+
+/**
+ * Returns the id of the key that a person typed. Throws UnknownName if no key fits. If more than one does, throws a Refusal with the whole command
+ * for each. `commandFor`: the command with this id.
+ */
+export function chooseKey(keys: ApiKey[], typed: string, commandFor: (id: string) => Mrkdwn): string {
   const [only, ...others] = findKeys(keys, typed)
   if (!only) throw new UnknownName('API key', typed)
   if (others.length === 0) return only.id
-  const list = [only, ...others].map((key) => `${key.id} (${key.name}, ends in ${key.tokenLastSlice ?? '?'})`)
-  throw new UserError(`${others.length + 1} API keys are called ${typed}: ${someOf(list)}. Use the id.`)
+  const all = [only, ...others]
+  const lines = all
+    .slice(0, mostListed)
+    .map(({ id, name, tokenLastSlice = '?' }) => mrkdwn`•  Token ends in ${code(tokenLastSlice)} (${name ?? id}): ${commandFor(id)}`)
+  const more = all.length > mostListed ? [mrkdwn`${all.length - mostListed} more aren't listed.`] : []
+  const first = mrkdwn`${all.length} API keys are called ${code(truncate(typed, 80, 'plain'))}. Nothing was requested. Copy the command for the one that you mean:`
+  throw new Refusal(joinMrkdwn([first, ...lines, ...more], '\n'))
 }
 
 /** Offers the keys, except Lockkeeper's own, which it refuses to change. */

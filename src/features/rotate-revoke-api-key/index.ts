@@ -6,6 +6,7 @@ import type { ItemAction } from '../../requests/interactions/item-details.ts'
 import { preset } from '../../slack/blocks/picker.ts'
 import type { Command, CommandCall } from '../../slack/commands/commands.ts'
 import { withSuggestions } from '../../slack/commands/help/unknown-name.ts'
+import { wholeCommand } from '../../slack/commands/help/whole-command.ts'
 import { type Mrkdwn, mrkdwn } from '../../slack/text/text.ts'
 import type { Feature, FeatureDefinition } from '../feature.ts'
 import { chooseKey, keyChoices } from './choose-key.ts'
@@ -31,8 +32,10 @@ function create({ accountApi, submit, openForm, ownLastSlice }: RotateRevokePart
   async function run(verb: Verb, change: Change<KeyInput, KeyFacts>, call: CommandCall): Promise<void> {
     const keys = await accountApi.apiKeys.list({ signal: AbortSignal.timeout(8_000) })
     const names = async () => keys.map(({ name }) => name && labelOf(name))
-    const chosen = (async () => chooseKey(keys, call.args.join(' ')))()
-    const keyId = await withSuggestions(chosen, { 'API key': { names, list: `${call.slashCommand.origin.command} keys` } })
+    const { origin, reason } = call.slashCommand
+    const commandFor = (id: string) => wholeCommand(origin.command, { words: `keys ${verb}`, args: [id], reason })
+    const chosen = (async () => chooseKey(keys, call.args.join(' '), commandFor))()
+    const keyId = await withSuggestions(chosen, { 'API key': { names, list: `${origin.command} keys` } })
     await submitFromCommand({ submit, openForm }, call, { change, input: { keyId }, form: forms[verb].filledForm })
   }
 

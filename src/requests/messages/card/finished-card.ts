@@ -45,7 +45,7 @@ export function finishedBlocks(view: CardView): KnownBlock[] {
   const left = notMoved(view)
   return [
     ...wholeSection(whatHappened(view)),
-    ...itemBlocks(left, { hasBegun: true }),
+    ...itemBlocks(left, { hasBegun: true, isTracked: view.request.state !== 'untracked' }),
     ...rejectionBlocks(view.request),
     ...context([whoAndWhen(view)]),
     ...reasonLines(view.request).flatMap((line) => context([line])),
@@ -62,7 +62,12 @@ export function outcomeText(view: CardView): Mrkdwn[] {
   const { state, decision } = view.request
   const reason = state === 'rejected' && decision?.reason ? [mrkdwn`${rejectionLabel}: ${code(decision.reason)}`] : []
   const left = notMoved(view)
-  return [whatHappened(view), ...(left.length > 0 ? [itemLines(left, { hasBegun: true })] : []), ...reason, whoAndWhen(view)]
+  return [
+    whatHappened(view),
+    ...(left.length > 0 ? [itemLines(left, { hasBegun: true, isTracked: state !== 'untracked' })] : []),
+    ...reason,
+    whoAndWhen(view),
+  ]
 }
 
 /** The items that are not done, of a request that was sent. Why a single one is not done follows the title. */

@@ -22,6 +22,9 @@ const states: Record<ItemView['state'], { mark: string; words: string }> = {
   unknown: { mark: ':grey_question:', words: 'unknown' },
 }
 
+/** Stands for an item whose state nobody knows, because its request is no longer tracked. */
+const notTracked = { mark: ':grey_question:', words: 'sent, not tracked' }
+
 /** Returns the words for the state of an item: `not started`. */
 export function itemStateWords(state: ItemView['state']): string {
   return states[state].words
@@ -74,20 +77,29 @@ export function isPartlyDone(items: Pick<ItemView, 'state'>[]): boolean {
   return done > 0 && done < items.length
 }
 
+interface ShownItems {
+  /** Whether the first may have been sent. */
+  hasBegun: boolean
+  /** Default: true. If nobody tracks the request, the message must not say that an item is moving. */
+  isTracked?: boolean
+}
+
 /** Lists every item: for approvers with its id and what is known of it, and with its state once the first may have been sent. */
-export function itemBlocks(items: ItemView[], { hasBegun }: { hasBegun: boolean }): KnownBlock[] {
-  return items.length === 0 ? [] : wholeSection(itemLines(items, { hasBegun }))
+export function itemBlocks(items: ItemView[], shown: ShownItems): KnownBlock[] {
+  return items.length === 0 ? [] : wholeSection(itemLines(items, shown))
 }
 
 /** Says the same without blocks. */
-export function itemLines(items: ItemView[], { hasBegun }: { hasBegun: boolean }): Mrkdwn {
+export function itemLines(items: ItemView[], { hasBegun, isTracked }: ShownItems): Mrkdwn {
   const seen = items.map(seenWords)
   // What holds for all of them is said once, under *Check first*.
   const isSame = new Set(seen.map(String)).size === 1
   // A message has room for a few reasons. The report has them all.
   const tellsWhy = items.filter((item) => whyNotDone(item)).length <= mostReasons
   return joinMrkdwn(
-    items.map((item, index) => (hasBegun ? stateLine(item, tellsWhy) : requestedLine(item, isSame ? undefined : seen[index]))),
+    items.map((item, index) =>
+      hasBegun ? stateLine(item, { tellsWhy, isTracked }) : requestedLine(item, isSame ? undefined : seen[index]),
+    ),
     '\n',
   )
 }
@@ -109,9 +121,9 @@ function seenWords({ lastSeen }: ItemView): Mrkdwn | undefined {
   return lastSeen && mrkdwn`last seen on ${code(lastSeen.server)} ${formatAge(lastSeen.agoMs)} before the request`
 }
 
-export function stateLine(item: ItemView, tellsWhy = false): Mrkdwn {
+export function stateLine(item: ItemView, { tellsWhy = false, isTracked = true } = {}): Mrkdwn {
   const { name, state, lateAt, endedAt } = item
-  const { mark, words } = states[state]
+  const { mark, words } = isTracked || !isItemUnderway(item) ? states[state] : notTracked
   const late = lateAt !== undefined && endedAt === undefined ? ', late' : ''
   const why = tellsWhy ? whyNotDone(item) : undefined
   return mrkdwn`${ownWords(mark)} ${code(name)}  ${words}${late}${why ? mrkdwn`. ${why}` : ''}`

@@ -138,7 +138,9 @@ function reasonOf({ request: { state, decision } }: ReportView, name: ReportName
 
 /** Returns the items that a report lists: all of them, at the end. A single item is in the sentence. */
 function endedItems({ request, items }: ReportView, name: ReportName): ItemView[] {
-  return (name === 'ended' || name === 'corrected') && request.items && !isOne(items) ? items : []
+  if ((name !== 'ended' && name !== 'corrected') || !request.items || isOne(items)) return []
+  // While nobody tracked it, nobody knows when each item ended.
+  return request.untrackedMs ? items.map((item) => ({ ...item, sentAt: undefined })) : items
 }
 
 interface Said {

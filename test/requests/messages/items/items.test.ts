@@ -93,6 +93,9 @@ describe('the card of a request of several', () => {
 
     expect(approvalCard(viewOf([item(1, { state: 'tracking' })], 'tracking')).text).not.toMatch(/of 1/)
     expect(approvalCard(viewOf([item(1, { state: 'done' })], 'done')).text).toMatch(/\(3 Elastic IPs\)\n/)
+    expect(approvalCard(viewOf([item(1, { state: 'tracking' }), item(2, { state: 'done' })], 'untracked')).text).toContain(
+      ':grey_question: `203.0.113.1`  sent, not tracked',
+    )
     expect(approvalCard(viewOf(failed, 'failed')).text).toMatch(/\(3 Elastic IPs\)\. 203\.0\.113\.1 has status error\.\nRequested/)
   })
 
