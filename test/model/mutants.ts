@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import { WebClient } from '@slack/web-api'
 import { createAccountApi } from '../../src/account-api/client.ts'
 import type { Bot } from '../../src/bot/bot.ts'
@@ -47,8 +48,11 @@ export const mutants: Record<string, Mutant> = {
   'a bot that overwrites what was approved at the same moment': {
     mutate: replaceApprove(undefined, (store) => ({
       ...store,
-      // As if the record had not changed since it was read.
-      take: async (request, name, data, token) => store.take((await store.find(request.id)) ?? request, name, data, token),
+      // As if the record had not changed since it was read. The pause lets all who click at once read it before the first of them writes.
+      take: async (request, name, data, token) => {
+        await pause(200)
+        return store.take((await store.find(request.id)) ?? request, name, data, token)
+      },
     })),
     commands: Array.from({ length: 10 }, (_, number) => [
       requestChange('ip.move', number, ['ada']),
