@@ -46,14 +46,7 @@ export const mutants: Record<string, Mutant> = {
     commands: [requestChange('ip.move', 0, ['ada']), approve('jana')],
   },
   'a bot that overwrites what was approved at the same moment': {
-    mutate: replaceApprove(undefined, (store) => ({
-      ...store,
-      // As if the record had not changed since it was read. The pause lets all who click at once read it before the first of them writes.
-      take: async (request, name, data, token) => {
-        await pause(200)
-        return store.take((await store.find(request.id)) ?? request, name, data, token)
-      },
-    })),
+    mutate: replaceApprove(undefined, overwriting),
     commands: Array.from({ length: 10 }, (_, number) => [
       requestChange('ip.move', number, ['ada']),
       approve('ben', 'chiara', 'finn'),
@@ -67,6 +60,25 @@ export const mutants: Record<string, Mutant> = {
     })),
     commands: [requestChange('ip.move', 0, ['ada']), approve('chiara'), change('oncall', 'chiara'), approve('ben'), approve('finn')],
   },
+}
+
+/** How many have read a revision of a request and want to write, over all replicas. */
+const readers = new Map<string, number>()
+
+/**
+ * Takes steps as if the record had not changed since it was read. Each waits until somebody else has read the same record, so that it is
+ * certainly overwritten.
+ */
+function overwriting(store: Store): Store {
+  return {
+    ...store,
+    take: async (request, name, data, token) => {
+      const seen = `${request.id} ${request.revision}`
+      readers.set(seen, (readers.get(seen) ?? 0) + 1)
+      for (let waitedMs = 0; waitedMs < 2_000 && (readers.get(seen) ?? 0) < 2; waitedMs += 10) await pause(10)
+      return store.take((await store.find(request.id)) ?? request, name, data, token)
+    },
+  }
 }
 
 /** Approve of the real bot, with one of its parts replaced. */
