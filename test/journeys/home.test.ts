@@ -139,6 +139,21 @@ describe('the Home tab', () => {
     await world.slack.until(() => /Nothing needs your approval/.test(wordsOf(world, people.chiara)), { timeoutMs: 15_000 })
   })
 
+  test('shows a request that its person has just made with a form, also if it showed none before', async () => {
+    const world = await startWorld()
+    await openHome(world, people.ada)
+    await world.slack.until(() => /Nothing needs your approval, and you have no requests/.test(wordsOf(world, people.ada)))
+
+    await world.ada.globalShortcut('move-elastic-ip', { channel: ops })
+    await world.slack.until(() => world.ada.topView(), { what: 'the form for the channel' })
+    await world.ada.submit()
+    await world.slack.until(() => JSON.stringify(world.ada.topView()?.view ?? '').includes('elastic-ip'), { what: 'the form of the move' })
+    await world.ada.fill(undefined, { 'Elastic IP': '203.0.113.10 on web-1', Server: 'web-2 (Storefront, ASH)' })
+    await world.ada.submit()
+
+    await world.slack.until(() => /Your requests \(1\)/.test(wordsOf(world, people.ada)), { what: 'Home with the request' })
+  })
+
   test('answers a stale button in a direct message if no modal can be opened, and is updated', async () => {
     const world = await startWorld()
     const { card } = await requestMove(world)

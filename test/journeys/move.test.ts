@@ -292,7 +292,7 @@ describe('a request that cannot be made', () => {
     [
       'words too many',
       () => `${address} web-2 now please`,
-      /Nothing was requested\. Not understood: `now please`\. Usage: .* If the words not understood are the reason: `\/infra ip move .* web-2 because now please`\.$/,
+      /Nothing was requested\. Not understood: `now please`\. Usage: .* If `now please` is the reason, send `\/infra ip move .* web-2 because now please`\.$/,
     ],
   ])('%s', async (_, words, sentence) => {
     const world = await startWorld()

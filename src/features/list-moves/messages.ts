@@ -72,7 +72,7 @@ function timeOf(request: Request, now: number): Mrkdwn | undefined {
   if (request.state === 'waiting') return mrkdwn`until ${dateTime(request.expiresAt)}`
   if (request.state === 'approved') return mrkdwn`for ${timeApproved(request, now)}`
   if (isOpen(request.state)) return mrkdwn`for ${timeTaken(request, now)}`
-  if (request.state !== 'done' && request.state !== 'failed') return undefined
+  if (request.sentAt === undefined || (request.state !== 'done' && request.state !== 'failed')) return undefined
   return request.untrackedMs ? mrkdwn`within ${timeTaken(request)}` : mrkdwn`in ${timeTaken(request)}`
 }
 

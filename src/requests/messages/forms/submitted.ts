@@ -79,7 +79,7 @@ export function tooLongReason(length: number): Mrkdwn {
 /** Only the requester reads this, so the mentions in it notify nobody. */
 function whatFollows({ asked, handoverLabel }: SubmitOutcome): Mrkdwn {
   const handover =
-    handoverLabel && mrkdwn`press *${handoverLabel}* on the request message. Only then the token is created, and only you see it.`
+    handoverLabel && mrkdwn`press *${handoverLabel}* on the request message. Only then is the token created, and only you see it.`
   if (!asked) return handover ? mrkdwn`No approval needed: ${handover}` : mrkdwn`No approval needed. The result will be in its thread.`
   return mrkdwn`It needs approval from ${asked.approvers} by ${asked.until}. ${handover ? mrkdwn`After that, ${handover}` : "Nothing changes until it's approved."}`
 }

@@ -8,6 +8,7 @@ import { whyWords } from '../refusals/causes.ts'
 import { stateWords } from '../words.ts'
 import type { ItemView } from './item-view.ts'
 
+/** The most reasons beside the items. A message has room for few, and the report has them all. */
 const mostReasons = 5
 
 /** The mark and the words of each state of an item. */
@@ -94,7 +95,6 @@ export function itemLines(items: ItemView[], { hasBegun, isTracked }: ShownItems
   const seen = items.map(seenWords)
   // What holds for all of them is said once, under *Check first*.
   const isSame = new Set(seen.map(String)).size === 1
-  // A message has room for a few reasons. The report has them all.
   const tellsWhy = items.filter((item) => whyNotDone(item)).length <= mostReasons
   return joinMrkdwn(
     items.map((item, index) =>

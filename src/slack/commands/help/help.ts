@@ -78,7 +78,7 @@ export function notUnderstood(words: string[]): Mrkdwn[] {
  */
 export function wrongUsage(name: string, usage: Mrkdwn, rest: string[], meant: Pick<WholeCommand, 'words' | 'args'>): Mrkdwn {
   const asReason = wholeCommand(name, { ...meant, reason: rest.join(' ') })
-  const reason = rest.length > 0 ? [mrkdwn`If the words not understood are the reason: ${asReason}.`] : []
+  const reason = rest.length > 0 ? [mrkdwn`If ${code(truncate(rest.join(' '), 80, 'plain'))} is the reason, send ${asReason}.`] : []
   return joinMrkdwn([mrkdwn`Nothing was requested.`, ...notUnderstood(rest), usage, ...reason], ' ')
 }
 

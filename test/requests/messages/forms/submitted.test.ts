@@ -22,10 +22,10 @@ test('the requester learns what happens next, and what the request waits for', (
     Request posted in <#C0OPS00001>. No approval needed. The result will be in its thread.
 
     posted, to be approved, handed over
-    Request posted in <#C0OPS00001>. It needs approval from @oncall by 6:31 AM today. After that, press *Create key* on the request message. Only then the token is created, and only you see it.
+    Request posted in <#C0OPS00001>. It needs approval from @oncall by 6:31 AM today. After that, press *Create key* on the request message. Only then is the token created, and only you see it.
 
     posted, without approval, handed over
-    Request posted in <#C0OPS00001>. No approval needed: press *Create key* on the request message. Only then the token is created, and only you see it.
+    Request posted in <#C0OPS00001>. No approval needed: press *Create key* on the request message. Only then is the token created, and only you see it.
 
     card-delayed, to be approved
     Request recorded. Slack hasn't confirmed its message yet. It will appear in the channel. Nothing happens until it's approved.
