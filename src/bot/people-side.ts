@@ -1,7 +1,7 @@
 import { createHome } from '../requests/interactions/home.ts'
 import { createInteractions } from '../requests/interactions/interactions.ts'
 import { createLastReceived } from '../requests/interactions/last-received.ts'
-import { createFindUndone } from '../requests/lifecycle/submit/find-undone.ts'
+import { createFindEarlier } from '../requests/lifecycle/submit/find-earlier.ts'
 import { createSubmit } from '../requests/lifecycle/submit/submit.ts'
 import { fitsOnCard } from '../requests/messages/card/card.ts'
 import { asRecorded } from '../requests/store/new-requests.ts'
@@ -39,7 +39,7 @@ export function createPeopleSide(foundation: Foundation) {
     deliver,
     wake,
     names: directory.names,
-    findUndone: createFindUndone({ store, catalog }),
+    findEarlier: createFindEarlier({ store, catalog }),
     linkTo: identity.linkTo,
     titleOf: catalog.titleOf,
     mostUndecided: config.openRequestsPerPerson,

@@ -47,7 +47,7 @@ function setUp() {
     wake: async () => {},
     names: async () => new Map(),
     mostUndecided: 10,
-    findUndone: async () => undefined,
+    findEarlier: async () => ({}),
     linkTo: () => undefined,
     titleOf: () => [],
     fitsOnCard: () => true,

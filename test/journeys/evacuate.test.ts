@@ -90,14 +90,20 @@ describe('an evacuation', () => {
     await world.slack.until(() => world.ada.topView())
     await world.ada.submit()
     const rest = await untilCard(world.slack, /1 Elastic IP\b.*needs approval from/s)
+    expect(rest.text).toMatch(
+      /Check first: The last try, less than a minute before this request, failed\. .*422.* 203\.0\.113\.11 wasn't changed\./,
+    )
+    expect(rest.text).toMatch(/Repeats <http[^|]+\|request [0-9a-f]{8}>\./)
     await world.ben.click(rest, 'Approve')
     await untilReport(world.slack, rest.ts, /Done/)
     expect(serverOf(world, own[1]?.id ?? '')).toBe(target)
 
     await world.ada.click(failed, 'Move back')
-    await world.slack.until(() => world.ada.topView())
+    const form = await world.slack.until(() => world.ada.topView())
+    expect(form.title).toBe('Move back')
     await world.ada.submit()
-    const back = await untilCard(world.slack, /2 Elastic IPs.*needs approval from/s)
+    const back = await untilCard(world.slack, /^Move back 2 Elastic IPs: web-2 → web-1.*needs approval from/s)
+    expect(back.text).toMatch(/Undoes <http[^|]+\|request [0-9a-f]{8}>\./)
     await world.chiara.click(back, 'Approve')
     await untilReport(world.slack, back.ts, /Done/)
     expect([own[0], own[2]].map((each) => serverOf(world, each?.id ?? ''))).toEqual([from, from])

@@ -83,6 +83,8 @@ export interface Change<Input = unknown, Facts = unknown> {
    * cannot be undone.
    */
   reverse?(input: Input, facts: Facts): { input: Input; facts: Facts; label: string } | undefined
+  /** Marks the facts of a request that undoes another one, for a kind whose title says so. */
+  undoing?(facts: Facts): Facts
 }
 
 /** The items of a change. Each is sent, tracked and ended like a request with a single change. */

@@ -42,6 +42,8 @@ export const EvacuationFacts = z.object({
   leftOut: z.array(LeftOut),
   /** The addresses that came to the server after the request. */
   came: z.array(LeftOut).optional(),
+  /** Set if it undoes an earlier evacuation. People then call it a move back. */
+  isBack: z.literal(true).optional(),
 })
 export type EvacuationFacts = z.infer<typeof EvacuationFacts>
 

@@ -21,6 +21,7 @@ type AsRequested = Pick<
   | 'approvalsNeeded'
   | 'reason'
   | 'undoes'
+  | 'repeats'
 > &
   Pick<Partial<Request>, 'fromMessage' | 'alert' | 'moreResources' | 'approverNames' | 'personNames'>
 
@@ -45,11 +46,12 @@ function requestContent({ origin, fromMessage, alert, moreResources = [], ...req
     createdAt,
     reason,
     undoes,
+    repeats,
     approverNames,
     personNames,
   } = request
   const { userId, channelId, teamId } = origin
-  const requested = { version, id, kind, input, facts, resource, hash, unchecked, userId, channelId, teamId, reason, undoes }
+  const requested = { version, id, kind, input, facts, resource, hash, unchecked, userId, channelId, teamId, reason, undoes, repeats }
   const from = { ...(fromMessage ? { fromMessage } : {}), ...(alert ? { alert } : {}) }
   const locks = moreResources.length > 0 ? { moreResources } : {}
   const names = { ...(approverNames === undefined ? {} : { approverNames }), ...(personNames ? { personNames } : {}) }

@@ -62,9 +62,9 @@ export const Decision = Grant.extend({
 })
 export type Decision = z.infer<typeof Decision>
 
-/** A request whose change another one undoes, and where its message is. */
-export const Undone = z.object({ id: z.string(), channelId: z.string(), cardTs: z.string() })
-export type Undone = z.infer<typeof Undone>
+/** An earlier request that another one undoes or repeats, and where its message is. */
+export const EarlierRequest = z.object({ id: z.string(), channelId: z.string(), cardTs: z.string() })
+export type EarlierRequest = z.infer<typeof EarlierRequest>
 
 /** The alert that led to a request: its name, and the address where people see it. Both are untrusted text. */
 export const SourceAlert = z.object({ name: z.string(), link: z.string().optional() })
@@ -117,7 +117,9 @@ export const Request = z.object({
   origin: Origin,
   reason: z.string().optional(),
   /** The request that this one undoes, with the place of its message. */
-  undoes: Undone.optional(),
+  undoes: EarlierRequest.optional(),
+  /** The ended request that this one repeats, or whose rest it retries, with the place of its message. */
+  repeats: EarlierRequest.optional(),
   /** The message that it was requested from. */
   fromMessage: MessageRef.optional(),
   /** Its place in a trace, if traces are on. Not signed, because it decides nothing: a changed one only sorts spans elsewhere. */

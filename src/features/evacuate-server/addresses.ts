@@ -1,30 +1,11 @@
 import type { AccountApi } from '../../account-api/client.ts'
 import { freshSeenMs } from '../../domain/account/assignment.ts'
-import type { Finding } from '../../domain/change/finding.ts'
 import { checkAddresses } from '../../domain/evacuation/addresses.ts'
 import { type EvacuationFacts, type LeftOut, mostEvacuated } from '../../domain/evacuation/evacuation.ts'
+import type { FindLastChange } from './find-last-change.ts'
+import { isGone } from './gone.ts'
+import type { OfferedAddresses } from './offered.ts'
 import type { ReadAddresses } from './preflight.ts'
-
-/** The addresses of a server, as the form offers them. */
-export interface OfferedAddresses {
-  serverId: string
-  serverName: string
-  offered: { elasticIpId: string; address: string; seenAgoMs?: number | undefined; isTicked: boolean }[]
-  /** Addresses that cannot be moved, and why. */
-  cannotMove: { elasticIpId: string; address: string; finding: Finding }[]
-  /** The last evacuation of a server that has no address to move, if Lockkeeper made one. */
-  lastEvacuation?: LastEvacuation | undefined
-}
-
-export interface LastEvacuation {
-  requestId: string
-  /** The name of the target. */
-  to: string
-  /** In ms since 1970. */
-  endedAt: number
-  /** The address of the request message. */
-  link: string | undefined
-}
 
 export interface Wanted {
   serverId: string
@@ -37,12 +18,11 @@ export interface Wanted {
 interface AddressesParts {
   accountApi: Pick<AccountApi, 'servers'>
   readAddresses: ReadAddresses
-  /** Finds the last evacuation of a server. */
-  lastEvacuationOf: (serverId: string) => Promise<LastEvacuation | undefined>
+  lastChangeOf: FindLastChange
 }
 
 /** Creates the function that reads which addresses of a server can be moved. Throws as the reads of the account API do. */
-export function createOfferAddresses({ accountApi, readAddresses, lastEvacuationOf }: AddressesParts) {
+export function createOfferAddresses({ accountApi, readAddresses, lastChangeOf }: AddressesParts) {
   return async function offerAddresses({ serverId, targetId, ticked }: Wanted, signal: AbortSignal): Promise<OfferedAddresses> {
     const known = async (id: string | undefined) =>
       id === undefined ? undefined : accountApi.servers.get(id, { signal }).catch(() => undefined)
@@ -56,6 +36,8 @@ export function createOfferAddresses({ accountApi, readAddresses, lastEvacuation
       { ...reads, source, target },
       'request',
     )
+    const cannotMove = checked.flatMap((each) => ('finding' in each ? [each] : []))
+    const gone = cannotMove.filter((each) => isGone(each)).map(({ elasticIpId }) => elasticIpId)
     const offered = checked.flatMap((each) => ('move' in each ? [{ ...each, seenAgoMs: each.move.facts.seenAgoMs }] : []))
     return {
       serverId,
@@ -66,8 +48,8 @@ export function createOfferAddresses({ accountApi, readAddresses, lastEvacuation
         ...(seenAgoMs > 0 ? { seenAgoMs } : {}),
         isTicked: ticked ? ticked.includes(elasticIpId) : index < mostEvacuated && seenAgoMs <= freshSeenMs,
       })),
-      cannotMove: checked.flatMap((each) => ('finding' in each ? [each] : [])),
-      ...(checked.length > 0 ? {} : { lastEvacuation: await lastEvacuationOf(serverId) }),
+      cannotMove,
+      ...(gone.length > 0 || checked.length === 0 ? { lastChange: await lastChangeOf({ serverId, elasticIpIds: gone }) } : {}),
     }
   }
 }

@@ -69,6 +69,7 @@ export function createEvacuation({ accountApi, seen }: EvacuationParts): Change<
       },
       label: 'Move back',
     }),
+    undoing: (facts) => ({ ...facts, isBack: true }),
   }
 }
 
@@ -79,9 +80,10 @@ function doneSentence({ items, to }: EvacuationFacts): Phrase {
     : phrase`${[addressCount(items.length)]} are assigned to ${to.name}.`
 }
 
-function describeEvacuation({ from, to, toAddress, project, site, items }: EvacuationFacts): Description {
+function describeEvacuation({ from, to, toAddress, project, site, items, isBack }: EvacuationFacts): Description {
+  const count = [addressCount(items.length)]
   return {
-    title: phrase`Evacuate ${from.name} → ${to.name} (${[addressCount(items.length)]})`,
+    title: isBack ? phrase`Move back ${count}: ${from.name} → ${to.name}` : phrase`Evacuate ${from.name} → ${to.name} (${count})`,
     facts: [
       { label: 'Project', value: project ? projectName(project) : 'not known' },
       { label: 'Site', value: site ?? 'not known' },

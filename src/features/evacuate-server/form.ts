@@ -13,17 +13,11 @@ import type { Click, Submission, SubmissionAnswer } from '../../slack/commands/h
 import { toUserWords } from '../../slack/errors.ts'
 import { readMetadata, writeMetadata } from '../../slack/receive/metadata.ts'
 import { type Mrkdwn, mrkdwn } from '../../slack/text/text.ts'
-import { type OfferAddresses, type OfferedAddresses, requestedAddresses, stillRequested, type Wanted } from './addresses.ts'
+import { type OfferAddresses, requestedAddresses, stillRequested, type Wanted } from './addresses.ts'
+import { nothingLeftView } from './gone.ts'
 import { tooManyTicked } from './messages.ts'
-import {
-  addressGroupIds,
-  type EvacuationFormView,
-  evacuationForm,
-  evacuationModal,
-  keptAddresses,
-  nothingLeftView,
-  tickedAddresses,
-} from './modal.ts'
+import { addressGroupIds, type EvacuationFormView, evacuationForm, evacuationModal, keptAddresses, tickedAddresses } from './modal.ts'
+import type { OfferedAddresses } from './offered.ts'
 
 /** A form opens or changes within this time, also if the account API is slow. */
 const readMs = 1_200

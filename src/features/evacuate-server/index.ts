@@ -7,6 +7,7 @@ import type { Request } from '../../domain/request/request.ts'
 import { chooseServer, findServers } from '../../moves/find-server.ts'
 import { moveKind } from '../../moves/move-change.ts'
 import type { Access } from '../../requests/access/access.ts'
+import type { Catalog } from '../../requests/catalog.ts'
 import { type CommandSubmit, submitFromCommand } from '../../requests/interactions/forms/submit-from-slack.ts'
 import type { Store } from '../../requests/store/store.ts'
 import type { Command, CommandCall } from '../../slack/commands/commands.ts'
@@ -19,7 +20,7 @@ import { isWholeEvacuation, readEvacuation } from './arguments.ts'
 import { createEvacuation, evacuationKind } from './change.ts'
 import { createEvacuateThis } from './evacuate-this.ts'
 import { createFillEvacuation } from './fill.ts'
-import { createFindLastEvacuation } from './find-last-evacuation.ts'
+import { createFindLastChange } from './find-last-change.ts'
 import { createFindSource } from './find-source.ts'
 import { createEvacuationForm } from './form.ts'
 import { usage } from './messages.ts'
@@ -36,6 +37,7 @@ interface EvacuateServerParts extends CommandSubmit {
   access: Pick<Access, 'gateForm'>
   seen: SeenAssignments
   store: Pick<Store, 'lastChangesOf'>
+  catalog: Pick<Catalog, 'titleOf'>
   linkTo: (request: Request) => string | undefined
 }
 
@@ -46,14 +48,14 @@ export const evacuateServer = {
   create,
 } satisfies FeatureDefinition
 
-function create({ accountApi, inventory, submit, openForm, access, seen, store, linkTo }: EvacuateServerParts): Feature {
+function create({ accountApi, inventory, submit, openForm, access, seen, store, catalog, linkTo }: EvacuateServerParts): Feature {
   const offerOf = { of: 'server', label: 'Evacuate…', actionId: evacuateThis } satisfies Offer
   const change = { ...createEvacuation({ accountApi, seen }), offer: offerOf }
   const findSource = createFindSource({ accountApi, seen })
   const offerAddresses = createOfferAddresses({
     accountApi,
     readAddresses: createReadAddresses({ accountApi, seen }),
-    lastEvacuationOf: createFindLastEvacuation({ store, change, linkTo }),
+    lastChangeOf: createFindLastChange({ store, catalog, change, linkTo }),
   })
   const { formFor, formForServer, filledForm, freshForm, serversChosen, submitForm } = createEvacuationForm({
     submit,

@@ -1,11 +1,12 @@
 import { type Description, withoutRequester } from '../../domain/change/description.ts'
 import type { PolicyRule } from '../../domain/policy/policy.ts'
 import type { MessageRef } from '../../domain/request/message-ref.ts'
-import { canReverse, type LinkTo, type Request } from '../../domain/request/request.ts'
+import { canReverse, type EarlierRequest, type LinkTo, type Request } from '../../domain/request/request.ts'
 import type { RequestSignatures } from '../../domain/request/request-signature.ts'
 import { withoutOwner } from '../../domain/text/phrase.ts'
 import type { Catalog, Opened } from '../catalog.ts'
 import type { CardView } from '../messages/card/card-view.ts'
+import type { LinkedRequest } from '../messages/forms/earlier.ts'
 import { itemViews } from '../messages/items/item-view.ts'
 import { explain, explainAll, whyWords } from '../messages/refusals/causes.ts'
 import { unverifiedDescription, unverifiedDone, withoutContent } from '../messages/refusals/unverified.ts'
@@ -62,7 +63,8 @@ export function createRequestViews(parts: ViewsParts) {
       handoverLabel: change?.handover?.label,
       handoverWarning: change?.handover?.warning,
       reverseLabel: opened && reverseLabelOf(request, opened),
-      undoes: request.undoes && { id: request.undoes.id, link: linkTo({ origin: request.undoes, ...request.undoes }) },
+      undoes: linked(request.undoes),
+      repeats: linked(request.repeats),
       rule: ruleOf(request),
       environment,
       fromMessage: sourceOf(request),
@@ -104,6 +106,10 @@ export function createRequestViews(parts: ViewsParts) {
       reverseLabel: reverseLabelOf(request, opened),
       rule: ruleOf(request),
     }
+  }
+
+  function linked(earlier: EarlierRequest | undefined): LinkedRequest | undefined {
+    return earlier && { id: earlier.id, link: linkTo({ origin: earlier, cardTs: earlier.cardTs }) }
   }
 
   /** Links a message only from its own channel, because a link would reveal a private channel to others. */

@@ -2,6 +2,9 @@ import { z } from 'zod'
 import { Origin } from '../../domain/approval/origin.ts'
 import { MessageRef } from '../../domain/request/message-ref.ts'
 
+/** Another request: its id, and the address of its message. */
+const LinkedRequest = z.object({ id: z.string(), link: z.string().optional() })
+
 /** Stored in a modal, because Slack sends no channel and no response URL with what people do in it. CONTRIBUTING.md says how it may change. */
 const Metadata = z.object({
   origin: Origin,
@@ -15,8 +18,10 @@ const Metadata = z.object({
   reason: z.string().optional(),
   /** The rule that requires a reason, by its name. */
   ruleWithReason: z.string().optional(),
-  /** The request that the form undoes: its id, and the address of its message. */
-  undoes: z.object({ id: z.string(), link: z.string().optional() }).optional(),
+  /** The request that the form undoes. */
+  undoes: LinkedRequest.optional(),
+  /** The ended request that the form repeats. */
+  repeats: LinkedRequest.optional(),
 })
 export type Metadata = z.infer<typeof Metadata>
 const StoredMetadata = Metadata.extend({ version: z.literal(1) })

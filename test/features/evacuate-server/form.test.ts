@@ -6,9 +6,11 @@ import type { ElasticIp } from '../../../src/domain/account/elastic-ip.ts'
 import type { Server } from '../../../src/domain/account/server.ts'
 import { ApiError } from '../../../src/domain/errors/api-errors.ts'
 import { CheckFailed } from '../../../src/domain/errors/errors.ts'
-import { createOfferAddresses, type LastEvacuation, type OfferedAddresses } from '../../../src/features/evacuate-server/addresses.ts'
+import { phrase } from '../../../src/domain/text/phrase.ts'
+import { createOfferAddresses } from '../../../src/features/evacuate-server/addresses.ts'
 import { createEvacuationForm } from '../../../src/features/evacuate-server/form.ts'
 import { evacuationForm, evacuationModal } from '../../../src/features/evacuate-server/modal.ts'
+import type { LastChange, OfferedAddresses } from '../../../src/features/evacuate-server/offered.ts'
 import { createReadAddresses } from '../../../src/features/evacuate-server/preflight.ts'
 import type { Submission } from '../../../src/slack/commands/handlers.ts'
 import { Refusal } from '../../../src/slack/errors.ts'
@@ -45,7 +47,7 @@ const servers = ['web-1', 'web-2'].map(
 const servers12 = { [evacuationForm.server]: 'sv_1', [evacuationForm.target]: 'sv_2' }
 
 /** The addresses that the form offers for `web-1`, where the account has these. */
-function offer(all: ElasticIp[], { last, ...wanted }: Wanted & { last?: LastEvacuation } = {}) {
+function offer(all: ElasticIp[], { last, ...wanted }: Wanted & { last?: LastChange } = {}) {
   const { seen, ...of } = wanted
   return offerFrom(all, { seen, last })({ serverId: 'sv_1', ...of }, AbortSignal.timeout(1_000))
 }
@@ -56,7 +58,7 @@ interface Wanted {
   targetId?: string
 }
 
-function offerFrom(all: ElasticIp[], { seen = [], last }: { seen?: SeenAssignment[] | undefined; last?: LastEvacuation | undefined } = {}) {
+function offerFrom(all: ElasticIp[], { seen = [], last }: { seen?: SeenAssignment[] | undefined; last?: LastChange | undefined } = {}) {
   const notFound = (operation: string) => new ApiError({ operation, status: 404, codes: [] })
   const accountApi = {
     elasticIps: {
@@ -66,7 +68,7 @@ function offerFrom(all: ElasticIp[], { seen = [], last }: { seen?: SeenAssignmen
     servers: { get: async (id: string) => servers.find((each) => each.id === id) ?? Promise.reject(notFound('servers.get')) },
   } as unknown as Pick<AccountApi, 'elasticIps' | 'servers'>
   const readAddresses = createReadAddresses({ accountApi, seen: { find: async (fits) => seen.filter(fits) } })
-  return createOfferAddresses({ accountApi, readAddresses, lastEvacuationOf: async () => last })
+  return createOfferAddresses({ accountApi, readAddresses, lastChangeOf: async () => last })
 }
 
 const noSubmit = () => Promise.reject(new Error('is not requested'))
@@ -75,8 +77,8 @@ const notRead = () => Promise.reject(new Error('is not read'))
 const elsewhere = { server: { id: 'sv_9', hostname: 'web-9' } }
 
 /** The form of an earlier request to move the first two addresses from `web-1` to `web-2`, where the account has `now`. */
-function formAgain(now: ElasticIp[]) {
-  const form = createEvacuationForm({ submit: noSubmit, change: {} as never, offerAddresses: offerFrom(now) })
+function formAgain(now: ElasticIp[], last?: LastChange) {
+  const form = createEvacuationForm({ submit: noSubmit, change: {} as never, offerAddresses: offerFrom(now, { last }) })
   const [from, to] = [
     { id: 'sv_1', name: 'web-1' },
     { id: 'sv_2', name: 'web-2' },
@@ -160,15 +162,18 @@ describe('the addresses in the form of an evacuation', () => {
     )
   })
 
+  const last: LastChange = {
+    id: '3504a0c9f2',
+    title: phrase`Evacuate ${'web-1'} → ${'web-2'} (${['2 Elastic IPs']})`,
+    endedAt: Date.UTC(2026, 10, 23, 2, 54),
+    link: 'https://nimbus.slack.com/archives/C1/p1',
+  }
+
   test('are gone if the last evacuation moved them, and the form says where to', async () => {
-    const last = {
-      requestId: '3504a0c9f2',
-      to: 'web-2',
-      endedAt: Date.UTC(2026, 10, 23, 2, 54),
-      link: 'https://nimbus.slack.com/archives/C1/p1',
-    }
     const addresses = await offer([], { last })
-    expect(JSON.stringify(blocksWith(addresses))).toContain('Last evacuation: to `web-2`, ended <!date^1795402440^')
+    expect(JSON.stringify(blocksWith(addresses))).toContain(
+      'Last change: “Evacuate `web-1` → `web-2` (2 Elastic IPs)”, ended <!date^1795402440^',
+    )
     expect(JSON.stringify(blocksWith(addresses))).toContain('(<https://nimbus.slack.com/archives/C1/p1|request 3504a0c9>).')
   })
 
@@ -195,13 +200,14 @@ describe('the addresses in the form of an evacuation', () => {
   })
 
   test('of an earlier request that left the server one by one are named, in place of a form without an address to tick', async () => {
-    const left = await formAgain([ip(1, elsewhere), ip(2, elsewhere), ip(3)])
+    const left = await formAgain([ip(1, elsewhere), ip(2, elsewhere), ip(3)], last)
 
     expect(left.submit).toBeUndefined()
     expect(readableBlocks(left.blocks as KnownBlock[])).toMatchInlineSnapshot(`
       "No address of this request is on \`web-1\` anymore:
       •  203.0.113.1 (on web-9)
-      •  203.0.113.2 (on web-9)"
+      •  203.0.113.2 (on web-9)
+      Last change: “Evacuate \`web-1\` → \`web-2\` (2 Elastic IPs)”, ended <!date^1795402440^{time} {date_short_pretty}|2026-11-23 02:54 UTC> (<https://nimbus.slack.com/archives/C1/p1|request 3504a0c9>)."
     `)
   })
 

@@ -29,7 +29,7 @@ interface RequestAgainParts {
  */
 export function createRequestAgain({ requests, catalog, access, forms, freshForms, linkTo }: RequestAgainParts) {
   function opener(
-    fill: (request: Request, userId: string) => { filling: Filling; metadata?: Pick<Metadata, 'undoes'> },
+    fill: (request: Request, userId: string) => { filling: Filling; metadata?: Pick<Metadata, 'undoes' | 'repeats'> },
   ): FormHandler<Click> {
     /** Returns what the form shows, as its arguments. */
     function contentOf(request: Request, click: Click): Parameters<FilledForm> {
@@ -64,7 +64,7 @@ export function createRequestAgain({ requests, catalog, access, forms, freshForm
 
   const openAgain = opener((request) => {
     const { input, facts } = catalog.open(request)
-    return { filling: { input, facts, reason: reasonAgain(request) } }
+    return { filling: { input, facts, reason: reasonAgain(request) }, metadata: repeating(request) }
   })
 
   const openReverse = opener((request, userId) => {
@@ -72,17 +72,26 @@ export function createRequestAgain({ requests, catalog, access, forms, freshForm
     const { change, input, latest } = catalog.open(request)
     const back = change.reverse?.(doneInput(request, change, input), latest)
     if (!back) throw new Refusal(cannot)
-    const link = linkTo(request)
-    const undoes = { id: request.id, ...(link ? { link } : {}) }
-    return { filling: { ...back, reason: undefined }, metadata: { undoes } }
+    return { filling: { ...back, reason: undefined }, metadata: { undoes: linked(request) } }
   })
 
   const openRetry = opener((request, userId) => {
     const { change, input, facts } = catalog.open(request)
     const rest = restOf(request.items ?? []).map(({ id }) => id)
     if (isOpen(request.state) || !change.items || rest.length === 0) throw new Refusal(tooLate(request, userId))
-    return { filling: { input: change.items.narrow(input, rest), facts, reason: reasonAgain(request) } }
+    return { filling: { input: change.items.narrow(input, rest), facts, reason: reasonAgain(request) }, metadata: repeating(request) }
   })
+
+  /** A request that repeats one that was to undo another one is to undo that one, too. */
+  function repeating(request: Request): Pick<Metadata, 'undoes' | 'repeats'> {
+    const { undoes } = request
+    return { repeats: linked(request), ...(undoes ? { undoes: linked({ id: undoes.id, origin: undoes, cardTs: undoes.cardTs }) } : {}) }
+  }
+
+  function linked(request: Pick<Request, 'id'> & Parameters<LinkTo>[0]) {
+    const link = linkTo(request)
+    return { id: request.id, ...(link ? { link } : {}) }
+  }
 
   return { openAgain, openReverse, openRetry }
 }

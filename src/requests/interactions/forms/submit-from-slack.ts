@@ -91,11 +91,18 @@ export async function submitFromForm<Input, Facts>(
 ): Promise<SubmissionAnswer> {
   const before = readMetadata(metadata)
   try {
-    const undoes = before?.undoes?.id
-    return {
-      is: 'accepted',
-      words: submittedWords(await submit({ change, input, origin, reason, undoes, fromMessage: before?.message, deliveryKey })),
-    }
+    const { undoes, repeats, message: fromMessage } = before ?? {}
+    const outcome = await submit({
+      change,
+      input,
+      origin,
+      reason,
+      undoes: undoes?.id,
+      repeats: repeats?.id,
+      fromMessage,
+      deliveryKey,
+    })
+    return { is: 'accepted', words: submittedWords(outcome) }
   } catch (error) {
     // The form stays open beside the words of a check.
     const problem = toUserWords(error instanceof CheckFailed ? error : nothingRequested(error))

@@ -3,7 +3,7 @@ import { isMachine } from '../../../domain/approval/origin.ts'
 import type { Finding } from '../../../domain/change/finding.ts'
 import { approvalsNeeded, approversOf, type PolicyRule } from '../../../domain/policy/policy.ts'
 import { payloadHash } from '../../../domain/request/payload.ts'
-import { requestVersion, type Undone } from '../../../domain/request/request.ts'
+import { type EarlierRequest, requestVersion } from '../../../domain/request/request.ts'
 import type { RequestSignatures } from '../../../domain/request/request-signature.ts'
 import { namesOfApprovers } from '../../messages/approvers.ts'
 import { peopleIn } from '../../messages/warnings/last-change.ts'
@@ -27,7 +27,8 @@ export interface CheckedChange<Input, Facts> {
   warnings: Finding[]
   rule: PolicyRule
   reason: string | undefined
-  undoes: Undone | undefined
+  undoes: EarlierRequest | undefined
+  repeats: EarlierRequest | undefined
   /** The time of the request, in ms since 1970 by Redis' clock. */
   at: number
 }
@@ -36,7 +37,7 @@ export interface CheckedChange<Input, Facts> {
 export function createBuildRequest({ signatures, names }: BuildRequestParts) {
   return async function buildRequest<Input, Facts>(
     { change, origin, fromMessage, alert, deliveryKey }: RequestedChange<Input, Facts>,
-    { input, facts, resource, moreResources, unchecked, warnings, rule, reason, undoes, at }: CheckedChange<Input, Facts>,
+    { input, facts, resource, moreResources, unchecked, warnings, rule, reason, undoes, repeats, at }: CheckedChange<Input, Facts>,
   ): Promise<NewRequest> {
     const requested = {
       id: requestIdFor(deliveryKey),
@@ -50,6 +51,7 @@ export function createBuildRequest({ signatures, names }: BuildRequestParts) {
       origin,
       ...(reason ? { reason } : {}),
       ...(undoes ? { undoes } : {}),
+      ...(repeats ? { repeats } : {}),
       ...(fromMessage ? { fromMessage } : {}),
       ...(alert ? { alert } : {}),
     }

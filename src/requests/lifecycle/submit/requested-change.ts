@@ -14,6 +14,8 @@ export interface RequestedChange<Input, Facts> {
   reason: string | undefined
   /** The id of the request that the form was opened to undo. */
   undoes?: string | undefined
+  /** The id of the ended request that the form was opened to repeat. */
+  repeats?: string | undefined
   /** The message that the change is requested from. */
   fromMessage?: MessageRef | undefined
   /** The alert that requests the change. */

@@ -2,7 +2,7 @@ import { isMachine } from '../../../domain/approval/origin.ts'
 import { projectOf } from '../../../domain/change/project-of.ts'
 import type { PolicyRule } from '../../../domain/policy/policy.ts'
 import { longestReason, visibleReason } from '../../../domain/policy/reason.ts'
-import type { LinkTo } from '../../../domain/request/request.ts'
+import type { EarlierRequest, LinkTo, Request } from '../../../domain/request/request.ts'
 import type { RequestSignatures } from '../../../domain/request/request-signature.ts'
 import type { Wake } from '../../../redis/queues.ts'
 import { Refusal } from '../../../slack/errors.ts'
@@ -19,8 +19,8 @@ import { asRecorded, firstReminderAt, type NewRequest } from '../../store/new-re
 import type { Store } from '../../store/store.ts'
 import { type CheckedChange, createBuildRequest } from './build-request.ts'
 import { createBusyRefusal, itemNamesOf } from './busy-refusal.ts'
-import type { FindUndone } from './find-undone.ts'
-import { createLastChanges } from './last-changes.ts'
+import type { FindEarlier } from './find-earlier.ts'
+import { createHistory } from './history.ts'
 import type { RequestedChange } from './requested-change.ts'
 
 /** The longest preflight check, because the requester waits for it. */
@@ -36,7 +36,7 @@ interface SubmitParts {
   names: (ids: string[]) => Promise<Map<string, string>>
   /** How many requests that wait for an approval one person may have. */
   mostUndecided: number
-  findUndone: FindUndone
+  findEarlier: FindEarlier
   /** Returns the address of a request's message. */
   linkTo: LinkTo
   /** Returns what a request changes, in words. */
@@ -50,9 +50,9 @@ interface SubmitParts {
  * leaves no record. A card that Slack has not confirmed stays in the outbox.
  */
 export function createSubmit({ signatures, store, access, deliver, wake, names, mostUndecided, fitsOnCard, ...parts }: SubmitParts) {
-  const { findUndone } = parts
+  const { findEarlier } = parts
   const buildRequest = createBuildRequest({ signatures, names })
-  const lastChangesBefore = createLastChanges({ signatures, store })
+  const historyBefore = createHistory({ signatures, store })
   const busyRefusal = createBusyRefusal({ store, linkTo: parts.linkTo, titleOf: parts.titleOf })
 
   async function submit<Input, Facts>(submitted: RequestedChange<Input, Facts>): Promise<SubmitOutcome> {
@@ -84,21 +84,39 @@ export function createSubmit({ signatures, store, access, deliver, wake, names, 
     const reason = readReason(submitted.reason)
     const requester = submitted.requester ?? (await access.gateSent(origin, change.kind))
     const preflight = await change.preflight(submitted.input, { signal: AbortSignal.timeout(preflightMs), forRequest: true })
-    const { facts, input = submitted.input } = preflight
+    const { input = submitted.input } = preflight
+    const earlier = await findEarlier(submitted, { change, input, facts: preflight.facts })
+    const facts = earlier.undone && change.undoing ? change.undoing(preflight.facts) : preflight.facts
     const resource = change.resource(input)
     const moreResources = change.moreResources?.(input, facts)
     const at = await store.now()
-    const changed = { resource, subject: change.subject(facts), others: moreResources ?? [], names: itemNamesOf(change, facts) }
+    const changed = {
+      resource,
+      subject: change.subject(facts),
+      others: moreResources ?? [],
+      names: itemNamesOf(change, facts),
+      itemNames: new Map(change.items?.of(facts).map(({ id, name }) => [id, name])),
+    }
     const draft = { input, facts }
     const project = projectOf(change, facts)
     const { rule, unchecked } = await access.admit(origin, { kind: change.kind, project, requester, reason, draft })
     // The command ended with *because*, so the person wanted to give a reason.
     if (submitted.reason === '') throw new ReasonRequired(undefined, draft)
-    const undoes = await findUndone(submitted.undoes, { change, input, facts })
-    // A request that undoes the last change names it elsewhere.
-    const lastChanges = (await lastChangesBefore(at, changed)).filter(({ requestId }) => requestId !== undoes?.id)
-    const warnings = [...(preflight.warnings ?? []), ...lastChanges]
-    return { input, facts, resource, moreResources, unchecked: [...preflight.unchecked, ...unchecked], warnings, rule, reason, undoes, at }
+    const history = await historyBefore(at, changed, earlier)
+    const { undone, repeated } = earlier
+    return {
+      input,
+      facts,
+      resource,
+      moreResources,
+      unchecked: [...preflight.unchecked, ...unchecked],
+      warnings: [...(preflight.warnings ?? []), ...history],
+      rule,
+      reason,
+      undoes: undone && asEarlier(undone),
+      repeats: repeated && asEarlier(repeated),
+      at,
+    }
   }
 
   /** Records the request. Throws a Refusal if others hold its resources, or its requester has too many undecided requests. */
@@ -127,4 +145,9 @@ function readReason(text: string | undefined): string | undefined {
 function whoIsAskedBy(request: NewRequest, rule: PolicyRule): SubmitOutcome['asked'] {
   const approvers = request.needsApproval ? whoIsAsked(request, rule) : undefined
   return approvers && { approvers, until: dateTime(request.createdAt + request.ttlMs) }
+}
+
+/** Returns what the record of a new request keeps of an earlier one. Only a posted request can be undone or repeated. */
+function asEarlier({ id, origin: { channelId }, cardTs = '' }: Request): EarlierRequest {
+  return { id, channelId, cardTs }
 }

@@ -3,6 +3,7 @@ import type { Words } from '../../../domain/change/finding.ts'
 import type { PolicyRule } from '../../../domain/policy/policy.ts'
 import type { Request } from '../../../domain/request/request.ts'
 import type { Mrkdwn } from '../../../slack/text/text.ts'
+import type { LinkedRequest } from '../forms/earlier.ts'
 import type { ItemView } from '../items/item-view.ts'
 
 /** The content of a card. */
@@ -29,8 +30,10 @@ export interface CardView {
   handoverWarning?: string | undefined
   /** The label of the button that undoes the change, if it can be undone. */
   reverseLabel: string | undefined
-  /** The request that this one undoes, with the address of its message. */
-  undoes: { id: string; link: string | undefined } | undefined
+  /** The request that this one undoes. */
+  undoes: LinkedRequest | undefined
+  /** The ended request that this one repeats. */
+  repeats?: LinkedRequest | undefined
   /** The current rule of the policy for the request, if any. */
   rule: PolicyRule | undefined
   environment: string | undefined

@@ -8,7 +8,7 @@ import { boldPhrase, plainPhrase } from '../../../slack/text/phrase-words.ts'
 import { code, joinMrkdwn, link, type Mrkdwn, mention, mrkdwn } from '../../../slack/text/text.ts'
 import { alertWords } from '../alert-words.ts'
 import { approversNotListed } from '../approvers.ts'
-import { undoesWords } from '../forms/undoes.ts'
+import { earlierSentences } from '../forms/earlier.ts'
 import { itemBlocks, itemLines } from '../items/items.ts'
 import { shortId } from '../words.ts'
 import { approvalLines, approvalsInWords, history } from './approvals.ts'
@@ -65,9 +65,9 @@ export function cardBody(view: CardView): KnownBlock[] {
 
 /** Shows the facts of the request that are not in the title, and the reason. */
 export function contentBlocks(view: CardView): KnownBlock[] {
-  const { request, description, undoes } = view
+  const { request, description } = view
   return [
-    ...(undoes ? wholeSection(undoesWords(undoes)) : []),
+    ...earlierSentences(view).flatMap((words) => wholeSection(words)),
     ...reasonBlocks('Reason', request.reason),
     ...reasonBlocks(emergencyLabel, emergencyReason(request)),
     ...fields(description.facts.map(factField)),
@@ -77,10 +77,10 @@ export function contentBlocks(view: CardView): KnownBlock[] {
 
 /** Says the same without blocks. */
 export function contentInWords(view: CardView): Mrkdwn[] {
-  const { request, description, undoes } = view
+  const { request, description } = view
   const emergency = emergencyReason(request)
   return [
-    ...(undoes ? [undoesWords(undoes)] : []),
+    ...earlierSentences(view),
     ...(request.reason ? [mrkdwn`Reason: ${code(request.reason)}`] : []),
     ...(emergency ? [mrkdwn`${emergencyLabel}: ${code(emergency)}`] : []),
     ...description.facts.map(

@@ -3,7 +3,7 @@ import { context } from '../../../slack/blocks/blocks.ts'
 import { reasonInput } from '../../../slack/blocks/reason-input.ts'
 import { readMetadata } from '../../../slack/receive/metadata.ts'
 import { type Mrkdwn, mrkdwn, toPlainText } from '../../../slack/text/text.ts'
-import { undoesWords } from './undoes.ts'
+import { earlierSentences } from './earlier.ts'
 
 /** Says why a reason is needed. `rule`: the name of the rule. */
 export function reasonRequired(rule: string): Mrkdwn {
@@ -14,13 +14,13 @@ const forApprovers = 'Approvers will see this.'
 
 /**
  * Makes the field for the reason of a request, by what the form's metadata knows: whether a rule requires one, what was typed before the form
- * opened, and the request that it undoes. `entered`: what was entered so far.
+ * opened, and the requests that it undoes or repeats. `entered`: what was entered so far.
  */
 export function reasonField(metadata: string, entered: string | undefined): KnownBlock[] {
-  const { reason, ruleWithReason, undoes } = readMetadata(metadata) ?? {}
+  const { reason, ruleWithReason, ...earlier } = readMetadata(metadata) ?? {}
   const hint = ruleWithReason === undefined ? forApprovers : `${toPlainText(reasonRequired(ruleWithReason))} ${forApprovers}`
   return [
-    ...(undoes ? context([undoesWords(undoes)]) : []),
+    ...earlierSentences(earlier).flatMap((words) => context([words])),
     reasonInput({ entered: entered ?? reason, hint, optional: ruleWithReason === undefined }),
   ]
 }

@@ -84,7 +84,8 @@ export function endingWords(words: Words): Mrkdwn {
   return words.next === undefined ? why : mrkdwn`${why} ${words.next}`
 }
 
-function phraseOf({ why, phrase }: Words): Phrase {
+/** Returns the words as a phrase. */
+export function phraseOf({ why, phrase }: Words): Phrase {
   return phrase ?? (why === '' ? [] : [why])
 }
 

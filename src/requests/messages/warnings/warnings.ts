@@ -5,6 +5,7 @@ import type { Phrase } from '../../../domain/text/phrase.ts'
 import { phraseWords, type ShowPerson } from '../../../slack/text/phrase-words.ts'
 import { type Mrkdwn, mention, profileLink } from '../../../slack/text/text.ts'
 import { explain, whyWords } from '../refusals/causes.ts'
+import { EarlierEnd, earlierEndWords } from './earlier-end.ts'
 import { isRecent, LastChange, lastChangeWords } from './last-change.ts'
 
 /** The warnings of a request in words: those to check first, and small print. */
@@ -27,8 +28,10 @@ export function warningWords(
     personNames === undefined || isMachine({ userId: id }) ? mention(id) : profileLink(id, profileOf(id), personNames[id])
   const words: WarningWords = { checks: [], notes: [] }
   for (const finding of warnings) {
-    const { success, data } = LastChange.safeParse(finding)
-    if (success) words[isRecent(data) ? 'checks' : 'notes'].push(phraseWords(lastChangeWords(data, titleOf(data)), showPerson))
+    const [last, earlier] = [LastChange.safeParse(finding), EarlierEnd.safeParse(finding)]
+    if (last.success) {
+      words[isRecent(last.data) ? 'checks' : 'notes'].push(phraseWords(lastChangeWords(last.data, titleOf(last.data)), showPerson))
+    } else if (earlier.success) words.checks.push(phraseWords(earlierEndWords(earlier.data, change), showPerson))
     else {
       const explained = explain(change, finding)
       words[explained.isNote ? 'notes' : 'checks'].push(whyWords(explained, showPerson))

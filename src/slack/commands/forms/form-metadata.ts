@@ -8,7 +8,7 @@ import type { SlashCommand } from '../handlers.ts'
 export function formMetadata(
   { origin, responseUrl, reason }: Pick<SlashCommand, 'origin' | 'responseUrl' | 'reason'>,
   ruleWithReason: string | undefined,
-  more: Pick<Metadata, 'undoes' | 'message'> = {},
+  more: Pick<Metadata, 'undoes' | 'repeats' | 'message'> = {},
 ): string {
   return writeMetadata({
     origin,

@@ -4,7 +4,7 @@ import type { Requester } from '../../../../src/domain/approval/people.ts'
 import type { Change } from '../../../../src/domain/change/change.ts'
 import type { Finding } from '../../../../src/domain/change/finding.ts'
 import { isGenuine } from '../../../../src/domain/request/payload.ts'
-import type { Request, Undone } from '../../../../src/domain/request/request.ts'
+import type { Request } from '../../../../src/domain/request/request.ts'
 import { phrase } from '../../../../src/domain/text/phrase.ts'
 import { createSubmit } from '../../../../src/requests/lifecycle/submit/submit.ts'
 import { asRecorded, type NewRequest } from '../../../../src/requests/store/new-requests.ts'
@@ -28,11 +28,12 @@ interface Setup {
   unchecked?: Finding[]
   /** An open request for the same resource. */
   holder?: Request
-  undone?: Undone
+  undone?: Request
+  repeated?: Request
 }
 
 /** Submits Ada's request, and records the calls in order. */
-function setUp({ mayRequest = true, unchecked = [], holder, undone }: Setup = {}) {
+function setUp({ mayRequest = true, unchecked = [], holder, undone, repeated }: Setup = {}) {
   const done: unknown[] = []
   const created: NewRequest[] = []
   const change: Change<{ id: string }, { id: string }> = {
@@ -80,7 +81,7 @@ function setUp({ mayRequest = true, unchecked = [], holder, undone }: Setup = {}
     deliver: async () => ({ is: 'sent' }) as never,
     wake: async () => {},
     names: async () => new Map(),
-    findUndone: async (id) => (id === undefined ? undefined : undone),
+    findEarlier: async ({ undoes, repeats }) => ({ ...(undoes ? { undone } : {}), ...(repeats ? { repeated } : {}) }),
     linkTo: () => 'https://nimbus.slack.com/archives/C0OPS00001/p1',
     titleOf: () => phrase`Rotate API key ${'ci-deploy'}`,
     mostUndecided: 10,
@@ -156,17 +157,18 @@ describe('a request', () => {
     expect(created).toEqual([])
   })
 
-  test('names the request that it undoes, signed with everything else', async () => {
-    const undone = { id: 'b7e23ec29af22b0b4e41da31e868d572', channelId: 'C0OPS00001', cardTs: '1795010400.000100' }
-    const { submit, requested, created } = setUp({ undone })
+  test.each(['undoes', 'repeats'] as const)('names the request that it %s, signed with everything else', async (how) => {
+    const earlier = requestFor({ state: 'failed' })
+    const named = { id: earlier.id, channelId: earlier.origin.channelId, cardTs: earlier.cardTs ?? '' }
+    const { submit, requested, created } = setUp({ undone: earlier, repeated: earlier })
 
-    await submit({ ...requested, undoes: undone.id })
+    await submit({ ...requested, [how]: earlier.id })
     await submit(requested)
 
-    expect(created.map(({ undoes }) => undoes)).toEqual([undone, undefined])
+    expect(created.map((request) => request[how])).toEqual([named, undefined])
     const [request] = created.map(asRecorded)
     if (!request) throw new Error('nothing was created')
-    const forged = { ...request, undoes: { ...undone, cardTs: '1795010400.000200' } }
+    const forged = { ...request, [how]: { ...named, cardTs: '1795010400.000200' } }
     expect([isGenuine(request), isGenuine(forged)]).toEqual([true, false])
     expect([signatures.verifyRequest(request), signatures.verifyRequest(forged)]).toEqual(['genuine', 'forged'])
   })

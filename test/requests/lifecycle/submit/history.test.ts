@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import type { Request } from '../../../../src/domain/request/request.ts'
-import { createLastChanges } from '../../../../src/requests/lifecycle/submit/last-changes.ts'
+import type { Earlier } from '../../../../src/requests/lifecycle/submit/find-earlier.ts'
+import { createHistory } from '../../../../src/requests/lifecycle/submit/history.ts'
 import { minutes, requestedAt, requestFor } from '../../request-for-test.ts'
 
 const hour = 60 * minutes
@@ -10,14 +11,15 @@ function ended(id: string, agoMs: number): Request {
 }
 
 /** Finds what changed before a request of these resources. `last`: the last change of each, by resource. */
-async function changesBefore(last: Record<string, Request>, { changed = '' } = {}) {
-  const find = createLastChanges({
+async function changesBefore(last: Record<string, Request>, { changed = '', ...earlier }: { changed?: string } & Earlier = {}) {
+  const find = createHistory({
     signatures: { verifyRecord: ({ id }: { id: string }) => (id === changed ? 'changed' : 'genuine') } as never,
     store: { lastChangesOf: async (resources) => [...new Set(resources.flatMap((resource) => last[resource] ?? []))] },
   })
   const others = Object.keys(last).filter((resource) => resource !== 'server:sv_1')
   const names = new Map(others.map((resource) => [resource, `name of ${resource}`]))
-  return find(requestedAt, { resource: 'server:sv_1', subject: 'web-1', others, names })
+  const itemNames = new Map([['eip_1', '203.0.113.10']])
+  return find(requestedAt, { resource: 'server:sv_1', subject: 'web-1', others, names, itemNames }, earlier)
 }
 
 async function before(...of: Parameters<typeof changesBefore>) {
@@ -47,4 +49,39 @@ test('the last change of the server is known however old, and those of its addre
 
 test('a record that somebody changed is left out', async () => {
   expect(await before({ 'server:sv_1': ended('own', 2 * hour), b: ended('forged', hour) }, { changed: 'forged' })).toEqual(['own'])
+})
+
+test('a request that undoes or repeats the last change does not name it as that, too', async () => {
+  const last = ended('last', hour)
+  expect(await before({ 'server:sv_1': last }, { undone: last })).toEqual([])
+  expect(await before({ 'server:sv_1': last }, { repeated: last })).toEqual([])
+})
+
+test('approvers know how the repeated request ended', async () => {
+  const rejected = { ...ended('earlier', 12 * minutes), state: 'rejected' as const, decision: { by: 'U0BEN', rule: 'r', reason: 'Sale!' } }
+  const failed = { ...ended('earlier', 12 * minutes), state: 'failed' as const, causes: [{ code: 'suspended' }] }
+  const partly = {
+    ...failed,
+    items: ['eip_1', 'eip_2'].map((id) => ({ id, state: 'failed' as const, causes: [{ code: 'suspended' }] })),
+  }
+  const code = 'earlier-end'
+  const agoMs = 12 * minutes
+
+  expect(await changesBefore({}, { repeated: rejected as unknown as Request })).toEqual([
+    { code, agoMs, state: 'rejected', by: 'U0BEN', reason: 'Sale!', ends: [] },
+  ])
+  expect(await changesBefore({}, { repeated: failed })).toEqual([
+    { code, agoMs, state: 'failed', ends: [{ causes: [{ code: 'suspended' }] }] },
+  ])
+  // Only the addresses that the new request moves matter.
+  expect(await changesBefore({}, { repeated: partly })).toEqual([
+    { code, agoMs, state: 'failed', ends: [{ name: '203.0.113.10', causes: [{ code: 'suspended' }] }] },
+  ])
+})
+
+test('a repeated request that expired or was withdrawn says nothing about the change, and a changed record is not believed', async () => {
+  const of = (state: Request['state']) => ({ ...ended('earlier', hour), state })
+  expect(await changesBefore({}, { repeated: of('expired') })).toEqual([])
+  expect(await changesBefore({}, { repeated: of('withdrawn') })).toEqual([])
+  expect(await changesBefore({}, { repeated: of('rejected'), changed: 'earlier' })).toEqual([])
 })

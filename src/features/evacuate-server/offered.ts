@@ -1,0 +1,21 @@
+import type { Finding } from '../../domain/change/finding.ts'
+import type { Phrase } from '../../domain/text/phrase.ts'
+import type { LinkedRequest } from '../../requests/messages/forms/earlier.ts'
+
+/** The addresses of a server, as the form offers them. */
+export interface OfferedAddresses {
+  serverId: string
+  serverName: string
+  offered: { elasticIpId: string; address: string; seenAgoMs?: number | undefined; isTicked: boolean }[]
+  /** Addresses that cannot be moved, and why. */
+  cannotMove: { elasticIpId: string; address: string; finding: Finding }[]
+  /** The last change of a server that has no address to move, or of the addresses that are no longer there, if Lockkeeper made one. */
+  lastChange?: LastChange | undefined
+}
+
+/** An ended request, with the address of its message. */
+export interface LastChange extends LinkedRequest {
+  title: Phrase
+  /** In ms since 1970. */
+  endedAt: number
+}

@@ -1,0 +1,65 @@
+import type { Finding } from '../../../domain/change/finding.ts'
+import { type Request, resourcesOf } from '../../../domain/request/request.ts'
+import type { RequestSignatures } from '../../../domain/request/request-signature.ts'
+import { earlierEndOf } from '../../messages/warnings/earlier-end.ts'
+import { isRecent, type LastChange, lastChangeOf } from '../../messages/warnings/last-change.ts'
+import type { Store } from '../../store/store.ts'
+import type { Earlier } from './find-earlier.ts'
+
+interface HistoryParts {
+  signatures: Pick<RequestSignatures, 'verifyRecord'>
+  store: Pick<Store, 'lastChangesOf'>
+}
+
+/** What a new request changes. */
+interface ToChange {
+  resource: string
+  /** What people call it. */
+  subject: string
+  /** What it changes besides. */
+  others: string[]
+  /** What people call these. */
+  names: ReadonlyMap<string, string>
+  /** What people call its items, by their ids. */
+  itemNames: ReadonlyMap<string, string>
+}
+
+/** Creates the function that finds what happened before a new request to what it changes, so that approvers know of it. */
+export function createHistory({ signatures, store }: HistoryParts) {
+  /** Returns how the repeated request ended, and the last change. A record that somebody changed is left out. */
+  return async function historyBefore(now: number, changed: ToChange, { undone, repeated }: Earlier): Promise<Finding[]> {
+    const earlierEnd = repeated && isGenuine(repeated) ? earlierEndOf(repeated, now, changed.itemNames) : undefined
+    // A request that undoes or repeats the last change names it elsewhere.
+    const isNamed = (id: string) => id === undone?.id || id === repeated?.id
+    const last = await lastChangeBefore(now, changed)
+    return [...(earlierEnd ? [earlierEnd] : []), ...(last && !isNamed(last.requestId) ? [last] : [])]
+  }
+
+  /**
+   * Returns the last change of the resource, or a newer one of what is changed besides, if there is any. The newest is what somebody may still be
+   * at work on.
+   */
+  async function lastChangeBefore(now: number, { resource, subject, others, names }: ToChange): Promise<LastChange | undefined> {
+    const [own, ofOthers] = await Promise.all([read([resource]), read(others)])
+    const found = [
+      ...own.map((last) => lastChangeOf(last, now, [subject])),
+      ...ofOthers.map((last) => lastChangeOf(last, now, namesOf(last, others, names))).filter(isRecent),
+    ]
+    return found.toSorted((a, b) => a.agoMs - b.agoMs)[0]
+  }
+
+  async function read(resources: string[]): Promise<Request[]> {
+    const found = await store.lastChangesOf(resources)
+    return found.filter((last) => last.endedAt !== undefined && isGenuine(last))
+  }
+
+  function isGenuine(request: Request): boolean {
+    return signatures.verifyRecord(request) === 'genuine'
+  }
+}
+
+/** Names those of the resources that an earlier request changed. */
+function namesOf(last: Request, resources: string[], names: ToChange['names']): string[] {
+  const changed = new Set(resourcesOf(last))
+  return resources.filter((each) => changed.has(each)).map((each) => names.get(each) ?? each)
+}

@@ -1,0 +1,89 @@
+import { describe, expect, test } from 'vitest'
+import type { Change } from '../../../../src/domain/change/change.ts'
+import type { Request } from '../../../../src/domain/request/request.ts'
+import { createEvacuation } from '../../../../src/features/evacuate-server/change.ts'
+import { createCatalog } from '../../../../src/requests/catalog.ts'
+import { createFindEarlier } from '../../../../src/requests/lifecycle/submit/find-earlier.ts'
+import { catalog } from '../../catalog-for-test.ts'
+import { moveFacts, requestFor } from '../../request-for-test.ts'
+
+const input = { elasticIpId: moveFacts.elasticIpId, serverId: moveFacts.to.id }
+const done = requestFor({ state: 'done', input, facts: moveFacts })
+const back = { elasticIpId: moveFacts.elasticIpId, serverId: moveFacts.from.id }
+
+const move = catalog.open(done).change
+const finder = (request: Request | undefined) => createFindEarlier({ store: { find: async () => request }, catalog })
+
+describe('a request from the form that undoes another one', () => {
+  test('names that one', async () => {
+    expect(await finder(done)({ undoes: done.id }, { change: move, input: back, facts: moveFacts })).toEqual({ undone: done })
+  })
+
+  test.each([
+    ['the person chose another server', done, 'ip.move', { ...back, serverId: 'sv_3' }],
+    ['it is of another kind', done, 'vm.rename', back],
+    ['the other one is not done', { ...done, state: 'failed' as const }, 'ip.move', back],
+    ['the other one was never posted', { ...done, cardTs: undefined }, 'ip.move', back],
+    ['the other one is gone', undefined, 'ip.move', back],
+  ])('names none if %s', async (_, request, kind, wanted) => {
+    expect(await finder(request)({ undoes: done.id }, { change: { kind }, input: wanted, facts: moveFacts })).toEqual({})
+  })
+
+  test('names none if the form was opened for something else', async () => {
+    expect(await finder(done)({}, { change: move, input: back, facts: moveFacts })).toEqual({})
+  })
+})
+
+describe('a request from the form that undoes an evacuation', () => {
+  const [from, to] = [
+    { id: 'sv_1', name: 'web-1' },
+    { id: 'sv_2', name: 'web-2' },
+  ]
+  const evacuated = (...ids: string[]) => ({ from, to, items: ids.map((elasticIpId) => ({ elasticIpId, from, to })), leftOut: [] })
+  const evacuation = createEvacuation({} as Parameters<typeof createEvacuation>[0]) as unknown as Change
+  const whole = requestFor({
+    state: 'done',
+    kind: 'ip.evacuate',
+    input: { serverId: 'sv_1', targetId: 'sv_2', elasticIpIds: ['eip_1', 'eip_2'] },
+    facts: evacuated('eip_1', 'eip_2'),
+    items: ['eip_1', 'eip_2'].map((id) => ({ id, state: 'done' as const, causes: [] })),
+  })
+  const find = createFindEarlier({ store: { find: async () => whole }, catalog: createCatalog([evacuation]) })
+  const undoing = (...ids: string[]) =>
+    find(
+      { undoes: whole.id },
+      { change: evacuation, input: { serverId: 'sv_2', targetId: 'sv_1', elasticIpIds: ids }, facts: evacuated(...ids) },
+    )
+  const repeating = (targetId: string, ...ids: string[]) =>
+    find({ repeats: whole.id }, { change: evacuation, input: { serverId: 'sv_1', targetId, elasticIpIds: ids }, facts: evacuated(...ids) })
+
+  test('names it in whatever order the addresses were ticked, and if some were left out', async () => {
+    expect(await undoing('eip_2', 'eip_1')).toEqual({ undone: whole })
+    expect(await undoing('eip_2')).toEqual({ undone: whole })
+  })
+
+  test('names none if it moves another address', async () => {
+    expect(await undoing('eip_1', 'eip_3')).toEqual({})
+  })
+
+  test('a request that retries the rest of it names it, unless it moves other addresses or goes elsewhere', async () => {
+    expect(await repeating('sv_2', 'eip_2')).toEqual({ repeated: whole })
+    expect(await repeating('sv_2', 'eip_2', 'eip_3')).toEqual({})
+    expect(await repeating('sv_3', 'eip_2')).toEqual({})
+  })
+})
+
+describe('a request from the form that repeats another one', () => {
+  const rejected = requestFor({ state: 'rejected', input, facts: moveFacts })
+  const repeat = (request: Request | undefined, wanted = input) =>
+    finder(request)({ repeats: rejected.id }, { change: move, input: wanted, facts: moveFacts })
+
+  test('names that one', async () => {
+    expect(await repeat(rejected)).toEqual({ repeated: rejected })
+  })
+
+  test('names none if the person changed what it does, or the other one has not ended', async () => {
+    expect(await repeat(rejected, { ...input, serverId: 'sv_3' })).toEqual({})
+    expect(await repeat({ ...rejected, state: 'waiting' })).toEqual({})
+  })
+})
