@@ -396,7 +396,7 @@ describe('a step', () => {
       Refused: <@U0ADA00001> tried to withdraw this request, <!date^1795176003^{time} {date_short_pretty}|2026-11-20 12:00 UTC>: Only <@U0BEN00001>, who requested this, can withdraw it. An approver can reject it.
       Refused: <@U0BEN00001> tried to approve this request, <!date^1795176004^{time} {date_short_pretty}|2026-11-20 12:00 UTC>: This button isn't on the request message. Nothing was done. Use the request message.
       Refused: <@U0BEN00001> tried to get the token of a request, <!date^1795176005^{time} {date_short_pretty}|2026-11-20 12:00 UTC>: This button was made for another request, or it was changed. Nothing was done. Use the request message.
-      Refused: <@U0DOV00001> tried to stop or resume the tracking of this request, <!date^1795176006^{time} {date_short_pretty}|2026-11-20 12:00 UTC>: You aren't an approver of this request. <!subteam^S0ONCALL01> can approve or reject it.
+      Refused: <@U0DOV00001> tried to stop or restart the tracking of this request, <!date^1795176006^{time} {date_short_pretty}|2026-11-20 12:00 UTC>: You aren't an approver of this request. <!subteam^S0ONCALL01> can approve or reject it.
       Refused: <@U0BEN00001> tried an unknown action on this request, <!date^1795176007^{time} {date_short_pretty}|2026-11-20 12:00 UTC>: request-reject-form: The record of this request no longer matches what was requested. Nothing was done. The people who run Lockkeeper were notified. Run the command again.
       Refused: <@U0BEN00001> tried an unknown action, <!date^1795176008^{time} {date_short_pretty}|2026-11-20 12:00 UTC>
       Refused: <@U0DOV00001> tried to run \`hlep\`, <!date^1795176009^{time} {date_short_pretty}|2026-11-20 12:00 UTC>: Guests can't use Lockkeeper. Ask a teammate who is a full member of this workspace to do it for you.
@@ -474,7 +474,7 @@ describe('a step', () => {
       Started after all: <!date^1795176014^{time} {date_short_pretty}|2026-11-20 12:00 UTC>
       Corrected: done: <!date^1795176015^{time} {date_short_pretty}|2026-11-20 12:00 UTC>
       Tracking stopped: <@U0ADA00001>, <!date^1795176016^{time} {date_short_pretty}|2026-11-20 12:00 UTC>  ·  as the requester
-      Tracking resumed: <@U0ADA00001>, <!date^1795176017^{time} {date_short_pretty}|2026-11-20 12:00 UTC>  ·  as the requester
+      Tracked again: <@U0ADA00001>, <!date^1795176017^{time} {date_short_pretty}|2026-11-20 12:00 UTC>  ·  as the requester
       Unreadable entry: <!date^1795176018^{time} {date_short_pretty}|2026-11-20 12:00 UTC>  ·  not JSON
       teleport: <!date^1795176019^{time} {date_short_pretty}|2026-11-20 12:00 UTC>  ·  somewhere"
     `)

@@ -66,6 +66,9 @@ export type Decision = z.infer<typeof Decision>
 export const EarlierRequest = z.object({ id: z.string(), channelId: z.string(), cardTs: z.string() })
 export type EarlierRequest = z.infer<typeof EarlierRequest>
 
+/** A time that a request was not tracked. `stoppedBy` is absent if its record could not be verified. Times are in ms since 1970. */
+export const Pause = z.object({ stoppedBy: z.string().optional(), stoppedAt: z.number(), resumedBy: z.string(), resumedAt: z.number() })
+
 /** The alert that led to a request: its name, and the address where people see it. Both are untrusted text. */
 export const SourceAlert = z.object({ name: z.string(), link: z.string().optional() })
 export type SourceAlert = z.infer<typeof SourceAlert>
@@ -148,6 +151,8 @@ export const Request = z.object({
   untrackedMs: z.number().optional(),
   /** The person who stopped the tracking. */
   stoppedBy: z.string().optional(),
+  /** The times that it was not tracked, in their order: who stopped the tracking, and who tracked it again. */
+  pauses: z.array(Pause).default([]),
   /** The person who withdrew the request. Absent if the alert resolved that had requested it. */
   withdrawnBy: z.string().optional(),
   /** The reasons for its end. */

@@ -24,6 +24,7 @@ export interface StepData {
       | 'items'
       | 'lateAt'
       | 'untrackedMs'
+      | 'pauses'
     >
   >
   /** What the audit notes of the step, beyond the request itself. */

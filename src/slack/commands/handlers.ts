@@ -97,8 +97,11 @@ export type Ticked = Record<string, string[]>
 
 /** The answer to a submitted modal. */
 export type SubmissionAnswer =
-  /** It closes. `words` are shown only if the answer comes too late to close it. */
-  | { is: 'accepted'; words: Mrkdwn }
+  /**
+   * It closes. `words` are shown only if the answer comes too late to close it, or if they have a title and the person sees no channel, as on the
+   * Home tab.
+   */
+  | { is: 'accepted'; words: Mrkdwn; title?: string }
   /**
    * It stays open with what was entered. Each problem is shown at its field. If they come late, they are shown at the top of the form that
    * `again` renders.

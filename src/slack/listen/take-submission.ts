@@ -97,7 +97,7 @@ export function createTakeSubmission({
       .then(named)
     const first = await within(interimAfterMs, work)
     if (first.is === 'ready') {
-      await ack(responseTo(first.value))
+      await ack(responseTo(first.value, { seesChannel: metadata.responseUrl !== undefined }))
       return
     }
     await ack({ response_action: 'update', view: noticeView(interimWords) })
@@ -111,9 +111,16 @@ export function createTakeSubmission({
 
 type Outcome = SubmissionAnswer | { is: 'broken'; problem: Mrkdwn }
 
-/** Puts an outcome into the acknowledgement. An empty one closes the form. */
-function responseTo(outcome: Outcome): ViewResponseAction | undefined {
-  if (outcome.is === 'accepted') return undefined
+/**
+ * Puts an outcome into the acknowledgement. An empty one closes the form. `seesChannel`: the form was opened by a command or a button in a
+ * channel, where the person sees what follows.
+ */
+function responseTo(outcome: Outcome, { seesChannel }: { seesChannel: boolean }): ViewResponseAction | undefined {
+  if (outcome.is === 'accepted') {
+    return seesChannel || outcome.title === undefined
+      ? undefined
+      : { response_action: 'update', view: noticeView(outcome.words, outcome.title) }
+  }
   if (outcome.is === 'next') return { response_action: 'update', view: outcome.view }
   if (outcome.is === 'broken') return { response_action: 'update', view: noticeView(outcome.problem) }
   if (Object.values(outcome.problems).some(hasMarkup)) return { response_action: 'update', view: outcome.again(problemOf(outcome)) }
@@ -124,7 +131,7 @@ function responseTo(outcome: Outcome): ViewResponseAction | undefined {
 function lateView(outcome: Outcome): ModalView {
   if (outcome.is === 'next') return outcome.view
   if (outcome.is === 'refused') return outcome.again(problemOf(outcome))
-  return noticeView(outcome.is === 'accepted' ? outcome.words : outcome.problem)
+  return outcome.is === 'accepted' ? noticeView(outcome.words, outcome.title) : noticeView(outcome.problem)
 }
 
 /** Returns everything that is wrong, in one text. */

@@ -27,14 +27,16 @@ export function createDataTables({ update }: { update(): void }) {
     const shown = shownRows(rows, view, { pageSize, names: surface.names })
     const rowHeader = block.row_header_column_index ?? 0
     return html`<div class="data-table">
-      <div class="table-scroll" role="region" aria-labelledby=${`${id}-caption`} tabindex="0">
-        <table>
-          <caption id=${`${id}-caption`}><span>${block.caption}</span></caption>
-          <thead>
-            <tr>${header.map((cell, column) => headerCell({ words: cellWords(cell, surface.names), column, isNumber: isNumber(rows, column) }, view, change))}</tr>
-          </thead>
-          <tbody>${shown.rows.map((row) => html`<tr>${row.map((cell, column) => bodyCell(cell, column === rowHeader, surface.names))}</tr>`)}</tbody>
-        </table>
+      <div class="table-frame">
+        <div class="table-scroll" role="region" aria-labelledby=${`${id}-caption`} tabindex="0">
+          <table>
+            <caption id=${`${id}-caption`}><span>${block.caption}</span></caption>
+            <thead>
+              <tr>${header.map((cell, column) => headerCell({ words: cellWords(cell, surface.names), column, isNumber: isNumber(rows, column) }, view, change))}</tr>
+            </thead>
+            <tbody>${shown.rows.map((row) => html`<tr>${row.map((cell, column) => bodyCell(cell, column === rowHeader, surface.names))}</tr>`)}</tbody>
+          </table>
+        </div>
       </div>
       ${foot(id, shown, { total: rows.length, pageSize, view, change })}
     </div>`

@@ -2,7 +2,15 @@ import type { App } from '@slack/bolt'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { Origin } from '../../../src/domain/approval/origin.ts'
 import { modal } from '../../../src/slack/blocks/modal.ts'
-import type { Click, FormHandler, Handler, InteractionHandlers, OptionsQuery, Submission } from '../../../src/slack/commands/handlers.ts'
+import type {
+  Click,
+  FormHandler,
+  Handler,
+  InteractionHandlers,
+  OptionsQuery,
+  Submission,
+  SubmissionAnswer,
+} from '../../../src/slack/commands/handlers.ts'
 import { Refusal } from '../../../src/slack/errors.ts'
 import { type ListenOptions, listen } from '../../../src/slack/listen/listen.ts'
 import { writeMetadata } from '../../../src/slack/receive/metadata.ts'
@@ -150,11 +158,15 @@ const allDeliveries = Object.entries(deliveries).flatMap(([method, each]) =>
 interface Setup {
   authorize?: (origin: Origin, at: string) => Promise<void>
   isFirstDelivery?: (key: string) => Promise<boolean>
+  /** What the form *send* is answered with. */
+  accepted?: SubmissionAnswer
   /** Registers listeners in addition to Lockkeeper's. */
   alsoListen?: (app: App, options: ListenOptions) => void
 }
 
-function setUp({ authorize = async () => {}, isFirstDelivery = async () => true, alsoListen = () => {} }: Setup = {}) {
+const sent: SubmissionAnswer = { is: 'accepted', words: mrkdwn`Sent.` }
+
+function setUp({ authorize = async () => {}, isFirstDelivery = async () => true, accepted = sent, alsoListen = () => {} }: Setup = {}) {
   const { app, registered } = fakeApp()
   const handled: string[] = []
   const authorized: { origin: Origin; at: string }[] = []
@@ -173,7 +185,7 @@ function setUp({ authorize = async () => {}, isFirstDelivery = async () => true,
     submissions: {
       send: async () => {
         handled.push('submission send')
-        return { is: 'accepted', words: mrkdwn`Sent.` }
+        return accepted
       },
     },
     shortcuts: { use: async () => void handled.push('shortcut use'), 'use-form': form('shortcut form') },
@@ -429,6 +441,26 @@ describe('a duplicate', () => {
       await registered.find(({ method }) => method === 'command')?.listener({ body, ack: async () => void acks.push('ack') })
 
     expect([acks, authorized, done]).toEqual([['ack', 'ack'], ['authorized'], ['ran']])
+  })
+})
+
+describe('a form that was accepted', () => {
+  const words = mrkdwn`Request posted in <#C0OPS00001>.`
+
+  it.each([
+    ['closes in a channel, where the person sees what follows', { origin, responseUrl }, 'Request sent', undefined],
+    ['says what follows to a person on the Home tab', { origin }, 'Request sent', 'Request sent'],
+    ['closes there, too, if the Home tab shows what follows', { origin }, undefined, undefined],
+  ])('%s', async (_, opened, title, shown) => {
+    const { deliver } = setUp({ accepted: { is: 'accepted', words, ...(title ? { title } : {}) } })
+
+    const [answer] = await deliver('view', {
+      type: 'view_submission',
+      user: ada,
+      view: { id: 'V1', hash: 'h', callback_id: 'send', private_metadata: writeMetadata(opened) },
+    })
+
+    expect((answer as { view?: { title: { text: string } } } | undefined)?.view?.title.text).toBe(shown)
   })
 })
 

@@ -44,7 +44,7 @@ const stepWords: Record<StepName, ActWords> = {
   'correct-to-not-started': { word: 'correct', mark: ':warning:', words: 'Corrected: not started' },
   'stop-tracking': { word: 'stop-tracking', mark: ':see_no_evil:', words: 'Tracking stopped' },
   distrust: { word: 'distrust', mark: ':rotating_light:', words: "Its record can't be trusted" },
-  'track-again': { word: 'track-again', mark: ':eyes:', words: 'Tracking resumed' },
+  'track-again': { word: 'track-again', mark: ':eyes:', words: 'Tracked again' },
 }
 
 /** The words for every step of an item: those of the step of a request that does the same. */

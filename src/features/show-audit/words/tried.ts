@@ -13,14 +13,14 @@ const triedOnRequest: Record<(typeof cardButtons)[CardButton], string> & Record<
   [cardButtons.reverse]: 'undo',
   [cardButtons.retry]: 'retry the rest of',
   [cardButtons.stopTracking]: 'stop the tracking of',
-  [cardButtons.trackAgain]: 'resume the tracking of',
+  [cardButtons.trackAgain]: 'restart the tracking of',
   [cardButtons.details]: 'see the details of',
   [breakGlassCallbackId]: 'give an emergency approval of',
   decide: 'approve or reject',
   'break-glass': 'give an emergency approval of',
   withdraw: 'withdraw',
   issue: 'get the token of',
-  track: 'stop or resume the tracking of',
+  track: 'stop or restart the tracking of',
 }
 
 /**

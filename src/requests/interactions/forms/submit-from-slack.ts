@@ -102,7 +102,7 @@ export async function submitFromForm<Input, Facts>(
       fromMessage,
       deliveryKey,
     })
-    return { is: 'accepted', words: submittedWords(outcome) }
+    return { is: 'accepted', words: submittedWords(outcome), title: 'Request sent' }
   } catch (error) {
     // The form stays open beside the words of a check.
     const problem = toUserWords(error instanceof CheckFailed ? error : nothingRequested(error))

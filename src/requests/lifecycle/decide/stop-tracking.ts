@@ -7,6 +7,9 @@ import { takenOver, tooLate } from '../../messages/refusals/refusals.ts'
 import type { Store } from '../../store/store.ts'
 import type { DecisionStep, OnTaken } from './decision-step.ts'
 
+/** The most pauses that a record keeps. The audit has them all. */
+const mostPauses = 20
+
 interface StopTrackingParts {
   store: Store
   access: Access
@@ -32,9 +35,12 @@ export function createStopTracking({ store, access, steps, wake }: StopTrackingP
     if (request.state !== 'untracked') throw new Refusal(tooLate(request, origin.userId))
     if ((await Promise.all(resourcesOf(request).map((resource) => isTakenOver(request, resource)))).includes(true))
       throw new Refusal(takenOver)
-    const untrackedMs = (request.untrackedMs ?? 0) + (await store.now()) - (request.endedAt ?? 0)
+    const { untrackedMs = 0, endedAt: stoppedAt = 0, stoppedBy, pauses } = request
+    const resumedAt = await store.now()
+    const pause = { ...(stoppedBy ? { stoppedBy } : {}), stoppedAt, resumedBy: origin.userId, resumedAt }
+    const set = { untrackedMs: untrackedMs + resumedAt - stoppedAt, pauses: [...pauses, pause].slice(-mostPauses) }
     // Another request can have been made since the reads above.
-    const data = { set: { untrackedMs }, dueInMs: 0, unlessHeld: true as const, audit: { by: origin.userId, ...grant } }
+    const data = { set, dueInMs: 0, unlessHeld: true as const, audit: { by: origin.userId, ...grant } }
     await steps.takeStep({ request, userId: origin.userId, name: 'track-again', data, wakeUp: () => wake(request), onTaken })
   }
 

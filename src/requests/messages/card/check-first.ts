@@ -1,7 +1,8 @@
 import type { KnownBlock } from '@slack/web-api'
+import { isOpen } from '../../../domain/request/request.ts'
 import { wholeSection } from '../../../slack/blocks/blocks.ts'
 import { phraseWords } from '../../../slack/text/phrase-words.ts'
-import { joinMrkdwn, type Mrkdwn, mrkdwn, unlinked } from '../../../slack/text/text.ts'
+import { firstSentence, joinMrkdwn, type Mrkdwn, mrkdwn, unlinked } from '../../../slack/text/text.ts'
 import type { CardView } from './card-view.ts'
 
 type Checked = Pick<CardView, 'request' | 'checks' | 'unchecked'>
@@ -22,16 +23,18 @@ export function checksInWords(view: Checked): Mrkdwn[] {
 export function approveConfirmation(view: Checked & Pick<CardView, 'rule' | 'description'>) {
   const lines = checkLines(view)
   if (lines.length === 0 && !view.rule?.confirm) return undefined
-  const text = withinDialog([phraseWords(view.description.title), ...lines].map(unlinked))
-  return { title: 'Approve this change?', text, confirm: lines.length > 0 ? 'Approve anyway' : 'Approve', deny: 'Cancel' }
+  const text = withinDialog([phraseWords(view.description.title), ...lines.map(unlinked)])
+  return { title: 'Approve this change?', text, confirm: 'Approve', deny: 'Cancel' }
 }
 
 function checkLines({ checks, unchecked }: Checked): Mrkdwn[] {
   return [...checks, ...(unchecked.length > 0 ? [mrkdwn`Not checked: ${joinMrkdwn(unchecked, '; ')}.`] : [])]
 }
 
-function headingOf({ request }: Checked): string {
-  return request.state === 'waiting' ? 'Check first' : 'Warnings'
+function headingOf({ request: { state } }: Checked): string {
+  if (state === 'waiting') return 'Check first'
+  // They say what the account showed then, in the present tense.
+  return isOpen(state) ? 'Warnings' : 'Warnings at the time of the request'
 }
 
 function bulleted(line: Mrkdwn): Mrkdwn {
@@ -44,11 +47,17 @@ const mostInDialog = 300
 /** Room for the note on lines that are left out. */
 const noteLength = 60
 
-/** Keeps the first line and as many others as fit whole, and counts those that are left out. The dialog hides the message, which has them all. */
-function withinDialog(lines: Mrkdwn[]): Mrkdwn {
+/**
+ * Keeps all lines, or the first sentence of each, or the change and as many others as fit, with the number of those that are left out. The dialog
+ * hides the message, which has them all.
+ */
+function withinDialog([change, ...checks]: [Mrkdwn, ...Mrkdwn[]]): Mrkdwn {
   const fits = (some: Mrkdwn[], most: number) => joinMrkdwn(some, '\n').text.length <= most
-  if (fits(lines, mostInDialog)) return joinMrkdwn(lines, '\n')
-  const kept = lines.filter((_, index) => index === 0 || fits(lines.slice(0, index + 1), mostInDialog - noteLength))
-  const left = lines.length - kept.length
+  const whole = [change, ...checks]
+  if (fits(whole, mostInDialog)) return joinMrkdwn(whole, '\n')
+  const short = [change, ...checks.map(firstSentence)]
+  if (fits(short, mostInDialog - noteLength)) return joinMrkdwn([...short, mrkdwn`The message says more about these.`], '\n')
+  const kept = short.filter((_, index) => index === 0 || fits(short.slice(0, index + 1), mostInDialog - noteLength))
+  const left = short.length - kept.length
   return joinMrkdwn([...kept, mrkdwn`${left} more to check: press Cancel and read the message.`], '\n')
 }

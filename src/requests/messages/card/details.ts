@@ -36,20 +36,24 @@ export function detailsBlocks(view: CardView): KnownBlock[] {
 /** Lists what happened, in the order of time. */
 function timeline({ request }: CardView): Mrkdwn[] {
   const isSeveral = (request.items ?? []).length > 1
-  const { sentAt, acceptedAt, lateAt, endedAt, stoppedBy, state } = request
-  const stopped = state === 'untracked' && stoppedBy !== undefined
-  return [
-    ...history({ request }, exactTime),
-    ...at(sentAt, 'Sent to the account API'),
-    ...at(acceptedAt, isSeveral ? 'First accepted by the account API' : 'Accepted by the account API'),
-    ...at(lateAt, 'Reported as late'),
-    ...(stopped && endedAt !== undefined ? [mrkdwn`Tracking stopped by ${mention(stoppedBy)}, ${exactTime(endedAt)}`] : []),
-    ...(stopped || state === 'rejected' ? [] : at(endedAt, 'Ended')),
+  const { sentAt, acceptedAt, lateAt, endedAt, stoppedBy, pauses, state } = request
+  const events = [
+    { time: sentAt, what: 'Sent to the account API' },
+    { time: acceptedAt, what: isSeveral ? 'First accepted by the account API' : 'Accepted by the account API' },
+    { time: lateAt, what: 'Reported as late' },
+    ...pauses.flatMap((pause) => [
+      { time: pause.stoppedAt, what: by('Tracking stopped', pause.stoppedBy) },
+      { time: pause.resumedAt, what: by('Tracked again', pause.resumedBy) },
+    ]),
+    ...(state === 'rejected' ? [] : [{ time: endedAt, what: state === 'untracked' ? by('Tracking stopped', stoppedBy) : 'Ended' }]),
   ]
+  const known = events.flatMap(({ time, what }) => (time === undefined ? [] : [{ time, what }]))
+  const inOrder = known.toSorted((one, other) => one.time - other.time)
+  return [...history({ request }, exactTime), ...inOrder.map(({ time, what }) => mrkdwn`${what}, ${exactTime(time)}`)]
 }
 
-function at(time: number | undefined, what: string): Mrkdwn[] {
-  return time === undefined ? [] : [mrkdwn`${what}, ${exactTime(time)}`]
+function by(what: string, userId: string | undefined): Mrkdwn {
+  return userId === undefined ? mrkdwn`${what}` : mrkdwn`${what} by ${mention(userId)}`
 }
 
 function smallPrint({ request, description, notes }: CardView): Mrkdwn {

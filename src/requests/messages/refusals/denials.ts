@@ -57,7 +57,7 @@ export function denialWords(denial: Denial, labelOf: LabelOf, command = ''): Mrk
       return mrkdwn`You aren't an approver of this request. ${whoApproves(denial.approvers)} can approve or reject it.`
     case 'not-involved': {
       const requester = denial.requester === alertsRequester ? mrkdwn`` : mrkdwn`${mention(denial.requester)}, who requested this, and `
-      return mrkdwn`Only ${requester}its approvers (${whoIsIn(approversOf(denial.approvers))}) can stop or resume the tracking.`
+      return mrkdwn`Only ${requester}its approvers (${whoIsIn(approversOf(denial.approvers))}) can stop the tracking or start it again.`
     }
     case 'too-few-approvers':
       return mrkdwn`Not enough approvers: ${ruleWords(denial.rule)} needs ${denial.needed}${denial.requester === undefined ? ' besides you' : ''}. Nothing was requested. The people who run Lockkeeper can add active members to the rule.`

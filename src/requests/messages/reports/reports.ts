@@ -104,7 +104,7 @@ function stoppedSentence({ request, description, ending, items, showActor }: Rep
   const unsent = unsentWords(items)
   const rest =
     unsent === undefined
-      ? mrkdwn`It may still finish. Press *Track again* above to resume.`
+      ? mrkdwn`It may still finish. Press *Track again* above to learn how it ends.`
       : mrkdwn`${unsent}${othersMayFinish(items)} Press *Track again* above to send ${unsentOf(items)}.`
   return mrkdwn`:large_orange_circle: *No longer tracked:* ${quotedTitle(description.title)}. ${who} stopped tracking after ${timeTaken(request)}. ${rest}`
 }

@@ -324,7 +324,7 @@ describe('the tracking', () => {
     const { decide, record, now } = startDecide({ approve: approveBy(1, chiara) })
     const request = await record({}, ...untilTracking)
 
-    await expect(decide.stopTracking(request, ben)).rejects.toThrow('can stop or resume the tracking')
+    await expect(decide.stopTracking(request, ben)).rejects.toThrow('can stop the tracking or start it again')
 
     expect((await now(request)).state).toBe('tracking')
   })
@@ -348,6 +348,25 @@ describe('the tracking', () => {
     expect((await now(request)).state).toBe('tracking')
     expect(await store.due(10)).toEqual([request.id])
     expect(wakeUps).toEqual([0])
+  })
+
+  test('records who stopped it and who started it again, each time', async () => {
+    const { decide, record, now } = startDecide()
+    const request = await record({}, ...untilTracking)
+    for (const [stops, starts] of [
+      [ada, ben],
+      [ben, ada],
+    ] as const) {
+      await decide.stopTracking(await now(request), stops)
+      await decide.trackAgain(await now(request), starts)
+    }
+
+    const { pauses, untrackedMs } = await now(request)
+    expect(pauses).toMatchObject([
+      { stoppedBy: ada.userId, resumedBy: ben.userId },
+      { stoppedBy: ben.userId, resumedBy: ada.userId },
+    ])
+    expect(pauses.reduce((sum, { stoppedAt, resumedAt }) => sum + resumedAt - stoppedAt, 0)).toBe(untrackedMs)
   })
 
   test('does not start again if it was not stopped', async () => {

@@ -79,7 +79,7 @@ describe('what approvers should check first', () => {
       {
         "confirm": {
           "emoji": false,
-          "text": "Approve anyway",
+          "text": "Approve",
           "type": "plain_text",
         },
         "deny": {
@@ -122,6 +122,18 @@ describe('what approvers should check first', () => {
     expect(problemsWithBlocks(card.blocks)).toEqual([])
     expect(text?.text.split('\n').at(-1)).toBe('6 more to check: press Cancel and read the message.')
     expect(text?.text.split('\n')).toHaveLength(5)
+  })
+
+  test('is the first sentence of each in the dialog if all does not fit', () => {
+    const more = mrkdwn`${code('v1. 2')} may need it. ${'More about it. '.repeat(8)}`
+    const shown = approveOf({ checks: [mrkdwn`${isOff} ${more}`, mrkdwn`${isLocked} ${more}`, more] })?.confirm?.text.text
+
+    expect(shown?.split('\n').slice(1)).toEqual([
+      '`web-2` has status `off`.',
+      '`web-2` is locked on the account.',
+      '`v1. 2` may need it.',
+      'The message says more about these.',
+    ])
   })
 
   test('fits into the dialog without the addresses of links, and needs no room for a note if all of it fits', () => {

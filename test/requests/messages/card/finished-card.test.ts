@@ -177,7 +177,7 @@ describe('the details of a finished request', () => {
       Reason: see [https://tickets.nimbus.example/OPS-1]
       | *Project* / \`Storefront\`
       | *Site* / \`ASH\`
-      :warning: *Warnings*
+      :warning: *Warnings at the time of the request*
       •  web-2 is locked on the account.
       •  Not checked: whether web-2 is in the same site.
       Requested by <@U0ADA00001>, 14:00
@@ -193,7 +193,7 @@ describe('the details of a finished request', () => {
       Reason: \`see https://tickets.nimbus.example/OPS-1\`
       Project: Storefront
       Site: ASH
-      Warnings: web-2 is locked on the account. Not checked: whether web-2 is in the same site.
+      Warnings at the time of the request: web-2 is locked on the account. Not checked: whether web-2 is in the same site.
       Requested by <@U0ADA00001>, 14:00
       Approved by <@U0BEN00001>, 14:12
       Sent to the account API, 14:12
@@ -202,6 +202,25 @@ describe('the details of a finished request', () => {
       Ended, 14:13
       Elastic IP \`eip_1GijF7NsZe3bN\`  ·  From \`sv_1WFgWmkF9Mzju\`  ·  To \`sv_22mUQSvUfeqdv\`  ·  By setting \`APPROVERS\`  ·  Request \`b7e23ec29af22b0b4e41da31e868d572\`"
     `)
+  })
+
+  test('say who stopped the tracking and who started it again, in the order of time', () => {
+    const pauses = [{ stoppedBy: 'U0CHI00001', stoppedAt: at(13), resumedBy: 'U0BEN00001', resumedAt: at(20) }]
+    const lines = (more: Partial<Request>) =>
+      steady(requestDetails(ended({ ...sent, ...more })).text)
+        .split('\n')
+        .slice(-6, -1)
+
+    expect(lines({ state: 'done', pauses, lateAt: at(15), endedAt: at(30) })).toEqual([
+      'Accepted by the account API, 14:12',
+      'Tracking stopped by <@U0CHI00001>, 14:13',
+      'Reported as late, 14:15',
+      'Tracked again by <@U0BEN00001>, 14:20',
+      'Ended, 14:30',
+    ])
+    expect(lines({ state: 'untracked', pauses, stoppedBy: 'U0ADA00001', endedAt: at(30) }).at(-1)).toBe(
+      'Tracking stopped by <@U0ADA00001>, 14:30',
+    )
   })
 
   test('are offered once the request is finished, and not before', () => {

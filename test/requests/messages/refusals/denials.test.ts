@@ -62,7 +62,7 @@ describe('a denial in words', () => {
       not-a-requester: You can't request this here. These requesters can: <@U0ADA00001> and <!subteam^S0ONCALL01>. Ask one of them, or the people who run Lockkeeper.
       alerts-not-named: The rule “production” doesn't let alerts request this. Nothing was requested.
       alerts-need-approval: The rule “staging” needs no approval, and what alerts request always needs one. Nothing was requested.
-      not-involved: Only <@U0ADA00001>, who requested this, and its approvers (<@U0BEN00001> and <!subteam^S0ONCALL01>) can stop or resume the tracking.
+      not-involved: Only <@U0ADA00001>, who requested this, and its approvers (<@U0BEN00001> and <!subteam^S0ONCALL01>) can stop the tracking or start it again.
       not-an-approver: You aren't an approver of this request. 2 of <@U0BEN00001> or <!subteam^S0ONCALL01> can approve or reject it.
       too-few-approvers: Not enough approvers: rule “production” needs 2 besides you. Nothing was requested. The people who run Lockkeeper can add active members to the rule.
       group-unknown: Slack didn't return the members of the user group, so this couldn't be checked. Nothing was done. Try again in a minute.

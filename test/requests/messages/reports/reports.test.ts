@@ -257,7 +257,7 @@ describe('the report of an end', () => {
     const request = requestFor({ state: 'untracked', sentAt, endedAt: sentAt + 5 * minutes, stoppedBy: 'U0CHI00001' })
 
     expect(report(view({ request }), 'stopped')?.text).toMatchInlineSnapshot(
-      `"<@U0ADA00001> :large_orange_circle: *No longer tracked:* “Move \`203.0.113.10\`: \`web-1\` → \`web-2\`”. <https://nimbus.slack.com/team/U0CHI00001|@Ben> stopped tracking after 5 min. It may still finish. Press *Track again* above to resume."`,
+      `"<@U0ADA00001> :large_orange_circle: *No longer tracked:* “Move \`203.0.113.10\`: \`web-1\` → \`web-2\`”. <https://nimbus.slack.com/team/U0CHI00001|@Ben> stopped tracking after 5 min. It may still finish. Press *Track again* above to learn how it ends."`,
     )
   })
 
