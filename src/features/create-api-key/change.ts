@@ -84,7 +84,7 @@ export function createNewKeyChange({ apiKeys }: Pick<AccountApi, 'apiKeys'>): Ch
       retracted: ({ id }, because): NewKeyFinding => ({ code: 'retracted', resourceId: id, because }),
     },
     observe,
-    doneSentence: (facts) => phrase`Created API key ${keyPhrase(facts.name)}. Its token was shown once to the requester.`,
+    doneSentence: (facts) => phrase`Created API key ${keyPhrase(facts.name)}. Its token was shown once.`,
   }
 }
 

@@ -63,7 +63,10 @@ export function createEvacuationForm({ submit, change, offerAddresses }: FormPar
     const ticked = requested.offered.filter(({ isTicked }) => isTicked).map(({ elasticIpId }) => elasticIpId)
     const now = await readFor({ serverId: input.serverId, targetId: input.targetId, ticked })
     if ('problem' in now) return evacuationModal(view)
-    const addresses = stillRequested(now, requested)
+    // The earlier request itself explains nothing.
+    const { undoes, repeats } = readMetadata(metadata) ?? {}
+    const isOther = now.lastChange !== undefined && now.lastChange.id !== (undoes ?? repeats)?.id
+    const addresses = { ...stillRequested(now, requested), lastChange: isOther ? now.lastChange : undefined }
     return nothingLeftView(addresses) ?? evacuationModal({ ...view, addresses })
   }
 

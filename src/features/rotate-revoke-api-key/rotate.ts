@@ -59,8 +59,7 @@ export function createRotateChange(parts: KeyChangeParts): Change<KeyInput, KeyF
       retracted: (_, because): KeyFinding => ({ code: 'retracted', because }),
     },
     observe,
-    doneSentence: (facts) =>
-      phrase`Rotated API key ${keyOf(facts)}. Its new token was shown once to the requester. The old token no longer works.`,
+    doneSentence: (facts) => phrase`Rotated API key ${keyOf(facts)}. Its new token was shown once. The old token no longer works.`,
   }
 }
 

@@ -14,6 +14,7 @@ import type { LastChange, OfferedAddresses } from '../../../src/features/evacuat
 import { createReadAddresses } from '../../../src/features/evacuate-server/preflight.ts'
 import type { Submission } from '../../../src/slack/commands/handlers.ts'
 import { Refusal } from '../../../src/slack/errors.ts'
+import { writeMetadata } from '../../../src/slack/receive/metadata.ts'
 import { mrkdwn } from '../../../src/slack/text/text.ts'
 import { seenOnWeb1 } from '../../domain/evacuation/seen-for-test.ts'
 import { readableBlocks } from '../../requests/readable.ts'
@@ -77,7 +78,7 @@ const notRead = () => Promise.reject(new Error('is not read'))
 const elsewhere = { server: { id: 'sv_9', hostname: 'web-9' } }
 
 /** The form of an earlier request to move the first two addresses from `web-1` to `web-2`, where the account has `now`. */
-function formAgain(now: ElasticIp[], last?: LastChange) {
+function formAgain(now: ElasticIp[], last?: LastChange, metadata = '{}') {
   const form = createEvacuationForm({ submit: noSubmit, change: {} as never, offerAddresses: offerFrom(now, { last }) })
   const [from, to] = [
     { id: 'sv_1', name: 'web-1' },
@@ -85,7 +86,7 @@ function formAgain(now: ElasticIp[], last?: LastChange) {
   ]
   const items = [1, 2].map((index) => ({ elasticIpId: `eip_${index}`, address: `203.0.113.${index}`, from, to }))
   const input = { serverId: 'sv_1', targetId: 'sv_2', elasticIpIds: ['eip_1', 'eip_2'] }
-  return form.freshForm('{}', { input, facts: { from, to, items, leftOut: [] }, reason: undefined })
+  return form.freshForm(metadata, { input, facts: { from, to, items, leftOut: [] }, reason: undefined })
 }
 
 const blocksWith = (addresses: OfferedAddresses) => evacuationModal({ metadata: '{}', addresses }).blocks as KnownBlock[]
@@ -209,6 +210,13 @@ describe('the addresses in the form of an evacuation', () => {
       •  203.0.113.2 (on web-9)
       Last change: “Evacuate \`web-1\` → \`web-2\` (2 Elastic IPs)”, ended <!date^1795402440^{time} {date_short_pretty}|2026-11-23 02:54 UTC> (<https://nimbus.slack.com/archives/C1/p1|request 3504a0c9>)."
     `)
+  })
+
+  test('of an earlier request are not said to have been moved by that request itself', async () => {
+    const origin = { teamId: 'T1', channelId: 'C1', userId: 'U1', command: '/infra' }
+    const left = await formAgain([ip(1, elsewhere), ip(2, elsewhere)], last, writeMetadata({ origin, undoes: { id: last.id } }))
+
+    expect(readableBlocks(left.blocks as KnownBlock[])).not.toContain('Last change')
   })
 
   test('of an earlier request stay in the form if another target could take them', async () => {

@@ -16,12 +16,14 @@ export async function fillForm<Filled>(
   lookUp: Promise<Filled>,
   view: (filled: Filled | { problem: Mrkdwn }) => ModalView,
 ): Promise<ModalView> {
-  const late = { problem: mrkdwn`Couldn't look up ${code(truncate(typed, 80, 'plain'))} in time. Choose it below.` }
+  const shown = code(truncate(typed, 80, 'plain'))
+  const late = { problem: mrkdwn`Couldn't look up ${shown} in time. Choose it below.` }
   try {
     return view(await withinOr(fillWithinMs, lookUp, late))
   } catch (error) {
     const problem = toUserWords(error)
     if (problem === undefined) throw error
-    return view({ problem })
+    // Words that do not name it are about the account API, and the form opens without it.
+    return view({ problem: problem.text.includes(typed) ? problem : mrkdwn`${problem} You typed ${shown}.` })
   }
 }
