@@ -18,10 +18,12 @@ describe('after the end', () => {
   async function requestAgain(world: PolicyWorld, card: Message) {
     await world.ada.click(card, 'Request again')
     const form = await world.slack.until(() => world.ada.topView())
-    const blocks = form.view.blocks as { label?: { text: string }; element?: Record<string, unknown>; text?: { text: string } }[]
-    const shown = blocks.map(({ label, element, text }) => {
-      const option = element?.initial_option as { text: { text: string } } | undefined
-      return label ? `${label.text}: ${element?.initial_value ?? option?.text.text ?? ''}` : (text?.text ?? '')
+    type Text = { text: string }
+    type Block = { label?: Text; element?: Record<string, unknown>; text?: Text; elements?: Text[] }
+    const shown = (form.view.blocks as Block[]).map(({ label, element, text, elements = [] }) => {
+      const option = element?.initial_option as { text: Text } | undefined
+      const words = (text ?? elements[0])?.text ?? ''
+      return label ? `${label.text}: ${element?.initial_value ?? option?.text.text ?? ''}` : words.replace(/<.*\|request \w{8}>/, '(link)')
     })
     return [form.title, ...shown]
   }
@@ -56,6 +58,7 @@ describe('after the end', () => {
         "Move an Elastic IP",
         "Elastic IP: 203.0.113.10",
         "Server: web-2",
+        "Repeats (link).",
         "Reason: web-1 is to be rebooted",
       ]
     `)
@@ -72,6 +75,7 @@ describe('after the end', () => {
         "Rename a virtual machine",
         "Virtual machine: preview-1 (Storefront, ASH)",
         "New name: web-renamed",
+        "Repeats (link).",
         "Reason: ",
       ]
     `)
@@ -85,6 +89,7 @@ describe('after the end', () => {
         "Name: ci-deploy",
         "Access: Read-only",
         "Allowed addresses: ",
+        "Repeats (link).",
         "Reason: ",
       ]
     `)
@@ -105,6 +110,7 @@ describe('after the end', () => {
       [
         "Revoke an API key",
         "API key: terraform",
+        "Repeats (link).",
         "Reason: ",
       ]
     `)
@@ -118,6 +124,7 @@ describe('after the end', () => {
       [
         "Rotate an API key",
         "API key: terraform",
+        "Repeats (link).",
         "Reason: ",
       ]
     `)

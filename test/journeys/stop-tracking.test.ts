@@ -17,7 +17,7 @@ describe('Stop tracking', () => {
     const { world, elasticIp, moving } = await startedMove()
 
     await world.finn.click(moving, 'Stop tracking')
-    const denied = await untilShown(world.slack, finn, /can stop or resume the tracking/)
+    const denied = await untilShown(world.slack, finn, /can stop the tracking or start it again/)
     const changedTheirMind = await world.chiara.click(moving, 'Stop tracking', { confirm: 'deny' })
     await world.chiara.click(moving, 'Stop tracking')
     const stopReport = await untilReport(world.slack, moving.ts, /No longer tracked/)
@@ -27,11 +27,11 @@ describe('Stop tracking', () => {
     const report = await untilReport(world.slack, moving.ts, /Done/)
 
     expect(denied.text).toMatchInlineSnapshot(
-      `"Only <@U0ADA00001>, who requested this, and its approvers (<!subteam^S0ONCALL01>) can stop or resume the tracking."`,
+      `"Only <@U0ADA00001>, who requested this, and its approvers (<!subteam^S0ONCALL01>) can stop the tracking or start it again."`,
     )
     expect(changedTheirMind.outcome).toBe('not-sent')
     expect(stopReport.text.replace(/after .*?\./, 'after TIME.')).toMatchInlineSnapshot(
-      `"<@U0ADA00001> :large_orange_circle: *No longer tracked:* “Move \`203.0.113.10\`: \`web-1\` → \`web-2\`”. <https://nimbus-works.slack.com/team/U0CHI00001|@chiara> stopped tracking after TIME. It may still finish. Press *Track again* above to resume."`,
+      `"<@U0ADA00001> :large_orange_circle: *No longer tracked:* “Move \`203.0.113.10\`: \`web-1\` → \`web-2\`”. <https://nimbus-works.slack.com/team/U0CHI00001|@chiara> stopped tracking after TIME. It may still finish. Press *Track again* above to learn how it ends."`,
     )
     expect(report.text).toContain(`\`${elasticIp.address}\` is assigned to`)
     expect(report.text).toMatch(/Finished within .+ \(tracking was off for .+\)\./)
