@@ -102,6 +102,9 @@ const ofMoves: Record<string, Story> = {
 /** The steps of a request whose record cannot be verified any more. */
 const distrusted = aroundEach('distrust')
 
+/** The steps of a request that another one undoes. */
+const undone = aroundEach('note-undone')
+
 const stories = [
   ...Object.entries({ ...ofBoth, ...ofMoves }).map(([name, story]) => ({ what: 'a move', name, story })),
   ...Object.entries(ofBoth).map(([name, story]) => ({ what: 'an evacuation', name, story })),
@@ -153,8 +156,29 @@ describe('a bot that is killed right before and right after each step of a reque
     expect(scene.bots.kills()).toBe(distrusted.length)
   })
 
+  test('a move that is moved back names the request that undid it, once', { timeout: 180_000 }, async ({ onTestFinished }) => {
+    const scene = await startScene({ elasticIps: 1, ...moved, onEnd: onTestFinished })
+    const { ada, ben, slack } = scene
+    await ben.click(await scene.requestMove(0), 'Approve')
+    await ada.click(await scene.untilCard(0, /\*Done\*/), 'Move back')
+    await slack.until(() => ada.topView())
+    await ada.submit()
+    const back = await scene.untilCard(0, /needs approval from/)
+
+    await Promise.all([killAtEach(scene, undone, 60_000), approveWhileKilled(scene, back)])
+    const evidence = await scene.gather(2, 40_000)
+    await scene.untilCard(0, /Undone by/)
+
+    // The promises about writes and ends are about one move of an address. Here are two, to and fro.
+    expect(brokenPromises(evidence).filter((broken) => !/^I[24]:/.test(broken))).toEqual([])
+    expect(evidence.writes).toHaveLength(2)
+    expect(evidence.records.map(({ undoneBy }) => undoneBy?.cardTs).filter(Boolean)).toEqual([back.ts])
+    expect(evidence.audit.entries.filter(({ act }) => act === 'note-undone')).toHaveLength(1)
+    expect(scene.bots.kills()).toBe(undone.length)
+  })
+
   test('these are all steps that a worker takes of moves', () => {
-    const moments = [...stories.flatMap(({ story }) => story.moments), ...distrusted]
+    const moments = [...stories.flatMap(({ story }) => story.moments), ...distrusted, ...undone]
     const killedAt = new Set<Moment['at']>(moments.map(({ at }) => at))
     const taken = (Object.keys(steps) as StepName[]).filter((name) => stepOf(name).takers.includes('worker'))
 

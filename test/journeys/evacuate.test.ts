@@ -107,6 +107,9 @@ describe('an evacuation', () => {
     await world.chiara.click(back, 'Approve')
     await untilReport(world.slack, back.ts, /Done/)
     expect([own[0], own[2]].map((each) => serverOf(world, each?.id ?? ''))).toEqual([from, from])
+    const undone = await untilCard(world.slack, /Undone by <http[^|]+\|request [0-9a-f]{8}>/)
+    expect(undone.ts).toBe(card.ts)
+    expect(JSON.stringify(undone.blocks)).not.toContain('Move back')
   })
 
   test('leaves out what left the server meanwhile, does not move what came, and names both', async () => {

@@ -15,6 +15,7 @@ const decisions: Record<StepName, Decision | undefined> = {
   withdraw: 'withdraw',
   'withdraw-resolved': 'withdraw',
   'note-resolved': undefined,
+  'note-undone': undefined,
   expire: 'expire',
   'expire-approved': 'expire',
   'remind-half': undefined,

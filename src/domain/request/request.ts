@@ -62,9 +62,9 @@ export const Decision = Grant.extend({
 })
 export type Decision = z.infer<typeof Decision>
 
-/** An earlier request that another one undoes or repeats, and where its message is. */
-export const EarlierRequest = z.object({ id: z.string(), channelId: z.string(), cardTs: z.string() })
-export type EarlierRequest = z.infer<typeof EarlierRequest>
+/** Another request that was posted, and where its message is. */
+export const RequestRef = z.object({ id: z.string(), channelId: z.string(), cardTs: z.string() })
+export type RequestRef = z.infer<typeof RequestRef>
 
 /** A time that a request was not tracked. `stoppedBy` is absent if its record could not be verified. Times are in ms since 1970. */
 export const Pause = z.object({ stoppedBy: z.string().optional(), stoppedAt: z.number(), resumedBy: z.string(), resumedAt: z.number() })
@@ -120,9 +120,11 @@ export const Request = z.object({
   origin: Origin,
   reason: z.string().optional(),
   /** The request that this one undoes, with the place of its message. */
-  undoes: EarlierRequest.optional(),
+  undoes: RequestRef.optional(),
   /** The ended request that this one repeats, or whose rest it retries, with the place of its message. */
-  repeats: EarlierRequest.optional(),
+  repeats: RequestRef.optional(),
+  /** The latest request that undid what this one did. `isWhole`: nothing of it is left. */
+  undoneBy: RequestRef.extend({ isWhole: z.boolean() }).optional(),
   /** The message that it was requested from. */
   fromMessage: MessageRef.optional(),
   /** Its place in a trace, if traces are on. Not signed, because it decides nothing: a changed one only sorts spans elsewhere. */

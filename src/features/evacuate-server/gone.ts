@@ -1,6 +1,6 @@
 import type { ModalView } from '@slack/web-api'
 import { EvacuationFinding, explainEvacuation } from '../../domain/evacuation/findings.ts'
-import { requestLink } from '../../requests/messages/forms/earlier.ts'
+import { requestLink } from '../../requests/messages/forms/related.ts'
 import { noticeView } from '../../slack/blocks/notice.ts'
 import { quotedTitle } from '../../slack/text/phrase-words.ts'
 import { code, dateTime, joinMrkdwn, type Mrkdwn, mrkdwn } from '../../slack/text/text.ts'

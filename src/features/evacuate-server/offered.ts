@@ -1,6 +1,6 @@
 import type { Finding } from '../../domain/change/finding.ts'
 import type { Phrase } from '../../domain/text/phrase.ts'
-import type { LinkedRequest } from '../../requests/messages/forms/earlier.ts'
+import type { LinkedRequest } from '../../requests/messages/forms/related.ts'
 
 /** The addresses of a server, as the form offers them. */
 export interface OfferedAddresses {

@@ -1,12 +1,12 @@
 import { type Description, withoutRequester } from '../../domain/change/description.ts'
 import type { PolicyRule } from '../../domain/policy/policy.ts'
 import type { MessageRef } from '../../domain/request/message-ref.ts'
-import { canReverse, type EarlierRequest, type LinkTo, type Request } from '../../domain/request/request.ts'
+import { canReverse, type LinkTo, type Request, type RequestRef } from '../../domain/request/request.ts'
 import type { RequestSignatures } from '../../domain/request/request-signature.ts'
 import { withoutOwner } from '../../domain/text/phrase.ts'
 import type { Catalog, Opened } from '../catalog.ts'
 import type { CardView } from '../messages/card/card-view.ts'
-import type { LinkedRequest } from '../messages/forms/earlier.ts'
+import type { LinkedRequest } from '../messages/forms/related.ts'
 import { itemViews } from '../messages/items/item-view.ts'
 import { explain, explainAll, whyWords } from '../messages/refusals/causes.ts'
 import { unverifiedDescription, unverifiedDone, withoutContent } from '../messages/refusals/unverified.ts'
@@ -65,6 +65,7 @@ export function createRequestViews(parts: ViewsParts) {
       reverseLabel: opened && reverseLabelOf(request, opened),
       undoes: linked(request.undoes),
       repeats: linked(request.repeats),
+      undoneBy: linked(request.undoneBy),
       rule: ruleOf(request),
       environment,
       fromMessage: sourceOf(request),
@@ -108,8 +109,8 @@ export function createRequestViews(parts: ViewsParts) {
     }
   }
 
-  function linked(earlier: EarlierRequest | undefined): LinkedRequest | undefined {
-    return earlier && { id: earlier.id, link: linkTo({ origin: earlier, cardTs: earlier.cardTs }) }
+  function linked<Ref extends RequestRef>(ref: Ref | undefined): (Ref & LinkedRequest) | undefined {
+    return ref && { ...ref, link: linkTo({ origin: ref, cardTs: ref.cardTs }) }
   }
 
   /** Links a message only from its own channel, because a link would reveal a private channel to others. */
@@ -122,7 +123,7 @@ export function createRequestViews(parts: ViewsParts) {
 
 /** Returns the label of the button that undoes a change. Undefined if nothing of it can be undone. */
 function reverseLabelOf(request: Request, { change, input, latest }: Opened): string | undefined {
-  return canReverse(request) ? change.reverse?.(input, latest)?.label : undefined
+  return canReverse(request) && !request.undoneBy?.isWhole ? change.reverse?.(input, latest)?.label : undefined
 }
 
 /** Describes a request that another version of Lockkeeper wrote, as far as this version can. */

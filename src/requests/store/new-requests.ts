@@ -2,7 +2,7 @@ import type { Origin } from '../../domain/approval/origin.ts'
 import type { Finding } from '../../domain/change/finding.ts'
 import type { ChangeKind } from '../../domain/policy/change-kind.ts'
 import type { MessageRef } from '../../domain/request/message-ref.ts'
-import { type EarlierRequest, openStates, Request, requestVersion, resourcesOf, type SourceAlert } from '../../domain/request/request.ts'
+import { openStates, Request, type RequestRef, requestVersion, resourcesOf, type SourceAlert } from '../../domain/request/request.ts'
 import { createScripts, readScripts } from '../../redis/scripts.ts'
 import { encodeFields } from './record.ts'
 import { noteOfVerified } from './request-note.ts'
@@ -35,8 +35,8 @@ export interface NewRequest {
   warnings?: Finding[]
   origin: Origin
   reason?: string
-  undoes?: EarlierRequest
-  repeats?: EarlierRequest
+  undoes?: RequestRef
+  repeats?: RequestRef
   fromMessage?: MessageRef
   alert?: SourceAlert
   approverNames?: string

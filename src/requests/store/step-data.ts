@@ -25,6 +25,7 @@ export interface StepData {
       | 'lateAt'
       | 'untrackedMs'
       | 'pauses'
+      | 'undoneBy'
     >
   >
   /** What the audit notes of the step, beyond the request itself. */

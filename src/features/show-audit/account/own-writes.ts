@@ -18,6 +18,7 @@ const isAboutItsWrite: Record<StepName, boolean> = {
   withdraw: false,
   'withdraw-resolved': false,
   'note-resolved': false,
+  'note-undone': false,
   'remind-half': false,
   'remind-last': false,
   'remind-handover-half': false,

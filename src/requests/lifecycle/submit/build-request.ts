@@ -3,7 +3,7 @@ import { isMachine } from '../../../domain/approval/origin.ts'
 import type { Finding } from '../../../domain/change/finding.ts'
 import { approvalsNeeded, approversOf, type PolicyRule } from '../../../domain/policy/policy.ts'
 import { payloadHash } from '../../../domain/request/payload.ts'
-import { type EarlierRequest, requestVersion } from '../../../domain/request/request.ts'
+import { type RequestRef, requestVersion } from '../../../domain/request/request.ts'
 import type { RequestSignatures } from '../../../domain/request/request-signature.ts'
 import { namesOfApprovers } from '../../messages/approvers.ts'
 import { peopleIn } from '../../messages/warnings/last-change.ts'
@@ -27,8 +27,8 @@ export interface CheckedChange<Input, Facts> {
   warnings: Finding[]
   rule: PolicyRule
   reason: string | undefined
-  undoes: EarlierRequest | undefined
-  repeats: EarlierRequest | undefined
+  undoes: RequestRef | undefined
+  repeats: RequestRef | undefined
   /** The time of the request, in ms since 1970 by Redis' clock. */
   at: number
 }

@@ -2,7 +2,7 @@ import { isMachine } from '../../../domain/approval/origin.ts'
 import { projectOf } from '../../../domain/change/project-of.ts'
 import type { PolicyRule } from '../../../domain/policy/policy.ts'
 import { longestReason, visibleReason } from '../../../domain/policy/reason.ts'
-import type { EarlierRequest, LinkTo, Request } from '../../../domain/request/request.ts'
+import type { LinkTo, Request, RequestRef } from '../../../domain/request/request.ts'
 import type { RequestSignatures } from '../../../domain/request/request-signature.ts'
 import type { Wake } from '../../../redis/queues.ts'
 import { Refusal } from '../../../slack/errors.ts'
@@ -113,8 +113,8 @@ export function createSubmit({ signatures, store, access, deliver, wake, names, 
       warnings: [...(preflight.warnings ?? []), ...history],
       rule,
       reason,
-      undoes: undone && asEarlier(undone),
-      repeats: repeated && asEarlier(repeated),
+      undoes: undone && refTo(undone),
+      repeats: repeated && refTo(repeated),
       at,
     }
   }
@@ -147,7 +147,7 @@ function whoIsAskedBy(request: NewRequest, rule: PolicyRule): SubmitOutcome['ask
   return approvers && { approvers, until: dateTime(request.createdAt + request.ttlMs) }
 }
 
-/** Returns what the record of a new request keeps of an earlier one. Only a posted request can be undone or repeated. */
-function asEarlier({ id, origin: { channelId }, cardTs = '' }: Request): EarlierRequest {
+/** Returns the reference to an earlier request. Only a posted one can be undone or repeated. */
+function refTo({ id, origin: { channelId }, cardTs = '' }: Request): RequestRef {
   return { id, channelId, cardTs }
 }

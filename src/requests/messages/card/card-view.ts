@@ -3,7 +3,7 @@ import type { Words } from '../../../domain/change/finding.ts'
 import type { PolicyRule } from '../../../domain/policy/policy.ts'
 import type { Request } from '../../../domain/request/request.ts'
 import type { Mrkdwn } from '../../../slack/text/text.ts'
-import type { LinkedRequest } from '../forms/earlier.ts'
+import type { LinkedRequest } from '../forms/related.ts'
 import type { ItemView } from '../items/item-view.ts'
 
 /** The content of a card. */
@@ -34,6 +34,8 @@ export interface CardView {
   undoes: LinkedRequest | undefined
   /** The ended request that this one repeats. */
   repeats?: LinkedRequest | undefined
+  /** The latest request that undid what this one did. `isWhole`: nothing of it is left. */
+  undoneBy?: (LinkedRequest & { isWhole: boolean }) | undefined
   /** The current rule of the policy for the request, if any. */
   rule: PolicyRule | undefined
   environment: string | undefined

@@ -8,7 +8,7 @@ import { boldPhrase, plainPhrase } from '../../../slack/text/phrase-words.ts'
 import { code, joinMrkdwn, link, type Mrkdwn, mention, mrkdwn } from '../../../slack/text/text.ts'
 import { alertWords } from '../alert-words.ts'
 import { approversNotListed } from '../approvers.ts'
-import { earlierSentences } from '../forms/earlier.ts'
+import { relatedSentences } from '../forms/related.ts'
 import { itemBlocks, itemLines } from '../items/items.ts'
 import { shortId } from '../words.ts'
 import { approvalLines, approvalsInWords, history } from './approvals.ts'
@@ -67,7 +67,7 @@ export function cardBody(view: CardView): KnownBlock[] {
 export function contentBlocks(view: CardView): KnownBlock[] {
   const { request, description } = view
   return [
-    ...earlierSentences(view).flatMap((words) => wholeSection(words)),
+    ...relatedSentences(view).flatMap((words) => wholeSection(words)),
     ...reasonBlocks('Reason', request.reason),
     ...reasonBlocks(emergencyLabel, emergencyReason(request)),
     ...fields(description.facts.map(factField)),
@@ -80,7 +80,7 @@ export function contentInWords(view: CardView): Mrkdwn[] {
   const { request, description } = view
   const emergency = emergencyReason(request)
   return [
-    ...earlierSentences(view),
+    ...relatedSentences(view),
     ...(request.reason ? [mrkdwn`Reason: ${code(request.reason)}`] : []),
     ...(emergency ? [mrkdwn`${emergencyLabel}: ${code(emergency)}`] : []),
     ...description.facts.map(

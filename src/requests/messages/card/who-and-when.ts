@@ -1,7 +1,7 @@
 import { isMachine } from '../../../domain/approval/origin.ts'
 import type { Request } from '../../../domain/request/request.ts'
 import { code, dateTime, joinMrkdwn, type Mrkdwn, mention, mrkdwn } from '../../../slack/text/text.ts'
-import { earlierWords } from '../forms/earlier.ts'
+import { relatedWords } from '../forms/related.ts'
 import { shortId, timeTakenWords } from '../words.ts'
 import { approversOfRequest, decider } from './approvals.ts'
 import type { CardView } from './card-view.ts'
@@ -10,14 +10,14 @@ import type { CardView } from './card-view.ts'
 const unsent: readonly string[] = ['rejected', 'withdrawn', 'expired', 'voided']
 
 /** `Requested by @Ada, approved by @Ben  ·  2:13 PM  ·  took 43 s  ·  Request b7e23ec2  ·  Undoes request 80fbcd61` */
-export function whoAndWhen({ request, undoes, repeats }: Pick<CardView, 'request' | 'undoes' | 'repeats'>): Mrkdwn {
+export function whoAndWhen({ request, ...related }: Pick<CardView, 'request' | 'undoes' | 'repeats' | 'undoneBy'>): Mrkdwn {
   const took = request.state === 'done' || request.state === 'failed' ? timeTakenWords(request) : undefined
   const parts = [
     who(request),
     when(request),
     ...(took === undefined ? [] : [mrkdwn`${took}`]),
     mrkdwn`Request ${code(shortId(request))}`,
-    ...earlierWords({ undoes, repeats }, { isUnsent: unsent.includes(request.state) }),
+    ...relatedWords(related, { isUnsent: unsent.includes(request.state) }),
   ]
   return joinMrkdwn(parts, '  ·  ')
 }

@@ -3,7 +3,7 @@ import { context } from '../../../slack/blocks/blocks.ts'
 import { reasonInput } from '../../../slack/blocks/reason-input.ts'
 import { readMetadata } from '../../../slack/receive/metadata.ts'
 import { type Mrkdwn, mrkdwn, toPlainText } from '../../../slack/text/text.ts'
-import { earlierSentences } from './earlier.ts'
+import { relatedSentences } from './related.ts'
 
 /** Says why a reason is needed. `rule`: the name of the rule. */
 export function reasonRequired(rule: string): Mrkdwn {
@@ -20,7 +20,7 @@ export function reasonField(metadata: string, entered: string | undefined): Know
   const { reason, ruleWithReason, ...earlier } = readMetadata(metadata) ?? {}
   const hint = ruleWithReason === undefined ? forApprovers : `${toPlainText(reasonRequired(ruleWithReason))} ${forApprovers}`
   return [
-    ...earlierSentences(earlier).flatMap((words) => context([words])),
+    ...relatedSentences(earlier).flatMap((words) => context([words])),
     reasonInput({ entered: entered ?? reason, hint, optional: ruleWithReason === undefined }),
   ]
 }

@@ -7,15 +7,16 @@ export interface LinkedRequest {
   link?: string | undefined
 }
 
-/** The earlier requests that a request undoes or repeats. */
-export interface EarlierRequests {
+/** The other requests that a request belongs to: those that it undoes or repeats, and the one that undid it. */
+export interface RelatedRequests {
   undoes?: LinkedRequest | undefined
   repeats?: LinkedRequest | undefined
+  undoneBy?: (LinkedRequest & { isWhole: boolean }) | undefined
 }
 
-/** Says which requests another one undoes and repeats, with links to their messages. Empty if there are none. */
-export function earlierSentences(earlier: EarlierRequests): Mrkdwn[] {
-  const parts = earlierWords(earlier)
+/** Says which requests it undoes and repeats, and which undid it, with links to their messages. Empty if there are none. */
+export function relatedSentences(related: RelatedRequests): Mrkdwn[] {
+  const parts = relatedWords(related)
   return parts.length === 0
     ? []
     : [
@@ -27,10 +28,11 @@ export function earlierSentences(earlier: EarlierRequests): Mrkdwn[] {
 }
 
 /** Says the same without full stops, for the small print. `isUnsent`: the request ended before anything was sent. */
-export function earlierWords({ undoes, repeats }: EarlierRequests, { isUnsent = false } = {}): Mrkdwn[] {
+export function relatedWords({ undoes, repeats, undoneBy }: RelatedRequests, { isUnsent = false } = {}): Mrkdwn[] {
   return [
     ...(undoes ? [mrkdwn`${isUnsent ? 'Was to undo' : 'Undoes'} ${requestLink(undoes)}`] : []),
     ...(repeats ? [mrkdwn`Repeats ${requestLink(repeats)}`] : []),
+    ...(undoneBy ? [mrkdwn`${undoneBy.isWhole ? 'Undone' : 'Undone in part'} by ${requestLink(undoneBy)}`] : []),
   ]
 }
 
