@@ -86,7 +86,7 @@ function isRedisUrl(text: string): boolean {
 }
 
 /**
- * Parses each variable by itself: its format, its default and its error. `config.ts` checks how the variables fit together. Kinds of change
+ * Parses each variable by itself: its format, its default and its error. `combinations.ts` checks how the variables fit together. Kinds of change
  * may be any words here. `variablesFor` accepts only the existing kinds.
  */
 export const Variables = z.object({

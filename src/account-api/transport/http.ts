@@ -14,7 +14,7 @@ const maxReadTries = 3
 
 /** The pause after a 429 that names no time. */
 const defaultPauseMs = 1_000
-/** The longest pause after a 429, also if the answer names a longer time. */
+/** The longest pause after a 429, even if the answer names a longer time. */
 const longestPauseMs = 120_000
 
 export interface HttpOptions {

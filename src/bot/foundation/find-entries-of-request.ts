@@ -13,7 +13,7 @@ export function findSendsAndEnds(audit: Audit, request: Request, since: number):
 }
 
 /** Finds the newest genuine entry in which this request changed its state. */
-export async function findLastChange(audit: Audit, request: Request, since: number): Promise<AuditEntry | undefined> {
+export async function findLastTransition(audit: Audit, request: Request, since: number): Promise<AuditEntry | undefined> {
   const entries = await findEntriesOf(audit, request, (act) => stateOfAct(act) !== undefined, since)
   return entries.find(({ verdict }) => verdict === 'genuine')
 }

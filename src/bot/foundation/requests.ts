@@ -13,7 +13,7 @@ import { createDirectory } from '../../slack/people/directory.ts'
 import type { ApiClients } from './api-clients.ts'
 import { createAudits } from './audits.ts'
 import { createCountStep } from './count-step.ts'
-import { findLastChange, findSendsAndEnds } from './find-entries-of-request.ts'
+import { findLastTransition, findSendsAndEnds } from './find-entries-of-request.ts'
 import { createLogStep } from './log-step.ts'
 import type { OperatorNotifier } from './operator-notifier.ts'
 import type { RedisConnections } from './redis-connections.ts'
@@ -57,7 +57,7 @@ export function createRequests({ config, printAudit, telemetry, redis, clients, 
   })
   const checkRetraction = createCheckRetraction({
     signatures,
-    findLastChange: (request, since) => findLastChange(audits.jobs, request, since),
+    findLastTransition: (request, since) => findLastTransition(audits.jobs, request, since),
   })
   const { environment, moveTimeoutMs } = config
   const render = createRenderer({

@@ -33,3 +33,8 @@ export function explainer<Known extends Finding>(known: z.ZodType<Known>, words:
   }
 }
 export type Explain = (finding: Finding) => Words | undefined
+
+/** Lists the people whom findings name, by their Slack ids. */
+export function peopleIn(findings: Finding[]): string[] {
+  return [...new Set(findings.flatMap(({ by, creator }) => [by, creator].filter((id) => typeof id === 'string')))]
+}

@@ -2,7 +2,7 @@ import type { AccountApi } from '../../account-api/client.ts'
 import { freshSeenMs } from '../../domain/account/assignment.ts'
 import { checkAddresses } from '../../domain/evacuation/addresses.ts'
 import { type EvacuationFacts, type LeftOut, mostEvacuated } from '../../domain/evacuation/evacuation.ts'
-import type { FindLastChange } from './find-last-change.ts'
+import type { FindLastMove } from './find-last-move.ts'
 import { isGone } from './gone.ts'
 import type { OfferedAddresses } from './offered.ts'
 import type { ReadAddresses } from './preflight.ts'
@@ -18,11 +18,11 @@ export interface Wanted {
 interface AddressesParts {
   accountApi: Pick<AccountApi, 'servers'>
   readAddresses: ReadAddresses
-  lastChangeOf: FindLastChange
+  lastMoveOf: FindLastMove
 }
 
 /** Creates the function that reads which addresses of a server can be moved. Throws as the reads of the account API do. */
-export function createOfferAddresses({ accountApi, readAddresses, lastChangeOf }: AddressesParts) {
+export function createOfferAddresses({ accountApi, readAddresses, lastMoveOf }: AddressesParts) {
   return async function offerAddresses({ serverId, targetId, ticked }: Wanted, signal: AbortSignal): Promise<OfferedAddresses> {
     const known = async (id: string | undefined) =>
       id === undefined ? undefined : accountApi.servers.get(id, { signal }).catch(() => undefined)
@@ -49,7 +49,7 @@ export function createOfferAddresses({ accountApi, readAddresses, lastChangeOf }
         isTicked: ticked ? ticked.includes(elasticIpId) : index < mostEvacuated && seenAgoMs <= freshSeenMs,
       })),
       cannotMove,
-      ...(gone.length > 0 || checked.length === 0 ? { lastChange: await lastChangeOf({ serverId, elasticIpIds: gone }) } : {}),
+      ...(gone.length > 0 || checked.length === 0 ? { lastMove: await lastMoveOf({ serverId, elasticIpIds: gone }) } : {}),
     }
   }
 }

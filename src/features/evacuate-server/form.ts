@@ -19,7 +19,7 @@ import { tooManyTicked } from './messages.ts'
 import { addressGroupIds, type EvacuationFormView, evacuationForm, evacuationModal, keptAddresses, tickedAddresses } from './modal.ts'
 import type { OfferedAddresses } from './offered.ts'
 
-/** A form opens or changes within this time, also if the account API is slow. */
+/** A form opens or changes within this time, even if the account API is slow. */
 const readMs = 1_200
 
 interface FormParts {
@@ -57,7 +57,7 @@ export function createEvacuationForm({ submit, change, offerAddresses }: FormPar
     return evacuationModal(viewOf(metadata, filling).view)
   }
 
-  /** Shows the same with the addresses as the account shows them now, because one of them may be on another server since then. */
+  /** Shows the same with the addresses as the account shows them now, because one of them may have moved to another server since. */
   async function freshForm(metadata: string, filling: Filling): Promise<ModalView> {
     const { input, requested, view } = viewOf(metadata, filling)
     const ticked = requested.offered.filter(({ isTicked }) => isTicked).map(({ elasticIpId }) => elasticIpId)
@@ -65,8 +65,8 @@ export function createEvacuationForm({ submit, change, offerAddresses }: FormPar
     if ('problem' in now) return evacuationModal(view)
     // The earlier request itself explains nothing.
     const { undoes, repeats } = readMetadata(metadata) ?? {}
-    const isOther = now.lastChange !== undefined && now.lastChange.id !== (undoes ?? repeats)?.id
-    const addresses = { ...stillRequested(now, requested), lastChange: isOther ? now.lastChange : undefined }
+    const isOther = now.lastMove !== undefined && now.lastMove.id !== (undoes ?? repeats)?.id
+    const addresses = { ...stillRequested(now, requested), lastMove: isOther ? now.lastMove : undefined }
     return nothingLeftView(addresses) ?? evacuationModal({ ...view, addresses })
   }
 

@@ -1,19 +1,19 @@
 import type { ModalView } from '@slack/web-api'
 import { EvacuationFinding, explainEvacuation } from '../../domain/evacuation/findings.ts'
-import { requestLink } from '../../requests/messages/forms/related.ts'
+import { requestLink } from '../../requests/messages/related.ts'
 import { noticeView } from '../../slack/blocks/notice.ts'
 import { quotedTitle } from '../../slack/text/phrase-words.ts'
 import { code, dateTime, joinMrkdwn, type Mrkdwn, mrkdwn } from '../../slack/text/text.ts'
-import type { LastChange, OfferedAddresses } from './offered.ts'
+import type { LastMove, OfferedAddresses } from './offered.ts'
 
 /** Says that a server has nothing to move, as far as it is known, and where it may have gone. */
-export function nothingWords(server: string, last: LastChange | undefined): Mrkdwn {
+export function nothingWords(server: string, last: LastMove | undefined): Mrkdwn {
   const nothing = mrkdwn`:warning: Nothing to move. The account shows no Elastic IPs on ${code(server)}, and Lockkeeper saw none there in the past 24 h.`
-  return joinMrkdwn([nothing, ...lastChangeWords(last)], ' ')
+  return joinMrkdwn([nothing, ...lastMoveWords(last)], ' ')
 }
 
 /** `Last change: “Evacuate web-1 → web-2 (4 Elastic IPs)”, ended 2:13 PM (request b7e23ec2).` Empty if there is none. */
-function lastChangeWords(last: LastChange | undefined): Mrkdwn[] {
+function lastMoveWords(last: LastMove | undefined): Mrkdwn[] {
   return last ? [mrkdwn`Last change: ${quotedTitle(last.title)}, ended ${dateTime(last.endedAt)} (${requestLink(last)}).`] : []
 }
 
@@ -21,18 +21,18 @@ function lastChangeWords(last: LastChange | undefined): Mrkdwn[] {
  * Says what became of the addresses of an earlier request, and what moved them last, if none of them is on the server anymore. A form would
  * offer nothing to choose, and another target would not change that. Returns undefined if the form has something to offer.
  */
-export function nothingLeftView({ serverName, offered, cannotMove, lastChange }: OfferedAddresses): ModalView | undefined {
+export function nothingLeftView({ serverName, offered, cannotMove, lastMove }: OfferedAddresses): ModalView | undefined {
   if (offered.length > 0 || cannotMove.length === 0 || !cannotMove.every(isGone)) return undefined
   const words = mrkdwn`No address of this request is on ${code(serverName)} anymore:`
-  return noticeView(joinMrkdwn([words, ...cannotMove.map(lineOf), ...lastChangeWords(lastChange)], '\n'), 'Nothing to move')
+  return noticeView(joinMrkdwn([words, ...cannotMove.map(lineOf), ...lastMoveWords(lastMove)], '\n'), 'Nothing to move')
 }
 
-/** Says which addresses are on another server by now, what moved them last, and which stay because they can't be moved. */
-export function cannotMoveWords({ cannotMove, serverName, lastChange }: OfferedAddresses): Mrkdwn {
-  const [gone = [], stuck = []] = [true, false].map((isGone) => cannotMove.filter((each) => (nowOn(each) !== undefined) === isGone))
+/** Says which addresses are no longer on the server, what moved them last, and which stay because they can't be moved. */
+export function cannotMoveWords({ cannotMove, serverName, lastMove }: OfferedAddresses): Mrkdwn {
+  const [gone, stuck] = [cannotMove.filter(isGone), cannotMove.filter((each) => !isGone(each))]
   return joinMrkdwn(
     [
-      ...(gone.length > 0 ? [mrkdwn`*No longer on ${code(serverName)}:*`, ...gone.map(lineOf), ...lastChangeWords(lastChange)] : []),
+      ...(gone.length > 0 ? [mrkdwn`*No longer on ${code(serverName)}:*`, ...gone.map(lineOf), ...lastMoveWords(lastMove)] : []),
       ...(stuck.length > 0 ? [mrkdwn`*Left out, because they can't be moved:*`, ...stuck.map(lineOf)] : []),
     ],
     '\n',

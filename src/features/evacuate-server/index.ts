@@ -20,7 +20,7 @@ import { isWholeEvacuation, readEvacuation } from './arguments.ts'
 import { createEvacuation, evacuationKind } from './change.ts'
 import { createEvacuateThis } from './evacuate-this.ts'
 import { createFillEvacuation } from './fill.ts'
-import { createFindLastChange } from './find-last-change.ts'
+import { createFindLastMove } from './find-last-move.ts'
 import { createFindSource } from './find-source.ts'
 import { createEvacuationForm } from './form.ts'
 import { usage } from './messages.ts'
@@ -55,7 +55,7 @@ function create({ accountApi, inventory, submit, openForm, access, seen, store, 
   const offerAddresses = createOfferAddresses({
     accountApi,
     readAddresses: createReadAddresses({ accountApi, seen }),
-    lastChangeOf: createFindLastChange({ store, catalog, change, linkTo }),
+    lastMoveOf: createFindLastMove({ store, catalog, change, linkTo }),
   })
   const { formFor, formForServer, filledForm, freshForm, serversChosen, submitForm } = createEvacuationForm({
     submit,

@@ -70,8 +70,8 @@ const addressPrefix = `${evacuationForm.addresses}:`
 const mostGroups = 10
 
 function addressBlocks(addresses: OfferedAddresses): KnownBlock[] {
-  const { serverId, serverName, offered, cannotMove, lastChange } = addresses
-  if (offered.length + cannotMove.length === 0) return wholeSection(nothingWords(serverName, lastChange))
+  const { serverId, serverName, offered, cannotMove, lastMove } = addresses
+  if (offered.length + cannotMove.length === 0) return wholeSection(nothingWords(serverName, lastMove))
   const groups = Array.from({ length: Math.min(mostGroups, Math.ceil(offered.length / mostCheckboxes)) }, (_, index) =>
     offered.slice(index * mostCheckboxes, (index + 1) * mostCheckboxes),
   )

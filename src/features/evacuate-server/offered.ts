@@ -1,6 +1,6 @@
 import type { Finding } from '../../domain/change/finding.ts'
 import type { Phrase } from '../../domain/text/phrase.ts'
-import type { LinkedRequest } from '../../requests/messages/forms/related.ts'
+import type { LinkedRequest } from '../../requests/messages/related.ts'
 
 /** The addresses of a server, as the form offers them. */
 export interface OfferedAddresses {
@@ -10,11 +10,11 @@ export interface OfferedAddresses {
   /** Addresses that cannot be moved, and why. */
   cannotMove: { elasticIpId: string; address: string; finding: Finding }[]
   /** The last change of a server that has no address to move, or of the addresses that are no longer there, if Lockkeeper made one. */
-  lastChange?: LastChange | undefined
+  lastMove?: LastMove | undefined
 }
 
 /** An ended request, with the address of its message. */
-export interface LastChange extends LinkedRequest {
+export interface LastMove extends LinkedRequest {
   title: Phrase
   /** In ms since 1970. */
   endedAt: number

@@ -20,7 +20,7 @@ interface ListMovesParts {
 export const listMoves = { create } satisfies FeatureDefinition
 
 function create({ store, catalog, linkTo }: ListMovesParts): Feature {
-  const isMove = ({ kind }: Outline) => catalog.changeIfKnown(kind)?.takesTime ?? false
+  const takesTime = ({ kind }: Outline) => catalog.changeIfKnown(kind)?.takesTime ?? false
 
   function describe(request: Request): ListedMove | undefined {
     const opened = catalog.openIfFit(request)
@@ -39,9 +39,9 @@ function create({ store, catalog, linkTo }: ListMovesParts): Feature {
         examples: [],
         need: 'read',
         run: async (call) => {
-          const reads = [store.open(), store.ended(mostEnded, isMove), store.countEnded(isMove), store.now()] as const
+          const reads = [store.open(), store.ended(mostEnded, takesTime), store.countEnded(takesTime), store.now()] as const
           const [open, ended, endedCount, now] = await Promise.all(reads)
-          const moves = open.filter(isMove)
+          const moves = open.filter(takesTime)
           const waiting = moves.filter(({ state }) => state === 'waiting')
           const inFlight = moves.filter(({ state }) => state !== 'waiting')
           const listed = [...inFlight.slice(0, mostOpen), ...waiting.slice(0, mostOpen)]

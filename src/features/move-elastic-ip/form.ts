@@ -15,7 +15,7 @@ import { elsewhereProblem, fromOf } from './from.ts'
 import { moveForm, moveModal, serverBlockIn } from './modal.ts'
 import { withElasticIp } from './server-picker.ts'
 
-/** A form that was sent has to be answered within 3 s, also if the account API is slow. */
+/** A form that was sent has to be answered within 3 s, even if the account API is slow. */
 const readMs = 1_000
 
 interface MoveFormParts {

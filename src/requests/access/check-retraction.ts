@@ -10,7 +10,7 @@ const retractAfterEndMs = 24 * 3_600_000
 interface CheckRetractionParts {
   signatures: RequestSignatures
   /** Finds the newest genuine entry of the audit in which this request changed its state, since this time in ms by Redis' clock. */
-  findLastChange: (request: Request, since: number) => Promise<AuditEntry | undefined>
+  findLastTransition: (request: Request, since: number) => Promise<AuditEntry | undefined>
 }
 
 /**
@@ -18,11 +18,11 @@ interface CheckRetractionParts {
  * be genuine, and the state must be the one in the audit. Otherwise somebody could put an ended request back to an earlier state, and a key
  * that is in use would be deleted. `now` is in ms by Redis' clock.
  */
-export function createCheckRetraction({ signatures, findLastChange }: CheckRetractionParts) {
+export function createCheckRetraction({ signatures, findLastTransition }: CheckRetractionParts) {
   return async function checkRetraction(request: Request, now: number): Promise<AuthorityProblem | undefined> {
     const problem = problemOf(signatures.verifyRequest(request), signatures.verifySeen(request))
     if (problem) return problem
-    const last = await findLastChange(request, request.createdAt)
+    const last = await findLastTransition(request, request.createdAt)
     if (!last || stateOfAct(last.act) !== request.state) return { code: 'record-changed' }
     return !isOpen(request.state) && now - last.at > retractAfterEndMs ? { code: 'record-changed' } : undefined
   }

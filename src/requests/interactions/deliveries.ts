@@ -3,7 +3,7 @@ import { claim } from '../../redis/claims.ts'
 import type { Redis } from '../../redis/connect.ts'
 import type { Keys } from '../../redis/key-names.ts'
 
-/** Slack's triggers and signatures expire sooner. */
+/** How long a delivery is remembered. Slack's triggers and signatures expire sooner, so a later repeat is refused anyway. */
 const keepMs = 15 * 60_000
 
 /** Creates the check for repeated deliveries, for all replicas. */

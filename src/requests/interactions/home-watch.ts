@@ -25,7 +25,7 @@ interface HomeWatchParts {
 }
 
 /**
- * Publishes the Home tab of a person again when a request on it changes or they request something, because Slack shows it as it was published,
+ * Publishes the Home tab of a person again when a request on it changes or they send a form, because Slack shows it as it was published,
  * and reports neither that it is still open nor that it was closed. This process watches the tabs that it has published. Nothing is stored: a tab
  * that is not watched is as old as it says at its end, and opening it again updates it.
  */

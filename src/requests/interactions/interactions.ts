@@ -67,7 +67,7 @@ interface InteractionsParts {
   joinTrace?: (request: Request, at: string) => void
 }
 
-/** Adds to the forms of a feature that the Home tab of a person who has requested something shows it. */
+/** Wraps the forms of a feature, so that a request that was sent appears on the requester's Home tab. */
 function thenOutdate(
   home: Pick<Home, 'outdate'>,
   submissions: InteractionHandlers['submissions'] = {},

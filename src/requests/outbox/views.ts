@@ -6,10 +6,10 @@ import type { RequestSignatures } from '../../domain/request/request-signature.t
 import { withoutOwner } from '../../domain/text/phrase.ts'
 import type { Catalog, Opened } from '../catalog.ts'
 import type { CardView } from '../messages/card/card-view.ts'
-import type { LinkedRequest } from '../messages/forms/related.ts'
 import { itemViews } from '../messages/items/item-view.ts'
 import { explain, explainAll, whyWords } from '../messages/refusals/causes.ts'
 import { unverifiedDescription, unverifiedDone, withoutContent } from '../messages/refusals/unverified.ts'
+import type { LinkedRequest } from '../messages/related.ts'
 import type { ReportView } from '../messages/reports/report-view.ts'
 import { warningWords } from '../messages/warnings/warnings.ts'
 

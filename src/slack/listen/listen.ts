@@ -33,7 +33,7 @@ export interface ListenOptions {
   messenger: Messenger
   openForm: OpenForm
   respond: Respond
-  /** The slash command that answers to clicks, shortcuts and the Home tab name. Slack does not say which one led to them. */
+  /** The slash command to name on the Home tab and in answers to clicks and shortcuts. Slack does not say which one led to them. */
   command: string
   /** Adds to words what only the configuration knows: the operators' channel and the slash command. */
   withNames?: (words: Mrkdwn) => Mrkdwn

@@ -9,7 +9,7 @@ import { interimAfterMs, slowClickWords, slowWords } from './interim-answer.ts'
 
 /**
  * Waits at most 100 ms for the duplicate check before the acknowledgement, so that a hanging Redis does not delay it. The acknowledgement
- * does not need the result. But those that wait for Redis go out together in one turn of the event loop, which costs 20 % less CPU.
+ * does not need the result. But acknowledgements that wait for Redis go out together in one turn of the event loop, which costs 20 % less CPU.
  */
 const acknowledgeWithinMs = 100
 

@@ -16,7 +16,7 @@ interface TakeClickParts {
   answerTo: AnswerTo
   serve: Serve
   onError: OnError
-  /** The slash command that answers name, if the message names none. */
+  /** The slash command to name in answers, if the message names none. */
   command: string
 }
 

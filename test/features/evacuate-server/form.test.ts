@@ -10,7 +10,7 @@ import { phrase } from '../../../src/domain/text/phrase.ts'
 import { createOfferAddresses } from '../../../src/features/evacuate-server/addresses.ts'
 import { createEvacuationForm } from '../../../src/features/evacuate-server/form.ts'
 import { evacuationForm, evacuationModal } from '../../../src/features/evacuate-server/modal.ts'
-import type { LastChange, OfferedAddresses } from '../../../src/features/evacuate-server/offered.ts'
+import type { LastMove, OfferedAddresses } from '../../../src/features/evacuate-server/offered.ts'
 import { createReadAddresses } from '../../../src/features/evacuate-server/preflight.ts'
 import type { Submission } from '../../../src/slack/commands/handlers.ts'
 import { Refusal } from '../../../src/slack/errors.ts'
@@ -48,7 +48,7 @@ const servers = ['web-1', 'web-2'].map(
 const servers12 = { [evacuationForm.server]: 'sv_1', [evacuationForm.target]: 'sv_2' }
 
 /** The addresses that the form offers for `web-1`, where the account has these. */
-function offer(all: ElasticIp[], { last, ...wanted }: Wanted & { last?: LastChange } = {}) {
+function offer(all: ElasticIp[], { last, ...wanted }: Wanted & { last?: LastMove } = {}) {
   const { seen, ...of } = wanted
   return offerFrom(all, { seen, last })({ serverId: 'sv_1', ...of }, AbortSignal.timeout(1_000))
 }
@@ -59,7 +59,7 @@ interface Wanted {
   targetId?: string
 }
 
-function offerFrom(all: ElasticIp[], { seen = [], last }: { seen?: SeenAssignment[] | undefined; last?: LastChange | undefined } = {}) {
+function offerFrom(all: ElasticIp[], { seen = [], last }: { seen?: SeenAssignment[] | undefined; last?: LastMove | undefined } = {}) {
   const notFound = (operation: string) => new ApiError({ operation, status: 404, codes: [] })
   const accountApi = {
     elasticIps: {
@@ -69,7 +69,7 @@ function offerFrom(all: ElasticIp[], { seen = [], last }: { seen?: SeenAssignmen
     servers: { get: async (id: string) => servers.find((each) => each.id === id) ?? Promise.reject(notFound('servers.get')) },
   } as unknown as Pick<AccountApi, 'elasticIps' | 'servers'>
   const readAddresses = createReadAddresses({ accountApi, seen: { find: async (fits) => seen.filter(fits) } })
-  return createOfferAddresses({ accountApi, readAddresses, lastChangeOf: async () => last })
+  return createOfferAddresses({ accountApi, readAddresses, lastMoveOf: async () => last })
 }
 
 const noSubmit = () => Promise.reject(new Error('is not requested'))
@@ -78,7 +78,7 @@ const notRead = () => Promise.reject(new Error('is not read'))
 const elsewhere = { server: { id: 'sv_9', hostname: 'web-9' } }
 
 /** The form of an earlier request to move the first two addresses from `web-1` to `web-2`, where the account has `now`. */
-function formAgain(now: ElasticIp[], last?: LastChange, metadata = '{}') {
+function formAgain(now: ElasticIp[], last?: LastMove, metadata = '{}') {
   const form = createEvacuationForm({ submit: noSubmit, change: {} as never, offerAddresses: offerFrom(now, { last }) })
   const [from, to] = [
     { id: 'sv_1', name: 'web-1' },
@@ -163,7 +163,7 @@ describe('the addresses in the form of an evacuation', () => {
     )
   })
 
-  const last: LastChange = {
+  const last: LastMove = {
     id: '3504a0c9f2',
     title: phrase`Evacuate ${'web-1'} → ${'web-2'} (${['2 Elastic IPs']})`,
     endedAt: Date.UTC(2026, 10, 23, 2, 54),

@@ -18,7 +18,7 @@ function sentRequest(more: Partial<Request> = {}): Request {
 /** Checks a request whose last step in the audit is this one. */
 function check(request: Request, act: string | undefined, at = now - minutes) {
   const entry = act === undefined ? undefined : AuditEntry.parse({ version: 1, act, at, seq: 9, prev: '' })
-  return createCheckRetraction({ signatures, findLastChange: async () => entry })(request, now)
+  return createCheckRetraction({ signatures, findLastTransition: async () => entry })(request, now)
 }
 
 test('a request in the state that the audit shows may have its secret retracted', async () => {

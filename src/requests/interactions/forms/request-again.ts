@@ -82,7 +82,7 @@ export function createRequestAgain({ requests, catalog, access, forms, freshForm
     return { filling: { input: change.items.narrow(input, rest), facts, reason: reasonAgain(request) }, metadata: repeating(request) }
   })
 
-  /** A request that repeats one that was to undo another one is to undo that one, too. */
+  /** If the repeated request was to undo another one, the new one undoes that one, too. */
   function repeating(request: Request): Pick<Metadata, 'undoes' | 'repeats'> {
     const { undoes } = request
     return { repeats: linked(request), ...(undoes ? { undoes: linked({ id: undoes.id, origin: undoes, cardTs: undoes.cardTs }) } : {}) }

@@ -1,12 +1,11 @@
 import { hash } from 'node:crypto'
 import { isMachine } from '../../../domain/approval/origin.ts'
-import type { Finding } from '../../../domain/change/finding.ts'
+import { type Finding, peopleIn } from '../../../domain/change/finding.ts'
 import { approvalsNeeded, approversOf, type PolicyRule } from '../../../domain/policy/policy.ts'
 import { payloadHash } from '../../../domain/request/payload.ts'
 import { type RequestRef, requestVersion } from '../../../domain/request/request.ts'
 import type { RequestSignatures } from '../../../domain/request/request-signature.ts'
 import { namesOfApprovers } from '../../messages/approvers.ts'
-import { peopleIn } from '../../messages/warnings/last-change.ts'
 import type { NewRequest } from '../../store/new-requests.ts'
 import type { RequestedChange } from './requested-change.ts'
 

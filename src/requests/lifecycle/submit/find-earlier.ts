@@ -30,7 +30,7 @@ export interface Earlier {
 
 /**
  * Creates the function that finds the requests that a new one undoes or repeats, as its form was opened for them. It finds none if the new one
- * does something else: the person can change every field of the form. One that leaves out some items undoes or repeats the others.
+ * does something else: the person can change every field of the form. A request for only some of the items still counts.
  */
 export function createFindEarlier({ store, catalog }: FindEarlierParts) {
   return async function findEarlier<Input, Facts>(

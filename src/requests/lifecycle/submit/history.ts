@@ -16,15 +16,15 @@ interface ToChange {
   resource: string
   /** What people call it. */
   subject: string
-  /** What it changes besides. */
+  /** Its other resources. */
   others: string[]
-  /** What people call these. */
+  /** What people call those, by resource. */
   names: ReadonlyMap<string, string>
   /** What people call its items, by their ids. */
   itemNames: ReadonlyMap<string, string>
 }
 
-/** Creates the function that finds what happened before a new request to what it changes, so that approvers know of it. */
+/** Creates the function that finds what was done earlier to the resources of a new request, so that approvers know of it. */
 export function createHistory({ signatures, store }: HistoryParts) {
   /** Returns how the repeated request ended, and the last change. A record that somebody changed is left out. */
   return async function historyBefore(now: number, changed: ToChange, { undone, repeated }: Earlier): Promise<Finding[]> {
@@ -36,8 +36,8 @@ export function createHistory({ signatures, store }: HistoryParts) {
   }
 
   /**
-   * Returns the last change of the resource, or a newer one of what is changed besides, if there is any. The newest is what somebody may still be
-   * at work on.
+   * Returns the last change of the resource, or a newer one of the other resources in the past 24 hours. The newest is what somebody may still be at
+   * work on.
    */
   async function lastChangeBefore(now: number, { resource, subject, others, names }: ToChange): Promise<LastChange | undefined> {
     const [own, ofOthers] = await Promise.all([read([resource]), read(others)])

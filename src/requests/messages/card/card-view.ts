@@ -3,8 +3,8 @@ import type { Words } from '../../../domain/change/finding.ts'
 import type { PolicyRule } from '../../../domain/policy/policy.ts'
 import type { Request } from '../../../domain/request/request.ts'
 import type { Mrkdwn } from '../../../slack/text/text.ts'
-import type { LinkedRequest } from '../forms/related.ts'
 import type { ItemView } from '../items/item-view.ts'
+import type { LinkedRequest } from '../related.ts'
 
 /** The content of a card. */
 export interface CardView {

@@ -1,7 +1,7 @@
 import { isMachine } from '../../../domain/approval/origin.ts'
 import type { Request } from '../../../domain/request/request.ts'
 import { code, dateTime, joinMrkdwn, type Mrkdwn, mention, mrkdwn } from '../../../slack/text/text.ts'
-import { relatedWords } from '../forms/related.ts'
+import { relatedWords } from '../related.ts'
 import { shortId, timeTakenWords } from '../words.ts'
 import { approversOfRequest, decider } from './approvals.ts'
 import type { CardView } from './card-view.ts'

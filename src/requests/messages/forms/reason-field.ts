@@ -3,7 +3,7 @@ import { context } from '../../../slack/blocks/blocks.ts'
 import { reasonInput } from '../../../slack/blocks/reason-input.ts'
 import { readMetadata } from '../../../slack/receive/metadata.ts'
 import { type Mrkdwn, mrkdwn, toPlainText } from '../../../slack/text/text.ts'
-import { relatedSentences } from './related.ts'
+import { relatedSentences } from '../related.ts'
 
 /** Says why a reason is needed. `rule`: the name of the rule. */
 export function reasonRequired(rule: string): Mrkdwn {

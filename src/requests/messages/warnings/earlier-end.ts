@@ -7,7 +7,7 @@ import { formatAge } from '../../../domain/text/duration.ts'
 import { type Phrase, person, phrase } from '../../../domain/text/phrase.ts'
 import { explainAll, phraseOf } from '../refusals/causes.ts'
 
-/** How the request ended that a new one repeats, as the findings of the new one keep it. */
+/** How the repeated request ended, as kept in the warnings of the new one. */
 export const EarlierEnd = z.object({
   code: z.literal('earlier-end'),
   /** From that end to the new request, in ms. */
@@ -22,7 +22,7 @@ export const EarlierEnd = z.object({
 })
 export type EarlierEnd = z.infer<typeof EarlierEnd>
 
-/** What is said of each end that approvers should know. The others say nothing about the change. */
+/** What is said of each end that tells approvers something about the change. A rejection names who rejected it. */
 const ends: Partial<Record<Request['state'], string>> = {
   failed: 'failed',
   'not-started': "wasn't started",

@@ -1,10 +1,9 @@
 import { z } from 'zod'
-import type { Finding } from '../../../domain/change/finding.ts'
 import type { Request } from '../../../domain/request/request.ts'
 import { formatAge } from '../../../domain/text/duration.ts'
 import { type Phrase, person, phrase, withoutOwner } from '../../../domain/text/phrase.ts'
 
-/** The last change of the resource that Lockkeeper made before a request, as its findings keep it. */
+/** The last change that Lockkeeper made to the resource before a request, as kept in the warnings of that request. */
 export const LastChange = z.object({
   code: z.literal('last-change'),
   /** From the end of that change to this request, in ms. */
@@ -41,9 +40,4 @@ export function lastChangeWords({ agoMs, by, names }: LastChange, title: Phrase)
   const [first, ...others] = names
   const what = first === undefined ? 'This' : phrase`${first}${[others.length > 0 ? ` and ${others.length} more` : '']}`
   return phrase`${typeof what === 'string' ? [what] : what} ${[others.length > 0 ? 'were' : 'was']} last changed ${[formatAge(agoMs)]} before this request, by ${person(by)}: ${withoutOwner(title, by)}.`
-}
-
-/** Lists the people whom findings name, by their Slack ids. */
-export function peopleIn(findings: Finding[]): string[] {
-  return [...new Set(findings.flatMap(({ by, creator }) => [by, creator].filter((id) => typeof id === 'string')))]
 }

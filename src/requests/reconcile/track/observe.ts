@@ -10,7 +10,7 @@ import { momentOf } from './moment.ts'
 import { nextStep } from './next-step.ts'
 import type { Pace } from './pace.ts'
 
-/** When a request is observed again whose record does not fit this version of Lockkeeper. */
+/** The wait before a request whose record does not fit this version of Lockkeeper is observed again. */
 const unfitMs = 10 * 60_000
 
 /** `unread`: the account API did not answer. `skipped`: the request is not, or not now, to be observed. */

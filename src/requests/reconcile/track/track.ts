@@ -29,7 +29,7 @@ interface TrackParts extends Pick<ObserveParts, 'checkRecord' | 'checkRetraction
   lateAfterMs: number
   timings: Timings
   itemSteps: ItemSteps
-  /** The requests for looking at few changes more often than at every tick. */
+  /** How many calls to the account API may be spent on looks between ticks. */
   budget: PollBudget
   onApiError: (error: unknown) => void
   tracing?: Tracing

@@ -3,9 +3,9 @@ import type { EvacuationFacts, EvacuationInput } from '../../domain/evacuation/e
 import type { Request } from '../../domain/request/request.ts'
 import type { Catalog } from '../../requests/catalog.ts'
 import type { Store } from '../../requests/store/store.ts'
-import type { LastChange } from './offered.ts'
+import type { LastMove } from './offered.ts'
 
-interface FindLastChangeParts {
+interface FindLastMoveParts {
   store: Pick<Store, 'lastChangesOf'>
   catalog: Pick<Catalog, 'titleOf'>
   change: Pick<Change<EvacuationInput, EvacuationFacts>, 'resource' | 'items'>
@@ -22,8 +22,8 @@ interface Gone {
  * Creates the search for the newest change of the addresses that are gone, or of their server if none is known. It only explains why they are
  * gone, so a failure finds nothing.
  */
-export function createFindLastChange({ store, catalog, change, linkTo }: FindLastChangeParts) {
-  return async function lastChangeOf({ serverId, elasticIpIds }: Gone): Promise<LastChange | undefined> {
+export function createFindLastMove({ store, catalog, change, linkTo }: FindLastMoveParts) {
+  return async function lastMoveOf({ serverId, elasticIpIds }: Gone): Promise<LastMove | undefined> {
     const ofAddress = (elasticIpId: string) => change.items?.change.resource({ elasticIpId, serverId }) ?? []
     const resources = elasticIpIds.length > 0 ? elasticIpIds.flatMap(ofAddress) : [change.resource({ serverId, targetId: '' })]
     const found = await store.lastChangesOf(resources).catch(() => [])
@@ -34,4 +34,4 @@ export function createFindLastChange({ store, catalog, change, linkTo }: FindLas
     return { id: request.id, title: catalog.titleOf(request), endedAt, link: linkTo(request) }
   }
 }
-export type FindLastChange = ReturnType<typeof createFindLastChange>
+export type FindLastMove = ReturnType<typeof createFindLastMove>

@@ -1,5 +1,5 @@
-import { joinMrkdwn, link, type Mrkdwn, mrkdwn } from '../../../slack/text/text.ts'
-import { shortId } from '../words.ts'
+import { joinMrkdwn, link, type Mrkdwn, mrkdwn } from '../../slack/text/text.ts'
+import { shortId } from './words.ts'
 
 /** Another request, with the address of its message. */
 export interface LinkedRequest {
