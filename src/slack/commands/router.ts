@@ -44,8 +44,8 @@ export function createCommandRouter({ commands, gate, gateForm = gate, may, rule
     if (asksForHelp(found ? found.args : words, found?.command)) return helpOn(found ? found.command.words.split(' ') : words.slice(0, -1))
     if (!found) return ({ origin, answer }) => answer.ephemeral(notice(unknownCommand(commands, words, origin.command)))
     const { command } = found
+    if (found.args.length > 0 && command.usage === '') return refuseArguments(command, found.args)
     const args = command.takesMentions ? found.args : found.args.map(withoutMention)
-    if (args.length > 0 && command.usage === '') return refuseArguments(command, args)
     const because = command.need === 'read' ? undefined : findMistypedBecause(args)
     if (because !== undefined) return refuseReason(command, args, because)
     return formFor(command, args) ?? ((slashCommand) => run(command, slashCommand, args, firstPage(slashCommand)))

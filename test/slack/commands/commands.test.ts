@@ -164,6 +164,13 @@ describe('a command', () => {
     expect(done).toEqual([])
   })
 
+  it('that takes no arguments quotes a mention and capital letters as they were typed', async () => {
+    const { type } = setUp()
+
+    await expect(type('moves <@U0CHI00001|chiara> Conti')).rejects.toThrow('Not understood: `@chiara Conti`.')
+    await expect(type('moves @Chiara "Conti Ops" <#C0OPS00001|ops>')).rejects.toThrow('Not understood: `@Chiara "Conti Ops" #ops`.')
+  })
+
   it('runs after the gate, and not at all if the gate refuses', async () => {
     const allowed = setUp()
     await allowed.type('ip move eip_1GijF7NsZe3bN web-2')

@@ -5,7 +5,7 @@ import { code, joinMrkdwn, type Mrkdwn, mrkdwn } from '../../text/text.ts'
 import type { Message } from '../../web-api/messenger.ts'
 import { type Command, groups, type Need } from '../commands.ts'
 import { formButtonValue } from '../forms/form-button.ts'
-import { type WholeCommand, wholeCommand } from './whole-command.ts'
+import { argument, type WholeCommand, wholeCommand } from './whole-command.ts'
 
 interface HelpFor {
   /** The slash command's name. */
@@ -67,9 +67,9 @@ function notOpen(commands: Command[], name: string): Mrkdwn[] {
   return [mrkdwn`_Not available to you here:_ ${joinMrkdwn(named, ', ')}`]
 }
 
-/** Says which words were not understood. */
+/** Says which words were not understood, as they were typed. */
 export function notUnderstood(words: string[]): Mrkdwn[] {
-  return words.length === 0 ? [] : [mrkdwn`Not understood: ${code(truncate(words.join(' '), 80, 'plain'))}.`]
+  return words.length === 0 ? [] : [mrkdwn`Not understood: ${code(truncate(words.map(argument).join(' '), 80, 'plain'))}.`]
 }
 
 /**

@@ -27,7 +27,7 @@ export function didYouMean(name: string, meant: WholeCommand[]): Mrkdwn {
 }
 
 /** Writes an argument as it can be typed: a mention by its name, and a name with spaces in quotes. */
-function argument(word: string): string {
+export function argument(word: string): string {
   const named = withoutMention(word)
   const typed = named === word ? word : `${word.startsWith('<#') ? '#' : '@'}${named}`
   return /\s/.test(typed) || typed === '' ? `"${typed.replaceAll('"', '')}"` : typed
