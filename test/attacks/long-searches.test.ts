@@ -211,7 +211,7 @@ describe('a member who lists or picks from thousands of things', () => {
       ],
     }
 
-    expect(planListing([plan], { words: words(20), command: '/infra plans' }).rows).toHaveLength(1)
+    expect(planListing([plan], { words: words(20), name: '/infra' }).rows).toHaveLength(1)
     expect(joined).toBe(1)
   })
 

@@ -41,7 +41,7 @@ const unpriced = { ...plan('vm.old', {}, []), stockLevel: undefined }
 const all = [gpu, unpriced, large, small]
 
 function planListing(plans: Plan[], words: string[]) {
-  return listingOf(plans, { words, command: '/infra plans' })
+  return listingOf(plans, { words, name: '/infra' })
 }
 
 function names(words: string[]): string[] {
@@ -68,6 +68,8 @@ describe('the plans that fit', () => {
       ['vm.small', 'vm.large'],
     ],
     [['in-stock'], ['vm.small', 'vm.large', 'vm.gpu']],
+    [['fra', 'InStock'], ['vm.gpu']],
+    [['fra', 'in', 'Stock'], ['vm.gpu']],
     [['EUR', 'large'], ['vm.large']],
     [['nothing-like-it'], []],
   ])('%j', (words, expected) => {
@@ -100,6 +102,17 @@ describe('the plans that fit', () => {
     expect(levels('dal')).toEqual([undefined])
     expect(levels('fra')).toEqual([undefined])
     expect(levels('ash')).toEqual(['low', 'low'])
+  })
+
+  test('the word in-stock chooses plans and their price, and sites without stock are still shown as such', () => {
+    const dear = plan('vm.dear', {}, [region('United States', ['ASH', 'DAL'], [], 0.05), region('Germany', ['FRA'], ['FRA'], 0.06)])
+    const { rows, notes = [] } = planListing([small, dear], ['in-stock'])
+
+    expect(rows.map((row) => String(row).split('\n').slice(1).join(' | '))).toEqual([
+      '$0.05/h  ·  $36.50/mo  ·  stock level: low | In stock: ASH  ·  Not in stock: DAL, FRA',
+      '$0.06/h  ·  $43.80/mo  ·  stock level: low | In stock: FRA  ·  Not in stock: ASH, DAL',
+    ])
+    expect(String(notes[0])).toContain('Prices in USD, the lowest of the sites in stock.')
   })
 
   test('the code of a site is one even if an operating system contains it', () => {
@@ -179,6 +192,10 @@ describe('the list of plans', () => {
     expect(String(planListing(all, ['h100', 'in-stock']).empty)).toContain('Use other words, or leave out `in-stock`.')
     expect(String(planListing(all, ['JPY']).empty)).toBe('No plan has a price in `JPY`. Prices are in EUR, USD.')
     expect(String(planListing(all.slice(0, 1), ['h100']).empty)).toBe("The only plan doesn't match `h100`. Use another word.")
+    expect(String(planListing(all, ['fra', 'in-stok']).empty)).toBe(
+      'None of the 4 plans match `fra in-stok`. Did you mean `/infra plans fra in-stock`?',
+    )
+    expect(String(planListing(all, ['in', 'stok', 'fra']).empty)).toContain('Did you mean `/infra plans in-stock fra`?')
     expect(String(planListing([], []).empty)).toBe('The account API lists no plans.')
   })
 })

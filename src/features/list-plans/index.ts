@@ -20,7 +20,7 @@ function create({ accountApi }: { accountApi: Pick<AccountApi, 'plans'> }): Feat
         need: 'read',
         run: async (call) => {
           const { items, ...missing } = await asFarAsRead(accountApi.plans.list({ signal: AbortSignal.timeout(10_000) }))
-          await call.list(planListing(items, { words: call.args, command: `${call.slashCommand.origin.command} plans` }, missing))
+          await call.list(planListing(items, { words: call.args, name: call.slashCommand.origin.command }, missing))
         },
       },
     ],

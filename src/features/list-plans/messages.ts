@@ -3,6 +3,7 @@ import type { Missing } from '../../domain/errors/missing.ts'
 import { cutNotes } from '../../slack/blocks/cut-note.ts'
 import { filteredTitle, mostRows, noneFits, otherWords, unlisted } from '../../slack/blocks/filtered-listing.ts'
 import type { Listing } from '../../slack/blocks/listing.ts'
+import { didYouMean } from '../../slack/commands/help/whole-command.ts'
 import { itemRows } from '../../slack/lists/columns.ts'
 import { type Details, detailsOf, idFact } from '../../slack/lists/details.ts'
 import { code, type Mrkdwn, mrkdwn } from '../../slack/text/text.ts'
@@ -18,11 +19,11 @@ const orders: Record<Measure, string> = {
 
 interface Asked {
   words: string[]
-  /** The command as typed, without its words: `/infra plans`. */
-  command: string
+  /** The slash command's name. */
+  name: string
 }
 
-export function planListing(plans: Plan[], { words, command }: Asked, missing: Missing = {}): Listing {
+export function planListing(plans: Plan[], { words, name }: Asked, missing: Missing = {}): Listing {
   const query = readQuery(plans, words)
   const offers = findOffers(plans, query)
   return {
@@ -31,10 +32,10 @@ export function planListing(plans: Plan[], { words, command }: Asked, missing: M
       columns: planColumns(query),
       details: { of: 'plan', placeholder: 'Details of a plan', idOf: ({ plan }) => plan.id, nameOf: ({ plan }) => plan.name },
     }),
-    empty: plans.length === 0 ? mrkdwn`The account API lists no plans.` : noneMatch(plans.length, query),
+    empty: plans.length === 0 ? mrkdwn`The account API lists no plans.` : noneMatch(plans.length, query, name),
     notes: [
       ...cutNotes(missing, plans.length, words),
-      mrkdwn`Prices in ${query.currency}, the lowest of the sites shown. To sort by price per vCPU, type ${code(`${command} cheapest`)}; per GiB of memory, ${code(`${command} cheapest-gb`)}.`,
+      mrkdwn`Prices in ${query.currency}, the lowest of the sites ${query.inStockOnly ? 'in stock' : 'shown'}. To sort by price per vCPU, type ${code(`${name} plans cheapest`)}; per GiB of memory, ${code(`${name} plans cheapest-gb`)}.`,
       ...(offers.some(({ plan }) => plan.specs.gpu) ? [mrkdwn`The account API doesn't say how many GPUs a plan has.`] : []),
       ...unlisted(offers.length),
     ],
@@ -45,9 +46,12 @@ const plansOnly = { one: 'plan', many: 'plans' }
 const inStock = { one: 'plan in stock', many: 'plans in stock' }
 
 /** Says what to change. Only what was typed is named. */
-function noneMatch(count: number, { words, unknownCurrency, currencies, inStockOnly }: PlanQuery): Mrkdwn {
+function noneMatch(count: number, { words, unknownCurrency, currencies, inStockOnly, meant }: PlanQuery, name: string): Mrkdwn {
   if (unknownCurrency !== undefined) return mrkdwn`No plan has a price in ${code(unknownCurrency)}. Prices are in ${currencies.join(', ')}.`
-  if (!inStockOnly) return mrkdwn`${noneFits(count, { ...plansOnly, words })} ${otherWords(words)}`
+  if (!inStockOnly) {
+    const next = meant ? didYouMean(name, [{ words: 'plans', args: meant }]) : mrkdwn`${otherWords(words)}`
+    return mrkdwn`${noneFits(count, { ...plansOnly, words })} ${next}`
+  }
   return words.length > 0
     ? mrkdwn`No plan in stock matches ${code(words.join(' '))}. Use other words, or leave out ${code('in-stock')}.`
     : mrkdwn`No plan is in stock. Leave out ${code('in-stock')} to see them all.`

@@ -1,5 +1,6 @@
 import type { Plan, PlanPrice, PlanRegion } from '../../domain/account/plan.ts'
 import { inNaturalOrder } from '../../domain/text/natural-order.ts'
+import { countMistakes } from '../../domain/text/nearest.ts'
 import { containsWords, searchText } from '../../slack/text/contains-words.ts'
 
 /** The price that plans are compared by: of the plan, per vCPU, or per GiB of memory. */
@@ -11,6 +12,8 @@ export interface PlanQuery {
   sites: string[]
   measure: Measure
   inStockOnly: boolean
+  /** The words as they would be with `in-stock`, if one of them is that word with a letter wrong. */
+  meant: string[] | undefined
   /** The currency that was typed, or `USD`. */
   currency: string
   /** The currencies that plans have prices in. */
@@ -19,7 +22,7 @@ export interface PlanQuery {
   unknownCurrency: string | undefined
 }
 
-/** A plan with the regions that fit, and the lowest price among them. */
+/** A plan with the regions that fit, and the lowest price among them: among those with stock if only plans in stock were asked for. */
 export interface PlanOffer {
   plan: Plan
   regions: PlanRegion[]
@@ -29,23 +32,44 @@ export interface PlanOffer {
 }
 
 /** Reads the query from the words. A word is a currency only if some plan has a price in it: `EUR` is one, `FRA` is a site. */
-export function readQuery(plans: Plan[], words: string[]): PlanQuery {
+export function readQuery(plans: Plan[], typed: string[]): PlanQuery {
+  const words = withInStock(typed, (word) => otherSpellings.has(word))
   const known = new Set(
     plans.flatMap((plan) => plan.regions.flatMap((region) => region.prices.map((price) => price.currency.toUpperCase()))),
   )
   const currency = words.find((word) => known.has(word.toUpperCase()))
-  const inStockOnly = words.some((word) => word.toLowerCase() === 'in-stock')
+  const inStockOnly = words.some(isInStock)
+  const meant = withInStock(words, (word) => countMistakes(word.replace(' ', '-'), 'in-stock') === 1)
   const sites = new Set(plans.flatMap((plan) => plan.regions.flatMap(sitesIn)).map((site) => site.toUpperCase()))
   const measure = words.map((word) => measures[word.toLowerCase()]).find((known) => known !== undefined) ?? 'plan'
   return {
     currencies: [...known].toSorted(),
     unknownCurrency: words.find((word) => !known.has(word.toUpperCase()) && currencyCodes.has(word.toUpperCase())),
-    words: words.filter((word) => word !== currency && word.toLowerCase() !== 'in-stock' && !(word.toLowerCase() in measures)),
+    words: words.filter((word) => word !== currency && !isInStock(word) && !(word.toLowerCase() in measures)),
     sites: words.map((word) => word.toUpperCase()).filter((word) => word !== currency?.toUpperCase() && sites.has(word)),
     measure,
     inStockOnly,
+    meant: inStockOnly || !meant.some(isInStock) ? undefined : meant,
     currency: currency?.toUpperCase() ?? (known.has('USD') ? 'USD' : ([...known].toSorted()[0] ?? 'USD')),
   }
+}
+
+const otherSpellings = new Set(['in-stock', 'instock', 'in stock'])
+
+function isInStock(word: string): boolean {
+  return word.toLowerCase() === 'in-stock'
+}
+
+/** Writes `in-stock` in place of each word, or of two words together, that stands for it. */
+function withInStock(words: string[], standsForIt: (word: string) => boolean): string[] {
+  const written: string[] = []
+  for (let at = 0; at < words.length; at += 1) {
+    const [word = '', next] = [words[at], words[at + 1]]
+    const isPair = word.toLowerCase() === 'in' && next !== undefined && standsForIt(`in ${next.toLowerCase()}`)
+    written.push(isPair || standsForIt(word.toLowerCase()) ? 'in-stock' : word)
+    if (isPair) at += 1
+  }
+  return written
 }
 
 /** The codes of ISO 4217. */
@@ -63,7 +87,8 @@ export function findOffers(plans: Plan[], query: PlanQuery): PlanOffer[] {
 
 /**
  * Matches every word with the plan or its regions. Words that match a region narrow the regions that are shown, and the codes of sites narrow
- * the sites in them. A price is that of a region, so it holds for each of its sites.
+ * the sites in them. A price is that of a region, so it holds for each of its sites. `in-stock` chooses plans and the price, and the sites
+ * without stock are still shown as such.
  */
 function offerOf(plan: Plan, { words, sites, inStockOnly, currency, measure }: PlanQuery): PlanOffer | undefined {
   const ownText = searchText([plan.name, plan.specs.gpu, ...plan.operatingSystems])
@@ -71,9 +96,9 @@ function offerOf(plan: Plan, { words, sites, inStockOnly, currency, measure }: P
   const regions = plan.regions
     .filter((region) => containsWords([region.name, ...sitesIn(region)], placeWords))
     .map((region) => atSites(region, sites))
-    .filter((region) => !inStockOnly || region.inStockSites.length > 0)
-  if (regions.length === 0 && (placeWords.length > 0 || inStockOnly)) return undefined
-  const price = cheapest(regions, currency)
+  const stocked = regions.filter((region) => region.inStockSites.length > 0)
+  if (inStockOnly ? stocked.length === 0 : regions.length === 0 && placeWords.length > 0) return undefined
+  const price = cheapest(inStockOnly ? stocked : regions, currency)
   return { plan, regions, price, figure: figureOf(plan, price, measure) }
 }
 
