@@ -8,6 +8,7 @@ import type { FormHandler, Shortcut } from '../../slack/commands/handlers.ts'
 import { writeMetadata } from '../../slack/receive/metadata.ts'
 import type { Feature, FeatureDefinition } from '../feature.ts'
 import { findThings, type Thing } from './find-things.ts'
+import { missingAddresses } from './missing-addresses.ts'
 import { findOpenRequests } from './open-requests.ts'
 import { createReadThings, type ThingNow } from './read-things.ts'
 import { type FoundThing, lookedUpView, lookingUpView } from './view.ts'
@@ -32,7 +33,7 @@ function create({ accountApi, inventory, store, catalog, linkTo }: LookUpParts):
 
   async function lookUpMessage({ origin, responseUrl, message }: Shortcut): Promise<ModalView> {
     const words = message ? wordsIn(message) : []
-    const { isIncomplete, ...lists } = await readLists()
+    const { isIncomplete, isWhole, ...lists } = await readLists()
     const named = findThings(words, lists)
     const first = await readNow(named.slice(0, mostThings))
     const things = [...first, ...(await readNow(addressesOn(first).slice(0, mostThings - first.length)))]
@@ -44,16 +45,23 @@ function create({ accountApi, inventory, store, catalog, linkTo }: LookUpParts):
     const shown = new Set<string>()
     // A request names the address and both servers. It is shown once, below the first of them.
     const firstShown = ({ id }: Request) => !shown.has(id) && shown.add(id)
+    // An id that is gone stays among the things only for its open requests.
+    const gone = new Set(things.filter((now) => now.is === 'gone' && !hasOpen(about.get(now.id))).map(({ id }) => id))
+    const unknown = new Set([...gone, ...(isWhole ? missingAddresses(words, lists) : [])])
     return lookedUpView({
       metadata: writeMetadata({ origin, ...(responseUrl ? { responseUrl } : {}), ...(ref ? { message: ref } : {}) }),
-      things: things.map((now) =>
-        found(
-          now,
-          (about.get(now.id) ?? []).filter((request) => isOpen(request.state) && firstShown(request)),
-          targetFor(now, things),
+      things: things
+        .filter(({ id }) => !gone.has(id))
+        .map((now) =>
+          found(
+            now,
+            (about.get(now.id) ?? []).filter((request) => isOpen(request.state) && firstShown(request)),
+            targetFor(now, things),
+          ),
         ),
-      ),
+      read: things.length,
       left: named.length - first.length,
+      notFound: words.filter((word) => unknown.has(word)),
       isIncomplete,
       unread,
     })
@@ -76,6 +84,10 @@ function create({ accountApi, inventory, store, catalog, linkTo }: LookUpParts):
   }
 
   return { commands: [], shortcuts: { 'look-up': shortcut } }
+}
+
+function hasOpen(requests: Request[] = []): boolean {
+  return requests.some(({ state }) => isOpen(state))
 }
 
 /** Returns the Elastic IPs of the servers that the message names, so that they can be moved away. */

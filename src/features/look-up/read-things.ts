@@ -28,8 +28,11 @@ interface ReadThingsParts {
 
 /** Creates the reads of a look-up: the lists, of which a short-lived copy is kept, and each thing as it is now, with at most one read beside it. */
 export function createReadThings({ accountApi, inventory }: ReadThingsParts) {
-  /** Reads the lists. `isIncomplete`: one of them was not read, or not to its end. Throws if none could be read. */
-  async function readLists(): Promise<Lists & { isIncomplete: boolean }> {
+  /**
+   * Reads the lists. `isIncomplete`: one of them was not read, or not to its end. `isWhole`: every item with an id was read.
+   * Throws if none could be read.
+   */
+  async function readLists(): Promise<Lists & { isIncomplete: boolean; isWhole: boolean }> {
     const read = await Promise.allSettled([
       asFarAsRead(inventory.elasticIps()),
       asFarAsRead(inventory.servers()),
@@ -37,11 +40,13 @@ export function createReadThings({ accountApi, inventory }: ReadThingsParts) {
     ])
     const [elasticIps, servers, virtualMachines] = read
     if (read.every(({ status }) => status === 'rejected') && elasticIps.status === 'rejected') throw elasticIps.reason
+    const isIncomplete = read.some((each) => each.status === 'rejected' || each.value.cut !== undefined)
     return {
       elasticIps: elasticIps.status === 'fulfilled' ? elasticIps.value.items : [],
       servers: servers.status === 'fulfilled' ? servers.value.items : [],
       virtualMachines: virtualMachines.status === 'fulfilled' ? virtualMachines.value.items : [],
-      isIncomplete: read.some((each) => each.status === 'rejected' || each.value.cut !== undefined),
+      isIncomplete,
+      isWhole: !isIncomplete && read.every((each) => each.status === 'fulfilled' && !each.value.unreadable),
     }
   }
 

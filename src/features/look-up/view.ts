@@ -6,7 +6,8 @@ import { stateWithCount } from '../../requests/messages/items/items.ts'
 import { button, context, divider, sectionWithButton, wholeSection } from '../../slack/blocks/blocks.ts'
 import { modal } from '../../slack/blocks/modal.ts'
 import { phraseWords } from '../../slack/text/phrase-words.ts'
-import { joinMrkdwn, link, type Mrkdwn, mention, mrkdwn } from '../../slack/text/text.ts'
+import { someTexts } from '../../slack/text/some-texts.ts'
+import { code, joinMrkdwn, link, type Mrkdwn, mention, mrkdwn } from '../../slack/text/text.ts'
 import type { ThingNow } from './read-things.ts'
 import { thingLine } from './thing-line.ts'
 
@@ -23,8 +24,12 @@ export interface FoundThing {
 interface LookedUp {
   metadata: string
   things: FoundThing[]
+  /** How many things were read. */
+  read: number
   /** How many further things the message names. */
   left: number
+  /** Addresses and ids that the message names and the account doesn't have. */
+  notFound: string[]
   /** Whether a list of the account could not be read to its end. */
   isIncomplete: boolean
   /** How many open requests were not searched. */
@@ -36,11 +41,12 @@ export function lookingUpView(): ModalView {
 }
 
 /** Shows what a message names, as it is now, each with its open requests and its buttons. */
-export function lookedUpView({ metadata, things, left, isIncomplete, unread }: LookedUp): ModalView {
+export function lookedUpView({ metadata, things, read, left, notFound, isIncomplete, unread }: LookedUp): ModalView {
   const notes = [
-    ...(left > 0 ? [mrkdwn`The message names ${left} more. Only the first ${things.length} are shown.`] : []),
+    ...(left > 0 ? [mrkdwn`The message names ${left} more. Only the first ${read} were looked up.`] : []),
     ...(isIncomplete ? [mrkdwn`:warning: Couldn't read every list of the account. The message may name more.`] : []),
     ...(unread > 0 && things.length > 0 ? [mrkdwn`:warning: ${unread} more open requests weren't searched.`] : []),
+    ...(notFound.length > 0 ? [mrkdwn`Not found on the account: ${someTexts(notFound.map(code))}.`] : []),
   ]
   const blocks = things.length === 0 ? nothingFound : things.flatMap(thingBlocks)
   return modal({ title, metadata, blocks: [...blocks, ...context(notes)] })

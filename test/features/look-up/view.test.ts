@@ -11,7 +11,9 @@ function offersEvacuation(status: string, elasticIps: [] | undefined): boolean {
   const view = lookedUpView({
     metadata: '{}',
     things: [{ now, requests: [], offers, serverId: undefined }],
+    read: 1,
     left: 0,
+    notFound: [],
     isIncomplete: false,
     unread: 0,
   })
