@@ -212,12 +212,31 @@ describe('the list of servers', () => {
     await expect(detailsAt(500)?.server?.(web1.id, origin)).rejects.toThrow(ApiError)
   })
 
-  test('offers each server once in the picker, also two with one name', async () => {
-    const { choices } = await list([], [web1, { ...web10, hostname: 'web-1' }])
+  test('tells servers with one name apart in the picker by project and site, and by id only if these are equal', async () => {
+    const same = { ...web10, hostname: 'web-1' }
+    const elsewhere = { ...same, id: 'sv_3other', project: { id: 'proj_2', name: 'Data platform', slug: 'data-platform' } }
+    const { choices } = await list([], [web1, same, elsewhere, bare])
     expect(choices?.options.map((one) => [one?.text.text, one?.value])).toEqual([
-      ['web-1 (ASH), …F9Mzju', web1.id],
-      ['web-1 (ASH), …YmjY5u', web10.id],
+      [bare.id, bare.id],
+      ['web-1 (Storefront, ASH), …F9Mzju', web1.id],
+      ['web-1 (Storefront, ASH), …YmjY5u', web10.id],
+      ['web-1 (Data platform, ASH)', 'sv_3other'],
     ])
+  })
+
+  test('tells servers with one long name apart in the picker, too', async () => {
+    const hostname = 'x'.repeat(90)
+    const { choices } = await list(
+      [],
+      [
+        { ...web1, hostname },
+        { ...web10, hostname },
+      ],
+    )
+    const texts = choices?.options.map((one) => one?.text.text ?? '') ?? []
+
+    expect(texts[0]).toMatch(/x…, …F9Mzju$/)
+    expect(new Set(texts).size).toBe(2)
   })
 
   test('says that there are none', async () => {

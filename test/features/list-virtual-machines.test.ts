@@ -135,6 +135,12 @@ describe('the list of virtual machines', () => {
     `)
   })
 
+  test('tells machines with one name apart in the picker by project and site', async () => {
+    const other = { ...cache, id: 'vm_2', project: { id: 'proj_2', name: 'Data platform', slug: 'data-platform' } }
+    const { choices } = await list([], [cache, other])
+    expect(choices?.options.map((one) => one?.text.text)).toEqual(['cache-1 (Data platform, FRA)', 'cache-1 (Storefront, FRA)'])
+  })
+
   test('has no details of a machine that is gone', async () => {
     const get = () => Promise.reject(new ApiError({ operation: 'virtualMachines.get', status: 404, codes: [] }))
     const { details } = listVirtualMachines.create({ accountApi: { virtualMachines: { get } } as never })

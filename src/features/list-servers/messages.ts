@@ -5,6 +5,7 @@ import { inNaturalOrder } from '../../domain/text/natural-order.ts'
 import { cutNotes } from '../../slack/blocks/cut-note.ts'
 import { filteredListing } from '../../slack/blocks/filtered-listing.ts'
 import type { Listing } from '../../slack/blocks/listing.ts'
+import { placeOf } from '../../slack/blocks/picker.ts'
 import type { Columns } from '../../slack/lists/columns.ts'
 import { type Details, detailsOf, idFact } from '../../slack/lists/details.ts'
 import { someTexts } from '../../slack/text/some-texts.ts'
@@ -85,10 +86,10 @@ function statusOf({ status, locked }: Server): string | undefined {
   return locked ? `${status ?? 'status unknown'}, locked` : status
 }
 
-/** Several servers can have one hostname, so the picker adds the place and the last characters of the id. */
+/** Several servers can have one hostname, so the picker adds the project and the site, as the table shows them. */
 function pickerName(server: Server): string {
-  const place = server.site?.slug ?? server.site?.name
-  return `${nameOf(server)}${place ? ` (${place})` : ''}, …${server.id.slice(-6)}`
+  const place = placeOf(server.project, server.site?.slug ?? server.site?.name)
+  return place === '' ? nameOf(server) : `${nameOf(server)} (${place})`
 }
 
 function nameOf({ id, hostname }: Server): string {

@@ -4,6 +4,7 @@ import { inNaturalOrder } from '../../domain/text/natural-order.ts'
 import { cutNotes } from '../../slack/blocks/cut-note.ts'
 import { filteredListing } from '../../slack/blocks/filtered-listing.ts'
 import type { Listing } from '../../slack/blocks/listing.ts'
+import { placeOf } from '../../slack/blocks/picker.ts'
 import type { Columns } from '../../slack/lists/columns.ts'
 import { type Details, detailsOf, idFact } from '../../slack/lists/details.ts'
 import { code, dateTime, mrkdwn } from '../../slack/text/text.ts'
@@ -51,9 +52,10 @@ function statusOf({ status, pendingRestart }: VirtualMachine): string | undefine
   return pendingRestart ? `${status ?? 'status unknown'}, restart pending` : status
 }
 
-/** Several machines can have one name, so the picker adds the site and the last characters of the id. */
+/** Several machines can have one name, so the picker adds the project and the site, as the table shows them. */
 function pickerName(machine: VirtualMachine): string {
-  return `${nameOf(machine)}${machine.site ? ` (${machine.site})` : ''}, …${machine.id.slice(-6)}`
+  const place = placeOf(machine.project, machine.site)
+  return place === '' ? nameOf(machine) : `${nameOf(machine)} (${place})`
 }
 
 function nameOf({ id, name }: VirtualMachine): string {

@@ -2,7 +2,7 @@ import type { PlainTextOption } from '@slack/web-api'
 import { exact, plain } from '../text/text-objects.ts'
 
 /** The limit of Slack is 75 characters, and it asks to stay below it (docs.slack.dev, "Option object"). */
-const mostOption = 74
+export const mostOption = 74
 
 /** Slack does not accept longer values, and a cut id could be the id of another resource. */
 export const longestOptionValue = mostOption

@@ -1,7 +1,8 @@
 import type { KnownBlock, PlainTextOption } from '@slack/web-api'
 import { actionsFor } from '../blocks/blocks.ts'
-import { longestOptionValue, option } from '../blocks/option.ts'
+import { longestOptionValue, mostOption, option } from '../blocks/option.ts'
 import { staticSelect } from '../blocks/selects.ts'
+import { truncate } from '../text/cut-text.ts'
 
 /** How people open the details of a list's items. Cells of a table cannot hold buttons, so the list has a picker below it. */
 export interface ItemDetails<T> {
@@ -10,6 +11,7 @@ export interface ItemDetails<T> {
   /** `Details of an Elastic IP` */
   placeholder: string
   idOf: (item: T) => string
+  /** The item as people tell it from the others. The end of its id is added if another item has the same words. */
   nameOf: (item: T) => string
 }
 
@@ -24,11 +26,21 @@ export interface ItemChoices {
 export const choicesCharacters = (count: number) => 150 + 75 * count
 
 export function choicesOf<T>(items: T[], { of, placeholder, idOf, nameOf }: ItemDetails<T>): ItemChoices {
-  const options = items.map((item) => {
-    const value = idOf(item)
-    return value.length <= longestOptionValue ? option({ text: nameOf(item), value }) : undefined
+  const names = items.map((item) => truncate(nameOf(item), mostOption, 'plain'))
+  const counts = new Map<string, number>()
+  for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1)
+  const options = items.map((item, index) => {
+    const [value, name = ''] = [idOf(item), names[index]]
+    const text = counts.get(name) === 1 ? name : withEndOfId(nameOf(item), value)
+    return value.length <= longestOptionValue ? option({ text, value }) : undefined
   })
   return { of, placeholder, options }
+}
+
+/** Cuts the name and not the id, because the id is what differs. */
+function withEndOfId(name: string, id: string): string {
+  const end = `, …${id.slice(-6)}`
+  return `${truncate(name, mostOption - end.length, 'plain')}${end}`
 }
 
 /** The action id of the picker for items of this kind. */
