@@ -25,6 +25,12 @@ export function toNamed(wire: WireNamed) {
   return { id: wire.id || undefined, name: wire.name || undefined, slug: wire.slug || undefined }
 }
 
+/** Returns the names of a region as a member, and no member without any. */
+export function regionNames(...names: (string | null | undefined)[]): { regionNames?: string[] } {
+  const shown = names.filter((name) => typeof name === 'string' && name !== '') as string[]
+  return shown.length > 0 ? { regionNames: shown } : {}
+}
+
 /** Returns undefined for a project without an id, because it cannot be compared with another project. */
 export function toProject(wire: WireNamed | null | undefined) {
   return wire?.id ? { ...toNamed(wire), id: wire.id } : undefined

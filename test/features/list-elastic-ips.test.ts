@@ -10,6 +10,7 @@ const active: ElasticIp = {
   server: { id: 'sv_1WFgWmkF9Mzju', hostname: 'web-1' },
   project: { id: 'proj_1oNqx62cx6bn0', name: 'Storefront', slug: 'storefront' },
   site: { id: 'site_ash', name: 'Ashburn', slug: 'ASH' },
+  regionNames: ['United States'],
 }
 const pending: ElasticIp = {
   ...active,
@@ -42,4 +43,8 @@ test('an Elastic IP is shown with its status, and found by it', () => {
   `)
   expect(listing.table?.headers.slice(0, 2)).toEqual(['Address', 'Server'])
   expect(elasticIpListing([pending, active], ['pending']).rows).toHaveLength(1)
+  expect(elasticIpListing([active], ['ashburn', 'states']).rows).toHaveLength(1)
+  expect(String(elasticIpListing([active], ['dallas']).empty)).toBe(
+    "The only Elastic IP doesn't match `dallas`. Use another word. Sites in this list: ASH.",
+  )
 })

@@ -104,6 +104,24 @@ describe('the plans that fit', () => {
     expect(levels('ash')).toEqual(['low', 'low'])
   })
 
+  test('the city of a site limits the stock to that site, as its code does', () => {
+    const siteNames = new Map([
+      ['ASH', ['Ashburn', 'United States']],
+      ['DAL', ['Dallas', 'United States']],
+      ['FRA', ['Frankfurt am Main', 'Germany']],
+    ])
+    const rowsFor = (...words: string[]) =>
+      listingOf(all, { words, name: '/infra' }, {}, siteNames).rows.map((row) =>
+        /^\*(.*?)\*.*\n(In.*|Not.*)$/s.exec(String(row).replace(/\n.*\n/, '\n'))?.slice(1),
+      )
+
+    expect(rowsFor('dallas')).toEqual([['vm.small', 'Not in stock: DAL']])
+    expect(rowsFor('frankfurt', 'main', 'in-stock')).toEqual([['vm.gpu', 'In stock: FRA']])
+    expect(rowsFor('united', 'ashburn', 'small')).toEqual([['vm.small', 'In stock: ASH']])
+    expect(rowsFor('ashburn', 'dallas', 'small')).toEqual([['vm.small', 'In stock: ASH  ·  Not in stock: DAL']])
+    expect(rowsFor('dallas', 'frankfurt')).toEqual([])
+  })
+
   test('the word in-stock chooses plans and their price, and sites without stock are still shown as such', () => {
     const dear = plan('vm.dear', {}, [region('United States', ['ASH', 'DAL'], [], 0.05), region('Germany', ['FRA'], ['FRA'], 0.06)])
     const { rows, notes = [] } = planListing([small, dear], ['in-stock'])
@@ -187,11 +205,15 @@ describe('the list of plans', () => {
   })
 
   test('says what to do if nothing fits', () => {
-    expect(String(planListing(all, ['h100']).empty)).toMatchInlineSnapshot(`"None of the 4 plans match \`h100\`. Use another word."`)
+    expect(String(planListing(all, ['h100']).empty)).toMatchInlineSnapshot(
+      `"None of the 4 plans match \`h100\`. Use another word. Sites in this list: ASH, DAL, FRA."`,
+    )
     expect(String(planListing(all, ['h100', 'b200']).empty)).toContain('Use fewer or other words.')
     expect(String(planListing(all, ['h100', 'in-stock']).empty)).toContain('Use other words, or leave out `in-stock`.')
     expect(String(planListing(all, ['JPY']).empty)).toBe('No plan has a price in `JPY`. Prices are in EUR, USD.')
-    expect(String(planListing(all.slice(0, 1), ['h100']).empty)).toBe("The only plan doesn't match `h100`. Use another word.")
+    expect(String(planListing(all.slice(0, 1), ['h100']).empty)).toBe(
+      "The only plan doesn't match `h100`. Use another word. Sites in this list: FRA.",
+    )
     expect(String(planListing(all, ['fra', 'in-stok']).empty)).toBe(
       'None of the 4 plans match `fra in-stok`. Did you mean `/infra plans fra in-stock`?',
     )

@@ -16,7 +16,8 @@ const web1: Server = {
   status: 'on',
   locked: false,
   project: { id: 'proj_1oNqx62cx6bn0', name: 'Storefront', slug: 'storefront' },
-  site: { id: 'loc_ash', name: 'Ashburn', slug: 'ASH' },
+  site: { id: 'loc_ash', name: 'Ashburn 74', slug: 'ASH' },
+  regionNames: ['Ashburn', 'United States'],
 }
 const web10: Server = {
   ...web1,
@@ -114,6 +115,11 @@ describe('the list of servers', () => {
     ],
     [['sale'], ['web-10']],
     [['203.0.113.3'], []],
+    [
+      ['ashburn', 'states'],
+      ['web-1', 'web-10'],
+    ],
+    [['dallas'], []],
   ])('finds servers by %j', async (words, found) => {
     const { rows } = await list(words, [web1, web10])
     expect(rows.map(({ text }) => /`(.*?)`/.exec(text)?.[1])).toEqual(found)
@@ -237,6 +243,11 @@ describe('the list of servers', () => {
 
     expect(texts[0]).toMatch(/x…, …F9Mzju$/)
     expect(new Set(texts).size).toBe(2)
+  })
+
+  test('names its sites if nothing matches', async () => {
+    const { empty } = await list(['dallas'], [web1, web10])
+    expect(String(empty)).toBe('None of the 2 servers match `dallas`. Use another word. Sites in this list: ASH.')
   })
 
   test('says that there are none', async () => {

@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'vitest'
+import type { Inventory } from '../../src/account-api/inventory.ts'
+import type { Server } from '../../src/domain/account/server.ts'
 import type { VirtualMachine } from '../../src/domain/account/virtual-machine.ts'
 import { ApiError } from '../../src/domain/errors/api-errors.ts'
 import { listVirtualMachines } from '../../src/features/list-virtual-machines/index.ts'
@@ -33,9 +35,14 @@ const bare: VirtualMachine = {
   operatingSystem: undefined,
 }
 
-function list(words: string[], machines: VirtualMachine[]) {
+const inventory = {
+  servers: async () => [{ site: { id: 'loc_fra', name: 'Frankfurt 74', slug: 'FRA' }, regionNames: ['Frankfurt', 'Germany'] }] as Server[],
+  elasticIps: async () => [],
+}
+
+function list(words: string[], machines: VirtualMachine[], sites: Partial<Inventory> = inventory) {
   const accountApi = { virtualMachines: { list: async () => machines } }
-  return listingOf(listVirtualMachines.create({ accountApi: accountApi as never }).commands[0], words)
+  return listingOf(listVirtualMachines.create({ accountApi: accountApi as never, inventory: sites as never }).commands[0], words)
 }
 
 describe('the list of virtual machines', () => {
@@ -90,16 +97,40 @@ describe('the list of virtual machines', () => {
     [['ubuntu', 'running'], ['cache-1']],
     [['restart'], ['cache-10']],
     [['vm_7265Xp57xmWdK'], ['cache-1']],
+    [['frankfurt'], ['cache-1', 'cache-10']],
+    [['germany', 'stopped'], ['cache-10']],
     [['tyo'], []],
   ])('finds virtual machines by %j', async (words, found) => {
     const { rows } = await list(words, [cache, waiting])
     expect(rows.map(({ text }) => /`(.*?)`/.exec(text)?.[1])).toEqual(found)
   })
 
+  test('reads the names of the sites only for a search that finds nothing without them', async () => {
+    let reads = 0
+    const counting = {
+      ...inventory,
+      servers: () => {
+        reads += 1
+        return inventory.servers()
+      },
+    }
+    await list([], [cache], counting)
+    await list(['fra'], [cache], counting)
+    await list(['fra'], [], counting)
+    expect(reads).toBe(0)
+
+    const failing = { ...counting, servers: () => Promise.reject(new Error('broken')) }
+    expect(String((await list(['frankfurt'], [cache, waiting], failing)).empty)).toBe(
+      'None of the 2 virtual machines match `frankfurt`. Use another word. Sites in this list: FRA.',
+    )
+  })
+
   test('has the details of each machine', async () => {
     const detailsOf = async (machine: VirtualMachine) => {
       const accountApi = { virtualMachines: { get: async () => machine } }
-      const shown = await listVirtualMachines.create({ accountApi: accountApi as never }).details?.['virtual-machine']?.(machine.id, origin)
+      const shown = await listVirtualMachines
+        .create({ accountApi: accountApi as never, inventory })
+        .details?.['virtual-machine']?.(machine.id, origin)
       return [shown?.name, shown?.title, ...(shown?.facts ?? []).map(({ label, words }) => `${label}: ${words}`)].map(String)
     }
     expect(await detailsOf({ ...cache, createdAt: '2026-11-20T12:00:00Z' })).toMatchInlineSnapshot(`
@@ -143,12 +174,14 @@ describe('the list of virtual machines', () => {
 
   test('has no details of a machine that is gone', async () => {
     const get = () => Promise.reject(new ApiError({ operation: 'virtualMachines.get', status: 404, codes: [] }))
-    const { details } = listVirtualMachines.create({ accountApi: { virtualMachines: { get } } as never })
+    const { details } = listVirtualMachines.create({ accountApi: { virtualMachines: { get } } as never, inventory })
     expect(await details?.['virtual-machine']?.('vm_gone', origin)).toBeUndefined()
   })
 
   test('says that there are none, or that none fits', async () => {
     expect(String((await list([], [])).empty)).toBe('The account has no virtual machines.')
-    expect(String((await list(['tyo'], [cache])).empty)).toBe("The only virtual machine doesn't match `tyo`. Use another word.")
+    expect(String((await list(['tyo'], [cache])).empty)).toBe(
+      "The only virtual machine doesn't match `tyo`. Use another word. Sites in this list: FRA.",
+    )
   })
 })

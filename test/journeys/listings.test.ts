@@ -100,6 +100,22 @@ describe('the listings', () => {
     `)
   })
 
+  test('cities find the same things in every list, and a list without the place names its sites', async () => {
+    const world = await startWorld()
+    for (const [command, found] of [
+      ['servers dallas', /\b[1-9]\d* servers? matching `dallas`/],
+      ['ip list dallas', /\b[1-9]\d* Elastic IPs? matching `dallas`/],
+      ['vms dallas', /\b[1-9]\d* virtual machines? matching `dallas`/],
+      ['vms germany', /\b[1-9]\d* virtual machines? matching `germany`/],
+      ['plans frankfurt vm.small', /1 plan matching `frankfurt vm.small`/],
+      ['vms narnia', /match `narnia`\. Use another word\. Sites in this list: ASH, /],
+      ['plans narnia', /match `narnia`\. Use another word\. Sites in this list: ASH, DAL, FRA, SAO, TYO\./],
+    ] as const) {
+      await world.ada.command(`/infra ${command}`, { channel: ops })
+      await untilShown(world.slack, people.ada, found)
+    }
+  })
+
   test('moves in flight, waiting and ended', async () => {
     const world = await startWorld({ account: { moveTakes: { min: 60_000, max: 60_000 } } })
     await world.ada.command('/infra moves', { channel: ops })

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { type ElasticIp, statusNotShown } from '../../domain/account/elastic-ip.ts'
-import { Named, text, toNamed, toProject } from '../fields.ts'
+import { Named, regionNames, text, toNamed, toProject } from '../fields.ts'
 import { readPages } from '../lists/pages.ts'
 import { type ReportSkipped, resourceKind } from '../lists/resource-kind.ts'
 import { pathTo } from '../path.ts'
@@ -15,7 +15,7 @@ export const ElasticIpResponse = z.object({
     status: text,
     server: z.object({ id: text, hostname: text }).nullish(),
     project: Named.nullish(),
-    region: z.object({ location: Named.nullish() }).nullish(),
+    region: z.object({ name: text, location: Named.nullish() }).nullish(),
   }),
 })
 
@@ -28,6 +28,7 @@ const elasticIp = resourceKind(ElasticIpResponse, ({ id, attributes: wire }): El
     server: wire.server?.id ? { id: wire.server.id, hostname: wire.server.hostname || undefined } : undefined,
     project: toProject(wire.project),
     site: wire.region?.location ? toNamed(wire.region.location) : undefined,
+    ...regionNames(wire.region?.name),
   }
 })
 

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { Server } from '../../domain/account/server.ts'
-import { Named, text, toNamed, toProject } from '../fields.ts'
+import { Named, regionNames, text, toNamed, toProject } from '../fields.ts'
 import { readPages } from '../lists/pages.ts'
 import { type ReportSkipped, resourceKind } from '../lists/resource-kind.ts'
 import { pathTo } from '../path.ts'
@@ -15,7 +15,7 @@ export const ServerResponse = z.object({
     primary_ipv4: text,
     status: text,
     locked: z.boolean().nullish(),
-    region: z.object({ site: Named.nullish() }).nullish(),
+    region: z.object({ city: text, country: text, site: Named.nullish() }).nullish(),
     project: Named.nullish(),
   }),
 })
@@ -31,6 +31,7 @@ const server = resourceKind(
     locked: wire.locked ?? false,
     project: toProject(wire.project),
     site: wire.region?.site ? toNamed(wire.region.site) : undefined,
+    ...regionNames(wire.region?.city, wire.region?.country),
   }),
 )
 

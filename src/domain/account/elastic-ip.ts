@@ -26,4 +26,6 @@ export interface ElasticIp {
    * The site that the address is routed in (`region.location`). Its id and name differ from those that a server shows for the same site.
    */
   site: Site | undefined
+  /** The name of the region, which is the country, if it is shown. Only searched. */
+  regionNames?: string[]
 }

@@ -11,4 +11,6 @@ export interface Server {
   project: ProjectRef | undefined
   /** `region.site`. */
   site: Site | undefined
+  /** The city and the country, as far as they are shown. Only searched. */
+  regionNames?: string[]
 }

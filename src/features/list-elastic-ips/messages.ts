@@ -28,6 +28,7 @@ export function elasticIpListing(all: ElasticIp[], words: string[], missing: Mis
     all,
     words,
     textsOf,
+    siteOf: ({ site }) => site?.slug ?? site?.name,
     one: 'Elastic IP',
     many: 'Elastic IPs',
     order: (a, b) => inNaturalOrder(a.address, b.address),
@@ -43,6 +44,6 @@ export function elasticIpDetails(elasticIp: ElasticIp): Details {
   return { ...detailsOf(elasticIp, columns, [idFact(elasticIp.id)]), name: elasticIp.address }
 }
 
-function textsOf({ address, id, status, server, project, site }: ElasticIp): unknown[] {
-  return [address, id, status, server?.hostname, server?.id, project?.name, project?.slug, site?.name, site?.slug]
+function textsOf({ address, id, status, server, project, site, regionNames = [] }: ElasticIp): unknown[] {
+  return [address, id, status, server?.hostname, server?.id, project?.name, project?.slug, site?.name, site?.slug, ...regionNames]
 }

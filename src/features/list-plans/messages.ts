@@ -1,14 +1,15 @@
+import type { SiteNames } from '../../domain/account/place.ts'
 import type { Plan } from '../../domain/account/plan.ts'
 import type { Missing } from '../../domain/errors/missing.ts'
 import { cutNotes } from '../../slack/blocks/cut-note.ts'
-import { filteredTitle, mostRows, noneFits, otherWords, unlisted } from '../../slack/blocks/filtered-listing.ts'
+import { filteredTitle, mostRows, noneFits, otherWords, sitesInList, unlisted } from '../../slack/blocks/filtered-listing.ts'
 import type { Listing } from '../../slack/blocks/listing.ts'
 import { didYouMean } from '../../slack/commands/help/whole-command.ts'
 import { itemRows } from '../../slack/lists/columns.ts'
 import { type Details, detailsOf, idFact } from '../../slack/lists/details.ts'
 import { code, type Mrkdwn, mrkdwn } from '../../slack/text/text.ts'
 import { planColumns, pricesWords, sizeColumns } from './columns.ts'
-import { findOffers, type Measure, type PlanQuery, readQuery } from './query.ts'
+import { findOffers, type Measure, type PlanQuery, readQuery, sitesIn } from './query.ts'
 import { stockOf } from './stock.ts'
 
 const orders: Record<Measure, string> = {
@@ -23,8 +24,8 @@ interface Asked {
   name: string
 }
 
-export function planListing(plans: Plan[], { words, name }: Asked, missing: Missing = {}): Listing {
-  const query = readQuery(plans, words)
+export function planListing(plans: Plan[], { words, name }: Asked, missing: Missing = {}, siteNames: SiteNames = new Map()): Listing {
+  const query = readQuery(plans, words, siteNames)
   const offers = findOffers(plans, query)
   return {
     title: mrkdwn`${filteredTitle(offers.length, { ...(query.inStockOnly ? inStock : plansOnly), words: query.words })}, ${orders[query.measure]}`,
@@ -32,7 +33,7 @@ export function planListing(plans: Plan[], { words, name }: Asked, missing: Miss
       columns: planColumns(query),
       details: { of: 'plan', placeholder: 'Details of a plan', idOf: ({ plan }) => plan.id, nameOf: ({ plan }) => plan.name },
     }),
-    empty: plans.length === 0 ? mrkdwn`The account API lists no plans.` : noneMatch(plans.length, query, name),
+    empty: plans.length === 0 ? mrkdwn`The account API lists no plans.` : noneMatch(plans, query, name),
     notes: [
       ...cutNotes(missing, plans.length, words),
       mrkdwn`Prices in ${query.currency}, the lowest of the sites ${query.inStockOnly ? 'in stock' : 'shown'}. To sort by price per vCPU, type ${code(`${name} plans cheapest`)}; per GiB of memory, ${code(`${name} plans cheapest-gb`)}.`,
@@ -46,11 +47,12 @@ const plansOnly = { one: 'plan', many: 'plans' }
 const inStock = { one: 'plan in stock', many: 'plans in stock' }
 
 /** Says what to change. Only what was typed is named. */
-function noneMatch(count: number, { words, unknownCurrency, currencies, inStockOnly, meant }: PlanQuery, name: string): Mrkdwn {
+function noneMatch(plans: Plan[], { words, unknownCurrency, currencies, inStockOnly, meant }: PlanQuery, name: string): Mrkdwn {
   if (unknownCurrency !== undefined) return mrkdwn`No plan has a price in ${code(unknownCurrency)}. Prices are in ${currencies.join(', ')}.`
   if (!inStockOnly) {
-    const next = meant ? didYouMean(name, [{ words: 'plans', args: meant }]) : mrkdwn`${otherWords(words)}`
-    return mrkdwn`${noneFits(count, { ...plansOnly, words })} ${next}`
+    const sites = plans.flatMap(({ regions }) => regions.flatMap(sitesIn))
+    const next = meant ? didYouMean(name, [{ words: 'plans', args: meant }]) : mrkdwn`${otherWords(words)}${sitesInList(sites)}`
+    return mrkdwn`${noneFits(plans.length, { ...plansOnly, words })} ${next}`
   }
   return words.length > 0
     ? mrkdwn`No plan in stock matches ${code(words.join(' '))}. Use other words, or leave out ${code('in-stock')}.`

@@ -1,3 +1,4 @@
+import { namesOfSite, type SiteNames } from '../../domain/account/place.ts'
 import type { Plan, PlanPrice, PlanRegion } from '../../domain/account/plan.ts'
 import { inNaturalOrder } from '../../domain/text/natural-order.ts'
 import { countMistakes } from '../../domain/text/nearest.ts'
@@ -10,6 +11,8 @@ export interface PlanQuery {
   words: string[]
   /** The sites among the words, by their codes: `DAL`. Stock is shown for these only. */
   sites: string[]
+  /** What else the sites are called, because a plan shows only their codes. */
+  siteNames: SiteNames
   measure: Measure
   inStockOnly: boolean
   /** The words as they would be with `in-stock`, if one of them is that word with a letter wrong. */
@@ -32,7 +35,7 @@ export interface PlanOffer {
 }
 
 /** Reads the query from the words. A word is a currency only if some plan has a price in it: `EUR` is one, `FRA` is a site. */
-export function readQuery(plans: Plan[], typed: string[]): PlanQuery {
+export function readQuery(plans: Plan[], typed: string[], siteNames: SiteNames = new Map()): PlanQuery {
   const words = withInStock(typed, (word) => otherSpellings.has(word))
   const known = new Set(
     plans.flatMap((plan) => plan.regions.flatMap((region) => region.prices.map((price) => price.currency.toUpperCase()))),
@@ -41,17 +44,30 @@ export function readQuery(plans: Plan[], typed: string[]): PlanQuery {
   const inStockOnly = words.some(isInStock)
   const meant = withInStock(words, (word) => countMistakes(word.replace(' ', '-'), 'in-stock') === 1)
   const sites = new Set(plans.flatMap((plan) => plan.regions.flatMap(sitesIn)).map((site) => site.toUpperCase()))
+  const filters = words.filter((word) => word !== currency && !isInStock(word) && !(word.toLowerCase() in measures))
+  const codes = filters.map((word) => word.toUpperCase()).filter((word) => sites.has(word))
+  const regionText = searchText(plans.flatMap((plan) => plan.regions.map(({ name }) => name)))
+  const cities = filters.filter((word) => !sites.has(word.toUpperCase()) && !regionText.includes(word.toLowerCase()))
   const measure = words.map((word) => measures[word.toLowerCase()]).find((known) => known !== undefined) ?? 'plan'
   return {
     currencies: [...known].toSorted(),
     unknownCurrency: words.find((word) => !known.has(word.toUpperCase()) && currencyCodes.has(word.toUpperCase())),
-    words: words.filter((word) => word !== currency && !isInStock(word) && !(word.toLowerCase() in measures)),
-    sites: words.map((word) => word.toUpperCase()).filter((word) => word !== currency?.toUpperCase() && sites.has(word)),
+    words: filters,
+    sites: [...codes, ...sitesNamed(cities, [...sites], siteNames)],
+    siteNames,
     measure,
     inStockOnly,
     meant: inStockOnly || !meant.some(isInStock) ? undefined : meant,
     currency: currency?.toUpperCase() ?? (known.has('USD') ? 'USD' : ([...known].toSorted()[0] ?? 'USD')),
   }
+}
+
+/** Finds the sites that the words name: those named by all of these words (`new york`), or else by any of them. */
+function sitesNamed(words: string[], sites: string[], names: SiteNames): string[] {
+  const named = words.filter((word) => sites.some((site) => containsWords(namesOfSite(site, names), [word])))
+  const namedBy = (some: string[]) => sites.filter((site) => containsWords(namesOfSite(site, names), some))
+  const byAll = named.length === 0 ? [] : namedBy(named)
+  return byAll.length > 0 ? byAll : named.flatMap((word) => namedBy([word]))
 }
 
 const otherSpellings = new Set(['in-stock', 'instock', 'in stock'])
@@ -90,11 +106,13 @@ export function findOffers(plans: Plan[], query: PlanQuery): PlanOffer[] {
  * the sites in them. A price is that of a region, so it holds for each of its sites. `in-stock` chooses plans and the price, and the sites
  * without stock are still shown as such.
  */
-function offerOf(plan: Plan, { words, sites, inStockOnly, currency, measure }: PlanQuery): PlanOffer | undefined {
+function offerOf(plan: Plan, { words, sites, siteNames, inStockOnly, currency, measure }: PlanQuery): PlanOffer | undefined {
   const ownText = searchText([plan.name, plan.specs.gpu, ...plan.operatingSystems])
   const placeWords = words.filter((word) => sites.includes(word.toUpperCase()) || !ownText.includes(word.toLowerCase()))
   const regions = plan.regions
-    .filter((region) => containsWords([region.name, ...sitesIn(region)], placeWords))
+    .filter((region) =>
+      containsWords([region.name, ...sitesIn(region).flatMap((site) => [site, ...namesOfSite(site, siteNames)])], placeWords),
+    )
     .map((region) => atSites(region, sites))
   const stocked = regions.filter((region) => region.inStockSites.length > 0)
   if (inStockOnly ? stocked.length === 0 : regions.length === 0 && placeWords.length > 0) return undefined
@@ -108,7 +126,8 @@ function atSites(region: PlanRegion, sites: string[]): PlanRegion {
   return { ...region, availableSites: named(region.availableSites), inStockSites: named(region.inStockSites) }
 }
 
-function sitesIn({ availableSites, inStockSites }: PlanRegion): string[] {
+/** Lists the codes of a region's sites. */
+export function sitesIn({ availableSites, inStockSites }: PlanRegion): string[] {
   return [...availableSites, ...inStockSites]
 }
 

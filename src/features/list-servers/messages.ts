@@ -40,6 +40,7 @@ export function serverListing({ items, ...missing }: ReadList<Server>, words: st
     all: items.map((server): ListedServer => ({ server, elasticIps: onServers && (onServers.get(server.id) ?? []) })),
     words,
     textsOf,
+    siteOf: ({ server: { site } }) => site?.slug ?? site?.name,
     one: 'server',
     many: 'servers',
     order: (a, b) => inNaturalOrder(nameOf(a.server), nameOf(b.server)) || inNaturalOrder(a.server.id, b.server.id),
@@ -97,7 +98,7 @@ function nameOf({ id, hostname }: Server): string {
 }
 
 function textsOf({ server, elasticIps = [] }: ListedServer): unknown[] {
-  const { id, hostname, label, primaryIpv4, status, locked, project, site } = server
+  const { id, hostname, label, primaryIpv4, status, locked, project, site, regionNames = [] } = server
   const addresses = elasticIps.flatMap((one) => [one.address, one.id, one.status])
   return [
     id,
@@ -110,6 +111,7 @@ function textsOf({ server, elasticIps = [] }: ListedServer): unknown[] {
     project?.slug,
     site?.name,
     site?.slug,
+    ...regionNames,
     ...addresses,
   ]
 }

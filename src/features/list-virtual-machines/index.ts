@@ -1,6 +1,8 @@
 import type { AccountApi } from '../../account-api/client.ts'
+import type { Inventory } from '../../account-api/inventory.ts'
 import { asFarAsRead } from '../../account-api/lists/cut-list.ts'
 import { nothingIfAbsent } from '../../account-api/reading.ts'
+import { readSiteNames } from '../../account-api/site-names.ts'
 import { mrkdwn } from '../../slack/text/text.ts'
 import type { Feature, FeatureDefinition } from '../feature.ts'
 import { virtualMachineDetails, virtualMachineListing } from './messages.ts'
@@ -8,7 +10,12 @@ import { virtualMachineDetails, virtualMachineListing } from './messages.ts'
 /** `/infra vms`: lists the virtual machines of the account. */
 export const listVirtualMachines = { create } satisfies FeatureDefinition
 
-function create({ accountApi: { virtualMachines } }: { accountApi: Pick<AccountApi, 'virtualMachines'> }): Feature {
+interface Parts {
+  accountApi: Pick<AccountApi, 'virtualMachines'>
+  inventory: Pick<Inventory, 'elasticIps' | 'servers'>
+}
+
+function create({ accountApi: { virtualMachines }, inventory }: Parts): Feature {
   return {
     commands: [
       {
@@ -22,7 +29,9 @@ function create({ accountApi: { virtualMachines } }: { accountApi: Pick<AccountA
         need: 'read',
         run: async (call) => {
           const read = await asFarAsRead(virtualMachines.list({ signal: AbortSignal.timeout(10_000) }))
-          await call.list(virtualMachineListing(read, call.args))
+          const listing = virtualMachineListing(read, call.args)
+          const mayBeCity = listing.rows.length === 0 && read.items.length > 0 && call.args.length > 0
+          await call.list(mayBeCity ? virtualMachineListing(read, call.args, await readSiteNames(inventory)) : listing)
         },
       },
     ],

@@ -1,4 +1,5 @@
 import type { ReadList } from '../../account-api/lists/cut-list.ts'
+import { namesOfSite, type SiteNames } from '../../domain/account/place.ts'
 import type { VirtualMachine } from '../../domain/account/virtual-machine.ts'
 import { inNaturalOrder } from '../../domain/text/natural-order.ts'
 import { cutNotes } from '../../slack/blocks/cut-note.ts'
@@ -18,11 +19,17 @@ const columns: Columns<VirtualMachine> = [
   { header: 'Address', cell: ({ primaryIpv4 }) => primaryIpv4 && code(primaryIpv4), line: 2 },
 ]
 
-export function virtualMachineListing({ items, ...missing }: ReadList<VirtualMachine>, words: string[]): Listing {
+/** `siteNames`: what else the sites are called, because a machine shows only the code of its site. */
+export function virtualMachineListing(
+  { items, ...missing }: ReadList<VirtualMachine>,
+  words: string[],
+  siteNames: SiteNames = new Map(),
+): Listing {
   return filteredListing({
     all: items,
     words,
-    textsOf,
+    textsOf: (machine) => [...textsOf(machine), ...namesOfSite(machine.site, siteNames)],
+    siteOf: ({ site }) => site,
     one: 'virtual machine',
     many: 'virtual machines',
     order: (a, b) => inNaturalOrder(nameOf(a), nameOf(b)) || inNaturalOrder(a.id, b.id),

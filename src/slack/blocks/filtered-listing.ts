@@ -1,3 +1,5 @@
+import { inNaturalOrder } from '../../domain/text/natural-order.ts'
+import { someOf } from '../../domain/text/some-of.ts'
 import { type ItemRows, itemRows } from '../lists/columns.ts'
 import { containsWords } from '../text/contains-words.ts'
 import { code, type Mrkdwn, mrkdwn } from '../text/text.ts'
@@ -8,6 +10,8 @@ interface Filter<T> extends Pick<Listing, 'notes' | 'rowsPerPage'> {
   /** The words of the command. An item is listed if its texts contain all of them. */
   words: string[]
   textsOf: (item: T) => unknown[]
+  /** The code of an item's site, which an answer without rows names. */
+  siteOf?: (item: T) => string | undefined
   /** What the items are called: `1 API key`, `3 API keys`. */
   one: string
   many: string
@@ -29,6 +33,7 @@ export function filteredListing<T>({
   all,
   words,
   textsOf,
+  siteOf,
   one,
   many,
   order,
@@ -44,13 +49,22 @@ export function filteredListing<T>({
     title: filteredTitle(sorted.length, { one, many, words }),
     ...('row' in body ? { rows: listed.map(body.row) } : itemRows(listed, body)),
     notes: [...notes, ...unlisted(sorted.length)],
-    empty: words.length > 0 && all.length > 0 ? mrkdwn`${noneFits(all.length, { one, many, words })} ${otherWords(words)}` : none,
+    empty:
+      words.length > 0 && all.length > 0
+        ? mrkdwn`${noneFits(all.length, { one, many, words })} ${otherWords(words)}${siteOf ? sitesInList(all.map(siteOf)) : ''}`
+        : none,
   }
 }
 
 /** Suggests what to search for if nothing matches the words. */
 export function otherWords(words: string[]): string {
   return words.length > 1 ? 'Use fewer or other words.' : 'Use another word.'
+}
+
+/** Names the codes of the sites, because a city that matches nothing may have one: ` Sites in this list: ASH, DAL.` Empty without sites. */
+export function sitesInList(sites: (string | undefined)[]): string {
+  const codes = [...new Set(sites.filter((site) => site !== undefined))].toSorted(inNaturalOrder)
+  return codes.length === 0 ? '' : ` Sites in this list: ${someOf(codes, { most: 20 })}.`
 }
 
 /** Says that the rows are not everything that was found. */

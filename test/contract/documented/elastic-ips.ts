@@ -37,7 +37,10 @@ const reads: ElasticIp = {
   server: { id: 'sv_vKm8ZaLzG5R2n', hostname: 'web-1' },
   project,
   site: saoPaulo,
+  regionNames: ['Brazil'],
 }
+
+const { regionNames: _, ...readsNoRegion } = reads
 
 /** Returns the same Elastic IP with other attributes. */
 function but(attributes: Record<string, unknown>) {
@@ -58,7 +61,7 @@ export const elasticIps: Documented<ElasticIp>[] = [
     wire: but({ server: null }),
     reads: { ...reads, server: undefined },
   },
-  { name: 'region null', source: model, wire: but({ region: null }), reads: { ...reads, site: undefined } },
+  { name: 'region null', source: model, wire: but({ region: null }), reads: { ...readsNoRegion, site: undefined } },
   {
     name: 'a server whose operating system is null',
     source: model,

@@ -65,6 +65,7 @@ const reads: Server = {
   locked: false,
   project: { id: 'proj_6059EqYkOQj8p', name: 'Storefront', slug: 'storefront' },
   site: saoPaulo,
+  regionNames: ['São Paulo', 'Brazil'],
 }
 
 function but(attributes: Record<string, unknown>) {
@@ -72,6 +73,7 @@ function but(attributes: Record<string, unknown>) {
 }
 
 const { project: _, region: __, locked: ___, ...justCreated } = live
+const { regionNames: ____, ...readsNoRegion } = reads
 
 export const servers: Documented<Server>[] = [
   { name: 'as the API has answered', source: recorded, wire: but({}), reads },
@@ -79,7 +81,7 @@ export const servers: Documented<Server>[] = [
     name: 'the answer to a creation: no region, no project, not locked and not unlocked',
     source: recorded,
     wire: { ...but({}), attributes: { ...justCreated, status: 'starting_deploy' } },
-    reads: { ...reads, status: 'starting_deploy', project: undefined, site: undefined },
+    reads: { ...readsNoRegion, status: 'starting_deploy', project: undefined, site: undefined },
   },
   {
     name: 'in a site of another id and name, and the same slug',
@@ -91,7 +93,7 @@ export const servers: Documented<Server>[] = [
       region: { city: 'São Paulo 74', country: 'Brazil', site: { ...saoPaulo74, facility: 'São Paulo 74', rack_id: 'rack_VLMmAD8EOwop2' } },
       project: { ...project, provisioning_type: 'on_demand', environment: null, billing: {} },
     }),
-    reads: { ...reads, site: saoPaulo74 },
+    reads: { ...reads, site: saoPaulo74, regionNames: ['São Paulo 74', 'Brazil'] },
   },
   {
     name: 'in another site of the same town',
@@ -115,7 +117,12 @@ export const servers: Documented<Server>[] = [
       specs: { cpu: '', disk: '', ram: '', nic: '', gpu: null },
       region: { city: 'Frankfurt 115', country: 'Germany 107', site: { id: 'loc_aNmodjGyqbE8W', name: 'Frankfurt 115', slug: 'FRA96' } },
     }),
-    reads: { ...reads, status: 'unknown', site: { id: 'loc_aNmodjGyqbE8W', name: 'Frankfurt 115', slug: 'FRA96' } },
+    reads: {
+      ...reads,
+      status: 'unknown',
+      site: { id: 'loc_aNmodjGyqbE8W', name: 'Frankfurt 115', slug: 'FRA96' },
+      regionNames: ['Frankfurt 115', 'Germany 107'],
+    },
   },
   {
     name: 'locked, and of another role',
@@ -176,6 +183,7 @@ export const servers: Documented<Server>[] = [
       locked: false,
       project: undefined,
       site: { id: 'sao-paulo-1', name: 'São Paulo 1', slug: 'sao-paulo-1' },
+      regionNames: ['São Paulo', 'BR'],
     },
   },
   {
