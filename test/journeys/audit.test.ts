@@ -55,7 +55,7 @@ test('a whole move is one row, with its steps and the events of the account on d
   expect(steady((await untilShown(world.slack, people.ada, /Requested:/)).text)).toMatchInlineSnapshot(`
     "*“Move 203.0.113.10: web-1 → web-2”*
     Requested: <@U0ADA00001>, (time)  ·  setting \`APPROVERS\`
-    Refused: <@U0ADA00001> tried to approve or reject this request, (time): You requested this, so someone else must approve or reject it. To cancel it, press *Withdraw*.
+    Refused: <@U0ADA00001> tried to approve this request, (time): You requested this, so someone else must approve or reject it. To cancel it, press *Withdraw*.
     Approved: <@U0BEN00001>, (time)  ·  setting \`APPROVERS\`: <!subteam^S0ONCALL01>
     Sent to the account: (time)
     Accepted by the account: (time)  ·  account API: move accepted (202)

@@ -64,6 +64,8 @@ rules:
       `"You aren't an approver of this request. 2 of <!subteam^S0ONCALL01> can approve or reject it."`,
     )
     expect(world.ada.openViews()).toEqual([])
+    // No form was sent, so the audit has only the button.
+    expect((await world.records.audit()).at(-1)).toMatchObject({ act: 'refused', by: people.ada, attempted: 'request-approve' })
     expect(await onlyRequest(world.records)).toMatchObject({ state: 'waiting' })
   })
 
@@ -92,6 +94,7 @@ rules:
     await world.ben.submit()
 
     expect(JSON.stringify(world.ben.topView().view)).toContain("You aren't an approver of this request.")
+    expect((await world.records.audit()).at(-1)).toMatchObject({ act: 'refused', by: people.ben, attempted: 'break-glass' })
     expect(await onlyRequest(world.records)).toMatchObject({ state: 'waiting' })
   })
 })

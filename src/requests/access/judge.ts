@@ -13,6 +13,7 @@ import type { ChangeKind } from '../../domain/policy/change-kind.ts'
 import { rulesOfKind } from '../../domain/policy/find-rules.ts'
 import { approverGroupsOf, type Policy, type PolicyRule } from '../../domain/policy/policy.ts'
 import type { Request } from '../../domain/request/request.ts'
+import type { CardButtonId } from '../messages/buttons.ts'
 import type { Freshness, Standings } from './standings.ts'
 
 /** What a person wants to do. */
@@ -23,8 +24,8 @@ export type Intent =
   | { to: 'request'; kind: ChangeKind }
   | IntentOnRequest
 type IntentOnRequest =
-  | { to: 'decide'; request: Request }
-  | { to: 'break-glass'; request: Request }
+  /** `button`: the id of the button that was pressed, for the audit. One right covers several buttons. */
+  | { to: 'decide' | 'break-glass'; request: Request; button?: CardButtonId }
   /** Have the secret of a request issued. */
   | { to: 'issue'; request: Request }
   | { to: 'withdraw'; request: Request }

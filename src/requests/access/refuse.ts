@@ -9,6 +9,8 @@ import type { NoteOf } from '../store/request-note.ts'
 /** What a person tried: an intent, or the id of a button. */
 interface Attempt {
   to: string
+  /** The id of the button, if several buttons need the same right. */
+  button?: string
   /** The command, click, submission or option load. */
   what?: string
   kind?: string
@@ -35,7 +37,7 @@ export class Denied extends Refusal {
 /** Creates the function that notes a denial in the audit and returns the Refusal for the person. */
 export function createRefuse({ noteRefusal, noteOf, labelOf }: RefuseParts) {
   async function refuse(origin: Origin, attempt: Attempt, denial: Denial): Promise<Refusal> {
-    await noteRefusal(noteFor(origin, attempt, { by: origin.userId, attempted: attempt.to, causes: [denial] }))
+    await noteRefusal(noteFor(origin, attempt, { by: origin.userId, attempted: attempt.button ?? attempt.to, causes: [denial] }))
     return new Denied(denial, labelOf, origin.command)
   }
 

@@ -14,6 +14,7 @@ export const cardButtons = {
   details: 'request-details',
 } as const
 export type CardButton = keyof typeof cardButtons
+export type CardButtonId = (typeof cardButtons)[CardButton]
 
 /** The button that shows the Home tab again. */
 export const refreshHome = 'refresh-home'

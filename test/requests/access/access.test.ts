@@ -96,6 +96,19 @@ describe('a refusal', () => {
     ])
   })
 
+  test.each(['request-approve', 'request-reject'] as const)(
+    'is noted with the button %s, where several need the same right',
+    async (button) => {
+      const { access, noted } = setUp()
+      const dee = { ...ben, userId: 'U0DEE00001' }
+
+      await why(access.authorize(dee, { to: 'decide', request: requestFor(), button }))
+      await why(access.authorize(dee, { to: 'break-glass', request: requestFor(), button }))
+
+      expect(noted.map(({ attempted }) => attempted)).toEqual([button, button])
+    },
+  )
+
   test('is noted also for a command that only reads', async () => {
     const { access, noted } = setUp({ standings: { U0ADA00001: 'guest' } })
 

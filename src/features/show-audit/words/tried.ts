@@ -1,10 +1,10 @@
-import { breakGlassCallbackId, type CardButton, cardButtons, refreshHome } from '../../../requests/messages/buttons.ts'
+import { breakGlassCallbackId, type CardButtonId, cardButtons, refreshHome } from '../../../requests/messages/buttons.ts'
 import { isHelpWord } from '../../../slack/commands/help/show-help.ts'
 
 /**
  * What a person tries with each button of a request, and with each right that a request needs. The request follows: `approve`, `a request`.
  */
-const triedOnRequest: Record<(typeof cardButtons)[CardButton], string> & Record<string, string> = {
+const triedOnRequest: Record<CardButtonId, string> & Record<string, string> = {
   [cardButtons.approve]: 'approve',
   [cardButtons.reject]: 'reject',
   [cardButtons.withdraw]: 'withdraw',

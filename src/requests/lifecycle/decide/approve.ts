@@ -5,6 +5,7 @@ import type { Wake } from '../../../redis/queues.ts'
 import { Refusal } from '../../../slack/errors.ts'
 import type { Access } from '../../access/access.ts'
 import type { Catalog } from '../../catalog.ts'
+import { cardButtons } from '../../messages/buttons.ts'
 import { approvedByYou, changedRecord } from '../../messages/refusals/refusals.ts'
 import type { StepData } from '../../store/step-data.ts'
 import type { Store } from '../../store/store.ts'
@@ -31,7 +32,7 @@ export function createApprove({ signatures, store, access, catalog, steps, wake 
    */
   async function approve(read: Request, origin: Origin, onTaken?: OnTaken): Promise<{ missing: number; needed: number }> {
     refuseRequesterOfDecided(read, origin)
-    const grant = await access.authorize(origin, { to: 'decide', request: read })
+    const grant = await access.authorize(origin, { to: 'decide', request: read, button: cardButtons.approve })
     const decision: Decision = { by: origin.userId, ...grant }
     let request = read
     for (let attempt = 0; attempt < mostTries; attempt += 1) {

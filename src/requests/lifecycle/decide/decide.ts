@@ -4,6 +4,7 @@ import type { RequestSignatures } from '../../../domain/request/request-signatur
 import type { Wake } from '../../../redis/queues.ts'
 import type { Access } from '../../access/access.ts'
 import type { Catalog } from '../../catalog.ts'
+import { cardButtons } from '../../messages/buttons.ts'
 import { createApprove } from './approve.ts'
 import { createBreakGlass } from './break-glass.ts'
 import { createDecisionStep, type DecisionStepParts, type OnTaken, refuseDecision } from './decision-step.ts'
@@ -22,11 +23,11 @@ export function createDecide({ signatures, store, access, catalog, show, wake }:
 
   /** Throws a Refusal if the person may not reject. Checked before the form that asks for the reason. */
   function mayReject(request: Request, origin: Origin): Promise<void> {
-    return refuseDecision(access, request, origin, 'decide')
+    return refuseDecision(access, request, origin, { to: 'decide', button: cardButtons.reject })
   }
 
   async function reject(request: Request, origin: Origin, reason: string): Promise<void> {
-    const grant = await access.authorize(origin, { to: 'decide', request })
+    const grant = await access.authorize(origin, { to: 'decide', request, button: cardButtons.reject })
     const decision = { by: origin.userId, ...grant, reason }
     await steps.takeStep({ request, userId: origin.userId, name: 'reject', data: { set: { decision }, audit: decision } })
   }

@@ -2,6 +2,7 @@ import type { Origin } from '../../../domain/approval/origin.ts'
 import type { Request } from '../../../domain/request/request.ts'
 import { Refusal } from '../../../slack/errors.ts'
 import type { Access } from '../../access/access.ts'
+import type { CardButtonId } from '../../messages/buttons.ts'
 import { tooLate, unknownRequest } from '../../messages/refusals/refusals.ts'
 import type { Show } from '../../outbox/show.ts'
 import type { StepName } from '../../steps.ts'
@@ -63,13 +64,19 @@ export function createDecisionStep({ store, show }: DecisionStepParts) {
 }
 export type DecisionStep = ReturnType<typeof createDecisionStep>
 
+/** The right that a decision needs, and the button that was pressed for it. */
+interface DecisionRight {
+  to: 'decide' | 'break-glass'
+  button: CardButtonId
+}
+
 /**
  * Throws a Refusal if the person may not take a decision. Checked before the form that asks for its reason. If the requester clicks on a decided
  * request, the answer is the outcome, and not that they may not decide it.
  */
-export async function refuseDecision(access: Pick<Access, 'authorize'>, request: Request, origin: Origin, to: 'decide' | 'break-glass') {
+export async function refuseDecision(access: Pick<Access, 'authorize'>, request: Request, origin: Origin, right: DecisionRight) {
   refuseRequesterOfDecided(request, origin)
-  await access.authorize(origin, { to, request })
+  await access.authorize(origin, { ...right, request })
   refuseUnlessWaiting(request, origin.userId)
 }
 

@@ -39,6 +39,7 @@ function startDecide(rule: Partial<PolicyRule> = {}) {
   const outbox = createOutbox({ redis, keys })
   const shown: string[] = []
   const wakeUps: number[] = []
+  const attempted: (string | undefined)[] = []
   const catalog = createCatalog([
     createMoveChange({} as Parameters<typeof createMoveChange>[0]),
     createNewKeyChange({} as Parameters<typeof createNewKeyChange>[0]),
@@ -54,7 +55,7 @@ function startDecide(rule: Partial<PolicyRule> = {}) {
     policy: { rules: [ruleFor({ changes: ['ip.move', 'key.create'], approve: approveBy(1, ben, chiara), ...rule })] },
     homeTeamId: () => 'T0NIMBUS01',
     catalog,
-    noteRefusal: async () => {},
+    noteRefusal: async (note) => void attempted.push(note.attempted),
     noteOf,
   })
   const decide = createDecide({
@@ -80,7 +81,7 @@ function startDecide(rule: Partial<PolicyRule> = {}) {
   const letExpire = ({ id }: Request) => redis.hset(keys.record(id), 'expiresAt', '1')
   const remove = ({ id }: Request) => redis.del(keys.record(id))
   const owed = ({ id }: Request) => outbox.owed(id)
-  return { decide, store, record, now, letExpire, remove, owed, shown, wakeUps }
+  return { decide, store, record, now, letExpire, remove, owed, shown, wakeUps, attempted }
 }
 
 describe('an approval', () => {
@@ -266,6 +267,20 @@ describe('an emergency approval', () => {
     const rejected = await record({}, 'reject')
 
     await expect(decide.breakGlass(rejected, ada, 'web-1 is down')).rejects.toThrow(tooLate(rejected, ada.userId).text)
+  })
+})
+
+describe('a refused attempt', () => {
+  test('is noted with the button, and as an emergency approval only if its form was sent', async () => {
+    const { decide, record, attempted } = startDecide({ breakGlass: true })
+    const request = await record()
+
+    const attempts = [decide.approve, decide.mayReject, decide.mayBreakGlass]
+    for (const attempt of attempts) await expect(attempt(request, ada)).rejects.toThrow()
+    await expect(decide.reject(request, ada, 'not tonight')).rejects.toThrow()
+    await expect(decide.breakGlass(request, ada, 'web-1 is down')).rejects.toThrow()
+
+    expect(attempted).toEqual(['request-approve', 'request-reject', 'request-approve', 'request-reject', 'break-glass'])
   })
 })
 
