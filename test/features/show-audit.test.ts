@@ -644,6 +644,32 @@ describe('words', () => {
     expect(entries.filter(fits).map(({ seq }) => seq)).toEqual(seqs)
   })
 
+  test.each<[words: string[], seqs: number[]]>([
+    [
+      ['ip.move', '<@U0DOV00001>'],
+      [1, 2],
+    ],
+    [['IP.MOVE'], [1, 2, 5]],
+    [['vm.rename'], []],
+    [['key.create'], [4]],
+    [
+      ['approve', 'refused'],
+      [3, 5],
+    ],
+    [['reject'], []],
+    [['request'], [4]],
+  ])('%j also find refused attempts', (words, seqs) => {
+    const attempts = entriesOf(
+      { act: 'refused', by: dov, attempted: 'read', text: 'command ip move', causes: [isGuest] },
+      { act: 'refused', by: dov, attempted: 'read', text: 'click open-move-elastic-ip', causes: [isGuest] },
+      { act: 'refused', by: dov, attempted: 'read', text: 'click request-approve', causes: [isGuest] },
+      { act: 'refused', by: ada, attempted: 'request', kind: 'key.create', causes: [isGuest] },
+      { ...move, act: 'refused', by: ada, attempted: 'request-approve', causes: [notAnApprover] },
+    )
+    const { fits } = readFilter(words, ada, catalog)
+    expect(attempts.filter(fits).map(({ seq }) => seq)).toEqual(seqs)
+  })
+
   test('are shown as mentions and code', () => {
     expect(readFilter(['me', '<@U0BEN00001|ben>', 'ip.move', 'web-2', '`x`'], ada, catalog).shown.text).toMatchInlineSnapshot(
       `"\`me\` @ben \`ip.move\` \`web-2\` \`’x’\`"`,

@@ -3,11 +3,12 @@ import { channelMention, code, joinMrkdwn, type Mrkdwn, mention, mrkdwn, userGro
 import { typedActs, typedWordOf, wordsOfAct } from './words/act-words.ts'
 import { causesInWords, subjectOf, type WordsOfChanges } from './words/entry-words.ts'
 import { attemptWords, whyRefused } from './words/refused.ts'
+import { foundWith } from './words/tried.ts'
 
 export interface Filter {
   /** Whether all words fit the entry. */
   fits: (entry: AuditEntry) => boolean
-  /** The words that may name a resource. */
+  /** The words that are searched as text. They may name a resource. */
   names: string[]
   /** The words as the title shows them. */
   shown: Mrkdwn
@@ -23,7 +24,7 @@ interface Word {
 
 /**
  * Reads the words after the command: people (a mention, or `me`), channels, kinds, acts, ids of requests, and any text of an entry. An
- * entry must fit all words.
+ * entry must fit all words. A kind or an act also finds the refused attempts at it.
  */
 export function readFilter(words: string[], me: string, catalog: WordsOfChanges): Filter {
   const read = words.map((word) => readWord(word, me, catalog))
@@ -49,8 +50,10 @@ function readWord(word: string, me: string, catalog: WordsOfChanges): Word {
   if (mark !== undefined) return { fits: (entry) => namesGroup(entry, id), shown: named('@', userGroupMention(id)) }
   const lower = word.toLowerCase()
   if (lower === 'me') return { fits: ({ by }) => by === me, shown: code(lower) }
-  if (catalog.kinds().includes(lower)) return { fits: ({ kind }) => kind === lower, shown: code(lower) }
-  if (typedActs.has(lower)) return { fits: ({ act }) => act === lower || typedWordOf(act) === lower, shown: code(lower) }
+  const wasTried = (entry: AuditEntry, what: 'kind' | 'action') => foundWith(entry).includes(`${what} ${lower}`)
+  if (catalog.kinds().includes(lower)) return { fits: (entry) => entry.kind === lower || wasTried(entry, 'kind'), shown: code(lower) }
+  if (typedActs.has(lower))
+    return { fits: (entry) => entry.act === lower || typedWordOf(entry.act) === lower || wasTried(entry, 'action'), shown: code(lower) }
   const isIn = matcherOf(lower)
   return { fits: (entry, text) => hasId(entry, word) || isIn(text()), shown: code(word), name: word }
 }

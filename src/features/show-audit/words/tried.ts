@@ -1,3 +1,4 @@
+import type { AuditEntry } from '../../../audit/entry.ts'
 import { breakGlassCallbackId, type CardButtonId, cardButtons, refreshHome } from '../../../requests/messages/buttons.ts'
 import { isHelpWord } from '../../../slack/commands/help/show-help.ts'
 
@@ -92,6 +93,28 @@ const tried: Record<string, string> = {
   'options doctor-picker': 'check the setup',
 }
 
+/**
+ * The kinds and actions that find an attempt, by what was tried. So `/infra audit ip.move` also finds a move that was refused at once. A
+ * line stays when its kind is deleted, because old entries still name it.
+ */
+const foundBy: Record<string, string[]> = {
+  'move an Elastic IP': ['kind ip.move'],
+  'evacuate a server': ['kind ip.evacuate'],
+  'rename a virtual machine': ['kind vm.rename'],
+  'create an API key': ['kind key.create'],
+  'rotate an API key': ['kind key.rotate'],
+  'revoke an API key': ['kind key.revoke'],
+  approve: ['action approve'],
+  reject: ['action reject'],
+  'approve or reject': ['action approve', 'action reject'],
+  'give an emergency approval of': ['action break-glass'],
+  withdraw: ['action withdraw'],
+  undo: ['action undo'],
+  'stop the tracking of': ['action stop-tracking'],
+  'restart the tracking of': ['action track-again'],
+  'stop or restart the tracking of': ['action stop-tracking', 'action track-again'],
+}
+
 /** Returns what somebody tried with a request, without the request: `approve`. Undefined for an unknown button. */
 export function triedWithRequest(attempted: string): string | undefined {
   return Object.hasOwn(triedOnRequest, attempted) ? triedOnRequest[attempted] : undefined
@@ -102,11 +125,27 @@ export function triedWithRequest(attempted: string): string | undefined {
  * and for a name of another version.
  */
 export function triedBy(text: string): string | undefined {
-  const [sort = '', first = ''] = text.split(' ')
-  const name = text.slice(sort.length + 1)
-  const onRequest = sort === 'click' || sort === 'submission' ? triedWithRequest(name) : undefined
+  const onRequest = triedWithCard(text)
   if (onRequest !== undefined) return `${onRequest} a request`
+  const [sort = '', first = ''] = text.split(' ')
   if (sort === 'command' && (first === '' || isHelpWord(first))) return 'read the help'
   const names = sort === 'command' ? [text.toLowerCase(), `command ${first.toLowerCase()}`] : [text]
   return names.map((one) => (Object.hasOwn(tried, one) ? tried[one] : undefined)).find((words) => words !== undefined)
+}
+
+/**
+ * Returns the kinds and actions that find a refused attempt: `kind ip.move`, `action approve`. The person may have been refused before the
+ * request or its kind was read.
+ */
+export function foundWith({ act, attempted, text = '' }: Pick<AuditEntry, 'act' | 'attempted' | 'text'>): string[] {
+  if (act !== 'refused' || attempted === undefined) return []
+  if (attempted === 'request') return ['action request']
+  const what = attempted === 'read' ? (triedWithCard(text) ?? triedBy(text)) : triedWithRequest(attempted)
+  return what !== undefined && Object.hasOwn(foundBy, what) ? (foundBy[what] ?? []) : []
+}
+
+/** Returns what somebody tried with a button of a card or its form, by the text of the entry: `approve` for `click request-approve`. */
+function triedWithCard(text: string): string | undefined {
+  const [, name] = /^(?:click|submission) (.*)$/s.exec(text) ?? []
+  return name === undefined ? undefined : triedWithRequest(name)
 }

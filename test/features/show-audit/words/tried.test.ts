@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest'
-import { triedBy } from '../../../../src/features/show-audit/words/tried.ts'
+import { foundWith, triedBy } from '../../../../src/features/show-audit/words/tried.ts'
 import { createInteractions } from '../../../../src/requests/interactions/interactions.ts'
 import { refreshHome } from '../../../../src/requests/messages/buttons.ts'
+import { catalog } from '../../../requests/catalog-for-test.ts'
 import { unconnectedFeatures } from '../../../sandbox/features.ts'
 
 /** Returns the name of everything that people can do, as an entry of the audit has it. */
@@ -25,6 +26,33 @@ test('the audit has words for every command, button, form, shortcut and picker',
 
   expect(names).toContain('click request-approve')
   expect(names.filter((name) => triedBy(name) === undefined)).toEqual([])
+})
+
+test('every kind of change finds its refused commands, buttons and forms', () => {
+  const found = everyName().flatMap((text) => foundWith({ act: 'refused', attempted: 'read', text }))
+
+  expect(found).toEqual(expect.arrayContaining(catalog.kinds().map((kind) => `kind ${kind}`)))
+})
+
+test.each([
+  ['read', 'command ip move', ['kind ip.move']],
+  ['read', 'click open-evacuate-server', ['kind ip.evacuate']],
+  ['read', 'submission request-reject', ['action reject']],
+  ['read', 'click request-approve', ['action approve']],
+  ['request-approve', undefined, ['action approve']],
+  ['break-glass', undefined, ['action break-glass']],
+  ['decide', undefined, ['action approve', 'action reject']],
+  ['request', undefined, ['action request']],
+  ['read', 'command hlep', []],
+  ['read', undefined, []],
+  ['constructor', undefined, []],
+  [undefined, undefined, []],
+])('a refused attempt to %s "%s" is found by %j', (attempted, text, words) => {
+  expect(foundWith({ act: 'refused', attempted, text })).toEqual(words)
+})
+
+test('an entry that is no refusal is found by its own kind and action only', () => {
+  expect(foundWith({ act: 'approve', attempted: 'request-reject', text: 'command ip move' })).toEqual([])
 })
 
 test.each([
