@@ -880,6 +880,41 @@ describe('the list', () => {
     )
   })
 
+  test.each([
+    [['web-2'], 'a word that can be a name'],
+    [['me', 'approve', 'ada'], 'such a word among others'],
+  ])('of %j says once how to find a person, below the rows: %s', async (words) => {
+    const kept = entriesOf({ ...move, act: 'approve', by: ada, reason: 'as ada asked' })
+    const { rows, notes = [] } = await list(words, {}, kept)
+
+    expect(rows).toHaveLength(1)
+    expect(notes.filter(({ text }) => text.includes('To find a person'))).toEqual([notes.at(-1)])
+    expect(notes.at(-1)?.text).toBe('To find a person, mention them with `@`, or type `me`.')
+  })
+
+  test.each([[['me']], [['ip.move']], [['approve']], [['<@U0ADA00001>']], [['203.0.113.10']], [[]]])(
+    'of %j does not say how to find a person',
+    async (words) => {
+      const listing = await list(words, {}, entriesOf({ ...move, act: 'approve', by: ada }))
+
+      expect(listing.rows).toHaveLength(1)
+      expect(around(listing)).not.toContain('To find a person')
+    },
+  )
+
+  test('says it once where nothing matches', async () => {
+    const { empty, notes = [] } = await list(['nothing-of-the-kind'])
+
+    expect(texts([empty, ...notes]).match(/To find a person/g)).toHaveLength(1)
+  })
+
+  test.each([['2026-11-23'], ['today'], ['Yesterday']])('that is empty for %s says where dates are filtered', async (word) => {
+    expect((await list([word])).empty.text).toBe(
+      `No entry matches \`${word}\`. Dates can't be searched. Leave the date out, and use the filter below the table.`,
+    )
+    expect((await list(['ip.move', word])).empty.text).toContain("Dates can't be searched.")
+  })
+
   test('counts the resources whose events it does not show', async () => {
     const queries: unknown[] = []
     const ids = ['eip_9VMfKLoJbV4mE', 'eip_AVMfKLoJbV4mE', 'eip_BVMfKLoJbV4mE', 'eip_CVMfKLoJbV4mE']
@@ -923,7 +958,8 @@ describe('the list', () => {
     expect(around(found)).toMatchInlineSnapshot(`
       "Audit: 30 requests and 100 events of the account matching \`eip_1GijF7NsZe3bN\`, newest first
       Also searched the account's own events for \`eip_1GijF7NsZe3bN\` since <!date^1795089620^{time} {date_short_pretty}|2026-11-19 12:00 UTC>. Of \`eip_1GijF7NsZe3bN\` only the newest 100.
-      Searched the newest 50 entries, back to <!date^1795176000^{time} {date_short_pretty}|2026-11-20 12:00 UTC>. 1,234 older ones weren't searched. Only the newest are shown, and 20 more match: add words to see them. A request has an entry for each of its steps."
+      Searched the newest 50 entries, back to <!date^1795176000^{time} {date_short_pretty}|2026-11-20 12:00 UTC>. 1,234 older ones weren't searched. Only the newest are shown, and 20 more match: add words to see them. A request has an entry for each of its steps.
+      To find a person, mention them with \`@\`, or type \`me\`."
     `)
   })
 

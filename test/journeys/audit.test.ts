@@ -82,7 +82,8 @@ test('a change that was made outside the bot is marked', async () => {
     by <@U0ADA00001>  ·  approved by <@U0BEN00001>
     1 refused attempt  ·  confirmed by the account
     Also searched the account's own events for \`203.0.113.10\` since (time).
-    Searched all 6 entries, back to (time). A request has an entry for each of its steps."
+    Searched all 6 entries, back to (time). A request has an entry for each of its steps.
+    To find a person, mention them with \`@\`, or type \`me\`."
   `)
 })
 

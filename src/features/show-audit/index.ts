@@ -14,7 +14,7 @@ import type { MatchedEvent } from './account/match-events.ts'
 import { isRequestId, listedRows } from './audit-row.ts'
 import { type Filter, readFilter } from './filter.ts'
 import { type FoundStories, findStories } from './find-stories.ts'
-import { eventsNotes, filterNote, nothing, resourcesLeftOut, searchNotes, title, unreadNotes } from './messages.ts'
+import { eventsNotes, filterNote, nothing, personTip, resourcesLeftOut, searchNotes, title, unreadNotes } from './messages.ts'
 import { createOneAtATime } from './one-at-a-time.ts'
 import { requestDetails } from './request-details.ts'
 import { auditRows, otherEvents } from './rows.ts'
@@ -81,7 +81,8 @@ function create({ audit, accountApi, inventory, store, catalog, linkTo, onDouble
       title: title(counts, filter?.shown),
       ...listedRows(rows),
       empty: nothing(filter),
-      notes: [...notes, ...searchNotes(search)],
+      // Without a row, `nothing` has the tip.
+      notes: [...notes, ...searchNotes(search), ...(filter && rows.length > 0 ? personTip(filter) : [])],
     }
   }
 

@@ -101,11 +101,23 @@ export function title({ requests, others, events }: Counts, filter: Mrkdwn | und
   return mrkdwn`Audit: ${listed}${filter === undefined ? mrkdwn`` : mrkdwn` matching ${filter}`}, newest first`
 }
 
-/** Says that nothing was found. People are in the audit by their ids, so a name that was typed finds nobody. */
+/** Says that nothing was found. The words are compared with texts, which have no dates. */
 export function nothing(filter: Pick<Filter, 'shown' | 'names'> | undefined): Mrkdwn {
   if (filter === undefined) return mrkdwn`The audit has no entries yet.`
-  const ofPerson = filter.names.length > 0 ? mrkdwn` To find a person, mention them with ${code('@')}, or type ${code('me')}.` : mrkdwn``
-  return mrkdwn`No entry matches ${filter.shown}. Use fewer or other words.${ofPerson}`
+  const todo = filter.names.some(isDate)
+    ? mrkdwn`Dates can't be searched. Leave the date out, and use the filter below the table.`
+    : mrkdwn`Use fewer or other words.`
+  return joinMrkdwn([mrkdwn`No entry matches ${filter.shown}.`, todo, ...personTip(filter)], ' ')
+}
+
+/** Says how to find a person, if a word can be a name. People are in the audit by their ids, so a name finds only texts that contain it. */
+export function personTip({ names }: Pick<Filter, 'names'>): Mrkdwn[] {
+  const canBeName = names.some((name) => /\p{L}/u.test(name) && !isDate(name))
+  return canBeName ? [mrkdwn`To find a person, mention them with ${code('@')}, or type ${code('me')}.`] : []
+}
+
+function isDate(word: string): boolean {
+  return /^(\d{4}-\d{2}-\d{2}|today|yesterday)$/i.test(word)
 }
 
 function count(number: number): string {
