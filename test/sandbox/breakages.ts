@@ -88,7 +88,7 @@ async function moveMeanwhile({ accountApi: { world }, requests }: Pick<BreakageP
   const elasticIp = world.elasticIps().findLast(({ id }) => ids.includes(id))
   if (!elasticIp) return 'The account has none of the addresses of the newest open request.'
   const third = world.third(elasticIp.id)
-  world.moveBehindOurBack(elasticIp.id, third.id)
+  world.moveByAnotherPerson(elasticIp.id, third.id)
   return `${elasticIp.address} is on ${third.hostname} now.`
 }
 

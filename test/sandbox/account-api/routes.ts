@@ -1,6 +1,5 @@
 import { type Answer, Refusal, refusal } from './answer.ts'
 import type { AuthorizedRequest } from './authorized-request.ts'
-import { idOf } from './data/ids.ts'
 import type { ApiKeyState, FixedResource } from './data/model.ts'
 import { createApiKey, deleteApiKey, listApiKeys, rotateApiKey, updateApiKey } from './resources/api-keys.ts'
 import { getElasticIp, listElasticIps, moveElasticIp } from './resources/elastic-ips.ts'
@@ -51,15 +50,11 @@ export interface ReceivedRequest {
 
 /** Answers a request: checks its key and its rights, and finds the route. */
 export function createRouter({ world, maxPageSize, filterKnowsDead }: Pick<Account, 'world' | 'maxPageSize' | 'filterKnowsDead'>) {
-  let recorded = 0
   const account: Account = {
     world,
     maxPageSize,
     filterKnowsDead,
-    record(action, { id, name }, { user }) {
-      const author = { ...user, name: user.email.split('@')[0] ?? user.email }
-      world.events.push({ id: idOf('evt', String(++recorded)), action, target: { id, name }, author, createdAt: world.now() })
-    },
+    record: (action, target, { user }) => world.recordEvent(action, target, user),
   }
 
   return function answer({ method, path, query, token, body }: ReceivedRequest): Answer {

@@ -1,4 +1,5 @@
-import type { Data, ElasticIpState, EventState, MoveEnd, MovePhase, ServerState, VirtualMachineState } from './data/model.ts'
+import { idOf } from './data/ids.ts'
+import type { ApiKeyState, Data, ElasticIpState, EventState, MoveEnd, MovePhase, ServerState, VirtualMachineState } from './data/model.ts'
 
 export interface NextMove {
   takesMs?: number
@@ -17,6 +18,9 @@ export interface WorldOptions {
   now: () => number
 }
 
+/** Has access to the account, and is not in Slack. */
+const anotherPerson = { id: idOf('user', 'greta'), email: 'greta.holm@nimbus.example' }
+
 /**
  * The state of the stand-in account, for its routes, and for tests that read it or change it without the bot. It has no timers: a move ends
  * at the first read after its time. Returned objects are copies.
@@ -25,6 +29,7 @@ export function createWorld({ data, moveTakes, movePhases = [{ server: 'target' 
   const events: EventState[] = []
   const planned: NextMove[] = []
   const issuedTokens: string[] = []
+  let recorded = 0
 
   function findElasticIp(id: string): ElasticIpState | undefined {
     const found = data.elasticIps.find((elasticIp) => elasticIp.id === id)
@@ -63,6 +68,17 @@ export function createWorld({ data, moveTakes, movePhases = [{ server: 'target' 
     return phases[Math.min(Math.floor(share * phases.length), phases.length - 1)]
   }
 
+  function recordEvent(action: string, { id, name }: EventState['target'], user: ApiKeyState['user']): void {
+    const author = { ...user, name: user.email.split('@')[0] ?? user.email }
+    events.push({ id: idOf('evt', String(++recorded)), action, target: { id, name }, author, createdAt: now() })
+  }
+
+  function moveBehindOurBack(id: string, serverId: string): void {
+    const elasticIp = liveElasticIp(id)
+    end(elasticIp, 'active')
+    elasticIp.serverId = serverId
+  }
+
   function serverOf(id: string | null): ServerState | undefined {
     return data.servers.find((server) => server.id === id)
   }
@@ -99,6 +115,7 @@ export function createWorld({ data, moveTakes, movePhases = [{ server: 'target' 
     /** The state itself, for the routes and for tests that need more than the functions here. */
     data,
     events,
+    recordEvent,
     /** Every issued token, also of deleted keys. */
     issuedTokens,
     now,
@@ -138,11 +155,12 @@ export function createWorld({ data, moveTakes, movePhases = [{ server: 'target' 
     endMove(id: string, how: MoveEnd = 'active'): void {
       end(liveElasticIp(id), how)
     },
-    /** Moves it like another user of the account. The move is over. */
-    moveBehindOurBack(id: string, serverId: string): void {
-      const elasticIp = liveElasticIp(id)
-      end(elasticIp, 'active')
-      elasticIp.serverId = serverId
+    /** Moves it like another user of the account. The move is over. The account records no event, as if it had lost it. */
+    moveBehindOurBack,
+    /** Moves it in the same way. The account records who did it, and `/infra audit` shows that. */
+    moveByAnotherPerson(id: string, serverId: string): void {
+      moveBehindOurBack(id, serverId)
+      recordEvent('update.elastic_ip', { id, name: liveElasticIp(id).address }, anotherPerson)
     },
     release(id: string): void {
       end(liveElasticIp(id), 'released')
