@@ -1,8 +1,10 @@
 import { expect, test } from 'vitest'
 import type { ApiKey } from '../../src/domain/account/api-key.ts'
 import { uniqueKeyName } from '../../src/domain/account/api-key-name.ts'
+import { phraseText } from '../../src/domain/text/phrase.ts'
 import { chooseKey } from '../../src/features/rotate-revoke-api-key/choose-key.ts'
 import { keyChoiceModal } from '../../src/features/rotate-revoke-api-key/modal.ts'
+import { createRevokeChange } from '../../src/features/rotate-revoke-api-key/revoke.ts'
 import { mrkdwn } from '../../src/slack/text/text.ts'
 
 const keyCalled = (name: string, id: string) => ({ id, name, tokenLastSlice: 'a1b2c' }) as ApiKey
@@ -35,4 +37,24 @@ test('the forms say when the token stops working', () => {
 
   expect(hintOf('rotate')).toContain('After the approval, you press “Rotate key”. The old token stops working then')
   expect(hintOf('revoke')).toContain('Its token stops working as soon as the request is approved.')
+})
+
+test('a key that shares its name is told apart by the end of its token, and approvers are warned', async () => {
+  const list = [
+    { ...keyCalled('grafana read', 'tok_1'), tokenLastSlice: '716c9' },
+    keyCalled(uniqueKeyName('Grafana read', 'U0ADA00001', 'a'.repeat(32)), 'tok_2'),
+    keyCalled('terraform', 'tok_3'),
+  ]
+  const { preflight, describe } = createRevokeChange({ accountApi: { apiKeys: { list: async () => list } } as never, ownLastSlice: 'own' })
+  const shown = async (keyId: string) => {
+    const { facts, warnings = [] } = await preflight({ keyId }, { signal: AbortSignal.timeout(1_000) })
+    return { title: phraseText(describe(facts).title), codes: warnings.map(({ code }) => code) }
+  }
+
+  expect(await shown('tok_1')).toEqual({
+    title: 'Revoke API key “grafana read” (token ends in 716c9)',
+    codes: ['same-name', 'token-stops', 'key-history'],
+  })
+  expect((await shown('tok_2')).codes).toContain('same-name')
+  expect(await shown('tok_3')).toEqual({ title: 'Revoke API key terraform', codes: ['token-stops', 'key-history'] })
 })

@@ -462,7 +462,7 @@ describe('a step', () => {
       Approved by the requester alone (break-glass): <@U0ADA00001>, <!date^1795176002^{time} {date_short_pretty}|2026-11-20 12:00 UTC>  ·  rule “production”: <@U0ADA00001>  ·  reason: \`everything is down\`
       Rejected: <@U0BEN00001>, <!date^1795176003^{time} {date_short_pretty}|2026-11-20 12:00 UTC>  ·  setting \`APPROVERS\`: <!subteam^S0ONCALL01>  ·  reason: \`not tonight, &lt;@U0ADA00001&gt;\`
       Withdrawn: <@U0ADA00001>, <!date^1795176004^{time} {date_short_pretty}|2026-11-20 12:00 UTC>  ·  as the requester
-      Expired: <!date^1795176005^{time} {date_short_pretty}|2026-11-20 12:00 UTC>  ·  Approved, but not used before the deadline.
+      Expired: <!date^1795176005^{time} {date_short_pretty}|2026-11-20 12:00 UTC>  ·  Approved, but the requester didn't press the button before the deadline.
       Not posted: <!date^1795176006^{time} {date_short_pretty}|2026-11-20 12:00 UTC>  ·  Couldn't post the request message: not_in_channel.
       Canceled, because the account had changed: <!date^1795176007^{time} {date_short_pretty}|2026-11-20 12:00 UTC>  ·  It was on web-1 when this was requested, and is on web-3 now.
       Not started, because nothing was sent: <!date^1795176008^{time} {date_short_pretty}|2026-11-20 12:00 UTC>  ·  The account API could not be read for ten minutes.

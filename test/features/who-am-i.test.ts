@@ -137,7 +137,7 @@ describe('the rights of a person', () => {
     expect(rowsOf(words, 'ip.move')).toMatchInlineSnapshot(`
       ":no_entry: *Moving an Elastic IP (Storefront, proj_2RBis9AK23gEc)*  ·  \`ip.move\`
       Request: no  ·  You can't request this here. These requesters can: <@U0ADA00001>. Ask one of them, or the people who run Lockkeeper.
-      Approve: yes  ·  requests of others, rule “production”: <!subteam^S0ONCALL01>  ·  1 approval within 4 h, or an emergency approval (break-glass)
+      Approve: yes  ·  requests of others, rule “production”: <!subteam^S0ONCALL01>  ·  1 approval within 4 h. In an emergency, press Approve on your own request
       :white_check_mark: *Moving an Elastic IP (all other projects)*  ·  \`ip.move\`
       Request: yes  ·  rule “the rest”: every full member can request
       Approve: no  ·  <@U0EVE00001> can  ·  1 approval within 4 h"

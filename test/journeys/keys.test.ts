@@ -75,7 +75,7 @@ describe('a new key', () => {
         "<@U0ADA00001>, approved by <https://nimbus-works.slack.com/team/U0BEN00001|@ben>: “Create API key \`ci-deploy\`”. Press *Create key* above by TIME.",
         ":hourglass_flowing_sand: <@U0ADA00001>, “Create API key \`ci-deploy\`” is approved. Press *Create key* above by TIME (SECONDS left).",
         ":hourglass_flowing_sand: <@U0ADA00001>, “Create API key \`ci-deploy\`” is approved. Press *Create key* above by TIME (SECONDS left).",
-        "<@U0ADA00001> :alarm_clock: *Expired:* “Create API key \`ci-deploy\`”. Approved, but not used before the deadline. Nothing was done.",
+        "<@U0ADA00001> :alarm_clock: *Expired:* “Create API key \`ci-deploy\`”. Approved, but the requester didn't press the button before the deadline. Nothing was done. Still wanted? Press *Request again* above.",
       ]
     `)
     expect(new Set(calls.map((text) => text.includes('<@U0ADA00001>')))).toEqual(new Set([true]))
@@ -234,10 +234,10 @@ describe('a new key', () => {
     const world = await startWorld({ env: { APPROVAL_TTL: '900ms' } })
     const { card } = await approvedKey(world)
 
-    await untilReport(world.slack, card.ts, /Expired.*not used before the deadline/)
+    await untilReport(world.slack, card.ts, /Expired.*didn't press the button before the deadline/)
     await world.ada.click(card, 'Create key')
 
-    await untilShown(world.slack, people.ada, /expired.*not used before the deadline/)
+    await untilShown(world.slack, people.ada, /expired.*didn't press the button before the deadline/)
     expect(writes(world, 'POST')).toEqual([])
   })
 

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { CheckFailed } from '../errors/errors.ts'
 
 const address = z.string()
 /** A server by hostname, or by id if it has no hostname. */
@@ -61,3 +62,9 @@ export const MoveFinding = z.discriminatedUnion('code', [
   z.object({ code: z.literal('moved-by-others'), address, server, isMoving: z.boolean() }),
 ])
 export type MoveFinding = z.infer<typeof MoveFinding>
+
+/** Whether an error is about the Elastic IP alone, so that another server would not help. */
+export function isAboutElasticIp(error: unknown): boolean {
+  const own: MoveFinding['code'][] = ['no-elastic-ip', 'already-moving', 'not-active']
+  return error instanceof CheckFailed && own.some((code) => code === error.finding.code)
+}

@@ -34,7 +34,7 @@ function create({ accountApi, submit, openForm }: CreateApiKeyParts): Feature {
 
   async function run(call: CommandCall): Promise<void> {
     const label = call.args.join(' ')
-    if (!isKeyLabel(label)) throw new UserError(nameRule)
+    if (!isKeyLabel(label)) throw new UserError(`${nameRule} Nothing was requested.`)
     const { origin, deliveryKey } = call.slashCommand
     const input = { name: uniqueKeyName(label, origin.userId, requestIdFor(deliveryKey)), readOnly: true, allowedIps: [] }
     await submitFromCommand({ submit, openForm }, call, { change, input, form: filledForm })

@@ -43,6 +43,11 @@ export function isSwapped(first: string, second: string): boolean {
   return !looksLikeElasticIp(first) && looksLikeElasticIp(second)
 }
 
+/** Whether two Elastic IPs were typed, where one goes. */
+export function areElasticIps(first: string | undefined, second: string): boolean {
+  return first !== undefined && looksLikeElasticIp(first) && looksLikeElasticIp(second)
+}
+
 function looksLikeElasticIp(word: string): boolean {
   return isIP(word.replace(/\/\d{1,3}$/, '')) !== 0 || /^u?eip_\w+$/.test(word) || addressProblem(word) !== undefined
 }

@@ -2,6 +2,7 @@ import type { ModalView } from '@slack/web-api'
 import type { AccountApi } from '../../account-api/client.ts'
 import type { Change } from '../../domain/change/change.ts'
 import { MoveFacts, MoveInput } from '../../domain/elastic-ip-move/elastic-ip-move.ts'
+import { isAboutElasticIp } from '../../domain/elastic-ip-move/findings.ts'
 import { withinOr } from '../../domain/within.ts'
 import type { Filling } from '../../requests/interactions/forms/filled-form.ts'
 import { submitFromForm } from '../../requests/interactions/forms/submit-from-slack.ts'
@@ -77,7 +78,13 @@ export function createMoveForm({ submit, change, accountApi }: MoveFormParts) {
       again,
     )
     if (refused) return refused
-    return submitFromForm(submit, submission, { change, input, reason, blockId: serverBlock, again })
+    return submitFromForm(submit, submission, {
+      change,
+      input,
+      reason,
+      blockId: (error) => (isAboutElasticIp(error) ? moveForm.elasticIp : serverBlock),
+      again,
+    })
   }
 
   return { filledForm, formFor, submitForm }

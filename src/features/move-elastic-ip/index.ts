@@ -10,11 +10,11 @@ import { withSuggestions } from '../../slack/commands/help/unknown-name.ts'
 import { Refusal } from '../../slack/errors.ts'
 import { code, mrkdwn } from '../../slack/text/text.ts'
 import type { Feature, FeatureDefinition } from '../feature.ts'
-import { isSwapped, isWholeMove, readMove } from './arguments.ts'
+import { areElasticIps, isSwapped, isWholeMove, readMove } from './arguments.ts'
 import { createFillMove } from './fill.ts'
 import { createMoveForm } from './form.ts'
 import { fromOf } from './from.ts'
-import { elsewhere, swapped, usage } from './messages.ts'
+import { elsewhere, oneAtATime, swapped, usage } from './messages.ts'
 import { moveForm, moveThis } from './modal.ts'
 import { createMoveThis } from './move-this.ts'
 import { elasticIpChoices } from './pickers.ts'
@@ -43,7 +43,7 @@ function create({ accountApi, inventory, submit, openForm, access }: MoveElastic
     const { command } = origin
     if (elasticIp === undefined || server === undefined || rest.length > 0) {
       const given = [elasticIp, ...(from === undefined ? [] : ['from', from, 'to']), server].filter((word) => word !== undefined)
-      throw new Refusal(usage(command, given, rest))
+      throw new Refusal(server !== undefined && areElasticIps(elasticIp, server) ? oneAtATime(command) : usage(command, given, rest))
     }
     if (isSwapped(elasticIp, server)) throw new Refusal(swapped(command, { args: [server, elasticIp], reason }))
     const search = resolve({ elasticIp, server, from }, { signal: AbortSignal.timeout(8_000) })

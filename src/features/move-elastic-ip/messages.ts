@@ -9,6 +9,11 @@ export function usage(name: string, args: string[], rest: string[]): Mrkdwn {
   return wrongUsage(name, words, rest, { words: 'ip move', args })
 }
 
+/** Refuses a command with several Elastic IPs. */
+export function oneAtATime(name: string): Mrkdwn {
+  return mrkdwn`Nothing was requested. One request moves one Elastic IP. Send a command for each, or move all Elastic IPs of a server with ${code(`${name} evacuate`)}.`
+}
+
 type Corrected = Pick<WholeCommand, 'args' | 'reason'>
 
 /** Says that the server was typed first. `meant`: the command with both in their order. */

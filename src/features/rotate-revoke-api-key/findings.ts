@@ -3,7 +3,7 @@ import { fullAccessFromEverywhere, labelOf } from '../../domain/account/api-key-
 import { type Words, wordsFrom } from '../../domain/change/finding.ts'
 import { RetractedBecause, retractedBecause } from '../../domain/change/retraction.ts'
 import { CheckFailed } from '../../domain/errors/errors.ts'
-import { formatAgo } from '../../domain/text/duration.ts'
+import { formatAge } from '../../domain/text/duration.ts'
 import { type Phrase, person, phrase } from '../../domain/text/phrase.ts'
 
 const between = { before: z.string(), now: z.string() }
@@ -27,6 +27,8 @@ export const KeyFinding = z.discriminatedUnion('code', [
     creator: z.string().optional(),
   }),
   z.object({ code: z.literal('full-access-from-everywhere') }),
+  /** `count`: the number of other keys that people know by this name. */
+  z.object({ code: z.literal('same-name'), name: z.string(), lastSlice: z.string().optional(), count: z.number() }),
 
   z.object({ code: z.literal('token-changed') }),
   z.object({ code: z.literal('key-name-changed'), ...between }),
@@ -52,6 +54,7 @@ const requestNew = 'Request a new key.'
 /** Puts a finding into words: a phrase after *Not checked:* for what stays unchecked, and a sentence for everything else. */
 export function keyWords(finding: KeyFinding): Words {
   if (finding.code === 'key-history') return wordsFrom(historyWords(finding))
+  if (finding.code === 'same-name') return wordsFrom(sameNameWords(finding))
   const next = nextAfter(finding)
   return { why: sentenceOf(finding), ...(next === undefined ? {} : { next }) }
 }
@@ -73,14 +76,26 @@ function nextAfter({ code }: KeyFinding): string | undefined {
 }
 
 function historyWords({ usedAgoMs, ageMs, changedAgoMs, creator }: Extract<KeyFinding, { code: 'key-history' }>): Phrase {
-  const since = changedAgoMs === undefined ? '' : ` since it was last changed or rotated, ${formatAgo(changedAgoMs)}`
-  const used = usedAgoMs === undefined ? [`The account shows no use of it${since}.`] : phrase`Last used ${[formatAgo(usedAgoMs)]}.`
-  const created = ageMs === undefined ? phrase`Created at an unknown time` : phrase`Created ${[formatAgo(ageMs)]}`
   const owner = creator === undefined ? [] : phrase`, for ${person(creator)}`
+  if (usedAgoMs !== undefined && ageMs !== undefined)
+    return phrase`Last used ${[formatAge(usedAgoMs)]} and created ${[before(ageMs)]}${owner}.`
+  const since = changedAgoMs === undefined ? '' : ` since it was last changed or rotated, ${before(changedAgoMs)}`
+  const used = usedAgoMs === undefined ? [`The account shows no use of it${since}.`] : phrase`Last used ${[before(usedAgoMs)]}.`
+  const created = ageMs === undefined ? phrase`Created at an unknown time` : phrase`Created ${[before(ageMs)]}`
   return phrase`${used} ${created}${owner}.`
 }
 
-function sentenceOf(finding: Exclude<KeyFinding, { code: 'key-history' }>): string {
+/** People may read it hours later, so it says what the time counts back from. */
+function before(ms: number): string {
+  return `${formatAge(ms)} before this request`
+}
+
+function sameNameWords({ name, lastSlice, count }: Extract<KeyFinding, { code: 'same-name' }>): Phrase {
+  const own = lastSlice === undefined ? [] : phrase` This one's token ends in ${lastSlice}.`
+  return phrase`${count + 1} API keys are called ${name}.${own}`
+}
+
+function sentenceOf(finding: Exclude<KeyFinding, { code: 'key-history' | 'same-name' }>): string {
   switch (finding.code) {
     case 'no-key':
       return `No API key ${finding.keyId} on the account.`
@@ -95,7 +110,7 @@ function sentenceOf(finding: Exclude<KeyFinding, { code: 'key-history' }>): stri
     case 'token-stops':
       return finding.verb === 'rotate'
         ? 'The old token stops working as soon as the requester presses Rotate key.'
-        : 'The token stops working as soon as this is approved.'
+        : 'The token stops working when the key is revoked, right after the approval.'
     case 'full-access-from-everywhere':
       return fullAccessFromEverywhere
     case 'token-changed':

@@ -1,8 +1,9 @@
 import { z } from 'zod'
-import { findApiKey } from '../../account-api/api-key-lookup.ts'
 import type { AccountApi } from '../../account-api/client.ts'
+import { asFarAsRead, findInList } from '../../account-api/lists/cut-list.ts'
 import type { ApiKey } from '../../domain/account/api-key.ts'
 import { keyPhrase, labelOf, requesterOfKey } from '../../domain/account/api-key-name.ts'
+import { looksSame } from '../../domain/account/namesakes.ts'
 import type { Fact } from '../../domain/change/description.ts'
 import { explainer } from '../../domain/change/finding.ts'
 import type { Preflight, PreflightOptions } from '../../domain/change/preflight.ts'
@@ -22,6 +23,8 @@ export const KeyFacts = z.object({
   readOnly: z.boolean().optional(),
   allowedIps: z.array(z.string()).optional(),
   owner: z.string().optional(),
+  /** Set if other keys have the same name for people. The end of the token then tells them apart. */
+  hasNamesakes: z.literal(true).optional(),
 })
 export type KeyFacts = z.infer<typeof KeyFacts>
 
@@ -35,11 +38,19 @@ export interface KeyChangeParts {
 export function sharedParts({ accountApi: { apiKeys }, ownLastSlice }: KeyChangeParts, verb: 'rotate' | 'revoke') {
   async function preflight({ keyId }: KeyInput, { signal }: PreflightOptions): Promise<Preflight<KeyFacts, KeyInput>> {
     try {
-      const key = await findApiKey(apiKeys, ({ id }) => id === keyId, { signal })
+      const list = apiKeys.list({ signal })
+      const key = await findInList(list, ({ id }) => id === keyId)
       if (!key) refuseKeyChange({ code: 'no-key', keyId })
+      const namesakes = namesakesOf(key, (await asFarAsRead(list)).items)
       if (key.tokenLastSlice === ownLastSlice) refuseKeyChange({ code: 'own-key', verb })
       const unchecked: KeyFinding[] = key.tokenLastSlice === undefined ? [{ code: 'perhaps-own-key', name: key.name ?? keyId }] : []
-      return { facts: toFacts(key), input: { keyId: key.id }, unchecked, warnings: warningsAbout(key, verb, Date.now()), incomplete: false }
+      return {
+        facts: { ...toFacts(key), ...(namesakes > 0 ? { hasNamesakes: true as const } : {}) },
+        input: { keyId: key.id },
+        unchecked,
+        warnings: warningsAbout(key, verb, { namesakes, now: Date.now() }),
+        incomplete: false,
+      }
     } catch (error) {
       if (!isUnanswered(error)) throw error
       const unchecked: KeyFinding[] = [{ code: 'key-unread', keyId }]
@@ -117,9 +128,16 @@ function originsOf({ allowedIps }: KeyFacts): string {
   return allowedIps === undefined ? 'unknown' : allowedIps.length > 0 ? allowedIps.join(', ') : 'any IP'
 }
 
-/** Names the key as people know it: `ci-deploy, for @Ada`. Without a name it is the id. */
-export function keyOf({ keyId, name }: KeyFacts): Phrase {
-  return name === undefined ? phrase`${keyId}` : keyPhrase(name)
+/** Names the key as people know it: `ci-deploy, for @Ada`, or `ci-deploy (token ends in 716c9)` among several. Without a name it is the id. */
+export function keyOf({ keyId, name, lastSlice, hasNamesakes }: KeyFacts): Phrase {
+  if (name === undefined) return phrase`${keyId}`
+  return hasNamesakes && lastSlice !== undefined ? phrase`${keyPhrase(name)} (token ends in ${lastSlice})` : keyPhrase(name)
+}
+
+/** Counts the other keys that people know by the same name. */
+function namesakesOf({ id, name }: ApiKey, keys: ApiKey[]): number {
+  if (name === undefined) return 0
+  return keys.filter((other) => other.id !== id && other.name !== undefined && looksSame(labelOf(other.name), labelOf(name))).length
 }
 
 /** Names the key in plain text: `ci-deploy`. */

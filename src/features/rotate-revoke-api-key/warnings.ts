@@ -1,14 +1,25 @@
 import type { ApiKey } from '../../domain/account/api-key.ts'
-import { requesterOfKey } from '../../domain/account/api-key-name.ts'
+import { labelOf, requesterOfKey } from '../../domain/account/api-key-name.ts'
 import type { KeyFinding } from './findings.ts'
 
 /**
- * Lists what approvers should know about a key: that its token stops working, whether it is in use, its age, its requester, and what its
- * new token could do. `now`: ms since 1970.
+ * Lists what approvers should know about a key: how many others have its name, that its token stops working, whether it is in use, its age, its requester, and what its
+ * new token could do. `namesakes`: the number of those others. `now`: ms since 1970.
  */
-export function warningsAbout(key: ApiKey, verb: 'rotate' | 'revoke', now: number): KeyFinding[] {
+export function warningsAbout(
+  key: ApiKey,
+  verb: 'rotate' | 'revoke',
+  { namesakes, now }: { namesakes: number; now: number },
+): KeyFinding[] {
   const isOpen = key.readOnly === false && key.allowedIps?.length === 0
-  return [tokenStops(verb), historyOf(key, now), ...(verb === 'rotate' && isOpen ? [{ code: 'full-access-from-everywhere' as const }] : [])]
+  return [
+    ...(namesakes > 0 && key.name !== undefined
+      ? [{ code: 'same-name' as const, name: labelOf(key.name), lastSlice: key.tokenLastSlice, count: namesakes }]
+      : []),
+    tokenStops(verb),
+    historyOf(key, now),
+    ...(verb === 'rotate' && isOpen ? [{ code: 'full-access-from-everywhere' as const }] : []),
+  ]
 }
 
 /** Warns approvers that the token stops working, even if the key could not be read. */

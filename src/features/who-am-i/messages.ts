@@ -73,7 +73,7 @@ function rightsIn({ kind, request, rules }: KindRights, labelOf: LabelOf): Right
     mayRequest: ruling.allowed,
     requesting: requestingWords(ruling, labelOf),
     approving: approvingWords(rule, approve, labelOf),
-    terms: termsOf(rule),
+    terms: termsOf(rule, { mayApprove: approve.allowed }),
   }))
   const uncovered = { ...common, change: others, mayRequest: false, requesting: { answer: 'no', why: mrkdwn`No rule covers them.` } }
   return rules.at(-1)?.rule.projects ? [...rights, uncovered] : rights
@@ -102,10 +102,11 @@ function approvingWords(rule: PolicyRule, ruling: Ruling, labelOf: LabelOf): Ans
 }
 
 /** Says how many approvals a request needs, within which time, and whether there is a way without them. */
-function termsOf({ approve, expiresMs, breakGlass, confirm }: PolicyRule): string | undefined {
+function termsOf({ approve, expiresMs, breakGlass, confirm }: PolicyRule, { mayApprove }: { mayApprove: boolean }): string | undefined {
   if (!approve) return undefined
   const needed = approvalsNeeded(approve)
-  const emergency = breakGlass ? ', or an emergency approval (break-glass)' : ''
+  const alone = mayApprove ? 'press Approve on your own request' : 'approvers can approve their own requests'
+  const emergency = breakGlass ? `. In an emergency, ${alone}` : ''
   const confirmed = confirm ? ', each confirmed in a dialog' : ''
   return `${needed} ${needed === 1 ? 'approval' : 'approvals'} within ${formatDuration(expiresMs)}${confirmed}${emergency}`
 }

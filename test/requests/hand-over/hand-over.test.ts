@@ -184,7 +184,7 @@ test('a key that the account API refuses for good ends with what to do instead o
 test('a click after the deadline, before a worker has expired the request, expires it', async () => {
   const { press, taken, shown, ephemerals } = approvedKey({ steps: { issue: ['expired'] } })
   await expect(press()).rejects.toThrowErrorMatchingInlineSnapshot(
-    `[Refusal: This expired. Approved, but not used before the deadline. Nothing was done.]`,
+    `[Refusal: This expired. Approved, but the requester didn't press the button before the deadline. Nothing was done.]`,
   )
   expect(taken.map(({ name, to }) => ({ name, to }))).toEqual([
     { name: 'issue', to: 'starting' },

@@ -431,6 +431,7 @@ describe('an unknown command', () => {
     [['ipmove'], '`/infra ip move`'],
     [['ip move'], '`/infra ip move`'],
     [['vm', 'renmae', 'web-1', 'web-2'], '`/infra vm rename web-1 web-2`'],
+    [['move', 'ip', '203.0.113.10', 'web-2'], '`/infra ip move 203.0.113.10 web-2`'],
     [['rename', 'web-1', 'web-2'], '`/infra vm rename web-1 web-2`'],
     [['list'], '`/infra ip list`'],
     [['move'], '`/infra ip move` or `/infra moves`'],

@@ -43,7 +43,7 @@ export function createHistory({ signatures, store }: HistoryParts) {
     const [own, ofOthers] = await Promise.all([read([resource]), read(others)])
     const found = [
       ...own.map((last) => lastChangeOf(last, now, [subject])),
-      ...ofOthers.map((last) => lastChangeOf(last, now, namesOf(last, others, names))).filter(isRecent),
+      ...ofOthers.map((last) => lastChangeOf(last, now, namesOf(last, others, { subject, names }))).filter(isRecent),
     ]
     return found.toSorted((a, b) => a.agoMs - b.agoMs)[0]
   }
@@ -58,8 +58,8 @@ export function createHistory({ signatures, store }: HistoryParts) {
   }
 }
 
-/** Names those of the resources that an earlier request changed. */
-function namesOf(last: Request, resources: string[], names: ToChange['names']): string[] {
+/** Names those of the resources that an earlier request changed. One without a name of its own, such as the name of a key, is the subject. */
+function namesOf(last: Request, resources: string[], { subject, names }: Pick<ToChange, 'subject' | 'names'>): string[] {
   const changed = new Set(resourcesOf(last))
-  return resources.filter((each) => changed.has(each)).map((each) => names.get(each) ?? each)
+  return [...new Set(resources.filter((each) => changed.has(each)).map((each) => names.get(each) ?? subject))]
 }

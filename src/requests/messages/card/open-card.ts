@@ -101,9 +101,9 @@ export function openText(view: CardView): Mrkdwn[] {
   const { description, environment } = view
   return [
     mrkdwn`${prefixOf(environment)}${plainPhrase(description.title)}`,
-    statusLine(view),
     // A notification on a phone shows the beginning only.
     ...checksInWords(view),
+    statusLine(view),
     ...approvalsInWords(view),
     ...contentInWords(view),
     smallPrint(view),

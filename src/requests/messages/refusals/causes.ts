@@ -127,7 +127,7 @@ function commonWords(finding: CommonFinding): Words {
         why: 'Lockkeeper was suspended before it sent the request. Nothing was changed.',
       }
     case 'not-used':
-      return { why: 'Approved, but not used before the deadline.' }
+      return { why: "Approved, but the requester didn't press the button before the deadline." }
     case 'not-posted':
       return { why: `Couldn't post the request message: ${finding.error}.` }
     case 'alert-resolved':

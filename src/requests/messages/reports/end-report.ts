@@ -47,7 +47,7 @@ export function endSentence({ request, description, done, ending, items, showAct
     case 'voided':
       return mrkdwn`:large_orange_circle: *Canceled:* ${what}. The account changed since the request. Nothing was done. ${why} ${next ?? stillWanted}`
     case 'expired':
-      if (why.text !== '') return mrkdwn`:alarm_clock: *Expired:* ${what}. ${why} Nothing was done.`
+      if (why.text !== '') return mrkdwn`:alarm_clock: *Expired:* ${what}. ${why} Nothing was done. ${next ?? stillWanted}`
       return mrkdwn`:alarm_clock: *Expired:* ${what} wasn't approved before the deadline. Nothing was done. ${stillWanted}`
     case 'rejected':
       return request.decision?.by

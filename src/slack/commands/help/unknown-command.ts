@@ -13,7 +13,12 @@ export function unknownCommand(commands: Command[], words: string[], name: strin
     return mrkdwn`${asTyped(typedWords(words))} needs one more word:\n${joinMrkdwn(choices, '\n')}`
   }
   const known = commands.map((command) => command.words)
-  const near = suggestCommands([...known, 'help'], words)
+  // If the first word is right, probably only the second one is mistyped.
+  const inGroup = suggestCommands(
+    group.map((command) => command.words),
+    words,
+  )
+  const near = inGroup.length > 0 ? inGroup : suggestCommands([...known, 'help'], words)
   const ofGroup = group.length > 0 ? group.map((command) => ({ command: command.words, typed: 2 })) : suggestGroup(known, words)
   return notACommand(words, fitting(commands, near.length > 0 ? near : ofGroup, words), name)
 }

@@ -23,7 +23,9 @@ export function wholeCommand(name: string, { words, args, reason }: WholeCommand
 
 /** Suggests whole commands in place of what was typed. */
 export function didYouMean(name: string, meant: WholeCommand[]): Mrkdwn {
-  return mrkdwn`Did you mean ${alternatives(meant.map((one) => wholeCommand(name, one)))}?`
+  // `keys` with the argument `create` reads like `keys create`.
+  const distinct = new Map(meant.map((one) => wholeCommand(name, one)).map((whole) => [whole.text, whole]))
+  return mrkdwn`Did you mean ${alternatives([...distinct.values()])}?`
 }
 
 /** Writes an argument as it can be typed: a mention by its name, and a name with spaces in quotes. */

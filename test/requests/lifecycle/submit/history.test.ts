@@ -85,3 +85,16 @@ test('a repeated request that expired or was withdrawn says nothing about the ch
   expect(await changesBefore({}, { repeated: of('withdrawn') })).toEqual([])
   expect(await changesBefore({}, { repeated: of('rejected'), changed: 'earlier' })).toEqual([])
 })
+
+test('what has no name of its own, such as the name of a new key, is named as the subject', async () => {
+  const find = createHistory({
+    signatures: { verifyRecord: () => 'genuine' },
+    store: {
+      lastChangesOf: async (resources) =>
+        resources.includes('api_key_label:ci') ? [{ ...ended('key', hour), resource: 'api_key_label:ci' }] : [],
+    },
+  })
+  const key = { resource: 'api_key:new', subject: 'ci', others: ['api_key_label:ci'], names: new Map(), itemNames: new Map() }
+
+  expect(await find(requestedAt, key, {})).toMatchObject([{ code: 'last-change', names: ['ci'] }])
+})

@@ -195,6 +195,7 @@ describe('findings in words', () => {
       { code: 'key-history' },
       { code: 'key-history', ageMs: 86_400_000, changedAgoMs: 600_000 },
       { code: 'full-access-from-everywhere' },
+      { code: 'same-name', name: 'ci-deploy', lastSlice: 'a1b2c', count: 1 },
       { code: 'token-changed' },
       { code: 'key-name-changed', before: 'ci-deploy', now: 'ci' },
       { code: 'access-changed', before: 'read-only access', now: 'full access' },
@@ -212,11 +213,12 @@ describe('findings in words', () => {
       whether ci-deploy is Lockkeeper's own key (the account API doesn't show the end of its token)
       whether API key tok_1 exists and isn't Lockkeeper's own (the account API didn't answer)
       The old token stops working as soon as the requester presses Rotate key.
-      The token stops working as soon as this is approved.
-      Last used 5 minutes ago. Created 1 day ago, for U0ADA00001.
+      The token stops working when the key is revoked, right after the approval.
+      Last used 5 minutes and created 1 day before this request, for U0ADA00001.
       The account shows no use of it. Created at an unknown time.
-      The account shows no use of it since it was last changed or rotated, 10 minutes ago. Created 1 day ago.
+      The account shows no use of it since it was last changed or rotated, 10 minutes before this request. Created 1 day before this request.
       The key gives full access from any IP.
+      2 API keys are called ci-deploy. This one's token ends in a1b2c.
       Another change rotated the key after this was requested.
       The key was called ci-deploy when this was requested, and is called ci now.
       The key's access was read-only access when this was requested, and is full access now.
@@ -272,7 +274,7 @@ describe('findings in words', () => {
       The policy now requires approval for it. Nothing was sent or changed.
       No policy rule covers it anymore. Nothing was sent or changed. → The people who run Lockkeeper can add a rule.
       Lockkeeper was suspended before it sent the request. Nothing was changed.
-      Approved, but not used before the deadline.
+      Approved, but the requester didn't press the button before the deadline.
       Couldn't post the request message: is_archived.
       The alert resolved. Nothing was done.
       whether enough people can approve it (Slack didn't return the members of the user group)
