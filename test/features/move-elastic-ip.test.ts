@@ -1,8 +1,14 @@
 import { describe, expect, test } from 'vitest'
 import { checkMove } from '../../src/domain/elastic-ip-move/check.ts'
+import type { MoveFinding } from '../../src/domain/elastic-ip-move/findings.ts'
+import { moveWords } from '../../src/domain/elastic-ip-move/words.ts'
+import { CheckFailed } from '../../src/domain/errors/errors.ts'
 import { phrase, phraseText } from '../../src/domain/text/phrase.ts'
+import { createMoveForm } from '../../src/features/move-elastic-ip/form.ts'
+import { moveForm } from '../../src/features/move-elastic-ip/modal.ts'
 import { chooseServer } from '../../src/moves/find-server.ts'
 import { describeMove } from '../../src/moves/move-change.ts'
+import type { Submission } from '../../src/slack/commands/handlers.ts'
 import { billing, elasticIpFor, ids, serverFor } from '../domain/account-objects.ts'
 
 const input = { elasticIpId: ids.elasticIp, serverId: ids.web2 }
@@ -55,5 +61,25 @@ describe('a server by its hostname', () => {
     const many = Array.from({ length: 12 }, (_, index) => serverFor({ id: `sv_${index}` }))
     expect(() => chooseServer('web-2', many, undefined)).toThrow(/sv_9 \(Storefront, ASH\) and 2 more\. Use the id/)
     expect(() => chooseServer('web-9', [], undefined)).toThrowErrorMatchingInlineSnapshot(`[UnknownName: No server web-9.]`)
+  })
+})
+
+describe('the form of a move', () => {
+  const refusedBy = async (finding: MoveFinding) => {
+    const form = createMoveForm({
+      submit: () => Promise.reject(new CheckFailed(finding, moveWords(finding))),
+      change: {} as never,
+      accountApi: {} as never,
+    })
+    const origin = { teamId: 'T1', channelId: 'C1', userId: 'U1', command: '/infra' }
+    const values = { [moveForm.elasticIp]: ids.elasticIp, server: ids.web2 }
+    const answer = await form.submitForm({ values, chosen: {}, origin, metadata: '{}', deliveryKey: 'd1' } as unknown as Submission)
+    return answer.is === 'refused' ? Object.keys(answer.problems) : []
+  }
+
+  test('shows a problem of the Elastic IP at its field, because another server would not help', async () => {
+    const address = '203.0.113.104'
+    expect(await refusedBy({ code: 'not-active', address, status: 'releasing' })).toEqual([moveForm.elasticIp])
+    expect(await refusedBy({ code: 'already-there', address, server: 'web-2' })).not.toEqual([moveForm.elasticIp])
   })
 })

@@ -77,11 +77,16 @@ describe('the preflight of a rename', () => {
 describe('a new name that another virtual machine already has', () => {
   const others = ['WEB-eu-1', 'web\u200b-eu-1', 'web-eu-2'].map((name, index) => ({ ...machine, id: `vm_${index}`, name }))
 
-  const amongAll = (items: VirtualMachine[]) => namesakesAmong({ items, cut: undefined }, input).warnings
+  const amongAll = (items: VirtualMachine[]) => namesakesAmong({ items, cut: undefined }, { ...input, oldName: 'web-1' }).warnings
 
   test('is found by the name that people see', () => {
     expect(amongAll([machine, ...others]).map(inWords)).toEqual(['2 other virtual machines (vm_0, vm_1) are already called web-eu-1.'])
     expect(amongAll([{ ...machine, name: 'web-eu-1' }])).toEqual([])
+  })
+
+  test('is found for the old name as well, because approvers could mistake one machine for the other', () => {
+    const twin = { ...machine, id: 'vm_7' }
+    expect(amongAll([machine, twin]).map(inWords)).toEqual(['Another virtual machine (vm_7) is also called web-1.'])
   })
 
   function preflightOf(list: () => Promise<VirtualMachine[]>, forRequest: boolean) {

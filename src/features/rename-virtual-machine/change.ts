@@ -49,7 +49,11 @@ export function createRenameChange(accountApi: Pick<AccountApi, 'virtualMachines
       ])
       const { unchecked, ...checked } = checkRename(input, machine)
       if (!forRequest) return { ...checked, unchecked }
-      const namesakes = namesakesAmong(machines, { virtualMachineId: machine?.id ?? virtualMachineId, name: input.name })
+      const namesakes = namesakesAmong(machines, {
+        virtualMachineId: machine?.id ?? virtualMachineId,
+        oldName: machine?.name,
+        name: input.name,
+      })
       return { ...checked, unchecked: [...unchecked, ...namesakes.unchecked], warnings: namesakes.warnings }
     },
     differences: differencesOf,

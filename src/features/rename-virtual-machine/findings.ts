@@ -19,6 +19,8 @@ export const RenameFinding = z.discriminatedUnion('code', [
 
   /** `count`: how many other virtual machines have the new name. `others`: the ids of up to three of them. */
   z.object({ code: z.literal('name-taken'), name: z.string(), others: z.array(z.string()), count: z.number() }),
+  /** The same for the old name. */
+  z.object({ code: z.literal('name-shared'), name: z.string(), others: z.array(z.string()), count: z.number() }),
 
   z.object({ code: z.literal('id-changed'), before: z.string(), now: z.string() }),
   z.object({ code: z.literal('name-changed'), before: z.string(), now: z.string() }),
@@ -71,6 +73,8 @@ function sentenceOf(finding: Exclude<RenameFinding, { code: 'not-a-hostname' }>)
       return phrase`whether another virtual machine is called ${finding.name} (couldn't read all virtual machines)`
     case 'name-taken':
       return phrase`${namesakesAre(finding, { one: 'virtual machine', many: 'virtual machines' })} already called ${finding.name}.`
+    case 'name-shared':
+      return phrase`${namesakesAre(finding, { one: 'virtual machine', many: 'virtual machines' })} also called ${finding.name}.`
     case 'id-changed':
       return phrase`This was requested as ${finding.before}, but the account API shows it as ${finding.now}. Request it again with that id.`
     case 'name-changed':

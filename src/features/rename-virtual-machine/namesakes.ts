@@ -21,14 +21,23 @@ export function readMachines(
   )
 }
 
-/** Finds the other virtual machines whose name looks the same as the new one. `unchecked`: there may be others. */
+/** The names of a virtual machine, before and after its rename. */
+interface Names {
+  virtualMachineId: string
+  oldName: string | undefined
+  name: string
+}
+
+/** Finds the other virtual machines whose name looks the same as the new one or the old one. `unchecked`: there may be others. */
 export function namesakesAmong(
   read: ReadList<VirtualMachine> | undefined,
-  { virtualMachineId, name }: { virtualMachineId: string; name: string },
+  { virtualMachineId, oldName, name }: Names,
 ): { unchecked: RenameFinding[]; warnings: RenameFinding[] } {
   const named = (read?.items ?? []).map((machine) => ({ id: machine.id, name: machine.name ?? '' }))
+  const shared = oldName === undefined ? undefined : findNamesakes(oldName, named, virtualMachineId)
+  const warnings: RenameFinding[] = oldName !== undefined && shared ? [{ code: 'name-shared', name: oldName, ...shared }] : []
   const found = findNamesakes(name, named, virtualMachineId)
-  if (found) return { unchecked: [], warnings: [{ code: 'name-taken', name, ...found }] }
+  if (found) return { unchecked: [], warnings: [...warnings, { code: 'name-taken', name, ...found }] }
   const isWhole = read !== undefined && read.cut === undefined
-  return { unchecked: isWhole ? [] : [{ code: 'names-not-compared', name }], warnings: [] }
+  return { unchecked: isWhole ? [] : [{ code: 'names-not-compared', name }], warnings }
 }

@@ -133,6 +133,7 @@ describe('findings in words', () => {
       { code: 'names-not-compared', name: 'web-2' },
       { code: 'name-taken', name: 'web-2', others: ['vm_9'], count: 1 },
       { code: 'name-taken', name: 'web-2', others: ['vm_7', 'vm_8', 'vm_9'], count: 4 },
+      { code: 'name-shared', name: 'web-1', others: ['vm_7'], count: 1 },
       { code: 'id-changed', before: 'VM_1', now: 'vm_1' },
       { code: 'name-changed', ...between },
       { code: 'project-changed', before: 'Storefront', now: 'Billing' },
@@ -150,6 +151,7 @@ describe('findings in words', () => {
       whether another virtual machine is called web-2 (couldn't read all virtual machines)
       Another virtual machine (vm_9) is already called web-2.
       4 other virtual machines (vm_7, vm_8, vm_9 …) are already called web-2.
+      Another virtual machine (vm_7) is also called web-1.
       This was requested as VM_1, but the account API shows it as vm_1. Request it again with that id.
       It was called web-1 when this was requested, and is called web-3 now.
       It was in project Storefront when this was requested, and is in Billing now.
