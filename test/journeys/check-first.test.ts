@@ -92,8 +92,8 @@ describe('what approvers should check first', () => {
     await world.ada.command('/infra keys rotate "laptop of ada"', { channel: ops })
     const card = await untilCard(world.slack, /needs approval from/)
 
-    expect(card.text.match(/Check first: .*/)?.[0].replace(/Created .*? ago/, 'Created TIME ago')).toMatchInlineSnapshot(
-      `"Check first: The old token stops working as soon as the requester presses Rotate key. The account shows no use of it. Created TIME ago. The key gives full access from any IP."`,
+    expect(card.text.match(/Check first: .*/)?.[0].replace(/Created .*? before/, 'Created TIME before')).toMatchInlineSnapshot(
+      `"Check first: The old token stops working as soon as the requester presses Rotate key. The account shows no use of it. Created TIME before this request. The key gives full access from any IP."`,
     )
   })
 

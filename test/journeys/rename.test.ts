@@ -152,7 +152,7 @@ describe('several machines with one name', () => {
 
     const card = await untilCard(world.slack, /needs approval from/)
     expect(card.text).toContain(second.id)
-    expect(card.text).toContain(`Another virtual machine (${first.id}) is also called preview-1.`)
+    expect(card.text).toContain(`Another virtual machine (\`${first.id}\`) is also called \`preview-1\`.`)
     expect(JSON.stringify(choice.blocks)).toContain(JSON.stringify(button))
     const replaced = await untilShown(world.slack, people.ada, /Request posted/)
     expect(replaced.ts).toBe(choice.ts)
