@@ -1,8 +1,7 @@
-import type { ElasticIp } from '../domain/account/elastic-ip.ts'
 import type { ReportSkipped } from './lists/resource-kind.ts'
 import { apiKeysResource } from './resources/api-keys.ts'
 import { baselinesResource } from './resources/baselines.ts'
-import { elasticIpsResource } from './resources/elastic-ips.ts'
+import { type ElasticIpReads, elasticIpsResource } from './resources/elastic-ips.ts'
 import { eventsResource } from './resources/events.ts'
 import { plansResource } from './resources/plans.ts'
 import { serversResource } from './resources/servers.ts'
@@ -12,8 +11,8 @@ import { createHttp, type HttpOptions } from './transport/http.ts'
 export interface AccountApiOptions extends HttpOptions {
   /** Called when items of a list did not fit the schema and were left out. */
   onSkipped?: ReportSkipped
-  /** Called with every complete list of Elastic IPs. */
-  onElasticIps?: (all: ElasticIp[]) => void
+  /** Gets the Elastic IPs that were read. */
+  elasticIpReads?: ElasticIpReads
 }
 
 /**
@@ -25,11 +24,11 @@ export interface AccountApiOptions extends HttpOptions {
  * - ApiUnreachableError: no answer came. `requestSent` says whether the request may have been carried out.
  * - UserError: the id is impossible. Nothing was sent.
  */
-export function createAccountApi({ onSkipped = () => {}, onElasticIps = () => {}, ...options }: AccountApiOptions) {
+export function createAccountApi({ onSkipped = () => {}, elasticIpReads, ...options }: AccountApiOptions) {
   const http = createHttp(options)
 
   return {
-    elasticIps: elasticIpsResource(http, onSkipped, onElasticIps),
+    elasticIps: elasticIpsResource(http, onSkipped, elasticIpReads),
     servers: serversResource(http, onSkipped),
     virtualMachines: virtualMachinesResource(http, onSkipped),
     plans: plansResource(http, onSkipped),

@@ -23,15 +23,17 @@ describe('what has changed since the approval of a move', patience, () => {
     )
   }
 
-  /** Returns the pairs of values of each member that both reads show and that differs. */
+  /** Returns the pairs of values of each member that both reads show and that differs, and the server that only the later read shows. */
   function visibleChanges(then: MoveObjects, now: MoveObjects): [string, string][][] {
     const servers = [then, now].map(({ elasticIp }) => member(elasticIp, 'attributes', 'server')) as [Show, Show]
+    const shownServer = servers[1]('id') === undefined ? undefined : (servers[1]('hostname') ?? servers[1]('id'))
     const addresses = [then, now].map(({ elasticIp }) => shown(elasticIp, 'attributes', 'address'))
     const projects = [projectOf(then), projectOf(now)] as const
     const slugs = projects.map((show) => show('slug')?.toLowerCase())
     const differ = (shows: readonly [Show, Show]) => pairs(...shows, ['id']).length > 0
     return [
       ...(differ(servers) ? [pairs(...servers, ['hostname', 'id'])] : []),
+      ...(servers[0]('id') === undefined && shownServer !== undefined ? [[[shownServer, shownServer] as [string, string]]] : []),
       ...(addresses[0] && addresses[1] && bare(addresses[0]) !== bare(addresses[1])
         ? [[[addresses[0], addresses[1]] as [string, string]]]
         : []),
@@ -41,7 +43,7 @@ describe('what has changed since the approval of a move', patience, () => {
 
   const active = anElasticIp.map((wire) => ({ ...wire, attributes: { ...(wire.attributes as Wire), status: 'active' } }))
 
-  test('is reported with both values exactly if both reads show a member and it differs', async () => {
+  test('is reported with both values exactly if both reads show a member and it differs, or if only the later one shows a server', async () => {
     let reported = 0
     await fc.assert(
       fc.asyncProperty(active, active, aServer, fc.option(aServer, { nil: undefined }), async (one, two, target, other) => {

@@ -92,8 +92,9 @@ async function moveMeanwhile({ accountApi: { world }, requests }: Pick<BreakageP
   return `${elasticIp.address} is on ${third.hostname} now.`
 }
 
+/** What is approved and not sent yet keeps its times, because its approvals are signed with theirs. A key waits for its requester instead. */
 async function skipHours({ open, shiftTimes }: BreakageParts['requests']): Promise<string> {
-  const waiting = (await open()).filter(({ state }) => state === 'waiting' || state === 'approved')
+  const waiting = (await open()).filter(({ state, kind }) => state === 'waiting' || (state === 'approved' && kind.startsWith('key.')))
   for (const request of waiting) await shiftTimes(request, skippedHours * 3_600_000)
   if (waiting.length === 0) return 'No request is open. Request a change first.'
   return waiting.length === 1

@@ -41,7 +41,17 @@ interface ElasticIpFilter extends CallOptions {
   firstPageOnly?: boolean | undefined
 }
 
-export function elasticIpsResource(http: Http, reportSkipped: ReportSkipped, onComplete: (all: ElasticIp[]) => void = () => {}) {
+/** Who else gets what was read: every complete list, and every Elastic IP that was read by itself. */
+export interface ElasticIpReads {
+  onComplete?: (all: ElasticIp[]) => void
+  onOne?: (one: ElasticIp) => void
+}
+
+export function elasticIpsResource(
+  http: Http,
+  reportSkipped: ReportSkipped,
+  { onComplete = () => {}, onOne = () => {} }: ElasticIpReads = {},
+) {
   return {
     /**
      * Lists Elastic IPs, page by page (vendor's OpenAPI document, "GET /elastic_ips"; not in the interface specification 2023-06-01).
@@ -61,7 +71,15 @@ export function elasticIpsResource(http: Http, reportSkipped: ReportSkipped, onC
      * Throws ApiError (404: no such Elastic IP), ApiContractError, ApiUnreachableError, and UserError for an impossible id.
      */
     async get(id: string, { signal }: CallOptions = {}): Promise<ElasticIp> {
-      return http.call({ operation: 'elasticIps.get', method: 'GET', path: pathTo('/elastic_ips', id), signal, read: elasticIp.one })
+      const found = await http.call({
+        operation: 'elasticIps.get',
+        method: 'GET',
+        path: pathTo('/elastic_ips', id),
+        signal,
+        read: elasticIp.one,
+      })
+      onOne(found)
+      return found
     },
 
     /**

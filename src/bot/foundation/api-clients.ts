@@ -1,8 +1,8 @@
 import type { Logger } from '@slack/bolt'
 import { WebClient } from '@slack/web-api'
 import { createAccountApi } from '../../account-api/client.ts'
+import type { ElasticIpReads } from '../../account-api/resources/elastic-ips.ts'
 import type { Config } from '../../config/config.ts'
-import type { ElasticIp } from '../../domain/account/elastic-ip.ts'
 import { slackLogger } from '../../ops/log/slack-logger.ts'
 import { webClientOptions } from '../../slack/receive/app.ts'
 import { createNaming } from '../../slack/text/naming.ts'
@@ -16,10 +16,10 @@ import { createSlackIdentity } from './slack-identity.ts'
 import type { Telemetry } from './telemetry.ts'
 
 /** Creates the clients of Slack and of the account API. Sends nothing yet. */
-export function createApiClients({ slack, infra, opsChannel }: Config, telemetry: Telemetry, onElasticIps: (all: ElasticIp[]) => void) {
+export function createApiClients({ slack, infra, opsChannel }: Config, telemetry: Telemetry, elasticIpReads: ElasticIpReads) {
   return {
     slack: createSlackClients(slack, opsChannel, telemetry),
-    accountApi: createMeasuredAccountApi(infra, telemetry, onElasticIps),
+    accountApi: createMeasuredAccountApi(infra, telemetry, elasticIpReads),
     /** The last characters of Lockkeeper's own API key, by which it is recognized in a list of keys. */
     ownLastSlice: infra.key.reveal().slice(-5),
   }
@@ -51,12 +51,12 @@ function createSlackClients(
 function createMeasuredAccountApi(
   { url, key }: Config['infra'],
   { log, lines, metrics, tracing }: Telemetry,
-  onElasticIps: (all: ElasticIp[]) => void,
+  elasticIpReads: ElasticIpReads,
 ) {
   return createAccountApi({
     baseUrl: url,
     key,
-    onElasticIps,
+    elasticIpReads,
     onCall: (call) => {
       const { operation, attempt, status, ms } = call
       metrics.apiCall(operation, status, ms)

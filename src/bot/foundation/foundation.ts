@@ -5,6 +5,7 @@ import { settleWithin } from '../../domain/within.ts'
 import { createAuditLog } from '../../ops/log/audit-log.ts'
 import type { Log } from '../../ops/log/log.ts'
 import { createAssignments } from '../../redis/assignments/assignments.ts'
+import { createNoteSoon } from '../../redis/assignments/note-soon.ts'
 import { assignmentsRefused } from '../../requests/messages/operator-notices.ts'
 import { createApiClients } from './api-clients.ts'
 import { createOperatorNotifier } from './operator-notifier.ts'
@@ -28,7 +29,10 @@ export function createFoundation(config: Config, { log, printAudit = createAudit
   const redis = createRedisConnections(config, telemetry)
   const keyring = createKeyring(config.signingSecrets, { purpose: 'assignments', prefix: config.redis.prefix })
   const onAssignmentsLost = telemetry.errorReports.of('jobs')
-  const clients = createApiClients(config, telemetry, (all) => void assignments.note(all).catch(onAssignmentsLost))
+  const clients = createApiClients(config, telemetry, {
+    onComplete: (all) => void assignments.note(all).catch(onAssignmentsLost),
+    onOne: createNoteSoon({ note: (seen) => assignments.note(seen), onError: onAssignmentsLost }),
+  })
   const opsChannel = createOpsChannel({
     channelId: config.opsChannel,
     membership: clients.slack.setupProbe.membership,

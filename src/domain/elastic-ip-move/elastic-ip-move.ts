@@ -25,8 +25,8 @@ export const MoveFacts = z.object({
 export type MoveFacts = z.infer<typeof MoveFacts>
 
 /**
- * Finds what has changed since the approval. Compares only what both reads show. A missing server is no difference: the account shows none
- * while the assigned server is not active, which is when addresses are moved. The sites are not compared, because the preflight check has
+ * Finds what has changed since the approval. Compares only what both reads show. A server that is no longer shown is no difference: the
+ * account shows none while the assigned server is not active, which is when addresses are moved. One that is shown again is: the address is alive. The sites are not compared, because the preflight check has
  * just compared them again. A change of names alone is no difference.
  */
 export function moveDifferences(approved: MoveFacts, now: MoveFacts): MoveFinding[] {
@@ -43,6 +43,7 @@ export function moveDifferences(approved: MoveFacts, now: MoveFacts): MoveFindin
     const [then, today] = distinctLabels(hostOf(approved.from), hostOf(now.from), ['name'])
     differences.push({ code: 'server-changed', address, before: then, now: today })
   }
+  if (approved.showsNoServer && !approved.from && now.from) differences.push({ code: 'server-shown', address, now: now.from.name })
   if (approved.address && now.address && !sameAddress(approved.address, now.address)) {
     differences.push({ code: 'address-changed', before: approved.address, now: now.address })
   }

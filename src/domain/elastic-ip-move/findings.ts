@@ -48,6 +48,8 @@ export const MoveFinding = z.discriminatedUnion('code', [
 
   z.object({ code: z.literal('id-changed'), ...between }),
   z.object({ code: z.literal('server-changed'), address, ...between }),
+  /** The account showed no server at the request, and shows one now. */
+  z.object({ code: z.literal('server-shown'), address, now: server }),
   z.object({ code: z.literal('address-changed'), ...between }),
   z.object({ code: z.literal('project-changed'), ...between }),
 

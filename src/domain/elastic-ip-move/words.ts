@@ -83,6 +83,8 @@ function sentenceOf(finding: MoveFinding): Phrase {
       return phrase`This was requested as ${finding.before}, but the account API shows it as ${finding.now}. Request it again with that id.`
     case 'server-changed':
       return phrase`${finding.address} was on ${finding.before} when this was requested, and is on ${finding.now} now.`
+    case 'server-shown':
+      return phrase`The account showed no server for ${finding.address} when this was requested. It is on ${finding.now} now.`
     case 'address-changed':
       return phrase`The Elastic IP's address was ${finding.before} when this was requested, and is ${finding.now} now.`
     case 'project-changed':

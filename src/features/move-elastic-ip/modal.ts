@@ -5,6 +5,7 @@ import { input } from '../../slack/blocks/inputs.ts'
 import { modal } from '../../slack/blocks/modal.ts'
 import { externalSelect } from '../../slack/blocks/selects.ts'
 import type { Values } from '../../slack/commands/handlers.ts'
+import { readMetadata } from '../../slack/receive/metadata.ts'
 import type { Mrkdwn } from '../../slack/text/text.ts'
 import { fromOf, offeredWords } from './from.ts'
 
@@ -46,7 +47,7 @@ export function moveModal({ metadata, elasticIp, server, serverBlock = moveForm.
   const from = fromOf(metadata)
   return modal({
     callbackId: moveForm.callbackId,
-    title: moveForm.title,
+    title: readMetadata(metadata)?.undoes ? 'Move back' : moveForm.title,
     submit: 'Request approval',
     metadata,
     blocks: [

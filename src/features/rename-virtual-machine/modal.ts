@@ -4,6 +4,7 @@ import { problemBlocks } from '../../slack/blocks/blocks.ts'
 import { input, plainTextInput } from '../../slack/blocks/inputs.ts'
 import { modal } from '../../slack/blocks/modal.ts'
 import { externalSelect } from '../../slack/blocks/selects.ts'
+import { readMetadata } from '../../slack/receive/metadata.ts'
 import type { Mrkdwn } from '../../slack/text/text.ts'
 
 export const renameForm = {
@@ -25,7 +26,7 @@ interface RenameFormView {
 export function renameModal({ metadata, virtualMachine, newName, reason, problem }: RenameFormView): ModalView {
   return modal({
     callbackId: renameForm.callbackId,
-    title: renameForm.title,
+    title: readMetadata(metadata)?.undoes ? 'Rename back' : renameForm.title,
     submit: 'Request approval',
     metadata,
     blocks: [

@@ -87,6 +87,15 @@ describe('a difference since the approval', () => {
     ).toEqual([])
   })
 
+  test('is a server that the account shows again, because the address is alive', () => {
+    const { from, ...hidden } = approved
+    expect(moveDifferences({ ...hidden, showsNoServer: true }, approved)).toEqual([
+      { code: 'server-shown', address: '203.0.113.10', now: 'web-1' },
+    ])
+    expect(moveDifferences(approved, { ...hidden, showsNoServer: true })).toEqual([])
+    expect(moveDifferences({ ...hidden, showsNoServer: true }, { ...hidden, showsNoServer: true })).toEqual([])
+  })
+
   test('is not a member that one of the two reads does not show', () => {
     const bare = without('from', 'address', 'project', 'site')
     expect(moveDifferences(approved, bare)).toEqual([])

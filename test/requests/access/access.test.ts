@@ -210,7 +210,7 @@ describe('a step that only the requester may take', () => {
 
     expect(await setUp().access.authorize(ada, own)).toEqual({ via: 'requester' })
     expect(await why(setUp().access.authorize(ben, own))).toBe(
-      'Only <@U0ADA00001>, who requested this, can withdraw it. An approver can reject it.',
+      'Only <@U0ADA00001>, who requested this, can withdraw it. Before the approval, an approver can reject it.',
     )
     expect(await why(asGuest.access.authorize(ada, own))).toMatch(/^Guests can't/)
   })

@@ -56,7 +56,7 @@ describe("a machine's request", () => {
 
     expect(words.map(({ text }) => text).join('\n')).toMatchInlineSnapshot(`
       "The alert that requested this has resolved. No change made.
-      Nothing was requested, because Alertmanager has an open request for \`203.0.113.10\` in <#C0OPS00001>: “Move \`203.0.113.10\`: \`web-1\` → \`web-2\`” (waiting for approval). Wait until it ends, or have it withdrawn or rejected.
+      Nothing was requested, because Alertmanager has an open request for \`203.0.113.10\` in <#C0OPS00001>: “Move \`203.0.113.10\`: \`web-1\` → \`web-2\`” (waiting for approval). Have it approved or rejected there, or wait until it ends.
       Not enough approvers: rule “failover” needs 2. Nothing was requested. The people who run Lockkeeper can add active members to the rule.
       An alert requested this, so nobody can approve it alone."
     `)

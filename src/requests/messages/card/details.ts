@@ -1,4 +1,5 @@
 import type { KnownBlock } from '@slack/web-api'
+import type { Request } from '../../../domain/request/request.ts'
 import { context, wholeSection } from '../../../slack/blocks/blocks.ts'
 import { message } from '../../../slack/blocks/message.ts'
 import { code, exactTime, joinMrkdwn, type Mrkdwn, mention, mrkdwn } from '../../../slack/text/text.ts'
@@ -36,10 +37,10 @@ export function detailsBlocks(view: CardView): KnownBlock[] {
 /** Lists what happened, in the order of time. */
 function timeline({ request }: CardView): Mrkdwn[] {
   const isSeveral = (request.items ?? []).length > 1
-  const { sentAt, acceptedAt, lateAt, endedAt, stoppedBy, pauses, state } = request
+  const { sentAt, lateAt, endedAt, stoppedBy, pauses, state } = request
   const events = [
     { time: sentAt, what: 'Sent to the account API' },
-    { time: acceptedAt, what: isSeveral ? 'First accepted by the account API' : 'Accepted by the account API' },
+    { time: acceptedAtOf(request), what: isSeveral ? 'First accepted by the account API' : 'Accepted by the account API' },
     { time: lateAt, what: 'Reported as late' },
     ...pauses.flatMap((pause) => [
       { time: pause.stoppedAt, what: by('Tracking stopped', pause.stoppedBy) },
@@ -50,6 +51,13 @@ function timeline({ request }: CardView): Mrkdwn[] {
   const known = events.flatMap(({ time, what }) => (time === undefined ? [] : [{ time, what }]))
   const inOrder = known.toSorted((one, other) => one.time - other.time)
   return [...history({ request }, exactTime), ...inOrder.map(({ time, what }) => mrkdwn`${what}, ${exactTime(time)}`)]
+}
+
+/** Returns when the account API accepted the first write. A request with items is tracked before that. */
+function acceptedAtOf({ acceptedAt, items }: Request): number | undefined {
+  if (!items) return acceptedAt
+  const times = items.flatMap((item) => item.acceptedAt ?? [])
+  return times.length > 0 ? Math.min(...times) : undefined
 }
 
 function by(what: string, userId: string | undefined): Mrkdwn {

@@ -71,7 +71,7 @@ export function contentBlocks(view: CardView): KnownBlock[] {
     ...reasonBlocks('Reason', request.reason),
     ...reasonBlocks(emergencyLabel, emergencyReason(request)),
     ...fields(description.facts.map(factField)),
-    ...itemBlocks(view.items, { hasBegun: request.items !== undefined }),
+    ...itemBlocks(view.items, shownItems(request)),
   ]
 }
 
@@ -86,8 +86,12 @@ export function contentInWords(view: CardView): Mrkdwn[] {
     ...description.facts.map(
       ({ label, value, detail, isPerson }) => mrkdwn`${label}: ${isPerson ? mention(value) : value}${detail ? ` (${detail})` : ''}`,
     ),
-    ...(view.items.length > 0 ? [itemLines(view.items, { hasBegun: request.items !== undefined })] : []),
+    ...(view.items.length > 0 ? [itemLines(view.items, shownItems(request))] : []),
   ]
+}
+
+function shownItems({ items, state }: Request) {
+  return { hasBegun: items !== undefined, isTracked: state !== 'untracked' }
 }
 
 export const emergencyLabel = 'Reason for the emergency approval'
@@ -125,7 +129,7 @@ function smallPrint(view: CardView): Mrkdwn {
 }
 
 export function idWords({ label, value, detail }: Fact): Mrkdwn {
-  return detail ? mrkdwn`${label} ${code(value)}, ${code(detail)}` : mrkdwn`${label} ${code(value)}`
+  return detail ? mrkdwn`${label} ${code(value)} (its own address ${code(detail)})` : mrkdwn`${label} ${code(value)}`
 }
 
 function factField({ label, value, detail, isPerson }: Fact): Mrkdwn {

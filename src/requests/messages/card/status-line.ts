@@ -34,7 +34,8 @@ export function statusLine({ request, description, items, rule, handoverLabel, i
   }
 }
 
-const waitsForAccount = "Waiting for the account API, which isn't answering. Nothing has changed yet."
+const waitsForAccount =
+  "Waiting for the account API, which isn't answering. Nothing has changed yet. It starts when the account API answers."
 
 /**
  * `@Ada needs approval from @oncall by 6:07 AM today (4 h after the request).` The duration says what it counts from, because Slack keeps

@@ -45,7 +45,11 @@ export function otherIsOpen(holder: Request, { viewerId, subject, link: address,
   const isOwn = userId === viewerId
   const who = isOwn ? mrkdwn`you have` : mrkdwn`${mention(userId)} has`
   const where = address === undefined ? [] : [mrkdwn`${link(address, 'Open it')}.`]
-  const then = isOwn ? 'Wait until it ends, or withdraw it.' : `Wait until it ends, or have it withdrawn or rejected.`
+  const then = isOwn
+    ? 'Wait until it ends, or withdraw it.'
+    : holder.state === 'waiting'
+      ? 'Have it approved or rejected there, or wait until it ends.'
+      : 'Wait until it ends.'
   const requested = phraseWords(withoutOwner(title, userId))
   const what = mrkdwn`Nothing was requested, because ${who} an open request for ${code(subject)} in ${channelMention(channelId)}: “${requested}” (${stateWords(holder)}).`
   return joinMrkdwn([what, ...where, mrkdwn`${then}`], ' ')

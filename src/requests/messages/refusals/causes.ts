@@ -89,6 +89,9 @@ export function phraseOf({ why, phrase }: Words): Phrase {
   return phrase ?? (why === '' ? [] : [why])
 }
 
+/** The next step where somebody may have changed Redis: requesting the same again would hide it. */
+const tellOperators = 'Tell the people who run Lockkeeper before you request it again.'
+
 function commonWords(finding: CommonFinding): Words {
   switch (finding.code) {
     case 'api-refused':
@@ -104,17 +107,24 @@ function commonWords(finding: CommonFinding): Words {
     case 'record-changed':
       return {
         why: 'Its record in Redis no longer matches what was approved. Nothing was sent or changed. Someone may have changed Redis.',
+        next: tellOperators,
       }
     case 'record-unverified':
       return { why: "Its record in Redis doesn't match what was requested. Someone may have changed Redis." }
     case 'unknown-key':
       return { why: "The request was signed with a key that Lockkeeper doesn't have. Nothing was sent or changed." }
     case 'approvals-not-genuine':
-      return { why: "Its approvals in Redis aren't genuine. Nothing was sent or changed. Someone may have changed Redis." }
+      return {
+        why: "Its approvals in Redis aren't genuine. Nothing was sent or changed. Someone may have changed Redis.",
+        next: tellOperators,
+      }
     case 'already-sent':
-      return { why: 'The audit shows that it was sent before. Nothing was sent again. Someone may have changed Redis.' }
+      return {
+        why: 'The audit shows that it was sent before. Nothing was sent again. Someone may have changed Redis.',
+        next: tellOperators,
+      }
     case 'already-ended':
-      return { why: 'The audit shows that it had already ended. Nothing was sent. Someone may have changed Redis.' }
+      return { why: 'The audit shows that it had already ended. Nothing was sent. Someone may have changed Redis.', next: tellOperators }
     case 'approval-needed-now':
       return { why: 'The policy now requires approval for it. Nothing was sent or changed.' }
     case 'rule-gone':

@@ -70,7 +70,7 @@ export function denialWords(denial: Denial, labelOf: LabelOf, command = ''): Mrk
     case 'only-requester-may-issue':
       return mrkdwn`Only ${mention(denial.requester)}, who requested this token, can create it.`
     case 'only-requester-may-withdraw':
-      return mrkdwn`Only ${mention(denial.requester)}, who requested this, can withdraw it. An approver can reject it.`
+      return mrkdwn`Only ${mention(denial.requester)}, who requested this, can withdraw it. Before the approval, an approver can reject it.`
     case 'only-requester-may-break-glass':
       if (denial.requester === alertsRequester) return mrkdwn`An alert requested this, so nobody can approve it alone.`
       return mrkdwn`Only ${mention(denial.requester)}, who requested this, can approve it alone.`

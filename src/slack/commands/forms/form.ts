@@ -12,7 +12,9 @@ export function createFormOpener(messenger: Pick<Messenger, 'openView' | 'update
   return async function openForm(triggerId: string, view: ModalView, allow: () => Promise<ModalView | undefined>): Promise<void> {
     const opened = await messenger.openView(triggerId, view)
     if (opened.is !== 'opened')
-      throw new Refusal(mrkdwn`Slack didn't open the form in time. Nothing was done. Try again, or add the arguments to the command.`)
+      throw new Refusal(
+        mrkdwn`Slack didn't open the form in time. Nothing was done. Press the button again, or send the command again. A whole command needs no form.`,
+      )
     try {
       const filled = await allow()
       if (filled) await messenger.updateView(opened.viewId, filled)

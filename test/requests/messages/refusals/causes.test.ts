@@ -68,6 +68,7 @@ describe('findings in words', () => {
       { code: 'hidden-characters', serverId: 'sv_2' },
       { code: 'id-changed', before: 'EIP_1', now: 'eip_1' },
       { code: 'server-changed', address, ...between },
+      { code: 'server-shown', address, now: 'web-1' },
       { code: 'address-changed', before: address, now: '203.0.113.11' },
       { code: 'project-changed', before: 'Storefront', now: 'Billing' },
       { code: 'assigned-to-server-not-on', server, status: 'off' },
@@ -108,6 +109,7 @@ describe('findings in words', () => {
       The name of server sv_2 contains characters that cannot be seen. Compare its id.
       This was requested as EIP_1, but the account API shows it as eip_1. Request it again with that id.
       203.0.113.10 was on web-1 when this was requested, and is on web-3 now.
+      The account showed no server for 203.0.113.10 when this was requested. It is on web-1 now.
       The Elastic IP's address was 203.0.113.10 when this was requested, and is 203.0.113.11 now.
       It was in project Storefront when this was requested, and is in Billing now.
       web-2 has status off. The address doesn't answer until the server is on.
@@ -267,12 +269,12 @@ describe('findings in words', () => {
       Couldn't read the account for 10 minutes after the approval. Nothing was sent or changed.
       Couldn't read the account for 10 minutes after the approval. Nothing was sent or changed. The account API rejects Lockkeeper's API key (401). The people who run Lockkeeper must set a valid INFRA_API_KEY.
       Approved, but not sent before the deadline. Nothing was changed.
-      Its record in Redis no longer matches what was approved. Nothing was sent or changed. Someone may have changed Redis.
+      Its record in Redis no longer matches what was approved. Nothing was sent or changed. Someone may have changed Redis. → Tell the people who run Lockkeeper before you request it again.
       Its record in Redis doesn't match what was requested. Someone may have changed Redis.
       The request was signed with a key that Lockkeeper doesn't have. Nothing was sent or changed.
-      Its approvals in Redis aren't genuine. Nothing was sent or changed. Someone may have changed Redis.
-      The audit shows that it was sent before. Nothing was sent again. Someone may have changed Redis.
-      The audit shows that it had already ended. Nothing was sent. Someone may have changed Redis.
+      Its approvals in Redis aren't genuine. Nothing was sent or changed. Someone may have changed Redis. → Tell the people who run Lockkeeper before you request it again.
+      The audit shows that it was sent before. Nothing was sent again. Someone may have changed Redis. → Tell the people who run Lockkeeper before you request it again.
+      The audit shows that it had already ended. Nothing was sent. Someone may have changed Redis. → Tell the people who run Lockkeeper before you request it again.
       The policy now requires approval for it. Nothing was sent or changed.
       No policy rule covers it anymore. Nothing was sent or changed. → The people who run Lockkeeper can add a rule.
       Lockkeeper was suspended before it sent the request. Nothing was changed.

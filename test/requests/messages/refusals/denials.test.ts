@@ -69,7 +69,7 @@ describe('a denial in words', () => {
       own-request: You requested this, so someone else must approve or reject it. To cancel it, press *Withdraw*.
       rule-gone: No policy rule covers this request anymore, so nobody can approve it. The requester can withdraw it and request it again.
       only-requester-may-issue: Only <@U0ADA00001>, who requested this token, can create it.
-      only-requester-may-withdraw: Only <@U0ADA00001>, who requested this, can withdraw it. An approver can reject it.
+      only-requester-may-withdraw: Only <@U0ADA00001>, who requested this, can withdraw it. Before the approval, an approver can reject it.
       only-requester-may-break-glass: Only <@U0ADA00001>, who requested this, can approve it alone.
       stale-card: This button isn't on the request message. Nothing was done. Use the request message.
       foreign-button: This button was made for another request, or it was changed. Nothing was done. Use the request message.
