@@ -159,7 +159,7 @@ describe('after the end', () => {
       Reason: \`web-2 is slow\`
       Project: Storefront
       Site: ASH
-      Elastic IP \`eip_2BJYBkPZR5x1t\`  ·  From \`sv_3yuLZoyuzy2cj\`  ·  To \`sv_TU8nZb2v5QZal\`, \`198.51.100.21\`  ·  Request \`ID\`"
+      Elastic IP \`eip_2BJYBkPZR5x1t\`  ·  From \`sv_3yuLZoyuzy2cj\`  ·  To \`sv_TU8nZb2v5QZal\` (its own address \`198.51.100.21\`)  ·  Request \`ID\`"
     `)
     expect(world.accountApi.world.elasticIp(elasticIp.id)?.serverId).toBe(elasticIp.serverId)
     expect(writesOf(world)).toHaveLength(2)

@@ -27,7 +27,7 @@ describe('a firing alert', () => {
       Project: Storefront
       Site: ASH
       •  \`203.0.113.10\`  eip_2BJYBkPZR5x1t
-      From \`sv_TU8nZb2v5QZal\`  ·  To \`sv_3yuLZoyuzy2cj\`, \`198.51.100.22\`  ·  Request \`ID\`
+      From \`sv_TU8nZb2v5QZal\`  ·  To \`sv_3yuLZoyuzy2cj\` (its own address \`198.51.100.22\`)  ·  Request \`ID\`
       Alert \`NodeDown\`, <http://prometheus.example.com:9090/graph?g0.expr=up+%3D%3D+0&amp;g0.tab=1|open it> (\`prometheus.example.com:9090\`)
       The policy chose the target. For another one, reject this and run \`/infra evacuate web-1\`."
     `)

@@ -49,7 +49,7 @@ rules:
       2 of 3 approvals: <@U0BEN00001>, <@U0CHI00001>
       Project: Storefront
       Site: ASH
-      Elastic IP \`eip_2BJYBkPZR5x1t\`  ·  From \`sv_TU8nZb2v5QZal\`  ·  To \`sv_3yuLZoyuzy2cj\`, \`198.51.100.22\`  ·  Request \`ID\`"
+      Elastic IP \`eip_2BJYBkPZR5x1t\`  ·  From \`sv_TU8nZb2v5QZal\`  ·  To \`sv_3yuLZoyuzy2cj\` (its own address \`198.51.100.22\`)  ·  Request \`ID\`"
     `)
     expect(JSON.stringify(counted.blocks)).toContain(`*2 of 3 approvals*: <@${people.ben}>`)
     const done = await untilCard(world.slack, /\*Done/)

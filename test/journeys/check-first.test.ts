@@ -132,7 +132,7 @@ describe('the details of a finished request', () => {
       Sent to the account API, TIME
       Accepted by the account API, TIME
       Ended, TIME
-      Elastic IP \`eip_2BJYBkPZR5x1t\`  ·  From \`sv_TU8nZb2v5QZal\`  ·  To \`sv_3yuLZoyuzy2cj\`, \`198.51.100.22\`  ·  By setting \`APPROVERS\`  ·  Request ID"
+      Elastic IP \`eip_2BJYBkPZR5x1t\`  ·  From \`sv_TU8nZb2v5QZal\`  ·  To \`sv_3yuLZoyuzy2cj\` (its own address \`198.51.100.22\`)  ·  By setting \`APPROVERS\`  ·  Request ID"
     `)
     expect(world.slack.messages(ops).filter(({ text }) => text.includes('By setting'))).toEqual([])
   })

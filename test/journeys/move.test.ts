@@ -329,7 +329,7 @@ describe('a request that cannot be made', () => {
 
     const { text } = await untilShown(world.slack, people.ben, /open request/)
     expect(text.replace(/\/p\d+\|/, '/p…|')).toMatchInlineSnapshot(
-      `"Nothing was requested, because <@U0ADA00001> has an open request for \`203.0.113.10\` in <#C0OPS00001>: “Move \`203.0.113.10\`: \`web-1\` → \`web-2\`” (waiting for approval). <https://nimbus-works.slack.com/archives/C0OPS00001/p…|Open it>. Wait until it ends, or have it withdrawn or rejected."`,
+      `"Nothing was requested, because <@U0ADA00001> has an open request for \`203.0.113.10\` in <#C0OPS00001>: “Move \`203.0.113.10\`: \`web-1\` → \`web-2\`” (waiting for approval). <https://nimbus-works.slack.com/archives/C0OPS00001/p…|Open it>. Have it approved or rejected there, or wait until it ends."`,
     )
     expect(world.slack.messages(ops)).toHaveLength(1)
   })
