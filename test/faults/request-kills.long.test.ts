@@ -191,6 +191,8 @@ describe('a bot that is killed right before and right after each step of a reque
       'expire-approved',
       // faults/evacuation-kills
       'begin',
+      // As `note-undone`, by the same code.
+      'note-retried',
       // Of keys.
       'fail-begun',
       // One step each, as the correction to done is.

@@ -187,7 +187,7 @@ describe('the list of plans', () => {
 
     expect(notesOf(['l40s'])).toMatchInlineSnapshot(`
       [
-        "Prices in USD, the lowest of the sites shown. To sort by price per vCPU, type \`/infra plans cheapest\`; per GiB of memory, \`/infra plans cheapest-gb\`.",
+        "Prices in USD, the lowest of the sites shown. To sort by price per vCPU, type \`/infra plans l40s cheapest\`; per GiB of memory, \`/infra plans l40s cheapest-gb\`.",
         "The account API doesn't say how many GPUs a plan has.",
       ]
     `)

@@ -81,7 +81,7 @@ describe('an evacuation', () => {
     const report = await untilReport(world.slack, card.ts, /Partly done/)
 
     expect(report.text).toContain('(3 Elastic IPs)”. 2 of 3 moved.')
-    expect(report.text).toContain('Press *Retry the rest* or *Move back* above.')
+    expect(report.text).toContain('Above, you can press *Retry the rest*, or *Move back* to undo what was moved.')
     expect(JSON.stringify(report.blocks)).toMatch(/203\.0\.113\.11` {2}failed\. .*422/)
     const failed = await untilCard(world.slack, /\*Partly done\*/)
     expect(failed.text).toContain(`:red_circle: \`${own[1]?.address}\`  failed`)
@@ -97,6 +97,8 @@ describe('an evacuation', () => {
     await world.ben.click(rest, 'Approve')
     await untilReport(world.slack, rest.ts, /Done/)
     expect(serverOf(world, own[1]?.id ?? '')).toBe(target)
+    const retried = await untilCard(world.slack, /The rest was done by <http[^|]+\|request [0-9a-f]{8}>/)
+    expect([retried.ts, JSON.stringify(retried.blocks).includes('Retry the rest')]).toEqual([card.ts, false])
 
     await world.ada.click(failed, 'Move back')
     const form = await world.slack.until(() => world.ada.topView())

@@ -16,6 +16,7 @@ const decisions: Record<StepName, Decision | undefined> = {
   'withdraw-resolved': 'withdraw',
   'note-resolved': undefined,
   'note-undone': undefined,
+  'note-retried': undefined,
   expire: 'expire',
   'expire-approved': 'expire',
   'remind-half': undefined,

@@ -4,7 +4,7 @@ import type { Missing } from '../../domain/errors/missing.ts'
 import { cutNotes } from '../../slack/blocks/cut-note.ts'
 import { filteredTitle, mostRows, noneFits, otherWords, sitesInList, unlisted } from '../../slack/blocks/filtered-listing.ts'
 import type { Listing } from '../../slack/blocks/listing.ts'
-import { didYouMean } from '../../slack/commands/help/whole-command.ts'
+import { didYouMean, wholeCommand } from '../../slack/commands/help/whole-command.ts'
 import { itemRows } from '../../slack/lists/columns.ts'
 import { type Details, detailsOf, idFact } from '../../slack/lists/details.ts'
 import { code, type Mrkdwn, mrkdwn } from '../../slack/text/text.ts'
@@ -36,11 +36,19 @@ export function planListing(plans: Plan[], { words, name }: Asked, missing: Miss
     empty: plans.length === 0 ? mrkdwn`The account API lists no plans.` : noneMatch(plans, query, name),
     notes: [
       ...cutNotes(missing, plans.length, words),
-      mrkdwn`Prices in ${query.currency}, the lowest of the sites ${query.inStockOnly ? 'in stock' : 'shown'}. To sort by price per vCPU, type ${code(`${name} plans cheapest`)}; per GiB of memory, ${code(`${name} plans cheapest-gb`)}.`,
+      ...(offers.length > 0 ? [pricesNote(query, { words, name })] : []),
       ...(offers.some(({ plan }) => plan.specs.gpu) ? [mrkdwn`The account API doesn't say how many GPUs a plan has.`] : []),
       ...unlisted(offers.length),
     ],
   }
+}
+
+/** Says which prices are shown and, where the list is sorted by them, how to sort it otherwise. The commands keep what was typed. */
+function pricesNote({ currency, inStockOnly, measure }: PlanQuery, { words, name }: Asked): Mrkdwn {
+  const prices = mrkdwn`Prices in ${currency}, the lowest of the sites ${inStockOnly ? 'in stock' : 'shown'}.`
+  if (measure !== 'plan') return prices
+  const sorted = (by: string) => wholeCommand(name, { words: 'plans', args: [...words, by] })
+  return mrkdwn`${prices} To sort by price per vCPU, type ${sorted('cheapest')}; per GiB of memory, ${sorted('cheapest-gb')}.`
 }
 
 const plansOnly = { one: 'plan', many: 'plans' }

@@ -7,11 +7,17 @@ export interface LinkedRequest {
   link?: string | undefined
 }
 
-/** The other requests that a request belongs to: those that it undoes or repeats, and the one that undid it. */
+/** A later request. `isWhole`: it left nothing to undo, or nothing to retry. */
+export interface LinkedLater extends LinkedRequest {
+  isWhole: boolean
+}
+
+/** The other requests that a request belongs to: those that it undoes or repeats, and those that undid it or did its rest. */
 export interface RelatedRequests {
   undoes?: LinkedRequest | undefined
   repeats?: LinkedRequest | undefined
-  undoneBy?: (LinkedRequest & { isWhole: boolean }) | undefined
+  undoneBy?: LinkedLater | undefined
+  retriedBy?: LinkedLater | undefined
 }
 
 /** Says which requests it undoes and repeats, and which undid it, with links to their messages. Empty if there are none. */
@@ -28,10 +34,11 @@ export function relatedSentences(related: RelatedRequests): Mrkdwn[] {
 }
 
 /** Says the same without full stops, for the small print. `isUnsent`: the request ended before anything was sent. */
-export function relatedWords({ undoes, repeats, undoneBy }: RelatedRequests, { isUnsent = false } = {}): Mrkdwn[] {
+export function relatedWords({ undoes, repeats, undoneBy, retriedBy }: RelatedRequests, { isUnsent = false } = {}): Mrkdwn[] {
   return [
     ...(undoes ? [mrkdwn`${isUnsent ? 'Was to undo' : 'Undoes'} ${requestLink(undoes)}`] : []),
     ...(repeats ? [mrkdwn`Repeats ${requestLink(repeats)}`] : []),
+    ...(retriedBy ? [mrkdwn`${retriedBy.isWhole ? 'The rest was done' : 'A part of the rest was done'} by ${requestLink(retriedBy)}`] : []),
     ...(undoneBy ? [mrkdwn`${undoneBy.isWhole ? 'Undone' : 'Undone in part'} by ${requestLink(undoneBy)}`] : []),
   ]
 }

@@ -66,6 +66,7 @@ export function createRequestViews(parts: ViewsParts) {
       undoes: linked(request.undoes),
       repeats: linked(request.repeats),
       undoneBy: linked(request.undoneBy),
+      retriedBy: linked(request.retriedBy),
       rule: ruleOf(request),
       environment,
       fromMessage: sourceOf(request),

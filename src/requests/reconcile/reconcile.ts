@@ -5,7 +5,7 @@ import type { CheckRecord } from '../access/check-record.ts'
 import type { Distrust } from './distrust.ts'
 import type { Execute } from './execute/execute.ts'
 import type { SendItems } from './items/send-items.ts'
-import { createNoteUndone } from './note-undone.ts'
+import { createNoteOnEarlier } from './note-on-earlier.ts'
 import type { Track } from './track/track.ts'
 import { createWaiting, type WaitingParts } from './waiting.ts'
 
@@ -37,7 +37,7 @@ interface ReconcileParts extends WaitingParts {
 export function createReconcile({ checkRecord, distrust, execute, track, toTracked, sendItems, ...parts }: ReconcileParts) {
   const { store, catalog, show, onLostRecord = () => {}, tracing = noTracing } = parts
   const waiting = createWaiting(parts)
-  const noteUndone = createNoteUndone({ store, checkRecord, show })
+  const noteOnEarlier = createNoteOnEarlier({ store, checkRecord, show })
 
   async function reconcile(id: string): Promise<void> {
     const request = await store.find(id)
@@ -66,7 +66,7 @@ export function createReconcile({ checkRecord, distrust, execute, track, toTrack
 
   /** Ends the work on a request that has ended. */
   async function settle(request: Request): Promise<void> {
-    if ((await noteUndone(request)) !== 'again') await store.clearDueIfUnchanged(request.id, request.revision)
+    if ((await noteOnEarlier(request)) === 'settled') await store.clearDueIfUnchanged(request.id, request.revision)
   }
 
   /** Leaves a genuine record that does not fit to the version of Lockkeeper that wrote it. Any other was changed in Redis. */

@@ -29,6 +29,14 @@ export const trackingSteps = {
     ifUnchanged: true,
     keepsDue: true,
   },
+  'note-retried': {
+    what: 'A later request has done what this one could not, or a part of it',
+    from: ['failed'],
+    to: 'same',
+    takers: ['worker'],
+    ifUnchanged: true,
+    keepsDue: true,
+  },
   finish: {
     what: 'The account shows it as done',
     from: ['starting', 'tracking'],

@@ -26,6 +26,7 @@ export interface StepData {
       | 'untrackedMs'
       | 'pauses'
       | 'undoneBy'
+      | 'retriedBy'
     >
   >
   /** What the audit notes of the step, beyond the request itself. */

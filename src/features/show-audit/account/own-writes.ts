@@ -19,6 +19,7 @@ const isAboutItsWrite: Record<StepName, boolean> = {
   'withdraw-resolved': false,
   'note-resolved': false,
   'note-undone': false,
+  'note-retried': false,
   'remind-half': false,
   'remind-last': false,
   'remind-handover-half': false,

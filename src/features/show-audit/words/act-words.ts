@@ -19,6 +19,7 @@ const stepWords: Record<StepName, ActWords> = {
   'withdraw-resolved': { word: 'withdraw', mark: ':leftwards_arrow_with_hook:', words: 'Withdrawn, because the alert resolved' },
   'note-resolved': { word: 'resolve', mark: ':information_source:', words: 'The alert resolved' },
   'note-undone': { word: 'undo', mark: ':leftwards_arrow_with_hook:', words: 'Undone by a later request' },
+  'note-retried': { word: 'retry', mark: ':leftwards_arrow_with_hook:', words: 'The rest was done by a later request' },
   expire: { word: 'expire', mark: ':hourglass:', words: 'Expired' },
   'expire-approved': { word: 'expire', mark: ':hourglass:', words: 'Expired' },
   'remind-half': { word: 'remind', mark: ':bell:', words: 'Reminded the approvers' },

@@ -4,7 +4,7 @@ import type { PolicyRule } from '../../../domain/policy/policy.ts'
 import type { Request } from '../../../domain/request/request.ts'
 import type { Mrkdwn } from '../../../slack/text/text.ts'
 import type { ItemView } from '../items/item-view.ts'
-import type { LinkedRequest } from '../related.ts'
+import type { LinkedLater, LinkedRequest } from '../related.ts'
 
 /** The content of a card. */
 export interface CardView {
@@ -35,7 +35,9 @@ export interface CardView {
   /** The ended request that this one repeats. */
   repeats?: LinkedRequest | undefined
   /** The latest request that undid what this one did. `isWhole`: nothing of it is left. */
-  undoneBy?: (LinkedRequest & { isWhole: boolean }) | undefined
+  undoneBy?: LinkedLater | undefined
+  /** The latest request that did items which this one could not do. */
+  retriedBy?: LinkedLater | undefined
   /** The current rule of the policy for the request, if any. */
   rule: PolicyRule | undefined
   environment: string | undefined

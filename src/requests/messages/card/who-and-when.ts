@@ -10,7 +10,7 @@ import type { CardView } from './card-view.ts'
 const unsent: readonly string[] = ['rejected', 'withdrawn', 'expired', 'voided']
 
 /** `Requested by @Ada, approved by @Ben  ·  2:13 PM  ·  took 43 s  ·  Request b7e23ec2  ·  Undoes request 80fbcd61` */
-export function whoAndWhen({ request, ...related }: Pick<CardView, 'request' | 'undoes' | 'repeats' | 'undoneBy'>): Mrkdwn {
+export function whoAndWhen({ request, ...related }: Pick<CardView, 'request' | 'undoes' | 'repeats' | 'undoneBy' | 'retriedBy'>): Mrkdwn {
   const took = request.state === 'done' || request.state === 'failed' ? timeTakenWords(request) : undefined
   const parts = [
     who(request),

@@ -5,7 +5,7 @@ import { restOf } from '../../../domain/request/request-item.ts'
 import type { Phrase } from '../../../domain/text/phrase.ts'
 import { capitalised } from '../../../slack/text/capitalised.ts'
 import { phraseWords } from '../../../slack/text/phrase-words.ts'
-import { joinMrkdwn, type Mrkdwn, mrkdwn, ownWords } from '../../../slack/text/text.ts'
+import { joinMrkdwn, type Mrkdwn, mrkdwn } from '../../../slack/text/text.ts'
 import { notesOnDone } from '../items/item-outcomes.ts'
 import type { ItemView } from '../items/item-view.ts'
 import { isOne, isPartlyDone, movedCount } from '../items/items.ts'
@@ -78,7 +78,9 @@ function failedItemsSentence(what: Mrkdwn, items: ItemView[]): Mrkdwn {
 export function adviceAfterItems(request: Request, items: ItemView[]): Mrkdwn | undefined {
   if (request.state !== 'failed' || items.length === 0) return undefined
   if (!isPartlyDone(items)) return mrkdwn`${checkTheAccount}`
-  return mrkdwn`Press ${ownWords(restOf(items).length > 0 ? '*Retry the rest* or *Move back*' : '*Move back*')} above.`
+  return restOf(items).length > 0
+    ? mrkdwn`Above, you can press *Retry the rest*, or *Move back* to undo what was moved.`
+    : mrkdwn`Above, you can press *Move back* to undo what was moved.`
 }
 
 function doneSentence(request: Request, done: Phrase, note: Mrkdwn): Mrkdwn {

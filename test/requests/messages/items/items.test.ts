@@ -169,7 +169,7 @@ describe('the report of a request of several', () => {
       :red_circle: \`203.0.113.2\`  failed. 203.0.113.2 has status error.
       :large_orange_circle: \`203.0.113.3\`  superseded. 203.0.113.3 is on web-9.
       :large_green_circle: \`203.0.113.1\`  moved in 41 s
-      Press *Retry the rest* or *Move back* above."
+      Above, you can press *Retry the rest*, or *Move back* to undo what was moved."
     `)
   })
 
@@ -214,7 +214,7 @@ describe('the report of a request of several', () => {
       '203.0.113.1 | moved | 41 s',
     ])
     expect(above).toBe(
-      ':red_circle: `203.0.113.2`  failed. 203.0.113.2 has status error.\n:large_orange_circle: `203.0.113.3`  superseded. 203.0.113.3 is on web-9.\nPress *Retry the rest* or *Move back* above.',
+      ':red_circle: `203.0.113.2`  failed. 203.0.113.2 has status error.\n:large_orange_circle: `203.0.113.3`  superseded. 203.0.113.3 is on web-9.\nAbove, you can press *Retry the rest*, or *Move back* to undo what was moved.',
     )
     expect(tableText).toBe(asText?.text)
   })
