@@ -384,7 +384,7 @@ describe('SIGTERM ends a bot that is still starting within 10 s with 0', () => {
 
       expectGoodEnd(start, await ending)
       // The end of the process can be known here before its last packets are.
-      await expect.poll(() => start.proxy.fired.swallowed).toBeGreaterThan(0)
+      await expect.poll(() => start.proxy.fired.swallowed, { timeout: 10_000 }).toBeGreaterThan(0)
       expect(start.bots.log.filter((line) => line.includes('Lockkeeper is ready'))).toEqual([])
     },
     40_000,
