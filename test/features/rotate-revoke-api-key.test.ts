@@ -39,7 +39,7 @@ test('the forms say when the token stops working', () => {
   expect(hintOf('revoke')).toContain('Its token stops working as soon as the request is approved.')
 })
 
-test('a key that shares its name is told apart by the end of its token, and approvers are warned', async () => {
+test('the title of a key that shares its name shows the end of its token, and approvers get a warning', async () => {
   const list = [
     { ...keyCalled('grafana read', 'tok_1'), tokenLastSlice: '716c9' },
     keyCalled(uniqueKeyName('Grafana read', 'U0ADA00001', 'a'.repeat(32)), 'tok_2'),

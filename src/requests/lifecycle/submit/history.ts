@@ -58,7 +58,7 @@ export function createHistory({ signatures, store }: HistoryParts) {
   }
 }
 
-/** Names those of the resources that an earlier request changed. One without a name of its own, such as the name of a key, is the subject. */
+/** Returns the names of the resources that an earlier request changed. A resource without a name, such as a key label, gets the name of the subject. */
 function namesOf(last: Request, resources: string[], { subject, names }: Pick<ToChange, 'subject' | 'names'>): string[] {
   const changed = new Set(resourcesOf(last))
   return [...new Set(resources.filter((each) => changed.has(each)).map((each) => names.get(each) ?? subject))]

@@ -29,7 +29,7 @@ const ends: Partial<Record<Request['state'], string>> = {
   superseded: 'was superseded',
 }
 
-/** The most items whose ends are told. The message of the repeated request has them all. */
+/** The warning lists at most this many items. The message of the repeated request lists all of them. */
 const mostItems = 5
 
 /**

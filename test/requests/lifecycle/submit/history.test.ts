@@ -86,7 +86,7 @@ test('a repeated request that expired or was withdrawn says nothing about the ch
   expect(await changesBefore({}, { repeated: of('rejected'), changed: 'earlier' })).toEqual([])
 })
 
-test('what has no name of its own, such as the name of a new key, is named as the subject', async () => {
+test('a resource without a name, such as the label of a new key, gets the name of the subject', async () => {
   const find = createHistory({
     signatures: { verifyRecord: () => 'genuine' },
     store: {
