@@ -1,5 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { openRecords } from '../journeys/records.ts'
+import { wordsOf } from '../journeys/subject.ts'
 import { general, ops, people, startWorld, untilCard, untilReport, untilShown } from '../journeys/world.ts'
 
 const [oldKey, newKey] = ['the-old-key-has-32-characters-or-more', 'the-new-key-has-32-characters-or-more']
@@ -55,7 +56,7 @@ test('a request that was signed with an unknown key is neither carried out nor e
 
   await ben.click(card, 'Approve')
   const refused = await untilShown(slack, people.ben, /key/)
-  expect(refused.text).toMatchInlineSnapshot(
+  expect(wordsOf(refused)).toMatchInlineSnapshot(
     `"This request was signed with a key that Lockkeeper doesn't have (\`STATE_KEY\`). Nothing was changed. Request it again, or ask the people who run Lockkeeper (<#C0GENERAL1>) to restore the key."`,
   )
   expect(await records.find(request?.id ?? '')).toMatchObject({ state: 'waiting', approvals: [] })

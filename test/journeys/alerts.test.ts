@@ -4,6 +4,7 @@ import { elasticIps } from '../sandbox/account-api/data/elastic-ips.ts'
 import { startRedis } from '../sandbox/redis/start-redis.ts'
 import { type AlertWorld, alert, post, resolved, startAlertWorld, token, untilProposed } from './alerts-world.ts'
 import { steady } from './policy-world.ts'
+import { wordsOf } from './subject.ts'
 import { general, ops, people, untilCard, untilReport, untilShown } from './world.ts'
 
 const botMessages = ({ slack }: AlertWorld, channel = ops) => slack.messages(channel).filter(({ isBot }) => isBot)
@@ -105,7 +106,7 @@ describe('a firing alert', () => {
       Reason: \`web-1:9100 is down\`"
     `)
     await world.ben.click(approved, 'Withdraw')
-    expect((await untilShown(world.slack, people.ben, /already withdrew/)).text).toBe(
+    expect(wordsOf(await untilShown(world.slack, people.ben, /already withdrew/))).toBe(
       `<@${people.ben}> already withdrew this. No change made.`,
     )
     expect(moves(world)).toEqual([])
@@ -240,7 +241,7 @@ describe('a resolved alert', () => {
     expect(world.slack.thread(ops, card.ts)).toHaveLength(1)
     await world.ben.click(proposed, 'Approve')
     const late = await untilShown(world.slack, people.ben, /resolved/)
-    expect(late.text).toMatchInlineSnapshot(`"The alert that requested this has resolved. No change made."`)
+    expect(wordsOf(late)).toMatchInlineSnapshot(`"The alert that requested this has resolved. No change made."`)
     expect(moves(world)).toEqual([])
   })
 

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { finn, onlyRequest, requestMove, startWorldUnder, steady, writesOf } from './policy-world.ts'
+import { wordsOf } from './subject.ts'
 import { ops, people, untilCard, untilReport, untilShown } from './world.ts'
 
 describe('break-glass', () => {
@@ -60,7 +61,7 @@ rules:
     await world.ada.click(card, 'Approve')
 
     const said = await untilShown(world.slack, people.ada, /approver/)
-    expect(said.text).toMatchInlineSnapshot(
+    expect(wordsOf(said)).toMatchInlineSnapshot(
       `"You aren't an approver of this request. 2 of <!subteam^S0ONCALL01> can approve or reject it."`,
     )
     expect(world.ada.openViews()).toEqual([])
@@ -77,7 +78,7 @@ rules:
 
     await world.ben.click(card, 'Approve')
 
-    expect((await untilShown(world.slack, people.ben, /You requested this/)).text).toMatchInlineSnapshot(
+    expect(wordsOf(await untilShown(world.slack, people.ben, /You requested this/))).toMatchInlineSnapshot(
       `"You requested this, so someone else must approve or reject it. To cancel it, press *Withdraw*."`,
     )
     expect((await world.records.audit()).at(-1)).toMatchObject({ act: 'refused', by: people.ben })

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { usualTimings } from '../../src/domain/timings.ts'
+import { wordsOf } from './subject.ts'
 import { general, ops, people, startWorld, untilCard, untilReport, untilShown, type World } from './world.ts'
 
 async function approvedMove(world: World) {
@@ -172,7 +173,7 @@ describe('a service that the bot needs is away', () => {
     await untilShown(world.slack, people.ben, /Already approved by you/)
     await untilReport(world.slack, card.ts, /Done/)
 
-    const answers = world.slack.ephemerals(people.ben).map(({ text }) => text)
+    const answers = world.slack.ephemerals(people.ben).map(wordsOf)
     expect(answers.filter((text) => text.startsWith('Already approved by you'))).toHaveLength(1)
     expect(answers.length).toBeLessThanOrEqual(2)
     expect(answers.join()).not.toContain('Still working')

@@ -3,6 +3,7 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { startRedis } from '../sandbox/redis/start-redis.ts'
 import { onlyRequest, repliesTo, restart, steady } from './policy-world.ts'
 import { openRecords } from './records.ts'
+import { wordsOf } from './subject.ts'
 import { ops, people, startWorld, untilCard, untilReport, untilShown, type World } from './world.ts'
 
 const quick = { graceMs: 600, handoverMs: 800 }
@@ -155,7 +156,7 @@ describe('a new key', () => {
       `"<@U0ADA00001> :red_circle: *Failed:* “Create API key \`ci-deploy\`”. The key was created (…). Slack didn't confirm the message with its token, so Lockkeeper deleted the key at once. Still wanted? Press *Request again* above."`,
     )
     const ephemeral = await untilShown(world.slack, people.ada, /Lockkeeper deleted the key at once/)
-    expect(ephemeral.text.replace(/tok_\w+/, '…')).toMatchInlineSnapshot(
+    expect(wordsOf(ephemeral).replace(/tok_\w+/, '…')).toMatchInlineSnapshot(
       `"The key was created (…). Slack didn't confirm the message with its token, so Lockkeeper deleted the key at once. Request it again."`,
     )
   })
@@ -299,7 +300,7 @@ describe('an existing key', () => {
     expect(report.text).toMatchInlineSnapshot(
       `"<@U0ADA00001> :red_circle: *Failed:* “Rotate API key \`terraform\`”. The key was rotated, so its old token no longer works. Slack didn't confirm the message with its token, so Lockkeeper deleted the key at once. Request a new key."`,
     )
-    expect((await untilShown(world.slack, people.ada, /deleted/)).text).toMatchInlineSnapshot(
+    expect(wordsOf(await untilShown(world.slack, people.ada, /deleted/))).toMatchInlineSnapshot(
       `"The key was rotated, so its old token no longer works. Slack didn't confirm the message with its token, so Lockkeeper deleted the key at once. Request a new key."`,
     )
     expect(failed.text).toContain('Request a new key.')

@@ -107,8 +107,12 @@ describe('a decision', () => {
     await world.ada.click(card, 'Approve')
     await world.dov.click(card, 'Approve')
 
-    expect((await untilShown(world.slack, people.ada, /You requested this/)).text).toMatchInlineSnapshot(
-      `"You requested this, so someone else must approve or reject it. To cancel it, press *Withdraw*."`,
+    const said = await untilShown(world.slack, people.ada, /You requested this/)
+    expect(said.text.replace(/\/p\d+\|request \w{8}>/, '/…|request …>')).toMatchInlineSnapshot(
+      `
+      "*Move \`203.0.113.10\`: \`web-1\` → \`web-2\`*  ·  <https://nimbus-works.slack.com/archives/C0OPS00001/…|request …>
+      You requested this, so someone else must approve or reject it. To cancel it, press *Withdraw*."
+    `,
     )
     expect((await untilShown(world.slack, people.dov, /Guests/)).text).toMatchInlineSnapshot(
       `"Guests can't use Lockkeeper. Ask a teammate who is a full member of this workspace to do it for you."`,

@@ -1,6 +1,7 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { policyInFile } from './policy-in-file.ts'
 import { openRecords } from './records.ts'
+import { wordsOf } from './subject.ts'
 import { general, ops, people, startWorld, untilCard, untilReport, untilShown } from './world.ts'
 
 const finn = 'U0FIN00001'
@@ -56,7 +57,7 @@ rules:
     await world.chiara.click(card, 'Approve')
     await untilReport(world.slack, card.ts, /Done/)
 
-    expect(denied.text).toBe(`You aren't an approver of this request. <@${people.chiara}> can approve or reject it.`)
+    expect(wordsOf(denied)).toBe(`You aren't an approver of this request. <@${people.chiara}> can approve or reject it.`)
     const entry = (await world.records.audit()).find(({ act }) => act === 'approve')
     expect(entry).toMatchObject({ by: people.chiara, rule: 'production', via: people.chiara })
     expect(world.accountApi.world.elasticIp(elasticIp.id)?.serverId).toBe(target.id)
@@ -161,7 +162,7 @@ describe('the approvers of a rule', () => {
     expect(card.text.split('\n').find((line) => line.includes('Not checked'))).toMatchInlineSnapshot(
       `"Check first: Not checked: whether enough people can approve it (Slack didn't return the members of the user group)."`,
     )
-    expect(denied.text).toMatchInlineSnapshot(
+    expect(wordsOf(denied)).toMatchInlineSnapshot(
       `"Slack didn't return the members of the user group, so this couldn't be checked. Nothing was done. Try again in a minute."`,
     )
     expect(await world.records.all()).toMatchObject([{ state: 'waiting', approvals: [] }])

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { cardNow, finn, repliesTo, requestMove, startWorldUnder, writesOf } from './policy-world.ts'
+import { wordsOf } from './subject.ts'
 import { ops, people, untilCard, untilReport, untilShown, type WorldOptions } from './world.ts'
 
 describe('Stop tracking', () => {
@@ -26,7 +27,7 @@ describe('Stop tracking', () => {
     await world.ada.click(stopped, 'Track again')
     const report = await untilReport(world.slack, moving.ts, /Done/)
 
-    expect(denied.text).toMatchInlineSnapshot(
+    expect(wordsOf(denied)).toMatchInlineSnapshot(
       `"Only <@U0ADA00001>, who requested this, and its approvers (<!subteam^S0ONCALL01>) can stop the tracking or start it again."`,
     )
     expect(changedTheirMind.outcome).toBe('not-sent')
@@ -73,7 +74,7 @@ describe('Stop tracking', () => {
     await untilCard(world.slack, /\*Moving\*/)
     const said = await world.slack.until(() => world.slack.ephemerals(people.ada)[1])
 
-    expect(said.text).toBe(`Already approved by <@${people.ben}>. Status: in progress. Your click had no effect.`)
+    expect(wordsOf(said)).toBe(`Already approved by <@${people.ben}>. Status: in progress. Your click had no effect.`)
   })
 
   test('cannot be undone once another change of the same address was requested', async () => {
@@ -88,7 +89,7 @@ describe('Stop tracking', () => {
     await world.ada.click(stopped, 'Track again')
 
     const said = await untilShown(world.slack, people.ada, /can't be tracked again/)
-    expect(said.text).toMatchInlineSnapshot(`"This can't be tracked again: a newer request changes the same resource. No change made."`)
+    expect(wordsOf(said)).toMatchInlineSnapshot(`"This can't be tracked again: a newer request changes the same resource. No change made."`)
     expect(cardNow(world, stopped)?.text).toContain('No longer tracked')
   })
 })

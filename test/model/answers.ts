@@ -1,3 +1,4 @@
+import { splitSubject } from '../journeys/subject.ts'
 import type { OpenView } from '../sandbox/slack/slack.ts'
 import type { Answer } from './request-model.ts'
 
@@ -27,11 +28,23 @@ const words: [RegExp, Answer][] = [
   [/^Lockkeeper's database \(Redis\) isn't responding\. .*nothing runs twice\./, 'redis away'],
 ]
 
+/** The answers to clicks that may not know which request they are about, or must not tell. */
+const nameless: Answer[] = ['denied:guest', 'denied:stranger', 'forged', 'unknown', 'stale', 'redis away']
+
 /** Returns what a message of the bot means. Throws for a message that answers no click. */
 export function meaningOf(text: string): Answer {
-  const found = words.find(([pattern]) => pattern.test(text))
+  const found = words.find(([pattern]) => pattern.test(splitSubject(text).words))
   if (!found) throw new Error(`words that answer no click: ${text}`)
   return found[1]
+}
+
+/** The same for the answer to a click on this request. Throws for a message that names no request, or another one. */
+export function meaningAbout({ id }: { id: string }, text: string): Answer {
+  const answer = meaningOf(text)
+  const { about } = splitSubject(text)
+  const isNamed = about === undefined ? nameless.includes(answer) : id.startsWith(about)
+  if (!isNamed) throw new Error(`an answer to a click on request ${id} names ${about ?? 'none'}: ${text}`)
+  return answer
 }
 
 const titles: Record<string, Answer> = {

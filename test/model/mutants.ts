@@ -11,6 +11,7 @@ import { createCatalog } from '../../src/requests/catalog.ts'
 import { createDecide } from '../../src/requests/lifecycle/decide/decide.ts'
 import { belongsTo, cardButtons, readButton } from '../../src/requests/messages/buttons.ts'
 import { counted } from '../../src/requests/messages/refusals/refusals.ts'
+import { subjectWords } from '../../src/requests/messages/related.ts'
 import type { Store } from '../../src/requests/store/store.ts'
 import { notice } from '../../src/slack/blocks/notice.ts'
 import { createDirectory } from '../../src/slack/people/directory.ts'
@@ -112,6 +113,9 @@ function replaceApprove(wrong: (access: Access) => Access = (access) => access, 
       const isPlain =
         request && belongsTo(button, request) && click.messageTs === request.cardTs && click.origin.userId !== request.origin.userId
       if (!isPlain) return typeof real === 'function' ? real(click) : undefined
+      click.answer.about(
+        subjectWords(catalog.titleOf(request), { id: request.id, link: 'https://nimbus-works.slack.com/archives/C0OPS00001/p1' }),
+      )
       const { missing, needed } = await decide.approve(request, click.origin)
       if (missing > 0) await click.answer.ephemeral(notice(counted({ missing, needed })))
     }

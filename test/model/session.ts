@@ -3,10 +3,11 @@ import type { Request } from '../../src/domain/request/request.ts'
 import { buttonValue, cardButtons } from '../../src/requests/messages/buttons.ts'
 import { policyInFile } from '../journeys/policy-in-file.ts'
 import { cardOf, openRecords } from '../journeys/records.ts'
+import { splitSubject } from '../journeys/subject.ts'
 import { ops, startWorld } from '../journeys/world.ts'
 import type { Json } from '../sandbox/slack/json.ts'
 import type { Message, OpenView } from '../sandbox/slack/slack.ts'
-import { meaningOf, meaningOfView, wordsIn } from './answers.ts'
+import { meaningAbout, meaningOf, meaningOfView, wordsIn } from './answers.ts'
 import { startReplicas } from './replicas.ts'
 import type { Answer, Button, Forgery, ModelRequest } from './request-model.ts'
 import { guest, ids, type Name, names, policy, settle, stranger } from './staff.ts'
@@ -103,7 +104,8 @@ export async function startSession(mutate: Mutate = () => {}) {
 
   /** Waits for this many refusals, as messages or in place of these forms. A served click was answered before its handler ended. */
   async function untilRefused(person: Name, count: number, viewIds: string[]): Promise<void> {
-    const said = () => slack.ephemerals(ids[person]).filter(({ text }) => !interim(text) && !text.startsWith('Approved ('))
+    const said = () =>
+      slack.ephemerals(ids[person]).filter(({ text }) => !interim(text) && !splitSubject(text).words.startsWith('Approved ('))
     const shown = () => viewIds.filter((viewId) => lastShownIn(viewId).title === 'Not possible')
     await slack.until(() => said().length + shown().length >= count, { what: `${count} refusals to ${person}`, timeoutMs: 10_000 })
   }
@@ -170,7 +172,10 @@ export async function startSession(mutate: Mutate = () => {}) {
       const own = outcomes.filter((one) => one.person === person)
       const views = own.flatMap(({ viewId }) => viewId ?? [])
       await untilRefused(person, own.filter(({ outcome }) => outcome === 'refused').length, views)
-      answers[person] = [...takeWords(person).map(meaningOf), ...views.map((viewId) => meaningOfView(lastShownIn(viewId)))]
+      answers[person] = [
+        ...takeWords(person).map((text) => meaningAbout(request, text)),
+        ...views.map((viewId) => meaningOfView(lastShownIn(viewId))),
+      ]
       const hands = slack.as(ids[person])
       for (const view of hands.openViews()) {
         if (view.title === 'Not possible') await hands.close(view)

@@ -52,7 +52,7 @@ export function createCardButtons({
   freshForms,
   linkTo,
 }: CardButtonsParts): Pick<InteractionHandlers, 'clicks' | 'submissions'> {
-  const requests = createGenuineRequest({ signatures, find: decide.find, access, catalog, onChanged, joinTrace })
+  const requests = createGenuineRequest({ signatures, find: decide.find, access, catalog, onChanged, joinTrace, linkTo })
   const { openReject, submitReject, submitBreakGlass } = createDecisionForms({ decide, requests, catalog, home })
   const { openAgain, openReverse, openRetry } = createRequestAgain({ requests, catalog, access, forms, freshForms, linkTo })
 
@@ -87,7 +87,7 @@ export function createCardButtons({
       [cardButtons.again]: openAgain,
       [cardButtons.reverse]: openReverse,
       [cardButtons.retry]: openRetry,
-      [cardButtons.details]: button((request, click) => click.answer.ephemeral(details(request))),
+      [cardButtons.details]: button((request, click) => click.answer.ephemeral(details(request), { isWhole: true })),
       [cardButtons.stopTracking]: button((request, { origin, answer }) => decide.stopTracking(request, origin, answer.elsewhere)),
       [cardButtons.trackAgain]: button((request, { origin, answer }) => decide.trackAgain(request, origin, answer.elsewhere)),
     },

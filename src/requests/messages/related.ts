@@ -1,3 +1,5 @@
+import { type Phrase, withoutOwner } from '../../domain/text/phrase.ts'
+import { boldPhrase } from '../../slack/text/phrase-words.ts'
 import { joinMrkdwn, link, type Mrkdwn, mrkdwn } from '../../slack/text/text.ts'
 import { shortId } from './words.ts'
 
@@ -41,6 +43,11 @@ export function relatedWords({ undoes, repeats, undoneBy, retriedBy }: RelatedRe
     ...(retriedBy ? [mrkdwn`${retriedBy.isWhole ? 'The rest was done' : 'A part of the rest was done'} by ${requestLink(retriedBy)}`] : []),
     ...(undoneBy ? [mrkdwn`${undoneBy.isWhole ? 'Undone' : 'Undone in part'} by ${requestLink(undoneBy)}`] : []),
   ]
+}
+
+/** Names what an answer is about: `*Move 203.0.113.10: web-1 → web-2*  ·  request 80fbcd61`. For whom a key is would mention that person. */
+export function subjectWords(title: Phrase, request: LinkedRequest): Mrkdwn {
+  return mrkdwn`${boldPhrase(withoutOwner(title))}  ·  ${requestLink(request)}`
 }
 
 /** `request 80fbcd61`, as a link to its message. */

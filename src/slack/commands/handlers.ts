@@ -7,10 +7,12 @@ import type { Message } from '../web-api/messenger.ts'
 
 /** Answers the person who typed or clicked. Only they see the answer. It never throws. An answer that Slack does not take is logged. */
 export interface Answer {
-  /** Posts a new message. */
-  ephemeral(message: Answerable): Promise<void>
+  /** Posts a new message. `isWhole`: the message itself names what it is about. */
+  ephemeral(message: Answerable, options?: { isWhole?: boolean }): Promise<void>
   /** Replaces the message that they clicked, for example a page of a list. */
   replace(message: Message): Promise<void>
+  /** Names what the click is about. Every new message from now on begins with it, because it appears far from the message that was clicked. */
+  about(subject: Mrkdwn): void
 }
 
 export interface ClickAnswer extends Answer {

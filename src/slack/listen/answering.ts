@@ -1,7 +1,9 @@
 import type { Origin } from '../../domain/approval/origin.ts'
 import { modal } from '../blocks/modal.ts'
+import { withSubject } from '../blocks/notice.ts'
 import type { ClickAnswer } from '../commands/handlers.ts'
-import { type Answerable, hasTable, sendWithTable } from '../lists/answerable.ts'
+import { type Answerable, hasTable, inEachLayout, sendWithTable } from '../lists/answerable.ts'
+import type { Mrkdwn } from '../text/text.ts'
 import type { Done, Message, Messenger } from '../web-api/messenger.ts'
 import type { Respond } from '../web-api/response-url.ts'
 import { createRespondWithTable } from './table-support.ts'
@@ -40,6 +42,7 @@ export function createAnswering({ messenger, respond, onError }: AnsweringParts)
   return function answerTo({ origin, responseUrl, triggerId, isClick = false, isShared = false }: AnswerPlace): TrackedAnswer {
     let answers = 0
     let interim: Promise<boolean> | undefined
+    let subject: Mrkdwn | undefined
 
     async function throughResponseUrl(url: string, answer: Answerable, replaceOriginal: boolean): Promise<Done> {
       return hasTable(answer) ? respondWithTable(url, answer, { isClick, replaceOriginal }) : respond(url, answer, { replaceOriginal })
@@ -71,9 +74,17 @@ export function createAnswering({ messenger, respond, onError }: AnsweringParts)
       await say(answer, replaces)
     }
 
+    function named(answer: Answerable): Answerable {
+      const about = subject
+      return about ? inEachLayout(answer, (message) => withSubject(about, message)) : answer
+    }
+
     return {
-      ephemeral: (answer) => give(answer, false),
+      ephemeral: (answer, { isWhole = false } = {}) => give(isWhole ? answer : named(answer), false),
       replace: (message) => give(message, !isShared),
+      about: (words) => {
+        subject = words
+      },
       elsewhere: () => {
         answers += 1
       },

@@ -11,6 +11,7 @@ import type { NewRequest } from '../../../src/requests/store/new-requests.ts'
 import { createStore } from '../../../src/requests/store/store.ts'
 import type { Click, Submission } from '../../../src/slack/commands/handlers.ts'
 import { writeMetadata } from '../../../src/slack/receive/metadata.ts'
+import type { Mrkdwn } from '../../../src/slack/text/text.ts'
 import { noteOf } from '../audit-for-test.ts'
 import { connectTestRedis, noAudit } from '../redis-for-test.ts'
 import { newRequestFor, recordRequest, ruleFor } from '../request-for-test.ts'
@@ -63,16 +64,19 @@ function startButtons() {
     freshForms: {},
   })
 
+  const subjects: string[] = []
+  const about = (subject: Mrkdwn) => void subjects.push(subject.text)
+
   function approve(request: Request): Promise<unknown> {
     const handler = buttons.clicks[cardButtons.approve]
     if (typeof handler !== 'function') throw new Error('Approve opens a form')
-    const answer = { elsewhere: effect('shown on the card') } as Partial<Click['answer']>
+    const answer = { elsewhere: effect('shown on the card'), about } as Partial<Click['answer']>
     return handler({ actionId: cardButtons.approve, value: buttonValue(request), origin: ben, onHome: false, answer } as Click)
   }
 
   function submitReject(request: Request): Promise<unknown> | undefined {
     const metadata = writeMetadata({ origin: ben, extra: buttonValue(request) })
-    const submission = { callbackId: rejectCallbackId, origin: ben, metadata, values: { reason: 'Not today' } }
+    const submission = { callbackId: rejectCallbackId, origin: ben, answer: { about }, metadata, values: { reason: 'Not today' } }
     return buttons.submissions[rejectCallbackId]?.(submission as unknown as Submission)
   }
 
@@ -80,7 +84,7 @@ function startButtons() {
   async function clickReject(value: string) {
     const handler = buttons.clicks[cardButtons.reject]
     if (handler === undefined || typeof handler === 'function') throw new Error('Reject opens no form')
-    const click = { actionId: cardButtons.reject, value, origin: ben, onHome: false } as Click
+    const click = { actionId: cardButtons.reject, value, origin: ben, onHome: false, answer: { about } } as unknown as Click
     const form = await handler.form(click)
     await handler.allow(click)
     return form
@@ -89,7 +93,7 @@ function startButtons() {
   const recordOf = ({ id }: Request) => redis.hgetall(keys.record(id))
   const setField = ({ id }: Request, name: string, value: string) => redis.hset(keys.record(id), name, value)
   const record = (more: Partial<NewRequest> = {}) => recordRequest(store, signedBy(signatures, newRequestFor(more)))
-  return { store, record, approve, clickReject, submitReject, recordOf, setField, noted, effects }
+  return { store, record, approve, clickReject, submitReject, recordOf, setField, noted, effects, subjects }
 }
 
 describe('a click on a request that another version of Lockkeeper wrote', () => {
@@ -124,12 +128,14 @@ describe('a click on a request that another version of Lockkeeper wrote', () => 
   })
 
   test('is reported to the operators instead if the record is not what was requested', async () => {
-    const { record, approve, setField, noted, effects } = startButtons()
+    const { record, approve, setField, noted, effects, subjects } = startButtons()
     const request = await record()
     await setField(request, 'kind', '"dns.update"')
 
     await expect(approve(request)).rejects.toThrow('no longer matches what was requested')
 
+    // Nothing of a record is shown that somebody may have changed.
+    expect(subjects).toEqual([`*Unverified request ${request.id.slice(0, 8)}*`])
     expect(effects).toEqual(['reported as changed'])
     expect(noted).toMatchObject([{ causes: [{ code: 'changed-record' }] }])
   })

@@ -56,6 +56,7 @@ function setUp({ routed = commands, refuse, strict }: { routed?: Command[]; refu
   const answer = {
     ephemeral: async (message: Message) => void shown.push({ how: 'ephemeral', message }),
     replace: async (message: Message) => void shown.push({ how: 'replace', message }),
+    about: () => {},
   }
   const recorded = routed.map((one) => ({
     ...one,

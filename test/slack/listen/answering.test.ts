@@ -48,6 +48,17 @@ const ephemeral = { by: 'ephemeral', where: ['C0OPS00001', 'U0BEN00001'], text }
 const direct = { by: 'direct', to: 'U0BEN00001', text }
 
 describe('an answer in a channel', () => {
+  it('begins with what the click was about, unless the message names it', async () => {
+    const { answerTo, sent } = setUp()
+    const given = answerTo({ origin, responseUrl, triggerId: 't1' })
+
+    given.about(mrkdwn`*Move 203.0.113.10*`)
+    await given.ephemeral(answer)
+    await given.ephemeral(answer, { isWhole: true })
+
+    expect(sent).toEqual([{ ...respond, text: `*Move 203.0.113.10*\n${text}` }, respond])
+  })
+
   it.each([
     ['through the response URL', [], [respond]],
     ['as an ephemeral message if the response URL is used up', ['respond'], [respond, ephemeral]],

@@ -57,7 +57,7 @@ async function answerTo(text: string, allowed = everything): Promise<Message> {
     },
     may: async (_, needs) => needs.filter((need) => allowed.includes(need)),
   })
-  const answer = { ephemeral: async (message: Message) => void shown.push(message), replace: async () => {} }
+  const answer = { ephemeral: async (message: Message) => void shown.push(message), replace: async () => {}, about: () => {} }
   const origin = { teamId: 'T0NIMBUS01', channelId: 'C0OPS00001', userId: 'U0ADA00001', command: '/infra' }
   const typed: SlashCommand = { deliveryKey: 'd1', origin, answer, responseUrl: undefined, triggerId: 't1' }
   const handler = router.command(parseWords(text))
