@@ -2,21 +2,24 @@ import type { AccountApi } from '../account-api/client.ts'
 import { readOrRefuse } from '../account-api/reading.ts'
 import type { Preflight, PreflightOptions } from '../domain/change/preflight.ts'
 import { checkMove, needsAssignedServer, refuseMove } from '../domain/elastic-ip-move/check.ts'
-import type { MoveFacts, MoveInput } from '../domain/elastic-ip-move/elastic-ip-move.ts'
+import { type MoveFacts, type MoveInput, serverNameIn } from '../domain/elastic-ip-move/elastic-ip-move.ts'
 import { noNamesakes, readNamesakes } from './namesakes.ts'
 
 /** Creates the preflight check of a move: it reads both objects in parallel, and the old server only if the sites need it. */
 export function createPreflight(accountApi: Pick<AccountApi, 'elasticIps' | 'servers'>) {
-  return async function preflight(input: MoveInput, { signal, forRequest }: PreflightOptions): Promise<Preflight<MoveFacts, MoveInput>> {
+  return async function preflight(
+    input: MoveInput,
+    { signal, forRequest, earlier }: PreflightOptions<MoveFacts>,
+  ): Promise<Preflight<MoveFacts, MoveInput>> {
     const options = { signal }
     const [elasticIp, target] = await Promise.all([
       readOrRefuse(
         () => accountApi.elasticIps.get(input.elasticIpId, options),
-        () => refuseMove({ code: 'no-elastic-ip', elasticIpId: input.elasticIpId }),
+        () => refuseMove({ code: 'no-elastic-ip', elasticIpId: input.elasticIpId, ...addressIn(earlier, input.elasticIpId) }),
       ),
       readOrRefuse(
         () => accountApi.servers.get(input.serverId, options),
-        () => refuseMove({ code: 'no-server', serverId: input.serverId }),
+        () => refuseMove({ code: 'no-server', serverId: input.serverId, ...serverNameIn(earlier, input.serverId) }),
       ),
     ])
     const assignedId = needsAssignedServer({ elasticIp, target }) ? elasticIp?.server?.id : undefined
@@ -28,4 +31,8 @@ export function createPreflight(accountApi: Pick<AccountApi, 'elasticIps' | 'ser
     const { unchecked, warnings = [], ...checked } = checkMove(input, { elasticIp, target, assigned })
     return { ...checked, unchecked: [...unchecked, ...namesakes.unchecked], warnings: [...warnings, ...namesakes.warnings] }
   }
+}
+
+function addressIn(earlier: MoveFacts | undefined, elasticIpId: string): { address?: string } {
+  return earlier?.elasticIpId === elasticIpId && earlier.address !== undefined ? { address: earlier.address } : {}
 }

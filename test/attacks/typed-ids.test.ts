@@ -47,7 +47,7 @@ function setUp() {
     wake: async () => {},
     names: async () => new Map(),
     mostUndecided: 10,
-    findEarlier: async () => ({}),
+    findEarlier: { requests: async () => ({}), facts: async () => undefined },
     linkTo: () => undefined,
     titleOf: () => [],
     fitsOnCard: () => true,

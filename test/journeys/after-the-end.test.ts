@@ -45,6 +45,43 @@ describe('after the end', () => {
     expect((await world.records.audit()).at(-1)).toMatchObject({ act: 'void', from: 'approved', to: 'voided' })
   })
 
+  test('request again names what is gone from the account as the request did', async () => {
+    const world = await startWorldUnder(policy)
+    const { data, movable } = world.accountApi.world
+    const [{ elasticIp, target }, other] = [movable(), movable(4)]
+    const [machine] = data.virtualMachines
+    const key = data.apiKeys.find(({ token }) => token !== world.accountApi.key)
+    const said: string[] = []
+    const removeFrom = (all: { id: string }[], id: string | undefined) =>
+      all.splice(
+        all.findIndex((one) => one.id === id),
+        1,
+      )
+    for (const [typed, remove] of [
+      [`keys revoke ${key?.id}`, () => removeFrom(data.apiKeys, key?.id)],
+      [`vm rename ${machine?.id} web-renamed`, () => removeFrom(data.virtualMachines, machine?.id)],
+      [`ip move ${elasticIp.id} ${target.id}`, () => removeFrom(data.servers, target.id)],
+      [`ip move ${other.elasticIp.id} ${other.target.id}`, () => removeFrom(data.elasticIps, other.elasticIp.id)],
+    ] as const) {
+      await world.ada.command(`/infra ${typed}`, { channel: ops })
+      const card = await rejected(world, await untilCard(world.slack, /needs approval from/))
+      remove()
+      await requestAgain(world, card)
+      const { errors } = await world.ada.submit()
+      await world.ada.close(world.ada.topView())
+      said.push(...Object.values(errors ?? {}))
+    }
+
+    expect(said).toMatchInlineSnapshot(`
+      [
+        "API key terraform was already revoked.",
+        "preview-1 is no longer on the account, so it can't be renamed.",
+        "Server web-2 is no longer on the account.",
+        "203.0.113.40 is no longer on the account, so it can't be moved.",
+      ]
+    `)
+  })
+
   test('request again opens the form of the change with the earlier values', async () => {
     const world = await startWorldUnder(policy)
     const { elasticIp, target } = world.accountApi.world.movable()

@@ -13,8 +13,10 @@ export interface Preflight<Facts, Input = unknown> {
   incomplete: boolean
 }
 
-export interface PreflightOptions {
+export interface PreflightOptions<Facts = unknown> {
   signal?: AbortSignal
   /** True when a change is requested. The check then also makes the reads that only the warnings need. */
   forRequest?: boolean
+  /** What the account showed earlier: at the approval, or for the request that this one repeats or undoes. It names what no longer exists. */
+  earlier?: Facts | undefined
 }

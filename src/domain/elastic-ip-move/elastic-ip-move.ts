@@ -24,6 +24,12 @@ export const MoveFacts = z.object({
 })
 export type MoveFacts = z.infer<typeof MoveFacts>
 
+/** Finds the name of a server among those that an earlier request names. */
+export function serverNameIn(earlier: Pick<MoveFacts, 'from' | 'to'> | undefined, serverId: string): { name?: string } {
+  const server = [earlier?.from, earlier?.to].find((each) => each?.id === serverId)
+  return server === undefined || server.name === serverId ? {} : { name: server.name }
+}
+
 /**
  * Finds what has changed since the approval. Compares only what both reads show. A server that is no longer shown is no difference: the
  * account shows none while the assigned server is not active, which is when addresses are moved. One that is shown again is: the address is alive. The sites are not compared, because the preflight check has

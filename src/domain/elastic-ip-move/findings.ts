@@ -10,8 +10,8 @@ const between = { before: z.string(), now: z.string() }
 
 /** Everything that can prevent a move, stay unchecked before it, or end it. */
 export const MoveFinding = z.discriminatedUnion('code', [
-  z.object({ code: z.literal('no-elastic-ip'), elasticIpId: z.string() }),
-  z.object({ code: z.literal('no-server'), serverId: z.string() }),
+  z.object({ code: z.literal('no-elastic-ip'), elasticIpId: z.string(), address: z.string().optional() }),
+  z.object({ code: z.literal('no-server'), serverId: z.string(), name: z.string().optional() }),
   z.object({ code: z.literal('already-moving'), address, server: server.optional() }),
   z.object({ code: z.literal('not-active'), address, status: z.string() }),
   z.object({ code: z.literal('already-there'), address, server }),

@@ -12,8 +12,9 @@ export function moveWords(finding: MoveFinding): Words {
 /** Says what to do if the same request would fail again. Returns undefined if it may succeed later. */
 function nextAfter(finding: MoveFinding): string | undefined {
   switch (finding.code) {
-    case 'no-elastic-ip':
     case 'no-server':
+      return finding.name === undefined ? 'Check the account.' : 'Choose another server.'
+    case 'no-elastic-ip':
     case 'elastic-ip-gone':
     case 'being-released':
       return 'Check the account.'
@@ -36,9 +37,13 @@ const supportNeeded = "Contact the provider's support."
 function sentenceOf(finding: MoveFinding): Phrase {
   switch (finding.code) {
     case 'no-elastic-ip':
-      return phrase`No Elastic IP ${finding.elasticIpId} on the account.`
+      return finding.address === undefined
+        ? phrase`No Elastic IP ${finding.elasticIpId} on the account.`
+        : phrase`${finding.address} is no longer on the account, so it can't be moved.`
     case 'no-server':
-      return phrase`No server ${finding.serverId} on the account.`
+      return finding.name === undefined
+        ? phrase`No server ${finding.serverId} on the account.`
+        : phrase`Server ${finding.name} is no longer on the account.`
     case 'already-moving':
       return phrase`${finding.address} is already moving${finding.server ? phrase` to ${finding.server}` : []}. Wait until that move has ended, then request again.`
     case 'not-active':

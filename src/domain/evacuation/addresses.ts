@@ -61,7 +61,8 @@ function checkEach(
   const single = [...reads.single].flatMap(([id, read]): CheckedAddress[] => {
     const seen = seenById.get(id)
     const address = read === 'gone' ? (seen?.address ?? id) : read.address
-    if (read === 'gone') return [{ elasticIpId: id, address, finding: { code: 'no-elastic-ip', elasticIpId: id } }]
+    if (read === 'gone')
+      return [{ elasticIpId: id, address, finding: { code: 'no-elastic-ip', elasticIpId: id, ...(seen ? { address } : {}) } }]
     // An address that was only seen there before, and is on another server now, does not belong to this server.
     if (read.server && read.server.id !== from.id && !asked.has(id)) return []
     if (!read.server && !seen && checkFor === 'request')

@@ -5,6 +5,7 @@ import type { SeenAssignments } from '../../domain/account/assignment.ts'
 import type { ElasticIp } from '../../domain/account/elastic-ip.ts'
 import type { Preflight, PreflightOptions } from '../../domain/change/preflight.ts'
 import { refuseMove } from '../../domain/elastic-ip-move/check.ts'
+import { serverNameIn } from '../../domain/elastic-ip-move/elastic-ip-move.ts'
 import { isUnanswered } from '../../domain/errors/api-errors.ts'
 import type { EvacuationReads } from '../../domain/evacuation/addresses.ts'
 import { checkEvacuation } from '../../domain/evacuation/check.ts'
@@ -75,14 +76,14 @@ export function createPreflight({
 }: Pick<EvacuationReadsParts, 'accountApi'> & { readAddresses: ReadAddresses }) {
   return async function preflight(
     input: EvacuationInput,
-    { signal, forRequest = false }: PreflightOptions,
+    { signal, forRequest = false, earlier }: PreflightOptions<EvacuationFacts>,
   ): Promise<Preflight<EvacuationFacts, EvacuationInput>> {
     const { serverId, targetId, elasticIpIds } = input
     const [addresses, target, source] = await Promise.all([
       readAddresses(serverId, { elasticIpIds, isStrict: forRequest, signal }),
       readOrRefuse(
         () => accountApi.servers.get(targetId, { signal }),
-        () => refuseMove({ code: 'no-server', serverId: targetId }),
+        () => refuseMove({ code: 'no-server', serverId: targetId, ...serverNameIn(earlier, targetId) }),
       ),
       // People evacuate servers that are gone, so the server does not have to be readable.
       accountApi.servers.get(serverId, { signal }).catch(() => undefined),

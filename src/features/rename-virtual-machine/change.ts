@@ -37,13 +37,13 @@ export function createRenameChange(accountApi: Pick<AccountApi, 'virtualMachines
     facts: RenameFacts,
     resource: ({ virtualMachineId }) => `virtual_machine:${virtualMachineId}`,
     project: (facts) => facts.project ?? 'unknown',
-    preflight: async (input, { signal, forRequest }) => {
+    preflight: async (input, { signal, forRequest, earlier }) => {
       refuseBadName(input.name)
       const { virtualMachineId } = input
       const [machine, machines] = await Promise.all([
         readOrRefuse(
           () => accountApi.virtualMachines.get(virtualMachineId, { signal }),
-          () => refuseRename({ code: 'no-virtual-machine', virtualMachineId }),
+          () => refuseRename({ code: 'no-virtual-machine', virtualMachineId, ...nameIn(earlier, virtualMachineId) }),
         ),
         forRequest ? readMachines(accountApi, { signal }) : undefined,
       ])
@@ -75,6 +75,10 @@ export function createRenameChange(accountApi: Pick<AccountApi, 'virtualMachines
       return { input: { virtualMachineId, name: oldName }, facts: { ...facts, oldName: newName, newName: oldName }, label: 'Rename back' }
     },
   }
+}
+
+function nameIn(earlier: RenameFacts | undefined, virtualMachineId: string): { name?: string } {
+  return earlier?.virtualMachineId === virtualMachineId && earlier.oldName !== undefined ? { name: earlier.oldName } : {}
 }
 
 /** Throws CheckFailed if the name is not a hostname. */

@@ -8,7 +8,8 @@ const virtualMachineId = z.string()
 
 /** Everything that can prevent a rename, stay unchecked before it, or end it. */
 export const RenameFinding = z.discriminatedUnion('code', [
-  z.object({ code: z.literal('no-virtual-machine'), virtualMachineId }),
+  /** `name`: from an earlier request. */
+  z.object({ code: z.literal('no-virtual-machine'), virtualMachineId, name: z.string().optional() }),
   /** `problem`: a sentence that says why the new name is not a hostname. It is shown at once and never stored. */
   z.object({ code: z.literal('not-a-hostname'), problem: z.string() }),
   z.object({ code: z.literal('same-name'), virtualMachineId, name: z.string() }),
@@ -62,7 +63,9 @@ function nextAfter({ code }: RenameFinding): string | undefined {
 function sentenceOf(finding: Exclude<RenameFinding, { code: 'not-a-hostname' }>): Phrase {
   switch (finding.code) {
     case 'no-virtual-machine':
-      return phrase`No virtual machine ${finding.virtualMachineId} on the account.`
+      return finding.name === undefined
+        ? phrase`No virtual machine ${finding.virtualMachineId} on the account.`
+        : phrase`${finding.name} is no longer on the account, so it can't be renamed.`
     case 'same-name':
       return phrase`The virtual machine is already called ${finding.name}.`
     case 'virtual-machine-unread':

@@ -10,7 +10,8 @@ const between = { before: z.string(), now: z.string() }
 
 /** Everything that can prevent a rotation or a revocation, stay unchecked before it, or end it. */
 export const KeyFinding = z.discriminatedUnion('code', [
-  z.object({ code: z.literal('no-key'), keyId: z.string() }),
+  /** `name`: from an earlier request. Absent if the key was only named by its id. */
+  z.object({ code: z.literal('no-key'), keyId: z.string(), name: z.string().optional(), verb: z.enum(['rotate', 'revoke']).optional() }),
   z.object({ code: z.literal('own-key'), verb: z.enum(['rotate', 'revoke']) }),
 
   z.object({ code: z.literal('perhaps-own-key'), name: z.string() }),
@@ -55,6 +56,7 @@ const requestNew = 'Request a new key.'
 export function keyWords(finding: KeyFinding): Words {
   if (finding.code === 'key-history') return wordsFrom(historyWords(finding))
   if (finding.code === 'same-name') return wordsFrom(sameNameWords(finding))
+  if (finding.code === 'no-key') return noKeyWords(finding)
   const next = nextAfter(finding)
   return { why: sentenceOf(finding), ...(next === undefined ? {} : { next }) }
 }
@@ -66,8 +68,6 @@ function nextAfter({ code }: KeyFinding): string | undefined {
     case 'rotated-unseen':
     case 'retracted':
       return requestNew
-    case 'no-key':
-      return 'There is nothing left to do.'
     case 'own-key':
       return 'The people who run Lockkeeper can do that.'
     default:
@@ -95,10 +95,16 @@ function sameNameWords({ name, lastSlice, count }: Extract<KeyFinding, { code: '
   return phrase`${count + 1} API keys are called ${name}.${own}`
 }
 
-function sentenceOf(finding: Exclude<KeyFinding, { code: 'key-history' | 'same-name' }>): string {
+function noKeyWords({ keyId, name, verb }: Extract<KeyFinding, { code: 'no-key' }>): Words {
+  if (name === undefined || verb === undefined)
+    return { ...wordsFrom(phrase`No API key ${keyId} on the account.`), next: 'There is nothing left to do.' }
+  return verb === 'revoke'
+    ? { ...wordsFrom(phrase`API key ${labelOf(name)} was already revoked.`), next: 'There is nothing left to do.' }
+    : { ...wordsFrom(phrase`API key ${labelOf(name)} was revoked, so it can't be rotated.`), next: requestNew }
+}
+
+function sentenceOf(finding: Exclude<KeyFinding, { code: 'key-history' | 'same-name' | 'no-key' }>): string {
   switch (finding.code) {
-    case 'no-key':
-      return `No API key ${finding.keyId} on the account.`
     case 'own-key':
       return finding.verb === 'rotate'
         ? "Lockkeeper uses this key, so it can't rotate it. Rotate it in the dashboard and update INFRA_API_KEY."

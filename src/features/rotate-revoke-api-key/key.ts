@@ -36,11 +36,11 @@ export interface KeyChangeParts {
 
 /** Creates the members that the rotation and the revocation of a key share. */
 export function sharedParts({ accountApi: { apiKeys }, ownLastSlice }: KeyChangeParts, verb: 'rotate' | 'revoke') {
-  async function preflight({ keyId }: KeyInput, { signal }: PreflightOptions): Promise<Preflight<KeyFacts, KeyInput>> {
+  async function preflight({ keyId }: KeyInput, { signal, earlier }: PreflightOptions<KeyFacts>): Promise<Preflight<KeyFacts, KeyInput>> {
     try {
       const list = apiKeys.list({ signal })
       const key = await findInList(list, ({ id }) => id === keyId)
-      if (!key) refuseKeyChange({ code: 'no-key', keyId })
+      if (!key) refuseKeyChange({ code: 'no-key', keyId, ...(earlier?.keyId === keyId ? { name: earlier.name, verb } : {}) })
       const namesakes = namesakesOf(key, (await asFarAsRead(list)).items)
       if (key.tokenLastSlice === ownLastSlice) refuseKeyChange({ code: 'own-key', verb })
       const unchecked: KeyFinding[] = key.tokenLastSlice === undefined ? [{ code: 'perhaps-own-key', name: key.name ?? keyId }] : []

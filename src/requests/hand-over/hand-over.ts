@@ -89,10 +89,12 @@ export function createHandOver({ signatures, checkAuthority, onDistrusted, acces
 
   /** Repeats the preflight check. Voids the request if the account changed. Throws a UserError for the person who clicked. */
   async function repeatPreflight(request: Request, { change, input, facts }: Opened): Promise<unknown> {
-    const now = await change.preflight(input, { signal: AbortSignal.timeout(preflightMs) }).catch(async (error: unknown) => {
-      if (error instanceof CheckFailed) await voidRequest(request, [error.finding])
-      throw error
-    })
+    const now = await change
+      .preflight(input, { signal: AbortSignal.timeout(preflightMs), earlier: facts })
+      .catch(async (error: unknown) => {
+        if (error instanceof CheckFailed) await voidRequest(request, [error.finding])
+        throw error
+      })
     if (now.incomplete) throw new UserError("The account API isn't responding. Nothing was created. Press the button again in a minute.")
     const differences = change.differences(facts, now.facts)
     if (differences.length === 0) return now.facts

@@ -22,6 +22,8 @@ interface Requested<Input, Facts> extends Content<Input, Facts> {
   change: Pick<Change<Input, Facts>, 'kind' | 'items'>
 }
 
+type EarlierIds<Input, Facts> = Pick<RequestedChange<Input, Facts>, 'change' | 'undoes' | 'repeats'>
+
 /** The earlier requests that a new one belongs to. */
 export interface Earlier {
   undone?: Request | undefined
@@ -29,16 +31,24 @@ export interface Earlier {
 }
 
 /**
- * Creates the function that finds the requests that a new one undoes or repeats, as its form was opened for them. It finds none if the new one
+ * Creates the reads of the requests that a new one undoes or repeats, as its form was opened for them. `requests` finds none if the new one
  * does something else: the person can change every field of the form. A request for only some of the items still counts.
  */
 export function createFindEarlier({ store, catalog }: FindEarlierParts) {
-  return async function findEarlier<Input, Facts>(
+  async function requests<Input, Facts>(
     { undoes, repeats }: Pick<RequestedChange<Input, Facts>, 'undoes' | 'repeats'>,
     requested: Requested<Input, Facts>,
   ): Promise<Earlier> {
     const [undone, repeated] = await Promise.all([find(undoes, requested, backOf), find(repeats, requested, sameOf)])
     return { undone, repeated }
+  }
+
+  /** Returns what the account showed for the request that the form was opened for. The new request may still do something else. */
+  async function facts<Input, Facts>({ change, undoes, repeats }: EarlierIds<Input, Facts>): Promise<Facts | undefined> {
+    const id = repeats ?? undoes
+    const request = id === undefined ? undefined : await store.find(id)
+    const opened = request?.kind === change.kind ? catalog.openIfFit(request) : undefined
+    return opened ? change.facts.parse(opened.latest) : undefined
   }
 
   /** `wanted` returns what the new request must do to belong to the earlier one. */
@@ -61,6 +71,8 @@ export function createFindEarlier({ store, catalog }: FindEarlierParts) {
   function sameOf(request: Request): Content<unknown, unknown> | undefined {
     return isOpen(request.state) ? undefined : catalog.openIfFit(request)
   }
+
+  return { requests, facts }
 }
 export type FindEarlier = ReturnType<typeof createFindEarlier>
 

@@ -83,9 +83,11 @@ export function createSubmit({ signatures, store, access, deliver, wake, names, 
     const { change, origin } = submitted
     const reason = readReason(submitted.reason)
     const requester = submitted.requester ?? (await access.gateSent(origin, change.kind))
-    const preflight = await change.preflight(submitted.input, { signal: AbortSignal.timeout(preflightMs), forRequest: true })
+    const seenEarlier = await findEarlier.facts(submitted)
+    const signal = AbortSignal.timeout(preflightMs)
+    const preflight = await change.preflight(submitted.input, { signal, forRequest: true, earlier: seenEarlier })
     const { input = submitted.input } = preflight
-    const earlier = await findEarlier(submitted, { change, input, facts: preflight.facts })
+    const earlier = await findEarlier.requests(submitted, { change, input, facts: preflight.facts })
     const facts = earlier.undone && change.undoing ? change.undoing(preflight.facts) : preflight.facts
     const resource = change.resource(input)
     const moreResources = change.moreResources?.(input, facts)

@@ -22,7 +22,7 @@ export type PreflightResult =
  * unexpected errors.
  */
 export async function repeatPreflight({ change, input, facts }: Opened, onApiError: (error: unknown) => void): Promise<PreflightResult> {
-  const now = await readAgain({ change, input }, onApiError)
+  const now = await readAgain({ change, input, facts }, onApiError)
   if (now.is !== 'unchanged') return now
   const differences = change.differences(facts, now.facts)
   if (differences.length > 0) return { is: 'changed', causes: differences }
@@ -31,11 +31,11 @@ export async function repeatPreflight({ change, input, facts }: Opened, onApiErr
 
 /** Repeats the reads of a preflight check without comparing them with what was approved. Throws unexpected errors. */
 export async function readAgain(
-  { change, input }: Pick<Opened, 'change' | 'input'>,
+  { change, input, facts }: Pick<Opened, 'change' | 'input' | 'facts'>,
   onApiError: (error: unknown) => void,
 ): Promise<PreflightResult> {
   try {
-    const now = await change.preflight(input, { signal: AbortSignal.timeout(preflightMs) })
+    const now = await change.preflight(input, { signal: AbortSignal.timeout(preflightMs), earlier: facts })
     return now.incomplete ? unread() : { is: 'unchanged', facts: now.facts }
   } catch (error) {
     if (error instanceof CheckFailed) return { is: 'changed', causes: [error.finding] }

@@ -58,7 +58,7 @@ export function createItemReads({ beganAt, opened, waiting, now, onApiError }: I
   async function readAll(startedAt: number): Promise<Reading> {
     const { change, input, facts } = opened
     if (!change.items) throw new Error(`${change.kind} has no items`)
-    const result = await readAgain({ change, input: change.items.narrow(input, [...waiting]) }, onApiError)
+    const result = await readAgain({ change, input: change.items.narrow(input, [...waiting]), facts }, onApiError)
     if (result.is !== 'unchanged') return { startedAt, endedAt: startedAt, of: () => result }
     const latest = change.complete?.(facts, result.facts) ?? result.facts
     return { startedAt, endedAt: startedAt, of: comparing({ change, facts, latest }) }

@@ -12,7 +12,22 @@ const done = requestFor({ state: 'done', input, facts: moveFacts })
 const back = { elasticIpId: moveFacts.elasticIpId, serverId: moveFacts.from.id }
 
 const move = catalog.open(done).change
-const finder = (request: Request | undefined) => createFindEarlier({ store: { find: async () => request }, catalog })
+const finder = (request: Request | undefined) => createFindEarlier({ store: { find: async () => request }, catalog }).requests
+
+describe('what the account showed for an earlier request', () => {
+  const facts = (request: Request | undefined) => createFindEarlier({ store: { find: async () => request }, catalog }).facts
+
+  test.each(['repeats', 'undoes'])('is known to a request that %s it', async (how) => {
+    expect(await facts(done)({ change: move, [how]: done.id })).toEqual(moveFacts)
+  })
+
+  test('is unknown if the request is gone or of another kind, or the form belongs to none', async () => {
+    const other = requestFor({ kind: 'vm.rename', input: { virtualMachineId: 'vm_1', name: 'b' }, facts: {} })
+    expect(await facts(undefined)({ change: move, repeats: done.id })).toBeUndefined()
+    expect(await facts(other)({ change: move, repeats: done.id })).toBeUndefined()
+    expect(await facts(done)({ change: move })).toBeUndefined()
+  })
+})
 
 describe('a request from the form that undoes another one', () => {
   test('names that one', async () => {
@@ -48,7 +63,7 @@ describe('a request from the form that undoes an evacuation', () => {
     facts: evacuated('eip_1', 'eip_2'),
     items: ['eip_1', 'eip_2'].map((id) => ({ id, state: 'done' as const, causes: [] })),
   })
-  const find = createFindEarlier({ store: { find: async () => whole }, catalog: createCatalog([evacuation]) })
+  const find = createFindEarlier({ store: { find: async () => whole }, catalog: createCatalog([evacuation]) }).requests
   const undoing = (...ids: string[]) =>
     find(
       { undoes: whole.id },

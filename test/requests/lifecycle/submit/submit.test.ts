@@ -81,7 +81,10 @@ function setUp({ mayRequest = true, unchecked = [], holder, undone, repeated }: 
     deliver: async () => ({ is: 'sent' }) as never,
     wake: async () => {},
     names: async () => new Map(),
-    findEarlier: async ({ undoes, repeats }) => ({ ...(undoes ? { undone } : {}), ...(repeats ? { repeated } : {}) }),
+    findEarlier: {
+      requests: async ({ undoes, repeats }) => ({ ...(undoes ? { undone } : {}), ...(repeats ? { repeated } : {}) }),
+      facts: async () => undefined,
+    },
     linkTo: () => 'https://nimbus.slack.com/archives/C0OPS00001/p1',
     titleOf: () => phrase`Rotate API key ${'ci-deploy'}`,
     mostUndecided: 10,

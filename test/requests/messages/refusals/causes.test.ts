@@ -36,6 +36,8 @@ describe('findings in words', () => {
     const examples: MoveFinding[] = [
       { code: 'no-elastic-ip', elasticIpId: 'eip_1' },
       { code: 'no-server', serverId: 'sv_1' },
+      { code: 'no-elastic-ip', elasticIpId: 'eip_1', address },
+      { code: 'no-server', serverId: 'sv_1', name: server },
       { code: 'already-moving', address },
       { code: 'already-moving', address, server },
       { code: 'not-active', address, status: 'error' },
@@ -84,6 +86,8 @@ describe('findings in words', () => {
     expect(wordsOf(schemaOfMoves, examples, moveWords)).toMatchInlineSnapshot(`
       "No Elastic IP eip_1 on the account. → Check the account.
       No server sv_1 on the account. → Check the account.
+      203.0.113.10 is no longer on the account, so it can't be moved. → Check the account.
+      Server web-2 is no longer on the account. → Choose another server.
       203.0.113.10 is already moving. Wait until that move has ended, then request again.
       203.0.113.10 is already moving to web-2. Wait until that move has ended, then request again.
       203.0.113.10 has status error. Only active Elastic IPs can be moved. → Contact the provider's support.
@@ -128,6 +132,7 @@ describe('findings in words', () => {
     const virtualMachineId = 'vm_1'
     const examples: RenameFinding[] = [
       { code: 'no-virtual-machine', virtualMachineId },
+      { code: 'no-virtual-machine', virtualMachineId, name: 'preview-1' },
       { code: 'not-a-hostname', problem: 'The new name is empty.' },
       { code: 'same-name', virtualMachineId, name: 'web-1' },
       { code: 'virtual-machine-unread', virtualMachineId },
@@ -146,6 +151,7 @@ describe('findings in words', () => {
     ]
     expect(wordsOf(schemaOfRenames, examples, renameWords)).toMatchInlineSnapshot(`
       "No virtual machine vm_1 on the account. → Check the account.
+      preview-1 is no longer on the account, so it can't be renamed. → Check the account.
       The new name is empty. → Choose another name.
       The virtual machine is already called web-1. → There is nothing left to do.
       whether virtual machine vm_1 exists, and its current name (the account API didn't answer)
@@ -190,6 +196,8 @@ describe('findings in words', () => {
   test('of a rotation and a revocation', () => {
     const examples: KeyFinding[] = [
       { code: 'no-key', keyId: 'tok_1' },
+      { code: 'no-key', keyId: 'tok_1', name: 'ci-deploy [U0ADA00001 7f3a9c12ab34]', verb: 'revoke' },
+      { code: 'no-key', keyId: 'tok_1', name: 'ci-deploy', verb: 'rotate' },
       { code: 'own-key', verb: 'rotate' },
       { code: 'perhaps-own-key', name: 'ci-deploy' },
       { code: 'key-unread', keyId: 'tok_1' },
@@ -213,6 +221,8 @@ describe('findings in words', () => {
     ]
     expect(wordsOf(schemaOfKeys, examples, keyWords)).toMatchInlineSnapshot(`
       "No API key tok_1 on the account. → There is nothing left to do.
+      API key ci-deploy was already revoked. → There is nothing left to do.
+      API key ci-deploy was revoked, so it can't be rotated. → Request a new key.
       Lockkeeper uses this key, so it can't rotate it. Rotate it in the dashboard and update INFRA_API_KEY. → The people who run Lockkeeper can do that.
       whether ci-deploy is Lockkeeper's own key (the account API doesn't show the end of its token)
       whether API key tok_1 exists and isn't Lockkeeper's own (the account API didn't answer)
