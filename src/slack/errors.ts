@@ -50,7 +50,10 @@ export function toUserWords(error: unknown, effect?: string): Mrkdwn | undefined
  * not escaped yet. Undefined for an unexpected error: the caller logs it under a reference, and gives the person that reference.
  */
 export function toUserMessage(error: unknown, effect?: string): string | undefined {
-  if (error instanceof CheckFailed && effect && !/nothing was requested/i.test(error.message)) return `${error.message} ${effect}`
+  if (error instanceof CheckFailed) {
+    const isSaid = /nothing was requested/i.test(error.message)
+    return [error.message, isSaid ? undefined : effect, error.next].filter((part) => part !== undefined).join(' ')
+  }
   if (error instanceof UserError) return error.message
   if (error instanceof NothingRequested) return toUserMessage(error.cause, 'Nothing was requested.')
   if (error instanceof StoreUnavailableError) return redisWords(error)

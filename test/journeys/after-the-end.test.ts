@@ -74,10 +74,10 @@ describe('after the end', () => {
 
     expect(said).toMatchInlineSnapshot(`
       [
-        "API key terraform was already revoked.",
-        "preview-1 is no longer on the account, so it can't be renamed.",
-        "Server web-2 is no longer on the account.",
-        "203.0.113.40 is no longer on the account, so it can't be moved.",
+        "API key terraform was already revoked. There is nothing left to do.",
+        "preview-1 is no longer on the account, so it can't be renamed. Check the account.",
+        "Server web-2 is no longer on the account. Choose another server.",
+        "203.0.113.40 is no longer on the account, so it can't be moved. Check the account.",
       ]
     `)
   })

@@ -131,7 +131,7 @@ describe('a firing alert', () => {
     expect(botMessages(world).map(({ text }) => text.split('\n')[0])).toMatchInlineSnapshot(`
       [
         ":warning: *Alert: nothing was requested.* 2 servers are called \`bastion-1\`: \`sv_EaM5oYZ6l5IkE\`, \`sv_TdUHSrpSUuqyT\`. Find the server with \`/infra servers\`, then run \`/infra evacuate\`.",
-        ":warning: *Alert for \`legacy-cart-1\`: nothing was requested.* The account shows no Elastic IPs on legacy-cart-1, so there is nothing to evacuate. See the server: \`/infra servers legacy-cart-1\`.",
+        ":warning: *Alert for \`legacy-cart-1\`: nothing was requested.* The account shows no Elastic IPs on legacy-cart-1, so there is nothing to evacuate. Check the account. See the server: \`/infra servers legacy-cart-1\`.",
       ]
     `)
     expect(await world.records.all()).toEqual([])

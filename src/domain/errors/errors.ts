@@ -5,14 +5,17 @@ export class UserError extends Error {
   override name = 'UserError'
 }
 
-/** A preflight check that prevents a change. The message is `finding` in words. */
+/** A preflight check that prevents a change. The message is `finding` in words. `next` is a sentence that says what to do. */
 export class CheckFailed extends UserError {
   override name = 'CheckFailed'
   readonly finding: Finding
 
-  constructor(finding: Finding, { why }: Words) {
+  readonly next: string | undefined
+
+  constructor(finding: Finding, { why, next }: Words) {
     super(why)
     this.finding = finding
+    this.next = next
   }
 }
 
