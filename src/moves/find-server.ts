@@ -19,19 +19,34 @@ export async function findServers(
   return byId ? [byId] : byHostname.filter((server) => server.hostname?.toLowerCase() === typed.toLowerCase())
 }
 
+/** Several servers have the typed name. */
+export class SeveralServers extends UserError {
+  override name = 'SeveralServers'
+  readonly servers: Server[]
+
+  constructor(typed: string, servers: Server[]) {
+    const list = servers.map(
+      ({ id, project, site }) => `${id} (${project?.name ?? 'unknown project'}, ${site?.slug ?? site?.name ?? 'unknown site'})`,
+    )
+    super(`${servers.length} servers are called ${typed}: ${someOf(list)}. Use the id.`)
+    this.servers = servers
+  }
+}
+
+/** Returns the servers that can be meant: the only one in this project, or else all of them. Throws UnknownName if there is none. */
+export function serversMeant(typed: string, candidates: Server[], project: ProjectRef | undefined): [Server, ...Server[]] {
+  const [first, ...others] = candidates
+  if (!first) throw new UnknownName('server', typed, serverNameProblem(typed))
+  const [sole, ...more] = candidates.filter((server) => sameProject(server.project, project))
+  return sole && more.length === 0 ? [sole] : [first, ...others]
+}
+
 /**
  * Returns the only server, or the only one in this project. Several servers can have the same hostname. Throws UnknownName if there is none,
- * and UserError if there is more than one.
+ * and SeveralServers if there is more than one.
  */
 export function chooseServer(typed: string, candidates: Server[], project: ProjectRef | undefined): Server {
-  const [only, ...others] = candidates
-  if (!only) throw new UnknownName('server', typed, serverNameProblem(typed))
-  if (others.length === 0) return only
-  const inProject = candidates.filter((server) => sameProject(server.project, project))
-  const [sole] = inProject
-  if (sole && inProject.length === 1) return sole
-  const list = candidates.map(
-    (server) => `${server.id} (${server.project?.name ?? 'unknown project'}, ${server.site?.slug ?? server.site?.name ?? 'unknown site'})`,
-  )
-  throw new UserError(`${candidates.length} servers are called ${typed}: ${someOf(list)}. Use the id.`)
+  const [only, ...others] = serversMeant(typed, candidates, project)
+  if (others.length > 0) throw new SeveralServers(typed, [only, ...others])
+  return only
 }

@@ -56,7 +56,7 @@ describe('a server by its hostname', () => {
 
   test('is refused with the ids if several servers fit', () => {
     expect(() => chooseServer('web-2', [twin, serverFor()], undefined)).toThrowErrorMatchingInlineSnapshot(
-      `[UserError: 2 servers are called web-2: sv_bT90rYxPqJ6Uh (Billing, ASH), sv_W3mVpQ0xNd7Lk (Storefront, ASH). Use the id.]`,
+      `[SeveralServers: 2 servers are called web-2: sv_bT90rYxPqJ6Uh (Billing, ASH), sv_W3mVpQ0xNd7Lk (Storefront, ASH). Use the id.]`,
     )
     const many = Array.from({ length: 12 }, (_, index) => serverFor({ id: `sv_${index}` }))
     expect(() => chooseServer('web-2', many, undefined)).toThrow(/sv_9 \(Storefront, ASH\) and 2 more\. Use the id/)

@@ -11,7 +11,7 @@ import {
   type RenameFacts,
 } from '../../src/features/rename-virtual-machine/change.ts'
 import { RenameFinding, renameWords } from '../../src/features/rename-virtual-machine/findings.ts'
-import { whichOne } from '../../src/features/rename-virtual-machine/messages.ts'
+import { whichMachine } from '../../src/features/rename-virtual-machine/messages.ts'
 import { namesakesAmong } from '../../src/features/rename-virtual-machine/namesakes.ts'
 import { virtualMachineChoices } from '../../src/features/rename-virtual-machine/pickers.ts'
 import { chooseMachine } from '../../src/features/rename-virtual-machine/resolve.ts'
@@ -143,7 +143,7 @@ describe('a virtual machine by its name', () => {
   })
 
   test('has a button for each choice, with only the arguments', () => {
-    const { blocks } = whichOne([machine, twin], { typed: 'web-1', name: 'web-eu-1', command: '/infra' })
+    const { blocks } = whichMachine([machine, twin], { typed: 'web-1', name: 'web-eu-1', command: '/infra' })
     expect(readableBlocks(blocks.slice(1))).toMatchInlineSnapshot(`
       "*\`web-1\`*  ·  \`vm_1zHfNurvp25kg\`
       Storefront, ASH  ·  192.0.2.110  ·  Running
@@ -155,13 +155,13 @@ describe('a virtual machine by its name', () => {
     expect(blocks.flatMap((block) => (block.type === 'section' && block.accessory) || [])).toMatchObject(
       [machine, twin].map(({ id }) => ({
         action_id: 'rename-this-one',
-        value: JSON.stringify({ version: 1, id, name: 'web-eu-1', command: '/infra' }),
+        value: JSON.stringify({ version: 2, input: { virtualMachineId: id, name: 'web-eu-1' }, command: '/infra' }),
       })),
     )
   })
 
   test('has no button if its id does not fit into one', () => {
-    const { text, blocks } = whichOne([machine, { ...twin, id: 'x'.repeat(2_000) }], {
+    const { text, blocks } = whichMachine([machine, { ...twin, id: 'x'.repeat(2_000) }], {
       typed: 'web-1',
       name: 'web-eu-1',
       command: '/infra',

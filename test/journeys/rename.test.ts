@@ -145,7 +145,7 @@ describe('several machines with one name', () => {
       *\`preview-1\`*  ·  \`vm_hVVGmUlGrjySO\`
       Data platform, DAL  ·  192.0.2.122  ·  Running"
     `)
-    const button = JSON.stringify({ version: 1, id: second.id, name: 'preview-eu-1', command: '/infra' })
+    const button = JSON.stringify({ version: 2, input: { virtualMachineId: second.id, name: 'preview-eu-1' }, command: '/infra' })
     const blockId = String(choice.blocks?.find((block) => JSON.stringify(block).includes(second.id))?.block_id)
 
     await world.ada.click(choice, 'rename-this-one', { blockId })
@@ -165,9 +165,12 @@ describe('several machines with one name', () => {
     const { world, choice } = await withTwins()
     const blockId = String(choice.blocks?.find((block) => block.accessory)?.block_id)
 
-    await world.ada.click(choice, 'rename-this-one', { blockId, action: { value: '{"id":7}' } })
+    for (const value of ['{"id":7}', '{"version":2,"input":{"name":7},"command":"/infra"}']) {
+      await world.ada.click(choice, 'rename-this-one', { blockId, action: { value } })
+      const refused = await untilShown(world.slack, people.ada, /This button is out of date/)
+      world.slack.removeMessage(ops, refused.ts)
+    }
 
-    await untilShown(world.slack, people.ada, /This button is out of date/)
     expect(world.slack.messages(ops)).toEqual([])
   })
 
@@ -253,7 +256,7 @@ describe('a rename that cannot be made', () => {
 
     const submitted = await world.ada.submit()
 
-    expect(submitted.errors).toEqual({ 'virtual-machine': `No virtual machine ${id} on the account.` })
+    expect(submitted.errors).toEqual({ 'virtual-machine': `No virtual machine ${id} on the account. Check the account.` })
   })
 
   test('is refused in the form, because the machine has an open request of the same person', async () => {

@@ -4,10 +4,11 @@ import { asFarAsRead } from '../../account-api/lists/cut-list.ts'
 import type { SeenAssignments } from '../../domain/account/assignment.ts'
 import type { Offer } from '../../domain/change/offer.ts'
 import type { Request } from '../../domain/request/request.ts'
-import { chooseServer, findServers } from '../../moves/find-server.ts'
+import { findServers, serversMeant } from '../../moves/find-server.ts'
 import { moveKind } from '../../moves/move-change.ts'
 import type { Access } from '../../requests/access/access.ts'
 import type { Catalog } from '../../requests/catalog.ts'
+import { createChooseOne } from '../../requests/interactions/forms/choose-one.ts'
 import { type CommandSubmit, submitFromCommand } from '../../requests/interactions/forms/submit-from-slack.ts'
 import type { Store } from '../../requests/store/store.ts'
 import type { Command, CommandCall } from '../../slack/commands/commands.ts'
@@ -23,7 +24,7 @@ import { createFillEvacuation } from './fill.ts'
 import { createFindLastMove } from './find-last-move.ts'
 import { createFindSource } from './find-source.ts'
 import { createEvacuationForm } from './form.ts'
-import { usage } from './messages.ts'
+import { evacuateToThisOne, usage, whichTarget } from './messages.ts'
 import { evacuateThis, evacuationForm } from './modal.ts'
 import { createReadAddresses } from './preflight.ts'
 import { createServerOptions } from './target-picker.ts'
@@ -73,7 +74,8 @@ function create({ accountApi, inventory, submit, openForm, access, seen, store, 
 
   async function run(call: CommandCall): Promise<void> {
     const { first, second, rest } = readEvacuation(call.args)
-    const { command } = call.slashCommand.origin
+    const { reason, origin, answer } = call.slashCommand
+    const { command } = origin
     if (first === undefined || second === undefined || rest.length > 0) {
       throw new Refusal(
         usage(
@@ -83,7 +85,10 @@ function create({ accountApi, inventory, submit, openForm, access, seen, store, 
         ),
       )
     }
-    const input = await withSuggestions(resolve(first, second, AbortSignal.timeout(8_000)), names(command))
+    const { source, targets } = await withSuggestions(resolve(first, second, AbortSignal.timeout(8_000)), names(command))
+    const [target, ...others] = targets
+    if (others.length > 0) return answer.ephemeral(whichTarget({ source, targets }, { typed: second, command, reason }))
+    const input = { serverId: source.id, targetId: target.id }
     await submitFromCommand({ submit, openForm }, call, { change, input, form: filledForm })
   }
 
@@ -92,7 +97,7 @@ function create({ accountApi, inventory, submit, openForm, access, seen, store, 
     const targets = findServers(accountApi, typedTarget, { signal })
     targets.catch(() => {})
     const source = await findSource(typedServer, { signal })
-    return { serverId: source.id, targetId: chooseServer(typedTarget, await targets, source.project).id }
+    return { source, targets: serversMeant(typedTarget, await targets, source.project) }
   }
 
   const command: Command = {
@@ -119,6 +124,7 @@ function create({ accountApi, inventory, submit, openForm, access, seen, store, 
     clicks: {
       [evacuationForm.server]: serversChosen,
       [evacuationForm.target]: serversChosen,
+      [evacuateToThisOne]: createChooseOne({ submit, openForm, change, form: filledForm }),
       [evacuateThis]: createEvacuateThis({ inventory, access, formFor }),
     },
     submissions: { [evacuationForm.callbackId]: submitForm },

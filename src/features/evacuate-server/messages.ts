@@ -1,6 +1,12 @@
-import { type EvacuationFacts, mostEvacuated } from '../../domain/evacuation/evacuation.ts'
+import type { Server } from '../../domain/account/server.ts'
+import { type EvacuationFacts, type EvacuationInput, mostEvacuated } from '../../domain/evacuation/evacuation.ts'
+import { serverWords, type TypedChoice, whichOne } from '../../requests/messages/forms/which-one.ts'
 import { wrongUsage } from '../../slack/commands/help/help.ts'
 import { code, type Mrkdwn, mrkdwn } from '../../slack/text/text.ts'
+import type { Message } from '../../slack/web-api/messenger.ts'
+
+/** The id of the buttons for the targets of one name. */
+export const evacuateToThisOne = 'evacuate-to-this-one'
 
 /** `14 Elastic IPs` */
 export function addressCount(count: number): string {
@@ -24,4 +30,21 @@ export function remarkWords({ from, came = [] }: EvacuationFacts): string | unde
   const listed = came.map(({ address }) => address).join(', ')
   const [were, areNot] = came.length === 1 ? ['was', "it isn't"] : ['were', "they aren't"]
   return `${listed} ${were} assigned to ${from.name} after the request, so ${areNot} moved.`
+}
+
+/** Asks which of the targets with the typed name is meant, with a button for each. */
+export function whichTarget(
+  { source, targets }: { source: { id: string; name: string }; targets: Server[] },
+  { typed, ...call }: TypedChoice & { typed: string },
+): Message {
+  return whichOne({
+    question: mrkdwn`${targets.length} servers are called ${code(typed)}. Which one should the Elastic IPs of ${code(source.name)} move to?`,
+    choices: targets.map((target) => ({
+      words: serverWords(target),
+      input: { serverId: source.id, targetId: target.id } satisfies EvacuationInput,
+    })),
+    actionId: evacuateToThisOne,
+    byId: `${call.command} evacuate ${source.name} <id>`,
+    ...call,
+  })
 }

@@ -6,9 +6,11 @@ import { sameAddress } from '../../domain/elastic-ip-move/elastic-ip-move.ts'
 import { UnknownName } from '../../domain/errors/errors.ts'
 import { serverNameProblem } from '../../domain/text/address-problem.ts'
 import { chooseServer } from '../../moves/find-server.ts'
+import { chooseBelow } from '../../requests/messages/forms/which-one.ts'
 import type { GivenWords } from '../../slack/commands/commands.ts'
 import { fillForm } from '../../slack/commands/forms/fill-form.ts'
 import { withSuggestions } from '../../slack/commands/help/unknown-name.ts'
+import { Refusal } from '../../slack/errors.ts'
 import { readMove } from './arguments.ts'
 import { elsewhereProblem, withFrom } from './from.ts'
 import { moveModal } from './modal.ts'
@@ -48,6 +50,7 @@ export function createFillMove(inventory: Pick<Inventory, 'elasticIps' | 'server
     // An item that is missing in a list that was cut off may still exist. In that case these reads throw.
     if (named.length === 0) await Promise.all([inventory.elasticIps(), inventory.servers()])
     if (named.length === 0 && !isServer) throw new UnknownName('Elastic IP', typed, serverNameProblem(typed))
+    if (named.length > 1) throw new Refusal(chooseBelow(typed, named.length))
     return { server: serverOption(chooseServer(typed, named, undefined)) }
   }
 }

@@ -4,6 +4,7 @@ import { asFarAsRead } from '../../account-api/lists/cut-list.ts'
 import type { Offer } from '../../domain/change/offer.ts'
 import { createMoveChange, moveKind } from '../../moves/move-change.ts'
 import type { Access } from '../../requests/access/access.ts'
+import { createChooseOne } from '../../requests/interactions/forms/choose-one.ts'
 import { type CommandSubmit, submitFromCommand } from '../../requests/interactions/forms/submit-from-slack.ts'
 import type { Command, CommandCall } from '../../slack/commands/commands.ts'
 import { withSuggestions } from '../../slack/commands/help/unknown-name.ts'
@@ -14,7 +15,7 @@ import { areElasticIps, isSwapped, isWholeMove, readMove } from './arguments.ts'
 import { createFillMove } from './fill.ts'
 import { createMoveForm } from './form.ts'
 import { fromOf } from './from.ts'
-import { elsewhere, oneAtATime, swapped, usage } from './messages.ts'
+import { elsewhere, moveThisOne, oneAtATime, swapped, usage, whichServer } from './messages.ts'
 import { moveForm, moveThis } from './modal.ts'
 import { createMoveThis } from './move-this.ts'
 import { elasticIpChoices } from './pickers.ts'
@@ -39,7 +40,7 @@ function create({ accountApi, inventory, submit, openForm, access }: MoveElastic
 
   async function run(call: CommandCall): Promise<void> {
     const { first: elasticIp, second: server, from, rest } = readMove(call.args)
-    const { reason, origin } = call.slashCommand
+    const { reason, origin, answer } = call.slashCommand
     const { command } = origin
     if (elasticIp === undefined || server === undefined || rest.length > 0) {
       const given = [elasticIp, ...(from === undefined ? [] : ['from', from, 'to']), server].filter((word) => word !== undefined)
@@ -52,8 +53,8 @@ function create({ accountApi, inventory, submit, openForm, access }: MoveElastic
       const meant = { args: [elasticIp, 'from', found.elsewhere.on, 'to', server], reason }
       throw new Refusal(elsewhere({ ...found.elsewhere, from }, command, meant))
     }
-    const { input } = found
-    await submitFromCommand({ submit, openForm }, call, { change, input, form: filledForm })
+    if ('several' in found) return answer.ephemeral(whichServer(found.several, { typed: server, command, reason }))
+    await submitFromCommand({ submit, openForm }, call, { change, input: found.input, form: filledForm })
   }
 
   const command: Command = {
@@ -77,7 +78,11 @@ function create({ accountApi, inventory, submit, openForm, access }: MoveElastic
     changes: [change],
     forms: { [moveKind]: filledForm },
     itemActions: [{ of: 'elastic-ip', kind: moveKind, label: 'Move…', form: formFor }],
-    clicks: { [moveForm.elasticIp]: elasticIpChosen, [moveThis]: createMoveThis({ inventory, access }) },
+    clicks: {
+      [moveForm.elasticIp]: elasticIpChosen,
+      [moveThis]: createMoveThis({ inventory, access }),
+      [moveThisOne]: createChooseOne({ submit, openForm, change, form: filledForm }),
+    },
     submissions: { [moveForm.callbackId]: submitForm },
     options: {
       [moveForm.elasticIp]: async ({ typed, metadata }) => {

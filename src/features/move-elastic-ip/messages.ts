@@ -1,7 +1,15 @@
+import type { ElasticIp } from '../../domain/account/elastic-ip.ts'
+import type { Server } from '../../domain/account/server.ts'
+import type { MoveInput } from '../../domain/elastic-ip-move/elastic-ip-move.ts'
+import { serverWords, type TypedChoice, whichOne } from '../../requests/messages/forms/which-one.ts'
 import { wrongUsage } from '../../slack/commands/help/help.ts'
 import { didYouMean, type WholeCommand, wholeCommand } from '../../slack/commands/help/whole-command.ts'
 import { truncate } from '../../slack/text/cut-text.ts'
 import { code, type Mrkdwn, mrkdwn } from '../../slack/text/text.ts'
+import type { Message } from '../../slack/web-api/messenger.ts'
+
+/** The id of the buttons for the servers of one name. */
+export const moveThisOne = 'move-to-this-one'
 
 /** Says how the command is used. `rest` are the words that are too many, after `args`. */
 export function usage(name: string, args: string[], rest: string[]): Mrkdwn {
@@ -37,4 +45,21 @@ export function elsewhere({ address, from, on }: Elsewhere, name: string, meant:
 
 export function isElsewhere({ address, from, on }: Elsewhere): Mrkdwn {
   return mrkdwn`${code(address)} is on ${code(on)}, not on ${code(truncate(from, 80, 'plain'))}.`
+}
+
+/** Asks which of the servers with the typed name is meant, with a button for each. */
+export function whichServer(
+  { elasticIp: { id, address }, servers }: { elasticIp: ElasticIp; servers: Server[] },
+  { typed, ...call }: TypedChoice & { typed: string },
+): Message {
+  return whichOne({
+    question: mrkdwn`${servers.length} servers are called ${code(typed)}. Which one should ${code(address)} move to?`,
+    choices: servers.map((server) => ({
+      words: serverWords(server),
+      input: { elasticIpId: id, serverId: server.id } satisfies MoveInput,
+    })),
+    actionId: moveThisOne,
+    byId: `${call.command} ip move ${address} <id>`,
+    ...call,
+  })
 }

@@ -3,10 +3,11 @@ import type { AccountApi } from '../../account-api/client.ts'
 import { findInList } from '../../account-api/lists/cut-list.ts'
 import { nothingIfAbsent } from '../../account-api/reading.ts'
 import type { ElasticIp } from '../../domain/account/elastic-ip.ts'
+import type { Server } from '../../domain/account/server.ts'
 import { type MoveInput, sameAddress } from '../../domain/elastic-ip-move/elastic-ip-move.ts'
 import { UnknownName } from '../../domain/errors/errors.ts'
 import { addressProblem } from '../../domain/text/address-problem.ts'
-import { chooseServer, findServers } from '../../moves/find-server.ts'
+import { findServers, serversMeant } from '../../moves/find-server.ts'
 import { isServer } from './from.ts'
 
 interface Options {
@@ -20,15 +21,15 @@ interface TypedNames {
   from?: string | undefined
 }
 
-interface Resolved {
-  input: MoveInput
+/** `several`: more than one server has the typed name. */
+type Resolved = ({ input: MoveInput } | { several: { elasticIp: ElasticIp; servers: Server[] } }) & {
   /** Set if the Elastic IP is on another server than the person thinks. */
   elsewhere?: { address: string; on: string }
 }
 
 /**
  * Finds the ids of what a person typed: an Elastic IP by id or address, a server by id or hostname. Throws UnknownName if there is
- * none, and UserError if there is more than one.
+ * none.
  */
 export function createResolve(accountApi: Pick<AccountApi, 'elasticIps' | 'servers'>) {
   async function findElasticIp(typed: string, options: Options): Promise<ElasticIp> {
@@ -62,9 +63,14 @@ export function createResolve(accountApi: Pick<AccountApi, 'elasticIps' | 'serve
     const servers = findServers(accountApi, typedServer, options)
     servers.catch(() => {})
     const elasticIp = await findElasticIp(typed, options)
-    const input = { elasticIpId: elasticIp.id, serverId: chooseServer(typedServer, await servers, elasticIp.project).id }
-    const on = from === undefined || elasticIp.server?.id === input.serverId ? undefined : await findElsewhere(elasticIp, from, options)
-    return { input, ...(on === undefined ? {} : { elsewhere: { address: elasticIp.address, on } }) }
+    const [server, ...others] = serversMeant(typedServer, await servers, elasticIp.project)
+    const isThere = others.length === 0 && elasticIp.server?.id === server.id
+    const on = from === undefined || isThere ? undefined : await findElsewhere(elasticIp, from, options)
+    const found =
+      others.length === 0
+        ? { input: { elasticIpId: elasticIp.id, serverId: server.id } }
+        : { several: { elasticIp, servers: [server, ...others] } }
+    return { ...found, ...(on === undefined ? {} : { elsewhere: { address: elasticIp.address, on } }) }
   }
 }
 

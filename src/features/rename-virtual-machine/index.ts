@@ -1,20 +1,18 @@
 import type { AccountApi } from '../../account-api/client.ts'
 import type { Inventory } from '../../account-api/inventory.ts'
 import { asFarAsRead } from '../../account-api/lists/cut-list.ts'
-import { type CommandSubmit, submitFromCommand, submitTyped } from '../../requests/interactions/forms/submit-from-slack.ts'
-import { notice } from '../../slack/blocks/notice.ts'
+import { createChooseOne } from '../../requests/interactions/forms/choose-one.ts'
+import { type CommandSubmit, submitFromCommand } from '../../requests/interactions/forms/submit-from-slack.ts'
 import type { Command, CommandCall } from '../../slack/commands/commands.ts'
-import type { Click } from '../../slack/commands/handlers.ts'
 import { withSuggestions } from '../../slack/commands/help/unknown-name.ts'
 import { readPair } from '../../slack/commands/read-pair.ts'
 import { Refusal } from '../../slack/errors.ts'
-import { readJson } from '../../slack/receive/metadata.ts'
 import { mrkdwn } from '../../slack/text/text.ts'
 import type { Feature, FeatureDefinition } from '../feature.ts'
 import { createRenameChange, refuseBadName } from './change.ts'
 import { createFillRename } from './fill.ts'
 import { createRenameForm } from './form.ts'
-import { hyphenated, noSpaces, RenameButton, renameThisOne, usage, whichOne } from './messages.ts'
+import { hyphenated, noSpaces, renameThisOne, usage, whichMachine } from './messages.ts'
 import { renameForm } from './modal.ts'
 import { virtualMachineChoices } from './pickers.ts'
 import { createResolve } from './resolve.ts'
@@ -42,18 +40,8 @@ function create({ accountApi, inventory, submit, openForm }: RenameParts): Featu
     refuseBadName(name)
     const search = createResolve(accountApi)(typed, { signal: AbortSignal.timeout(8_000) })
     const found = await withSuggestions(search, namesOf(inventory, origin.command))
-    if (found.is === 'several') return answer.ephemeral(whichOne(found.machines, { typed, name, reason, command: origin.command }))
+    if (found.is === 'several') return answer.ephemeral(whichMachine(found.machines, { typed, name, reason, command: origin.command }))
     await submitFromCommand({ submit, openForm }, call, { change, input: { virtualMachineId: found.id, name }, form: filledForm })
-  }
-
-  /** Continues with one of several virtual machines of the same name, as if its id had been typed. The answer replaces the buttons. */
-  async function choose({ value, origin, deliveryKey, triggerId, responseUrl, answer }: Click): Promise<void> {
-    const button = readJson(RenameButton, value)
-    if (!button) throw new Refusal(mrkdwn`This button is out of date. Run the command again.`)
-    const { id, name, command, reason } = button
-    const typed = { origin: { ...origin, command }, deliveryKey, triggerId, responseUrl, reason }
-    const words = await submitTyped({ submit, openForm }, typed, { change, input: { virtualMachineId: id, name }, form: filledForm })
-    if (words) await answer.replace(notice(words))
   }
 
   const command: Command = {
@@ -76,7 +64,7 @@ function create({ accountApi, inventory, submit, openForm }: RenameParts): Featu
     changes: [change],
     forms: { 'vm.rename': filledForm },
     itemActions: [{ of: 'virtual-machine', kind: 'vm.rename', label: 'Rename…', form: formFor }],
-    clicks: { [renameThisOne]: choose },
+    clicks: { [renameThisOne]: createChooseOne({ submit, openForm, change, form: filledForm }) },
     submissions: { [renameForm.callbackId]: submitForm },
     options: {
       [renameForm.virtualMachine]: async ({ typed }) => {

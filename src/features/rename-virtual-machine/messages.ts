@@ -1,29 +1,15 @@
-import { z } from 'zod'
 import type { VirtualMachine } from '../../domain/account/virtual-machine.ts'
 import { hostnameProblem } from '../../domain/text/hostname.ts'
-import { button, longestButtonValue, sectionWithButton, wholeSection } from '../../slack/blocks/blocks.ts'
-import { message } from '../../slack/blocks/message.ts'
+import { choiceWords, type TypedChoice, whichOne } from '../../requests/messages/forms/which-one.ts'
 import { placeOf } from '../../slack/blocks/picker.ts'
 import { wrongUsage } from '../../slack/commands/help/help.ts'
 import { didYouMean, type WholeCommand } from '../../slack/commands/help/whole-command.ts'
 import { isBetween } from '../../slack/commands/read-pair.ts'
-import { code, joinMrkdwn, type Mrkdwn, mrkdwn } from '../../slack/text/text.ts'
+import { code, type Mrkdwn, mrkdwn } from '../../slack/text/text.ts'
 import type { Message } from '../../slack/web-api/messenger.ts'
+import type { RenameInput } from './change.ts'
 
 export const renameThisOne = 'rename-this-one'
-
-/** The value of a choice button: the arguments, which anybody could type as a command, and the command's name. */
-export const RenameButton = z.object({
-  version: z.literal(1),
-  id: z.string(),
-  name: z.string(),
-  command: z.string(),
-  reason: z.string().optional(),
-})
-export type RenameButton = z.infer<typeof RenameButton>
-
-/** Each choice takes one of the 50 blocks of a message, and a line of its 4,000 characters of text. */
-const mostChoices = 30
 
 /** Says how the command is used. `rest` are the words that are too many, after `args`. */
 export function usage(name: string, args: string[], rest: string[]): Mrkdwn {
@@ -45,40 +31,17 @@ export function noSpaces(command: string, meant: Omit<WholeCommand, 'words'>): M
   return mrkdwn`Nothing was requested. A name can't contain spaces. ${didYouMean(command, [{ words: 'vm rename', ...meant }])}`
 }
 
-/** A rename as it was typed, without the virtual machine. */
-type Typed = Pick<RenameButton, 'name' | 'command' | 'reason'>
-
 /** Asks which of the virtual machines with the typed name is meant, with a button for each. */
-export function whichOne(machines: VirtualMachine[], call: Typed & { typed: string }): Message {
-  const heading = mrkdwn`${machines.length} virtual machines are called ${code(call.typed)}. Which one should be renamed to ${code(call.name)}?`
-  const choices = machines
-    .map((machine) => ({ words: describe(machine), value: valueFor(machine.id, call) }))
-    .filter(({ value }) => value.length <= longestButtonValue)
-    .slice(0, mostChoices)
-  const left = machines.length - choices.length
-  const rest = left > 0 ? [mrkdwn`${left === 1 ? "1 more isn't" : `${left} more aren't`} shown. Use the id: ${code(byId(call))}.`] : []
-  return message({
-    text: joinMrkdwn([heading, ...choices.map(({ words }) => words), ...rest], '\n'),
-    blocks: [
-      ...wholeSection(heading),
-      ...choices.map(({ words, value }) => sectionWithButton(words, button({ text: 'This one', actionId: renameThisOne, value }))),
-      ...rest.flatMap(wholeSection),
-    ],
+export function whichMachine(machines: VirtualMachine[], { typed, name, ...call }: TypedChoice & { typed: string; name: string }): Message {
+  return whichOne({
+    question: mrkdwn`${machines.length} virtual machines are called ${code(typed)}. Which one should be renamed to ${code(name)}?`,
+    choices: machines.map((machine) => ({ words: describe(machine), input: { virtualMachineId: machine.id, name } satisfies RenameInput })),
+    actionId: renameThisOne,
+    byId: `${call.command} vm rename <id> ${name}`,
+    ...call,
   })
 }
 
-function valueFor(id: string, { name, command, reason }: Typed): string {
-  return JSON.stringify({ version: 1, id, name, command, reason } satisfies RenameButton)
-}
-
-function byId({ name, command }: Typed): string {
-  return `${command} vm rename <id> ${name}`
-}
-
 function describe({ id, name, project, site, primaryIpv4, status }: VirtualMachine): Mrkdwn {
-  const details = [placeOf(project, site), primaryIpv4, status].filter((part) => part !== undefined && part !== '')
-  return mrkdwn`*${code(name ?? id)}*  ·  ${code(id)}\n${joinMrkdwn(
-    details.map((part) => mrkdwn`${part ?? ''}`),
-    '  ·  ',
-  )}`
+  return choiceWords({ name: name ?? id, id }, [placeOf(project, site), primaryIpv4, status])
 }

@@ -73,6 +73,8 @@ const tried: Record<string, string> = {
   'click evacuate-to': 'evacuate a server',
   'click evacuate-this-server': 'evacuate a server',
   'click rename-this-one': 'rename a virtual machine',
+  'click move-to-this-one': 'move an Elastic IP',
+  'click evacuate-to-this-one': 'evacuate a server',
   'click doctor-button': 'check the setup',
   'click doctor-picker': 'check the setup',
   'click doctor-table-seen': 'check the setup',

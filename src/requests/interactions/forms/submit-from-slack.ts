@@ -24,7 +24,7 @@ export interface CommandSubmit {
   openForm: OpenForm
 }
 
-interface CommandRequest<Input, Facts> extends ChangeAndInput<Input, Facts> {
+export interface CommandRequest<Input, Facts> extends ChangeAndInput<Input, Facts> {
   /** Opens if the rule requires a reason and none was typed. */
   form: FilledForm
 }
