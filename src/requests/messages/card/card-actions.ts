@@ -1,8 +1,8 @@
 import type { Button } from '@slack/web-api'
 import { isMachine } from '../../../domain/approval/origin.ts'
 import { restOf } from '../../../domain/request/request-item.ts'
+import { phraseText } from '../../../domain/text/phrase.ts'
 import { type ButtonParts, button } from '../../../slack/blocks/blocks.ts'
-import { phraseWords } from '../../../slack/text/phrase-words.ts'
 import { mrkdwn } from '../../../slack/text/text.ts'
 import { buttonValue, type CardButton, cardButtons } from '../buttons.ts'
 import { unsentOf, unsentWords } from '../items/items.ts'
@@ -63,8 +63,8 @@ function retryButtons({ items, retriedBy }: CardView, make: (name: CardButton, t
 /** The dialog after a press that has a cost: a rotated key's old token stops working. */
 function handoverConfirmation({ description, handoverLabel = '', handoverWarning }: CardView) {
   if (handoverWarning === undefined) return undefined
-  const text = mrkdwn`${phraseWords(description.title)}\n${handoverWarning} The new one is shown once, only to you.`
-  return { title: `${handoverLabel}?`, text, confirm: handoverLabel, deny: 'Cancel' }
+  const text = mrkdwn`${handoverWarning} The new one is shown once, only to you.`
+  return { title: `${phraseText(description.title)}?`, text, confirm: handoverLabel, deny: 'Cancel' }
 }
 
 function stopConfirmation({ items }: CardView) {

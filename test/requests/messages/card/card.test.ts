@@ -248,8 +248,8 @@ describe('the buttons of a card', () => {
 
     expect(confirmOf({ handoverLabel: 'Create key' })).toBeUndefined()
     expect(confirmOf({ handoverLabel: 'Rotate key', handoverWarning: 'The old token stops working at once.' })).toMatchObject({
-      title: { text: 'Rotate key?' },
-      text: { text: expect.stringContaining('The old token stops working at once. The new one is shown once, only to you.') },
+      title: { text: 'Move 203.0.113.10: web-1 → web-2?' },
+      text: { text: 'The old token stops working at once. The new one is shown once, only to you.' },
       confirm: { text: 'Rotate key' },
       deny: { text: 'Cancel' },
     })
