@@ -87,7 +87,7 @@ describe('an evacuation', () => {
     expect(failed.text).toContain(`:red_circle: \`${own[1]?.address}\`  failed`)
 
     await world.ada.click(failed, 'Retry the rest')
-    await world.slack.until(() => world.ada.topView())
+    expect((await world.slack.until(() => world.ada.topView())).title).toBe('Retry the rest')
     await world.ada.submit()
     const rest = await untilCard(world.slack, /1 Elastic IP\b.*needs approval from/s)
     expect(rest.text).toMatch(
@@ -103,15 +103,38 @@ describe('an evacuation', () => {
     await world.ada.click(failed, 'Move back')
     const form = await world.slack.until(() => world.ada.topView())
     expect(form.title).toBe('Move back')
+    const notMovedBack =
+      "`203.0.113.11` won't be moved back, because <LINK|request ID> moved it. To move it back, press *Move back* on that request."
+    const linked = (text: string) => text.replaceAll(/<http[^|]+\|request [0-9a-f]{8}>/g, '<LINK|request ID>')
+    expect(linked(JSON.stringify(form.view))).toContain(`:warning: ${notMovedBack}`)
     await world.ada.submit()
     const back = await untilCard(world.slack, /^Move back 2 Elastic IPs: web-2 → web-1.*needs approval from/s)
     expect(back.text).toMatch(/Undoes <http[^|]+\|request [0-9a-f]{8}>\./)
+    expect(linked(back.text)).toContain(`Check first: ${notMovedBack}`)
     await world.chiara.click(back, 'Approve')
     await untilReport(world.slack, back.ts, /Done/)
     expect([own[0], own[2]].map((each) => serverOf(world, each?.id ?? ''))).toEqual([from, from])
     const undone = await untilCard(world.slack, /Undone by <http[^|]+\|request [0-9a-f]{8}>/)
     expect(undone.ts).toBe(card.ts)
     expect(JSON.stringify(undone.blocks)).not.toContain('Move back')
+  })
+
+  test('is not moved back by a request to another server: neither the form nor the request is called so', async () => {
+    const world = await worldWith(addresses(2))
+    const card = await requestEvacuation(world)
+    await world.ben.click(card, 'Approve')
+    const done = await untilCard(world.slack, /\*Done/)
+
+    await world.ada.click(done, 'Move back')
+    const form = await world.slack.until(() => world.ada.topView())
+    expect([form.title, JSON.stringify(form.view).includes('Undoes')]).toEqual(['Move back', true])
+    await world.ada.fill(form, { Target: 'web-3 (Storefront, ASH)' })
+    const other = await world.slack.until(() => (world.ada.topView().title === 'Move back' ? undefined : world.ada.topView()))
+    expect([other.title, JSON.stringify(other.view).includes('Undoes')]).toEqual(['Evacuate a server', false])
+    await world.ada.submit()
+    const elsewhere = await untilCard(world.slack, /^Evacuate web-2 → web-3.*needs approval from/s)
+
+    expect(elsewhere.text).not.toContain('Undoes')
   })
 
   test('leaves out what left the server meanwhile, does not move what came, and names both', async () => {

@@ -41,6 +41,12 @@ export function withoutOwner(phrase: Phrase, userId?: string): Phrase {
   return phrase.filter((part) => typeof part === 'string' || !('owner' in part) || (userId !== undefined && part.owner !== userId))
 }
 
+/** Lists the first names, and counts the others: `web-1, web-2 and 3 more`. */
+export function someNames(names: readonly string[], most: number): Phrase {
+  const shown = names.slice(0, most).flatMap((name, index) => phrase`${[index === 0 ? '' : ', ']}${name}`)
+  return names.length > most ? phrase`${shown} and ${names.length - most} more` : shown
+}
+
 /** Returns the phrase as plain text. A name that could pass for a part of the sentence is in quotation marks. */
 export function phraseText(phrase: Phrase): string {
   return phrase.map(partText).join('')

@@ -26,8 +26,8 @@ export function createFindLastMove({ store, catalog, change, linkTo }: FindLastM
   return async function lastMoveOf({ serverId, elasticIpIds }: Gone): Promise<LastMove | undefined> {
     const ofAddress = (elasticIpId: string) => change.items?.change.resource({ elasticIpId, serverId }) ?? []
     const resources = elasticIpIds.length > 0 ? elasticIpIds.flatMap(ofAddress) : [change.resource({ serverId, targetId: '' })]
-    const found = await store.lastChangesOf(resources).catch(() => [])
-    const ended = found.flatMap((request) => (request.endedAt === undefined ? [] : [{ request, endedAt: request.endedAt }]))
+    const found = await store.lastChangesOf(resources).catch(() => new Map<string, Request>())
+    const ended = [...found.values()].flatMap((request) => (request.endedAt === undefined ? [] : [{ request, endedAt: request.endedAt }]))
     const [newest] = ended.toSorted((a, b) => b.endedAt - a.endedAt)
     if (!newest) return undefined
     const { request, endedAt } = newest

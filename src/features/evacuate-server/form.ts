@@ -6,6 +6,7 @@ import { withinOr } from '../../domain/within.ts'
 import type { Filling } from '../../requests/interactions/forms/filled-form.ts'
 import { submitFromForm } from '../../requests/interactions/forms/submit-from-slack.ts'
 import type { Submit } from '../../requests/lifecycle/submit/submit.ts'
+import { withPurpose } from '../../requests/messages/forms/purpose.ts'
 import { isChoice, keepChoice, preset } from '../../slack/blocks/picker.ts'
 import { reasonIn } from '../../slack/blocks/reason-input.ts'
 import { refuseForm } from '../../slack/commands/forms/refuse-form.ts'
@@ -118,11 +119,11 @@ export function createEvacuationForm({ submit, change, offerAddresses }: FormPar
 export type EvacuationForm = ReturnType<typeof createEvacuationForm>
 
 /** Returns what a form shows that is filled from an earlier request. */
-function viewOf(metadata: string, { reason, problem, ...filling }: Filling) {
+function viewOf(metadata: string, { reason, problem, title, ...filling }: Filling) {
   const [input, facts] = [EvacuationInput.parse(filling.input), EvacuationFacts.parse(filling.facts)]
   const requested = requestedAddresses(facts, input.elasticIpIds)
   const view: EvacuationFormView = {
-    metadata: withServer(metadata, input.serverId),
+    metadata: withServer(withPurpose(metadata, [input.serverId, input.targetId], title), input.serverId),
     server: preset({ text: facts.from.name, value: input.serverId }),
     target: preset({ text: facts.to.name, value: input.targetId }),
     addresses: requested,

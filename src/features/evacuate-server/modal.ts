@@ -2,6 +2,7 @@ import type { KnownBlock, ModalView, PlainTextOption } from '@slack/web-api'
 import { z } from 'zod'
 import { mostEvacuated } from '../../domain/evacuation/evacuation.ts'
 import { formatAgo } from '../../domain/text/duration.ts'
+import { notUndoneBlocks, purposeOf } from '../../requests/messages/forms/purpose.ts'
 import { reasonField } from '../../requests/messages/forms/reason-field.ts'
 import { context, problemBlocks, wholeSection } from '../../slack/blocks/blocks.ts'
 import { input } from '../../slack/blocks/inputs.ts'
@@ -9,7 +10,6 @@ import { modal } from '../../slack/blocks/modal.ts'
 import { option } from '../../slack/blocks/option.ts'
 import { checkboxes, externalSelect, mostCheckboxes } from '../../slack/blocks/selects.ts'
 import type { Ticked } from '../../slack/commands/handlers.ts'
-import { readMetadata } from '../../slack/receive/metadata.ts'
 import { type Mrkdwn, mrkdwn } from '../../slack/text/text.ts'
 import { cannotMoveWords, nothingWords } from './gone.ts'
 import type { OfferedAddresses } from './offered.ts'
@@ -37,17 +37,19 @@ export interface EvacuationFormView {
 }
 
 export function evacuationModal({ metadata, server, target, addresses, reason, problem }: EvacuationFormView): ModalView {
+  const purpose = purposeOf(metadata, [server?.value, target?.value], evacuationForm.title)
   return modal({
     callbackId: evacuationForm.callbackId,
-    title: readMetadata(metadata)?.undoes ? 'Move back' : evacuationForm.title,
+    title: purpose.title,
     submit: 'Request approval',
     metadata,
     blocks: [
       ...problemBlocks(problem),
+      ...notUndoneBlocks(metadata, purpose),
       serverSelect(evacuationForm.server, 'Server', 'Its Elastic IPs are moved to another server.', server),
       serverSelect(evacuationForm.target, 'Target', 'Must be in the same project and site.', target),
       ...(Array.isArray(addresses) ? addresses : addresses ? addressBlocks(addresses) : []),
-      ...reasonField(metadata, reason),
+      ...reasonField(metadata, reason, purpose),
     ],
   })
 }

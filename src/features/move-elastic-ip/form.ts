@@ -7,6 +7,7 @@ import { withinOr } from '../../domain/within.ts'
 import type { Filling } from '../../requests/interactions/forms/filled-form.ts'
 import { submitFromForm } from '../../requests/interactions/forms/submit-from-slack.ts'
 import type { Submit } from '../../requests/lifecycle/submit/submit.ts'
+import { withPurpose } from '../../requests/messages/forms/purpose.ts'
 import { isChoice, keepChoice, preset } from '../../slack/blocks/picker.ts'
 import { reasonIn } from '../../slack/blocks/reason-input.ts'
 import { refuseForm } from '../../slack/commands/forms/refuse-form.ts'
@@ -35,10 +36,10 @@ export function createMoveForm({ submit, change, accountApi }: MoveFormParts) {
     return elasticIp && elsewhereProblem(elasticIp, from)
   }
 
-  function filledForm(metadata: string, { reason, problem, ...filling }: Filling): ModalView {
+  function filledForm(metadata: string, { reason, problem, title, ...filling }: Filling): ModalView {
     const [input, facts] = [MoveInput.parse(filling.input), MoveFacts.parse(filling.facts)]
     return moveModal({
-      metadata: withElasticIp(metadata, input.elasticIpId),
+      metadata: withElasticIp(withPurpose(metadata, [input.elasticIpId, input.serverId], title), input.elasticIpId),
       elasticIp: preset({ text: facts.address ?? input.elasticIpId, value: input.elasticIpId }),
       server: preset({ text: facts.to.name, value: input.serverId }),
       reason,

@@ -36,7 +36,7 @@ function create({ accountApi, inventory, submit, openForm, access }: MoveElastic
   const change = { ...createMoveChange(accountApi), offer: { of: 'elastic-ip', label: 'Move…', actionId: moveThis } satisfies Offer }
   const resolve = createResolve(accountApi)
   const { filledForm, formFor, submitForm } = createMoveForm({ submit, change, accountApi })
-  const { offerServers, elasticIpChosen } = createServerPicker(inventory)
+  const { offerServers, elasticIpChosen, serverChosen } = createServerPicker(inventory)
 
   async function run(call: CommandCall): Promise<void> {
     const { first: elasticIp, second: server, from, rest } = readMove(call.args)
@@ -80,6 +80,7 @@ function create({ accountApi, inventory, submit, openForm, access }: MoveElastic
     itemActions: [{ of: 'elastic-ip', kind: moveKind, label: 'Move…', form: formFor }],
     clicks: {
       [moveForm.elasticIp]: elasticIpChosen,
+      [moveForm.server]: serverChosen,
       [moveThis]: createMoveThis({ inventory, access }),
       [moveThisOne]: createChooseOne({ submit, openForm, change, form: filledForm }),
     },

@@ -1,4 +1,5 @@
 import type { ModalView, PlainTextOption } from '@slack/web-api'
+import { purposeOf } from '../../requests/messages/forms/purpose.ts'
 import { reasonField } from '../../requests/messages/forms/reason-field.ts'
 import { problemBlocks, wholeSection } from '../../slack/blocks/blocks.ts'
 import { input } from '../../slack/blocks/inputs.ts'
@@ -45,9 +46,10 @@ export function serverBlockIn(values: Values): string {
 
 export function moveModal({ metadata, elasticIp, server, serverBlock = moveForm.server, reason, problem }: MoveFormView): ModalView {
   const from = fromOf(metadata)
+  const purpose = purposeOf(metadata, [elasticIp?.value, server?.value], moveForm.title)
   return modal({
     callbackId: moveForm.callbackId,
-    title: readMetadata(metadata)?.undoes ? 'Move back' : moveForm.title,
+    title: purpose.title,
     submit: 'Request approval',
     metadata,
     blocks: [
@@ -68,6 +70,8 @@ export function moveModal({ metadata, elasticIp, server, serverBlock = moveForm.
       }),
       input({
         blockId: serverBlock,
+        // What the form is called depends on this choice if an earlier request filled it.
+        dispatchAction: readMetadata(metadata)?.filled !== undefined,
         label: 'Server',
         hint: 'Must be in the same project and site. Search by hostname, id, address, project or site.',
         element: externalSelect({
@@ -77,7 +81,7 @@ export function moveModal({ metadata, elasticIp, server, serverBlock = moveForm.
           ...(server ? { initialOption: server } : {}),
         }),
       }),
-      ...reasonField(metadata, reason),
+      ...reasonField(metadata, reason, purpose),
     ],
   })
 }

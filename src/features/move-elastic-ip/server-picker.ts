@@ -43,6 +43,21 @@ export function createServerPicker(inventory: Pick<Inventory, 'elasticIps' | 'se
     )
   }
 
+  /** Renders a form again that an earlier request filled, because another server makes it another change. */
+  async function serverChosen({ view }: Click): Promise<void> {
+    if (!view) return
+    const serverBlock = serverBlockIn(view.values)
+    await view.update(
+      moveModal({
+        metadata: view.metadata,
+        elasticIp: keepChoice(view.chosen[moveForm.elasticIp]),
+        server: keepChoice(view.chosen[serverBlock]),
+        serverBlock,
+        reason: reasonIn(view.values),
+      }),
+    )
+  }
+
   /** Compares with the cached lists. If they cannot be read within 1 s, the person chooses the server again. */
   async function canGo(elasticIpId: string | undefined, serverId: string | undefined): Promise<boolean> {
     const lists = await within(1_000, Promise.all([inventory.elasticIps(), inventory.servers()])).catch(() => undefined)
@@ -53,7 +68,7 @@ export function createServerPicker(inventory: Pick<Inventory, 'elasticIps' | 'se
     return elasticIp !== undefined && server !== undefined && canMoveTo(elasticIp, server, serverOf(elasticIp, servers))
   }
 
-  return { offerServers, elasticIpChosen }
+  return { offerServers, elasticIpChosen, serverChosen }
 }
 
 /** Adds the chosen Elastic IP to the metadata of a form. */

@@ -4,6 +4,7 @@ import { hostnameProblem } from '../../domain/text/hostname.ts'
 import type { Filling } from '../../requests/interactions/forms/filled-form.ts'
 import { submitFromForm } from '../../requests/interactions/forms/submit-from-slack.ts'
 import type { Submit } from '../../requests/lifecycle/submit/submit.ts'
+import { withPurpose } from '../../requests/messages/forms/purpose.ts'
 import { isChoice, keepChoice, preset } from '../../slack/blocks/picker.ts'
 import { reasonIn } from '../../slack/blocks/reason-input.ts'
 import { refuseForm } from '../../slack/commands/forms/refuse-form.ts'
@@ -49,10 +50,10 @@ export function createRenameForm({ submit, change }: { submit: Submit; change: C
     return submitFromForm(submit, submission, { change, input: { virtualMachineId, name }, reason, blockId, again })
   }
 
-  function filledForm(metadata: string, { reason, problem, ...filling }: Filling): ModalView {
+  function filledForm(metadata: string, { reason, problem, title, ...filling }: Filling): ModalView {
     const [{ virtualMachineId: id, name }, facts] = [RenameInput.parse(filling.input), RenameFacts.parse(filling.facts)]
     return renameModal({
-      metadata,
+      metadata: withPurpose(metadata, [id, name], title),
       virtualMachine: virtualMachineOption({
         id,
         name: facts.oldName,

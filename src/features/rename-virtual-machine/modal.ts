@@ -1,10 +1,10 @@
 import type { ModalView, PlainTextOption } from '@slack/web-api'
+import { purposeOf } from '../../requests/messages/forms/purpose.ts'
 import { reasonField } from '../../requests/messages/forms/reason-field.ts'
 import { problemBlocks } from '../../slack/blocks/blocks.ts'
 import { input, plainTextInput } from '../../slack/blocks/inputs.ts'
 import { modal } from '../../slack/blocks/modal.ts'
 import { externalSelect } from '../../slack/blocks/selects.ts'
-import { readMetadata } from '../../slack/receive/metadata.ts'
 import type { Mrkdwn } from '../../slack/text/text.ts'
 
 export const renameForm = {
@@ -24,9 +24,10 @@ interface RenameFormView {
 }
 
 export function renameModal({ metadata, virtualMachine, newName, reason, problem }: RenameFormView): ModalView {
+  const purpose = purposeOf(metadata, [virtualMachine?.value, newName], renameForm.title)
   return modal({
     callbackId: renameForm.callbackId,
-    title: readMetadata(metadata)?.undoes ? 'Rename back' : renameForm.title,
+    title: purpose.title,
     submit: 'Request approval',
     metadata,
     blocks: [
@@ -47,7 +48,7 @@ export function renameModal({ metadata, virtualMachine, newName, reason, problem
         hint: 'Also its hostname: letters (a–z, A–Z), digits, hyphens and dots.',
         element: plainTextInput({ actionId: renameForm.newName, initialValue: newName }),
       }),
-      ...reasonField(metadata, reason),
+      ...reasonField(metadata, reason, purpose),
     ],
   })
 }

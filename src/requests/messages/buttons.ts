@@ -16,6 +16,9 @@ export const cardButtons = {
 export type CardButton = keyof typeof cardButtons
 export type CardButtonId = (typeof cardButtons)[CardButton]
 
+/** The button that opens the form for the items that were not done, and the title of that form. */
+export const retryLabel = 'Retry the rest'
+
 /** The button that shows the Home tab again. */
 export const refreshHome = 'refresh-home'
 

@@ -57,7 +57,7 @@ export function createRequestViews(parts: ViewsParts) {
       ),
       items: opened ? itemViews(request, opened, catalog) : [],
       unchecked: request.unchecked.map((finding) => whyWords(explain(change, finding))),
-      ...warningWords(request, change, catalog.titleOf, profileOf),
+      ...warningWords(request, change, catalog.titleOf, { profileOf, linkTo }),
       subject: opened?.change.subject(opened.facts),
       ending: explainAll(change, request.causes),
       handoverLabel: change?.handover?.label,

@@ -58,11 +58,16 @@ export function createRecords({ redis, keys }: { redis: Redis; keys: Keys }) {
     return latest === null || latest === request.id
   }
 
-  /** Finds the requests that changed these resources last, in the last 30 days, each once. Leaves out records that do not fit this version. */
-  async function lastChangesOf(resources: string[]): Promise<Request[]> {
-    if (resources.length === 0) return []
+  /**
+   * Finds the request that changed each of these resources last, in the last 30 days, by resource. Leaves out records that do not fit this version.
+   */
+  async function lastChangesOf(resources: string[]): Promise<Map<string, Request>> {
+    if (resources.length === 0) return new Map()
     const ids = await guardStore(() => redis.mget(...resources.map(keys.lastChange)))
-    return findMany([...new Set(ids.filter((id) => id !== null))])
+    const found = await findMany([...new Set(ids.filter((id) => id !== null))])
+    const byId = new Map(found.map((request) => [request.id, request]))
+    const last = resources.map((resource, index) => [resource, byId.get(ids[index] ?? '')] as const)
+    return new Map(last.flatMap(([resource, request]) => (request ? [[resource, request]] : [])))
   }
 
   return { find, findEach, findMany, open, ended, countEnded, holderOf, isLatest, lastChangesOf }

@@ -62,6 +62,7 @@ function startButtons() {
     joinTrace: () => {},
     forms: {},
     freshForms: {},
+    findNotUndone: async () => [],
   })
 
   const subjects: string[] = []

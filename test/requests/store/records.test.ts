@@ -71,11 +71,11 @@ describe('the last change of a resource', () => {
     await store.create(newRequestFor({ id: 'rejected', resource }))
     await takeSteps(store, 'rejected', 'reject')
 
-    expect(await store.lastChangesOf([resource])).toMatchObject([{ id: 'second', state: 'done' }])
-    expect(await store.lastChangesOf(['elastic_ip:eip_1'])).toEqual([])
+    expect((await store.lastChangesOf([resource])).get(resource)).toMatchObject({ id: 'second', state: 'done' })
+    expect(await store.lastChangesOf(['elastic_ip:eip_1'])).toEqual(new Map())
   })
 
-  test('of several resources is each request once', async () => {
+  test('of several resources is known for each of them', async () => {
     const { redis, keys } = connectTestRedis()
     const store = createStore({ redis, keys, audit: noAudit, noteOf })
     await store.create(newRequestFor({ id: 'both', resource: 'server:sv_1', moreResources: ['elastic_ip:eip_1', 'elastic_ip:eip_2'] }))
@@ -83,17 +83,20 @@ describe('the last change of a resource', () => {
 
     const found = await store.lastChangesOf(['elastic_ip:eip_1', 'elastic_ip:eip_2', 'elastic_ip:eip_3'])
 
-    expect(found.map(({ id }) => id)).toEqual(['both'])
-    expect(await store.lastChangesOf([])).toEqual([])
+    expect([...found].map(([resource, { id }]) => [resource, id])).toEqual([
+      ['elastic_ip:eip_1', 'both'],
+      ['elastic_ip:eip_2', 'both'],
+    ])
+    expect(await store.lastChangesOf([])).toEqual(new Map())
   })
 
   test('is unknown if its record is gone or does not fit', async () => {
     const { redis, keys } = connectTestRedis()
     const store = createStore({ redis, keys, audit: noAudit, noteOf })
     await redis.set(keys.lastChange('elastic_ip:eip_9'), 'gone')
-    expect(await store.lastChangesOf(['elastic_ip:eip_9'])).toEqual([])
+    expect(await store.lastChangesOf(['elastic_ip:eip_9'])).toEqual(new Map())
 
     await redis.hset(keys.record('gone'), 'state', '"done"')
-    expect(await store.lastChangesOf(['elastic_ip:eip_9'])).toEqual([])
+    expect(await store.lastChangesOf(['elastic_ip:eip_9'])).toEqual(new Map())
   })
 })

@@ -68,6 +68,7 @@ const tried: Record<string, string> = {
   'click item:api-key:key.rotate': 'rotate an API key',
   'click item:api-key:key.revoke': 'revoke an API key',
   'click elastic-ip': 'move an Elastic IP',
+  'click server': 'move an Elastic IP',
   'click move-this-elastic-ip': 'move an Elastic IP',
   'click evacuate-from': 'evacuate a server',
   'click evacuate-to': 'evacuate a server',

@@ -10,6 +10,8 @@ import { mrkdwn } from '../../../slack/text/text.ts'
 import type { Access } from '../../access/access.ts'
 import type { Catalog } from '../../catalog.ts'
 import { doneInput } from '../../lifecycle/submit/done-input.ts'
+import type { FindNotUndone } from '../../lifecycle/submit/find-not-undone.ts'
+import { retryLabel } from '../../messages/buttons.ts'
 import { tooLate } from '../../messages/refusals/refusals.ts'
 import type { GenuineRequest } from '../genuine-request.ts'
 import type { FilledForm, Filling, FreshForm } from './filled-form.ts'
@@ -20,20 +22,28 @@ interface RequestAgainParts {
   access: Access
   forms: Record<ChangeKind, FilledForm>
   freshForms: Record<ChangeKind, FreshForm>
+  findNotUndone: FindNotUndone
   linkTo: LinkTo
 }
+
+/** What a form is filled with, and the earlier request that it names. */
+interface Filled {
+  filling: Filling
+  metadata?: Pick<Metadata, 'undoes' | 'repeats'>
+}
+
+/** The most other requests, and items of each, that the form names. A form's metadata has little room, and the request message names all. */
+const mostLeft = { requests: 3, names: 8 }
 
 /**
  * Creates the buttons that open a filled form from an ended request: for the same change again, or for the change that undoes it. The person
  * who sends the form is the requester, and it needs approval like any other.
  */
-export function createRequestAgain({ requests, catalog, access, forms, freshForms, linkTo }: RequestAgainParts) {
-  function opener(
-    fill: (request: Request, userId: string) => { filling: Filling; metadata?: Pick<Metadata, 'undoes' | 'repeats'> },
-  ): FormHandler<Click> {
+export function createRequestAgain({ requests, catalog, access, forms, freshForms, findNotUndone, linkTo }: RequestAgainParts) {
+  function opener(fill: (request: Request, userId: string) => Filled | Promise<Filled>): FormHandler<Click> {
     /** Returns what the form shows, as its arguments. */
-    function contentOf(request: Request, click: Click): Parameters<FilledForm> {
-      const { filling, metadata } = fill(request, click.origin.userId)
+    async function contentOf(request: Request, click: Click): Promise<Parameters<FilledForm>> {
+      const { filling, metadata } = await fill(request, click.origin.userId)
       const rule = access.ruleOf(request)
       const opened = { origin: originOf(click, request), responseUrl: click.responseUrl }
       const message = request.fromMessage ? { message: request.fromMessage } : {}
@@ -49,7 +59,7 @@ export function createRequestAgain({ requests, catalog, access, forms, freshForm
         if (click.onHome) await access.gateChosen(originOf(click, request), request.kind)
         const form = handlerOf(forms, request.kind)
         if (!form) throw new Refusal(cannot)
-        return form(...contentOf(request, click))
+        return form(...(await contentOf(request, click)))
       },
       allow: async (click) => {
         const request = await requests.requestOfClick(click)
@@ -57,30 +67,45 @@ export function createRequestAgain({ requests, catalog, access, forms, freshForm
       },
       fill: async (click) => {
         const request = await requests.requestOfClick(click)
-        return handlerOf(freshForms, request.kind)?.(...contentOf(request, click))
+        return handlerOf(freshForms, request.kind)?.(...(await contentOf(request, click)))
       },
     }
   }
 
   const openAgain = opener((request) => {
-    const { input, facts } = catalog.open(request)
-    return { filling: { input, facts, reason: reasonAgain(request) }, metadata: repeating(request) }
+    const { change, input, facts } = catalog.open(request)
+    const title = request.undoes && change.reverse?.(input, facts)?.label
+    return { filling: { input, facts, reason: reasonAgain(request), title }, metadata: repeating(request) }
   })
 
-  const openReverse = opener((request, userId) => {
+  const openReverse = opener(async (request, userId) => {
     if (!canReverse(request)) throw new Refusal(tooLate(request, userId))
     const { change, input, latest } = catalog.open(request)
     const back = change.reverse?.(doneInput(request, change, input), latest)
     if (!back) throw new Refusal(cannot)
-    return { filling: { ...back, reason: undefined }, metadata: { undoes: linked(request) } }
+    const { label: title, ...content } = back
+    return { filling: { ...content, reason: undefined, title }, metadata: { undoes: await undoing(request) } }
   })
 
   const openRetry = opener((request, userId) => {
     const { change, input, facts } = catalog.open(request)
     const rest = restOf(request.items ?? []).map(({ id }) => id)
     if (isOpen(request.state) || !change.items || rest.length === 0) throw new Refusal(tooLate(request, userId))
-    return { filling: { input: change.items.narrow(input, rest), facts, reason: reasonAgain(request) }, metadata: repeating(request) }
+    return {
+      filling: { input: change.items.narrow(input, rest), facts, reason: reasonAgain(request), title: retryLabel },
+      metadata: repeating(request),
+    }
   })
+
+  async function undoing(request: Request): Promise<Metadata['undoes']> {
+    const left = (await findNotUndone(request)).slice(0, mostLeft.requests)
+    const leaves = left.map(({ by, names }) => ({
+      ...linked({ id: by.id, origin: by, cardTs: by.cardTs }),
+      names: names.slice(0, mostLeft.names),
+      ...(names.length > mostLeft.names ? { more: names.length - mostLeft.names } : {}),
+    }))
+    return { ...linked(request), ...(leaves.length > 0 ? { leaves } : {}) }
+  }
 
   /** If the repeated request was to undo another one, the new one undoes that one, too. */
   function repeating(request: Request): Pick<Metadata, 'undoes' | 'repeats'> {

@@ -1,8 +1,8 @@
 import type { Finding } from '../../../domain/change/finding.ts'
-import { type Request, resourcesOf } from '../../../domain/request/request.ts'
+import type { Request } from '../../../domain/request/request.ts'
 import type { RequestSignatures } from '../../../domain/request/request-signature.ts'
 import { earlierEndOf } from '../../messages/warnings/earlier-end.ts'
-import { isRecent, type LastChange, lastChangeOf } from '../../messages/warnings/last-change.ts'
+import { isRecent, type LastChange, lastChangeOf, type MoreChanges } from '../../messages/warnings/last-change.ts'
 import type { Store } from '../../store/store.ts'
 import type { Earlier } from './find-earlier.ts'
 
@@ -26,31 +26,29 @@ interface ToChange {
 
 /** Creates the function that finds what was done earlier to the resources of a new request, so that approvers know of it. */
 export function createHistory({ signatures, store }: HistoryParts) {
-  /** Returns how the repeated request ended, and the last change. A record that somebody changed is left out. */
+  /** Returns how the repeated request ended, and the last changes. A record that somebody changed is left out. */
   return async function historyBefore(now: number, changed: ToChange, { undone, repeated }: Earlier): Promise<Finding[]> {
     const earlierEnd = repeated && isGenuine(repeated) ? earlierEndOf(repeated, now, changed.itemNames) : undefined
     // A request that undoes or repeats the last change names it elsewhere.
     const isNamed = (id: string) => id === undone?.id || id === repeated?.id
-    const last = await lastChangeBefore(now, changed)
-    return [...(earlierEnd ? [earlierEnd] : []), ...(last && !isNamed(last.requestId) ? [last] : [])]
+    const last = await lastChangesBefore(now, changed)
+    return [...(earlierEnd ? [earlierEnd] : []), ...listed(last.filter(({ requestId }) => !isNamed(requestId)))]
   }
 
   /**
-   * Returns the last change of the resource, or a newer one of the other resources in the past 24 hours. The newest is what somebody may still be at
-   * work on.
+   * Returns the last change of the resource, and those of the other resources in the past 24 hours, the newest first. Somebody may still be at work
+   * on each of them.
    */
-  async function lastChangeBefore(now: number, { resource, subject, others, names }: ToChange): Promise<LastChange | undefined> {
-    const [own, ofOthers] = await Promise.all([read([resource]), read(others)])
-    const found = [
-      ...own.map((last) => lastChangeOf(last, now, [subject])),
-      ...ofOthers.map((last) => lastChangeOf(last, now, namesOf(last, others, { subject, names }))).filter(isRecent),
-    ]
-    return found.toSorted((a, b) => a.agoMs - b.agoMs)[0]
-  }
-
-  async function read(resources: string[]): Promise<Request[]> {
-    const found = await store.lastChangesOf(resources)
-    return found.filter((last) => last.endedAt !== undefined && isGenuine(last))
+  async function lastChangesBefore(now: number, { resource, subject, others, names }: ToChange): Promise<LastChange[]> {
+    const last = await store.lastChangesOf([...new Set([resource, ...others])])
+    const byRequest = Map.groupBy(last.keys(), (each) => last.get(each))
+    const found = [...byRequest].flatMap(([request, resources]) => {
+      if (request?.endedAt === undefined || !isGenuine(request)) return []
+      const isOwn = resources.includes(resource)
+      const change = lastChangeOf(request, now, isOwn ? [subject] : namesOf(resources, { subject, names }))
+      return isOwn || isRecent(change) ? [change] : []
+    })
+    return found.toSorted((a, b) => a.agoMs - b.agoMs)
   }
 
   function isGenuine(request: Request): boolean {
@@ -58,8 +56,16 @@ export function createHistory({ signatures, store }: HistoryParts) {
   }
 }
 
-/** Returns the names of the resources that an earlier request changed. A resource without a name, such as a key label, gets the name of the subject. */
-function namesOf(last: Request, resources: string[], { subject, names }: Pick<ToChange, 'subject' | 'names'>): string[] {
-  const changed = new Set(resourcesOf(last))
-  return [...new Set(resources.filter((each) => changed.has(each)).map((each) => names.get(each) ?? subject))]
+/** A resource without a name, such as a key label, gets the name of the subject. */
+function namesOf(resources: string[], { subject, names }: Pick<ToChange, 'subject' | 'names'>): string[] {
+  return [...new Set(resources.map((each) => names.get(each) ?? subject))]
+}
+
+/** The most recent changes that are listed. The others are counted. */
+const mostListed = 3
+
+function listed(changes: LastChange[]): Finding[] {
+  const [recent, older] = [changes.filter(isRecent), changes.filter((change) => !isRecent(change))]
+  const count = recent.slice(mostListed).flatMap(({ names }) => names).length
+  return [...recent.slice(0, mostListed), ...(count > 0 ? [{ code: 'more-changes', count } satisfies MoreChanges] : []), ...older]
 }

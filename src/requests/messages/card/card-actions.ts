@@ -4,7 +4,7 @@ import { restOf } from '../../../domain/request/request-item.ts'
 import { phraseText } from '../../../domain/text/phrase.ts'
 import { type ButtonParts, button } from '../../../slack/blocks/blocks.ts'
 import { mrkdwn } from '../../../slack/text/text.ts'
-import { buttonValue, type CardButton, cardButtons } from '../buttons.ts'
+import { buttonValue, type CardButton, cardButtons, retryLabel } from '../buttons.ts'
 import { unsentOf, unsentWords } from '../items/items.ts'
 import type { CardView } from './card-view.ts'
 import { approveConfirmation } from './check-first.ts'
@@ -57,7 +57,7 @@ export function cardActions(view: CardView): Button[] {
 /** Offers to move the rest. If no item was moved, the button requests the same change again. */
 function retryButtons({ items, retriedBy }: CardView, make: (name: CardButton, text: string) => Button): Button[] {
   if (items.every(({ state }) => state !== 'done')) return [make('again', 'Request again')]
-  return restOf(items).length > 0 && !retriedBy?.isWhole ? [make('retry', 'Retry the rest')] : []
+  return restOf(items).length > 0 && !retriedBy?.isWhole ? [make('retry', retryLabel)] : []
 }
 
 /** The dialog after a press that has a cost: a rotated key's old token stops working. */

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Request } from '../../../domain/request/request.ts'
 import { formatAge } from '../../../domain/text/duration.ts'
-import { type Phrase, person, phrase, withoutOwner } from '../../../domain/text/phrase.ts'
+import { type Phrase, person, phrase, someNames, withoutOwner } from '../../../domain/text/phrase.ts'
 
 /** The last change that Lockkeeper made to the resource before a request, as kept in the warnings of that request. */
 export const LastChange = z.object({
@@ -19,6 +19,10 @@ export const LastChange = z.object({
 })
 export type LastChange = z.infer<typeof LastChange>
 
+/** Recent changes that are not listed: how many resources they changed. */
+export const MoreChanges = z.object({ code: z.literal('more-changes'), count: z.number() })
+export type MoreChanges = z.infer<typeof MoreChanges>
+
 /** A change that is newer is something to check first: somebody may still be at work. An older one is small print. */
 const recentMs = 24 * 3_600_000
 
@@ -35,9 +39,16 @@ export function lastChangeOf(
   return { code: 'last-change', agoMs: Math.max(0, now - endedAt), by: origin.userId, requestId: id, kind, resource, facts, names }
 }
 
+/** The most resources that one change names. */
+const mostNamed = 3
+
 /** `203.0.113.10 was last changed 3 hours before this request, by @Ben: Move 203.0.113.10: web-2 → web-1.` `title`: what was changed. */
 export function lastChangeWords({ agoMs, by, names }: LastChange, title: Phrase): Phrase {
-  const [first, ...others] = names
-  const what = first === undefined ? 'This' : phrase`${first}${[others.length > 0 ? ` and ${others.length} more` : '']}`
-  return phrase`${typeof what === 'string' ? [what] : what} ${[others.length > 0 ? 'were' : 'was']} last changed ${[formatAge(agoMs)]} before this request, by ${person(by)}: ${withoutOwner(title, by)}.`
+  const what = names.length === 0 ? ['This'] : someNames(names, mostNamed)
+  return phrase`${what} ${[names.length > 1 ? 'were' : 'was']} last changed ${[formatAge(agoMs)]} before this request, by ${person(by)}: ${withoutOwner(title, by)}.`
+}
+
+/** `4 more were changed in the 24 hours before this request.` */
+export function moreChangesWords({ count }: MoreChanges): Phrase {
+  return phrase`${count} more ${[count === 1 ? 'was' : 'were']} changed in the 24 hours before this request.`
 }

@@ -77,8 +77,10 @@ describe('a request from the form that undoes an evacuation', () => {
     expect(await undoing('eip_2')).toEqual({ undone: whole })
   })
 
-  test('names none if it moves another address', async () => {
+  test('names none if it moves another address, or goes to another server', async () => {
     expect(await undoing('eip_1', 'eip_3')).toEqual({})
+    const input = { serverId: 'sv_2', targetId: 'sv_3', elasticIpIds: ['eip_1', 'eip_2'] }
+    expect(await find({ undoes: whole.id }, { change: evacuation, input, facts: evacuated('eip_1', 'eip_2') })).toEqual({})
   })
 
   test('a request that retries the rest of it names it, unless it moves other addresses or goes elsewhere', async () => {

@@ -14,7 +14,9 @@ function ended(id: string, agoMs: number): Request {
 async function changesBefore(last: Record<string, Request>, { changed = '', ...earlier }: { changed?: string } & Earlier = {}) {
   const find = createHistory({
     signatures: { verifyRecord: ({ id }: { id: string }) => (id === changed ? 'changed' : 'genuine') } as never,
-    store: { lastChangesOf: async (resources) => [...new Set(resources.flatMap((resource) => last[resource] ?? []))] },
+    store: {
+      lastChangesOf: async (resources) => new Map(resources.flatMap((resource) => (last[resource] ? [[resource, last[resource]]] : []))),
+    },
   })
   const others = Object.keys(last).filter((resource) => resource !== 'server:sv_1')
   const names = new Map(others.map((resource) => [resource, `name of ${resource}`]))
@@ -26,20 +28,34 @@ async function before(...of: Parameters<typeof changesBefore>) {
   return (await changesBefore(...of)).map(({ requestId }) => requestId)
 }
 
-test('it is named what was changed: the server, or those of its addresses that the request changed', async () => {
-  const move = { ...ended('move', hour), resource: 'a', moreResources: ['c'] }
+test('it is named what was changed: the server, or those of its addresses that the request was the last to change', async () => {
+  const move = ended('move', hour)
 
-  expect(await changesBefore({ 'server:sv_1': ended('own', 30 * minutes), a: move, b: move, c: move })).toMatchObject([
+  expect(await changesBefore({ 'server:sv_1': ended('own', 30 * minutes), a: move, c: move })).toMatchObject([
     { names: ['web-1'] },
+    { names: ['name of a', 'name of c'] },
   ])
-  expect(await changesBefore({ a: move, b: move, c: move })).toMatchObject([{ names: ['name of a', 'name of c'] }])
+  // What changed the whole server is named once.
+  expect(await changesBefore({ 'server:sv_1': move, a: move })).toMatchObject([{ names: ['web-1'] }])
 })
 
-test('approvers know the newest change of the server and its addresses, once', async () => {
+test('approvers know every recent change of the server and its addresses, the newest first', async () => {
   const both = ended('both', 2 * hour)
-  expect(await before({ 'server:sv_1': both, a: both, b: both, c: ended('older', 3 * hour) })).toEqual(['both'])
-  expect(await before({ 'server:sv_1': ended('own', 2 * hour), a: ended('newer', hour) })).toEqual(['newer'])
-  expect(await before({ 'server:sv_1': ended('own', hour), a: ended('older', 2 * hour) })).toEqual(['own'])
+  expect(await before({ 'server:sv_1': both, a: both, b: both, c: ended('older', 3 * hour) })).toEqual(['both', 'older'])
+  expect(await before({ 'server:sv_1': ended('own', 2 * hour), a: ended('newer', hour) })).toEqual(['newer', 'own'])
+})
+
+test('three changes are listed, and the addresses of further ones are counted', async () => {
+  const fourth = ended('fourth', 4 * hour)
+  const last = { a: ended('first', hour), b: ended('second', 2 * hour), c: ended('third', 3 * hour), d: fourth, e: fourth }
+
+  expect(await changesBefore({ 'server:sv_1': ended('old', 300 * hour), ...last })).toMatchObject([
+    { requestId: 'first' },
+    { requestId: 'second' },
+    { requestId: 'third' },
+    { code: 'more-changes', count: 2 },
+    { requestId: 'old' },
+  ])
 })
 
 test('the last change of the server is known however old, and those of its addresses for a day', async () => {
@@ -53,7 +69,7 @@ test('a record that somebody changed is left out', async () => {
 
 test('a request that undoes or repeats the last change does not name it as that, too', async () => {
   const last = ended('last', hour)
-  expect(await before({ 'server:sv_1': last }, { undone: last })).toEqual([])
+  expect(await before({ 'server:sv_1': last, a: ended('other', 2 * hour) }, { undone: last })).toEqual(['other'])
   expect(await before({ 'server:sv_1': last }, { repeated: last })).toEqual([])
 })
 
@@ -90,8 +106,7 @@ test('a resource without a name, such as the label of a new key, gets the name o
   const find = createHistory({
     signatures: { verifyRecord: () => 'genuine' },
     store: {
-      lastChangesOf: async (resources) =>
-        resources.includes('api_key_label:ci') ? [{ ...ended('key', hour), resource: 'api_key_label:ci' }] : [],
+      lastChangesOf: async () => new Map([['api_key_label:ci', ended('key', hour)]]),
     },
   })
   const key = { resource: 'api_key:new', subject: 'ci', others: ['api_key_label:ci'], names: new Map(), itemNames: new Map() }

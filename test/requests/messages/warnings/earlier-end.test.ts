@@ -13,7 +13,7 @@ function shown(earlier: Parameters<typeof requestFor>[0], names: Record<string, 
   const finding = earlierEndOf(ended, requestedAt, new Map(Object.entries(names)))
   const request = { warnings: finding ? [finding] : [], personNames: { U0BEN00001: '@Ben' } }
   const profileOf = (userId: string) => `https://nimbus.slack.com/team/${userId}`
-  return warningWords(request, catalog.changeIfKnown('ip.move'), catalog.titleOf, profileOf).checks.map(({ text }) => text)
+  return warningWords(request, catalog.changeIfKnown('ip.move'), catalog.titleOf, { profileOf }).checks.map(({ text }) => text)
 }
 
 const refused = {

@@ -52,8 +52,12 @@ test('a person in it is named with a link to their profile, because a mention wo
   expect(checks[0]?.text).toContain('by <https://nimbus.slack.com/team/U0ADA00001|@Ada>:')
 })
 
-test('some addresses of an evacuation are counted behind the first', () => {
-  const warnings = [lastChangeOf(before, requestedAt + minutes, ['203.0.113.10', '203.0.113.11'])]
+test('three addresses of an evacuation are named, and the others are counted', () => {
+  const addresses = [10, 11, 12, 13].map((last) => `203.0.113.${last}`)
+  const warnings = [lastChangeOf(before, requestedAt + minutes, addresses), { code: 'more-changes', count: 5 }]
 
-  expect(view(requestFor({ facts: moveFacts, warnings })).checks[0]?.text).toMatch(/^`203.0.113.10` and 1 more were last changed 1 minute/)
+  expect(view(requestFor({ facts: moveFacts, warnings })).checks.map(({ text }) => text)).toEqual([
+    expect.stringMatching(/^`203.0.113.10`, `203.0.113.11`, `203.0.113.12` and 1 more were last changed 1 minute/),
+    '5 more were changed in the 24 hours before this request.',
+  ])
 })

@@ -21,7 +21,7 @@ describe('the items of a request', () => {
     expect(await statesOf()).toEqual(all(ids, 'done'))
     expect((await read()).state).toBe('done')
     expect(await store.holderOf('elastic_ip:eip_3')).toBeUndefined()
-    expect((await store.lastChangesOf(['elastic_ip:eip_3']))[0]?.id).toBe(id)
+    expect((await store.lastChangesOf(['elastic_ip:eip_3'])).get('elastic_ip:eip_3')?.id).toBe(id)
     expect(steps.filter(({ step }) => step === 'finish-item').map(({ kind, to: state }) => `${kind} ${state}`)).toEqual(
       Array(7).fill('ip.move done'),
     )
