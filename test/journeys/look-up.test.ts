@@ -183,6 +183,19 @@ describe('Look up in Lockkeeper', () => {
 })
 
 describe('Move…', () => {
+  test.each([
+    ['web-2', true],
+    ['kafka-3', false],
+  ])('fills in %s from the message only if the address can move there: %s', async (server, isFilled) => {
+    const world = await startWorld()
+    const { shown } = await lookUp(world, `203.0.113.10 is unreachable, move it to ${server}`)
+
+    await world.ada.click(shown, 'Move…')
+    const form = await untilForm(world, 'move-elastic-ip')
+
+    expect(JSON.stringify(form.view).includes(`"${server}`)).toBe(isFilled)
+  })
+
   test('opens the filled form, and the request links the message', async () => {
     const world = await startWorld()
     const { posted, shown } = await lookUp(world, '203.0.113.10 is unreachable, move it to web-2')

@@ -66,9 +66,15 @@ export function refuseMove(finding: MoveFinding): never {
   throw new CheckFailed(finding, moveWords(finding))
 }
 
-function refuseUnlessMovable({ address, status, server }: ElasticIp): void {
-  if (status === 'moving') refuseMove({ code: 'already-moving', address, ...(server ? { server: server.hostname ?? server.id } : {}) })
-  if (status !== 'active' && status !== statusNotShown) refuseMove({ code: 'not-active', address, status })
+/** Returns why an Elastic IP can't be moved, wherever to. Undefined if its status does not prevent it. */
+export function whyNotMovable({ address, status, server }: ElasticIp): MoveFinding | undefined {
+  if (status === 'moving') return { code: 'already-moving', address, ...(server ? { server: server.hostname ?? server.id } : {}) }
+  return status === 'active' || status === statusNotShown ? undefined : { code: 'not-active', address, status }
+}
+
+function refuseUnlessMovable(elasticIp: ElasticIp): void {
+  const finding = whyNotMovable(elasticIp)
+  if (finding) refuseMove(finding)
 }
 
 /** Returns what could not be compared. */

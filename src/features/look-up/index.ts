@@ -1,6 +1,7 @@
 import type { ModalView } from '@slack/web-api'
 import type { AccountApi } from '../../account-api/client.ts'
 import type { Inventory } from '../../account-api/inventory.ts'
+import { canMoveTo } from '../../domain/elastic-ip-move/can-move-to.ts'
 import { isOpen, type Request } from '../../domain/request/request.ts'
 import type { Catalog } from '../../requests/catalog.ts'
 import type { Store } from '../../requests/store/store.ts'
@@ -97,9 +98,10 @@ function addressesOn(things: ThingNow[]): Thing[] {
   return addresses.filter(({ id }) => !shown.has(id)).map(({ id }) => ({ kind: 'elastic-ip', id }))
 }
 
-/** Returns the only server that the message names besides the one that the Elastic IP is on. */
+/** Returns the only server that the message names besides the one that the Elastic IP is on, if the Elastic IP can move there. */
 function targetFor(now: ThingNow, things: ThingNow[]): string | undefined {
   if (now.is !== 'elastic-ip') return undefined
-  const others = things.filter((thing) => thing.is === 'server' && thing.id !== now.elasticIp.server?.id)
-  return others.length === 1 ? others[0]?.id : undefined
+  const servers = things.flatMap((thing) => (thing.is === 'server' ? [thing.server] : []))
+  const [only, ...others] = servers.filter(({ id }) => id !== now.elasticIp.server?.id)
+  return only && others.length === 0 && canMoveTo(now.elasticIp, only, now.server) ? only.id : undefined
 }

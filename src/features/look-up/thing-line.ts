@@ -5,6 +5,7 @@ import type { ThingKind } from '../../domain/change/offer.ts'
 import { placeOf } from '../../slack/blocks/picker.ts'
 import { code, joinMrkdwn, type Mrkdwn, mrkdwn } from '../../slack/text/text.ts'
 import type { ThingNow } from './read-things.ts'
+import { cannotMoveWords } from './why-not-movable.ts'
 
 const kinds: Record<ThingKind, string> = { 'elastic-ip': 'Elastic IP', server: 'server', 'virtual-machine': 'virtual machine' }
 
@@ -27,9 +28,16 @@ export function thingLine(now: ThingNow): Mrkdwn {
   }
 }
 
-function elasticIpLine({ id, address, status, server, project, site }: ElasticIp, now: Server | undefined): Mrkdwn {
+function elasticIpLine(elasticIp: ElasticIp, now: Server | undefined): Mrkdwn {
+  const { id, address, status, server, project, site } = elasticIp
+  const cannotMove = cannotMoveWords(elasticIp)
   const where = server ? mrkdwn`On ${code(server.hostname ?? server.id)}${statusOf(now)}` : mrkdwn`On no server, or its server isn't active`
-  return lines([mrkdwn`*${code(address)}*  Elastic IP, ${status}`, where, small([placeOf(project, slugOf(site)), id])])
+  return lines([
+    mrkdwn`*${code(address)}*  Elastic IP, ${status}`,
+    where,
+    ...(cannotMove ? [cannotMove] : []),
+    small([placeOf(project, slugOf(site)), id]),
+  ])
 }
 
 function serverLine({ id, hostname, label, status, locked, primaryIpv4, project, site }: Server, elasticIps?: ElasticIp[]): Mrkdwn {

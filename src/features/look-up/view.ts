@@ -10,6 +10,7 @@ import { someTexts } from '../../slack/text/some-texts.ts'
 import { code, joinMrkdwn, link, type Mrkdwn, mention, mrkdwn } from '../../slack/text/text.ts'
 import type { ThingNow } from './read-things.ts'
 import { thingLine } from './thing-line.ts'
+import { cannotMoveWords } from './why-not-movable.ts'
 
 const title = 'Look up in Lockkeeper'
 
@@ -57,7 +58,7 @@ const nothingFound = wholeSection(
 )
 
 function thingBlocks({ now, requests, offers, serverId }: FoundThing, index: number): KnownBlock[] {
-  const [offer] = now.is === 'gone' || isEmptyServer(now) ? [] : offers
+  const [offer] = now.is === 'gone' || isEmptyServer(now) || isStuck(now) ? [] : offers
   const value = JSON.stringify({ version: 1, id: now.id, ...(serverId ? { serverId } : {}) } satisfies OfferedThing)
   const line = thingLine(now)
   const shown = offer ? [sectionWithButton(line, button({ text: offer.label, actionId: offer.actionId, value }))] : wholeSection(line)
@@ -67,6 +68,11 @@ function thingBlocks({ now, requests, offers, serverId }: FoundThing, index: num
 /** Whether nothing can be moved away from it. The account can show no addresses of a server that is off, and they can still be there. */
 function isEmptyServer(now: ThingNow): boolean {
   return now.is === 'server' && now.server.status === 'on' && now.elasticIps?.length === 0
+}
+
+/** Whether it is an Elastic IP that can't be moved. Its line says why. */
+function isStuck(now: ThingNow): boolean {
+  return now.is === 'elastic-ip' && cannotMoveWords(now.elasticIp) !== undefined
 }
 
 function requestLine({ request, title, link: address }: FoundThing['requests'][number]): Mrkdwn {

@@ -1,7 +1,7 @@
 import type { PlainTextOption } from '@slack/web-api'
 import type { ElasticIp } from '../../domain/account/elastic-ip.ts'
-import { sameProject, sameSite } from '../../domain/account/place.ts'
 import type { Server } from '../../domain/account/server.ts'
+import { canMoveTo } from '../../domain/elastic-ip-move/can-move-to.ts'
 import type { Missing } from '../../domain/errors/missing.ts'
 import { type Candidate, candidatesOf, offer, placeOf, preset } from '../../slack/blocks/picker.ts'
 import { serverCandidate, serverCandidates } from '../../slack/blocks/server-candidates.ts'
@@ -41,16 +41,6 @@ export function serverOption(server: Server): PlainTextOption | undefined {
 /** Finds the server that the Elastic IP is on. */
 export function serverOf(elasticIp: ElasticIp, all: Server[]): Server | undefined {
   return all.find(({ id }) => id === elasticIp.server?.id)
-}
-
-/**
- * Whether the server is another one in the same project and site, as far as they are known. `assigned` is the server that the Elastic IP is
- * on.
- */
-export function canMoveTo(elasticIp: ElasticIp, target: Server, assigned: Server | undefined): boolean {
-  const sites = { location: elasticIp.site, assigned: assigned?.site, target: target.site }
-  if (target.id === elasticIp.server?.id) return false
-  return sameProject(elasticIp.project, target.project) !== false && sameSite(sites) !== false
 }
 
 const elasticIpCandidates = candidatesOf(elasticIpCandidate)

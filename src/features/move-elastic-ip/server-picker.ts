@@ -1,12 +1,13 @@
 import type { Inventory } from '../../account-api/inventory.ts'
 import { asFarAsRead } from '../../account-api/lists/cut-list.ts'
+import { canMoveTo } from '../../domain/elastic-ip-move/can-move-to.ts'
 import { within } from '../../domain/within.ts'
 import { isChoice, keepChoice } from '../../slack/blocks/picker.ts'
 import { reasonIn } from '../../slack/blocks/reason-input.ts'
 import type { Choices, Click, OptionsQuery } from '../../slack/commands/handlers.ts'
 import { readMetadata, writeMetadata } from '../../slack/receive/metadata.ts'
 import { moveForm, moveModal, serverBlockFor, serverBlockIn } from './modal.ts'
-import { canMoveTo, serverChoices, serverOf } from './pickers.ts'
+import { serverChoices, serverOf } from './pickers.ts'
 
 /**
  * Offers servers that fit the chosen Elastic IP. Slack does not send the other fields with an option load (slackapi/bolt-js 1146), so the

@@ -1,6 +1,12 @@
+import type { KnownBlock } from '@slack/web-api'
 import { expect, test } from 'vitest'
+import type { ElasticIp } from '../../../src/domain/account/elastic-ip.ts'
 import type { Server } from '../../../src/domain/account/server.ts'
+import type { Offer } from '../../../src/domain/change/offer.ts'
+import type { ThingNow } from '../../../src/features/look-up/read-things.ts'
 import { lookedUpView } from '../../../src/features/look-up/view.ts'
+import { elasticIpFor } from '../../domain/account-objects.ts'
+import { readableBlocks } from '../../requests/readable.ts'
 
 const offers = [{ of: 'server' as const, label: 'Evacuate…', actionId: 'evacuate-this-server' }]
 const place = { project: undefined, site: { id: undefined, name: undefined, slug: 'ASH' } }
@@ -8,16 +14,18 @@ const place = { project: undefined, site: { id: undefined, name: undefined, slug
 function offersEvacuation(status: string, elasticIps: [] | undefined): boolean {
   const server: Server = { id: 'sv_1', hostname: 'web-1', label: undefined, primaryIpv4: undefined, status, locked: false, ...place }
   const now = { kind: 'server' as const, id: 'sv_1', is: 'server' as const, server, elasticIps }
-  const view = lookedUpView({
-    metadata: '{}',
-    things: [{ now, requests: [], offers, serverId: undefined }],
-    read: 1,
-    left: 0,
-    notFound: [],
-    isIncomplete: false,
-    unread: 0,
-  })
-  return JSON.stringify(view).includes('Evacuate…')
+  return JSON.stringify(viewOf(now, offers)).includes('Evacuate…')
+}
+
+function viewOf(now: ThingNow, offered: Offer[]) {
+  const things = [{ now, requests: [], offers: offered, serverId: undefined }]
+  return lookedUpView({ metadata: '{}', things, read: 1, left: 0, notFound: [], isIncomplete: false, unread: 0 })
+}
+
+function lookedUp(more: Partial<ElasticIp>): string {
+  const elasticIp = elasticIpFor(more)
+  const now: ThingNow = { kind: 'elastic-ip', id: elasticIp.id, is: 'elastic-ip', elasticIp, server: undefined }
+  return readableBlocks(viewOf(now, [{ of: 'elastic-ip', label: 'Move…', actionId: 'move-this' }]).blocks as KnownBlock[])
 }
 
 test('a server that is on and has no Elastic IP has no button to evacuate it', () => {
@@ -27,4 +35,18 @@ test('a server that is on and has no Elastic IP has no button to evacuate it', (
 test('a server that is off has the button, because the account may not show its addresses', () => {
   expect(offersEvacuation('off', [])).toBe(true)
   expect(offersEvacuation('on', undefined)).toBe(true)
+})
+
+test.each<[Partial<ElasticIp>, string]>([
+  [{ status: 'releasing' }, '`203.0.113.10` has status `releasing`. Only active Elastic IPs can be moved.'],
+  [{ status: 'moving' }, '`203.0.113.10` is already moving to `web-1`.'],
+  [{ id: 'ueip_v9BVDaGvdRm1W' }, "It is announced by BGP. The account API doesn't move such addresses."],
+])('an Elastic IP that cannot be moved has no button, and its line says why: %o', (more, why) => {
+  expect(lookedUp(more)).toContain(why)
+  expect(lookedUp(more)).not.toContain('Move…')
+})
+
+test('an Elastic IP that is active, or whose status is not shown, has the button', () => {
+  expect(lookedUp({})).toContain('Move…')
+  expect(lookedUp({ status: 'unknown' })).toContain('Move…')
 })
