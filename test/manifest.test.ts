@@ -193,6 +193,7 @@ describe('an element with an action', () => {
           "request-stop-tracking",
           "request-track-again",
           "request-withdraw",
+          "server",
         ],
         "options": [
           "api-key",
