@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { guardStore, type Redis } from '../redis/connect.ts'
 import type { Keys } from '../redis/key-names.ts'
 import { createScripts, readScripts } from '../redis/scripts.ts'
+import { type NoticePlace, readPlace } from './notice-place.ts'
 
 const stands = readFileSync(new URL('./lua/request-stands.lua', import.meta.url), 'utf8')
 const names = ['alert-claim', 'alert-claim-server', 'alert-settle', 'alert-leave-server', 'alert-free', 'alert-forget'] as const
@@ -25,9 +26,12 @@ const usualClaimMs = 60_000
 /** A storm has one message in its channel. After this time, further alerts start another one. */
 export const stormMs = 10 * 60_000
 
+/** Names the storm of a channel, which is claimed and settled like an alert. */
+export const stormIn = (channelId: string) => `storm-${channelId}`
+
 /**
- * The outcome of an alert. `proposed`: a request was made, and the value is its id. `explained`: a message in the channel says why there is none.
- * `storm`: the message of a storm was posted, and the value is its time stamp.
+ * The outcome of an alert. `proposed`: a request was made, and the value is its id. `explained`: a message in the channel says why there is none,
+ * and the value is the message's channel and time stamp. `storm`: the message of a storm was posted, and the value is its time stamp.
  */
 type AlertOutcome = 'proposed' | 'explained' | 'resolved' | 'storm'
 
@@ -65,6 +69,12 @@ type ServerClaiming = { is: 'claimed'; episode: string } | { is: 'joined'; reque
 
 /** `last`: no other alert about the server fires. `others`: some do. `gone`: the server has no entry. */
 type Leaving = { is: 'last'; requestId: string | undefined; episode: string } | { is: 'others' | 'gone' | 'lost' } | { is: 'busy' }
+
+interface KnownAlert {
+  serverId: string | undefined
+  isRecorded: boolean
+  notice: NoticePlace | undefined
+}
 
 interface AlertStatesParts {
   redis: Redis
@@ -130,15 +140,17 @@ export function createAlertStates({ redis, keys, claimMs = usualClaimMs }: Alert
     return { is: is as 'others' | 'gone' | 'lost' }
   }
 
-  /** Returns the server that a claimed alert is about, if it is known. */
-  async function serverOf({ key }: AlertClaim): Promise<string | undefined> {
-    return (await guardStore(() => redis.hget(keys.alert(key), 'serverId'))) ?? undefined
+  /** Returns what is known of a claimed alert: its server, whether its outcome is recorded, and the message that explained it. */
+  async function knownOf({ key }: AlertClaim): Promise<KnownAlert> {
+    const [serverId, outcome, value] = await guardStore(() => redis.hmget(keys.alert(key), 'serverId', 'outcome', 'value'))
+    const notice = outcome === 'explained' ? readPlace(value ?? '') : undefined
+    return { serverId: serverId ?? undefined, isRecorded: Boolean(outcome), notice }
   }
 
   function keysOf(key: string, serverId: string | undefined): string[] {
     return serverId === undefined ? [keys.alert(key)] : [keys.alert(key), keys.alertedServer(serverId)]
   }
 
-  return { claim, claimServer, settle, free, forget, leaveServer, serverOf }
+  return { claim, claimServer, settle, free, forget, leaveServer, knownOf }
 }
 export type AlertStates = ReturnType<typeof createAlertStates>

@@ -4,10 +4,12 @@ import { createIsProposal } from '../alerts/firing/is-proposal.ts'
 import { createTakeFiring } from '../alerts/firing/take-firing.ts'
 import { createListStorm } from '../alerts/list-storm.ts'
 import { forgedProposal, unposted, unread } from '../alerts/messages/operator-words.ts'
-import { createPostOnce } from '../alerts/messages/post-once.ts'
+import { createFindNotice, createPostOnce } from '../alerts/messages/post-once.ts'
+import { createNoteResolved } from '../alerts/note-resolved.ts'
 import { type AlertCounts, alertOutcomes, type RefusalReason, refusalReasons } from '../alerts/outcome.ts'
 import { createAlertReceiver } from '../alerts/receive/receiver.ts'
 import { createSlots } from '../alerts/slots.ts'
+import { createStormServers } from '../alerts/storm-servers.ts'
 import { createTakeDelivery } from '../alerts/take-delivery.ts'
 import { createTakeResolved } from '../alerts/take-resolved.ts'
 import type { Change } from '../domain/change/change.ts'
@@ -79,8 +81,10 @@ function createTaking(
   const { prompt, keys } = redis
   const states = createAlertStates({ redis: prompt, keys })
   const onError = telemetry.errorReports.of('alerts')
+  const routes = config.policy.alerts ?? []
   const shared = {
     states,
+    messenger,
     postOnce: createPostOnce({ messenger }),
     command: config.slack.command,
     onUnposted: (channelId: string, error: string) => operators.owe('alerts-unposted', unposted(channelId, error), { about: channelId }),
@@ -88,7 +92,7 @@ function createTaking(
   return createTakeDelivery({
     takeFiring: createTakeFiring({
       ...shared,
-      routes: config.policy.alerts ?? [],
+      routes,
       change,
       slots: createSlots({ redis: prompt, keys }),
       findAlerted: createFindAlerted({ accountApi: clients.accountApi, seen: assignments }),
@@ -98,8 +102,14 @@ function createTaking(
       onForged: ({ requestId }) => operators.owe('record-not-genuine', forgedProposal(requestId), { requestId }),
       teamId: () => identity.current()?.teamId,
     }),
-    takeResolved: createTakeResolved({ states, resolveAlert: createResolveAlert({ store, show, onError }) }),
-    listStorm: createListStorm(shared),
+    takeResolved: createTakeResolved({
+      states,
+      routes,
+      resolveAlert: createResolveAlert({ store, show, onError }),
+      findNotice: createFindNotice({ messenger }),
+    }),
+    listStorm: createListStorm({ ...shared, stormServers: createStormServers({ redis: prompt, keys }) }),
+    noteResolved: createNoteResolved(shared),
     counts,
     onError: (error) => (isOfAccountApi(error) ? operators.onApiError(error) : onError(error)),
   })

@@ -3,10 +3,12 @@ import { createAlertStates } from '../../src/alerts/alert-states.ts'
 import { createFindAlerted } from '../../src/alerts/firing/find-servers.ts'
 import { createTakeFiring } from '../../src/alerts/firing/take-firing.ts'
 import { createListStorm } from '../../src/alerts/list-storm.ts'
-import { createPostOnce } from '../../src/alerts/messages/post-once.ts'
+import { createFindNotice, createPostOnce } from '../../src/alerts/messages/post-once.ts'
+import { createNoteResolved } from '../../src/alerts/note-resolved.ts'
 import type { AlertCount, RefusalReason } from '../../src/alerts/outcome.ts'
 import { type Alert, readPayload } from '../../src/alerts/payload/payload.ts'
 import { createSlots } from '../../src/alerts/slots.ts'
+import { createStormServers } from '../../src/alerts/storm-servers.ts'
 import { createTakeDelivery } from '../../src/alerts/take-delivery.ts'
 import { createTakeResolved } from '../../src/alerts/take-resolved.ts'
 import type { Server } from '../../src/domain/account/server.ts'
@@ -68,6 +70,8 @@ export function arrange({ servers = defaultServers, routes = [route], claimMs = 
   const { redis, keys } = connectTestRedis()
   const submitted: Parameters<Submit>[0][] = []
   const posts: (Where & { text: string; ts: string })[] = []
+  /** What messages said after each update. */
+  const updates: string[] = []
   const operators: string[] = []
   const counted = new Map<string, number>()
   const count = (name: string, by: number) => counted.set(name, (counted.get(name) ?? 0) + by)
@@ -79,6 +83,7 @@ export function arrange({ servers = defaultServers, routes = [route], claimMs = 
     beforeRecord?: SubmitHook
     afterRecord?: SubmitHook
     post?: () => unknown
+    update?: (text: string) => unknown
     afterPost?: () => Promise<void> | void
   } = {}
 
@@ -104,6 +109,23 @@ export function arrange({ servers = defaultServers, routes = [route], claimMs = 
     return { is: 'sent' as const, ts, channelId: where.channelId }
   }
 
+  async function update({ ts }: { ts: string }, { text }: Message) {
+    const answer = await hooks.update?.(text)
+    if (answer) return answer
+    updates.push(text)
+    for (const posted of posts) if (posted.ts === ts) posted.text = text
+    return { is: 'sent' as const }
+  }
+
+  const messenger = {
+    post: post as never,
+    update: update as never,
+    find: async ({ key, threadTs }: { key: string; threadTs?: string }) => {
+      const found = posts.find((each) => each.key === key && each.threadTs === threadTs)
+      return found ? { is: 'found' as const, ts: found.ts } : { is: 'absent' as const }
+    },
+  }
+
   /** Creates one process of several. */
   function replica() {
     const states = createAlertStates({ redis: redis as never, keys, claimMs })
@@ -111,15 +133,8 @@ export function arrange({ servers = defaultServers, routes = [route], claimMs = 
       states,
       waitMs,
       command: '/infra',
-      postOnce: createPostOnce({
-        messenger: {
-          post: post as never,
-          find: async ({ key }) => {
-            const found = posts.find((each) => each.key === key)
-            return found ? { is: 'found', ts: found.ts } : { is: 'absent' }
-          },
-        },
-      }),
+      messenger,
+      postOnce: createPostOnce({ messenger }),
       onUnposted: (_: string, error: string) => void operators.push(error),
     }
     const take = createTakeDelivery({
@@ -140,13 +155,17 @@ export function arrange({ servers = defaultServers, routes = [route], claimMs = 
       }),
       takeResolved: createTakeResolved({
         states,
+        routes,
+        waitMs,
+        findNotice: createFindNotice({ messenger }),
         resolveAlert: async (id) => {
           if (!(await find(id))) return
           resolvedRequests.push(id)
           if ((await redis.hget(keys.record(id), 'state')) === '"waiting"') await redis.hset(keys.record(id), 'state', '"withdrawn"')
         },
       }),
-      listStorm: createListStorm(shared),
+      listStorm: createListStorm({ ...shared, stormServers: createStormServers({ redis: redis as never, keys }) }),
+      noteResolved: createNoteResolved(shared),
       counts: {
         alert: (outcome: AlertCount, by = 1) => count(outcome, by),
         refused: (reason: RefusalReason, by = 1) => count(`refused: ${reason}`, by),
@@ -166,7 +185,7 @@ export function arrange({ servers = defaultServers, routes = [route], claimMs = 
   }
 
   const counts = () => Object.fromEntries([...counted].filter(([, number]) => number > 0))
-  return { replica, take: replica(), submitted, posts, operators, counts, hooks, resolvedRequests, setState, errors, redis, keys }
+  return { replica, take: replica(), submitted, posts, updates, operators, counts, hooks, resolvedRequests, setState, errors, redis, keys }
 }
 export type Scene = ReturnType<typeof arrange>
 

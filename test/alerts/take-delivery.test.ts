@@ -339,7 +339,7 @@ describe('a storm', () => {
     expect(posts.filter(({ threadTs }) => threadTs === undefined)).toEqual([root])
     expect(replies.map(({ threadTs }) => threadTs)).toEqual([root?.ts, root?.ts])
     expect(posts.map(({ text }) => text.replaceAll(/<http[^>]*>/g, 'LINK')).join('\n\n')).toMatchInlineSnapshot(`
-      ":rotating_light: *Many alerts.* In 10 minutes Lockkeeper posts at most 3 proposals and 3 notices here. Other alerts are listed in this thread, and nothing was proposed for them. By hand: \`/infra evacuate\`.
+      ":rotating_light: *Many alerts.* Nothing was requested for \`web-4\`, \`web-5\`, \`web-6\`, \`web-7\`, \`web-8\`, \`web-9\`. In 10 minutes Lockkeeper posts at most 3 proposals and 3 notices here. The other alerts are listed in this thread. By hand: \`/infra evacuate\`.
 
       *2 more alerts.* Nothing was proposed.
       •  \`web-4\`: Alert \`NodeDown\`, LINK (\`prometheus.example.com:9090\`)
@@ -355,9 +355,10 @@ describe('a storm', () => {
   })
 
   test('posts nothing for repeats', async () => {
-    const { take, posts } = arrange()
+    const { take, posts, updates } = arrange()
     await take(servers(6))
     const before = posts.length
+    expect(updates).toEqual([])
 
     expect(await take(servers(6))).toBe('accepted')
 

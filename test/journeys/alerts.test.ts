@@ -245,6 +245,29 @@ describe('a resolved alert', () => {
     expect(moves(world)).toEqual([])
   })
 
+  test('that led to no request is resolved in the thread of its notice', async () => {
+    const world = await startAlertWorld()
+    await world.send([alert({ instance: 'bastion-1' })])
+    const [posted] = botMessages(world)
+
+    expect(await world.send([resolved(alert({ instance: 'bastion-1' }))])).toBe(200)
+    expect(await world.send([resolved(alert({ instance: 'bastion-1' }))])).toBe(200)
+
+    const [, ...replies] = world.slack.thread(ops, posted?.ts ?? '')
+    expect(replies.map(({ text }) => text)).toEqual([expect.stringMatching(/\*Resolved\* at .*`bastion-1`: Alert `NodeDown`/)])
+  })
+
+  test('of a storm is resolved in the thread of the message, which names the servers', async () => {
+    const world = await startAlertWorld()
+    const unknown = (number: number) => alert({ instance: `rack-${number}` })
+    for (const number of [1, 2, 3, 4, 5]) expect(await world.send([unknown(number)])).toBe(200)
+
+    const root = await untilCard(world.slack, /Many alerts.* Nothing was requested for `rack-4`, `rack-5`\./)
+    expect(await world.send([resolved(unknown(4)), resolved(unknown(5))])).toBe(200)
+
+    await untilReport(world.slack, root.ts, /2 alerts resolved/)
+  })
+
   test('is reported in the thread of an evacuation that is under way, which goes on', async () => {
     const world = await startAlertWorld({ account: { moveTakes: { min: 2_000, max: 2_000 } } })
     await world.send([alert()])

@@ -3,8 +3,9 @@ import type { SeenAssignments } from '../../domain/account/assignment.ts'
 import { sameProject, sameSite } from '../../domain/account/place.ts'
 import type { Server } from '../../domain/account/server.ts'
 import { ListCutError } from '../../domain/errors/list-errors.ts'
-import { type AlertRoute, type Labels, serverNamed, targetIn } from '../../domain/policy/alert-route.ts'
+import { type AlertRoute, type Labels, targetIn } from '../../domain/policy/alert-route.ts'
 import { findServers } from '../../moves/find-server.ts'
+import { nameIn } from '../payload/name-in.ts'
 
 /** One list serves all alerts that arrive within this time, because both servers are read again before a request is made. */
 const listMs = 5_000
@@ -83,8 +84,8 @@ export function createFindAlerted({ accountApi, seen, now = Date.now }: FindAler
   }
 
   return async function findAlerted(route: AlertRoute, labels: Labels): Promise<FoundServers> {
-    const named = withoutPort(serverNamed(route, labels) ?? '')
-    if (named === '') return { is: 'no-name', label: route.server }
+    const named = nameIn(route, labels)
+    if (named === undefined) return { is: 'no-name', label: route.server }
     const source = await findSource(named)
     if ('is' in source) return source
     const { found: server, shown } = source
@@ -97,11 +98,6 @@ export function createFindAlerted({ accountApi, seen, now = Date.now }: FindAler
   }
 }
 export type FindAlerted = ReturnType<typeof createFindAlerted>
-
-/** `web-1:9100` names `web-1`. Prometheus adds the port of what it scrapes. */
-function withoutPort(name: string): string {
-  return name.trim().replace(/:\d{1,5}$/, '')
-}
 
 /** Addresses move only within one project and one site. The preflight check decides if these are unknown. */
 function canTakeOver(source: Server | undefined, target: Server): boolean {

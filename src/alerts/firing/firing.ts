@@ -23,4 +23,6 @@ export interface Stormy {
   channelId: string
   claim: AlertClaim
   server: FoundServer | undefined
+  /** The name of the server: its own, or the one in the alert. */
+  name: string | undefined
 }

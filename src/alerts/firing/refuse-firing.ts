@@ -1,8 +1,10 @@
 import type { Mrkdwn } from '../../slack/text/text.ts'
 import type { AlertStates } from '../alert-states.ts'
 import { nothingProposed } from '../messages/messages.ts'
-import type { PostOnce } from '../messages/post-once.ts'
+import { noticeKey, type PostOnce } from '../messages/post-once.ts'
+import { placeText } from '../notice-place.ts'
 import type { RefusalReason } from '../outcome.ts'
+import { nameIn } from '../payload/name-in.ts'
 import { sourceOf } from '../payload/source-alert.ts'
 import type { Slots } from '../slots.ts'
 import type { FoundServer } from './find-servers.ts'
@@ -35,19 +37,20 @@ export function createRefuseFiring({ states, slots, postOnce, command, onUnposte
     const { channelId } = route
     if (!(await slots.take('notices', channelId, alert.key))) return stormOf(firing, server)
     const notice = nothingProposed(sourceOf(alert), words, { command, server: server?.name, isEmpty })
-    const posted = await postOnce({ channelId, key: `alert/${alert.key}` }, notice, { again: claim.again })
+    const posted = await postOnce({ channelId, key: noticeKey(alert) }, notice, { again: claim.again })
     if (posted.is === 'refused') {
       await onUnposted(channelId, posted.error)
       await states.free(claim, serverId)
       return { is: 'refused', reason: 'not-posted' }
     }
-    await states.settle(claim, { outcome: 'explained', serverId })
+    await states.settle(claim, { outcome: 'explained', value: placeText({ channelId, ts: posted.ts }), serverId })
     return { is: 'refused', reason }
   }
 }
 export type RefuseFiring = ReturnType<typeof createRefuseFiring>
 
 /** Leaves an alert to the thread of the storm, because its channel has had enough messages. */
-export function stormOf({ alert, route: { channelId }, claim }: ClaimedFiring, server: FoundServer | undefined): TakenFiring {
-  return { is: 'storm', stormy: { alert, channelId, claim, server } }
+export function stormOf({ alert, route, claim }: ClaimedFiring, server: FoundServer | undefined): TakenFiring {
+  const name = server?.name ?? nameIn(route, alert.labels)
+  return { is: 'storm', stormy: { alert, channelId: route.channelId, claim, server, name } }
 }

@@ -5,13 +5,9 @@ import { truncate } from '../../slack/text/cut-text.ts'
 import { code, joinMrkdwn, type Mrkdwn, mrkdwn, ownWords } from '../../slack/text/text.ts'
 import type { ServerProblem } from '../firing/find-servers.ts'
 import type { Unevaluated } from '../payload/unevaluated.ts'
-import { mostInChannel } from '../slots.ts'
-
-/** A storm lists this many alerts of a delivery, and counts the others. */
-const mostListed = 20
 
 /** No server has a longer name. */
-const longestName = 253
+export const longestName = 253
 
 interface NextStep {
   /** The slash command. */
@@ -62,20 +58,4 @@ function nextWords({ command, server, isEmpty }: NextStep): Mrkdwn {
   if (server !== undefined && isEmpty) return mrkdwn`See the server: ${code(`${command} servers ${server}`)}.`
   if (server === undefined) return mrkdwn`Find the server with ${code(`${command} servers`)}, then run ${code(`${command} evacuate`)}.`
   return mrkdwn`By hand: ${code(`${command} evacuate ${server}`)}.`
-}
-
-/** Opens a storm. The alerts themselves are listed in the thread of this message. */
-export function stormWords(command: string): Mrkdwn {
-  return mrkdwn`:rotating_light: *Many alerts.* In 10 minutes Lockkeeper posts at most ${mostInChannel} proposals and ${mostInChannel} notices here. Other alerts are listed in this thread, and nothing was proposed for them. By hand: ${code(`${command} evacuate`)}.`
-}
-
-/** Lists the alerts of one delivery that came in a storm. */
-export function listedWords(alerts: { alert: SourceAlert; server: string | undefined }[]): Mrkdwn {
-  const lines = alerts.slice(0, mostListed).map(({ alert, server }) => {
-    const where = server === undefined ? mrkdwn`` : mrkdwn`${code(server)}: `
-    return mrkdwn`•  ${where}${alertWords(alert)}`
-  })
-  const more = alerts.length - mostListed
-  const head = mrkdwn`*${alerts.length === 1 ? '1 more alert' : `${alerts.length} more alerts`}.* Nothing was proposed.`
-  return joinMrkdwn([head, ...lines, ...(more > 0 ? [mrkdwn`And ${more} more.`] : [])], '\n')
 }

@@ -34,6 +34,7 @@ const WireAlert = z.object({
   labels: Texts,
   annotations: Texts.optional().transform((annotations) => annotations ?? {}),
   startsAt: textOrAbsent,
+  endsAt: textOrAbsent,
   fingerprint: textOrAbsent,
   generatorURL: textOrAbsent,
   dashboardURL: textOrAbsent,
@@ -57,6 +58,8 @@ export interface Alert {
   /** The address where people see the alert. */
   link: string | undefined
   startsAt: string | undefined
+  /** When a resolved alert ended, in ms since 1970, if the sender says it. */
+  endedAt: number | undefined
 }
 
 type PayloadReading =
@@ -80,7 +83,7 @@ export function readPayload(body: string): PayloadReading {
 function readAlert(wire: unknown): Alert | undefined {
   const { success, data } = WireAlert.safeParse(wire)
   if (!success || (data.status !== 'firing' && data.status !== 'resolved')) return undefined
-  const { status, labels, annotations, fingerprint, startsAt, generatorURL, dashboardURL, panelURL } = data
+  const { status, labels, annotations, fingerprint, startsAt, endsAt, generatorURL, dashboardURL, panelURL } = data
   return {
     // A hash has a length that a key in Redis may have. Without a fingerprint the labels are one, as in Alertmanager.
     key: hash('sha256', fingerprint ?? canonicalJson(labels)).slice(0, 32),
@@ -89,7 +92,14 @@ function readAlert(wire: unknown): Alert | undefined {
     annotations,
     link: generatorURL ?? panelURL ?? dashboardURL,
     startsAt,
+    endedAt: status === 'resolved' ? timeIn(endsAt) : undefined,
   }
+}
+
+/** Alertmanager and Grafana write year 1 for a time that they don't know. */
+function timeIn(text: string | undefined): number | undefined {
+  const at = Date.parse(text ?? '')
+  return at > 0 ? at : undefined
 }
 
 function parseJson(text: string): unknown {
