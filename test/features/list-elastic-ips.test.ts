@@ -26,7 +26,7 @@ test('Elastic IPs that the account API sent and the list lacks are counted', () 
 
   expect(notes({ unreadable: 1, unready: 2 })).toEqual([
     ":warning: Not listed: 1 that couldn't be read.",
-    'Not listed: 2 still being provisioned.',
+    'Not listed: 2 still being provisioned. Run the command again in a few minutes.',
   ])
   expect(notes({ unreadable: 0, unready: 0 })).toEqual([])
   expect(notes({ unreadable: 1, unready: 2 }, 'ash')).toEqual([":warning: Not listed: 1 that couldn't be read."])

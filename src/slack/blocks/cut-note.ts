@@ -24,6 +24,8 @@ export function cutNotes({ cut, unreadable = 0, unready = 0 }: Missing, count: n
   return [
     ...limit,
     ...(unreadable > 0 ? [mrkdwn`:warning: Not listed: ${unreadable} that couldn't be read.`] : []),
-    ...(unready > 0 && words.length === 0 ? [mrkdwn`Not listed: ${unready} still being provisioned.`] : []),
+    ...(unready > 0 && words.length === 0
+      ? [mrkdwn`Not listed: ${unready} still being provisioned. Run the command again in a few minutes.`]
+      : []),
   ]
 }
