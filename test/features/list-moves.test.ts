@@ -39,7 +39,12 @@ async function run(open: Request[], ended: Request[] = []) {
     linkTo: () => 'https://nimbus-works.slack.com/archives/C0OPS00001/p1795010400000100',
   })
   const listing = await listingOf(commands[0])
-  return { title: listing.title.text, rows: listing.rows.map(({ text }) => text), notes: listing.notes?.map(({ text }) => text) }
+  return {
+    table: listing.table,
+    title: listing.title.text,
+    rows: listing.rows.map(({ text }) => text),
+    notes: listing.notes?.map(({ text }) => text),
+  }
 }
 
 describe('/infra moves', () => {
@@ -71,12 +76,52 @@ describe('/infra moves', () => {
 
     expect(rows.map((row) => row.split('\n')[1])).toMatchInlineSnapshot(`
       [
-        "moving, late  ·  for 2 min  ·  requested by <@U0ADA00001>  ·  in <#C0OPS00001>",
-        "starting  ·  for 3 s  ·  requested by <@U0ADA00001>  ·  in <#C0OPS00001>",
-        "approved, not sent yet  ·  for 1 min  ·  requested by <@U0ADA00001>  ·  in <#C0OPS00001>",
-        "waiting for approval  ·  until <!date^1795024800^{time} {date_short_pretty}|2026-11-18 18:00 UTC>  ·  requested by <@U0ADA00001>  ·  in <#C0OPS00001>",
+        "moving, late  ·  2 min so far  ·  requested by <@U0ADA00001>  ·  in <#C0OPS00001>",
+        "starting  ·  3 s so far  ·  requested by <@U0ADA00001>  ·  in <#C0OPS00001>",
+        "approved, not sent yet  ·  1 min so far  ·  requested by <@U0ADA00001>  ·  in <#C0OPS00001>",
+        "waiting for approval until <!date^1795024800^{time} {date_short_pretty}|2026-11-18 18:00 UTC>  ·  requested by <@U0ADA00001>  ·  in <#C0OPS00001>",
       ]
     `)
+  })
+
+  test('has a table with durations that Slack sorts, and with the approvers', async () => {
+    const ended = { sentAt: requestedAt, endedAt: requestedAt + 43_000, decidedAt: requestedAt }
+    const grant = { rule: 'production', via: 'S0ONCALL01' }
+    const by = (...people: string[]) => people.map((id) => ({ ...grant, by: id, at: requestedAt }))
+    const one = { approvals: by('U0BEN00001'), decision: { ...grant, by: 'U0BEN00001' } }
+    const { table } = await run(
+      [
+        move('tracking', { state: 'tracking', sentAt: now - 2 * minutes, ...one }),
+        move('approved', { state: 'approved', decidedAt: now - minutes, ...one }),
+        move('half', { approvals: by('U0BEN00001') }),
+        move('waiting'),
+      ],
+      [
+        move('done', { state: 'done', ...ended, approvals: by('U0BEN00001', 'U0CHI00001'), decision: { ...grant, by: 'U0CHI00001' } }),
+        move('paused', { state: 'failed', ...ended, untrackedMs: minutes, ...one }),
+        move('emergency', { state: 'done', ...ended, decision: { ...grant, by: 'U0ADA00001', breakGlass: true, reason: 'fire' } }),
+        move('exempt', { state: 'done', ...ended, needsApproval: false, decision: grant }),
+        move('rejected', { state: 'rejected', endedAt: now, decision: { ...grant, by: 'U0BEN00001' } }),
+        move('withdrawn', { state: 'withdrawn', endedAt: now }),
+        move('unverified', { state: 'untracked', ...ended }),
+      ],
+    )
+
+    expect(table?.headers).toEqual(['Move', 'State', 'Time', 'Ended', 'Approved by', 'Requested by', 'Channel'])
+    const approvedBy = table?.rows.map((row) => [row[2], row[4] === undefined ? undefined : String(row[4])])
+    expect(approvedBy).toEqual([
+      [{ value: 2 * minutes, words: expect.stringMatching(/^2\smin so far$/) }, '<@U0BEN00001>'],
+      [{ value: minutes, words: expect.stringMatching(/^1\smin so far$/) }, '<@U0BEN00001>'],
+      [undefined, '<@U0BEN00001>'],
+      [undefined, undefined],
+      [{ value: 43_000, words: expect.stringMatching(/^43\ss$/) }, '<@U0BEN00001>, <@U0CHI00001>'],
+      [{ value: 43_000, words: expect.stringMatching(/^at most 43\ss$/) }, '<@U0BEN00001>'],
+      [{ value: 43_000, words: expect.anything() }, '<@U0ADA00001> alone (emergency approval)'],
+      [{ value: 43_000, words: expect.anything() }, undefined],
+      [undefined, undefined],
+      [undefined, undefined],
+      [undefined, undefined],
+    ])
   })
 
   test('counts the addresses of an evacuation', async () => {

@@ -1,10 +1,12 @@
 import { isOpen, type Request } from '../../domain/request/request.ts'
 import { isPartlyDone, stateWithCount } from '../../requests/messages/items/items.ts'
 import { unreadableRequests } from '../../requests/messages/refusals/unreadable-requests.ts'
+import { approvedBy } from '../../requests/messages/reports/calls.ts'
 import { timeApproved, timeTaken } from '../../requests/messages/words.ts'
 import type { Listing } from '../../slack/blocks/listing.ts'
+import type { Cell } from '../../slack/lists/cells.ts'
 import { type Columns, itemRows } from '../../slack/lists/columns.ts'
-import { channelMention, code, dateTime, link, type Mrkdwn, mention, mrkdwn } from '../../slack/text/text.ts'
+import { channelMention, code, dateTime, joinMrkdwn, link, type Mrkdwn, mention, mrkdwn } from '../../slack/text/text.ts'
 
 export interface ListedMove {
   request: Request
@@ -53,27 +55,42 @@ function columnsAt(now: number): Columns<ListedMove> {
     // A narrow screen shows the first columns only.
     { header: 'Move', cell: ({ title, link: address }) => link(address, title) },
     { header: 'State', cell: stateOf, line: 2 },
-    { header: 'Took', cell: ({ request }) => timeOf(request, now), line: 2 },
+    { header: 'Time', cell: ({ request }) => timeOf(request, now), line: 2 },
     { header: 'Ended', cell: ({ request }) => endOf(request), line: 2 },
+    { header: 'Approved by', cell: ({ request }) => approversIn(request), before: 'approved by ', line: 2 },
     { header: 'Requested by', cell: ({ request }) => mention(request.origin.userId), before: 'requested by ', line: 2 },
     { header: 'Channel', cell: ({ request }) => channelMention(request.origin.channelId), before: 'in ', line: 2 },
   ]
 }
 
 function stateOf({ request, underway }: ListedMove): Mrkdwn {
-  if (request.state === 'waiting') return mrkdwn`waiting for approval`
+  if (request.state === 'waiting') return mrkdwn`waiting for approval until ${dateTime(request.expiresAt)}`
   if (request.state === 'approved') return mrkdwn`approved, not sent yet`
   const late = isOpen(request.state) && request.lateAt !== undefined
   return mrkdwn`${stateWithCount(request, isOpen(request.state) ? underway : undefined)}${late ? ', late' : ''}`
 }
 
-/** Says how long a move has taken, or until when it can be approved. */
-function timeOf(request: Request, now: number): Mrkdwn | undefined {
-  if (request.state === 'waiting') return mrkdwn`until ${dateTime(request.expiresAt)}`
-  if (request.state === 'approved') return mrkdwn`for ${timeApproved(request, now)}`
-  if (isOpen(request.state)) return mrkdwn`for ${timeTaken(request, now)}`
-  if (request.sentAt === undefined || (request.state !== 'done' && request.state !== 'failed')) return undefined
-  return request.untrackedMs ? mrkdwn`within ${timeTaken(request)}` : mrkdwn`in ${timeTaken(request)}`
+/**
+ * Says how long a move has been under way, or how long it took. It is a number, by which Slack sorts the column. A move that waits for approval has
+ * not begun.
+ */
+function timeOf(request: Request, now: number): Cell {
+  const { state, decidedAt, createdAt, sentAt, endedAt, untrackedMs } = request
+  if (state === 'waiting') return undefined
+  if (state === 'approved') return { value: now - (decidedAt ?? createdAt), words: `${timeApproved(request, now)} so far` }
+  if (isOpen(state)) return { value: now - (sentAt ?? createdAt), words: `${timeTaken(request, now)} so far` }
+  if (sentAt === undefined || endedAt === undefined || (state !== 'done' && state !== 'failed')) return undefined
+  return { value: endedAt - sentAt, words: untrackedMs ? `at most ${timeTaken(request)}` : timeTaken(request) }
+}
+
+/** Names the approvers, also while others are missing. Empty if nobody approved it, or if it needed no approval. */
+function approversIn(request: Request): Mrkdwn | undefined {
+  const { decision, approvals, needsApproval, state } = request
+  if (!needsApproval) return undefined
+  if (decision?.breakGlass) return decision.by === undefined ? undefined : mrkdwn`${mention(decision.by)} alone (emergency approval)`
+  const isApproved = approvals.length > 0 || (state !== 'waiting' && state !== 'rejected')
+  const people = isApproved ? approvedBy(request).filter((id) => id !== '') : []
+  return people.length > 0 ? joinMrkdwn(people.map(mention), ', ') : undefined
 }
 
 function endOf({ state, endedAt, createdAt }: Request): Mrkdwn | undefined {
