@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
-import type { Request } from '../../src/domain/request/request.ts'
+import { type Request, unansweredSince } from '../../src/domain/request/request.ts'
 import { type StepName, stepOf, steps } from '../../src/requests/steps.ts'
 import { onRack, requestEvacuation, untilEvacuation } from './evacuations.ts'
 import { brokenPromises } from './invariants.ts'
@@ -65,6 +65,23 @@ const ofMoves: Record<string, Story> = {
     async meanwhile(scene) {
       await untilRecord(scene, ({ lateAt }) => lateAt !== undefined)
       await delay(1_000)
+      endMoves(scene)
+    },
+    ends: 'done',
+  },
+  'that nobody can see for a while': {
+    options: { moveTakesMs: forever },
+    moments: aroundEach('lose-sight', 'regain-sight'),
+    async meanwhile(scene) {
+      await untilRecord(scene, ({ state }) => state === 'tracking')
+      scene.account.faults.add({ method: 'GET', kind: 'status', status: 503, times: Number.POSITIVE_INFINITY })
+      await untilTrue(
+        'the request says that the account API does not answer',
+        async () => isUnanswered(await scene.evidence.records()),
+        100_000,
+      )
+      scene.account.faults.clear()
+      await untilRecord(scene, ({ unanswered }) => unanswered?.until !== undefined)
       endMoves(scene)
     },
     ends: 'done',
@@ -226,6 +243,10 @@ describe('a bot that is killed right before and right after each step of a reque
     ])
   })
 })
+
+function isUnanswered(records: Request[]): boolean {
+  return records.some((request) => unansweredSince(request) !== undefined)
+}
 
 /** Resolves once Redis shows the request like this. */
 async function untilRecord({ evidence }: Scene, fits: (request: Request) => boolean): Promise<void> {

@@ -16,6 +16,8 @@ const times = new Set([
   'endedAt',
   'trackedUntil',
   'at',
+  'since',
+  'until',
 ])
 
 interface AsIfNowParts {
@@ -49,7 +51,7 @@ function later<T extends object>(record: T, ms: number): T {
   const moved = Object.entries(record).map(([name, value]: [string, unknown]) => {
     if (times.has(name)) return [name, typeof value === 'number' ? value + ms : value]
     if (name === 'approvals' || name === 'items') return [name, (value as object[] | undefined)?.map((each) => later(each, ms))]
-    return [name, name === 'decision' && value ? later(value, ms) : value]
+    return [name, (name === 'decision' || name === 'unanswered') && value ? later(value, ms) : value]
   })
   return Object.fromEntries(moved)
 }

@@ -14,6 +14,8 @@ const decisions: Record<StepName, Decision | undefined> = {
   reject: 'reject',
   withdraw: 'withdraw',
   'withdraw-resolved': 'withdraw',
+  'lose-sight': undefined,
+  'regain-sight': undefined,
   'note-resolved': undefined,
   'note-undone': undefined,
   'note-retried': undefined,

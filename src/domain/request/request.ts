@@ -72,6 +72,9 @@ const LaterRequest = RequestRef.extend({ isWhole: z.boolean() })
 /** A time that a request was not tracked. `stoppedBy` is absent if its record could not be verified. Times are in ms since 1970. */
 export const Pause = z.object({ stoppedBy: z.string().optional(), stoppedAt: z.number(), resumedBy: z.string(), resumedAt: z.number() })
 
+/** A time in which the account API did not answer. `until` is absent as long as it does not. Times are in ms since 1970. */
+const Unanswered = z.object({ since: z.number(), until: z.number().optional() })
+
 /** The alert that led to a request: its name, and the address where people see it. Both are untrusted text. */
 export const SourceAlert = z.object({ name: z.string(), link: z.string().optional() })
 export type SourceAlert = z.infer<typeof SourceAlert>
@@ -154,6 +157,8 @@ export const Request = z.object({
   endedAt: z.number().optional(),
   /** What the account showed when the request was reported as late. Absent if the account API did not answer. */
   lastSeen: Sighting.optional(),
+  /** The latest time in which the account API did not answer while the change was under way. */
+  unanswered: Unanswered.optional(),
   /** How long the change was not tracked after somebody had stopped the tracking, in ms. */
   untrackedMs: z.number().optional(),
   /** The person who stopped the tracking. */
@@ -178,6 +183,14 @@ export type Outline = z.infer<typeof Outline>
 
 /** The part of a request that a worker keeps in memory between ticks. It decides whether the request is still under way, or late. */
 export type Underway = Pick<Request, 'id' | 'kind' | 'state' | 'createdAt' | 'sentAt' | 'lateAt' | 'trackedUntil'>
+
+/**
+ * Returns since when the account API has not answered while a request is under way, or from when on it did not answer until the end was seen. In ms
+ * since 1970.
+ */
+export function unansweredSince({ unanswered }: Pick<Request, 'unanswered'>): number | undefined {
+  return unanswered?.until === undefined ? unanswered?.since : undefined
+}
 
 /** Whether what a request did can be undone: it is done, or some of its items are. */
 export function canReverse({ state, items = [] }: Pick<Request, 'state' | 'items'>): boolean {

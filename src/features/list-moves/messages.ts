@@ -2,7 +2,7 @@ import { isOpen, type Request } from '../../domain/request/request.ts'
 import { isPartlyDone, stateWithCount } from '../../requests/messages/items/items.ts'
 import { unreadableRequests } from '../../requests/messages/refusals/unreadable-requests.ts'
 import { approvedBy } from '../../requests/messages/reports/calls.ts'
-import { timeApproved, timeTaken } from '../../requests/messages/words.ts'
+import { mayHaveEndedBefore, timeApproved, timeTaken } from '../../requests/messages/words.ts'
 import type { Listing } from '../../slack/blocks/listing.ts'
 import type { Cell } from '../../slack/lists/cells.ts'
 import { type Columns, itemRows } from '../../slack/lists/columns.ts'
@@ -75,12 +75,12 @@ function stateOf({ request, underway }: ListedMove): Mrkdwn {
  * not begun.
  */
 function timeOf(request: Request, now: number): Cell {
-  const { state, decidedAt, createdAt, sentAt, endedAt, untrackedMs } = request
+  const { state, decidedAt, createdAt, sentAt, endedAt } = request
   if (state === 'waiting') return undefined
   if (state === 'approved') return { value: now - (decidedAt ?? createdAt), words: `${timeApproved(request, now)} so far` }
   if (isOpen(state)) return { value: now - (sentAt ?? createdAt), words: `${timeTaken(request, now)} so far` }
   if (sentAt === undefined || endedAt === undefined || (state !== 'done' && state !== 'failed')) return undefined
-  return { value: endedAt - sentAt, words: untrackedMs ? `at most ${timeTaken(request)}` : timeTaken(request) }
+  return { value: endedAt - sentAt, words: mayHaveEndedBefore(request) ? `at most ${timeTaken(request)}` : timeTaken(request) }
 }
 
 /** Names the approvers, also while others are missing. Empty if nobody approved it, or if it needed no approval. */

@@ -1,5 +1,5 @@
 import type { ApiError } from '../../domain/errors/api-errors.ts'
-import type { Request, StoredState } from '../../domain/request/request.ts'
+import { type Request, type StoredState, unansweredSince } from '../../domain/request/request.ts'
 import { formatDuration } from '../../domain/text/duration.ts'
 import { code, type Mrkdwn, mrkdwn } from '../../slack/text/text.ts'
 
@@ -42,13 +42,22 @@ export function span(ms: number): string {
 
 /**
  * Says how long an ended change took: `took 18 s`, or `finished within 50 s (tracking was off for 47 s)`, because it may have ended while
- * it was not tracked. Undefined for one that was never sent, or took less than a second.
+ * it was not tracked, or while the account API did not answer. Undefined for one that was never sent, or took less than a second.
  */
-export function timeTakenWords({ sentAt, endedAt, untrackedMs = 0 }: Request): string | undefined {
+export function timeTakenWords(request: Request): string | undefined {
+  const { sentAt, endedAt, untrackedMs = 0 } = request
   if (sentAt === undefined || endedAt === undefined) return undefined
   const tookMs = endedAt - sentAt
   if (untrackedMs > 0) return `finished within ${span(Math.max(1_000, tookMs))} (tracking was off for ${span(untrackedMs)})`
+  const since = unansweredSince(request)
+  if (since !== undefined)
+    return `finished within ${span(Math.max(1_000, tookMs))} (the account API didn't answer for ${span(endedAt - since)})`
   return tookMs < 1_000 ? undefined : `took ${span(tookMs)}`
+}
+
+/** Whether only the latest possible end is known: it was not tracked, or the account API did not answer, when the change ended. */
+export function mayHaveEndedBefore(request: Request): boolean {
+  return request.untrackedMs !== undefined || unansweredSince(request) !== undefined
 }
 
 /** Shortens the id of a request, so that people can read it out. Buttons and the log have the whole id. */

@@ -11,6 +11,22 @@ export const trackingSteps = {
     reports: ['late'],
     ifUnchanged: true,
   },
+  'lose-sight': {
+    what: 'The account API has not answered for a while, so nobody can see how far it is',
+    from: ['starting', 'tracking'],
+    to: 'same',
+    takers: ['worker'],
+    ifUnchanged: true,
+    keepsDue: true,
+  },
+  'regain-sight': {
+    what: 'The account API answers again, and shows it under way',
+    from: ['starting', 'tracking'],
+    to: 'same',
+    takers: ['worker'],
+    ifUnchanged: true,
+    keepsDue: true,
+  },
   'note-resolved': {
     what: 'The alert that requested it has resolved; the change goes on, or stays as it ended',
     // People may go on by hand after the end, so the thread still says it.

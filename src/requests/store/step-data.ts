@@ -23,6 +23,7 @@ export interface StepData {
       | 'withdrawnBy'
       | 'items'
       | 'lateAt'
+      | 'unanswered'
       | 'untrackedMs'
       | 'pauses'
       | 'undoneBy'

@@ -17,6 +17,8 @@ const isAboutItsWrite: Record<StepName, boolean> = {
   reject: false,
   withdraw: false,
   'withdraw-resolved': false,
+  'lose-sight': false,
+  'regain-sight': false,
   'note-resolved': false,
   'note-undone': false,
   'note-retried': false,

@@ -17,6 +17,8 @@ const stepWords: Record<StepName, ActWords> = {
   reject: { word: 'reject', mark: ':no_entry_sign:', words: 'Rejected' },
   withdraw: { word: 'withdraw', mark: ':leftwards_arrow_with_hook:', words: 'Withdrawn' },
   'withdraw-resolved': { word: 'withdraw', mark: ':leftwards_arrow_with_hook:', words: 'Withdrawn, because the alert resolved' },
+  'lose-sight': { word: 'lose sight', mark: ':grey_question:', words: 'The account API stopped answering' },
+  'regain-sight': { word: 'regain sight', mark: ':arrows_counterclockwise:', words: 'The account API answers again' },
   'note-resolved': { word: 'resolve', mark: ':information_source:', words: 'The alert resolved' },
   'note-undone': { word: 'undo', mark: ':leftwards_arrow_with_hook:', words: 'Undone by a later request' },
   'note-retried': { word: 'retry', mark: ':leftwards_arrow_with_hook:', words: 'The rest was done by a later request' },

@@ -1,10 +1,11 @@
 import { isMachine } from '../../../domain/approval/origin.ts'
 import type { PolicyRule } from '../../../domain/policy/policy.ts'
-import type { Request } from '../../../domain/request/request.ts'
+import { type Request, unansweredSince } from '../../../domain/request/request.ts'
 import { formatDuration } from '../../../domain/text/duration.ts'
 import { capitalised } from '../../../slack/text/capitalised.ts'
 import { dateTime, type Mrkdwn, mention, mrkdwn } from '../../../slack/text/text.ts'
 import { whoIsAsked, whoIsIn } from '../approvers.ts'
+import type { ItemView } from '../items/item-view.ts'
 import { movedCount } from '../items/items.ts'
 import { stateWords } from '../words.ts'
 import type { CardView } from './card-view.ts'
@@ -23,8 +24,10 @@ export function statusLine({ request, description, items, rule, handoverLabel, i
         ? mrkdwn`:white_check_mark: *Approved.* ${requester}, press *${handoverLabel}* by ${dateTime(request.expiresAt)}. The token is shown once, and nobody else sees it.`
         : mrkdwn`:white_check_mark: *Approved.* ${request.unreadAt === undefined ? 'Starting.' : waitsForAccount}`
     case 'starting':
-      return mrkdwn`:arrow_forward: *Sent.* Waiting for the account API.`
+      return unseenStatus(request, items) ?? mrkdwn`:arrow_forward: *Sent.* Waiting for the account API.`
     case 'tracking': {
+      const unseen = unseenStatus(request, items)
+      if (unseen) return unseen
       const late = request.lateAt === undefined ? '' : ' Slower than usual. Still tracking.'
       const count = items.length < 2 ? mrkdwn`` : mrkdwn` *${movedCount(items)}.*`
       return mrkdwn`:arrows_counterclockwise: *${capitalised(stateWords(request, description.underway))}* since ${dateTime(request.sentAt ?? request.createdAt)}.${count}${late}`
@@ -32,6 +35,15 @@ export function statusLine({ request, description, items, rule, handoverLabel, i
     default:
       return mrkdwn`:grey_question: *${capitalised(stateWords(request))}.*`
   }
+}
+
+/** Undefined if the account API answers. The change may have ended since, so nothing says that it is under way. */
+function unseenStatus(request: Request, items: ItemView[]): Mrkdwn | undefined {
+  const since = unansweredSince(request)
+  if (since === undefined) return undefined
+  const before =
+    items.length < 2 ? mrkdwn`It was sent, and may be done.` : mrkdwn`*${movedCount(items)}* before that. More may have moved since.`
+  return mrkdwn`:grey_question: *Status unknown:* the account API hasn't answered since ${dateTime(since)}. ${before} Still checking.`
 }
 
 const waitsForAccount =

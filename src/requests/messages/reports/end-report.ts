@@ -10,7 +10,7 @@ import { notesOnDone } from '../items/item-outcomes.ts'
 import type { ItemView } from '../items/item-view.ts'
 import { isOne, isPartlyDone, movedCount } from '../items/items.ts'
 import { whyWords } from '../refusals/causes.ts'
-import { timeTakenWords } from '../words.ts'
+import { mayHaveEndedBefore, timeTakenWords } from '../words.ts'
 
 export interface EndView {
   request: Request
@@ -89,7 +89,7 @@ function doneSentence(request: Request, done: Phrase, note: Mrkdwn): Mrkdwn {
   const parts = [
     mrkdwn`${note.text === '' ? ':large_green_circle:' : ':warning:'} *Done.* ${phraseWords(done)}`,
     note,
-    took === undefined ? mrkdwn`` : mrkdwn`${request.untrackedMs ? capitalised(took) : `It ${took}`}${late}.`,
+    took === undefined ? mrkdwn`` : mrkdwn`${mayHaveEndedBefore(request) ? capitalised(took) : `It ${took}`}${late}.`,
   ]
   return parts.filter(({ text }) => text !== '').reduce((all, part) => mrkdwn`${all} ${part}`)
 }

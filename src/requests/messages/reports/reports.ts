@@ -1,20 +1,20 @@
 import type { KnownBlock } from '@slack/web-api'
 import { isMachine } from '../../../domain/approval/origin.ts'
-import { isOpen, type Request } from '../../../domain/request/request.ts'
+import { isOpen, type Request, unansweredSince } from '../../../domain/request/request.ts'
 import { wholeSection } from '../../../slack/blocks/blocks.ts'
 import { message } from '../../../slack/blocks/message.ts'
 import { reasonBlocks } from '../../../slack/blocks/reason.ts'
 import type { Answerable } from '../../../slack/lists/answerable.ts'
 import { charactersIn, mostCharacters } from '../../../slack/text/characters.ts'
 import { quotedTitle } from '../../../slack/text/phrase-words.ts'
-import { code, joinMrkdwn, type Mrkdwn, mention, mrkdwn } from '../../../slack/text/text.ts'
+import { code, dateTime, joinMrkdwn, type Mrkdwn, mention, mrkdwn } from '../../../slack/text/text.ts'
 import type { ReportName } from '../../steps/step.ts'
 import { outcomeBlocks, outcomeLines, outcomeTable } from '../items/item-outcomes.ts'
 import type { ItemView } from '../items/item-view.ts'
 import { isOne, movedCount, othersMayFinish, stateWithCount, underwayNames, unsentOf, unsentWords } from '../items/items.ts'
 import { whyWords } from '../refusals/causes.ts'
 import { isDistrusted } from '../refusals/unverified.ts'
-import { timeTaken } from '../words.ts'
+import { mayHaveEndedBefore, timeTaken } from '../words.ts'
 import { approvedBy, approversReminder, emergencyCall, handoverCall, handoverReminder } from './calls.ts'
 import { adviceAfterItems, endSentence } from './end-report.ts'
 import type { ReportView } from './report-view.ts'
@@ -109,7 +109,10 @@ function stoppedSentence({ request, description, ending, items, showActor }: Rep
   return mrkdwn`:large_orange_circle: *No longer tracked:* ${quotedTitle(description.title)}. ${who} stopped tracking after ${timeTaken(request)}. ${rest}`
 }
 
-function lateSentence({ request, description, items, lateAfter, now }: ReportView): Mrkdwn | undefined {
+function lateSentence(view: ReportView): Mrkdwn | undefined {
+  const { request, description, items, lateAfter, now } = view
+  const since = unansweredSince(request)
+  if (since !== undefined) return unseenSentence(view, since)
   if (request.state === 'tracking' && items.length > 1) {
     return mrkdwn`:warning: *Late:* ${quotedTitle(description.title)}. ${movedCount(items)} after ${timeTaken(request, now)} (expected within ${lateAfter} each). Still under way: ${underwayNames(items)}. Still tracking. If it's urgent, contact the provider's support.`
   }
@@ -122,9 +125,15 @@ function lateSentence({ request, description, items, lateAfter, now }: ReportVie
   return mrkdwn`:warning: *Status unknown:* ${quotedTitle(description.title)} was sent ${timeTaken(request, now)} ago. The account API hasn't confirmed it. ${lastSeenWords(request)} Still checking. The result will appear here.`
 }
 
+function unseenSentence({ request, description, items, now }: ReportView, since: number): Mrkdwn | undefined {
+  if (request.state !== 'starting' && request.state !== 'tracking') return undefined
+  const before = items.length < 2 ? mrkdwn`It may be done.` : mrkdwn`${movedCount(items)} before that, and more may have moved since.`
+  return mrkdwn`:warning: *Status unknown:* ${quotedTitle(description.title)} was sent ${timeTaken(request, now)} ago. The account API hasn't answered since ${dateTime(since)}. ${before} Still checking. The result will appear here. If it's urgent, check the provider's dashboard.`
+}
+
 /** Says what the account showed when the change was reported as late. */
 function lastSeenWords({ lastSeen }: Request): Mrkdwn {
-  if (!lastSeen) return mrkdwn`The last check of the account showed nothing about it.`
+  if (!lastSeen) return mrkdwn`The last check of the account didn't show its status.`
   const where =
     lastSeen.server === undefined ? mrkdwn`` : lastSeen.server === null ? mrkdwn`, on no server` : mrkdwn`, on ${code(lastSeen.server)}`
   return mrkdwn`The account shows status ${code(lastSeen.status)}${where}.`
@@ -139,8 +148,8 @@ function reasonOf({ request: { state, decision } }: ReportView, name: ReportName
 /** Returns the items that a report lists: all of them, at the end. A single item is in the sentence. */
 function endedItems({ request, items }: ReportView, name: ReportName): ItemView[] {
   if ((name !== 'ended' && name !== 'corrected') || !request.items || isOne(items)) return []
-  // While nobody tracked it, nobody knows when each item ended.
-  return request.untrackedMs ? items.map((item) => ({ ...item, sentAt: undefined })) : items
+  // While it was not tracked, or the account API did not answer, nobody knows when each item ended.
+  return mayHaveEndedBefore(request) ? items.map((item) => ({ ...item, sentAt: undefined })) : items
 }
 
 interface Said {

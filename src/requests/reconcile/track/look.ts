@@ -38,7 +38,7 @@ export function createLook({ now, budget, pace, observeEach, pollIntervalMs, lat
     const young = requests.filter((request) => isYoung(request, at))
     const everyMs = lookEveryMs(young.length, pollIntervalMs)
     if (everyMs === undefined || (await budget.spend(1)) === 0) return undefined
-    const isAnswered = young.length === 1 ? await observeEach(young, at) : await lookTogether(young, at)
+    const isAnswered = young.length === 1 ? await observeAll(young, at) : await lookTogether(young, at)
     return isAnswered ? everyMs : undefined
   }
 
@@ -53,7 +53,12 @@ export function createLook({ now, budget, pace, observeEach, pollIntervalMs, lat
     shownBefore = new Set(shown.map(keyOf))
     const granted = others.length === 0 ? 0 : await budget.spend(others.length)
     await pace.postpone([...shown, ...others.slice(granted)])
-    return observeEach([...ending, ...others.slice(0, granted)], at)
+    return observeAll([...ending, ...others.slice(0, granted)], at)
+  }
+
+  /** Returns false if the account API did not answer for one of them. */
+  async function observeAll(requests: Tracked[], at: number): Promise<boolean> {
+    return !(await observeEach(requests, at)).includes('unread')
   }
 
   function isYoung(request: Tracked, at: number): boolean {

@@ -16,6 +16,8 @@ export interface Tracked extends Underway {
   /** The id of the item, for a request with several. */
   item?: string
   surveyed?: Surveyed | undefined
+  /** Whether its message says that the account API does not answer. */
+  isUnanswered?: boolean
 }
 
 interface ObserveEachParts {
@@ -29,8 +31,8 @@ interface ObserveEachParts {
 export function createObserveEach({ store, observe, observeItem, tracing }: ObserveEachParts) {
   const limit = pLimit(parallelReads)
 
-  /** Observes requests at the time `now`, in ms since 1970. Returns false if the account API did not answer for one of them. */
-  return async function observeEach(requests: Tracked[], now: number): Promise<boolean> {
+  /** Observes requests at the time `now`, in ms since 1970. Returns the result for each, in their order. */
+  return async function observeEach(requests: Tracked[], now: number): Promise<Observed[]> {
     const records = await store.findMany([...new Set(requests.map(({ id }) => id))])
     const recordOf = new Map(records.map((request) => [request.id, request]))
     const signal = AbortSignal.timeout(readsMs)
@@ -43,8 +45,7 @@ export function createObserveEach({ store, observe, observeItem, tracing }: Obse
         item === undefined ? observe(request, now, signal) : observeItem(request, item, now, signal),
       )
     }
-    const results = await Promise.all(requests.map((request) => limit(observeInTime, request)))
-    return !results.includes('unread')
+    return Promise.all(requests.map((request) => limit(observeInTime, request)))
   }
 }
 export type ObserveEach = ReturnType<typeof createObserveEach>

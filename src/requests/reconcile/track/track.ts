@@ -1,4 +1,4 @@
-import type { Request } from '../../../domain/request/request.ts'
+import { type Request, unansweredSince } from '../../../domain/request/request.ts'
 import { isItemUnderway, type RequestItem } from '../../../domain/request/request-item.ts'
 import type { Timings } from '../../../domain/timings.ts'
 import { noTracing, type Tracing } from '../../../domain/tracing.ts'
@@ -12,6 +12,7 @@ import { createObserve, type ObserveParts } from './observe.ts'
 import { createObserveEach, type Tracked } from './observe-each.ts'
 import { createPace } from './pace.ts'
 import type { PollBudget } from './poll-budget.ts'
+import { createSight } from './sight.ts'
 import { createSurveys } from './surveys.ts'
 
 /** From this many requests on, one survey replaces most of the single reads. */
@@ -44,6 +45,7 @@ export function createTrack(parts: TrackParts) {
   const pace = createPace({ store, pollIntervalMs })
   const observeItem = createObserveItem({ store, catalog, itemSteps, lateAfterMs, timings, onApiError })
   const observeEach = createObserveEach({ store, observe: createObserve({ ...parts, pace }), observeItem, tracing })
+  const noteSight = createSight(parts)
   const looks = createLook({ now: store.now, budget, pace, observeEach, pollIntervalMs, lateAfterMs, onApiError })
 
   /**
@@ -55,10 +57,9 @@ export function createTrack(parts: TrackParts) {
     const now = await store.now()
     const unchanged = requests.length < minSurveyed ? [] : await compareWithSurveys(requests, now)
     const isUnchanged = new Set(unchanged)
-    await observeEach(
-      requests.filter((request) => !isUnchanged.has(request)),
-      now,
-    )
+    const others = requests.filter((request) => !isUnchanged.has(request))
+    const results = await observeEach(others, now)
+    await noteSight([...unchanged, ...others], [...unchanged.map(() => 'read' as const), ...results], now)
     return unchanged
   }
 
@@ -69,7 +70,7 @@ export function createTrack(parts: TrackParts) {
     for (let at = 0; at < requests.length; at += chunkSize) {
       const found: Tracked[] = []
       for (const request of requests.slice(at, at + chunkSize)) {
-        if (request.state !== 'tracking') continue
+        if (request.state !== 'tracking' || request.isUnanswered) continue
         if ((await survey(request.surveyed)) !== 'shown') continue
         if (nextStep(request, { is: 'underway' }, now, lateAfterMs) === undefined) found.push(request)
       }
@@ -83,7 +84,8 @@ export function createTrack(parts: TrackParts) {
   function toTracked(request: Request): Tracked[] {
     if (request.items) return itemsToTrack(request, request.items)
     const { id, kind, state, createdAt, sentAt, lateAt, trackedUntil } = request
-    return [{ id, kind, state, createdAt, sentAt, lateAt, trackedUntil, surveyed: catalog.surveyed(request) }]
+    const underway = { id, kind, state, createdAt, sentAt, lateAt, trackedUntil }
+    return [{ ...underway, surveyed: catalog.surveyed(request), isUnanswered: unansweredSince(request) !== undefined }]
   }
 
   function itemsToTrack(request: Request, items: RequestItem[]): Tracked[] {
@@ -92,7 +94,14 @@ export function createTrack(parts: TrackParts) {
     return items.flatMap((item) => {
       const one = opened.get(item.id)
       if (!one || (!isItemUnderway(item) && item.trackedUntil === undefined)) return []
-      return [{ ...asUnderway(request, item, one), item: item.id, surveyed: surveyedOf(one) }]
+      return [
+        {
+          ...asUnderway(request, item, one),
+          item: item.id,
+          surveyed: surveyedOf(one),
+          isUnanswered: unansweredSince(request) !== undefined,
+        },
+      ]
     })
   }
 

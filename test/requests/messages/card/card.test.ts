@@ -25,6 +25,23 @@ test('an approved request says that it waits for the account API while that does
   )
 })
 
+test('a request under way says since when nobody can see how far it is, and how many were moved before', () => {
+  const shown = { lastSeen: undefined, sentAt: requestedAt, lateAt: undefined, endedAt: undefined, ending: { why: '' } }
+  const items = (['done', 'tracking', 'starting'] as const).map((state) => ({ ...shown, id: state, name: state, state }))
+  const sent = { sentAt: requestedAt, unanswered: { since: requestedAt + minutes } }
+  const cardOf = (more: Partial<Request>, others: Partial<CardView> = {}) =>
+    approvalCard(cardViewFor({ request: requestFor({ ...sent, ...more }), ...others })).text
+
+  expect(cardOf({ state: 'starting' })).toMatch(
+    /Status unknown:\* the account API hasn't answered since .* It was sent, and may be done\. Still checking\./,
+  )
+  expect(cardOf({ state: 'tracking', lateAt: requestedAt }, { items })).toMatch(
+    /Status unknown:\* the account API hasn't answered since .* \*1 of 3 moved\* before that\. More may have moved since\. Still checking\./,
+  )
+  expect(cardOf({ state: 'tracking', unanswered: { since: requestedAt, until: requestedAt + minutes } })).toContain('since')
+  expect(cardOf({ state: 'tracking', unanswered: { since: requestedAt, until: requestedAt + minutes } })).not.toContain('unknown')
+})
+
 describe('the card of a waiting request', () => {
   test('shows who may approve, until when, and the whole request', () => {
     const card = approvalCard(

@@ -41,6 +41,16 @@ test('a report has the same words in its blocks and in its text', () => {
   expect(readableBlocks(blocks)).toBe(text)
 })
 
+test('while the account API does not answer, late says that nobody knows, and the end says how long it may have been over', () => {
+  const request = requestFor({ state: 'tracking', sentAt: requestedAt, unanswered: { since: requestedAt + minutes } })
+  const ended = { ...request, state: 'done', endedAt: requestedAt + 10 * minutes } as const
+
+  expect(report(view({ request, now: requestedAt + 16 * minutes }), 'late')?.text).toMatch(
+    /\*Status unknown:\* .* was sent 16.min ago\. The account API hasn't answered since .* It may be done\. Still checking\..* check the provider's dashboard\.$/,
+  )
+  expect(report(view({ request: ended }), 'ended')?.text).toMatch(/Finished within 10.min \(the account API didn't answer for 9.min\)\./)
+})
+
 describe('a resolved alert', () => {
   const resolvedIn = (state: RequestState, reverseLabel?: string) =>
     report(view({ request: requestFor({ state }), reverseLabel }), 'resolved')?.text

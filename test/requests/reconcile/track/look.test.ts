@@ -28,7 +28,7 @@ function startLooks({ budget = 60, isAnswered = true }: { budget?: number; isAns
     pace: { paceMs: () => 500, postpone: async (requests) => void postponed.push(requests.map(({ id }) => id)) },
     observeEach: async (requests) => {
       read.push(requests.map(({ id }) => id))
-      return isAnswered
+      return requests.map(() => (isAnswered ? 'read' : 'unread'))
     },
     pollIntervalMs: 5_000,
     lateAfterMs: 900_000,
