@@ -223,6 +223,24 @@ describe('a decision', () => {
     expect(patches(world)).toEqual([])
   })
 
+  test('can be taken back by an approver before anything is sent, and the requester is called', async () => {
+    const world = await startWorld()
+    const { card } = await requestMove(world)
+    world.accountApi.faults.add({ method: 'GET', kind: 'status', status: 503, times: Number.POSITIVE_INFINITY })
+    await world.ben.click(card, 'Approve')
+    const approved = await untilCard(world.slack, /Nothing has changed yet/)
+
+    await world.ben.click(approved, 'Withdraw')
+
+    expect((await untilCard(world.slack, /Withdrawn/)).text).toMatch(
+      /Requested by <@U0ADA00001>, approved by <@U0BEN00001>, withdrawn by <@U0BEN00001>/,
+    )
+    const report = await untilReport(world.slack, card.ts, /Withdrawn/)
+    expect(report.text).toMatch(/^<@U0ADA00001> :leftwards_arrow_with_hook: \*Withdrawn\* by .*Nothing was done\. Still wanted\?/)
+    world.accountApi.faults.clear()
+    expect(patches(world)).toEqual([])
+  })
+
   test('that never comes lets the request expire, which is reported, and it can be requested again', async () => {
     const world = await startWorld({ env: { APPROVAL_TTL: '700ms' } })
     const { card } = await requestMove(world)

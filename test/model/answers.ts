@@ -18,7 +18,10 @@ const words: [RegExp, Answer][] = [
   [/^People from other workspaces can't use Lockkeeper\./, 'denied:stranger'],
   [/^You requested this, so someone else must approve or reject it\./, 'denied:self'],
   [/^You aren't an approver of this request\. .* can approve or reject it\.$/, 'denied:approver'],
-  [/^Only <@\w+>, who requested this, and its approvers \(.*\) can stop the tracking or start it again\.$/, 'denied:approver'],
+  [
+    /^Only <@\w+>, who requested this, and its approvers \(.*\) can (withdraw it|stop the tracking or start it again)\.$/,
+    'denied:approver',
+  ],
   [/^Only <@\w+>, who requested this, can withdraw it\./, 'denied:owner'],
   [/^You can't request this here\./, 'denied:requester'],
   [/^This can't be tracked again: a newer request/, 'taken over'],

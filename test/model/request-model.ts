@@ -96,8 +96,10 @@ function usualOutcomesOf(request: ModelRequest, { person, does, forged }: Event,
         now.isOver ? [expired(now)] : [{ answer: 'effect', next: { ...now, state: 'started', decidedBy: person } }],
       )
     case 'withdraw':
-      if (person !== request.by) return stays('denied:owner')
-      return withdraw(request)
+      if (person === request.by) return withdraw(request)
+      // While it waits, approvers reject it.
+      if (request.state === 'waiting') return stays('denied:owner')
+      return mayDecide ? withdraw(request) : stays('denied:approver')
     case 'again':
       return stays(mayRequest(request.kind, person) ? 'form:again' : 'denied:requester')
     case 'stopTracking':

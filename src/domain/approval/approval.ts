@@ -1,6 +1,6 @@
 import { type KindOfChange, rulesNaming, rulesOfKind } from '../policy/find-rules.ts'
 import { approversOf, type Group, type Policy, type PolicyRule } from '../policy/policy.ts'
-import type { Denial, DeniedAction } from './denial.ts'
+import type { Denial, DeniedAction, InvolvedDenial } from './denial.ts'
 import { alertsRequester } from './origin.ts'
 import { findIn, type Membership, type Person, type Place, type Requester } from './people.ts'
 import { allow, deny, type Ruling } from './ruling.ts'
@@ -66,19 +66,28 @@ export function breakGlassRuling({ person, place, requesterId, rule, membership 
   return rule?.breakGlass ? approverGroupRuling(person.userId, rule, membership) : deny({ code: 'own-request' })
 }
 
-/** Whether a person is the requester, who alone may take a new secret, and withdraw what a person requested. */
+/** Whether a person is the requester, who alone may take a new secret, and withdraw what is not approved yet. */
 export function ownerRuling({ person, place, requesterId }: Actor, wants: 'issue' | 'withdraw'): Ruling {
   const reader = readerRuling(person, place)
   if (!reader.allowed) return reader
   return person.userId === requesterId ? allow({ via: 'requester' }) : deny({ code: `only-requester-may-${wants}`, requester: requesterId })
 }
 
+/** Whether a person may withdraw an approved request before it is sent. The requester and the approvers may. */
+export function withdrawerRuling(actor: ActorUnderRule): Ruling {
+  return involvedRuling(actor, 'only-involved-may-withdraw')
+}
+
 /** Whether a person may stop or resume the tracking of a request. The requester and the approvers may. */
 export function trackerRuling(actor: ActorUnderRule): Ruling {
+  return involvedRuling(actor, 'not-involved')
+}
+
+function involvedRuling(actor: ActorUnderRule, code: InvolvedDenial): Ruling {
   if (actor.person.userId !== actor.requesterId) {
     const ruling = approverRuling(actor)
     if (ruling.allowed || ruling.denial.code !== 'not-an-approver') return ruling
-    return deny({ code: 'not-involved', requester: actor.requesterId, approvers: ruling.denial.approvers })
+    return deny({ code, requester: actor.requesterId, approvers: ruling.denial.approvers })
   }
   const reader = readerRuling(actor.person, actor.place)
   return reader.allowed ? allow({ via: 'requester' }) : reader

@@ -11,6 +11,9 @@ const whoOrWhere = z.object({
   action,
 })
 
+export const InvolvedDenial = z.literal(['not-involved', 'only-involved-may-withdraw'])
+export type InvolvedDenial = z.infer<typeof InvolvedDenial>
+
 /** Denials by the policy. */
 const byPolicy = [
   z.object({ code: z.literal('direct-message') }),
@@ -28,8 +31,8 @@ const byPolicy = [
   /** The rule needs no approval, but a request by an alert always needs one. */
   z.object({ code: z.literal('alerts-need-approval'), rule: z.string() }),
   z.object({ code: z.literal('not-an-approver'), approvers: ApproveTerms }),
-  /** Somebody who neither requested a change nor may approve it wants to stop its tracking, or to start it again. */
-  z.object({ code: z.literal('not-involved'), requester: z.string(), approvers: ApproveTerms }),
+  /** Somebody who neither requested a change nor may approve it wants to withdraw it, or to stop its tracking or start it again. */
+  z.object({ code: InvolvedDenial, requester: z.string(), approvers: ApproveTerms }),
   /** `needed`: the number of other people who must approve. `requester`: set if it is a machine. */
   z.object({ code: z.literal('too-few-approvers'), rule: z.string(), needed: z.number(), requester: z.string().optional() }),
   /** Slack did not list the members of a user group. */

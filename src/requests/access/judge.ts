@@ -5,6 +5,7 @@ import {
   readerRuling,
   requesterOfKindRuling,
   trackerRuling,
+  withdrawerRuling,
 } from '../../domain/approval/approval.ts'
 import { isMachine, type Origin } from '../../domain/approval/origin.ts'
 import type { Requester } from '../../domain/approval/people.ts'
@@ -67,14 +68,21 @@ export function createJudge({ standings, policy, hasProject, ruleOf }: JudgePart
   async function judgeOnRequest(origin: Origin, intent: IntentOnRequest, freshness: Freshness): Promise<Ruling> {
     const { channelId, userId: requesterId } = intent.request.origin
     const actor = { ...(await standings.personAndPlace(origin, channelId, freshness)), requesterId }
-    // An alert does not click, so its approvers withdraw what it requested.
-    const isForRequester = intent.to === 'issue' || (intent.to === 'withdraw' && !isMachine(intent.request.origin))
+    // While a request waits, approvers reject it, and say why.
+    const isForRequester = intent.to === 'issue' || (intent.to === 'withdraw' && isUndecided(intent.request))
     if (isForRequester) return ownerRuling(actor, intent.to)
     const rule = ruleOf(intent.request)
     const membership = await standings.members(rule ? approverGroupsOf(rule) : [], freshness)
-    const rulingOn = { decide: approverRuling, 'break-glass': breakGlassRuling, withdraw: approverRuling, track: trackerRuling }[intent.to]
+    const rulingOn = { decide: approverRuling, 'break-glass': breakGlassRuling, withdraw: withdrawerRuling, track: trackerRuling }[
+      intent.to
+    ]
     return rulingOn({ ...actor, rule, membership })
   }
 
   return { judge, judgeRequesting }
+}
+
+/** Whether a request by a person waits for approval. An alert does not click, so its approvers withdraw what it requested at any time. */
+function isUndecided({ state, origin }: Request): boolean {
+  return state === 'waiting' && !isMachine(origin)
 }

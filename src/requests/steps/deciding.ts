@@ -47,11 +47,12 @@ export const decidingSteps = {
     beforeDeadline: true,
   },
   withdraw: {
-    what: 'The requester, or an approver for an alert, withdraws it before anything is sent',
+    what: 'The requester withdraws it before anything is sent. An approver can, too, once it is approved or if an alert requested it',
     from: ['waiting', 'approved'],
     to: 'withdrawn',
     takers: ['requester', 'approver'],
     stamps: ['endedAt'],
+    mayReport: ['ended'],
   },
   'withdraw-resolved': {
     what: 'The alert that requested it has resolved',

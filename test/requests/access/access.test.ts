@@ -210,9 +210,20 @@ describe('a step that only the requester may take', () => {
 
     expect(await setUp().access.authorize(ada, own)).toEqual({ via: 'requester' })
     expect(await why(setUp().access.authorize(ben, own))).toBe(
-      'Only <@U0ADA00001>, who requested this, can withdraw it. Before the approval, an approver can reject it.',
+      'Only <@U0ADA00001>, who requested this, can withdraw it. An approver can reject it.',
     )
     expect(await why(asGuest.access.authorize(ada, own))).toMatch(/^Guests can't/)
+  })
+
+  test('includes the withdrawal until the approval: then the approvers can stop what was not sent', async () => {
+    const own = { to: 'withdraw' as const, request: requestFor({ state: 'approved' }) }
+    const { access } = setUp()
+
+    expect(await access.authorize(ada, own)).toEqual({ via: 'requester' })
+    expect(await access.authorize(ben, own)).toMatchObject({ rule: expect.any(String) })
+    expect(await why(access.authorize({ ...ada, userId: 'U0DEE00001' }, own))).toMatch(
+      /^Only <@U0ADA00001>, who requested this, and its approvers \(.*\) can withdraw it\.$/,
+    )
   })
 })
 
@@ -463,7 +474,7 @@ describe('what alerts request', () => {
     const { access } = setUp({ rules })
 
     expect(await access.authorize(ben, { to: 'withdraw', request })).toMatchObject({ via: expect.any(String) })
-    expect(await why(access.authorize(ada, { to: 'withdraw', request }))).toMatch(/^You aren't an approver of this request/)
+    expect(await why(access.authorize(ada, { to: 'withdraw', request }))).toMatch(/^Only its approvers/)
     expect(await why(access.authorize(alerts, { to: 'withdraw', request }))).toMatch(/^Bots can't/)
     expect(await why(access.authorize(alerts, { to: 'read' }))).toBe("Bots can't use Lockkeeper.")
   })

@@ -1,4 +1,4 @@
-import type { Origin } from '../../../domain/approval/origin.ts'
+import { isMachine, type Origin } from '../../../domain/approval/origin.ts'
 import type { Request } from '../../../domain/request/request.ts'
 import type { RequestSignatures } from '../../../domain/request/request-signature.ts'
 import type { Wake } from '../../../redis/queues.ts'
@@ -34,7 +34,10 @@ export function createDecide({ signatures, store, access, catalog, show, wake }:
 
   async function withdraw(request: Request, origin: Origin, onTaken?: OnTaken): Promise<void> {
     const grant = await access.authorize(origin, { to: 'withdraw', request })
-    const data = { set: { withdrawnBy: origin.userId }, audit: { by: origin.userId, ...grant } }
+    const isByAnother = !isMachine(request.origin) && origin.userId !== request.origin.userId
+    // The update of the message notifies nobody, so the thread calls the requester.
+    const reports = isByAnother ? (['ended'] as const) : []
+    const data = { set: { withdrawnBy: origin.userId }, audit: { by: origin.userId, ...grant }, reports }
     await steps.takeStep({ request, userId: origin.userId, name: 'withdraw', data, onTaken })
   }
 

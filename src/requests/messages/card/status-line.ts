@@ -47,7 +47,7 @@ function unseenStatus(request: Request, items: ItemView[]): Mrkdwn | undefined {
 }
 
 const waitsForAccount =
-  "Waiting for the account API, which isn't answering. Nothing has changed yet. It starts when the account API answers."
+  "Waiting for the account API, which isn't answering. Nothing has changed yet. It starts when the account API answers. To stop it, the requester or an approver can press *Withdraw*."
 
 /**
  * `@Ada needs approval from @oncall by 6:07 AM today (4 h after the request).` The duration says what it counts from, because Slack keeps

@@ -26,7 +26,7 @@ function who(request: Request): Mrkdwn {
   const { state, decision, decidedAt, withdrawnBy } = request
   const requester = mention(request.origin.userId)
   if (state === 'withdrawn') {
-    const isOwn = !isMachine(request.origin)
+    const isOwn = !isMachine(request.origin) && (withdrawnBy ?? request.origin.userId) === request.origin.userId
     const requested = mrkdwn`Requested${isOwn ? ' and withdrawn' : ''} by ${requester}`
     const approved = decidedAt === undefined ? [] : [approversOfRequest(request)]
     const withdrawn = isOwn || withdrawnBy === undefined ? [] : [mrkdwn`withdrawn by ${mention(withdrawnBy)}`]

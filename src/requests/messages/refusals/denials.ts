@@ -1,7 +1,7 @@
 import { Denial, type DeniedAction } from '../../../domain/approval/denial.ts'
 import { alertsRequester } from '../../../domain/approval/origin.ts'
 import type { Finding } from '../../../domain/change/finding.ts'
-import { approversOf, type Group } from '../../../domain/policy/policy.ts'
+import { type ApproveTerms, approversOf, type Group } from '../../../domain/policy/policy.ts'
 import { alternatives, channelMention, code, type Mrkdwn, mention, mrkdwn } from '../../../slack/text/text.ts'
 import { whoApproves, whoIsIn } from '../approvers.ts'
 import { ruleWords } from '../rule-words.ts'
@@ -55,10 +55,10 @@ export function denialWords(denial: Denial, labelOf: LabelOf, command = ''): Mrk
       return mrkdwn`You can't request this here. These requesters can: ${whoIsIn(denial.requesters)}. Ask one of them, or the people who run Lockkeeper.`
     case 'not-an-approver':
       return mrkdwn`You aren't an approver of this request. ${whoApproves(denial.approvers)} can approve or reject it.`
-    case 'not-involved': {
-      const requester = denial.requester === alertsRequester ? mrkdwn`` : mrkdwn`${mention(denial.requester)}, who requested this, and `
-      return mrkdwn`Only ${requester}its approvers (${whoIsIn(approversOf(denial.approvers))}) can stop the tracking or start it again.`
-    }
+    case 'not-involved':
+      return mrkdwn`Only ${whoIsInvolved(denial)} can stop the tracking or start it again.`
+    case 'only-involved-may-withdraw':
+      return mrkdwn`Only ${whoIsInvolved(denial)} can withdraw it.`
     case 'too-few-approvers':
       return mrkdwn`Not enough approvers: ${ruleWords(denial.rule)} needs ${denial.needed}${denial.requester === undefined ? ' besides you' : ''}. Nothing was requested. The people who run Lockkeeper can add active members to the rule.`
     case 'group-unknown':
@@ -70,7 +70,7 @@ export function denialWords(denial: Denial, labelOf: LabelOf, command = ''): Mrk
     case 'only-requester-may-issue':
       return mrkdwn`Only ${mention(denial.requester)}, who requested this token, can create it.`
     case 'only-requester-may-withdraw':
-      return mrkdwn`Only ${mention(denial.requester)}, who requested this, can withdraw it. Before the approval, an approver can reject it.`
+      return mrkdwn`Only ${mention(denial.requester)}, who requested this, can withdraw it. An approver can reject it.`
     case 'only-requester-may-break-glass':
       if (denial.requester === alertsRequester) return mrkdwn`An alert requested this, so nobody can approve it alone.`
       return mrkdwn`Only ${mention(denial.requester)}, who requested this, can approve it alone.`
@@ -87,6 +87,12 @@ export function denialWords(denial: Denial, labelOf: LabelOf, command = ''): Mrk
     case 'other-version':
       return mrkdwn`Another version of Lockkeeper made this request. Nothing was changed. Try again in a few minutes.`
   }
+}
+
+/** Names the requester and the approvers of a request. */
+function whoIsInvolved({ requester, approvers }: { requester: string; approvers: ApproveTerms }): Mrkdwn {
+  const person = requester === alertsRequester ? mrkdwn`` : mrkdwn`${mention(requester)}, who requested this, and `
+  return mrkdwn`${person}its approvers (${whoIsIn(approversOf(approvers))})`
 }
 
 /** Explains a stored denial. Shows the code of a denial that this version does not know. */

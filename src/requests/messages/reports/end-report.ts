@@ -53,6 +53,10 @@ export function endSentence({ request, description, done, ending, items, showAct
       return request.decision?.by
         ? mrkdwn`:no_entry: *Rejected* by ${showActor(request.decision.by)}: ${what}.`
         : mrkdwn`:no_entry: *Rejected:* ${what}.`
+    case 'withdrawn':
+      return request.withdrawnBy
+        ? mrkdwn`:leftwards_arrow_with_hook: *Withdrawn* by ${showActor(request.withdrawnBy)}: ${what}. Nothing was done. ${stillWanted}`
+        : mrkdwn`:leftwards_arrow_with_hook: *Withdrawn:* ${what}. Nothing was done.`
     default:
       return mrkdwn`${what} is ${request.state}.`
   }

@@ -60,7 +60,9 @@ function whomToMention({ origin, approvals, state, stoppedBy }: Request, name: F
 export function actorsIn(request: Request, name: ReportName): string[] {
   if (name === 'approved') return approvedBy(request)
   if (name === 'stopped') return request.stoppedBy === undefined ? [] : [request.stoppedBy]
-  return name === 'ended' && request.state === 'rejected' && request.decision?.by ? [request.decision.by] : []
+  if (name !== 'ended') return []
+  const actor = request.state === 'rejected' ? request.decision?.by : request.state === 'withdrawn' ? request.withdrawnBy : undefined
+  return actor === undefined ? [] : [actor]
 }
 
 type ForRequester = 'remark' | 'late' | 'resolved' | 'restarted' | 'stopped' | 'ended' | 'corrected'

@@ -30,6 +30,7 @@ const denials: Record<DenialCode, Denial> = {
   'own-request': { code: 'own-request' },
   'rule-gone': { code: 'rule-gone' },
   'only-requester-may-issue': { code: 'only-requester-may-issue', requester: 'U0ADA00001' },
+  'only-involved-may-withdraw': { code: 'only-involved-may-withdraw', requester: 'U0ADA00001', approvers: terms(['S0ONCALL01']) },
   'only-requester-may-withdraw': { code: 'only-requester-may-withdraw', requester: 'U0ADA00001' },
   'only-requester-may-break-glass': { code: 'only-requester-may-break-glass', requester: 'U0ADA00001' },
   'stale-card': { code: 'stale-card' },
@@ -69,7 +70,8 @@ describe('a denial in words', () => {
       own-request: You requested this, so someone else must approve or reject it. To cancel it, press *Withdraw*.
       rule-gone: No policy rule covers this request anymore, so nobody can approve it. The requester can withdraw it and request it again.
       only-requester-may-issue: Only <@U0ADA00001>, who requested this token, can create it.
-      only-requester-may-withdraw: Only <@U0ADA00001>, who requested this, can withdraw it. Before the approval, an approver can reject it.
+      only-involved-may-withdraw: Only <@U0ADA00001>, who requested this, and its approvers (<!subteam^S0ONCALL01>) can withdraw it.
+      only-requester-may-withdraw: Only <@U0ADA00001>, who requested this, can withdraw it. An approver can reject it.
       only-requester-may-break-glass: Only <@U0ADA00001>, who requested this, can approve it alone.
       stale-card: This button isn't on the request message. Nothing was done. Use the request message.
       foreign-button: This button was made for another request, or it was changed. Nothing was done. Use the request message.
