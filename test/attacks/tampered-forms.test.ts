@@ -67,7 +67,7 @@ describe('a requester who sends addresses that the form of an evacuation does no
 
     await sendAddresses(world, Array(40).fill(own?.id))
     const card = await untilCard(world.slack, /needs approval from/)
-    expect(card.text).toContain('web-1 → web-2 (1 Elastic IP)')
+    expect(card.text).toContain('web-1 → web-2 (203.0.113.10)')
     await world.ben.click(card, 'Approve')
     await untilReport(world.slack, card.ts, /Done/)
 

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import type { Plan, PlanRegion } from '../../src/domain/account/plan.ts'
+import { planColumns } from '../../src/features/list-plans/columns.ts'
 import { planListing as listingOf, planDetails } from '../../src/features/list-plans/messages.ts'
-import { findOffers, readQuery } from '../../src/features/list-plans/query.ts'
+import { findOffers, type PlanOffer, type PlanQuery, readQuery } from '../../src/features/list-plans/query.ts'
 import { listingMessage } from '../../src/slack/blocks/listing.ts'
 
 function region(name: string, available: string[], inStock: string[], hour: number): PlanRegion {
@@ -47,6 +48,16 @@ function planListing(plans: Plan[], words: string[]) {
 function names(words: string[]): string[] {
   return findOffers(all, readQuery(all, words)).map((offer) => offer.plan.name)
 }
+
+test('the column of disks sorts by their sizes, also in another unit', () => {
+  const disk = planColumns({ currency: 'USD', measure: 'plan' } as PlanQuery).find(({ header }) => header === 'Disk')
+  const cellFor = (amount: number, unit: string) =>
+    disk?.cell({ plan: { ...plan('vm.disk', {}, []), specs: { disk: { type: 'nvme', amount, unit } } } } as unknown as PlanOffer)
+
+  expect(cellFor(80, 'gib')).toEqual({ value: 80, words: '80 GiB nvme' })
+  expect(cellFor(2, 'TiB')).toEqual({ value: 2_048, words: '2 TiB nvme' })
+  expect(cellFor(2, 'discs')).toBe('2 discs nvme')
+})
 
 test('the price that sorts the list comes right after the name, because a phone cuts off later columns', () => {
   const headers = (...words: string[]) => planListing([small], words).table?.headers.slice(0, 4)

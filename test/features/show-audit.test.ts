@@ -149,8 +149,8 @@ describe('a row', () => {
         ],
       ]
     `)
-    expect(choices?.options.map((one) => [one?.text.text, one?.value])).toEqual([
-      ['1a2b3c4d Move 203.0.113.10: web-1 → web-2', move.requestId],
+    expect(choices?.options.map((one) => [one?.text.text, one?.description?.text, one?.value])).toEqual([
+      ['1a2b3c4d Move 203.0.113.10: web-1 → web-2', 'Done · 2026-11-20 12:00 UTC', move.requestId],
     ])
   })
 
@@ -393,7 +393,7 @@ describe('a step', () => {
       "Refused: <@U0DOV00001> tried to approve or reject this request, <!date^1795176000^{time} {date_short_pretty}|2026-11-20 12:00 UTC>: You aren't an approver of this request. <!subteam^S0ONCALL01> can approve or reject it.
       Refused: <@U0DOV00001> tried to move an Elastic IP, <!date^1795176001^{time} {date_short_pretty}|2026-11-20 12:00 UTC>: Guests can't use Lockkeeper. Ask a teammate who is a full member of this workspace to do it for you.
       Refused: <@U0ADA00001> tried to request a new API key, <!date^1795176002^{time} {date_short_pretty}|2026-11-20 12:00 UTC>: You can't request this here. These requesters can: <@U0BEN00001>. Ask one of them, or the people who run Lockkeeper.
-      Refused: <@U0ADA00001> tried to withdraw this request, <!date^1795176003^{time} {date_short_pretty}|2026-11-20 12:00 UTC>: Only <@U0BEN00001>, who requested this, can withdraw it. Before the approval, an approver can reject it.
+      Refused: <@U0ADA00001> tried to withdraw this request, <!date^1795176003^{time} {date_short_pretty}|2026-11-20 12:00 UTC>: Only <@U0BEN00001>, who requested this, can withdraw it. An approver can reject it.
       Refused: <@U0BEN00001> tried to approve this request, <!date^1795176004^{time} {date_short_pretty}|2026-11-20 12:00 UTC>: This button isn't on the request message. Nothing was done. Use the request message.
       Refused: <@U0BEN00001> tried to get the token of a request, <!date^1795176005^{time} {date_short_pretty}|2026-11-20 12:00 UTC>: This button was made for another request, or it was changed. Nothing was done. Use the request message.
       Refused: <@U0DOV00001> tried to stop or restart the tracking of this request, <!date^1795176006^{time} {date_short_pretty}|2026-11-20 12:00 UTC>: You aren't an approver of this request. <!subteam^S0ONCALL01> can approve or reject it.

@@ -22,7 +22,7 @@ describe('a firing alert', () => {
     const card = await untilProposed(world)
 
     expect(steady(card.text)).toMatchInlineSnapshot(`
-      "Evacuate web-1 → web-2 (1 Elastic IP)
+      "Evacuate web-1 → web-2 (203.0.113.10)
       Alertmanager needs approval from <!subteam^S0ONCALL01> by TIME (4 h after the request).
       Reason: \`web-1:9100 is down\`
       Project: Storefront
@@ -40,7 +40,7 @@ describe('a firing alert', () => {
     )
     const done = await untilCard(world.slack, /\*Done\*/)
     expect(steady(done.text).replace(/ {2}· {2}took \d+\ss/, '')).toMatchInlineSnapshot(`
-      ":large_green_circle: *Done*  ·  Evacuate \`web-1\` → \`web-2\` (1 Elastic IP)
+      ":large_green_circle: *Done*  ·  Evacuate \`web-1\` → \`web-2\` (\`203.0.113.10\`)
       Requested by Alertmanager, approved by <@U0BEN00001>  ·  TIME  ·  Request \`ID\`
       Reason: \`web-1:9100 is down\`"
     `)
@@ -59,7 +59,7 @@ describe('a firing alert', () => {
     await world.send([alert()])
 
     const card = await untilProposed(world)
-    expect(card.text).toContain('Evacuate web-1 → web-2 (1 Elastic IP)')
+    expect(card.text).toContain('Evacuate web-1 → web-2 (203.0.113.10)')
     expect(steady(card.text)).toMatch(/Check first: 1 address is left out\. `203\.0\.113\.250` has status/)
   })
 
@@ -96,12 +96,12 @@ describe('a firing alert', () => {
     const approved = await untilCard(world.slack, /Nothing has changed yet/)
 
     await world.ada.click(approved, 'Withdraw')
-    await untilShown(world.slack, people.ada, /You aren't an approver of this request/)
+    await untilShown(world.slack, people.ada, /Only its approvers .* can withdraw it/)
     await world.ben.click(approved, 'Withdraw')
 
     const withdrawn = await untilCard(world.slack, /\*Withdrawn\*/)
     expect(steady(withdrawn.text)).toMatchInlineSnapshot(`
-      ":leftwards_arrow_with_hook: *Withdrawn*  ·  Evacuate \`web-1\` → \`web-2\` (1 Elastic IP)
+      ":leftwards_arrow_with_hook: *Withdrawn*  ·  Evacuate \`web-1\` → \`web-2\` (\`203.0.113.10\`)
       Requested by Alertmanager, approved by <@U0BEN00001>, withdrawn by <@U0BEN00001>  ·  TIME  ·  Request \`ID\`
       Reason: \`web-1:9100 is down\`"
     `)
@@ -234,7 +234,7 @@ describe('a resolved alert', () => {
 
     const card = await untilCard(world.slack, /\*Withdrawn\*/)
     expect(steady(card.text)).toMatchInlineSnapshot(`
-      ":leftwards_arrow_with_hook: *Withdrawn*  ·  Evacuate \`web-1\` → \`web-2\` (1 Elastic IP). The alert resolved. Nothing was done.
+      ":leftwards_arrow_with_hook: *Withdrawn*  ·  Evacuate \`web-1\` → \`web-2\` (\`203.0.113.10\`). The alert resolved. Nothing was done.
       Requested by Alertmanager  ·  TIME  ·  Request \`ID\`
       Reason: \`web-1:9100 is down\`"
     `)
@@ -280,7 +280,7 @@ describe('a resolved alert', () => {
 
     const report = await untilReport(world.slack, card.ts, /resolved/)
     expect(report.text).toMatchInlineSnapshot(
-      `"<@U0BEN00001> :information_source: The alert resolved. “Evacuate \`web-1\` → \`web-2\` (1 Elastic IP)” was approved before, so it goes on."`,
+      `"<@U0BEN00001> :information_source: The alert resolved. “Evacuate \`web-1\` → \`web-2\` (\`203.0.113.10\`)” was approved before, so it goes on."`,
     )
     await untilReport(world.slack, card.ts, /Done/)
     expect(world.slack.thread(ops, card.ts).filter(({ text }) => text.includes('resolved'))).toHaveLength(1)
@@ -298,7 +298,7 @@ describe('a resolved alert', () => {
 
     const report = await untilReport(world.slack, card.ts, /resolved/)
     expect(report.text).toMatchInlineSnapshot(
-      `":information_source: The alert resolved. “Evacuate \`web-1\` → \`web-2\` (1 Elastic IP)” is already done. Lockkeeper doesn't undo it by itself. To undo it, press *Move back* above."`,
+      `":information_source: The alert resolved. “Evacuate \`web-1\` → \`web-2\` (\`203.0.113.10\`)” is already done. Lockkeeper doesn't undo it by itself. To undo it, press *Move back* above."`,
     )
     expect(world.slack.thread(ops, card.ts).filter(({ text }) => text.includes('resolved'))).toHaveLength(1)
     expect(moves(world)).toHaveLength(1)

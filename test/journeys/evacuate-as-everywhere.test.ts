@@ -74,16 +74,16 @@ describe('an evacuation, like every other request,', () => {
     await world.ada.fill(view, { Target: 'web-2 (Storefront, ASH)' })
     await world.ada.fill(world.ada.topView(), { 'Addresses to move': '203.0.113.10' })
     await world.ada.submit()
-    const card = await untilCard(world.slack, /1 Elastic IP\b.*needs approval from/s)
+    const card = await untilCard(world.slack, /web-2 \(203\.0\.113\.\d+\)\n.*needs approval from/s)
 
     const reminder = await untilReport(world.slack, card.ts, /still needs approval/)
-    expect(reminder.text).toContain('“Evacuate `web-1` → `web-2` (1 Elastic IP)” still needs approval')
+    expect(reminder.text).toContain('“Evacuate `web-1` → `web-2` (`203.0.113.10`)” still needs approval')
     const expired = await untilCard(world.slack, /\*Expired\*/)
     await world.ada.click(expired, 'Request again')
     await world.slack.until(() => world.ada.topView())
     await world.ada.submit()
 
-    await untilCard(world.slack, /1 Elastic IP\b.*needs approval from/s)
+    await untilCard(world.slack, /web-2 \(203\.0\.113\.\d+\)\n.*needs approval from/s)
     expect((await world.records.all()).map(({ input }) => input)).toEqual(
       Array(2).fill(expect.objectContaining({ elasticIpIds: ['eip_evac000'] })),
     )

@@ -89,7 +89,7 @@ describe('an evacuation', () => {
     await world.ada.click(failed, 'Retry the rest')
     expect((await world.slack.until(() => world.ada.topView())).title).toBe('Retry the rest')
     await world.ada.submit()
-    const rest = await untilCard(world.slack, /1 Elastic IP\b.*needs approval from/s)
+    const rest = await untilCard(world.slack, /\(203\.0\.113\.\d+\)\n.*needs approval from/s)
     expect(rest.text).toMatch(
       /Check first: The last try, less than a minute before this request, failed\. .*422.* 203\.0\.113\.11 wasn't changed\./,
     )
@@ -233,7 +233,7 @@ describe('the addresses of an evacuation', () => {
     await world.ada.fill(world.ada.topView(), { 'Addresses to move': '203.0.113.10', Reason: 'disk errors' })
     const submitted = await world.ada.submit()
     expect(submitted.errors).toBeUndefined()
-    const card = await untilCard(world.slack, /1 Elastic IP\b/)
+    const card = await untilCard(world.slack, /\(203\.0\.113\.\d+\)\n/)
 
     expect(card.text).toContain('disk errors')
     expect(card.text).toContain(

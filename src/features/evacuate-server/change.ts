@@ -81,9 +81,9 @@ function doneSentence({ items, to }: EvacuationFacts): Phrase {
 }
 
 function describeEvacuation({ from, to, toAddress, project, site, items, isBack }: EvacuationFacts): Description {
-  const count = [addressCount(items.length)]
+  const moved = addressOrCount(items)
   return {
-    title: isBack ? phrase`Move back ${count}: ${from.name} → ${to.name}` : phrase`Evacuate ${from.name} → ${to.name} (${count})`,
+    title: isBack ? phrase`Move back ${moved}: ${from.name} → ${to.name}` : phrase`Evacuate ${from.name} → ${to.name} (${moved})`,
     facts: [
       { label: 'Project', value: project ? projectName(project) : 'not known' },
       { label: 'Site', value: site ?? 'not known' },
@@ -94,4 +94,10 @@ function describeEvacuation({ from, to, toAddress, project, site, items, isBack 
     ],
     underway: 'moving',
   }
+}
+
+/** Names a single address. Several are counted, and the message lists them. */
+function addressOrCount(items: EvacuationFacts['items']): string | [words: string] {
+  const [item] = items
+  return item && items.length === 1 ? addressOf(item) : [addressCount(items.length)]
 }

@@ -96,8 +96,14 @@ function gpu({ specs }: Plan): string | undefined {
   return specs.gpu && `${specs.gpu}${specs.vramPerGpu === undefined ? '' : ` (${specs.vramPerGpu} GiB per GPU)`}`
 }
 
-function disk({ specs }: Plan): string | undefined {
+/** The units of disks in known plans, with their size in GiB. */
+const diskUnits: Record<string, { name: string; gib: number }> = { gib: { name: 'GiB', gib: 1 }, tib: { name: 'TiB', gib: 1_024 } }
+
+/** Sorts by size. A disk in a unit that is not known has no value to sort by. */
+function disk({ specs }: Plan): Cell {
   if (specs.disk?.amount === undefined) return undefined
   const { amount, unit, type } = specs.disk
-  return `${amount} ${{ gib: 'GiB', tib: 'TiB' }[unit?.toLowerCase() ?? ''] ?? unit ?? ''}${type ? ` ${type}` : ''}`
+  const known = diskUnits[unit?.toLowerCase() ?? '']
+  const words = `${amount} ${known?.name ?? unit ?? ''}${type ? ` ${type}` : ''}`
+  return known ? { value: amount * known.gib, words } : words
 }

@@ -1,6 +1,6 @@
 import { option } from '../../slack/blocks/option.ts'
 import { type Columns, itemRows, type Rows } from '../../slack/lists/columns.ts'
-import { dateTime, type Mrkdwn, ownWords } from '../../slack/text/text.ts'
+import { dateTime, type Mrkdwn, ownWords, toPlainText } from '../../slack/text/text.ts'
 
 /** A row of the list: a request, an entry without one, or an event of the account. */
 export interface AuditRow {
@@ -41,7 +41,10 @@ export function isRequestId(id: string): boolean {
   return /^[0-9a-f]{32}$/.test(id)
 }
 
-function choiceOf({ requestId, name }: AuditRow) {
+/** Requests can have the same name, so the outcome and the time, in UTC, are below it. */
+function choiceOf({ requestId, name, outcome, at }: AuditRow) {
   if (requestId === undefined || !isRequestId(requestId)) return undefined
-  return option({ text: `${requestId.slice(0, 8)} ${name ?? ''}`, value: requestId })
+  const when = at === undefined ? [] : [toPlainText(dateTime(at))]
+  const description = [...(outcome === undefined ? [] : [outcome]), ...when].join(' · ')
+  return option({ text: `${requestId.slice(0, 8)} ${name ?? ''}`, value: requestId, description })
 }

@@ -449,6 +449,13 @@ describe('an unknown command', () => {
     expect(answerFor(...words)).toContain(` Did you mean ${suggestion}?`)
   })
 
+  it('that another tool would have gets the command that does the same here, if it exists', () => {
+    expect(answerFor('logs')).not.toContain('audit')
+    expect(unknownCommand([...commands, { ...commands[0], words: 'audit' } as Command], ['Logs'], '/infra').text).toBe(
+      "`/infra logs` isn't a command. Did you mean `/infra audit`? See `/infra help`.",
+    )
+  })
+
   it.each([[['weather']], [['how', 'are', 'you']], [['x']], [['delete', 'everything']], [['']], [['👩‍👩‍👧']]])(
     'gets no suggestion if no command is similar: %j',
     (words) => {

@@ -4,6 +4,22 @@ import type { Command } from '../commands.ts'
 import { type Suggestion, suggestCommands, suggestGroup } from './suggest-commands.ts'
 import { didYouMean } from './whole-command.ts'
 
+/** Commands by the words that other tools have for them. Only those that exist are suggested. */
+const otherNames: Record<string, string> = {
+  log: 'audit',
+  logs: 'audit',
+  history: 'audit',
+  approve: 'pending',
+  approvals: 'pending',
+  requests: 'pending',
+  queue: 'pending',
+  status: 'moves',
+  instances: 'vms',
+  failover: 'evacuate',
+  permissions: 'whoami',
+  tokens: 'keys',
+}
+
 /** Says that there is no such command, and suggests those that were probably meant, with the arguments that were typed. */
 export function unknownCommand(commands: Command[], words: string[], name: string): Mrkdwn {
   const asTyped = (command: string) => code(`${name} ${command}`)
@@ -13,6 +29,9 @@ export function unknownCommand(commands: Command[], words: string[], name: strin
     return mrkdwn`${asTyped(typedWords(words))} needs one more word:\n${joinMrkdwn(choices, '\n')}`
   }
   const known = commands.map((command) => command.words)
+  const other = otherNames[words[0]?.toLowerCase() ?? '']
+  if (group.length === 0 && other !== undefined && known.includes(other))
+    return notACommand(words, fitting(commands, [{ command: other, typed: 1 }], words), name)
   // If the first word is right, probably only the second one is mistyped.
   const inGroup = suggestCommands(
     group.map((command) => command.words),
