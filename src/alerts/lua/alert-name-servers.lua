@@ -13,8 +13,9 @@ end
 if not isStorm then return { 'over' } end
 local known = count
 for i = 3, #ARGV do
-  if count < tonumber(ARGV[1]) and redis.call('HSETNX', KEYS[1], 'server:' .. ARGV[i], whole(count + 1)) == 1 then
+  if count < tonumber(ARGV[1]) and redis.call('HEXISTS', KEYS[1], 'server:' .. ARGV[i]) == 0 then
     count = count + 1
+    redis.call('HSET', KEYS[1], 'server:' .. ARGV[i], whole(count))
     names[count] = ARGV[i]
   end
 end
