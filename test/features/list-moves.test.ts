@@ -70,6 +70,7 @@ describe('/infra moves', () => {
     const { rows } = await run([
       move('tracking', { state: 'tracking', decidedAt: now - 3 * minutes, sentAt: now - 2 * minutes, lateAt: now - minutes }),
       move('starting', { state: 'starting', decidedAt: now - minutes, sentAt: now - 3_000 }),
+      move('unseen', { state: 'tracking', sentAt: now - minutes, unanswered: { since: now - 30_000 } }),
       move('approved', { state: 'approved', decidedAt: now - minutes }),
       move('waiting'),
     ])

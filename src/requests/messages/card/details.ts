@@ -37,11 +37,13 @@ export function detailsBlocks(view: CardView): KnownBlock[] {
 /** Lists what happened, in the order of time. */
 function timeline({ request }: CardView): Mrkdwn[] {
   const isSeveral = (request.items ?? []).length > 1
-  const { sentAt, lateAt, endedAt, stoppedBy, pauses, state } = request
+  const { sentAt, lateAt, endedAt, stoppedBy, pauses, state, unanswered } = request
   const events = [
     { time: sentAt, what: 'Sent to the account API' },
     { time: acceptedAtOf(request), what: isSeveral ? 'First accepted by the account API' : 'Accepted by the account API' },
     { time: lateAt, what: 'Reported as late' },
+    { time: unanswered?.since, what: 'The account API stopped answering' },
+    { time: unanswered?.until, what: 'The account API answered again' },
     ...pauses.flatMap((pause) => [
       { time: pause.stoppedAt, what: by('Tracking stopped', pause.stoppedBy) },
       { time: pause.resumedAt, what: by('Tracked again', pause.resumedBy) },
