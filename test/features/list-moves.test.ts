@@ -79,6 +79,7 @@ describe('/infra moves', () => {
       [
         "moving, late  ·  2 min so far  ·  requested by <@U0ADA00001>  ·  in <#C0OPS00001>",
         "starting  ·  3 s so far  ·  requested by <@U0ADA00001>  ·  in <#C0OPS00001>",
+        "status unknown: the account API doesn't answer  ·  1 min so far  ·  requested by <@U0ADA00001>  ·  in <#C0OPS00001>",
         "approved, not sent yet  ·  1 min so far  ·  requested by <@U0ADA00001>  ·  in <#C0OPS00001>",
         "waiting for approval until <!date^1795024800^{time} {date_short_pretty}|2026-11-18 18:00 UTC>  ·  requested by <@U0ADA00001>  ·  in <#C0OPS00001>",
       ]
