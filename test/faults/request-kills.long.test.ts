@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
-import { type Request, unansweredSince } from '../../src/domain/request/request.ts'
+import type { Request } from '../../src/domain/request/request.ts'
+import { unansweredSince } from '../../src/domain/request/unanswered.ts'
 import { type StepName, stepOf, steps } from '../../src/requests/steps.ts'
 import { onRack, requestEvacuation, untilEvacuation } from './evacuations.ts'
 import { brokenPromises } from './invariants.ts'

@@ -6,6 +6,7 @@ import { Sighting } from '../change/observation.ts'
 import { TraceParent } from '../tracing.ts'
 import { MessageRef } from './message-ref.ts'
 import { RequestItem } from './request-item.ts'
+import { Unanswered } from './unanswered.ts'
 
 /**
  * The states of a request. docs/request-states.md shows the steps between them.
@@ -71,9 +72,6 @@ const LaterRequest = RequestRef.extend({ isWhole: z.boolean() })
 
 /** A time that a request was not tracked. `stoppedBy` is absent if its record could not be verified. Times are in ms since 1970. */
 export const Pause = z.object({ stoppedBy: z.string().optional(), stoppedAt: z.number(), resumedBy: z.string(), resumedAt: z.number() })
-
-/** A time in which the account API did not answer. `until` is absent as long as it does not. Times are in ms since 1970. */
-const Unanswered = z.object({ since: z.number(), until: z.number().optional() })
 
 /** The alert that led to a request: its name, and the address where people see it. Both are untrusted text. */
 export const SourceAlert = z.object({ name: z.string(), link: z.string().optional() })
@@ -183,14 +181,6 @@ export type Outline = z.infer<typeof Outline>
 
 /** The part of a request that a worker keeps in memory between ticks. It decides whether the request is still under way, or late. */
 export type Underway = Pick<Request, 'id' | 'kind' | 'state' | 'createdAt' | 'sentAt' | 'lateAt' | 'trackedUntil'>
-
-/**
- * Returns since when the account API has not answered while a request is under way, or from when on it did not answer until the end was seen. In ms
- * since 1970.
- */
-export function unansweredSince({ unanswered }: Pick<Request, 'unanswered'>): number | undefined {
-  return unanswered?.until === undefined ? unanswered?.since : undefined
-}
 
 /** Whether what a request did can be undone: it is done, or some of its items are. */
 export function canReverse({ state, items = [] }: Pick<Request, 'state' | 'items'>): boolean {

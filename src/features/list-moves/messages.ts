@@ -1,4 +1,5 @@
-import { isOpen, type Request, unansweredSince } from '../../domain/request/request.ts'
+import { isOpen, type Request } from '../../domain/request/request.ts'
+import { unansweredSince } from '../../domain/request/unanswered.ts'
 import { isPartlyDone, stateWithCount } from '../../requests/messages/items/items.ts'
 import { unreadableRequests } from '../../requests/messages/refusals/unreadable-requests.ts'
 import { approvedBy } from '../../requests/messages/reports/calls.ts'

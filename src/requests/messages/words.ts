@@ -1,5 +1,6 @@
 import type { ApiError } from '../../domain/errors/api-errors.ts'
-import { type Request, type StoredState, unansweredSince } from '../../domain/request/request.ts'
+import type { Request, StoredState } from '../../domain/request/request.ts'
+import { unansweredSince } from '../../domain/request/unanswered.ts'
 import { formatDuration } from '../../domain/text/duration.ts'
 import { code, type Mrkdwn, mrkdwn } from '../../slack/text/text.ts'
 

@@ -1,6 +1,7 @@
 import { isMachine } from '../../../domain/approval/origin.ts'
 import type { PolicyRule } from '../../../domain/policy/policy.ts'
-import { type Request, unansweredSince } from '../../../domain/request/request.ts'
+import type { Request } from '../../../domain/request/request.ts'
+import { unansweredSince } from '../../../domain/request/unanswered.ts'
 import { formatDuration } from '../../../domain/text/duration.ts'
 import { capitalised } from '../../../slack/text/capitalised.ts'
 import { dateTime, type Mrkdwn, mention, mrkdwn } from '../../../slack/text/text.ts'

@@ -1,6 +1,7 @@
 import type { KnownBlock } from '@slack/web-api'
 import { isMachine } from '../../../domain/approval/origin.ts'
-import { isOpen, type Request, unansweredSince } from '../../../domain/request/request.ts'
+import { isOpen, type Request } from '../../../domain/request/request.ts'
+import { unansweredSince } from '../../../domain/request/unanswered.ts'
 import { wholeSection } from '../../../slack/blocks/blocks.ts'
 import { message } from '../../../slack/blocks/message.ts'
 import { reasonBlocks } from '../../../slack/blocks/reason.ts'

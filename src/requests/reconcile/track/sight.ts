@@ -1,4 +1,5 @@
-import { isOpen, type Request, unansweredSince } from '../../../domain/request/request.ts'
+import { isOpen, type Request } from '../../../domain/request/request.ts'
+import { unansweredSince } from '../../../domain/request/unanswered.ts'
 import type { CheckRecord } from '../../access/check-record.ts'
 import type { Store } from '../../store/store.ts'
 import type { Observed } from './observe.ts'

@@ -1,5 +1,6 @@
-import { type Request, unansweredSince } from '../../../domain/request/request.ts'
+import type { Request } from '../../../domain/request/request.ts'
 import { isItemUnderway, type RequestItem } from '../../../domain/request/request-item.ts'
+import { unansweredSince } from '../../../domain/request/unanswered.ts'
 import type { Timings } from '../../../domain/timings.ts'
 import { noTracing, type Tracing } from '../../../domain/tracing.ts'
 import { type Catalog, surveyedOf } from '../../catalog.ts'
