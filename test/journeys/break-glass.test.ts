@@ -60,9 +60,9 @@ rules:
 
     await world.ada.click(card, 'Approve')
 
-    const said = await untilShown(world.slack, people.ada, /approver/)
+    const said = await untilShown(world.slack, people.ada, /You requested this, so someone else must approve/)
     expect(wordsOf(said)).toMatchInlineSnapshot(
-      `"You aren't an approver of this request. 2 of <!subteam^S0ONCALL01> can approve or reject it."`,
+      `"You requested this, so someone else must approve or reject it. To cancel it, press *Withdraw*."`,
     )
     expect(world.ada.openViews()).toEqual([])
     // No form was sent, so the audit has only the button.
@@ -94,7 +94,7 @@ rules:
     world.slack.setUserGroup('S0ONCALL01', { members: [people.chiara, finn] })
     await world.ben.submit()
 
-    expect(JSON.stringify(world.ben.topView().view)).toContain("You aren't an approver of this request.")
+    expect(JSON.stringify(world.ben.topView().view)).toContain('You requested this, so someone else must approve or reject it.')
     expect((await world.records.audit()).at(-1)).toMatchObject({ act: 'refused', by: people.ben, attempted: 'break-glass' })
     expect(await onlyRequest(world.records)).toMatchObject({ state: 'waiting' })
   })

@@ -91,7 +91,7 @@ function usualOutcomesOf(request: ModelRequest, { person, does, forged }: Event,
         return [{ answer: 'effect', next: { ...now, state: 'rejected', decidedBy: person } }]
       })
     case 'submit-break-glass':
-      if (!members.oncall.includes(person)) return stays('denied:approver')
+      if (!members.oncall.includes(person)) return stays('denied:self')
       return whileWaiting(request, (now) =>
         now.isOver ? [expired(now)] : [{ answer: 'effect', next: { ...now, state: 'started', decidedBy: person } }],
       )
@@ -141,10 +141,10 @@ function approve(request: ModelRequest, person: Name, members: Members): Outcome
 
 /** The state of the request is answered first. If the person may not break the glass either, that answer is right as well. */
 function approveOwn(request: ModelRequest, { oncall }: Members): Outcome[] {
-  const inEmergency = request.kind === 'ip.move'
-  const answer = inEmergency && oncall.includes(request.by) ? 'form:break-glass' : inEmergency ? 'denied:approver' : 'denied:self'
+  const mayAlone = request.kind === 'ip.move' && oncall.includes(request.by)
+  const answer = mayAlone ? 'form:break-glass' : 'denied:self'
   const outcomes = whileWaiting(request, (now) => [{ answer, next: now }])
-  return answer === 'denied:approver' && request.state !== 'waiting' ? [...outcomes, { answer, next: request }] : outcomes
+  return !mayAlone && request.state !== 'waiting' ? [...outcomes, { answer, next: request }] : outcomes
 }
 
 /** An approved request can be withdrawn until its write is sent, and either may come first. */

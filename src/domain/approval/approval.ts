@@ -63,7 +63,10 @@ export function breakGlassRuling({ person, place, requesterId, rule, membership 
   const refused = denialForPersonOrPlace(person, place, 'decide')
   if (refused) return refused
   if (person.userId !== requesterId) return deny({ code: 'only-requester-may-break-glass', requester: requesterId })
-  return rule?.breakGlass ? approverGroupRuling(person.userId, rule, membership) : deny({ code: 'own-request' })
+  if (!rule?.breakGlass) return deny({ code: 'own-request' })
+  const ruling = approverGroupRuling(person.userId, rule, membership)
+  // Others approve it, whether or not the requester is an approver.
+  return ruling.allowed || ruling.denial.code !== 'not-an-approver' ? ruling : deny({ code: 'own-request' })
 }
 
 /** Whether a person is the requester, who alone may take a new secret, and withdraw what is not approved yet. */

@@ -341,6 +341,13 @@ describe('break-glass', () => {
     expect(breakGlassRuling({ person: who, place: ops, requesterId: who.userId, rule: under, membership }).allowed).toBe(false)
   })
 
+  test('tells a requester who is not an approver that others approve it, as without emergency approvals', () => {
+    const denial = { code: 'own-request' }
+    expect(breakGlassRuling({ person: person('UADA'), place: ops, requesterId: 'UADA', rule: breakable, membership: oncall })).toEqual(
+      denied(denial),
+    )
+  })
+
   test('does not allow the normal approval of an own request', () => {
     expect(approverRuling({ person: person('UBEN'), place: ops, requesterId: 'UBEN', rule: breakable, membership: oncall }).allowed).toBe(
       false,

@@ -48,7 +48,11 @@ export function createHistory({ signatures, store }: HistoryParts) {
       const change = lastChangeOf(request, now, isOwn ? [subject] : namesOf(resources, { subject, names }))
       return isOwn || isRecent(change) ? [change] : []
     })
-    return found.toSorted((a, b) => a.agoMs - b.agoMs)
+    const [newest, ...older] = found.toSorted((a, b) => a.agoMs - b.agoMs)
+    // Only its evacuations lock a server. Moves of its addresses since then have changed it later.
+    return newest
+      ? [newest, ...older.map((change) => (change.names.includes(subject) && others.length > 0 ? { ...change, isOlder: true } : change))]
+      : []
   }
 
   function isGenuine(request: Request): boolean {

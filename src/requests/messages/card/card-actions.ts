@@ -3,6 +3,7 @@ import { isMachine } from '../../../domain/approval/origin.ts'
 import { restOf } from '../../../domain/request/request-item.ts'
 import { phraseText } from '../../../domain/text/phrase.ts'
 import { type ButtonParts, button } from '../../../slack/blocks/blocks.ts'
+import { phraseWords } from '../../../slack/text/phrase-words.ts'
 import { mrkdwn } from '../../../slack/text/text.ts'
 import { buttonValue, type CardButton, cardButtons, retryLabel } from '../buttons.ts'
 import { unsentOf, unsentWords } from '../items/items.ts'
@@ -67,11 +68,12 @@ function handoverConfirmation({ description, handoverLabel = '', handoverWarning
   return { title: `${phraseText(description.title)}?`, text, confirm: handoverLabel, deny: 'Cancel' }
 }
 
-function stopConfirmation({ items }: CardView) {
-  const text =
+function stopConfirmation({ description, items }: CardView) {
+  const consequence =
     unsentWords(items) === undefined
-      ? mrkdwn`The change was accepted and can't be canceled. It may still finish, but no result will be posted.`
-      : mrkdwn`What was sent can't be canceled and may still finish. What wasn't sent yet won't be sent. No result will be posted.`
+      ? "It was sent and can't be canceled. It may still finish, but no result will be posted."
+      : "What was sent can't be canceled and may still finish. What wasn't sent yet won't be sent. No result will be posted."
+  const text = mrkdwn`${phraseWords(description.title)}\n${consequence}`
   return { title: 'Stop tracking?', text, confirm: 'Stop tracking', deny: 'Keep tracking' }
 }
 

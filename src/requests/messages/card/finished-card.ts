@@ -4,12 +4,13 @@ import { context, wholeSection } from '../../../slack/blocks/blocks.ts'
 import { reasonBlocks } from '../../../slack/blocks/reason.ts'
 import { truncate } from '../../../slack/text/cut-text.ts'
 import { phraseWords } from '../../../slack/text/phrase-words.ts'
-import { code, type Mrkdwn, mrkdwn } from '../../../slack/text/text.ts'
+import { code, joinMrkdwn, type Mrkdwn, mrkdwn } from '../../../slack/text/text.ts'
 import { notesOnDone } from '../items/item-outcomes.ts'
 import type { ItemView } from '../items/item-view.ts'
-import { isOne, isPartlyDone, itemBlocks, itemLines, movedCount, othersMayFinish, unsentOf, unsentWords } from '../items/items.ts'
+import { doubtOf, isOne, isPartlyDone, itemBlocks, itemLines, movedCount, othersMayFinish, unsentOf, unsentWords } from '../items/items.ts'
 import { endingWords } from '../refusals/causes.ts'
 import { isDistrusted } from '../refusals/unverified.ts'
+import { relatedSentences } from '../related.ts'
 import type { CardView } from './card-view.ts'
 import { emergencyLabel, emergencyReason, prefixOf } from './open-card.ts'
 import { whoAndWhen } from './who-and-when.ts'
@@ -45,7 +46,7 @@ export function finishedBlocks(view: CardView): KnownBlock[] {
   const left = notMoved(view)
   return [
     ...wholeSection(whatHappened(view)),
-    ...itemBlocks(left, { hasBegun: true, isTracked: view.request.state !== 'untracked' }),
+    ...itemBlocks(left, { hasBegun: true, doubt: doubtOf(view.request) }),
     ...rejectionBlocks(view.request),
     ...context([whoAndWhen(view)]),
     ...reasonLines(view.request).flatMap((line) => context([line])),
@@ -64,7 +65,7 @@ export function outcomeText(view: CardView): Mrkdwn[] {
   const left = notMoved(view)
   return [
     whatHappened(view),
-    ...(left.length > 0 ? [itemLines(left, { hasBegun: true, isTracked: state !== 'untracked' })] : []),
+    ...(left.length > 0 ? [itemLines(left, { hasBegun: true, doubt: doubtOf(view.request) })] : []),
     ...reason,
     whoAndWhen(view),
   ]
@@ -96,9 +97,10 @@ function notesOf({ request, items, ending }: CardView): Mrkdwn {
 }
 
 /** Says why it ended, and what that means for the account. */
-function consequence({ request, items, ending }: CardView): Mrkdwn {
+function consequence({ request, items, ending, retriedBy }: CardView): Mrkdwn {
   const why = endingWords(ending)
-  if (request.items !== undefined && (request.state === 'done' || request.state === 'failed')) return consequenceForItems(items)
+  if (request.items !== undefined && (request.state === 'done' || request.state === 'failed'))
+    return joinMrkdwn([consequenceForItems(items), ...relatedSentences({ retriedBy })], ' ')
   switch (request.state) {
     case 'voided':
       return mrkdwn`The account changed since the request. Nothing was done. ${why}`

@@ -8,7 +8,7 @@ import { boldPhrase, plainPhrase } from '../../../slack/text/phrase-words.ts'
 import { code, joinMrkdwn, link, type Mrkdwn, mention, mrkdwn } from '../../../slack/text/text.ts'
 import { alertWords } from '../alert-words.ts'
 import { approversNotListed } from '../approvers.ts'
-import { itemBlocks, itemLines } from '../items/items.ts'
+import { doubtOf, itemBlocks, itemLines } from '../items/items.ts'
 import { relatedSentences } from '../related.ts'
 import { shortId } from '../words.ts'
 import { approvalLines, approvalsInWords, history } from './approvals.ts'
@@ -90,8 +90,8 @@ export function contentInWords(view: CardView): Mrkdwn[] {
   ]
 }
 
-function shownItems({ items, state }: Request) {
-  return { hasBegun: items !== undefined, isTracked: state !== 'untracked' }
+function shownItems(request: Request) {
+  return { hasBegun: request.items !== undefined, doubt: doubtOf(request) }
 }
 
 export const emergencyLabel = 'Reason for the emergency approval'

@@ -1,6 +1,7 @@
 import type { KnownBlock } from '@slack/web-api'
 import type { Request } from '../../../domain/request/request.ts'
 import { isItemUnderway } from '../../../domain/request/request-item.ts'
+import { unansweredSince } from '../../../domain/request/unanswered.ts'
 import { formatAge } from '../../../domain/text/duration.ts'
 import { wholeSection } from '../../../slack/blocks/blocks.ts'
 import { code, joinMrkdwn, type Mrkdwn, mrkdwn, ownWords } from '../../../slack/text/text.ts'
@@ -23,8 +24,11 @@ const states: Record<ItemView['state'], { mark: string; words: string }> = {
   unknown: { mark: ':grey_question:', words: 'unknown' },
 }
 
-/** Stands for an item whose state nobody knows, because its request is no longer tracked. */
-const notTracked = { mark: ':grey_question:', words: 'sent, not tracked' }
+/** Stand for the state of an item that was sent while nobody knows it: its request is no longer tracked, or the account API does not answer. */
+const inDoubt = {
+  untracked: { mark: ':grey_question:', words: 'sent, not tracked' },
+  unanswered: { mark: ':grey_question:', words: 'sent, status unknown' },
+}
 
 /** Returns the words for the state of an item: `not started`. */
 export function itemStateWords(state: ItemView['state']): string {
@@ -81,8 +85,8 @@ export function isPartlyDone(items: Pick<ItemView, 'state'>[]): boolean {
 interface ShownItems {
   /** Whether the first may have been sent. */
   hasBegun: boolean
-  /** Default: true. If nobody tracks the request, the message must not say that an item is moving. */
-  isTracked?: boolean
+  /** Why nobody knows the state of what was sent. The message must not say then that an item is moving. */
+  doubt?: keyof typeof inDoubt | undefined
 }
 
 /** Lists every item: for approvers with its id and what is known of it, and with its state once the first may have been sent. */
@@ -91,15 +95,13 @@ export function itemBlocks(items: ItemView[], shown: ShownItems): KnownBlock[] {
 }
 
 /** Says the same without blocks. */
-export function itemLines(items: ItemView[], { hasBegun, isTracked }: ShownItems): Mrkdwn {
+export function itemLines(items: ItemView[], { hasBegun, doubt }: ShownItems): Mrkdwn {
   const seen = items.map(seenWords)
   // What holds for all of them is said once, under *Check first*.
   const isSame = new Set(seen.map(String)).size === 1
   const tellsWhy = items.filter((item) => whyNotDone(item)).length <= mostReasons
   return joinMrkdwn(
-    items.map((item, index) =>
-      hasBegun ? stateLine(item, { tellsWhy, isTracked }) : requestedLine(item, isSame ? undefined : seen[index]),
-    ),
+    items.map((item, index) => (hasBegun ? stateLine(item, { tellsWhy, doubt }) : requestedLine(item, isSame ? undefined : seen[index]))),
     '\n',
   )
 }
@@ -121,9 +123,15 @@ function seenWords({ lastSeen }: ItemView): Mrkdwn | undefined {
   return lastSeen && mrkdwn`last seen on ${code(lastSeen.server)} ${formatAge(lastSeen.agoMs)} before the request`
 }
 
-export function stateLine(item: ItemView, { tellsWhy = false, isTracked = true } = {}): Mrkdwn {
+/** Returns why nobody knows the state of what a request has sent. Undefined if Lockkeeper knows it. */
+export function doubtOf(request: Pick<Request, 'state' | 'unanswered'>): ShownItems['doubt'] {
+  if (request.state === 'untracked') return 'untracked'
+  return unansweredSince(request) === undefined ? undefined : 'unanswered'
+}
+
+export function stateLine(item: ItemView, { tellsWhy = false, doubt }: { tellsWhy?: boolean; doubt?: ShownItems['doubt'] } = {}): Mrkdwn {
   const { name, state, lateAt, endedAt } = item
-  const { mark, words } = isTracked || !isItemUnderway(item) ? states[state] : notTracked
+  const { mark, words } = doubt !== undefined && isItemUnderway(item) ? inDoubt[doubt] : states[state]
   const late = lateAt !== undefined && endedAt === undefined ? ', late' : ''
   const why = tellsWhy ? whyNotDone(item) : undefined
   return mrkdwn`${ownWords(mark)} ${code(name)}  ${words}${late}${why ? mrkdwn`. ${why}` : ''}`

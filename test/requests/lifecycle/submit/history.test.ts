@@ -35,6 +35,11 @@ test('it is named what was changed: the server, or those of its addresses that t
     { names: ['web-1'] },
     { names: ['name of a', 'name of c'] },
   ])
+  // Its last evacuation was not its last change if an address was moved since.
+  expect(await changesBefore({ 'server:sv_1': ended('own', 2 * hour), a: move })).toMatchObject([
+    { names: ['name of a'] },
+    { names: ['web-1'], isOlder: true },
+  ])
   // What changed the whole server is named once.
   expect(await changesBefore({ 'server:sv_1': move, a: move })).toMatchObject([{ names: ['web-1'] }])
 })

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { toGroup } from '../../../../src/domain/policy/policy.ts'
 import { type Request, requestStates } from '../../../../src/domain/request/request.ts'
+import { RequestItem } from '../../../../src/domain/request/request-item.ts'
 import { approvalCard, fitsOnCard } from '../../../../src/requests/messages/card/card.ts'
 import { cardActions } from '../../../../src/requests/messages/card/card-actions.ts'
 import type { CardView } from '../../../../src/requests/messages/card/card-view.ts'
@@ -38,6 +39,15 @@ test('a request under way says since when nobody can see how far it is, and how 
   expect(cardOf({ state: 'tracking', lateAt: requestedAt }, { items })).toMatch(
     /Status unknown:\* the account API hasn't answered since .* \*1 of 3 moved\* before that\. More may have moved since\. Still checking\./,
   )
+  const stored = items.map(({ id, state }) => RequestItem.parse({ id, state }))
+  const rows = cardOf({ state: 'tracking', items: stored }, { items })
+    .split('\n')
+    .filter((line) => /`(done|tracking|starting)`/.test(line))
+  expect(rows).toEqual([
+    ':large_green_circle: `done`  moved',
+    ':grey_question: `tracking`  sent, status unknown',
+    ':grey_question: `starting`  sent, status unknown',
+  ])
   expect(cardOf({ state: 'tracking', unanswered: { since: requestedAt, until: requestedAt + minutes } })).toContain('since')
   expect(cardOf({ state: 'tracking', unanswered: { since: requestedAt, until: requestedAt + minutes } })).not.toContain('unknown')
 })
@@ -289,7 +299,8 @@ describe('the buttons of a card', () => {
               "type": "plain_text",
             },
             "text": {
-              "text": "The change was accepted and can't be canceled. It may still finish, but no result will be posted.",
+              "text": "Move \`203.0.113.10\`: \`web-1\` → \`web-2\`
+      It was sent and can't be canceled. It may still finish, but no result will be posted.",
               "type": "mrkdwn",
               "verbatim": true,
             },

@@ -110,6 +110,13 @@ describe('the card of a request of several', () => {
     expect(labels(view)).toEqual(['Retry the rest', 'Move back', 'Details'])
   })
 
+  test('says in its first line that another request did the rest', () => {
+    const { text } = approvalCard({ ...viewOf(mixed, 'failed'), retriedBy: { id: '6307f6f8', isWhole: true } })
+
+    expect(text).toContain('1 of 3 moved. The rest was done by request 6307f6f8.\n')
+    expect(text?.match(/The rest was done/g)).toHaveLength(1)
+  })
+
   test('offers no retry for what somebody else moved, and the whole again if nothing was moved', () => {
     const superseded = viewOf([item(1, { state: 'done' }), item(2, { state: 'superseded' })], 'failed')
     const none = { ...viewOf([item(1, { state: 'failed' })], 'failed'), reverseLabel: undefined }
@@ -125,7 +132,7 @@ describe('a request of several whose tracking is stopped', () => {
 
   test('says before the stop what that means for those that were not sent', () => {
     expect(dialogs(viewOf(items, 'tracking'))).toEqual([
-      "What was sent can't be canceled and may still finish. What wasn't sent yet won't be sent. No result will be posted.",
+      "Evacuate `web-1` → `web-2` (3 Elastic IPs)\nWhat was sent can't be canceled and may still finish. What wasn't sent yet won't be sent. No result will be posted.",
     ])
   })
 
