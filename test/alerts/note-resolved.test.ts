@@ -1,7 +1,6 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import { resolved } from '../journeys/alerts-world.ts'
-import { arrange, channelId, died, down, type Scene } from './scene.ts'
+import { arrange, channelId, deathAtHook, down, type Scene } from './scene.ts'
 
 const claims = { claimMs: 150, waitMs: 1_000 }
 const noLinks = (text: string) => text.replaceAll(/<http[^>]*>/g, 'LINK')
@@ -80,9 +79,10 @@ describe('a process that dies', () => {
   test('after the reply is followed by one that does not repeat it', async () => {
     const scene = arrange(claims)
     await scene.take([down('unknown-1')])
-    scene.hooks.afterPost = died
+    const { die, isDead } = deathAtHook()
+    scene.hooks.afterPost = die
     void scene.replica()([resolved(down('unknown-1'))])
-    await pause(80)
+    await isDead
     delete scene.hooks.afterPost
 
     expect(await scene.take([resolved(down('unknown-1'))])).toBe('accepted')
@@ -93,9 +93,10 @@ describe('a process that dies', () => {
   test('before the reply is followed by one that posts it', async () => {
     const scene = arrange(claims)
     await scene.take([down('unknown-1')])
-    scene.hooks.post = died as never
+    const { die, isDead } = deathAtHook()
+    scene.hooks.post = die as never
     void scene.replica()([resolved(down('unknown-1'))])
-    await pause(80)
+    await isDead
     delete scene.hooks.post
     scene.posts.splice(1)
 
@@ -106,9 +107,10 @@ describe('a process that dies', () => {
 
   test('after the notice, without recording it, is followed by one that finds the notice', async () => {
     const scene = arrange(claims)
-    scene.hooks.afterPost = died
+    const { die, isDead } = deathAtHook()
+    scene.hooks.afterPost = die
     void scene.replica()([down('unknown-1')])
-    await pause(80)
+    await isDead
     delete scene.hooks.afterPost
 
     expect(await scene.take([resolved(down('unknown-1'))])).toBe('accepted')

@@ -192,7 +192,17 @@ export type Scene = ReturnType<typeof arrange>
 const defaultServers = [server('standby'), ...Array.from({ length: 9 }, (_, index) => server(`web-${index + 1}`))]
 
 /** A process that died here does nothing more, and frees nothing. */
-export const died = (): Promise<never> => new Promise(() => {})
+const died = (): Promise<never> => new Promise(() => {})
+
+/** The death of a process at a hook, and the promise that it has come there. */
+export function deathAtHook() {
+  const { promise: isDead, resolve } = Promise.withResolvers<void>()
+  function die(): Promise<never> {
+    resolve()
+    return died()
+  }
+  return { die, isDead }
+}
 
 /** A refusal of the preflight check. */
 export const refusal = (words: string) => new UserError(words)

@@ -1,7 +1,6 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { createStormServers, mostKept } from '../../src/alerts/storm-servers.ts'
-import { arrange, channelId, died, down, type Scene } from './scene.ts'
+import { arrange, channelId, deathAtHook, down, type Scene } from './scene.ts'
 
 const claims = { claimMs: 150, waitMs: 1_000 }
 const servers = (count: number, from = 1) => Array.from({ length: count }, (_, index) => down(`web-${from + index}`))
@@ -65,9 +64,10 @@ test('adds no names to a storm that is over', async () => {
 test('a process that dies before it showed the names is followed by one that shows them', async () => {
   const scene = arrange(claims)
   await scene.take(servers(4))
-  scene.hooks.update = died
+  const { die, isDead } = deathAtHook()
+  scene.hooks.update = die
   void scene.replica()([down('web-5')])
-  await pause(80)
+  await isDead
   delete scene.hooks.update
 
   expect(await scene.take([down('web-5')])).toBe('accepted')
@@ -79,9 +79,10 @@ test('a process that dies before it showed the names is followed by one that sho
 test('a process that dies after it opened the storm leaves a message that the next one completes', async () => {
   const scene = arrange(claims)
   await scene.take(servers(3))
-  scene.hooks.afterPost = died
+  const { die, isDead } = deathAtHook()
+  scene.hooks.afterPost = die
   void scene.replica()([down('web-4')])
-  await pause(80)
+  await isDead
   delete scene.hooks.afterPost
 
   expect(await scene.take([down('web-5')])).toBe('accepted')

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { TryLater } from '../../src/alerts/outcome.ts'
 import { reasonOf } from '../../src/alerts/payload/source-alert.ts'
 import { resolved } from '../journeys/alerts-world.ts'
-import { arrange, channelId, died, down, read, refusal, server } from './scene.ts'
+import { arrange, channelId, deathAtHook, down, read, refusal, server } from './scene.ts'
 
 /** A time after which the claim of a process that died has run out. */
 const claims = { claimMs: 150, waitMs: 1_000 }
@@ -125,9 +125,10 @@ describe('a repeat', () => {
 
   test('is delayed while another process takes long', async () => {
     const scene = arrange({ waitMs: 50 })
-    scene.hooks.beforeRecord = died
+    const { die, isDead } = deathAtHook()
+    scene.hooks.beforeRecord = die
     void scene.replica()([down()])
-    await pause(50)
+    await isDead
 
     expect(await scene.take([down()])).toBe('later')
     expect(scene.submitted).toEqual([])
@@ -140,9 +141,10 @@ describe('a process that dies', () => {
     ['after the record', 'afterRecord'],
   ] as const)('%s loses no alert and proposes it once', async (_, point) => {
     const scene = arrange(claims)
-    scene.hooks[point] = died
+    const { die, isDead } = deathAtHook()
+    scene.hooks[point] = die
     void scene.replica()([down()])
-    await pause(80)
+    await isDead
     delete scene.hooks[point]
 
     expect(await scene.take([down()])).toBe('accepted')
@@ -154,9 +156,10 @@ describe('a process that dies', () => {
 
   test('after the record leaves a request that the resolved alert withdraws', async () => {
     const scene = arrange(claims)
-    scene.hooks.afterRecord = died
+    const { die, isDead } = deathAtHook()
+    scene.hooks.afterRecord = die
     void scene.replica()([down()])
-    await pause(80)
+    await isDead
 
     expect(await scene.take([resolved(down())])).toBe('accepted')
 
@@ -165,9 +168,10 @@ describe('a process that dies', () => {
 
   test('after it posted in the channel that nothing is proposed posts it once', async () => {
     const scene = arrange(claims)
-    scene.hooks.afterPost = died
+    const { die, isDead } = deathAtHook()
+    scene.hooks.afterPost = die
     void scene.replica()([down('unknown-1')])
-    await pause(80)
+    await isDead
     delete scene.hooks.afterPost
 
     expect(await scene.take([down('unknown-1')])).toBe('accepted')
@@ -397,10 +401,11 @@ test.each(['beforeList', 'beforeRecord'] as const)(
   'a stop ends the wait for the account, and the next process goes on at once: %s',
   async (hook) => {
     const scene = arrange({ waitMs: 50 })
-    scene.hooks[hook] = died
+    const { die, isDead } = deathAtHook()
+    scene.hooks[hook] = die
     const stopping = new AbortController()
     const taken = scene.take([down()], stopping.signal)
-    await pause(50)
+    await isDead
 
     stopping.abort(new TryLater('Lockkeeper stops'))
 

@@ -30,7 +30,7 @@ test('a move on the page, from the command to the report: requested with a form,
 
   await card.getByRole('button', { name: 'Approve' }).click()
   const refusal = page.getByRole('article').filter({ hasText: 'Only visible to you' }).last()
-  await refusal.getByText(/aren't an approver/).waitFor()
+  await refusal.getByText(/someone else must approve/).waitFor()
   await browser.shoot(page, '06-own-request')
 
   await actAs(page, ben)
