@@ -38,7 +38,8 @@ export default defineConfig(({ mode }) => ({
       'test/sandbox/compile-cache-for-tests.ts',
     ],
     snapshotSerializers: ['test/no-break-spaces.ts'],
-    testTimeout: 20_000,
+    // Only a test that hangs takes so long, also on a machine that does other work.
+    testTimeout: 60_000,
     hookTimeout: 60_000,
     // The default of a second is too short for a browser on a busy machine.
     expect: { poll: { timeout: 5_000 } },

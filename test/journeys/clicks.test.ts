@@ -299,7 +299,7 @@ test('every button is answered once, for every person and every state of the req
   }
   expect(Object.values(reasons)).not.toContain(undefined)
   expect(new Set(Object.values(reasons)).size).toBe(Object.keys(reasons).length)
-}, 60_000)
+}, 180_000)
 
 function effectOf(request: Request): string {
   return request.state === 'waiting' ? `${request.approvals.length} of 2 approvals` : `becomes ${request.state}`

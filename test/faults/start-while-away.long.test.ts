@@ -1,9 +1,9 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { startTcpProxy } from './faults/tcp-proxy.ts'
-import { ops, people, untilCard, untilReport, untilShown } from './journeys/world.ts'
-import { startRedis } from './sandbox/redis/start-redis.ts'
-import type { FaultPlan } from './sandbox/slack/slack.ts'
-import { environment, startProcess } from './start-process.ts'
+import { ops, people, untilCard, untilReport, untilShown } from '../journeys/world.ts'
+import { startRedis } from '../sandbox/redis/start-redis.ts'
+import type { FaultPlan } from '../sandbox/slack/slack.ts'
+import { environment, startProcess } from '../start-process.ts'
+import { startTcpProxy } from './tcp-proxy.ts'
 
 /** Starts the stand-ins, with a Slack that cannot be reached until `proxy` heals. */
 async function environmentWithoutSlack(more: Record<string, string> = {}) {
