@@ -17,6 +17,7 @@ import { UserError } from '../../src/domain/errors/errors.ts'
 import type { AlertRoute } from '../../src/domain/policy/alert-route.ts'
 import { requestIdFor } from '../../src/requests/lifecycle/submit/build-request.ts'
 import type { Submit } from '../../src/requests/lifecycle/submit/submit.ts'
+import { mrkdwn } from '../../src/slack/text/text.ts'
 import type { Message, Where } from '../../src/slack/web-api/messenger.ts'
 import { alert, delivery, type WireAlert } from '../journeys/alerts-world.ts'
 import { connectTestRedis } from '../requests/redis-for-test.ts'
@@ -92,7 +93,14 @@ export function arrange({ servers = defaultServers, routes = [route], claimMs = 
     const requestId = requestIdFor(request.deliveryKey)
     if ((await redis.hsetnx(keys.record(requestId), 'state', '"waiting"')) === 1) submitted.push(request)
     await hooks.afterRecord?.(request)
-    return { is: 'posted', requestId, channelId: request.origin.channelId, asked: undefined, handoverLabel: undefined }
+    return {
+      is: 'posted',
+      requestId,
+      title: mrkdwn`Evacuate`,
+      channelId: request.origin.channelId,
+      asked: undefined,
+      handoverLabel: undefined,
+    }
   }
 
   async function list() {

@@ -154,7 +154,9 @@ describe('the Home tab', () => {
     await world.slack.until(() => /Your requests \(1\)/.test(wordsOf(world, people.ada)), { what: 'Home with the request' })
     // Nothing else tells a person who sees no channel that the request was posted, and where.
     const answer = await world.slack.until(() => (world.ada.topView()?.title === 'Request sent' ? world.ada.topView() : undefined))
-    expect(JSON.stringify(answer.view)).toMatch(/Request posted in <#C0OPS00001>\. It needs approval from <!subteam\^S0ONCALL01> by/)
+    expect(JSON.stringify(answer.view)).toMatch(
+      /Request posted in <#C0OPS00001>: “Move `203\.0\.113\.10`: `web-1` → `web-2`”\. It needs approval from <!subteam\^S0ONCALL01> by/,
+    )
   })
 
   test('answers a stale button in a direct message if no modal can be opened, and is updated', async () => {

@@ -126,9 +126,9 @@ describe('the Home tab', () => {
     const key = () => entry({ state: 'approved', decidedAt: now }, { handoverLabel: 'Create key' })
 
     const ofOthers = readableBlocks(homeBlocks(content({ underway: [key()] })))
-    expect(ofOthers).not.toMatch(/Create and show\]|Withdraw\]/)
+    expect(ofOthers).not.toMatch(/Create and show\]|Withdraw/)
     expect(ofOthers).toContain('approved: the requester can press *Create key* on the request by')
-    expect(readableBlocks(homeBlocks(content({ mine: [key()] })))).toMatch(/^\[Withdraw\]$/m)
+    expect(readableBlocks(homeBlocks(content({ mine: [key()] })))).toMatch(/^\[Withdraw, asks once more\]$/m)
   })
 
   test('shows a request without a link until its card is posted', () => {

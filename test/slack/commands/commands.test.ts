@@ -456,6 +456,14 @@ describe('an unknown command', () => {
     )
   })
 
+  it('that is the name of a button is answered with where the button is', () => {
+    const pending = { ...commands[0], words: 'pending' } as Command
+    expect(unknownCommand([...commands, pending], ['Approve', '3408167d'], '/infra').text).toBe(
+      "`/infra approve` isn't a command. Press *Approve* on the request message. `/infra pending` lists the requests that need approval, with links.",
+    )
+    expect(answerFor('approve')).not.toContain('pending')
+  })
+
   it.each([[['weather']], [['how', 'are', 'you']], [['x']], [['delete', 'everything']], [['']], [['👩‍👩‍👧']]])(
     'gets no suggestion if no command is similar: %j',
     (words) => {

@@ -5,8 +5,10 @@ import type { PolicyRule } from '../../../domain/policy/policy.ts'
 import { longestReason, visibleReason } from '../../../domain/policy/reason.ts'
 import type { LinkTo, Request, RequestRef } from '../../../domain/request/request.ts'
 import type { RequestSignatures } from '../../../domain/request/request-signature.ts'
+import { withoutOwner } from '../../../domain/text/phrase.ts'
 import type { Wake } from '../../../redis/queues.ts'
 import { Refusal } from '../../../slack/errors.ts'
+import { phraseWords } from '../../../slack/text/phrase-words.ts'
 import { dateTime, mrkdwn } from '../../../slack/text/text.ts'
 import type { Access } from '../../access/access.ts'
 import { ReasonRequired } from '../../access/reason-required.ts'
@@ -75,6 +77,7 @@ export function createSubmit({ signatures, store, access, deliver, wake, names, 
     return {
       is: shown.is === 'sent' ? 'posted' : 'card-delayed',
       requestId: request.id,
+      title: phraseWords(withoutOwner(parts.titleOf(request), request.origin.userId)),
       channelId: request.origin.channelId,
       asked: whoIsAskedBy(request, checked.rule),
       handoverLabel: submitted.change.handover?.label,

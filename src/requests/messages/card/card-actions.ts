@@ -30,7 +30,7 @@ export function cardActions(view: CardView): Button[] {
     case 'approved':
       return [
         ...(handoverLabel ? [make('handOver', handoverLabel, { style: 'primary', confirm: handoverConfirmation(view) })] : []),
-        make('withdraw', 'Withdraw'),
+        make('withdraw', 'Withdraw', { confirm: withdrawConfirmation(view) }),
       ]
     case 'tracking':
       return [make('stopTracking', 'Stop tracking', { confirm: stopConfirmation(view) })]
@@ -66,6 +66,12 @@ function handoverConfirmation({ description, handoverLabel = '', handoverWarning
   if (handoverWarning === undefined) return undefined
   const text = mrkdwn`${handoverWarning} The new one is shown once, only to you.`
   return { title: `${phraseText(description.title)}?`, text, confirm: handoverLabel, deny: 'Cancel' }
+}
+
+/** The dialog before an approval is lost. While nobody has approved, withdrawing stays one press. */
+function withdrawConfirmation({ description }: CardView) {
+  const text = mrkdwn`${phraseWords(description.title)}\nIt's approved, and nothing was sent to the account API yet. To request it again, somebody must approve it again.`
+  return { title: 'Withdraw this request?', text, confirm: 'Withdraw', deny: 'Cancel' }
 }
 
 function stopConfirmation({ description, items }: CardView) {

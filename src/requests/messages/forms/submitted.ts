@@ -9,6 +9,8 @@ import { stateWords } from '../words.ts'
 export interface SubmitOutcome {
   is: 'posted' | 'card-delayed'
   requestId: string
+  /** What it changes. */
+  title: Mrkdwn
   /** Where its message is posted. */
   channelId: string
   /** Who is asked for approval, and until when. Undefined if no approval is needed. */
@@ -20,8 +22,8 @@ export interface SubmitOutcome {
 /** Says to the requester that the request is recorded, and what follows. */
 export function submittedWords(outcome: SubmitOutcome): Mrkdwn {
   return outcome.is === 'posted'
-    ? mrkdwn`Request posted in ${channelMention(outcome.channelId)}. ${whatFollows(outcome)}`
-    : mrkdwn`Request recorded. Slack hasn't confirmed its message yet. It will appear in the channel. ${whatHoldsIt(outcome)}`
+    ? mrkdwn`Request posted in ${channelMention(outcome.channelId)}: “${outcome.title}”. ${whatFollows(outcome)}`
+    : mrkdwn`Request recorded: “${outcome.title}”. Slack hasn't confirmed its message yet. It will appear in the channel. ${whatHoldsIt(outcome)}`
 }
 
 /** Says to a person that they have as many undecided requests as one may have. */

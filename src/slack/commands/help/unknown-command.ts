@@ -9,7 +9,6 @@ const otherNames: Record<string, string> = {
   log: 'audit',
   logs: 'audit',
   history: 'audit',
-  approve: 'pending',
   approvals: 'pending',
   requests: 'pending',
   queue: 'pending',
@@ -18,6 +17,15 @@ const otherNames: Record<string, string> = {
   failover: 'evacuate',
   permissions: 'whoami',
   tokens: 'keys',
+}
+
+/** The buttons of a request message, by the words that people type in their place. */
+const buttonNames: Record<string, string> = {
+  approve: 'Approve',
+  reject: 'Reject',
+  deny: 'Reject',
+  withdraw: 'Withdraw',
+  cancel: 'Withdraw',
 }
 
 /** Says that there is no such command, and suggests those that were probably meant, with the arguments that were typed. */
@@ -29,7 +37,11 @@ export function unknownCommand(commands: Command[], words: string[], name: strin
     return mrkdwn`${asTyped(typedWords(words))} needs one more word:\n${joinMrkdwn(choices, '\n')}`
   }
   const known = commands.map((command) => command.words)
-  const other = otherNames[words[0]?.toLowerCase() ?? '']
+  const first = words[0]?.toLowerCase() ?? ''
+  const buttonName = buttonNames[first]
+  if (buttonName !== undefined && known.includes('pending'))
+    return mrkdwn`${asTyped(first)} isn't a command. Press *${buttonName}* on the request message. ${asTyped('pending')} lists the requests that need approval, with links.`
+  const other = otherNames[first]
   if (group.length === 0 && other !== undefined && known.includes(other))
     return notACommand(words, fitting(commands, [{ command: other, typed: 1 }], words), name)
   // If the first word is right, probably only the second one is mistyped.

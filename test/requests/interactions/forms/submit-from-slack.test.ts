@@ -16,7 +16,14 @@ import { type Mrkdwn, mrkdwn } from '../../../../src/slack/text/text.ts'
 
 const origin = { teamId: 'T0NIMBUS01', channelId: 'C0OPS00001', userId: 'U0ADA00001', command: '/infra' }
 const change = { kind: 'ip.move' } as never
-const sent = { is: 'posted', requestId: 'r1', channelId: 'C0OPS00001', asked: undefined, handoverLabel: undefined } as const
+const sent = {
+  is: 'posted',
+  requestId: 'r1',
+  title: mrkdwn`Move`,
+  channelId: 'C0OPS00001',
+  asked: undefined,
+  handoverLabel: undefined,
+} as const
 const again = (problem: Mrkdwn): ModalView => ({ type: 'modal', title: { type: 'plain_text', text: problem.text }, blocks: [] })
 
 const neverOpened = async () => expect.fail('a form opened')
@@ -75,7 +82,7 @@ describe('a request from a command', () => {
     })
 
     expect(submitted).toEqual([{ change, input: { to: 'web-2' }, origin, deliveryKey: 'd1', reason: 'OPS-123' }])
-    expect(said).toEqual(['Request posted in <#C0OPS00001>. No approval needed. The result will be in its thread.'])
+    expect(said).toEqual(['Request posted in <#C0OPS00001>: “Move”. No approval needed. The result will be in its thread.'])
   })
 
   const draft = { input: { to: 'sv_2' }, facts: { address: '203.0.113.10' } }
