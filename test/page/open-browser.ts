@@ -56,7 +56,7 @@ export async function openBrowser() {
     async shoot(page: Page, name: string): Promise<void> {
       if (!process.env.SCREENSHOTS) return
       await mkdir(results, { recursive: true })
-      await page.evaluate(() => Promise.all(document.getAnimations().map((animation) => animation.finished.catch(() => undefined))))
+      await settle(page)
       await page.screenshot({ path: `${results}${name}.png` })
     },
 
@@ -64,6 +64,14 @@ export async function openBrowser() {
   }
 }
 export type Browser = Awaited<ReturnType<typeof openBrowser>>
+
+/** Waits until all transitions of the page have ended. An animation that follows the scrolling never ends. */
+export async function settle(page: Page): Promise<void> {
+  await page.evaluate(() => {
+    const timed = document.getAnimations().filter(({ timeline }) => timeline === document.timeline)
+    return Promise.all(timed.map((animation) => animation.finished.catch(() => undefined)))
+  })
+}
 
 /** Runs inside the page. */
 function forget() {

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { toGroup } from '../../../../src/domain/policy/policy.ts'
 import { type Request, requestStates } from '../../../../src/domain/request/request.ts'
 import { RequestItem } from '../../../../src/domain/request/request-item.ts'
+import { cardButtons } from '../../../../src/requests/messages/buttons.ts'
 import { approvalCard, fitsOnCard } from '../../../../src/requests/messages/card/card.ts'
 import { cardActions } from '../../../../src/requests/messages/card/card-actions.ts'
 import type { CardView } from '../../../../src/requests/messages/card/card-view.ts'
@@ -278,6 +279,22 @@ describe('the buttons of a card', () => {
       title: { text: 'Move 203.0.113.10: web-1 → web-2?' },
       text: { text: 'The old token stops working at once. The new one is shown once, only to you.' },
       confirm: { text: 'Rotate key' },
+      deny: { text: 'Cancel' },
+    })
+  })
+
+  test('ask for a confirmation before an approval is lost', () => {
+    const withdrawOf = (state: 'waiting' | 'approved') =>
+      cardActions(cardViewFor({ request: requestFor({ state }) })).find(({ action_id }) => action_id === cardButtons.withdraw)
+
+    expect(withdrawOf('waiting')).toMatchObject({ text: { text: 'Withdraw' } })
+    expect(withdrawOf('waiting')?.confirm).toBeUndefined()
+    expect(withdrawOf('approved')?.confirm).toMatchObject({
+      title: { text: 'Withdraw this request?' },
+      text: {
+        text: "Move `203.0.113.10`: `web-1` → `web-2`\nIt's approved, and nothing was sent to the account API yet. Requested again, it needs approval again.",
+      },
+      confirm: { text: 'Withdraw' },
       deny: { text: 'Cancel' },
     })
   })
