@@ -37,11 +37,13 @@ function plan(): void {
     }
   }
   for (const { order, chance } of chances.account) {
-    if (random() < chance) {
-      const fault = account.faults.add(order)
-      planned.push({ name: `account ${order.method ?? '*'} ${order.kind}`, fired: () => fault.fired })
-    }
+    if (random() < chance) planOnAccount(order)
   }
+}
+
+function planOnAccount(order: (typeof chances)['account'][number]['order']): void {
+  const fault = account.faults.add(order)
+  planned.push({ name: `account ${order.method ?? '*'} ${order.kind}`, fired: () => fault.fired })
 }
 
 const reportedTooEarly = collectEarlyReports(slack, account)
@@ -87,7 +89,11 @@ const calls = {
   singles: () => single.map(({ id }) => id),
   writes: () => account.journal.writes().map(({ method, path }) => ({ method, path })),
   requests: () => account.journal.length,
-  setChances: (next: typeof chances) => Object.assign(chances, next),
+  /** Plans each fault of the account API once, because chance alone can miss a rare write. */
+  setChances: (next: typeof chances) => {
+    Object.assign(chances, next)
+    for (const { order } of next.account) planOnAccount(order)
+  },
   calm: () => {
     Object.assign(chances, { slack: [], account: [] })
     slack.faults.clear()

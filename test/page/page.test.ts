@@ -69,7 +69,7 @@ test('the Home tab shows the requests that wait for a person, and an approval th
   const page = await browser.open(sandbox.url)
   const { elasticIp, target } = sandbox.accountApi.world.movable()
   await send(page, `/infra ip move ${elasticIp.address} ${target.hostname}`)
-  await page.getByRole('article').filter({ hasText: elasticIp.address }).filter({ hasText: 'needs approval from' }).waitFor()
+  await page.getByRole('article').filter({ hasText: elasticIp.address }).filter({ hasText: 'needs approval from' }).first().waitFor()
 
   await openApp(page)
   const home = page.getByRole('region', { name: 'Home' })
