@@ -54,9 +54,12 @@ export async function prepareCompose(engine: Engine, image: string) {
   }
   await writeFile(join(besides, 'test.yml'), stringify({ services: { bot: own } }))
 
-  /** Runs a command as it is written, in a terminal. Returns what it printed. */
+  let runs = 0
+
+  /** Runs a command as it is written, in a terminal. Returns what it printed. Each run has its file, because bash reads it line by line. */
   async function run(command: string, runsUntil?: string): Promise<string> {
-    const script = join(besides, 'command')
+    runs += 1
+    const script = join(besides, `command-${runs}`)
     await writeFile(script, `set -euo pipefail\n${command}\n`)
     return copy.run({ commands: `script --quiet --return --command 'bash ${script}' /dev/null`, runsUntil })
   }
