@@ -81,6 +81,12 @@ const collector = value(
   { show: false },
 )
 
+const perMinute = (what: string, fewest: number) =>
+  value(
+    (text) => (/^\d{1,6}$/.test(text) && Number(text) >= fewest ? Number(text) : undefined),
+    `how many ${what} a minute the account allows one key, from ${fewest} to 999999`,
+  )
+
 function isRedisUrl(text: string): boolean {
   return parseRedisAddress(text) !== undefined
 }
@@ -103,6 +109,9 @@ export const Variables = z.object({
   SLACK_API_URL: address("the base address of Slack's Web API").prefault('https://slack.com/api/'),
   INFRA_API_URL: address('the base address of the account API'),
   INFRA_API_KEY: secret((text) => /^[\x21-\x7e]+$/.test(text), 'a key of the account API, in one word'),
+  INFRA_READ_KEY: secret((text) => /^[\x21-\x7e]+$/.test(text), 'a read-only key of the account API, in one word').optional(),
+  INFRA_READS_PER_MINUTE: perMinute('reads', 10).prefault('60'),
+  INFRA_WRITES_PER_MINUTE: perMinute('writes', 5).prefault('20'),
   REDIS_URL: secret(isRedisUrl, 'redis:// or rediss:// with a host; special characters of a password are percent-encoded'),
   STATE_KEY: value(readLongSecrets, 'a key of at least 32 characters without spaces, or several, separated by commas', {
     show: false,
@@ -127,9 +136,9 @@ export const Variables = z.object({
     (text) => (/^[1-9]\d{0,3}$/.test(text) ? Number(text) : undefined),
     'how many undecided requests a person may have, from 1 to 9999',
   ).prefault('10'),
-  MOVE_POLL_INTERVAL: duration.prefault('5s'),
-  MOVE_POLL_BUDGET: value((text) => (/^\d{1,5}$/.test(text) ? Number(text) : undefined), 'requests a minute, from 0 to 99999').prefault(
-    '60',
+  MOVE_POLL_INTERVAL: duration.prefault('3s'),
+  MOVE_POLL_BUDGET: value((text) => (/^[1-9]\d{0,4}$/.test(text) ? Number(text) : undefined), 'reads a minute, from 1 to 99999').prefault(
+    '20',
   ),
   MOVE_TIMEOUT: duration.prefault('15m'),
   OPS_CHANNEL: fitting(isChannelId, 'a channel id (C…, G…)').optional(),

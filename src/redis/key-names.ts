@@ -48,6 +48,11 @@ export function createKeys(prefix: string) {
     dataLossMark: `${tag}:data-loss-mark`,
     /** A hash: the requests that looks have spent, by second. */
     pollBudget: `${tag}:poll-budget`,
+    /** The calls to the account API with one key in the last minute, a sorted set by time; their counts; a pause; the single writes that wait. */
+    accountBudget: (key: string, kind: string) => {
+      const name = `${tag}:account-budget:${key}:${kind}`
+      return { calls: name, counts: `${name}:counts`, pause: `${name}:pause`, waiting: `${name}:waiting` }
+    },
     lastTick: `${tag}:last-tick`,
     /** The settings with which Redis could lose requests, as the operators were notified of them. */
     redisFaults: `${tag}:redis-faults`,

@@ -104,7 +104,7 @@ describe('the end of few moves is reported without waiting for the interval', ()
 
   test('with no budget for it, the interval reports it', async () => {
     const world = await startWorld({
-      env: { MOVE_POLL_INTERVAL: '2s', MOVE_POLL_BUDGET: '0' },
+      env: { MOVE_POLL_INTERVAL: '2s', MOVE_POLL_BUDGET: '1' },
       account: { moveTakes: { min: 100, max: 100 } },
     })
     const card = await requestMove(world)

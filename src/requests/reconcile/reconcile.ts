@@ -1,3 +1,4 @@
+import { inLane } from '../../domain/account/lane.ts'
 import { isOpen, type Request } from '../../domain/request/request.ts'
 import { isItemUnderway } from '../../domain/request/request-item.ts'
 import { noTracing, type Tracing } from '../../domain/tracing.ts'
@@ -41,7 +42,7 @@ export function createReconcile({ checkRecord, distrust, execute, track, toTrack
 
   async function reconcile(id: string): Promise<void> {
     const request = await store.find(id)
-    return request ? tracing.follow(request, 'reconcile', () => reconcileRequest(request)) : noteLost(id)
+    return request ? tracing.follow(request, 'reconcile', () => inLane('execute', () => reconcileRequest(request))) : noteLost(id)
   }
 
   async function reconcileRequest(request: Request): Promise<void> {

@@ -1,0 +1,71 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+
+/**
+ * Who a call to the account API is for. The account allows few calls a minute, so each call names its lane, and a lane leaves to those above
+ * it what is kept for them:
+ *
+ * - `execute`: the check before a write, its write, and the reads that settle a lost answer
+ * - `person`: somebody waits for the answer
+ * - `track`: the looks at moves under way
+ * - `background`: what nobody waits for
+ * - `bundle`: the writes of a request that changes several things
+ * - `retract`: the deletion of a key that nobody saw
+ *
+ * Reads of the last two are for a write, and count as `execute`.
+ */
+export type Lane = 'execute' | 'person' | 'track' | 'background' | 'bundle' | 'retract'
+export type CallKind = 'read' | 'write'
+
+/** Which key a call uses. Each has its own allowance. */
+export type KeyName = 'key' | 'read-key'
+
+/** Who takes a turn. `userId` is the person who waits, in the lane `person`. */
+export interface Spender {
+  lane: Lane
+  userId?: string | undefined
+}
+
+/** The allowances of the account, which all processes share. Times are in ms. */
+export interface Turns {
+  /** What the account allows one key. */
+  perMinute: Record<CallKind, number>
+  /**
+   * Takes one call out of an allowance. Returns 0 if it may be sent now, or else the time until one may be free.
+   * Throws StoreUnavailableError for a write that cannot be counted.
+   */
+  take(kind: CallKind, by: Spender, key: KeyName): Promise<number>
+  /** Lets no call of this kind go out for this long, in no process, after the account API has refused one. */
+  pause(kind: CallKind, ms: number, key: KeyName): Promise<void>
+}
+
+/** `writeTaken`: a turn was taken before the step that allows the write, so that the write does not wait after it. */
+interface Context extends Spender {
+  writeTaken?: boolean
+}
+
+const contexts = new AsyncLocalStorage<Context>()
+
+/** Runs work whose calls to the account API belong to a lane. */
+export function inLane<Result>(lane: Lane, work: () => Result, { userId }: { userId?: string | undefined } = {}): Result {
+  return contexts.run({ lane, userId }, work)
+}
+
+/** Runs the work that sends one write, for which a turn was taken before. */
+export function withTurnTaken<Result>(lane: Lane, work: () => Result): Result {
+  return contexts.run({ lane, writeTaken: true }, work)
+}
+
+/** Returns for whom the present call is. Throws outside every lane, because a call that names none would count for nobody. */
+export function currentSpender(operation: string): Spender {
+  const context = contexts.getStore()
+  if (!context) throw new Error(`${operation} names no lane`)
+  return context
+}
+
+/** Uses up a turn that was taken before. Returns false if there is none. */
+export function useTakenTurn(): boolean {
+  const context = contexts.getStore()
+  if (!context?.writeTaken) return false
+  context.writeTaken = false
+  return true
+}
