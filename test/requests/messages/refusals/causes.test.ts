@@ -256,6 +256,7 @@ describe('findings in words', () => {
       { code: 'account-unread' },
       { code: 'account-unread', refusal: { operation: 'elasticIps.get', status: 401, codes: [] } },
       { code: 'approved-too-long-ago' },
+      { code: 'limit-used-up', perMinute: 20 },
       { code: 'record-changed' },
       { code: 'record-unverified' },
       { code: 'unknown-key' },
@@ -276,9 +277,10 @@ describe('findings in words', () => {
       The account API refused this (422). It says: “No such thing”. Nothing was sent or changed.
       Couldn't reach the account API. Nothing was sent or changed.
       Couldn't reach the account API. Nothing was created.
-      Couldn't read the account for 10 minutes after the approval. Nothing was sent or changed.
-      Couldn't read the account for 10 minutes after the approval. Nothing was sent or changed. The account API rejects Lockkeeper's API key (401). The people who run Lockkeeper must set a valid INFRA_API_KEY.
-      Approved, but not sent before the deadline. Nothing was changed.
+      Couldn't read the account for 30 minutes after the approval. Nothing was sent or changed.
+      Couldn't read the account for 30 minutes after the approval. Nothing was sent or changed. The account API rejects Lockkeeper's API key (401). The people who run Lockkeeper must set a valid INFRA_API_KEY.
+      Approved, but not sent within 30 minutes. Nothing was changed.
+      The account's limit of calls a minute left no room for it within 30 minutes after the approval. Nothing was sent or changed.
       Its record in Redis no longer matches what was approved. Nothing was sent or changed. Someone may have changed Redis. → Tell the people who run Lockkeeper before you request it again.
       Its record in Redis doesn't match what was requested. Someone may have changed Redis.
       The request was signed with a key that Lockkeeper doesn't have. Nothing was sent or changed.
