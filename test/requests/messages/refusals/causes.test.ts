@@ -38,6 +38,7 @@ describe('findings in words', () => {
       { code: 'no-server', serverId: 'sv_1' },
       { code: 'no-elastic-ip', elasticIpId: 'eip_1', address },
       { code: 'no-server', serverId: 'sv_1', name: server },
+      { code: 'bgp-address', address },
       { code: 'already-moving', address },
       { code: 'already-moving', address, server },
       { code: 'not-active', address, status: 'error' },
@@ -56,6 +57,7 @@ describe('findings in words', () => {
       { code: 'names-not-compared', server },
       { code: 'server-not-on', server, status: 'off' },
       { code: 'server-locked', server },
+      { code: 'server-deletion-scheduled', server, at: Date.UTC(2026, 11, 1, 9, 30) },
       { code: 'server-label', server, label: 'do not touch before the sale' },
       { code: 'same-name', server, serverId: 'sv_2', others: ['sv_9'], count: 1 },
       {
@@ -88,6 +90,7 @@ describe('findings in words', () => {
       No server sv_1 on the account. → Check the account.
       203.0.113.10 is no longer on the account, so it can't be moved. → Check the account.
       Server web-2 is no longer on the account. → Choose another server.
+      203.0.113.10 is a BGP address: several servers can announce it, so it isn't moved. → Close or open its BGP sessions in the dashboard.
       203.0.113.10 is already moving. Wait until that move has ended, then request again.
       203.0.113.10 is already moving to web-2. Wait until that move has ended, then request again.
       203.0.113.10 has status error. Only active Elastic IPs can be moved. → Contact the provider's support.
@@ -106,6 +109,7 @@ describe('findings in words', () => {
       whether another server is called web-2 (couldn't read all servers)
       web-2 has status off. Addresses on it answer only once it is on.
       web-2 is locked on the account.
+      web-2 is scheduled for deletion at 2026-12-01 09:30 UTC.
       web-2 has the label “do not touch before the sale”.
       Another server (sv_9) is also called web-2. This move goes to sv_2.
       There is also a web-2 in DAL (Internal). This move goes to the one in ASH (Storefront).

@@ -162,7 +162,7 @@ describe('the items of a request', () => {
 
     await startProcess({ over: { now: async () => (await store.now()) + 30_000 } }).sendItems(id)
 
-    expect([account.reads, account.lists]).toEqual([['eip_0'], 1])
+    expect([account.reads, account.lists]).toEqual([[], 1])
     expect(account.writes.toSorted()).toEqual(ids.slice(1).toSorted())
     expect(await statesOf()).toEqual({ ...all(ids, 'tracking'), eip_0: 'not-started' })
     expect((await read()).items?.[0]?.causes).toMatchObject([{ code: 'not-on-server', now: 'web-3' }])
