@@ -52,7 +52,7 @@ describe('an evacuation', () => {
   })
 
   test('is followed by lists as single moves are, and not address by address', async () => {
-    const env = { MOVE_POLL_INTERVAL: '500ms', MOVE_POLL_BUDGET: '0' }
+    const env = { MOVE_POLL_INTERVAL: '500ms', MOVE_POLL_BUDGET: '600' }
     const own = addresses(20)
     const world = await worldWith(own, { env, account: { moveTakes: { min: 600_000, max: 600_000 } } })
     const { journal } = world.accountApi
