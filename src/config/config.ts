@@ -97,6 +97,7 @@ function nameParts(v: Variables) {
       apiUrl: v.SLACK_API_URL,
       host: v.HOST,
       port: v.PORT,
+      trustedProxies: v.TRUSTED_PROXIES ?? [],
     },
     infra: { url: v.INFRA_API_URL, key: v.INFRA_API_KEY },
     redis: { url: v.REDIS_URL, prefix: v.REDIS_PREFIX, allowVolatile: v.ALLOW_VOLATILE_REDIS },
