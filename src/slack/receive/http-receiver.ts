@@ -24,8 +24,8 @@ interface HttpSettings extends ConnectionLimits {
 }
 
 /**
- * Receives Slack's requests over HTTP. Bolt gets only those whose signature its own function has found valid, so it does not check them again:
- * it would parse each body once more, and answer a certificate check with 200 without a look at the signature.
+ * Receives Slack's requests over HTTP. Bolt gets only those whose signature its own function has found valid, so that the connections of others can be
+ * told from those of Slack. Bolt checks the signature once more.
  */
 export function httpReceiver({ signingSecret, port, logger, onNull, ...limits }: HttpSettings): HTTPReceiver {
   const refusals = createRefusalLog<RefusalReason>(logger)
@@ -34,7 +34,6 @@ export function httpReceiver({ signingSecret, port, logger, onNull, ...limits }:
   const { receiver, noteSigned, noteUnsigned } = limitServer(
     new HTTPReceiver({
       signingSecret,
-      signatureVerification: false,
       port,
       endpoints: endpoint,
       bodyLimit: maxBodyBytes,
