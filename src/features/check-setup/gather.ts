@@ -1,4 +1,6 @@
 import type { AccountApi } from '../../account-api/client.ts'
+import type { Inventory } from '../../account-api/inventory.ts'
+import { asFarAsRead } from '../../account-api/lists/cut-list.ts'
 import type { Origin } from '../../domain/approval/origin.ts'
 import { ApiError, ApiUnreachableError, isFeatureMissing, isKeyRefused } from '../../domain/errors/api-errors.ts'
 import { StoreUnavailableError } from '../../domain/errors/errors.ts'
@@ -23,11 +25,19 @@ export interface GatherParts {
   access: Pick<Access, 'policy'>
   store: Pick<Store, 'now' | 'workersSeen' | 'sinceLastTickMs' | 'isBusy'>
   accountApi: Pick<AccountApi, 'apiKeys'>
+  inventory: Pick<Inventory, 'servers' | 'elasticIps' | 'virtualMachines'>
   ownLastSlice: string
 }
 
+/** What servers, Elastic IPs and virtual machines have in common. */
+interface Shown {
+  id: string
+  hostname?: string | undefined
+  project: { id: string } | undefined
+}
+
 /** Reads all facts in parallel. Never throws: a fact that cannot be read is `unavailable`. */
-export function createGather({ setup, access, store, accountApi, ownLastSlice }: GatherParts) {
+export function createGather({ setup, access, store, accountApi, inventory, ownLastSlice }: GatherParts) {
   const { probe, members, showHome, lastReceived, opsChannel, usesSockets } = setup
   const { rules, alerts: routes = [] } = access.policy
 
@@ -55,6 +65,20 @@ export function createGather({ setup, access, store, accountApi, ownLastSlice }:
     return { is: 'unreadable', why: (await probe.whyUnreadable(id)) ?? 'the last read failed' }
   }
 
+  /** Returns the ids of projects and the targets of alerts that nothing shows. Reads the next list only if one is left. */
+  async function idsUnseen(): Promise<string[]> {
+    const targets = routes.flatMap(({ to }) => (typeof to === 'string' ? [to] : [...to.values()]))
+    let unseen = [...new Set([...rules.flatMap((rule) => rule.projects?.ids ?? []), ...targets])]
+    for (const list of [inventory.servers, inventory.elasticIps, inventory.virtualMachines]) {
+      if (unseen.length === 0) break
+      const { items, cut } = await asFarAsRead<Shown>(list())
+      if (cut !== undefined) return []
+      const seen = new Set(items.flatMap(({ id, hostname, project }) => [id, hostname?.toLowerCase(), project?.id]))
+      unseen = unseen.filter((id) => !seen.has(id) && !seen.has(id.toLowerCase()))
+    }
+    return unseen
+  }
+
   async function readWorkers(): Promise<Exclude<SetupFacts['workers'], Unavailable>> {
     const [seen, lastTickMs, overdue] = await Promise.all([
       store.workersSeen(workerSeenMs),
@@ -65,7 +89,7 @@ export function createGather({ setup, access, store, accountApi, ownLastSlice }:
   }
 
   return async function gather(viewer: Origin): Promise<SetupFacts> {
-    const [slack, home, lastReceivedMs, channels, notices, groups, redis, api, ofSlackMs, ofRedisMs, workers] = await Promise.all([
+    const [slack, home, lastReceivedMs, channels, notices, groups, redis, api, unseen, ofSlackMs, ofRedisMs, workers] = await Promise.all([
       readFact(probe.reach),
       readFact(() => showHome(viewer)),
       readFact(lastReceived.read),
@@ -74,6 +98,7 @@ export function createGather({ setup, access, store, accountApi, ownLastSlice }:
       groupsOfPolicy(),
       readFact(() => readRedis(setup, store)),
       readFact(() => readAccountApi(accountApi, ownLastSlice)),
+      readFact(idsUnseen),
       readFact(() => probe.clockAheadMs(AbortSignal.timeout(factTimeoutMs))),
       readFact(async () => Date.now() - (await store.now())),
       readFact(readWorkers),
@@ -93,6 +118,7 @@ export function createGather({ setup, access, store, accountApi, ownLastSlice }:
       alerts,
       redis,
       accountApi: api,
+      idsUnseen: unseen,
       clock,
       workers,
     }

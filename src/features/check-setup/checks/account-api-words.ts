@@ -35,6 +35,11 @@ export const api = {
       : mrkdwn`Check that ${url} is the base address in the account API's documentation.`,
 }
 
+export const policy = {
+  unseen: (ids: Mrkdwn) => mrkdwn`No server, Elastic IP or virtual machine shows ${ids}.`,
+  fix: mrkdwn`Check the spelling in ${code('POLICY_FILE')}. A rule for a project that doesn't exist never applies.`,
+}
+
 export const key = {
   full: (name: string | undefined) => mrkdwn`${named(name)} is accepted and can make changes.`,
   notReachable: mrkdwn`Not checked, because the account API isn't reachable.`,
