@@ -71,8 +71,8 @@ test.each([
   expect(Object.entries(sinks).flatMap(([sink, found]) => (JSON.stringify(found).includes(token) ? [sink] : []))).toEqual([])
 })
 
-test.each(['5b0c8f1de2a34796b8c0d1e2f3a4b5c6', '3f786850e387550fdab836ed7e6dc881de23001b'])(
-  'the id of a request and the hash of a commit are no tokens: %s',
+test.each(['5b0c8f1de2a34796b8c0d1e2f3a4b5c6', '3f786850e387550fdab836ed7e6dc881de23001b', 'xapp-1'])(
+  'the id of a request, the hash of a commit and a short name are no tokens: %s',
   async (hash) => {
     const world = await startWorld()
     await world.ada.command(`/infra servers ${hash}`, { channel: ops })
