@@ -15,7 +15,7 @@ const mayImport: Record<string, string[]> = {
   requests: ['audit', 'redis', 'slack', 'domain'],
   audit: ['redis', 'domain'],
   slack: ['domain'],
-  'account-api': ['domain'],
+  'account-api': ['redis', 'domain'],
   redis: ['domain'],
   ops: ['domain'],
   config: ['domain'],

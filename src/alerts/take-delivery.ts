@@ -1,3 +1,4 @@
+import { inLane } from '../domain/account/lane.ts'
 import { StoreUnavailableError } from '../domain/errors/errors.ts'
 import type { Stormy } from './firing/firing.ts'
 import type { TakeFiring } from './firing/take-firing.ts'
@@ -30,7 +31,8 @@ export function createTakeDelivery({ takeFiring, takeResolved, listStorm, noteRe
     async function attempt(work: () => Promise<void>): Promise<void> {
       try {
         signal.throwIfAborted()
-        await work()
+        // People wait for what an alert leads to.
+        await inLane('person', work)
       } catch (error) {
         delayed += 1
         counts.alert('delayed')

@@ -1,4 +1,5 @@
 import type { Config } from '../config/config.ts'
+import { inLane } from '../domain/account/lane.ts'
 import { StoreUnavailableError } from '../domain/errors/errors.ts'
 import { createKeyring } from '../domain/signing/keyring.ts'
 import { createSigningKeyMark } from '../redis/signing-key-mark.ts'
@@ -36,7 +37,7 @@ export function createBot(config: Config, outlets: Outlets) {
   async function reachRedis(): Promise<void> {
     await redis.reach()
     // Report a rejected key right after the start. It does not stop the start, because moves in flight wait for a valid key.
-    void clients.accountApi.apiKeys.list({ signal: AbortSignal.timeout(10_000) }).catch(operators.onApiError)
+    void inLane('background', () => clients.accountApi.apiKeys.list({ signal: AbortSignal.timeout(10_000) })).catch(operators.onApiError)
     await checkData().catch((error: unknown) => {
       throw error instanceof StoreUnavailableError ? redis.startProblem(error) : error
     })

@@ -19,7 +19,8 @@ interface FeatureNeeds {
 /** Creates every feature. */
 export function buildFeatures(foundation: Foundation, { submit, openForm, home, lastReceived }: FeatureNeeds): Feature[] {
   const { catalog, access, forPeople } = foundation.requests
-  const { accountApi, ownLastSlice, slack } = foundation.clients
+  const { accountApi, ownLastSlices, slack } = foundation.clients
+  const [ownLastSlice = ''] = ownLastSlices
   return createFeatures({
     accountApi,
     inventory: createInventory(accountApi),

@@ -1,3 +1,4 @@
+import { inLane } from '../domain/account/lane.ts'
 import { createChecks } from '../ops/pages/checks.ts'
 import { startHealth } from '../ops/pages/health.ts'
 import { createMetricsPage } from '../ops/pages/metrics-page.ts'
@@ -18,7 +19,7 @@ export function createOperationsSide({ config, telemetry, redis, clients }: Foun
       probeWrites: redis.probeWrites,
       redisFaults: async () => (await redis.unacceptedFaults()).map(({ words }) => words),
       slack: slack.identity.fetch,
-      accountApi: () => accountApi.apiKeys.list({ signal: AbortSignal.timeout(1_900) }),
+      accountApi: () => inLane('background', () => accountApi.apiKeys.list({ signal: AbortSignal.timeout(1_900) })),
       worker: progress.check,
     }),
   })

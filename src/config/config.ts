@@ -97,8 +97,15 @@ function nameParts(v: Variables) {
       apiUrl: v.SLACK_API_URL,
       host: v.HOST,
       port: v.PORT,
+      trustedProxies: v.TRUSTED_PROXIES ?? [],
     },
-    infra: { url: v.INFRA_API_URL, key: v.INFRA_API_KEY },
+    infra: {
+      url: v.INFRA_API_URL,
+      key: v.INFRA_API_KEY,
+      readKey: v.INFRA_READ_KEY,
+      readsPerMinute: v.INFRA_READS_PER_MINUTE,
+      writesPerMinute: v.INFRA_WRITES_PER_MINUTE,
+    },
     redis: { url: v.REDIS_URL, prefix: v.REDIS_PREFIX, allowVolatile: v.ALLOW_VOLATILE_REDIS },
     // Undefined: no alerts are received.
     alerts:

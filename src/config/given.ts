@@ -9,6 +9,7 @@ export const secretVariables = [
   'SLACK_SIGNING_SECRET',
   'SLACK_APP_TOKEN',
   'INFRA_API_KEY',
+  'INFRA_READ_KEY',
   'REDIS_URL',
   'STATE_KEY',
   'ALERTS_TOKEN',

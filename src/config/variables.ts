@@ -36,6 +36,14 @@ const port = value(
 
 const listenAddress = fitting((text) => isIP(text) !== 0, 'an IP address of this machine, such as 127.0.0.1, or 0.0.0.0 for all of them')
 
+/** A range of all addresses would trust everybody. */
+function isAddressOrRange(text: string): boolean {
+  const [address = '', prefix, ...others] = text.split('/')
+  const family = isIP(address)
+  if (family === 0 || address.includes('%') || others.length > 0) return false
+  return prefix === undefined || (/^[1-9]\d{0,2}$/.test(prefix) && Number(prefix) <= (family === 4 ? 32 : 128))
+}
+
 /** Parses keys or tokens, separated by commas. One of 32 characters cannot be guessed if it is random. */
 function readLongSecrets(text: string): readonly [Secret, ...Secret[]] | undefined {
   const keys = [...new Set(text.split(',').map((key) => key.trim()))]
@@ -81,6 +89,12 @@ const collector = value(
   { show: false },
 )
 
+const perMinute = (what: string, fewest: number) =>
+  value(
+    (text) => (/^\d{1,6}$/.test(text) && Number(text) >= fewest ? Number(text) : undefined),
+    `how many ${what} a minute the account allows one key, from ${fewest} to 999999`,
+  )
+
 function isRedisUrl(text: string): boolean {
   return parseRedisAddress(text) !== undefined
 }
@@ -103,12 +117,16 @@ export const Variables = z.object({
   SLACK_API_URL: address("the base address of Slack's Web API").prefault('https://slack.com/api/'),
   INFRA_API_URL: address('the base address of the account API'),
   INFRA_API_KEY: secret((text) => /^[\x21-\x7e]+$/.test(text), 'a key of the account API, in one word'),
+  INFRA_READ_KEY: secret((text) => /^[\x21-\x7e]+$/.test(text), 'a read-only key of the account API, in one word').optional(),
+  INFRA_READS_PER_MINUTE: perMinute('reads', 10).prefault('60'),
+  INFRA_WRITES_PER_MINUTE: perMinute('writes', 5).prefault('20'),
   REDIS_URL: secret(isRedisUrl, 'redis:// or rediss:// with a host; special characters of a password are percent-encoded'),
   STATE_KEY: value(readLongSecrets, 'a key of at least 32 characters without spaces, or several, separated by commas', {
     show: false,
   }).optional(),
   HOST: listenAddress.prefault('0.0.0.0'),
   PORT: port.prefault('3000'),
+  TRUSTED_PROXIES: list(isAddressOrRange, 'IP addresses of proxies, or ranges such as 10.0.0.0/8').optional(),
   OPS_HOST: listenAddress.prefault('127.0.0.1'),
   OPS_PORT: port.prefault('9464'),
   ALERTS_HOST: listenAddress.prefault('127.0.0.1'),
@@ -127,9 +145,9 @@ export const Variables = z.object({
     (text) => (/^[1-9]\d{0,3}$/.test(text) ? Number(text) : undefined),
     'how many undecided requests a person may have, from 1 to 9999',
   ).prefault('10'),
-  MOVE_POLL_INTERVAL: duration.prefault('5s'),
-  MOVE_POLL_BUDGET: value((text) => (/^\d{1,5}$/.test(text) ? Number(text) : undefined), 'requests a minute, from 0 to 99999').prefault(
-    '60',
+  MOVE_POLL_INTERVAL: duration.prefault('3s'),
+  MOVE_POLL_BUDGET: value((text) => (/^[1-9]\d{0,4}$/.test(text) ? Number(text) : undefined), 'reads a minute, from 1 to 99999').prefault(
+    '20',
   ),
   MOVE_TIMEOUT: duration.prefault('15m'),
   OPS_CHANNEL: fitting(isChannelId, 'a channel id (C…, G…)').optional(),

@@ -7,6 +7,8 @@ export interface Timings {
    * the deadlines of the write and of all attempts to show the secret together.
    */
   handoverMs: number
+  /** What counts as a minute for the limits of the account. Default: 60 s. */
+  accountWindowMs?: number | undefined
 }
 
 export const usualTimings: Timings = { graceMs: 60_000, handoverMs: 45_000 }

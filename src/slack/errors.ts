@@ -1,11 +1,12 @@
 import type { Words } from '../domain/change/finding.ts'
-import { ApiContractError, ApiError, ApiUnreachableError, isFeatureMissing } from '../domain/errors/api-errors.ts'
+import { AccountLimitError, ApiContractError, ApiError, ApiUnreachableError, isFeatureMissing } from '../domain/errors/api-errors.ts'
 import { connectionProblemOf } from '../domain/errors/connection-problem.ts'
 import { documentedRefusal } from '../domain/errors/documented-refusals.ts'
 import { CheckFailed, StoreUnavailableError, UserError } from '../domain/errors/errors.ts'
 import { ListCutError } from '../domain/errors/list-errors.ts'
 import { isMissingRight } from '../domain/errors/missing-right.ts'
 import { writeRefusalOf } from '../domain/errors/write-refusal.ts'
+import { formatDuration } from '../domain/text/duration.ts'
 import { escapeMrkdwn, type Mrkdwn, mrkdwn } from './text/text.ts'
 
 /** A refusal in mrkdwn, so that its sentence can mention people and channels. */
@@ -80,6 +81,7 @@ function redisWords(error: StoreUnavailableError): string {
 
 /** Explains an error of the account API. Undefined for any other. */
 function accountWords(error: unknown): Words | undefined {
+  if (error instanceof AccountLimitError) return limitWords(error)
   if (error instanceof ApiUnreachableError) {
     if (error.requestSent === 'no')
       return { why: "Couldn't reach the account API.", next: 'Try again in a minute. If it lasts, run the doctor command.' }
@@ -94,6 +96,14 @@ function accountWords(error: unknown): Words | undefined {
   if (error instanceof ApiContractError)
     return { why: 'The account API returned an unexpected answer.', next: 'Tell the people who run Lockkeeper. The log has the details.' }
   return error instanceof ApiError ? answerWords(error) : undefined
+}
+
+/** Says that the account allows only so many requests a minute, and when the next one may be sent. */
+export function limitWords({ kind, perMinute, waitMs }: AccountLimitError): Words {
+  const what = kind === 'read' ? 'reads' : 'changes'
+  const why =
+    perMinute === undefined ? `The account's limit of ${what} a minute is used up.` : `The account allows ${perMinute} ${what} a minute.`
+  return { why, next: `Try again in ${formatDuration(Math.max(1_000, waitMs))}.` }
 }
 
 /** Explains a refusal of the account API: why, and what to do next. */

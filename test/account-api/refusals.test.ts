@@ -102,9 +102,20 @@ test.each([
   ['an impossibly large number', { meta: { retry_after: 1e300 } }, {}, undefined],
   ['a number as meta', { meta: 60 }, {}, undefined],
 ])('reads retry_after from the body: %s', async (_, item, headers, retryAfterMs) => {
-  const error = await refusedMove({ status: 429, headers, json: { errors: [{ code: 'RATE_LIMIT_EXCEEDED', ...item }] } })
+  const error = await refusedMove({ status: 429, headers, json: { errors: [{ code: 'TOO_MANY', ...item }] } })
 
-  expect(error).toMatchObject({ codes: ['RATE_LIMIT_EXCEEDED'], retryAfterMs })
+  expect(error).toMatchObject({ codes: ['TOO_MANY'], retryAfterMs })
+})
+
+test('a write that the account refuses because of its limit certainly changed nothing', async () => {
+  const { api } = await startClient(() => ({
+    status: 429,
+    json: { errors: [{ code: 'RATE_LIMIT_EXCEEDED', meta: { retry_after: 17 } }] },
+  }))
+  const error = await rejection(api.elasticIps.move('eip_1GijF7NsZe3bN', 'sv_22mUQSvUfeqdv'))
+
+  expect(error).toMatchObject({ name: 'AccountLimitError', kind: 'write', waitMs: 17_000, answered: true })
+  expect(certainlyNotApplied(error)).toBe(true)
 })
 
 test.each([400, 401, 403, 404, 409, 422, 423])('a write answered with %i certainly changed nothing', async (status) => {

@@ -98,7 +98,11 @@ describe('a read', () => {
     const { api, requests } = await startClient(() => ({ status: 429, headers: { 'retry-after': '120' } }))
     const startedAt = performance.now()
 
-    expect(await rejection(api.elasticIps.get('eip_1GijF7NsZe3bN'))).toMatchObject({ status: 429, retryAfterMs: 120_000 })
+    expect(await rejection(api.elasticIps.get('eip_1GijF7NsZe3bN'))).toMatchObject({
+      name: 'AccountLimitError',
+      kind: 'read',
+      waitMs: 120_000,
+    })
 
     expect(performance.now() - startedAt).toBeLessThan(500)
     expect(requests).toHaveLength(1)

@@ -18,6 +18,10 @@ export function botVariables({ slack, accountApi, redisUrl, socketMode = false }
     SLACK_API_URL: slack.apiUrl,
     INFRA_API_URL: accountApi.url,
     INFRA_API_KEY: accountApi.key,
+    // Tests make more calls in a minute than the account allows. Those of the limits set them.
+    INFRA_READS_PER_MINUTE: '99999',
+    INFRA_WRITES_PER_MINUTE: '99999',
+    MOVE_POLL_BUDGET: '99999',
     REDIS_URL: redisUrl,
     REDIS_PREFIX: `test-${randomBytes(6).toString('hex')}`,
     APPROVERS: 'S0ONCALL01',

@@ -1,27 +1,39 @@
 import { Pool } from 'undici'
-import { ApiContractError, ApiError, ApiUnreachableError } from '../../domain/errors/api-errors.ts'
+import { type CallKind, currentSpender, type KeyName, type Spender, type Turns, useTakenTurn } from '../../domain/account/lane.ts'
+import { AccountLimitError, ApiContractError, ApiError, ApiUnreachableError, isRateLimited } from '../../domain/errors/api-errors.ts'
 import type { Secret } from '../../domain/signing/secret.ts'
 import { defaultHttpTimings, type HttpCall, type HttpCallReport, type HttpTimings } from './call.ts'
 import { type Deadline, startDeadline } from './deadline.ts'
 import { createExchange, maxResponseBytes } from './exchange.ts'
 import { createListBudget } from './list-limits.ts'
-import { createPacing, type Pace, usualPace } from './pacing.ts'
 import { retryDelayMs } from './retry.ts'
 
-/** Tracking uses up to 72 connections at once: 64 single reads and 8 pages of a list. The other 8 are for the reads of people. */
-const maxConnections = 80
+const maxConnections = 20
 const maxReadTries = 3
 
-/** The pause after a 429 that names no time. */
-const defaultPauseMs = 1_000
+/** The pause after a 429 that names no time: the whole minute for which the account counts. */
+const defaultPauseMs = 60_000
 /** The longest pause after a 429, even if the answer names a longer time. */
 const longestPauseMs = 120_000
+
+/** How long a call waits for its turn. Where nobody waits, the next attempt is soon enough. */
+const patienceMs: Record<Spender['lane'], number> = {
+  execute: 10_000,
+  person: 1_500,
+  track: 0,
+  background: 0,
+  bundle: 10_000,
+  retract: 10_000,
+}
 
 export interface HttpOptions {
   baseUrl: URL
   key: Secret
   timings?: Partial<HttpTimings>
-  pace?: Pace
+  /** A second key, which can only read. It is used for reads that settle no write. */
+  readKey?: Secret | undefined
+  /** The allowances of the account. Default: everything may be sent at once. */
+  turns?: Turns | undefined
   onCall?: (report: HttpCallReport) => void
 }
 
@@ -29,29 +41,34 @@ export interface HttpOptions {
  * Creates the HTTP transport: a pool of connections to one origin. The key cannot reach any other host, because redirects are not followed
  * and callers pass paths only. `call` throws ApiError, ApiContractError and ApiUnreachableError.
  */
-export function createHttp({ baseUrl, key, timings, pace = usualPace, onCall }: HttpOptions) {
-  const pacing = createPacing(pace)
+export function createHttp({ baseUrl, key, readKey, timings, turns, onCall }: HttpOptions) {
   const listBudget = createListBudget()
   const times: HttpTimings = { ...defaultHttpTimings, ...timings }
   const pool = openPool(baseUrl, times)
-  const exchange = createExchange({ pool, baseUrl, key })
+  const exchanges: Record<KeyName, ReturnType<typeof createExchange>> = {
+    key: createExchange({ pool, baseUrl, key }),
+    'read-key': createExchange({ pool, baseUrl, key: readKey ?? key }),
+  }
 
   async function call<T>(request: HttpCall<T>): Promise<T> {
     const { operation, method, signal } = request
     if (signal?.aborted) throw new ApiUnreachableError({ operation, requestSent: 'no', problem: 'cancelled before it was sent' })
 
-    const tries = method === 'GET' ? maxReadTries : 1
-    const deadline = startDeadline(method === 'GET' ? times.readMs : times.writeMs, signal)
+    const kind = method === 'GET' ? 'read' : 'write'
+    const tries = kind === 'read' ? maxReadTries : 1
+    const deadline = startDeadline(kind === 'read' ? times.readMs : times.writeMs, signal)
+    const use = { kind, keyName: keyFor(kind, operation), deadline } satisfies Use
     try {
       for (let attempt = 1; ; attempt++) {
-        if (!(await pacing.turn(deadline.wait))) throw sendingPaused(operation)
+        await takeTurn(operation, use)
         try {
-          return await attemptOnce(request, attempt, deadline)
+          return await attemptOnce(request, attempt, use)
         } catch (error) {
-          if (error instanceof ApiError && error.status === 429)
-            pacing.pause(Math.min(error.retryAfterMs ?? defaultPauseMs, longestPauseMs))
+          const limited = await pauseAfter(error, use)
+          // The next turn waits for the end of the pause, if that is soon enough.
+          if (limited && turns && attempt < tries) continue
           const delayMs = attempt < tries ? retryDelayMs(error, attempt, times) : undefined
-          if (delayMs === undefined || !(await deadline.wait(delayMs))) throw error
+          if (delayMs === undefined || !(await deadline.wait(delayMs))) throw limited ?? error
         }
       }
     } finally {
@@ -59,14 +76,49 @@ export function createHttp({ baseUrl, key, timings, pace = usualPace, onCall }: 
     }
   }
 
-  async function attemptOnce<T>(request: HttpCall<T>, attempt: number, deadline: Deadline): Promise<T> {
+  /** The lists of keys, and all reads before a write or that settle one, use the key that writes. */
+  function keyFor(kind: CallKind, operation: string): KeyName {
+    if (!readKey || kind === 'write' || operation.startsWith('apiKeys.')) return 'key'
+    return ['person', 'track', 'background'].includes(currentSpender(operation).lane) ? 'read-key' : 'key'
+  }
+
+  async function takeTurn(operation: string, { kind, keyName, deadline }: Use): Promise<void> {
+    if (!turns || (kind === 'write' && useTakenTurn())) return
+    const by = currentSpender(operation)
+    const until = performance.now() + patienceMs[by.lane]
+    for (;;) {
+      const waitMs = await turns.take(kind, by, keyName)
+      if (waitMs === 0) return
+      const isTooLong = performance.now() + waitMs > until
+      if (isTooLong || !(await deadline.wait(waitMs))) throw limitError(operation, kind, { waitMs, answered: false })
+    }
+  }
+
+  /**
+   * Pauses calls of this kind after a 429. Returns an AccountLimitError if the request was certainly not carried out: a read changes nothing
+   * anyway. Another 429 of a write may come from a proxy that has passed the write on.
+   */
+  async function pauseAfter(error: unknown, { kind, keyName }: Use): Promise<AccountLimitError | undefined> {
+    if (!(error instanceof ApiError) || error.status !== 429) return undefined
+    const waitMs = Math.min(error.retryAfterMs ?? defaultPauseMs, longestPauseMs)
+    // Without Redis no write is sent, and the next read gets the same answer at worst.
+    await turns?.pause(kind, waitMs, keyName).catch(() => {})
+    const { operation } = error
+    return kind === 'read' || isRateLimited(error) ? limitError(operation, kind, { waitMs, answered: true }) : undefined
+  }
+
+  function limitError(operation: string, kind: CallKind, details: { waitMs: number; answered: boolean }): AccountLimitError {
+    return new AccountLimitError({ operation, kind, perMinute: turns?.perMinute[kind], ...details })
+  }
+
+  async function attemptOnce<T>(request: HttpCall<T>, attempt: number, { keyName, deadline }: Use): Promise<T> {
     const startedAt = performance.now()
     const report = (status: HttpCallReport['status']) => {
       onCall?.({ operation: request.operation, attempt, status, ms: performance.now() - startedAt })
       request.onAnswer?.({ operation: request.operation, status })
     }
     try {
-      const { status, value } = await exchange(request, deadline)
+      const { status, value } = await exchanges[keyName](request, deadline)
       report(status)
       return value
     } catch (error) {
@@ -86,6 +138,13 @@ export function createHttp({ baseUrl, key, timings, pace = usualPace, onCall }: 
 }
 export type Http = ReturnType<typeof createHttp>
 
+/** How one call is sent. */
+interface Use {
+  kind: CallKind
+  keyName: KeyName
+  deadline: Deadline
+}
+
 function openPool({ origin }: URL, { connectMs, headersMs, bodyMs }: HttpTimings): Pool {
   return new Pool(origin, {
     connections: maxConnections,
@@ -98,9 +157,4 @@ function openPool({ origin }: URL, { connectMs, headersMs, bodyMs }: HttpTimings
     keepAliveTimeout: 4_000,
     maxResponseSize: maxResponseBytes,
   })
-}
-
-/** Builds the error of a call that was not sent, because the pacing allowed none before its deadline. */
-function sendingPaused(operation: string) {
-  return new ApiUnreachableError({ operation, requestSent: 'no', problem: 'not sent, because the account API limits requests' })
 }

@@ -1,5 +1,6 @@
 import type { Logger } from '@slack/bolt'
 import { WebClient } from '@slack/web-api'
+import type { AccountBudget } from '../../account-api/budget.ts'
 import { createAccountApi } from '../../account-api/client.ts'
 import type { ElasticIpReads } from '../../account-api/resources/elastic-ips.ts'
 import type { Config } from '../../config/config.ts'
@@ -16,12 +17,17 @@ import { createSlackIdentity } from './slack-identity.ts'
 import type { Telemetry } from './telemetry.ts'
 
 /** Creates the clients of Slack and of the account API. Sends nothing yet. */
-export function createApiClients({ slack, infra, opsChannel }: Config, telemetry: Telemetry, elasticIpReads: ElasticIpReads) {
+export function createApiClients(
+  { slack, infra, opsChannel }: Config,
+  telemetry: Telemetry,
+  { elasticIpReads, budget }: { elasticIpReads: ElasticIpReads; budget: AccountBudget },
+) {
   return {
     slack: createSlackClients(slack, opsChannel, telemetry),
-    accountApi: createMeasuredAccountApi(infra, telemetry, elasticIpReads),
-    /** The last characters of Lockkeeper's own API key, by which it is recognized in a list of keys. */
-    ownLastSlice: infra.key.reveal().slice(-5),
+    accountApi: createMeasuredAccountApi(infra, telemetry, { elasticIpReads, budget }),
+    budget,
+    /** The last characters of Lockkeeper's own API keys, by which they are recognized in a list of keys. */
+    ownLastSlices: [infra.key, ...(infra.readKey ? [infra.readKey] : [])].map((key) => key.reveal().slice(-5)),
   }
 }
 export type ApiClients = ReturnType<typeof createApiClients>
@@ -49,13 +55,15 @@ function createSlackClients(
 }
 
 function createMeasuredAccountApi(
-  { url, key }: Config['infra'],
+  { url, key, readKey }: Config['infra'],
   { log, lines, metrics, tracing }: Telemetry,
-  elasticIpReads: ElasticIpReads,
+  { elasticIpReads, budget }: { elasticIpReads: ElasticIpReads; budget: AccountBudget },
 ) {
   return createAccountApi({
     baseUrl: url,
     key,
+    readKey,
+    turns: budget,
     elasticIpReads,
     onCall: (call) => {
       const { operation, attempt, status, ms } = call

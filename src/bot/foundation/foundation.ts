@@ -1,4 +1,6 @@
+import { createAccountBudget } from '../../account-api/budget.ts'
 import type { Config } from '../../config/config.ts'
+import type { ElasticIp } from '../../domain/account/elastic-ip.ts'
 import { createKeyring } from '../../domain/signing/keyring.ts'
 import { type Timings, usualTimings } from '../../domain/timings.ts'
 import { settleWithin } from '../../domain/within.ts'
@@ -29,10 +31,20 @@ export function createFoundation(config: Config, { log, printAudit = createAudit
   const redis = createRedisConnections(config, telemetry)
   const keyring = createKeyring(config.signingSecrets, { purpose: 'assignments', prefix: config.redis.prefix })
   const onAssignmentsLost = telemetry.errorReports.of('jobs')
-  const clients = createApiClients(config, telemetry, {
-    onComplete: (all) => void assignments.note(all).catch(onAssignmentsLost),
-    onOne: createNoteSoon({ note: (seen) => assignments.note(seen), onError: onAssignmentsLost }),
+  const { readsPerMinute, writesPerMinute } = config.infra
+  const budget = createAccountBudget({
+    redis: redis.prompt,
+    keys: redis.keys,
+    readsPerMinute,
+    writesPerMinute,
+    pollBudget: config.movePollBudget,
+    windowMs: timings.accountWindowMs,
   })
+  const elasticIpReads = {
+    onComplete: (all: ElasticIp[]) => void assignments.note(all).catch(onAssignmentsLost),
+    onOne: createNoteSoon({ note: (seen) => assignments.note(seen), onError: onAssignmentsLost }),
+  }
+  const clients = createApiClients(config, telemetry, { elasticIpReads, budget })
   const opsChannel = createOpsChannel({
     channelId: config.opsChannel,
     membership: clients.slack.setupProbe.membership,

@@ -1,3 +1,4 @@
+import type { CallKind } from '../account/lane.ts'
 import { UserError } from './errors.ts'
 
 interface ApiErrorDetails {
@@ -70,6 +71,34 @@ export class ApiUnreachableError extends Error {
     this.problem = details.problem
     this.operation = details.operation
     this.requestSent = details.requestSent
+  }
+}
+
+/** The code of a 429 that proves that the request was not carried out (vendor's API reference, "Rate limits"). */
+export const rateLimitCode = 'RATE_LIMIT_EXCEEDED'
+
+/** Whether the account API refused a request because of its limit. Such a request was certainly not carried out, also if it is a write. */
+export function isRateLimited(error: unknown): error is ApiError {
+  return error instanceof ApiError && error.status === 429 && error.codes.includes(rateLimitCode)
+}
+
+/**
+ * The request was not carried out, because the account allows only so many a minute. `waitMs`: the time until one may be sent. `answered`: the
+ * account API has refused it; otherwise it was not sent.
+ */
+export class AccountLimitError extends ApiUnreachableError {
+  override name = 'AccountLimitError'
+  readonly kind: CallKind
+  readonly waitMs: number
+  readonly perMinute: number | undefined
+  readonly answered: boolean
+
+  constructor(details: { operation: string; kind: CallKind; waitMs: number; perMinute: number | undefined; answered: boolean }) {
+    super({ operation: details.operation, requestSent: 'no', problem: `limit of ${details.kind}s a minute` })
+    this.kind = details.kind
+    this.waitMs = details.waitMs
+    this.perMinute = details.perMinute
+    this.answered = details.answered
   }
 }
 

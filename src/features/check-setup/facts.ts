@@ -30,6 +30,7 @@ export interface SetupFacts {
   accountApi: AccountApiReading | Unavailable
   /** The ids of projects and the servers in the policy that nothing on the account shows. */
   idsUnseen: string[] | Unavailable
+  elasticIps: { all: number; bgp: number } | Unavailable
   /** How far this machine's clock is ahead, in milliseconds. */
   clock: { ofSlackMs: number | undefined | Unavailable; ofRedisMs: number | Unavailable }
   workers: { seen: number; lastTickMs: number; overdue: boolean } | Unavailable

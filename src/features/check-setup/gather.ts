@@ -1,6 +1,7 @@
 import type { AccountApi } from '../../account-api/client.ts'
 import type { Inventory } from '../../account-api/inventory.ts'
 import { asFarAsRead } from '../../account-api/lists/cut-list.ts'
+import { isBgp } from '../../domain/account/elastic-ip.ts'
 import type { Origin } from '../../domain/approval/origin.ts'
 import { ApiError, ApiUnreachableError, isFeatureMissing, isKeyRefused } from '../../domain/errors/api-errors.ts'
 import { StoreUnavailableError } from '../../domain/errors/errors.ts'
@@ -65,11 +66,14 @@ export function createGather({ setup, access, store, accountApi, inventory, ownL
     return { is: 'unreadable', why: (await probe.whyUnreadable(id)) ?? 'the last read failed' }
   }
 
-  /** Returns the ids of projects and the targets of alerts that nothing shows. Reads the next list only if one is left. */
+  /**
+   * Returns the ids of projects and the targets of alerts that nothing shows. The list of
+   * Elastic IPs is read anyway, and the next one only if an id is left.
+   */
   async function idsUnseen(): Promise<string[]> {
     const targets = routes.flatMap(({ to }) => (typeof to === 'string' ? [to] : [...to.values()]))
     let unseen = [...new Set([...rules.flatMap((rule) => rule.projects?.ids ?? []), ...targets])]
-    for (const list of [inventory.servers, inventory.elasticIps, inventory.virtualMachines]) {
+    for (const list of [inventory.elasticIps, inventory.servers, inventory.virtualMachines]) {
       if (unseen.length === 0) break
       const { items, cut } = await asFarAsRead<Shown>(list())
       if (cut !== undefined) return []
@@ -77,6 +81,11 @@ export function createGather({ setup, access, store, accountApi, inventory, ownL
       unseen = unseen.filter((id) => !seen.has(id) && !seen.has(id.toLowerCase()))
     }
     return unseen
+  }
+
+  async function countElasticIps(): Promise<{ all: number; bgp: number }> {
+    const { items } = await asFarAsRead(inventory.elasticIps())
+    return { all: items.length, bgp: items.filter(isBgp).length }
   }
 
   async function readWorkers(): Promise<Exclude<SetupFacts['workers'], Unavailable>> {
@@ -89,20 +98,22 @@ export function createGather({ setup, access, store, accountApi, inventory, ownL
   }
 
   return async function gather(viewer: Origin): Promise<SetupFacts> {
-    const [slack, home, lastReceivedMs, channels, notices, groups, redis, api, unseen, ofSlackMs, ofRedisMs, workers] = await Promise.all([
-      readFact(probe.reach),
-      readFact(() => showHome(viewer)),
-      readFact(lastReceived.read),
-      channelsFor(viewer),
-      readOpsChannel(),
-      groupsOfPolicy(),
-      readFact(() => readRedis(setup, store)),
-      readFact(() => readAccountApi(accountApi, ownLastSlice)),
-      readFact(idsUnseen),
-      readFact(() => probe.clockAheadMs(AbortSignal.timeout(factTimeoutMs))),
-      readFact(async () => Date.now() - (await store.now())),
-      readFact(readWorkers),
-    ])
+    const [slack, home, lastReceivedMs, channels, notices, groups, redis, api, unseen, elasticIps, ofSlackMs, ofRedisMs, workers] =
+      await Promise.all([
+        readFact(probe.reach),
+        readFact(() => showHome(viewer)),
+        readFact(lastReceived.read),
+        channelsFor(viewer),
+        readOpsChannel(),
+        groupsOfPolicy(),
+        readFact(() => readRedis(setup, store)),
+        readFact(() => readAccountApi(accountApi, ownLastSlice)),
+        readFact(idsUnseen),
+        readFact(countElasticIps),
+        readFact(() => probe.clockAheadMs(AbortSignal.timeout(factTimeoutMs))),
+        readFact(async () => Date.now() - (await store.now())),
+        readFact(readWorkers),
+      ])
     const clock = { ofSlackMs, ofRedisMs }
     const alerts = { isOn: setup.running.alerts !== undefined, routes: routes.map(({ name, channelId }) => ({ name, channelId })) }
     return {
@@ -119,6 +130,7 @@ export function createGather({ setup, access, store, accountApi, inventory, ownL
       redis,
       accountApi: api,
       idsUnseen: unseen,
+      elasticIps,
       clock,
       workers,
     }

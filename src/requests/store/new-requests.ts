@@ -71,7 +71,7 @@ export interface Created {
   retryAt: number | undefined
 }
 
-interface NewRequestsParts extends TakeStepParts {
+interface NewRequestsParts extends Omit<TakeStepParts, 'durations'> {
   currentTrace: () => string | undefined
 }
 

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { NewestHead } from '../../audit/newest-head.ts'
+import { inLane } from '../../domain/account/lane.ts'
 import type { UnderwayNow } from '../../domain/change/underway-now.ts'
 import type { ErrorCode } from '../../domain/errors/error-code.ts'
 import { someOf } from '../../domain/text/some-of.ts'
@@ -73,7 +74,7 @@ export function createDataLossMark({ redis, keys, operators, newestHead, catalog
     const options = { about: mark, level }
     // The account may take long. If this process dies meanwhile, another one posts the notice without what is under way.
     await operators.keep(code, words, options)
-    const underway = await Promise.all(catalog.underwayNow().map((each) => underwayWords(each, andWhich)))
+    const underway = await inLane('execute', () => Promise.all(catalog.underwayNow().map((each) => underwayWords(each, andWhich))))
     await operators.notify(code, joinMrkdwn([words, ...underway], ' '), options)
   }
 

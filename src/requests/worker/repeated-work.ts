@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { inLane } from '../../domain/account/lane.ts'
 import { claim } from '../../redis/claims.ts'
 import type { Redis } from '../../redis/connect.ts'
 import type { Keys } from '../../redis/key-names.ts'
@@ -35,7 +36,8 @@ export function createRepeatedWork({ redis, keys, works, onError, checkMs = usua
 
   async function runIfDue({ name, everyMs, run }: Work): Promise<void> {
     const taken = await claim(redis, keys.repeated(name), { token: randomUUID(), lastsMs: everyMs })
-    if (taken === undefined && !stopping.signal.aborted) await run(AbortSignal.any([stopping.signal, AbortSignal.timeout(longestMs)]))
+    if (taken === undefined && !stopping.signal.aborted)
+      await inLane('background', () => run(AbortSignal.any([stopping.signal, AbortSignal.timeout(longestMs)])))
   }
 
   function check(): void {

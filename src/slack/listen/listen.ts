@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { App, ViewSubmitAction } from '@slack/bolt'
 import { z } from 'zod'
+import { inLane } from '../../domain/account/lane.ts'
 import type { Origin } from '../../domain/approval/origin.ts'
 import type { OpenForm } from '../commands/forms/form.ts'
 import type { Authorize, InteractionHandlers } from '../commands/handlers.ts'
@@ -63,36 +64,38 @@ export function listen(app: App, { onReceived = () => {}, onUnhandled = () => {}
   const takeShortcut = createTakeShortcut({ ...shared, serve })
   const takeOptions = createTakeOptions(shared)
 
-  function track(work: Promise<void>): Promise<void> {
+  function track(userId: string, run: () => Promise<void>): Promise<void> {
+    const work = inLane('person', run, { userId })
     underway.add(work)
     return work.finally(() => underway.delete(work))
   }
 
-  app.command(/^\//, ({ body, ack }) => track(takeCommand(CommandPayload.parse(body), ack)))
+  app.command(/^\//, ({ body, ack }) => track(body.user_id, () => takeCommand(CommandPayload.parse(body), ack)))
 
   app.action(/^/, ({ body, ack }) => {
     onReceived('click')
-    return track(takeClick(ClickPayload.parse(body), ack))
+    return track(body.user.id, () => takeClick(ClickPayload.parse(body), ack))
   })
 
   app.shortcut(/^/, ({ body, ack }) => {
     onReceived('click')
-    return track(takeShortcut(z.union([GlobalShortcutPayload, MessageShortcutPayload]).parse(body), ack))
+    return track(body.user.id, () => takeShortcut(z.union([GlobalShortcutPayload, MessageShortcutPayload]).parse(body), ack))
   })
 
   app.view<ViewSubmitAction>({ type: 'view_submission', callback_id: /^/ }, ({ body, ack }) =>
-    track(takeSubmission(SubmissionPayload.parse(body), ack)),
+    track(body.user.id, () => takeSubmission(SubmissionPayload.parse(body), ack)),
   )
 
   app.options(/^/, ({ body, ack }) => {
     onReceived('options')
-    return takeOptions(OptionsPayload.parse(body), ack)
+    return inLane('person', () => takeOptions(OptionsPayload.parse(body), ack), { userId: body.user.id })
   })
 
   app.event('app_home_opened', async ({ body }) => {
     const payload = HomeOpenedPayload.parse(body)
     if (payload.event.tab !== 'home') return
-    await track(showHome({ teamId: payload.team_id, channelId: '', userId: payload.event.user, command }, payload.event_id))
+    const userId = payload.event.user
+    await track(userId, () => showHome({ teamId: payload.team_id, channelId: '', userId, command }, payload.event_id))
   })
 
   async function showHome(viewer: Origin, eventId: string): Promise<void> {

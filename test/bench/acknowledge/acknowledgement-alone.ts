@@ -13,6 +13,7 @@ const settings = {
   apiUrl: new URL(process.env.SLACK_API_URL ?? ''),
   host: '127.0.0.1',
   port: 0,
+  trustedProxies: [],
 }
 const nothing = async () => {}
 const log = createLog({ level: 'info' })

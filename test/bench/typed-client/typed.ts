@@ -2,11 +2,10 @@ import { createAccountApi } from '../../../src/account-api/client.ts'
 import { Secret } from '../../../src/domain/signing/secret.ts'
 import { serveReads } from './serve-reads.ts'
 
-/** The bot's typed client, without its pacing. */
+/** The bot's typed client, without a limit. */
 const api = createAccountApi({
   baseUrl: new URL(process.argv[2] ?? ''),
   key: new Secret('bench-key-of-nobody'),
-  pace: { perSecond: 1e6, burst: 1e6 },
 })
 
 serveReads({

@@ -11,6 +11,11 @@ export function policy({ idsUnseen }: SetupFacts): CheckResult[] {
   return [unknown(subjects.policy, say.policy.unseen(listOf(idsUnseen.map((id) => code(id)))), say.policy.fix)]
 }
 
+/** Counts BGP addresses. Left out where there are none, or where the list cannot be read: the check of the account API says why. */
+export function elasticIps({ elasticIps: count }: SetupFacts): CheckResult[] {
+  return isUnavailable(count) || count.bgp === 0 ? [] : [ok(subjects.elasticIps, say.elasticIps(count))]
+}
+
 export function accountApi({ accountApi: reading }: SetupFacts): CheckResult[] {
   const { api, key } = subjects
   if (isUnavailable(reading)) return [unknown(api, unavailable(reading.unavailable))]

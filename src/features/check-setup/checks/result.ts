@@ -24,6 +24,7 @@ export const subjects = {
   api: 'Account API',
   key: 'API key',
   policy: 'Policy',
+  elasticIps: 'Elastic IPs',
   clock: 'Clock',
   workers: 'Workers',
 } as const

@@ -1,0 +1,93 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+
+/**
+ * Who a call to the account API is for. The account allows few calls a minute, so each call names its lane, and a lane leaves to those above
+ * it what is kept for them:
+ *
+ * - `execute`: the check before a write, its write, and the reads that settle a lost answer
+ * - `person`: somebody waits for the answer
+ * - `track`: the looks at moves under way
+ * - `background`: what nobody waits for
+ * - `bundle`: the writes of a request that changes several things
+ * - `retract`: the deletion of a key that nobody saw
+ *
+ * Reads of the last two are for a write, and count as `execute`.
+ */
+export type Lane = 'execute' | 'person' | 'track' | 'background' | 'bundle' | 'retract'
+export type CallKind = 'read' | 'write'
+
+/** Writes a minute that only deletions of keys may spend, of the documented 20. */
+const keptForDeletions = 2
+
+/** Returns how many writes a minute everything but deletions of keys may spend. */
+export function writesForChanges(perMinute: number): number {
+  return perMinute - Math.min(keptForDeletions, Math.floor((perMinute * keptForDeletions) / 20))
+}
+
+/** Returns how long it takes until the last of so many writes is sent, in ms: each minute sends as many as the account allows. */
+export function sendingMs(writes: number, perMinute: number): number {
+  return Math.max(0, Math.ceil(writes / writesForChanges(perMinute)) - 1) * 60_000
+}
+
+/** Which key a call uses. Each has its own allowance. */
+export type KeyName = 'key' | 'read-key'
+
+/** Who takes a turn. `userId` is the person who waits, in the lane `person`. */
+export interface Spender {
+  lane: Lane
+  userId?: string | undefined
+}
+
+/** The allowances of the account, which all processes share. Times are in ms. */
+export interface Turns {
+  /** What the account allows one key. */
+  perMinute: Record<CallKind, number>
+  /**
+   * Takes one call out of an allowance. Returns 0 if it may be sent now, or else the time until one may be free.
+   * Throws StoreUnavailableError for a call that cannot be counted. Then no write is sent, and few reads.
+   */
+  take(kind: CallKind, by: Spender, key: KeyName): Promise<number>
+  /** Lets no call of this kind go out for this long, in no process, after the account API has refused one. */
+  pause(kind: CallKind, ms: number, key: KeyName): Promise<void>
+}
+
+/** The turns of the writes that approved requests send. Times are in ms. They throw StoreUnavailableError. */
+export interface WriteTurns {
+  perMinute: Record<CallKind, number>
+  /** Returns how long a single write would have to wait now. One that has to wait goes before those of bundles. */
+  waitForWrite(requestId: string): Promise<number>
+  /** Takes a turn, before the step that allows the write. Returns 0, or else how long to wait. */
+  takeWrite(lane: 'execute' | 'bundle', requestId: string): Promise<number>
+}
+
+/** `writeTaken`: a turn was taken before the step that allows the write, so that the write does not wait after it. */
+interface Context extends Spender {
+  writeTaken?: boolean
+}
+
+const contexts = new AsyncLocalStorage<Context>()
+
+/** Runs work whose calls to the account API belong to a lane. */
+export function inLane<Result>(lane: Lane, work: () => Result, { userId }: { userId?: string | undefined } = {}): Result {
+  return contexts.run({ lane, userId }, work)
+}
+
+/** Runs the work that sends one write, for which a turn was taken before. */
+export function withTurnTaken<Result>(lane: Lane, work: () => Result): Result {
+  return contexts.run({ lane, writeTaken: true }, work)
+}
+
+/** Returns for whom the present call is. Throws outside every lane, because a call that names none would count for nobody. */
+export function currentSpender(operation: string): Spender {
+  const context = contexts.getStore()
+  if (!context) throw new Error(`${operation} names no lane`)
+  return context
+}
+
+/** Uses up a turn that was taken before. Returns false if there is none. */
+export function useTakenTurn(): boolean {
+  const context = contexts.getStore()
+  if (!context?.writeTaken) return false
+  context.writeTaken = false
+  return true
+}

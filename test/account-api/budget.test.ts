@@ -1,0 +1,171 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { describe, expect, test, vi } from 'vitest'
+import { createAccountBudget } from '../../src/account-api/budget.ts'
+import type { CallKind, Lane } from '../../src/domain/account/lane.ts'
+import { StoreUnavailableError } from '../../src/domain/errors/errors.ts'
+import { connectTestRedis } from '../requests/redis-for-test.ts'
+
+function setUp(options: { windowMs?: number; readsPerMinute?: number; writesPerMinute?: number; pollBudget?: number } = {}) {
+  const { redis, keys } = connectTestRedis()
+  const create = () => createAccountBudget({ redis, keys, readsPerMinute: 60, writesPerMinute: 20, pollBudget: 20, ...options })
+  const budget = create()
+
+  /** Takes calls until one has to wait. Returns how many may be sent. */
+  async function spend(kind: CallKind, lane: Lane, { userId, most = 100 }: { userId?: string; most?: number } = {}): Promise<number> {
+    for (let taken = 0; taken < most; taken += 1) if ((await budget.take(kind, { lane, userId }, 'key')) > 0) return taken
+    return most
+  }
+  return { redis, keys, create, budget, spend }
+}
+
+describe('reads', () => {
+  test('people leave ten reads to the checks before a write, which may spend all that is left', async () => {
+    const { spend } = setUp()
+
+    expect(await spend('read', 'person')).toBe(50)
+    expect(await spend('read', 'track')).toBe(0)
+    expect(await spend('read', 'execute')).toBe(10)
+    expect(await spend('read', 'execute')).toBe(0)
+  })
+
+  test('one person spends at most a third of what people may spend', async () => {
+    const { spend } = setUp()
+
+    expect(await spend('read', 'person', { userId: 'U0ADA' })).toBe(16)
+    expect(await spend('read', 'person', { userId: 'U0BEN' })).toBe(16)
+    expect(await spend('read', 'execute')).toBe(28)
+  })
+
+  test('tracking and the background have limits of their own', async () => {
+    const { spend } = setUp()
+
+    expect(await spend('read', 'track')).toBe(20)
+    expect(await spend('read', 'background')).toBe(6)
+    expect(await spend('read', 'person')).toBe(24)
+  })
+
+  test('a smaller allowance keeps the same shares', async () => {
+    const { spend } = setUp({ readsPerMinute: 12 })
+
+    expect(await spend('read', 'background')).toBe(1)
+    expect(await spend('read', 'person')).toBe(9)
+    expect(await spend('read', 'execute')).toBe(2)
+  })
+
+  test('two keys have an allowance each, and writes do not count as reads', async () => {
+    const { budget, spend } = setUp()
+    await spend('read', 'execute')
+    await spend('write', 'retract')
+
+    expect(await budget.take('read', { lane: 'execute' }, 'read-key')).toBe(0)
+    expect(await budget.take('read', { lane: 'execute' }, 'key')).toBeGreaterThan(55_000)
+  })
+})
+
+describe('writes', () => {
+  test('two writes a minute stay for deletions of keys', async () => {
+    const { spend } = setUp()
+
+    expect(await spend('write', 'bundle')).toBe(18)
+    expect(await spend('write', 'execute')).toBe(0)
+    expect(await spend('write', 'retract')).toBe(2)
+  })
+
+  test('a single change that waits goes before a bundle', async () => {
+    const { budget } = setUp({ windowMs: 1_000, writesPerMinute: 5 })
+    for (let number = 0; number < 5; number += 1) expect(await budget.takeWrite('bundle', 'bundle')).toBe(0)
+
+    const wait = await budget.takeWrite('execute', 'single')
+    expect(wait).toBeGreaterThan(500)
+    await delay(wait + 50)
+
+    const bundle = await Promise.all(Array.from({ length: 5 }, () => budget.takeWrite('bundle', 'bundle')))
+    expect(bundle.filter((each) => each === 0)).toHaveLength(4)
+    expect(await budget.takeWrite('execute', 'single')).toBe(0)
+  })
+})
+
+test('a pause stops one kind of call in all processes', async () => {
+  const { budget, create } = setUp()
+
+  await budget.pause('read', 30_000, 'key')
+
+  expect(await create().take('read', { lane: 'execute' }, 'key')).toBeGreaterThan(29_000)
+  expect(await create().take('write', { lane: 'execute' }, 'key')).toBe(0)
+})
+
+test('no window holds more calls than the account allows, by two processes at once', async () => {
+  const windowMs = 400
+  const { create } = setUp({ windowMs, readsPerMinute: 12 })
+  const sent: { before: number; after: number }[] = []
+  const end = performance.now() + windowMs * 4
+  async function readAsFastAsPossible(lane: Lane): Promise<void> {
+    const budget = create()
+    while (performance.now() < end) {
+      const before = performance.now()
+      const wait = await budget.take('read', { lane }, 'key')
+      if (wait === 0) sent.push({ before, after: performance.now() })
+      else await delay(Math.min(wait, 50))
+    }
+  }
+
+  await Promise.all([readAsFastAsPossible('execute'), readAsFastAsPossible('execute'), readAsFastAsPossible('person')])
+
+  // Each was counted at some time between the two. These were certainly counted within one window.
+  const most = Math.max(...sent.map((from) => sent.filter((to) => to.before >= from.before && to.after < from.before + windowMs).length))
+  expect(most).toBeLessThanOrEqual(12)
+  expect(sent.length).toBeGreaterThanOrEqual(36)
+})
+
+test('figures name what each lane has spent, and how long its next call waits', async () => {
+  const { budget, spend } = setUp()
+  await spend('read', 'person')
+  await spend('write', 'bundle', { most: 3 })
+
+  const figures = await budget.figures()
+
+  expect(figures.map(({ kind, lane, used }) => [kind, lane, used])).toEqual([
+    ['read', 'execute', 0],
+    ['read', 'person', 50],
+    ['read', 'track', 0],
+    ['read', 'background', 0],
+    ['write', 'change', 0],
+    ['write', 'bundle', 3],
+    ['write', 'retract', 0],
+  ])
+  expect(figures.find(({ lane }) => lane === 'person')?.waitMs).toBeGreaterThan(55_000)
+  expect(figures.find(({ lane }) => lane === 'execute')?.waitMs).toBe(0)
+  // Asking counts nothing.
+  expect((await budget.figures()).map(({ used }) => used)).toEqual(figures.map(({ used }) => used))
+})
+
+describe('without Redis', () => {
+  function setUpAway() {
+    const { redis, budget, ...others } = setUp({ windowMs: 300, readsPerMinute: 20 })
+    const commands = redis as unknown as { 'lockkeeper:take-turn': () => Promise<unknown> }
+    const spy = vi.spyOn(commands, 'lockkeeper:take-turn')
+    const away = () => spy.mockImplementation(() => Promise.reject(new StoreUnavailableError('away')))
+    return { redis, budget, away, back: () => spy.mockRestore(), ...others }
+  }
+
+  test('no write is sent', async () => {
+    const { budget, away } = setUpAway()
+    away()
+
+    await expect(budget.take('write', { lane: 'retract' }, 'key')).rejects.toThrow(StoreUnavailableError)
+  })
+
+  test('a process starts no read for a window, and then a tenth, which count once Redis is back', async () => {
+    const { budget, away, back, spend } = setUpAway()
+    away()
+
+    await expect(budget.take('read', { lane: 'execute' }, 'key')).rejects.toThrow(StoreUnavailableError)
+    await delay(320)
+    expect(await budget.take('read', { lane: 'person' }, 'key')).toBe(0)
+    expect(await budget.take('read', { lane: 'track' }, 'key')).toBe(0)
+    await expect(budget.take('read', { lane: 'execute' }, 'key')).rejects.toThrow(StoreUnavailableError)
+
+    back()
+    expect(await spend('read', 'execute')).toBe(18)
+  })
+})
