@@ -37,6 +37,7 @@ const well: SetupFacts = {
   alerts: { isOn: false, routes: [] },
   redis: { faults: [] },
   accountApi: { is: 'answers', known: true, name: 'lockkeeper', readOnly: false },
+  idsUnseen: [],
   elasticIps: { all: 5, bgp: 0 },
   clock: { ofSlackMs: -300, ofRedisMs: 12 },
   workers: { seen: 2, lastTickMs: 4_000, overdue: false },

@@ -84,7 +84,7 @@ async function runCheck(check: Check): Promise<string | undefined> {
     .then(check)
     .then(
       () => undefined,
-      (error: unknown) => scrub(describeError(error).message) || 'Failed',
+      (error: unknown) => scrub(describeError(error).message ?? '') || 'Failed',
     )
   return withinOr(checkDeadlineMs, outcome, `No answer within ${checkDeadlineMs / 1000} s`)
 }

@@ -154,7 +154,7 @@ export function createInteractions({ features, catalog, access, home, onError, .
   })
   return {
     command: router.command,
-    takesReason: router.takesReason,
+    commandNamed: router.commandNamed,
     clicks: Object.assign(
       {},
       router.clicks,

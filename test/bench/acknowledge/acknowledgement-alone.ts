@@ -23,7 +23,15 @@ const { app, start } = createBoltApp(settings, { botId: 'B1', botUserId: 'U1' },
   onUnhandled: (unhandled) => console.error(unhandled),
 })
 listen(app, {
-  handlers: { command: () => nothing, takesReason: () => false, clicks: {}, submissions: {}, shortcuts: {}, options: {}, home: nothing },
+  handlers: {
+    command: () => nothing,
+    commandNamed: () => ({ name: 'any', takesReason: false }),
+    clicks: {},
+    submissions: {},
+    shortcuts: {},
+    options: {},
+    home: nothing,
+  },
   authorize: nothing,
   isFirstDelivery: async () => false,
   command: '/infra',

@@ -97,6 +97,7 @@ describe('a person', () => {
   it.each([
     ['does not answer', undefined],
     ['answers with something else', { name: 'ben' }],
+    ['answers about somebody else', { ...ben, id: 'U0CHI00001' }],
   ])('is unknown while Slack %s, and is read again at the next call', async (_, answer) => {
     const { directory, users } = workspace()
     users.set('U0BEN00001', answer)

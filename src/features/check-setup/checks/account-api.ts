@@ -1,7 +1,15 @@
 import { connectionProblemOf } from '../../../domain/errors/connection-problem.ts'
+import { code } from '../../../slack/text/text.ts'
 import { isUnavailable, type SetupFacts } from '../facts.ts'
 import * as say from './account-api-words.ts'
+import { listOf } from './phrases.ts'
 import { type CheckResult, ok, subjects, unavailable, unknown, wrong } from './result.ts'
+
+/** Warns of ids in the policy that may be mistyped. Left out if a list cannot be read: the check of the account API says why. */
+export function policy({ idsUnseen }: SetupFacts): CheckResult[] {
+  if (isUnavailable(idsUnseen) || idsUnseen.length === 0) return []
+  return [unknown(subjects.policy, say.policy.unseen(listOf(idsUnseen.map((id) => code(id)))), say.policy.fix)]
+}
 
 /** Counts BGP addresses. Left out where there are none, or where the list cannot be read: the check of the account API says why. */
 export function elasticIps({ elasticIps: count }: SetupFacts): CheckResult[] {
