@@ -3,6 +3,7 @@ import { benchAcknowledge } from './acknowledge.ts'
 import { type Effort, full, quick } from './effort.ts'
 import { describeMachine } from './machine.ts'
 import { benchMoves } from './moves.ts'
+import { benchRequests } from './requests.ts'
 import { benchStartUp } from './start-up.ts'
 import { benchTypedClient } from './typed-client.ts'
 
@@ -11,6 +12,7 @@ const benchmarks: Record<string, { title: string; run: (effort: Effort) => Promi
   acknowledge: { title: 'Acknowledging a command', run: benchAcknowledge },
   'typed-client': { title: 'Reading with the typed client', run: benchTypedClient },
   'start-up': { title: 'Starting', run: benchStartUp },
+  requests: { title: 'Requests to the account API', run: () => benchRequests() },
   moves: { title: 'Many moves', run: benchMoves },
 }
 

@@ -2,7 +2,7 @@ import type { Opened, OpenedItem } from '../../catalog.ts'
 import { type PreflightResult, readAgain, repeatPreflight } from '../execute/repeat-preflight.ts'
 
 /** An item that was read within this time is not read again. */
-const freshMs = 5_000
+const freshMs = 10_000
 
 /** How long a read allows a write, as for a single change. Redis may not answer between the two. */
 export const readValidMs = 20_000
