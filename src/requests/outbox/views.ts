@@ -61,6 +61,7 @@ export function createRequestViews(parts: ViewsParts) {
       ),
       items,
       sendingMs: sendingTime(request, items),
+      leaves: opened?.change.leaves?.(opened.facts),
       unchecked: request.unchecked.map((finding) => whyWords(explain(change, finding))),
       ...warningWords(request, change, catalog.titleOf, { profileOf, linkTo }),
       subject: opened?.change.subject(opened.facts),
@@ -113,6 +114,7 @@ export function createRequestViews(parts: ViewsParts) {
     return {
       request,
       items: itemViews(request, opened, catalog),
+      leaves: change.leaves?.(latest),
       description: withoutRequester(change.describe(facts), request.origin.userId),
       ending: explainAll(change, request.causes),
       done: withoutOwner(change.doneSentence(latest), request.origin.userId),

@@ -46,6 +46,8 @@ export function createObserve(parts: ObserveParts) {
     const opened = catalog.openIfFit(request)
     if (!opened) return skip(leaveUnfit(request))
     const mayRetract = opened.change.handover !== undefined
+    // Another step may have been taken since it was read, after which its secret is in use.
+    if (mayRetract && (await store.find(request.id))?.revision !== request.revision) return skip(store.postpone([request.id], 0))
     const problem = mayRetract ? await checkRetraction(request, now) : undefined
     // What was put back to an earlier state must not lead to a retraction once somebody tracks it again.
     if (problem) return skip(distrust(request, problem, { keepOpen: true }))
