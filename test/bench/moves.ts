@@ -52,6 +52,15 @@ export async function benchMoves({ quick }: Effort): Promise<string> {
     ],
     ['requests to the account API, a look', fixed(aLook, 1), ...judged(aLook, 1.1 * Math.ceil(count / 100))],
     [
+      '… of them for a single Elastic IP',
+      fixed(
+        middle(({ looks, single }) => single / looks),
+        1,
+      ),
+      '',
+      '',
+    ],
+    [
       'reported after the end, p50, ms',
       fixed(
         middle(({ reportedP50 }) => reportedP50),
