@@ -4,7 +4,7 @@ import type { Redis } from '../../redis/connect.ts'
 import { guardStore } from '../../redis/connect.ts'
 import type { Keys } from '../../redis/key-names.ts'
 import { createScripts, readScripts } from '../../redis/scripts.ts'
-import { longestCallMs } from '../../slack/web-api/post-form.ts'
+import { longestCallMs } from '../../slack/web-api/measured-fetch.ts'
 import { type ReportName, reportNames } from '../steps/step.ts'
 import { decodeRecord } from '../store/record.ts'
 

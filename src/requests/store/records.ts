@@ -26,6 +26,13 @@ export function createRecords({ redis, keys }: { redis: Redis; keys: Keys }) {
     return found
   }
 
+  /** Reads all open requests, the one with the oldest last step first. `unreadable`: how many records do not fit this version. */
+  async function findOpen(): Promise<{ requests: Request[]; unreadable: number }> {
+    const ids = await guardStore(() => redis.zrange(keys.open, '0', '-1'))
+    const requests = await findMany(ids)
+    return { requests, unreadable: ids.length - requests.length }
+  }
+
   /** Reads the outlines of all open requests, the one with the oldest last step first. */
   async function open(): Promise<Outline[]> {
     const found: Outline[] = []
@@ -65,7 +72,7 @@ export function createRecords({ redis, keys }: { redis: Redis; keys: Keys }) {
     return new Map(last.flatMap(([resource, request]) => (request ? [[resource, request]] : [])))
   }
 
-  return { find, findEach, findMany, open, ended, holderOf, isLatest, lastChangesOf }
+  return { find, findEach, findMany, findOpen, open, ended, holderOf, isLatest, lastChangesOf }
 }
 
 interface RecordAnswer {

@@ -15,6 +15,18 @@ describe('of many requests,', () => {
     return { redis, keys, store, ids }
   }
 
+  test('all open ones are read, except those that do not fit', async () => {
+    const { redis, keys, store, ids } = await withMany(1_001)
+    await redis.hset(keys.record('r7'), 'kind', '7')
+    await redis.set(keys.record('r8'), 'not a record')
+
+    const { requests, unreadable } = await store.findOpen()
+
+    expect(requests.map(({ id }) => id).toSorted()).toEqual(ids.filter((id) => !['r7', 'r8'].includes(id)).toSorted())
+    expect(unreadable).toBe(2)
+    expect(await store.countUnsent()).toBe(1_001)
+  })
+
   test('the outlines of all open ones are read, except those that do not fit', async () => {
     const { redis, keys, store, ids } = await withMany(1_001)
     await redis.hset(keys.record('r7'), 'kind', '7')
