@@ -30,6 +30,8 @@ export function createKeys(prefix: string) {
     auditHead: `${tag}:audit:head`,
     /** Marks an audit entry as sent, so that a repeat is recognized. */
     auditSent: (token: string) => `${tag}:audit:sent:${token}`,
+    /** A hash: the refusals that were noted within ten minutes, and how often each was repeated since. */
+    refusals: `${tag}:audit:refusals`,
     /** A sorted set of workers by the time they last worked. */
     workers: `${tag}:workers`,
     /** A hash: the signed list of the servers that Elastic IPs were last seen on, in parts. */
