@@ -2,7 +2,7 @@ import type { Button, KnownBlock } from '@slack/web-api'
 import type { Origin } from '../../domain/approval/origin.ts'
 import { isOpen, type Outline, type Request } from '../../domain/request/request.ts'
 import type { Click } from '../../slack/commands/handlers.ts'
-import { type Mrkdwn, mrkdwn } from '../../slack/text/text.ts'
+import type { Mrkdwn } from '../../slack/text/text.ts'
 import type { Messenger } from '../../slack/web-api/messenger.ts'
 import type { Access } from '../access/access.ts'
 import { refreshHome } from '../messages/buttons.ts'
@@ -12,10 +12,10 @@ import type { Store } from '../store/store.ts'
 import { createHomeWatch } from './home-watch.ts'
 
 /** Check rights for at most 500 waiting requests. Load at most 100 of the others, which is more than a Home tab can show. */
-const most = { waiting: 500, shown: 100, ended: 20 }
+const most = { waiting: 500, shown: 100, ended: 20, inPlace: 20 }
 
 interface HomeParts {
-  store: Pick<Store, 'open' | 'ended' | 'countEnded' | 'findMany' | 'now'>
+  store: Pick<Store, 'open' | 'ended' | 'countEnded' | 'findMany' | 'orderOnHome' | 'now'>
   access: Pick<Access, 'judge'>
   messenger: Pick<Messenger, 'publishHome'>
   /** Returns the buttons that open forms. */
@@ -30,18 +30,28 @@ interface HomeParts {
 export function createHome({ store, access, messenger, buttons, view, linkTo, onError }: HomeParts) {
   const watch = createHomeWatch({ findMany: store.findMany, publish: publishAgain, onError })
 
-  /** Publishes the Home tab of a person. `refused`: why they may not use Lockkeeper. */
-  async function show(viewer: Origin, refused: Mrkdwn | undefined): Promise<'shown' | { refused: string } | { unavailable: string }> {
-    const content = refused ? undefined : await gather(viewer)
-    const published = await publish(viewer, content ? homeBlocks(content) : refusedHome(refused ?? mrkdwn``))
-    watch.watch(viewer, content && published === 'shown' ? openOn(content) : undefined)
+  /** Publishes the Home tab that a person opens or refreshes. `refused`: why they may not use Lockkeeper. */
+  async function open(viewer: Origin, refused: Mrkdwn | undefined): Promise<void> {
+    if (!refused) return void (await show(viewer, { isNew: true }))
+    await publish(viewer, refusedHome(refused))
+    watch.watch(viewer, undefined)
+  }
+
+  /**
+   * Publishes the Home tab of a person again. What was decided stays in its place, so that a second click does not press *Approve* of another
+   * request.
+   */
+  async function show(viewer: Origin, { isNew } = { isNew: false }): Promise<'shown' | { refused: string } | { unavailable: string }> {
+    const content = await gather(viewer, isNew)
+    const published = await publish(viewer, homeBlocks(content))
+    watch.watch(viewer, published === 'shown' ? openOn(content) : undefined)
     return published
   }
 
   /** Publishes a tab that a person opened earlier. Nobody has done anything now, so a refusal is not noted, and the tab stays as it is. */
   async function publishAgain(viewer: Origin): Promise<Request[] | undefined> {
     if (!(await access.judge(viewer, { to: 'read' })).allowed) return undefined
-    const content = await gather(viewer)
+    const content = await gather(viewer, false)
     return (await publish(viewer, homeBlocks(content))) === 'shown' ? openOn(content) : undefined
   }
 
@@ -52,7 +62,7 @@ export function createHome({ store, access, messenger, buttons, view, linkTo, on
     return published.is === 'refused' ? { refused: published.error } : { unavailable: 'Slack did not answer' }
   }
 
-  async function gather(viewer: Origin): Promise<HomeContent> {
+  async function gather(viewer: Origin, isNew: boolean): Promise<HomeContent> {
     const isMine = ({ origin }: Outline) => origin.userId === viewer.userId
     const reads = [store.open(), store.ended(most.ended, isMine), store.countEnded(isMine), store.now()] as const
     const [open, ended, endedCount, now] = await Promise.all(reads)
@@ -66,11 +76,17 @@ export function createHome({ store, access, messenger, buttons, view, linkTo, on
     const waitsForMe = waiting.requests.filter(
       (request, index) => rulings[index]?.allowed && !request.approvals.some(({ by }) => by === viewer.userId),
     )
+    const toDecide = new Map(waitsForMe.map((request) => [request.id, request]))
+    const order = await store.orderOnHome(viewer.userId, [...toDecide.keys()].slice(0, most.inPlace), { isNew })
+    const decided = await store.findMany(order.filter((id) => !toDecide.has(id)))
+    const byId = new Map([...toDecide, ...decided.map((request) => [request.id, request] as const)])
+    const inPlace = [...new Set([...order, ...toDecide.keys()])].flatMap((id) => byId.get(id) ?? [])
     const ownWaiting = mine.requests.filter(({ state }) => state === 'waiting')
     const alone = await Promise.all(ownWaiting.map((request) => access.judge(viewer, { to: 'break-glass', request })))
     return {
       approvableAlone: new Set(ownWaiting.filter((_, index) => alone[index]?.allowed).map(({ id }) => id)),
-      waitsForMe: entries(waitsForMe),
+      waitsForMe: entries(inPlace),
+      decided: new Set(decided.map(({ id }) => id)),
       mine: entries([...mine.requests, ...endedBefore]),
       underway: entries(underway.requests),
       unread: { waiting: waiting.unread, mine: mine.unread + endedCount - ended.length, underway: underway.unread },
@@ -111,10 +127,10 @@ export function createHome({ store, access, messenger, buttons, view, linkTo, on
   }
 
   async function refresh({ origin }: Click): Promise<void> {
-    await show(origin, undefined)
+    await open(origin, undefined)
   }
 
-  return { show, outdate: watch.outdate, clicks: { [refreshHome]: refresh }, stop: watch.stop }
+  return { open, show, outdate: watch.outdate, clicks: { [refreshHome]: refresh }, stop: watch.stop }
 }
 
 /** Returns the requests on a page that can still change, those first that the viewer can decide. */

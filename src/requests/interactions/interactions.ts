@@ -151,6 +151,6 @@ export function createInteractions({ features, catalog, access, home, onError, .
     ),
     shortcuts: Object.assign({}, formOpeners.shortcuts, ...features.map(({ shortcuts }) => shortcuts)),
     options: Object.assign({}, ...features.map(({ options }) => options)),
-    home: async (viewer, refused) => void (await home.show(viewer, refused)),
+    home: home.open,
   }
 }

@@ -27,6 +27,7 @@ async function homeOf({
       countEnded: async (fits) => ended.filter(fits).length,
       findMany: async (ids) => read.filter(({ id }) => ids.includes(id)),
       now: async () => requestedAt + 30 * minutes,
+      orderOnHome: async (_, ids) => ids,
     },
     access: { judge: async () => ({ allowed: true, grant: { rule: 'APPROVERS', via: 'S0ONCALL01' } }) },
     messenger: {
@@ -42,7 +43,7 @@ async function homeOf({
       throw error
     },
   })
-  await home.show(origin, undefined)
+  await home.open(origin, undefined)
   const [page] = pages
   if (!page) throw new Error('nothing was shown')
   return page
