@@ -63,10 +63,11 @@ export function homeBlocks({
 }: HomeContent): KnownBlock[] {
   const refresh = button({ text: 'Refresh', actionId: refreshHome, value: 'refresh' })
   const blocks: KnownBlock[] = []
+  const waiting = waitsForMe.filter(({ card }) => !decided.has(card.request.id)).length
   const upTo = unread.waiting > 0 ? 58 : 59
   const atLeast = unread.waiting > 0 ? 'at least ' : ''
   add(blocks, {
-    title: `Needs your approval (${atLeast}${waitsForMe.length - decided.size})`,
+    title: `Needs your approval (${atLeast}${waiting})`,
     entries: waitsForMe.map((entry) => wholeEntry(entry, decided)),
     upTo,
   })

@@ -38,10 +38,10 @@ export function createSendCard({ messenger, render, onUndeliverable }: SendCardP
     const settlement = { status: 'settled', cardTs: place.ts, shownRevision: request.revision } as const
     if (updated.is === 'sent') return sent(settlement)
     if (updated.is === 'refused' && !isPassing(updated.error)) {
-      // A deleted card or a closed channel cannot be repaired. Reports then go to the requester directly.
-      if (goneErrors.has(updated.error)) return { delivered: updated, settlement }
+      // The card was posted, so the request counts. A deleted card or a closed channel cannot be repaired: reports then go to the requester directly.
+      if (goneErrors.has(updated.error)) return sent(settlement)
       if (!lease.isOutdatedTold) await onUndeliverable(request, updated.error, 'outdated')
-      return { delivered: updated, settlement: { ...settlement, owes: 'outdated' } }
+      return sent({ ...settlement, owes: 'outdated' })
     }
     // An update is safe to repeat, also after a lost answer.
     return later({ status: 'queued', retryInMs: updated.is === 'rate-limited' ? updated.retryInMs : retryInMs })

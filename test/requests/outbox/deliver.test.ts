@@ -229,6 +229,8 @@ describe('a card that Slack refuses to update', () => {
     async (error) => {
       const [first, second] = [await refuse(error), await refuse(error, true)]
       for (const { settlements } of [first, second]) expect(settlements).toMatchObject([{ status: 'settled', owes: 'outdated' }])
+      // It was posted, so nobody may discard the request.
+      expect(first.delivered).toEqual({ is: 'sent' })
       expect([first.undeliverable, second.undeliverable]).toEqual([[`outdated: ${error}`], []])
     },
   )
