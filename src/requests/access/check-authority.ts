@@ -9,6 +9,9 @@ import { isSend, stateOfAct } from '../steps.ts'
 /** How long after the last approval a write may be sent. After that, an older state that somebody puts back into Redis has no effect. */
 const approvalHoldsMs = 10 * 60_000
 
+/** How far off the clock of a Redis can be that took over after a failover. The signatures cover the times that are compared. */
+const clockMarginMs = 60_000
+
 interface CheckAuthorityParts {
   signatures: RequestSignatures
   /** The policy's rule for a request as it is now. Undefined if there is none any more. */
@@ -29,7 +32,7 @@ export function createCheckAuthority({ signatures, ruleOf, findSendsAndEnds }: C
   async function checkAuthority(request: Request, now: number, holdsMs = approvalHoldsMs): Promise<AuthorityProblem | undefined> {
     const allowed = whenAllowed(request, now, holdsMs)
     if ('code' in allowed) return allowed
-    const earlier = await findSendsAndEnds(request, request.createdAt)
+    const earlier = await findSendsAndEnds(request, request.createdAt - clockMarginMs)
     return earlier.length > 0 ? pastOf(earlier) : undefined
   }
 
@@ -42,7 +45,7 @@ export function createCheckAuthority({ signatures, ruleOf, findSendsAndEnds }: C
     if (problem) return problem
     const allowed = whenAllowed(request, now, approvalHoldsMs)
     if ('code' in allowed) return allowed
-    const earlier = await findSendsAndEnds(request, request.createdAt)
+    const earlier = await findSendsAndEnds(request, request.createdAt - clockMarginMs)
     const last = earlier.find(({ item }) => item === undefined)
     if (!last || stateOfAct(last.act) !== 'tracking') return { code: 'already-ended' }
     const past = Map.groupBy(earlier, ({ item }) => item)
@@ -111,5 +114,5 @@ function pastOf(earlier: AuditEntry[]): AuthorityProblem {
 
 /** An approval from before the request, or from after its deadline, does not count. */
 function isInTime({ createdAt, ttlMs }: Request, { at }: Pick<Approval, 'at'>): boolean {
-  return at >= createdAt && at <= createdAt + ttlMs
+  return at >= createdAt - clockMarginMs && at <= createdAt + ttlMs + clockMarginMs
 }
