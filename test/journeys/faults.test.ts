@@ -216,7 +216,7 @@ describe('a service that the bot needs is away', () => {
     await new Promise((resolve) => setTimeout(resolve, 3_000))
 
     expect(told).toMatch(
-      /^<@U0ADA00001> :warning: \*The message above is out of date:\* Slack refused its update, so its buttons may be wrong\. “Move /,
+      /^<@U0ADA00001> :warning: \*The request message is out of date:\* Slack refused its update, so its buttons may be wrong\. “Move /,
     )
     expect(world.slack.thread(ops, card.ts).filter(({ text }) => /is out of date/.test(text))).toHaveLength(1)
     expect(world.slack.messages(general).filter(({ text }) => text.includes('msg_too_long'))).toHaveLength(1)

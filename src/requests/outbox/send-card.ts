@@ -8,8 +8,8 @@ import type { SendReportParts } from './send-report.ts'
 /** The wait after Slack has refused to post a card. */
 const refusedRetryMs = 60_000
 
-/** Slack's codes for an update of a card that nobody sees any more. */
-const goneErrors = new Set(['message_not_found', 'channel_not_found', 'is_archived'])
+/** Slack's codes for a card that is gone, or whose channel is. `is_inactive`: the channel is frozen, archived or deleted (docs.slack.dev, "chat.update"). */
+const goneErrors = new Set(['message_not_found', 'channel_not_found', 'is_archived', 'is_inactive'])
 
 interface SendCardParts {
   messenger: Messenger

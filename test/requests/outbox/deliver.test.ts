@@ -218,11 +218,14 @@ describe('a message that may have been sent', () => {
 describe('a card that Slack refuses to update', () => {
   const refuse = (error: string, isOutdatedTold = false) => deliver('card', { updated: { is: 'refused', error }, isOutdatedTold })
 
-  test.each(['message_not_found', 'channel_not_found', 'is_archived'])('is settled without a word if it is gone: %s', async (error) => {
-    const { settlements, undeliverable } = await refuse(error)
-    expect(settlements).toEqual([{ status: 'settled', cardTs: requestFor().cardTs, shownRevision: 1 }])
-    expect(undeliverable).toEqual([])
-  })
+  test.each(['message_not_found', 'channel_not_found', 'is_archived', 'is_inactive'])(
+    'is settled without a word if it is gone: %s',
+    async (error) => {
+      const { settlements, undeliverable } = await refuse(error)
+      expect(settlements).toEqual([{ status: 'settled', cardTs: requestFor().cardTs, shownRevision: 1 }])
+      expect(undeliverable).toEqual([])
+    },
+  )
 
   test.each(['msg_too_long', 'edit_window_closed', 'cant_update_message', 'invalid_blocks', 'not_in_channel', 'a_new_code'])(
     'is told in its thread and to the operators once, and tried again only after the next step: %s',

@@ -84,7 +84,7 @@ function sentenceForRequester(view: ReportView, name: ForRequester): Mrkdwn | un
     case 'resolved':
       return resolvedSentence(view)
     case 'outdated':
-      return mrkdwn`:warning: *The message above is out of date:* Slack refused its update, so its buttons may be wrong. ${quotedTitle(description.title)} is now *${stateWithCount(request, description.underway)}*. ${code(`${request.origin.command} audit ${shortId(request)}`)} shows its steps.`
+      return mrkdwn`:warning: *The request message is out of date:* Slack refused its update, so its buttons may be wrong. ${quotedTitle(description.title)} is now *${stateWithCount(request, description.underway)}*. ${code(`${request.origin.command} audit ${shortId(request)}`)} shows its steps.`
     case 'restarted':
       return request.state === 'tracking'
         ? mrkdwn`:arrows_counterclockwise: *Correction:* it did start. ${quotedTitle(description.title)} is ${description.underway}. The result will appear here.`

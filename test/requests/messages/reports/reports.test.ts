@@ -55,7 +55,7 @@ test('a message that Slack does not update is corrected in its thread', () => {
   const request = requestFor({ state: 'tracking', sentAt: requestedAt })
 
   expect(report(view({ request }), 'outdated')?.text).toBe(
-    '<@U0ADA00001> :warning: *The message above is out of date:* Slack refused its update, so its buttons may be wrong. “Move `203.0.113.10`: `web-1` → `web-2`” is now *moving*. `/infra audit b7e23ec2` shows its steps.',
+    '<@U0ADA00001> :warning: *The request message is out of date:* Slack refused its update, so its buttons may be wrong. “Move `203.0.113.10`: `web-1` → `web-2`” is now *moving*. `/infra audit b7e23ec2` shows its steps.',
   )
 })
 
