@@ -176,7 +176,7 @@ describe('a valid configuration', () => {
   it('ignores unknown variables, and white space around values', () => {
     const config = read({ ...required, INFRA_API_KEY: ' lk_9f2c1b7e4d\n', PATH: '/usr/bin', PORT: ' 8080 ' })
 
-    expect(config.infra.key.reveal()).toBe('lk_9f2c1b7e4d')
+    expect(config.infra.key?.reveal()).toBe('lk_9f2c1b7e4d')
     expect(config.slack.port).toBe(8080)
   })
 
@@ -224,6 +224,9 @@ describe('an invalid configuration', () => {
       SLACK_COMMAND: 'infra',
       INFRA_API_URL: 'http://api.example.com',
       INFRA_API_KEY: 'two words',
+      INFRA_READ_KEY: 'two words more',
+      INFRA_READS_PER_MINUTE: '9',
+      INFRA_WRITES_PER_MINUTE: 'many',
       REDIS_URL: 'redis://:p#w@redis.example.com',
       STATE_KEY: `${newKey},short`,
       HOST: 'localhost',
@@ -373,6 +376,25 @@ alerts: [{name: a, match: {alertname: A}, server: instance, to: standby, channel
       expect(read({ ...withPolicy, ALERTS_PORT: '', ROLE: 'worker' }, policy).warnings).toEqual([])
       expect(read(withPolicy, policy).warnings).toEqual([])
     })
+  })
+
+  it('needs INFRA_API_KEY, except for a web process that has a read-only key and a key for signatures', () => {
+    const { INFRA_API_KEY: _, ...others } = { ...required, INFRA_READ_KEY: 'lk_readonly77', STATE_KEY: newKey, ROLE: 'web' }
+
+    expect(linesFor(others)).toEqual([])
+    expect(read(others).infra).toMatchObject({ key: undefined })
+    for (const name of ['INFRA_READ_KEY', 'STATE_KEY']) {
+      expect(linesFor({ ...others, [name]: '' })).toEqual([
+        'INFRA_API_KEY is missing: it must be a key of the account API, in one word (or set INFRA_READ_KEY and STATE_KEY, if the policy allows no change whose button creates a token)',
+      ])
+    }
+    expect(linesFor({ ...others, ROLE: 'worker' })).toEqual(['INFRA_API_KEY is missing: it must be a key of the account API, in one word'])
+  })
+
+  it('reports one key for both purposes, because its requests would be counted as those of two', () => {
+    expect(withOne('INFRA_READ_KEY', required.INFRA_API_KEY)).toEqual([
+      'INFRA_READ_KEY must be another key than INFRA_API_KEY, because the account counts the requests of each key',
+    ])
   })
 
   it('reports an operations port that equals the public port, along with other errors', () => {
@@ -605,6 +627,7 @@ describe('secrets', () => {
     const values: Record<string, string> = {
       ...required,
       SLACK_APP_TOKEN: 'xapp-1-A0LOCKKEEP-99',
+      INFRA_READ_KEY: 'lk_readonly77',
       STATE_KEY: newKey,
       ALERTS_PORT: '9465',
       ALERTS_TOKEN: alertsToken,
@@ -614,7 +637,16 @@ describe('secrets', () => {
     const config = read({ ...others, [`${name}_FILE`]: '/run/secrets/one' }, () => `${secret}\n`)
 
     const { slack, infra, redis, signingSecrets, alerts } = config
-    const all = [slack.botToken, slack.signingSecret, slack.appToken, infra.key, redis.url, ...signingSecrets, ...(alerts?.tokens ?? [])]
+    const all = [
+      slack.botToken,
+      slack.signingSecret,
+      slack.appToken,
+      infra.key,
+      infra.readKey,
+      redis.url,
+      ...signingSecrets,
+      ...(alerts?.tokens ?? []),
+    ]
     expect(all.map((each) => each?.reveal()).toSorted()).toEqual(secretVariables.map((each) => values[each]).toSorted())
   })
 
@@ -645,6 +677,7 @@ describe('secrets', () => {
       ...required,
       ...alerts,
       SLACK_APP_TOKEN: 'xapp-1-A0LOCKKEEP-99',
+      INFRA_READ_KEY: 'lk_readonly77',
       STATE_KEY: newKey,
       HOME: '/home/node',
     }
@@ -653,7 +686,7 @@ describe('secrets', () => {
 
     expect(env).toEqual({ HOME: '/home/node', INFRA_API_URL: required.INFRA_API_URL, APPROVERS: required.APPROVERS, ALERTS_PORT: '9465' })
     expect(`${inspect(config, { depth: 9 })}${JSON.stringify(config)}`).not.toMatch(
-      /botbotbot|zzz85a5|lk_9f2c|horse|A0LOCKKEEP|a-new-key|a-token-of-alerts/,
+      /botbotbot|zzz85a5|lk_9f2c|lk_readonly|horse|A0LOCKKEEP|a-new-key|a-token-of-alerts/,
     )
   })
 
@@ -695,8 +728,10 @@ describe('.env.example', () => {
       ALLOW_VOLATILE_REDIS: 'false',
       APPROVAL_TTL: '4h',
       OPEN_REQUESTS_PER_PERSON: '10',
-      MOVE_POLL_BUDGET: '60',
-      MOVE_POLL_INTERVAL: '5s',
+      INFRA_READS_PER_MINUTE: '60',
+      INFRA_WRITES_PER_MINUTE: '20',
+      MOVE_POLL_BUDGET: '20',
+      MOVE_POLL_INTERVAL: '3s',
       MOVE_TIMEOUT: '15m',
       ROLE: 'all',
       HOST: '0.0.0.0',

@@ -1,5 +1,13 @@
 import { Pool } from 'undici'
-import { type CallKind, currentSpender, type KeyName, type Spender, type Turns, useTakenTurn } from '../../domain/account/lane.ts'
+import {
+  type CallKind,
+  currentSpender,
+  type KeyName,
+  mayUseReadKey,
+  type Spender,
+  type Turns,
+  useTakenTurn,
+} from '../../domain/account/lane.ts'
 import { AccountLimitError, ApiContractError, ApiError, ApiUnreachableError, isRateLimited } from '../../domain/errors/api-errors.ts'
 import type { Secret } from '../../domain/signing/secret.ts'
 import { defaultHttpTimings, type HttpCall, type HttpCallReport, type HttpTimings } from './call.ts'
@@ -28,9 +36,10 @@ const patienceMs: Record<Spender['lane'], number> = {
 
 export interface HttpOptions {
   baseUrl: URL
-  key: Secret
+  /** Undefined in a process that only reads, which then needs `readKey`. */
+  key: Secret | undefined
   timings?: Partial<HttpTimings>
-  /** A second key, which can only read. It is used for reads that settle no write. */
+  /** A second key, which can only read. It is used for reads that settle no write, and without `key` for all reads. */
   readKey?: Secret | undefined
   /** The allowances of the account. Default: everything may be sent at once. */
   turns?: Turns | undefined
@@ -46,8 +55,8 @@ export function createHttp({ baseUrl, key, readKey, timings, turns, onCall }: Ht
   const times: HttpTimings = { ...defaultHttpTimings, ...timings }
   const pool = openPool(baseUrl, times)
   const exchanges: Record<KeyName, ReturnType<typeof createExchange>> = {
-    key: createExchange({ pool, baseUrl, key }),
-    'read-key': createExchange({ pool, baseUrl, key: readKey ?? key }),
+    key: createExchange({ pool, baseUrl, key, name: 'INFRA_API_KEY' }),
+    'read-key': createExchange({ pool, baseUrl, key: readKey, name: 'INFRA_READ_KEY' }),
   }
 
   async function call<T>(request: HttpCall<T>): Promise<T> {
@@ -78,8 +87,9 @@ export function createHttp({ baseUrl, key, readKey, timings, turns, onCall }: Ht
 
   /** The lists of keys, and all reads before a write or that settle one, use the key that writes. */
   function keyFor(kind: CallKind, operation: string): KeyName {
+    if (!key && kind === 'read') return 'read-key'
     if (!readKey || kind === 'write' || operation.startsWith('apiKeys.')) return 'key'
-    return ['person', 'track', 'background'].includes(currentSpender(operation).lane) ? 'read-key' : 'key'
+    return mayUseReadKey(currentSpender(operation).lane) ? 'read-key' : 'key'
   }
 
   async function takeTurn(operation: string, { kind, keyName, deadline }: Use): Promise<void> {

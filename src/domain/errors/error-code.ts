@@ -5,6 +5,7 @@
 export const errorCodes = [
   // Notices to the operators' channel, which the log has, too.
   'api-key-rejected',
+  'read-key-unsuitable',
   'report-undeliverable',
   'record-not-genuine',
   'signing-key-unknown',
@@ -39,6 +40,7 @@ export const errorCodes = [
   'payload-unreadable',
   'public-port-refused',
   'queue-failed',
+  'reads-share-spent',
   'redis-not-responding',
   'signing-keys-differ',
   'slack-library',

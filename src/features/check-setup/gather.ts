@@ -1,12 +1,14 @@
 import type { AccountApi } from '../../account-api/client.ts'
+import { type KeyVariable, type OwnLastSlices, ownVariableOf, readKeyProblem } from '../../domain/account/api-key.ts'
 import type { Origin } from '../../domain/approval/origin.ts'
-import { ApiError, ApiUnreachableError, isFeatureMissing, isKeyRefused } from '../../domain/errors/api-errors.ts'
+import { AccountLimitError, ApiError, ApiUnreachableError, isFeatureMissing, isKeyRefused } from '../../domain/errors/api-errors.ts'
 import { StoreUnavailableError } from '../../domain/errors/errors.ts'
 import { missingRightOf } from '../../domain/errors/missing-right.ts'
 import { writeRefusalOf } from '../../domain/errors/write-refusal.ts'
 import { approversOf, type PolicyRule } from '../../domain/policy/policy.ts'
 import type { Access } from '../../requests/access/access.ts'
 import type { Store } from '../../requests/store/store.ts'
+import { limitWords } from '../../slack/errors.ts'
 import type { GroupReading } from '../../slack/web-api/setup-probe.ts'
 import type { Setup } from '../feature.ts'
 import { describeBot } from './describe-bot.ts'
@@ -23,12 +25,12 @@ export interface GatherParts {
   access: Pick<Access, 'policy'>
   store: Pick<Store, 'now' | 'workersSeen' | 'sinceLastTickMs' | 'isBusy'>
   accountApi: Pick<AccountApi, 'apiKeys'>
-  ownLastSlice: string
+  ownLastSlices: OwnLastSlices
 }
 
 /** Reads all facts in parallel. Never throws: a fact that cannot be read is `unavailable`. */
-export function createGather({ setup, access, store, accountApi, ownLastSlice }: GatherParts) {
-  const { probe, members, showHome, lastReceived, opsChannel, usesSockets } = setup
+export function createGather({ setup, access, store, accountApi, ownLastSlices }: GatherParts) {
+  const { probe, members, showHome, lastReceived, budget, opsChannel, usesSockets } = setup
   const { rules, alerts: routes = [] } = access.policy
 
   async function channelsFor({ channelId }: Origin): Promise<SetupFacts['channels']> {
@@ -65,7 +67,7 @@ export function createGather({ setup, access, store, accountApi, ownLastSlice }:
   }
 
   return async function gather(viewer: Origin): Promise<SetupFacts> {
-    const [slack, home, lastReceivedMs, channels, notices, groups, redis, api, ofSlackMs, ofRedisMs, workers] = await Promise.all([
+    const [slack, home, lastReceivedMs, channels, notices, groups, redis, api, used, ofSlackMs, ofRedisMs, workers] = await Promise.all([
       readFact(probe.reach),
       readFact(() => showHome(viewer)),
       readFact(lastReceived.read),
@@ -73,7 +75,8 @@ export function createGather({ setup, access, store, accountApi, ownLastSlice }:
       readOpsChannel(),
       groupsOfPolicy(),
       readFact(() => readRedis(setup, store)),
-      readFact(() => readAccountApi(accountApi, ownLastSlice)),
+      readFact(() => readAccountApi(accountApi, ownLastSlices)),
+      readFact(budget.figures),
       readFact(() => probe.clockAheadMs(AbortSignal.timeout(factTimeoutMs))),
       readFact(async () => Date.now() - (await store.now())),
       readFact(readWorkers),
@@ -93,6 +96,7 @@ export function createGather({ setup, access, store, accountApi, ownLastSlice }:
       alerts,
       redis,
       accountApi: api,
+      limits: { perMinute: budget.perMinute, hasReadKey: budget.hasReadKey, used },
       clock,
       workers,
     }
@@ -120,17 +124,27 @@ async function readRedis(
   }
 }
 
-async function readAccountApi({ apiKeys }: GatherParts['accountApi'], ownLastSlice: string): Promise<AccountApiReading> {
+async function readAccountApi({ apiKeys }: GatherParts['accountApi'], own: OwnLastSlices): Promise<AccountApiReading> {
   try {
     // Ends shortly before `readFact` does, so that the reason is known.
     const keys = await apiKeys.list({ signal: AbortSignal.timeout(factTimeoutMs - 100) })
-    const own = keys.find(({ tokenLastSlice }) => tokenLastSlice === ownLastSlice)
-    return { is: 'answers', known: own !== undefined, name: own?.name, readOnly: own?.readOnly }
+    const holding = (variable: KeyVariable) => keys.find((each) => ownVariableOf(each, own) === variable)
+    const key = holding('INFRA_API_KEY')
+    const readKey = { problem: readKeyProblem(keys, own), name: holding('INFRA_READ_KEY')?.name }
+    return {
+      is: 'answers',
+      own: key
+        ? { is: 'listed', name: key.name, readOnly: key.readOnly }
+        : { is: own.INFRA_API_KEY === undefined ? 'not-set' : 'not-listed' },
+      ...(own.INFRA_READ_KEY === undefined ? {} : { readKey }),
+    }
   } catch (error) {
+    if (error instanceof AccountLimitError) return { is: 'limited', why: limitWords(error).why, waitMs: error.waitMs }
     if (error instanceof ApiUnreachableError) return { is: 'unreachable', problem: error.problem }
     if (isFeatureMissing(error)) return { is: 'lacks-feature' }
     if (!(error instanceof ApiError)) throw error
-    return { is: isKeyRefused(error) ? 'rejects' : 'fails', status: error.status }
+    const { status, key } = error
+    return isKeyRefused(error) ? { is: 'rejects', status, key } : { is: 'fails', status }
   }
 }
 

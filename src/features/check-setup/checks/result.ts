@@ -23,6 +23,8 @@ export const subjects = {
   redis: 'Redis',
   api: 'Account API',
   key: 'API key',
+  readKey: 'Read-only key',
+  limits: 'Limits',
   clock: 'Clock',
   workers: 'Workers',
 } as const
