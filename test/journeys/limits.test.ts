@@ -41,7 +41,7 @@ test('when the reads are spent, the doctor and the status page name the limit, a
   await world.ben.command('/infra doctor', { channel: ops })
   const { text } = await untilShown(world.slack, people.ben, /checks? (passed|failed)|No check failed/i)
   expect(text).toMatch(
-    /:grey_question: \*Account API:\* Not checked, because of the limit\. The account allows 10 reads a minute\. Run this command again in \d,
+    /:grey_question: \*Account API:\* Not checked, because of the limit\. The account allows 10 reads a minute\. Run this command again in \d/,
   )
   expect(text).toMatch(
     /\*Limits:\* The account allows 10 reads and 99999 changes a minute\. Last minute: \d+ reads \(.*\d+ for people, 1 in the background\), 0 changes\./,
