@@ -47,6 +47,7 @@ const well: SetupFacts = {
       { kind: 'write', lane: 'change', used: 0, waitMs: 0 },
     ],
   },
+  elasticIps: { all: 5, bgp: 0 },
   clock: { ofSlackMs: -300, ofRedisMs: 12 },
   workers: { seen: 2, lastTickMs: 4_000, overdue: false },
 }
@@ -109,6 +110,18 @@ describe('alerts', () => {
   })
 })
 
+test('BGP addresses are counted', () => {
+  const lineFor = (elasticIps: SetupFacts['elasticIps']) =>
+    report(well.bot, diagnose({ ...well, elasticIps }))
+      .table.text.split('\n')
+      .filter((line) => line.includes('*Elastic IPs:*'))
+
+  expect([{ all: 5, bgp: 1 }, { all: 5, bgp: 2 }, { unavailable: 'no answer' }].flatMap(lineFor)).toEqual([
+    ":white_check_mark: *Elastic IPs:* 1 of 5 is a BGP address. Lockkeeper doesn't move it.",
+    ":white_check_mark: *Elastic IPs:* 2 of 5 are BGP addresses. Lockkeeper doesn't move them.",
+  ])
+})
+
 test('another command than the configured one may be a mistake: messages would name a command that does not exist', () => {
   expect(linesOf({ command: { used: '/infra-staging', configured: '/infra' } })).toMatchInlineSnapshot(`
     "*No check failed*, 1 unknown
@@ -131,7 +144,7 @@ describe('the ten mistakes', () => {
       :white_check_mark: *Redis:* Persistence on, no eviction, supported version.
       :white_check_mark: *Account API:* Reachable.
       :white_check_mark: *API key:* \`lockkeeper\` is accepted and can make changes.
-      :white_check_mark: *Limits:* The account allows 60 reads and 20 changes a minute. Last minute: 18 reads (2 before changes, 16 for people), 0 changes.
+      :white_check_mark: *Limits:* The account allows 60 reads and 20 changes a minute. Last minute: 18 reads (2 for changes, 16 for people), 0 changes.
       :white_check_mark: *Clock:* Same time as Slack and Redis.
       :white_check_mark: *Workers:* 2 running.
       *Can you see this table?* Lists such as \`ip list\` are tables."

@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { policyInFile } from './policy-in-file.ts'
-import { general, ops, people, startWorld, untilCard, untilShown, type World, type WorldOptions } from './world.ts'
+import { general, ops, people, startWorld, untilCard, untilReport, untilShown, type World, type WorldOptions } from './world.ts'
 
 const signing = { STATE_KEY: 'a-state-key-that-has-more-than-32-characters' }
 const policyFor = (changes: string) =>
@@ -72,7 +72,7 @@ test('a web process with the read-only key alone lists, and a worker makes the c
   await world.ada.command(`/infra ip move ${elasticIp.address} ${target.hostname}`, { channel: ops })
   const card = await untilCard(world.slack, /needs approval from/)
   await world.ben.click(card, 'Approve')
-  await untilCard(world.slack, /\*Moving\*/)
+  await untilReport(world.slack, card.ts, /Done/)
 })
 
 test('a web process without the key that writes does not start if a button can create a token', async () => {

@@ -14,8 +14,8 @@ interface PagedRequest extends Pick<HttpCall<unknown>, 'operation' | 'path' | 's
   query?: Record<string, string | undefined>
   /** Stops after this many items. */
   limit?: number | undefined
-  /** Reads the first page only, for readers to whom an incomplete list does no harm. */
-  firstPageOnly?: boolean | undefined
+  /** Reads at most so many pages, for readers to whom an incomplete list does no harm. */
+  pages?: number | undefined
 }
 
 interface Page<Item> extends ListAnswer<Item> {
@@ -35,7 +35,7 @@ interface Page<Item> extends ListAnswer<Item> {
 export async function readPages<Item extends { id: string }>(
   http: Http,
   kind: ResourceKind<Item>,
-  { operation, path, query, signal, limit = Number.POSITIVE_INFINITY, firstPageOnly = false }: PagedRequest,
+  { operation, path, query, signal, limit = Number.POSITIVE_INFINITY, pages = Number.POSITIVE_INFINITY }: PagedRequest,
   reportSkipped: ReportSkipped,
 ): Promise<Item[]> {
   const firstPart = withQuery(path, { ...query, 'page[size]': Math.min(limit, pageSize), 'page[number]': '' })
@@ -51,9 +51,9 @@ export async function readPages<Item extends { id: string }>(
 
   async function readFrom(first: number): Promise<ListLimit | undefined> {
     if (first > listLimits.pages) return 'pages'
-    const width = firstPageOnly ? 1 : pagesAtOnce(first, limit)
-    const pages = await Promise.all(Array.from({ length: width }, (_, index) => readPage(first + index)))
-    const mayHaveMore = pages.every(list.add) && !firstPageOnly
+    const width = Math.min(pagesAtOnce(first, limit), pages - first + 1)
+    const answers = await Promise.all(Array.from({ length: width }, (_, index) => readPage(first + index)))
+    const mayHaveMore = answers.every(list.add) && first + width <= pages
     return mayHaveMore ? readFrom(first + width) : list.exceeded()
   }
 

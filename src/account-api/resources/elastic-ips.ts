@@ -13,6 +13,7 @@ export const ElasticIpResponse = z.object({
   attributes: z.object({
     address: text,
     status: text,
+    mode: text,
     server: z.object({ id: text, hostname: text }).nullish(),
     project: Named.nullish(),
     region: z.object({ name: text, location: Named.nullish() }).nullish(),
@@ -25,6 +26,7 @@ const elasticIp = resourceKind(ElasticIpResponse, ({ id, attributes: wire }): El
     id,
     address: wire.address || id,
     status: wire.status || statusNotShown,
+    ...(wire.mode ? { mode: wire.mode } : {}),
     server: wire.server?.id ? { id: wire.server.id, hostname: wire.server.hostname || undefined } : undefined,
     project: toProject(wire.project),
     site: wire.region?.location ? toNamed(wire.region.location) : undefined,
@@ -37,8 +39,8 @@ interface ElasticIpFilter extends CallOptions {
   serverId?: string | undefined
   /** One of an open set of values. `moving` selects the moves in progress. */
   status?: string | undefined
-  /** Reads the first page only: at most 100 Elastic IPs, with one request. */
-  firstPageOnly?: boolean | undefined
+  /** Reads at most so many pages of 100 Elastic IPs. Default: the whole list. */
+  pages?: number | undefined
 }
 
 /** Who else gets what was read: every complete list, and every Elastic IP that was read by itself. */
@@ -58,11 +60,11 @@ export function elasticIpsResource(
      * Leaves out Elastic IPs without an id, which are still being provisioned.
      * Throws ApiError (403 FEATURE_NOT_ENABLED: the team lacks the feature flag `elastic_ips`), ApiContractError and ApiUnreachableError.
      */
-    async list({ projectId, serverId, status, firstPageOnly, signal }: ElasticIpFilter = {}): Promise<ElasticIp[]> {
+    async list({ projectId, serverId, status, pages, signal }: ElasticIpFilter = {}): Promise<ElasticIp[]> {
       const query = { 'filter[project]': projectId, 'filter[server]': serverId, 'filter[status]': status }
-      const request = { operation: 'elasticIps.list', path: '/elastic_ips', query, firstPageOnly, signal }
+      const request = { operation: 'elasticIps.list', path: '/elastic_ips', query, pages, signal }
       const found = await readPages(http, elasticIp, request, reportSkipped)
-      if (!firstPageOnly && Object.values(query).every((filter) => filter === undefined)) onComplete(found)
+      if (pages === undefined && Object.values(query).every((filter) => filter === undefined)) onComplete(found)
       return found
     },
 
@@ -88,8 +90,8 @@ export function elasticIpsResource(
      * when a later read shows status `active` *and* the target.
      *
      * Throws ApiError: 404 for an unknown Elastic IP; 422 with the code `ELASTIC_IP_NOT_ACTIVE`, `SERVER_NOT_IN_PROJECT`,
-     * `SITE_NOT_SUPPORTED`, `SERVER_NETWORK_INCOMPATIBLE` or `SITE_MISMATCH`. Also throws ApiContractError, ApiUnreachableError, and
-     * UserError for an impossible id.
+     * `SITE_NOT_SUPPORTED`, `SERVER_NETWORK_INCOMPATIBLE`, `SITE_MISMATCH` or `BGP_ELASTIC_IP_NOT_UPDATABLE`. Also throws ApiContractError,
+     * ApiUnreachableError, and UserError for an impossible id.
      */
     async move(id: string, serverId: string, { signal, onAnswer }: WriteOptions = {}): Promise<ElasticIp> {
       return http.call({

@@ -6,6 +6,7 @@ export const errorCodes = [
   // Notices to the operators' channel, which the log has, too.
   'api-key-rejected',
   'read-key-unsuitable',
+  'no-worker',
   'report-undeliverable',
   'record-not-genuine',
   'signing-key-unknown',

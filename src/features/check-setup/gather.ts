@@ -1,5 +1,8 @@
 import type { AccountApi } from '../../account-api/client.ts'
+import type { Inventory } from '../../account-api/inventory.ts'
+import { asFarAsRead } from '../../account-api/lists/cut-list.ts'
 import { type KeyVariable, type OwnLastSlices, ownVariableOf, readKeyProblem } from '../../domain/account/api-key.ts'
+import { isBgp } from '../../domain/account/elastic-ip.ts'
 import type { Origin } from '../../domain/approval/origin.ts'
 import { AccountLimitError, ApiError, ApiUnreachableError, isFeatureMissing, isKeyRefused } from '../../domain/errors/api-errors.ts'
 import { StoreUnavailableError } from '../../domain/errors/errors.ts'
@@ -25,11 +28,12 @@ export interface GatherParts {
   access: Pick<Access, 'policy'>
   store: Pick<Store, 'now' | 'workersSeen' | 'sinceLastTickMs' | 'isBusy'>
   accountApi: Pick<AccountApi, 'apiKeys'>
+  inventory: Pick<Inventory, 'elasticIps'>
   ownLastSlices: OwnLastSlices
 }
 
 /** Reads all facts in parallel. Never throws: a fact that cannot be read is `unavailable`. */
-export function createGather({ setup, access, store, accountApi, ownLastSlices }: GatherParts) {
+export function createGather({ setup, access, store, accountApi, inventory, ownLastSlices }: GatherParts) {
   const { probe, members, showHome, lastReceived, budget, opsChannel, usesSockets } = setup
   const { rules, alerts: routes = [] } = access.policy
 
@@ -57,6 +61,11 @@ export function createGather({ setup, access, store, accountApi, ownLastSlices }
     return { is: 'unreadable', why: (await probe.whyUnreadable(id)) ?? 'the last read failed' }
   }
 
+  async function countElasticIps(): Promise<{ all: number; bgp: number }> {
+    const { items } = await asFarAsRead(inventory.elasticIps())
+    return { all: items.length, bgp: items.filter(isBgp).length }
+  }
+
   async function readWorkers(): Promise<Exclude<SetupFacts['workers'], Unavailable>> {
     const [seen, lastTickMs, overdue] = await Promise.all([
       store.workersSeen(workerSeenMs),
@@ -67,20 +76,22 @@ export function createGather({ setup, access, store, accountApi, ownLastSlices }
   }
 
   return async function gather(viewer: Origin): Promise<SetupFacts> {
-    const [slack, home, lastReceivedMs, channels, notices, groups, redis, api, used, ofSlackMs, ofRedisMs, workers] = await Promise.all([
-      readFact(probe.reach),
-      readFact(() => showHome(viewer)),
-      readFact(lastReceived.read),
-      channelsFor(viewer),
-      readOpsChannel(),
-      groupsOfPolicy(),
-      readFact(() => readRedis(setup, store)),
-      readFact(() => readAccountApi(accountApi, ownLastSlices)),
-      readFact(budget.figures),
-      readFact(() => probe.clockAheadMs(AbortSignal.timeout(factTimeoutMs))),
-      readFact(async () => Date.now() - (await store.now())),
-      readFact(readWorkers),
-    ])
+    const [slack, home, lastReceivedMs, channels, notices, groups, redis, api, used, elasticIps, ofSlackMs, ofRedisMs, workers] =
+      await Promise.all([
+        readFact(probe.reach),
+        readFact(() => showHome(viewer)),
+        readFact(lastReceived.read),
+        channelsFor(viewer),
+        readOpsChannel(),
+        groupsOfPolicy(),
+        readFact(() => readRedis(setup, store)),
+        readFact(() => readAccountApi(accountApi, ownLastSlices)),
+        readFact(budget.figures),
+        readFact(countElasticIps),
+        readFact(() => probe.clockAheadMs(AbortSignal.timeout(factTimeoutMs))),
+        readFact(async () => Date.now() - (await store.now())),
+        readFact(readWorkers),
+      ])
     const clock = { ofSlackMs, ofRedisMs }
     const alerts = { isOn: setup.running.alerts !== undefined, routes: routes.map(({ name, channelId }) => ({ name, channelId })) }
     return {
@@ -97,6 +108,7 @@ export function createGather({ setup, access, store, accountApi, ownLastSlices }
       redis,
       accountApi: api,
       limits: { perMinute: budget.perMinute, hasReadKey: budget.hasReadKey, used },
+      elasticIps,
       clock,
       workers,
     }

@@ -87,5 +87,5 @@ export function refusedKey({ status, operation, key }: ApiError): Mrkdwn {
     return mrkdwn`:warning: The account API rejects ${code(key)} (${status}, ${operation}). Lists and forms fail, and nothing is tracked, until it is valid again. Approved changes are still sent.`
   if (status === 403)
     return mrkdwn`:warning: The account API doesn't let Lockkeeper's API key do this (${status}, ${operation}). The key may be read-only, or limited to other addresses. Requests that need it fail until ${code('INFRA_API_KEY')} has the right. Everything else works.`
-  return mrkdwn`:warning: The account API rejects Lockkeeper's API key (${status}, ${operation}). Nothing can be sent or tracked until ${code('INFRA_API_KEY')} is valid again. Lockkeeper then resumes tracking accepted moves. Requests that are approved but not sent within 10 minutes must be requested again.`
+  return mrkdwn`:warning: The account API rejects Lockkeeper's API key (${status}, ${operation}). Nothing can be sent or tracked until ${code('INFRA_API_KEY')} is valid again. Lockkeeper then resumes tracking accepted moves. Requests that are approved but not sent within 30 minutes must be requested again.`
 }

@@ -6,6 +6,11 @@ import { type CheckResult, ok, subjects, unavailable, unknown, wrong } from './r
 
 type Answer = Extract<AccountApiReading, { is: 'answers' }>
 
+/** Counts BGP addresses. Left out where there are none, or where the list cannot be read: the check of the account API says why. */
+export function elasticIps({ elasticIps: count }: SetupFacts): CheckResult[] {
+  return isUnavailable(count) || count.bgp === 0 ? [] : [ok(subjects.elasticIps, say.elasticIps(count))]
+}
+
 export function accountApi({ accountApi: reading, redis }: SetupFacts): CheckResult[] {
   const { api, key } = subjects
   if (isUnavailable(reading)) return [unknown(api, unavailable(reading.unavailable))]
