@@ -65,8 +65,9 @@ function createShareFinding({ prompt, keys }: Foundation['redis'], keyName: KeyN
     const stored = await guardStore(() => prompt.get(names.finding))
     if (stored !== null) last = StoredFinding.parse(JSON.parse(stored))
     else if ((await claim(prompt, names.claim, { token: randomUUID(), lastsMs: probingMs })) === undefined) {
-      last = await probe(last)
-      await guardStore(() => prompt.set(names.finding, JSON.stringify(last), 'PX', findingMs))
+      const { againMs = findingMs, ...found } = await probe(last)
+      last = found
+      await guardStore(() => prompt.set(names.finding, JSON.stringify(found), 'PX', Math.max(1_000, Math.min(againMs, findingMs))))
     }
     return last
   }

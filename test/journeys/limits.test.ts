@@ -48,6 +48,6 @@ test('when the reads are spent, the doctor and the status page name the limit, a
   )
   expect(await accountCheck(world.bots[0])).toEqual({
     ok: true,
-    note: expect.stringMatching(/^The account's limit of 10 reads a minute is reached, until /),
+    note: expect.stringMatching(/^Not checked, because of the account's limit of 10 reads a minute\. A read is free at /),
   })
 })

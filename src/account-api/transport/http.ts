@@ -67,17 +67,22 @@ export function createHttp({ baseUrl, key, readKey, timings, turns, onCall }: Ht
     const tries = kind === 'read' ? maxReadTries : 1
     const deadline = startDeadline(kind === 'read' ? times.readMs : times.writeMs, signal)
     const use = { kind, keyName: keyFor(kind, operation), deadline } satisfies Use
+    let failure: unknown
     try {
       for (let attempt = 1; ; attempt++) {
-        await takeTurn(operation, use)
+        // What happened to an attempt says more than that the next one has to wait.
+        await takeTurn(operation, use).catch((error: unknown) => {
+          throw failure ?? error
+        })
         try {
           return await attemptOnce(request, attempt, use)
         } catch (error) {
           const limited = await pauseAfter(error, use)
+          failure = limited ?? error
           // The next turn waits for the end of the pause, if that is soon enough.
           if (limited && turns && attempt < tries) continue
           const delayMs = attempt < tries ? retryDelayMs(error, attempt, times) : undefined
-          if (delayMs === undefined || !(await deadline.wait(delayMs))) throw limited ?? error
+          if (delayMs === undefined || !(await deadline.wait(delayMs))) throw failure
         }
       }
     } finally {

@@ -27,6 +27,8 @@ interface Probes {
 export interface Finding {
   problem?: string | undefined
   note?: string | undefined
+  /** When to probe again, in ms, if that is sooner than usual. */
+  againMs?: number | undefined
 }
 
 /** Slack is probed at most this often, however often the page is read. */
@@ -103,9 +105,10 @@ function redisWords(problem: string | undefined): string {
 /** A limit is no outage. If Lockkeeper did not send the probe, what was found before still holds. */
 function accountFinding(error: unknown, before: Finding): Finding {
   if (!(error instanceof AccountLimitError)) return { problem: apiProblem(error) }
-  if (!error.answered && before.problem !== undefined) return before
-  const until = new Date(Date.now() + error.waitMs).toISOString()
-  return { note: `The account's limit of ${error.perMinute ?? 'some'} reads a minute is reached, until ${until}` }
+  const { answered, perMinute, waitMs: againMs } = error
+  if (!answered && before.problem !== undefined) return { ...before, againMs }
+  const at = new Date(Date.now() + againMs).toISOString()
+  return { note: `Not checked, because of the account's limit of ${perMinute} reads a minute. A read is free at ${at}`, againMs }
 }
 
 function apiProblem(error: unknown): string {
