@@ -52,11 +52,14 @@ describe('a valid configuration', () => {
         "environment": undefined,
         "infra": {
           "key": "[redacted]",
+          "readKey": undefined,
+          "readsPerMinute": 60,
           "url": "https://api.example.com/v1",
+          "writesPerMinute": 20,
         },
         "logLevel": "info",
-        "movePollBudget": 60,
-        "movePollIntervalMs": 5000,
+        "movePollBudget": 20,
+        "movePollIntervalMs": 3000,
         "moveTimeoutMs": 900000,
         "openRequestsPerPerson": 10,
         "opsChannel": undefined,
@@ -207,10 +210,10 @@ describe('an invalid configuration', () => {
       [
         "SLACK_BOT_TOKEN is missing: it must be the bot's token, which begins with xoxb-",
         "INFRA_API_URL is missing: it must be the base address of the account API: https, or http on this machine only, without user, password or query",
-        "INFRA_API_KEY is missing: it must be a key of the account API, in one word",
         "REDIS_URL is missing: it must be redis:// or rediss:// with a host; special characters of a password are percent-encoded",
         "APPROVERS is missing: it must be the people who may approve, as user ids (U…, W…) and user group ids (S…), separated by commas (or set POLICY_FILE)",
         "SLACK_SIGNING_SECRET is missing: it verifies requests from Slack (or set SLACK_APP_TOKEN to use Socket Mode)",
+        "INFRA_API_KEY is missing: it must be a key of the account API, in one word",
       ]
     `)
   })
@@ -266,6 +269,9 @@ describe('an invalid configuration', () => {
         "SLACK_API_URL must be the base address of Slack's Web API: https, or http on this machine only, without user, password or query",
         "INFRA_API_URL must be the base address of the account API: https, or http on this machine only, without user, password or query",
         "INFRA_API_KEY must be a key of the account API, in one word",
+        "INFRA_READ_KEY must be a read-only key of the account API, in one word",
+        "INFRA_READS_PER_MINUTE must be how many reads a minute the account allows one key, from 10 to 999999, not "9"",
+        "INFRA_WRITES_PER_MINUTE must be how many writes a minute the account allows one key, from 5 to 999999, not "many"",
         "REDIS_URL must be redis:// or rediss:// with a host; special characters of a password are percent-encoded",
         "STATE_KEY must be a key of at least 32 characters without spaces, or several, separated by commas",
         "HOST must be an IP address of this machine, such as 127.0.0.1, or 0.0.0.0 for all of them, not "localhost"",
@@ -283,7 +289,7 @@ describe('an invalid configuration', () => {
         "APPROVAL_TTL must be a duration such as 500ms, 5s, 15m or 4h, at most 24d, not "1 hour"",
         "OPEN_REQUESTS_PER_PERSON must be how many undecided requests a person may have, from 1 to 9999, not "0"",
         "MOVE_POLL_INTERVAL must be a duration such as 500ms, 5s, 15m or 4h, at most 24d, not "0s"",
-        "MOVE_POLL_BUDGET must be requests a minute, from 0 to 99999, not "-1"",
+        "MOVE_POLL_BUDGET must be reads a minute, from 1 to 99999, not "-1"",
         "MOVE_TIMEOUT must be a duration such as 500ms, 5s, 15m or 4h, at most 24d, not "99d"",
         "OPS_CHANNEL must be a channel id (C…, G…), not "ops"",
         "ENVIRONMENT must be a short name such as production: up to 30 letters, digits, spaces, dots, dashes, not "production\\u0007"",
