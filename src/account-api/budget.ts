@@ -70,7 +70,8 @@ export function createAccountBudget(parts: AccountBudgetParts) {
       return wait
     } catch (error) {
       if (kind === 'write' || !(error instanceof StoreUnavailableError)) throw error
-      return withoutRedis.take()
+      if (withoutRedis.take()) return 0
+      throw error
     }
   }
 
@@ -169,15 +170,15 @@ function createReadsWithoutRedis({ window, most }: { window: number; most: numbe
   let since: number | undefined
   let sent: number[] = []
 
-  function take(): number {
+  /** Whether a read may be sent. */
+  function take(): boolean {
     const now = performance.now()
     since ??= now
-    if (now - since < window) return since + window - now
+    if (now - since < window) return false
     sent = sent.filter((at) => now - at < window)
-    const [oldest = now] = sent
-    if (sent.length >= most) return Math.max(1, oldest + window - now)
+    if (sent.length >= most) return false
     sent.push(now)
-    return 0
+    return true
   }
 
   /** The ages of the reads that no process has counted yet, in ms. */

@@ -48,7 +48,7 @@ export const AuditNote = z.looseObject({
   answer: ApiAnswer.optional(),
   /** The id of the resource that a write created. */
   resourceId: z.string().optional(),
-  /** Unchanged text: the refused command or button, or a note that could not be parsed. */
+  /** The refused command or button, or the unchanged text of a note that could not be parsed. */
   text: z.string().optional(),
   /** The SHA-256 of the request. */
   payload: z.string().optional(),

@@ -16,6 +16,8 @@ export function createKeys(prefix: string) {
     lastChange: (resource: string) => `${tag}:last-change:${resource}`,
     /** A set: the requests of a person that wait for an approval. It may hold others, which the person's next request removes. */
     undecided: (userId: string) => `${tag}:undecided:${userId}`,
+    /** A sorted set: the requests that a person made in the last minutes, whatever became of them, by time. */
+    requested: (userId: string) => `${tag}:requested:${userId}`,
     /** Sorted sets of request ids: `open` by the time of the last step, `ended` by the time of the end, `due` by the time to reconcile. */
     open: `${tag}:open`,
     ended: `${tag}:ended`,

@@ -5,6 +5,7 @@ import { type Effort, full, quick } from './effort.ts'
 import { benchEvacuation } from './evacuation.ts'
 import { benchFewMoves } from './few-moves.ts'
 import { benchFollow } from './follow.ts'
+import { benchHome } from './home.ts'
 import { describeMachine } from './machine.ts'
 import { benchRequests } from './requests.ts'
 import { benchRoundTrips } from './round-trips.ts'
@@ -15,6 +16,7 @@ import { benchTypedClient } from './typed-client.ts'
 const benchmarks: Record<string, { title: string; run: (effort: Effort, print: (table: string) => void) => Promise<void> }> = {
   acknowledge: { title: 'Acknowledging a command', run: async (effort, print) => print(await benchAcknowledge(effort)) },
   deciding: { title: 'Deciding', run: async (effort, print) => print(await benchDeciding(effort)) },
+  home: { title: 'Opening the Home tab', run: async (effort, print) => print(await benchHome(effort)) },
   'typed-client': { title: 'Reading with the typed client', run: async (effort, print) => print(await benchTypedClient(effort)) },
   'start-up': { title: 'Starting', run: async (effort, print) => print(await benchStartUp(effort)) },
   requests: { title: 'Requests to the account API', run: async (_, print) => print(await benchRequests()) },

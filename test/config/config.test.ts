@@ -123,6 +123,7 @@ describe('a valid configuration', () => {
           "host": "0.0.0.0",
           "port": 3000,
           "signingSecret": "[redacted]",
+          "trustedProxies": [],
         },
         "tracesEndpoint": undefined,
         "unusedVariables": [],
@@ -139,6 +140,7 @@ describe('a valid configuration', () => {
       STATE_KEY: `${oldKey}, ${newKey},${oldKey}`,
       HOST: '::1',
       PORT: '0',
+      TRUSTED_PROXIES: '10.0.0.5, 192.168.0.0/16,2001:db8::/32',
       OPS_HOST: '10.0.0.5',
       OPS_PORT: '0',
       ROLE: 'worker',
@@ -158,7 +160,12 @@ describe('a valid configuration', () => {
     })
 
     expect(config).toMatchObject({
-      slack: { apiUrl: new URL('http://127.0.0.1:4010/api/'), host: '::1', port: 0 },
+      slack: {
+        apiUrl: new URL('http://127.0.0.1:4010/api/'),
+        host: '::1',
+        port: 0,
+        trustedProxies: ['10.0.0.5', '192.168.0.0/16', '2001:db8::/32'],
+      },
       redis: { prefix: 'lockkeeper-2', allowVolatile: true },
       opsHost: '10.0.0.5',
       opsPort: 0,
@@ -234,6 +241,7 @@ describe('an invalid configuration', () => {
       STATE_KEY: `${newKey},short`,
       HOST: 'localhost',
       PORT: 'http',
+      TRUSTED_PROXIES: 'proxy.example.com,10.0.0.5,10.0.0.0/33,0.0.0.0/0,10.0.0.0/8/8,fe80::1%eth0',
       OPS_HOST: '10.0.0',
       OPS_PORT: '70000',
       ALERTS_HOST: 'alerts.example.com',
@@ -276,6 +284,7 @@ describe('an invalid configuration', () => {
         "STATE_KEY must be a key of at least 32 characters without spaces, or several, separated by commas",
         "HOST must be an IP address of this machine, such as 127.0.0.1, or 0.0.0.0 for all of them, not "localhost"",
         "PORT must be a port from 0 (any free one) to 65535, not "http"",
+        "TRUSTED_PROXIES must be IP addresses of proxies, or ranges such as 10.0.0.0/8, separated by commas, not "proxy.example.com", "10.0.0.0/33", "0.0.0.0/0", "10.0.0.0/8/8", "fe80::1%eth0"",
         "OPS_HOST must be an IP address of this machine, such as 127.0.0.1, or 0.0.0.0 for all of them, not "10.0.0"",
         "OPS_PORT must be a port from 0 (any free one) to 65535, not "70000"",
         "ALERTS_HOST must be an IP address of this machine, such as 127.0.0.1, or 0.0.0.0 for all of them, not "alerts.example.com"",

@@ -385,7 +385,7 @@ describe('a step', () => {
       { ...move, act: 'refused', by: dov, attempted: 'track', causes: [notAnApprover] },
       { ...move, act: 'refused', by: ben, attempted: 'request-reject-form', causes: [{ code: 'changed-record' }] },
       { act: 'refused', by: ben },
-      { act: 'refused', by: dov, text: 'command hlep', attempted: 'read', causes: [isGuest] },
+      { act: 'refused', by: dov, text: 'command unknown', attempted: 'read', causes: [isGuest] },
       { act: 'refused', by: dov, text: 'click of-another-version', attempted: 'read', causes: [isGuest] },
       { ...move, act: 'refused', by: ada, attempted: 'break-glass', causes: [notAnApprover] },
     )
@@ -399,7 +399,7 @@ describe('a step', () => {
       Refused: <@U0DOV00001> tried to stop or restart the tracking of this request, <!date^1795176006^{time} {date_short_pretty}|2026-11-20 12:00 UTC>: You aren't an approver of this request. <!subteam^S0ONCALL01> can approve or reject it.
       Refused: <@U0BEN00001> tried an unknown action on this request, <!date^1795176007^{time} {date_short_pretty}|2026-11-20 12:00 UTC>: request-reject-form: The record of this request no longer matches what was requested. Nothing was done. The people who run Lockkeeper were notified. Run the command again.
       Refused: <@U0BEN00001> tried an unknown action, <!date^1795176008^{time} {date_short_pretty}|2026-11-20 12:00 UTC>
-      Refused: <@U0DOV00001> tried to run \`hlep\`, <!date^1795176009^{time} {date_short_pretty}|2026-11-20 12:00 UTC>: Guests can't use Lockkeeper. Ask a teammate who is a full member of this workspace to do it for you.
+      Refused: <@U0DOV00001> tried to run an unknown command, <!date^1795176009^{time} {date_short_pretty}|2026-11-20 12:00 UTC>: Guests can't use Lockkeeper. Ask a teammate who is a full member of this workspace to do it for you.
       Refused: <@U0DOV00001> tried to use Lockkeeper (\`click of-another-version\`), <!date^1795176010^{time} {date_short_pretty}|2026-11-20 12:00 UTC>: Guests can't use Lockkeeper. Ask a teammate who is a full member of this workspace to do it for you.
       Refused: <@U0ADA00001> tried to give an emergency approval of this request, <!date^1795176011^{time} {date_short_pretty}|2026-11-20 12:00 UTC>: You aren't an approver of this request. <!subteam^S0ONCALL01> can approve or reject it."
     `)

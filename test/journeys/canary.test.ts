@@ -12,6 +12,7 @@ import type { Message, Slack } from '../sandbox/slack/slack.ts'
 import { startSlack } from '../sandbox/slack/start-slack.ts'
 import { systemEnvironment } from '../sandbox/system-environment.ts'
 import { startTraceCollector, type TraceCollector } from '../sandbox/trace-collector.ts'
+import { dumpRedis } from './dump-redis.ts'
 import { ops, people, untilReport, untilShown } from './world.ts'
 
 const main = botProgram('quick-main')
@@ -240,7 +241,7 @@ async function collectSinks(): Promise<Record<string, string>> {
   return {
     log: written.join(''),
     monitor: redisCommands.join('\n'),
-    keys: await dumpRedis(),
+    keys: await dumpRedis(redis.url),
     'append-only file': readdirSync(folder)
       .map((file) => readFileSync(join(folder, file), 'latin1'))
       .join('\n'),
@@ -250,28 +251,4 @@ async function collectSinks(): Promise<Record<string, string>> {
     'texts of notifications': JSON.stringify(slack.ephemerals(people.ada).map(({ text }) => text)),
     "operators' pages": answers.join('\n'),
   }
-}
-
-/** Returns every key of Redis with its whole value, including jobs and their logs. */
-async function dumpRedis(): Promise<string> {
-  const client = new Redis(redis.url)
-  const parts: string[] = []
-  for (const key of await client.keys('*')) {
-    const type = await client.type(key)
-    const value =
-      type === 'hash'
-        ? await client.hgetall(key)
-        : type === 'zset'
-          ? await client.zrange(key, '0', '-1')
-          : type === 'set'
-            ? await client.smembers(key)
-            : type === 'list'
-              ? await client.lrange(key, 0, -1)
-              : type === 'stream'
-                ? await client.xrange(key, '-', '+')
-                : await client.get(key)
-    parts.push(key, JSON.stringify(value))
-  }
-  client.disconnect()
-  return parts.join('\n')
 }

@@ -2,8 +2,10 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { createAccountApi } from '../../src/account-api/client.ts'
 import { Secret } from '../../src/domain/signing/secret.ts'
 import { neededScopes } from '../../src/features/check-setup/checks/slack.ts'
+import { projectId } from '../sandbox/account-api/data/places.ts'
 import { startAccountApi } from '../sandbox/account-api/start-account-api.ts'
 import { startRedis } from '../sandbox/redis/start-redis.ts'
+import { policyInFile } from './policy-in-file.ts'
 import { general, ops, people, type Slack, startWorld, untilShown } from './world.ts'
 
 /** Returns the doctor's answer to Ben, as a message that he can click. The time that Slack took is replaced by a constant. */
@@ -70,6 +72,24 @@ describe('the doctor', () => {
     await untilShown(world.slack, people.ben, /Pickers work/)
 
     await expect.poll(async () => (await runDoctor(world)).text).toMatch(/\*Buttons:\* Last worked.*\n.*\*Pickers:\* Last worked/)
+  })
+
+  test('warns of ids in the policy that nothing on the account shows, and reads only as many lists as it takes', async () => {
+    const storefront = projectId('storefront')
+    const policy = (projects: string) =>
+      policyInFile(`rules: [{ name: a, channels: [${ops}], projects: ${projects}, approve: [S0ONCALL01] }]`)
+    const shown = await startWorld({ env: { POLICY_FILE: policy(`[${storefront}]`) } })
+    expect((await runDoctor(shown)).text).not.toContain('*Policy:*')
+    expect(shown.accountApi.journal.map(({ path }) => path)).not.toEqual(
+      expect.arrayContaining([expect.stringMatching(/^.(servers|virtual_machines)/)]),
+    )
+
+    const { text } = await runDoctor(await startWorld({ env: { POLICY_FILE: policy(`[${storefront}, ${storefront}x]`) } }))
+    expect(text.split('\n').filter((line) => line.includes('*Policy:*'))).toMatchInlineSnapshot(`
+      [
+        ":grey_question: *Policy:* No server, Elastic IP or virtual machine shows \`proj_pZ7pVr9w3SA3Lx\`. Check the spelling in \`POLICY_FILE\`. A rule for a project that doesn't exist never applies.",
+      ]
+    `)
   })
 
   test('works over Socket Mode', async () => {

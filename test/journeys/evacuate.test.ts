@@ -52,7 +52,7 @@ describe('an evacuation', () => {
   })
 
   test('is followed by lists as single moves are, and not address by address', async () => {
-    const env = { MOVE_POLL_INTERVAL: '500ms', MOVE_POLL_BUDGET: '0' }
+    const env = { MOVE_POLL_INTERVAL: '500ms', MOVE_POLL_BUDGET: '600' }
     const own = addresses(20)
     const world = await worldWith(own, { env, account: { moveTakes: { min: 600_000, max: 600_000 } } })
     const { journal } = world.accountApi
@@ -178,7 +178,7 @@ describe('an evacuation', () => {
 
   test('sends nothing more once its tracking is stopped, and the rest when it is tracked again', async () => {
     const own = addresses(12)
-    const world = await worldWith(own)
+    const world = await worldWith(own, { env: { MOVE_POLL_INTERVAL: '500ms' } })
     const { journal, faults } = world.accountApi
     const card = await requestEvacuation(world)
     faults.add({ method: 'PATCH', kind: 'delay', delayMs: 700, times: 12 })

@@ -4,12 +4,12 @@ import type { Request } from '../../src/domain/request/request.ts'
 import { ops } from '../journeys/world.ts'
 import type { Answer, ModelRequest } from './request-model.ts'
 import type { Session } from './session.ts'
-import { ids, type Name, nameOf, names } from './staff.ts'
+import { ids, type Members, nameOf, names } from './staff.ts'
 
 /** What the model keeps. */
 export interface Model {
   requests: ModelRequest[]
-  members: { oncall: Name[]; security: Name[] }
+  members: Members
   /** How often each person was refused, for missing rights or a forged button. */
   refusals: Record<string, number>
   /** How many of these at a replica without Redis, which may not have been able to note them. */

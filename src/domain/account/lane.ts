@@ -49,7 +49,7 @@ export interface Turns {
   perMinute: Record<CallKind, number>
   /**
    * Takes one call out of an allowance. Returns 0 if it may be sent now, or else the time until one may be free.
-   * Throws StoreUnavailableError for a write that cannot be counted.
+   * Throws StoreUnavailableError for a call that cannot be counted. Then no write is sent, and few reads.
    */
   take(kind: CallKind, by: Spender, key: KeyName): Promise<number>
   /** Lets no call of this kind go out for this long, in no process, after the account API has refused one. */

@@ -32,6 +32,8 @@ export interface SetupFacts {
   accountApi: AccountApiReading | Unavailable
   /** What the account allows one key in a minute, and what was used in the last one. */
   limits: { perMinute: AccountBudget['perMinute']; hasReadKey: boolean; used: BudgetFigure[] | Unavailable }
+  /** The ids of projects and the servers in the policy that nothing on the account shows. */
+  idsUnseen: string[] | Unavailable
   elasticIps: { all: number; bgp: number } | Unavailable
   /** How far this machine's clock is ahead, in milliseconds. */
   clock: { ofSlackMs: number | undefined | Unavailable; ofRedisMs: number | Unavailable }

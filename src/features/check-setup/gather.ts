@@ -28,8 +28,15 @@ export interface GatherParts {
   access: Pick<Access, 'policy'>
   store: Pick<Store, 'now' | 'workersSeen' | 'sinceLastTickMs' | 'isBusy'>
   accountApi: Pick<AccountApi, 'apiKeys'>
-  inventory: Pick<Inventory, 'elasticIps'>
+  inventory: Pick<Inventory, 'servers' | 'elasticIps' | 'virtualMachines'>
   ownLastSlices: OwnLastSlices
+}
+
+/** What servers, Elastic IPs and virtual machines have in common. */
+interface Shown {
+  id: string
+  hostname?: string | undefined
+  project: { id: string } | undefined
 }
 
 /** Reads all facts in parallel. Never throws: a fact that cannot be read is `unavailable`. */
@@ -61,6 +68,23 @@ export function createGather({ setup, access, store, accountApi, inventory, ownL
     return { is: 'unreadable', why: (await probe.whyUnreadable(id)) ?? 'the last read failed' }
   }
 
+  /**
+   * Returns the ids of projects and the targets of alerts that nothing shows. The list of
+   * Elastic IPs is read anyway, and the next one only if an id is left.
+   */
+  async function idsUnseen(): Promise<string[]> {
+    const targets = routes.flatMap(({ to }) => (typeof to === 'string' ? [to] : [...to.values()]))
+    let unseen = [...new Set([...rules.flatMap((rule) => rule.projects?.ids ?? []), ...targets])]
+    for (const list of [inventory.elasticIps, inventory.servers, inventory.virtualMachines]) {
+      if (unseen.length === 0) break
+      const { items, cut } = await asFarAsRead<Shown>(list())
+      if (cut !== undefined) return []
+      const seen = new Set(items.flatMap(({ id, hostname, project }) => [id, hostname?.toLowerCase(), project?.id]))
+      unseen = unseen.filter((id) => !seen.has(id) && !seen.has(id.toLowerCase()))
+    }
+    return unseen
+  }
+
   async function countElasticIps(): Promise<{ all: number; bgp: number }> {
     const { items } = await asFarAsRead(inventory.elasticIps())
     return { all: items.length, bgp: items.filter(isBgp).length }
@@ -76,7 +100,7 @@ export function createGather({ setup, access, store, accountApi, inventory, ownL
   }
 
   return async function gather(viewer: Origin): Promise<SetupFacts> {
-    const [slack, home, lastReceivedMs, channels, notices, groups, redis, api, used, elasticIps, ofSlackMs, ofRedisMs, workers] =
+    const [slack, home, lastReceivedMs, channels, notices, groups, redis, api, used, unseen, elasticIps, ofSlackMs, ofRedisMs, workers] =
       await Promise.all([
         readFact(probe.reach),
         readFact(() => showHome(viewer)),
@@ -87,6 +111,7 @@ export function createGather({ setup, access, store, accountApi, inventory, ownL
         readFact(() => readRedis(setup, store)),
         readFact(() => readAccountApi(accountApi, ownLastSlices)),
         readFact(budget.figures),
+        readFact(idsUnseen),
         readFact(countElasticIps),
         readFact(() => probe.clockAheadMs(AbortSignal.timeout(factTimeoutMs))),
         readFact(async () => Date.now() - (await store.now())),
@@ -108,6 +133,7 @@ export function createGather({ setup, access, store, accountApi, inventory, ownL
       redis,
       accountApi: api,
       limits: { perMinute: budget.perMinute, hasReadKey: budget.hasReadKey, used },
+      idsUnseen: unseen,
       elasticIps,
       clock,
       workers,

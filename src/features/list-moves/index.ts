@@ -10,7 +10,7 @@ const mostOpen = 500
 const mostEnded = 10
 
 interface ListMovesParts {
-  store: Pick<Store, 'open' | 'ended' | 'countEnded' | 'findMany' | 'now'>
+  store: Pick<Store, 'open' | 'ended' | 'findMany' | 'now'>
   catalog: Catalog
   /** Returns the address of the request message. */
   linkTo: (request: Request) => string | undefined
@@ -39,8 +39,7 @@ function create({ store, catalog, linkTo }: ListMovesParts): Feature {
         examples: [],
         need: 'read',
         run: async (call) => {
-          const reads = [store.open(), store.ended(mostEnded, takesTime), store.countEnded(takesTime), store.now()] as const
-          const [open, ended, endedCount, now] = await Promise.all(reads)
+          const [open, ended, now] = await Promise.all([store.open(), store.ended(mostEnded, takesTime), store.now()])
           const moves = open.filter(takesTime)
           const waiting = moves.filter(({ state }) => state === 'waiting')
           const inFlight = moves.filter(({ state }) => state !== 'waiting')
@@ -52,7 +51,6 @@ function create({ store, catalog, linkTo }: ListMovesParts): Feature {
           const unlisted = {
             inFlight: Math.max(0, inFlight.length - mostOpen),
             waiting: Math.max(0, waiting.length - mostOpen),
-            ended: Math.max(0, endedCount - ended.length),
             unreadable: listed.length - read.length + requests.length - described.length,
           }
           await call.list(moveListing(described, unlisted, now))

@@ -39,7 +39,7 @@ function create({ store, access, catalog, linkTo }: ListPendingParts): Feature {
               const by = request.approvals.map((approval) => approval.by)
               const [ruling, { missing, needed }] = await Promise.all([
                 access.judge(origin, { to: 'decide', request }),
-                access.tally(request, by),
+                access.tally(request, by, 'refusal'),
               ])
               return {
                 request,

@@ -14,7 +14,8 @@ export const logFields = {
   sinceApprovalMs: 'from the last approval to the write, in milliseconds',
   tookMs: 'from the write to the end, in milliseconds',
   traceId: 'the trace of the request, if traces are on',
-  error: 'an error: its `name`, `message`, `code`, `operation`, `status`, `codes`, `stack` and `cause`, those that it has',
+  error:
+    'an error: its `name`, `message`, `code`, `operation`, `status`, `codes`, `stack` and `cause`, those that it has. A refusal has no `message`, because it quotes what a person typed',
   at: 'the command, button or form that a person used',
   reference: 'the reference that the person was shown with the error',
   operation: 'a call to the account API, such as `elasticIps.move`',

@@ -87,7 +87,7 @@ async function runCheck(check: Check): Promise<{ problem?: string; note?: string
     .then(check)
     .then(
       (note) => (note ? { note } : {}),
-      (error: unknown) => ({ problem: scrub(describeError(error).message) || 'Failed' }),
+      (error: unknown) => ({ problem: scrub(describeError(error).message ?? '') || 'Failed' }),
     )
   return withinOr(checkDeadlineMs, outcome, { problem: `No answer within ${checkDeadlineMs / 1000} s` })
 }

@@ -82,7 +82,7 @@ export function createCheckAuthority({ signatures, ruleOf, findSendsAndEnds }: C
     if (!isGenuine || approvals.length === 0) return { code: 'approvals-not-genuine' }
     const needed = rule.approve ? approvalsNeeded(rule.approve) : request.approvalsNeeded
     const people = new Set(approvals.map(({ by }) => by))
-    if (people.size < needed) return { code: 'approval-needed-now' }
+    if (people.size < needed || !hasAll(rule, people, decision)) return { code: 'approval-needed-now' }
     return { at: Math.max(...approvals.map(({ at }) => at)) }
   }
 
@@ -121,6 +121,15 @@ function pastOf(earlier: FoundEntry[]): AuthorityProblem | undefined {
 
 function withPast(item: string | undefined, problem: AuthorityProblem | undefined): [string | undefined, AuthorityProblem][] {
   return problem ? [[item, problem]] : []
+}
+
+/**
+ * Whether the people approved whom the rule requires now. A group counts only if it was required at the last approval, because its members are not
+ * read again.
+ */
+function hasAll({ approve }: PolicyRule, people: Set<string>, decision: Decision | undefined): boolean {
+  const allOf = approve?.allOf ?? []
+  return allOf.every((id) => people.has(id)) || allOf.every((id) => decision?.allOf?.includes(id))
 }
 
 /** An approval from before the request, or from after its deadline, does not count. */

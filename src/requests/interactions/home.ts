@@ -1,21 +1,36 @@
-import type { Button, KnownBlock } from '@slack/web-api'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Button } from '@slack/web-api'
 import type { Origin } from '../../domain/approval/origin.ts'
 import { isOpen, type Outline, type Request } from '../../domain/request/request.ts'
 import type { Click } from '../../slack/commands/handlers.ts'
-import { type Mrkdwn, mrkdwn } from '../../slack/text/text.ts'
+import type { Mrkdwn } from '../../slack/text/text.ts'
 import type { Messenger } from '../../slack/web-api/messenger.ts'
 import type { Access } from '../access/access.ts'
 import { refreshHome } from '../messages/buttons.ts'
 import type { CardView } from '../messages/card/card-view.ts'
 import { type HomeContent, homeBlocks, refusedHome } from '../messages/home-view.ts'
 import type { Store } from '../store/store.ts'
-import { createHomeWatch } from './home-watch.ts'
 
-/** Check rights for at most 500 waiting requests. Load at most 100 of the others, which is more than a Home tab can show. */
-const most = { waiting: 500, shown: 100, ended: 20 }
+/** Check rights for at most 100 waiting requests. Load at most 50 of the others in each part, which is more than a Home tab can show. */
+const most = { waiting: 100, shown: 50, ended: 10 }
+
+/** Each tab costs reads of Redis, and Slack takes 100 calls of `views.publish` a minute. */
+const publishEveryMs = 1_000
+
+type Published = 'shown' | { refused: string } | { unavailable: string }
+
+/** A tab that is published as soon as the one before is a second old. */
+interface Turn {
+  viewer: Origin
+  refused: Mrkdwn | undefined
+  waits: boolean
+  published: Promise<Published>
+  /** Ends a second after the tab was published. */
+  over: Promise<void>
+}
 
 interface HomeParts {
-  store: Pick<Store, 'open' | 'ended' | 'countEnded' | 'findMany' | 'now'>
+  store: Pick<Store, 'open' | 'ended' | 'findMany' | 'now'>
   access: Pick<Access, 'judge'>
   messenger: Pick<Messenger, 'publishHome'>
   /** Returns the buttons that open forms. */
@@ -28,24 +43,34 @@ interface HomeParts {
 
 /** Creates the Home tab of each person: requests that wait for their decision, their own requests, and changes under way. */
 export function createHome({ store, access, messenger, buttons, view, linkTo, onError }: HomeParts) {
-  const watch = createHomeWatch({ findMany: store.findMany, publish: publishAgain, onError })
+  /** The last turn of each person. */
+  const turns = new Map<string, Turn>()
 
-  /** Publishes the Home tab of a person. `refused`: why they may not use Lockkeeper. */
-  async function show(viewer: Origin, refused: Mrkdwn | undefined): Promise<'shown' | { refused: string } | { unavailable: string }> {
-    const content = refused ? undefined : await gather(viewer)
-    const published = await publish(viewer, content ? homeBlocks(content) : refusedHome(refused ?? mrkdwn``))
-    watch.watch(viewer, content && published === 'shown' ? openOn(content) : undefined)
+  /**
+   * Publishes the Home tab of a person, at most once a second in this process. Calls that come meanwhile share the next tab, as the last of them
+   * wants it. `refused`: why the person may not use Lockkeeper.
+   */
+  function show(viewer: Origin, refused: Mrkdwn | undefined): Promise<Published> {
+    const { userId } = viewer
+    const last = turns.get(userId)
+    if (last?.waits) {
+      Object.assign(last, { viewer, refused })
+      return last.published
+    }
+    const published = Promise.resolve(last?.over).then(() => {
+      turn.waits = false
+      return publish(turn)
+    })
+    const over = Promise.allSettled([published])
+      .then(() => delay(publishEveryMs, undefined, { ref: false }))
+      .then(() => void (turns.get(userId) === turn && turns.delete(userId)))
+    const turn: Turn = { viewer, refused, waits: true, published, over }
+    turns.set(userId, turn)
     return published
   }
 
-  /** Publishes a tab that a person opened earlier. Nobody has done anything now, so a refusal is not noted, and the tab stays as it is. */
-  async function publishAgain(viewer: Origin): Promise<Request[] | undefined> {
-    if (!(await access.judge(viewer, { to: 'read' })).allowed) return undefined
-    const content = await gather(viewer)
-    return (await publish(viewer, homeBlocks(content))) === 'shown' ? openOn(content) : undefined
-  }
-
-  async function publish(viewer: Origin, blocks: KnownBlock[]) {
+  async function publish({ viewer, refused }: Turn): Promise<Published> {
+    const blocks = refused ? refusedHome(refused) : homeBlocks(await gather(viewer))
     const published = await messenger.publishHome(viewer.userId, blocks)
     if (published.is === 'sent') return 'shown'
     onError(new Error(`a Home tab could not be shown: ${JSON.stringify(published)}`))
@@ -54,8 +79,7 @@ export function createHome({ store, access, messenger, buttons, view, linkTo, on
 
   async function gather(viewer: Origin): Promise<HomeContent> {
     const isMine = ({ origin }: Outline) => origin.userId === viewer.userId
-    const reads = [store.open(), store.ended(most.ended, isMine), store.countEnded(isMine), store.now()] as const
-    const [open, ended, endedCount, now] = await Promise.all(reads)
+    const [open, ended, now] = await Promise.all([store.open(), store.ended(most.ended, isMine), store.now()])
     const { read, entries, unreadable } = createReading()
     const waiting = await read(open, ({ state }) => state === 'waiting', most.waiting)
     const mine = await read(open, isMine, most.shown)
@@ -73,7 +97,7 @@ export function createHome({ store, access, messenger, buttons, view, linkTo, on
       waitsForMe: entries(waitsForMe),
       mine: entries([...mine.requests, ...endedBefore]),
       underway: entries(underway.requests),
-      unread: { waiting: waiting.unread, mine: mine.unread + endedCount - ended.length, underway: underway.unread },
+      unread: { waiting: waiting.unread, mine: mine.unread, underway: underway.unread },
       unreadable: unreadable(),
       now,
       buttons: buttons(),
@@ -114,12 +138,12 @@ export function createHome({ store, access, messenger, buttons, view, linkTo, on
     await show(origin, undefined)
   }
 
-  return { show, outdate: watch.outdate, clicks: { [refreshHome]: refresh }, stop: watch.stop }
-}
+  /** Waits for the tabs that are being published. */
+  async function stop(): Promise<void> {
+    await Promise.allSettled([...turns.values()].map(({ published }) => published))
+  }
 
-/** Returns the requests on a page that can still change, those first that the viewer can decide. */
-function openOn({ waitsForMe, underway, mine }: HomeContent): Request[] {
-  return [...waitsForMe, ...underway, ...mine].map(({ card }) => card.request).filter(({ state }) => isOpen(state))
+  return { show, clicks: { [refreshHome]: refresh }, stop }
 }
 
 export type Home = ReturnType<typeof createHome>

@@ -7,6 +7,9 @@ import { decodeIfFit, decodeOutlineIfFit, decodeRecord, outlineFields, type Reco
 /** Read 500 records per exchange: few exchanges, and answers that fit into memory. */
 const readAtOnce = 500
 
+/** Ended requests are looked for among this many. */
+const walkedEnded = 100
+
 /** Creates the reads of requests. They throw StoreUnavailableError if Redis does not answer. */
 export function createRecords({ redis, keys }: { redis: Redis; keys: Keys }) {
   const { findEach, outlineEach } = createBulkReads({ redis, keys })
@@ -30,21 +33,13 @@ export function createRecords({ redis, keys }: { redis: Redis; keys: Keys }) {
     return found
   }
 
-  /** Reads the latest ended requests that fit, newest first. */
+  /** Reads the ended requests that fit, newest first, among the last 100 of all people: however many there are, the cost is the same. */
   async function ended(limit: number, fits: (outline: Outline) => boolean): Promise<Request[]> {
     const found: string[] = []
-    for await (const outline of outlineEach(await guardStore(() => redis.zrevrange(keys.ended, 0, -1)))) {
+    for await (const outline of outlineEach(await guardStore(() => redis.zrevrange(keys.ended, 0, walkedEnded - 1)))) {
       if (fits(outline)) found.push(outline.id)
-      if (found.length === limit) break
     }
-    return findMany(found)
-  }
-
-  /** Counts the ended requests that fit, of those that are still kept. */
-  async function countEnded(fits: (outline: Outline) => boolean): Promise<number> {
-    let count = 0
-    for await (const outline of outlineEach(await guardStore(() => redis.zrevrange(keys.ended, 0, -1)))) count += fits(outline) ? 1 : 0
-    return count
+    return findMany(found.slice(0, limit))
   }
 
   /** Returns the id of the request that holds a resource, if any. */
@@ -70,7 +65,7 @@ export function createRecords({ redis, keys }: { redis: Redis; keys: Keys }) {
     return new Map(last.flatMap(([resource, request]) => (request ? [[resource, request]] : [])))
   }
 
-  return { find, findEach, findMany, open, ended, countEnded, holderOf, isLatest, lastChangesOf }
+  return { find, findEach, findMany, open, ended, holderOf, isLatest, lastChangesOf }
 }
 
 interface RecordAnswer {

@@ -19,6 +19,7 @@ interface SlackSettings {
   /** The IP address to listen on. */
   host: string
   port: number
+  trustedProxies: readonly string[]
 }
 
 /**
@@ -56,7 +57,13 @@ export function createBoltApp(
   const onNull = () => screening.onUnhandled({ kind: 'null', why: 'no-listener' })
   const receiver = settings.appToken
     ? socketReceiver(settings.appToken, clientOptions, logger)
-    : httpReceiver({ signingSecret: settings.signingSecret?.reveal() ?? '', port: settings.port, logger, onNull })
+    : httpReceiver({
+        signingSecret: settings.signingSecret?.reveal() ?? '',
+        port: settings.port,
+        trustedProxies: settings.trustedProxies,
+        logger,
+        onNull,
+      })
   const options: AppOptions = {
     receiver: screen(receiver, screening),
     authorize: async () => ({ botToken: settings.botToken.reveal(), ...identity }),

@@ -13,6 +13,7 @@ const settings = {
   apiUrl: new URL(process.env.SLACK_API_URL ?? ''),
   host: '127.0.0.1',
   port: 0,
+  trustedProxies: [],
 }
 const nothing = async () => {}
 const log = createLog({ level: 'info' })
@@ -22,7 +23,15 @@ const { app, start } = createBoltApp(settings, { botId: 'B1', botUserId: 'U1' },
   onUnhandled: (unhandled) => console.error(unhandled),
 })
 listen(app, {
-  handlers: { command: () => nothing, takesReason: () => false, clicks: {}, submissions: {}, shortcuts: {}, options: {}, home: nothing },
+  handlers: {
+    command: () => nothing,
+    commandNamed: () => ({ name: 'any', takesReason: false }),
+    clicks: {},
+    submissions: {},
+    shortcuts: {},
+    options: {},
+    home: nothing,
+  },
   authorize: nothing,
   isFirstDelivery: async () => false,
   command: '/infra',

@@ -27,9 +27,9 @@ function approvedRequest(more: Partial<Request> = {}, by = [byBen]): Request {
 }
 
 /** The request as the last approver's process stores it. */
-function decided(request: Request): Request {
+function decided(request: Request, allOf?: string[]): Request {
   const { by, rule, via, at } = request.approvals.at(-1) ?? byBen
-  return request.approvals.length === 0 ? request : { ...request, decision: signatures.signApproved(request, { by, rule, via, at }) }
+  return request.approvals.length === 0 ? request : { ...request, decision: signatures.signApproved(request, { by, rule, via, at, allOf }) }
 }
 
 interface World {
@@ -167,6 +167,26 @@ describe('what changed in the policy since', () => {
 
   test('without a rule nothing is sent', async () => {
     expect(await check(approvedRequest(), { rule: undefined })).toEqual({ code: 'rule-gone' })
+  })
+
+  test('people whom the rule requires now must be among those who approved', async () => {
+    const requiring = (...allOf: string[]) => ({ rule: ruleFor({ approve: { anyOf: toGroup([]), allOf, approvals: 1 } }) })
+    const byChi = { ...byBen, by: 'U0CHI00001' }
+
+    expect(await check(approvedRequest(), requiring('U0CHI00001'))).toEqual({ code: 'approval-needed-now' })
+    expect(await check(approvedRequest({}, [byChi]), requiring('U0CHI00001'))).toBeUndefined()
+    expect(await check(approvedRequest({}, [byChi, byBen]), requiring('U0CHI00001', 'U0BEN00001'))).toBeUndefined()
+    expect(await check(approvedRequest(), requiring('S0NETWORK1'))).toEqual({ code: 'approval-needed-now' })
+  })
+
+  test('a group that the rule required at the last approval is not read again', async () => {
+    const request = decided(approvedRequest(), ['S0NETWORK1', 'U0BEN00001'])
+    const requiring = (...allOf: string[]) => ({ rule: ruleFor({ approve: { anyOf: toGroup([]), allOf, approvals: 1 } }) })
+    expect(await check(request, requiring('S0NETWORK1'))).toBeUndefined()
+    expect(await check(request, requiring('S0SECURE01'))).toEqual({ code: 'approval-needed-now' })
+
+    const forged = { ...request, decision: { rule: 'APPROVERS', via: 'U0BEN00001', ...request.decision, allOf: ['S0SECURE01'] } }
+    expect(await check(forged, requiring('S0SECURE01'))).toEqual({ code: 'approvals-not-genuine' })
   })
 
   test('where the rule asks for no approval any more, those count that it asked for', async () => {

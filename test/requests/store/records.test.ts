@@ -48,14 +48,20 @@ describe('of many requests,', () => {
     resolve()
   })
 
-  test('the latest ended ones that fit are found behind all others', async () => {
-    const { store } = await withMany(3)
+  test('the latest ended ones that fit are found behind others, but not behind 100 of them', async () => {
+    const { redis, keys, store } = await withMany(3)
     await store.create(newRequestFor({ id: 'rename', kind: 'vm.rename', resource: 'vm:1' }))
     for (const id of ['rename', 'r0', 'r2', 'r1']) await takeSteps(store, id, 'reject')
+    const renames = () => store.ended(1, ({ kind }) => kind === 'vm.rename')
+    const later = (count: number) => redis.zadd(keys.ended, ...Array.from({ length: count }, (_, index) => [9e12, `later${index}`]).flat())
     // All end within a few milliseconds, so the order among the moves is not tested.
-    expect((await store.ended(1, ({ kind }) => kind === 'vm.rename')).map(({ id }) => id)).toEqual(['rename'])
     expect(await store.ended(2, ({ kind }) => kind === 'ip.move')).toHaveLength(2)
-    expect(await store.countEnded(({ kind }) => kind === 'ip.move')).toBe(3)
+
+    await later(96)
+    expect((await renames()).map(({ id }) => id)).toEqual(['rename'])
+    await later(100)
+
+    expect(await renames()).toEqual([])
   })
 })
 

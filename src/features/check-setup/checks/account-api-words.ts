@@ -46,6 +46,11 @@ export const api = {
       : mrkdwn`Check that ${url} is the base address in the account API's documentation.`,
 }
 
+export const policy = {
+  unseen: (ids: Mrkdwn) => mrkdwn`No server, Elastic IP or virtual machine shows ${ids}.`,
+  fix: mrkdwn`Check the spelling in ${code('POLICY_FILE')}. A rule for a project that doesn't exist never applies.`,
+}
+
 export const elasticIps = ({ all, bgp }: { all: number; bgp: number }) =>
   bgp === 1
     ? mrkdwn`1 of ${all} is a BGP address. Lockkeeper doesn't move it.`

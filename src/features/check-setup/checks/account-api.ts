@@ -1,17 +1,24 @@
 import { connectionProblemOf } from '../../../domain/errors/connection-problem.ts'
-import { mrkdwn } from '../../../slack/text/text.ts'
+import { code, mrkdwn } from '../../../slack/text/text.ts'
 import { type AccountApiReading, isUnavailable, type SetupFacts } from '../facts.ts'
 import * as say from './account-api-words.ts'
+import { listOf } from './phrases.ts'
 import { type CheckResult, ok, subjects, unavailable, unknown, wrong } from './result.ts'
 
 type Answer = Extract<AccountApiReading, { is: 'answers' }>
+
+/** Warns of ids in the policy that may be mistyped. Left out if a list cannot be read: the check of the account API says why. */
+export function policy({ idsUnseen }: SetupFacts): CheckResult[] {
+  if (isUnavailable(idsUnseen) || idsUnseen.length === 0) return []
+  return [unknown(subjects.policy, say.policy.unseen(listOf(idsUnseen.map((id) => code(id)))), say.policy.fix)]
+}
 
 /** Counts BGP addresses. Left out where there are none, or where the list cannot be read: the check of the account API says why. */
 export function elasticIps({ elasticIps: count }: SetupFacts): CheckResult[] {
   return isUnavailable(count) || count.bgp === 0 ? [] : [ok(subjects.elasticIps, say.elasticIps(count))]
 }
 
-export function accountApi({ accountApi: reading, redis }: SetupFacts): CheckResult[] {
+export function accountApi({ accountApi: reading }: SetupFacts): CheckResult[] {
   const { api, key } = subjects
   if (isUnavailable(reading)) return [unknown(api, unavailable(reading.unavailable))]
   switch (reading.is) {
@@ -27,8 +34,6 @@ export function accountApi({ accountApi: reading, redis }: SetupFacts): CheckRes
     case 'rejects':
       return [ok(api, say.api.answers), wrong(key, say.key.rejected(reading), say.key.fixRejected(reading))]
     case 'limited':
-      // Without Redis, no process can count its reads.
-      if ('silent' in redis) return [unknown(api, unavailable("Redis isn't responding"))]
       return [unknown(api, say.api.limited(reading)), unknown(key, say.key.limited)]
     case 'lacks-feature':
       return [ok(api, say.api.answers), unknown(key, say.key.lacksFeature, say.key.fixLacksFeature)]

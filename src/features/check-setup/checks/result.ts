@@ -25,6 +25,7 @@ export const subjects = {
   key: 'API key',
   readKey: 'Read-only key',
   limits: 'Limits',
+  policy: 'Policy',
   elasticIps: 'Elastic IPs',
   clock: 'Clock',
   workers: 'Workers',

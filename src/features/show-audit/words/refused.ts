@@ -30,11 +30,10 @@ export function attemptWords(entry: AuditEntry, catalog: WordsOfChanges, subject
   return mrkdwn`to ${verb} ${what ?? 'a request'}`
 }
 
-/** Says how somebody tried to use Lockkeeper. A mistyped command, or a button of another version, is shown as it is. */
+/** Says how somebody tried to use Lockkeeper. A command or a button of another version is shown as it is. */
 function useWords(text: string | undefined): Mrkdwn {
   if (text === undefined) return mrkdwn`use Lockkeeper`
-  const typed = /^command (.*)$/s.exec(text)?.[1]
-  return mrkdwn`${triedBy(text) ?? (typed === undefined ? mrkdwn`use Lockkeeper (${code(text)})` : mrkdwn`run ${code(typed)}`)}`
+  return mrkdwn`${triedBy(text) ?? mrkdwn`use Lockkeeper (${code(text)})`}`
 }
 
 /** Shows the id of a form, or of a button of another version, as it is. */

@@ -25,6 +25,9 @@ const readsMs = 10_000
 /** A write is answered, or has run into its time limit, this long after it was sent. */
 const writeOverMs = 22_000
 
+/** Most writes are answered sooner. */
+const overdueMs = 5_000
+
 interface TrackParts extends Pick<ObserveParts, 'checkRecord' | 'checkRetraction' | 'distrust'> {
   store: Store
   catalog: Catalog
@@ -112,10 +115,17 @@ export type Track = ReturnType<typeof createTrack>
 /** Returns what is tracked of a request: the request itself, or each of its items that is under way or may still start. */
 function toTracked(request: Request, now: number): Tracked[] {
   if (!request.items) return [{ request }]
-  // While the answer to a write may still come, nothing is read.
   return request.items
-    .filter((item) => (isItemUnderway(item) ? isAnswered({ request, item }, now) : item.trackedUntil !== undefined))
+    .filter((item) => (isItemUnderway(item) ? isAnswered({ request, item }, now) || isOverdue(item, now) : item.trackedUntil !== undefined))
     .map((item) => ({ request, item }))
+}
+
+/**
+ * Whether the answer to the write of an item is due to be read on the account once, alone: it may have come while nobody tracked the item, which keeps
+ * others from being sent.
+ */
+function isOverdue({ sentAt = 0 }: RequestItem, now: number): boolean {
+  return now - sentAt >= overdueMs && now - sentAt < overdueMs + 3_000
 }
 
 /** Whether a list that begins now shows what the write has led to: it was answered, or its time limit is over. */
