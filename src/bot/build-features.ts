@@ -20,7 +20,6 @@ interface FeatureNeeds {
 export function buildFeatures(foundation: Foundation, { submit, openForm, home, lastReceived }: FeatureNeeds): Feature[] {
   const { catalog, access, forPeople } = foundation.requests
   const { accountApi, ownLastSlices, slack } = foundation.clients
-  const [ownLastSlice = ''] = ownLastSlices
   return createFeatures({
     accountApi,
     inventory: createInventory(accountApi),
@@ -34,7 +33,7 @@ export function buildFeatures(foundation: Foundation, { submit, openForm, home, 
     linkTo: slack.identity.linkTo,
     onDoubledWrite: foundation.operators.onDoubledWrite,
     setup: setupParts(foundation, home, lastReceived),
-    ownLastSlice,
+    ownLastSlices,
   })
 }
 
@@ -49,6 +48,7 @@ function setupParts({ config, redis, clients, requests, opsChannel }: Foundation
     probeWrites: redis.probeWrites,
     redisPrefix: config.redis.prefix,
     redisFaults: async () => (await redis.faults()).map(({ words }) => words),
+    budget: clients.budget,
     opsChannel,
     running: { ...config, version: packageFile.version, rules: config.policy.rules.length },
     usesSockets,

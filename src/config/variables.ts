@@ -116,7 +116,8 @@ export const Variables = z.object({
   ).prefault('/infra'),
   SLACK_API_URL: address("the base address of Slack's Web API").prefault('https://slack.com/api/'),
   INFRA_API_URL: address('the base address of the account API'),
-  INFRA_API_KEY: secret((text) => /^[\x21-\x7e]+$/.test(text), 'a key of the account API, in one word'),
+  /** Required, with one exception: see `linesAcross`. */
+  INFRA_API_KEY: secret((text) => /^[\x21-\x7e]+$/.test(text), 'a key of the account API, in one word').optional(),
   INFRA_READ_KEY: secret((text) => /^[\x21-\x7e]+$/.test(text), 'a read-only key of the account API, in one word').optional(),
   INFRA_READS_PER_MINUTE: perMinute('reads', 10).prefault('60'),
   INFRA_WRITES_PER_MINUTE: perMinute('writes', 5).prefault('20'),

@@ -59,6 +59,8 @@ export function createKeys(prefix: string) {
       const name = `${tag}:account-budget:${key}:${kind}`
       return { calls: name, counts: `${name}:counts`, pause: `${name}:pause`, waiting: `${name}:waiting` }
     },
+    /** What the last probe of the account API with this key found, for a minute, and the claim of the process that probes. */
+    accountProbe: (key: string) => ({ finding: `${tag}:account-probe:${key}`, claim: `${tag}:account-probe:${key}:claim` }),
     lastTick: `${tag}:last-tick`,
     /** The settings with which Redis could lose requests, as the operators were notified of them. */
     redisFaults: `${tag}:redis-faults`,

@@ -41,7 +41,7 @@ describe('the doctor', () => {
     // The texts of the checks that passed are in test/features/check-setup.test.ts.
     const [passed, others] = [true, false].map((is) => text.split('\n').filter((line) => line.startsWith(':white_check_mark:') === is))
     expect(passed?.map((line) => /\*(.+?):\*/.exec(line)?.[1]).join()).toBe(
-      'Slack,Slack scopes,App manifest,Channels,User groups,Redis,Account API,API key,Elastic IPs,Clock,Workers',
+      'Slack,Slack scopes,App manifest,Channels,User groups,Redis,Account API,API key,Limits,Elastic IPs,Clock,Workers',
     )
     expect(others?.join('\n')).toMatchInlineSnapshot(`
       "*No check failed*, 2 unknown
@@ -154,13 +154,14 @@ describe('the ten mistakes', () => {
     await redis.kill()
     const { text } = await runDoctor(world)
     expect(text).toMatchInlineSnapshot(`
-      "*1 of 11 checks failed*, 6 unknown
+      "*1 of 12 checks failed*, 7 unknown
       Lockkeeper 0.1.0  ·  web and worker  ·  HTTP  ·  one rule from environment variables
       :x: *Redis:* Not responding, so nothing can be requested, approved or tracked. *Fix:* Check that Redis runs at \`REDIS_URL\` and that Lockkeeper's host can reach it.
       :grey_question: *App manifest:* Couldn't check: Redis isn't responding.
       :grey_question: *Buttons:* Couldn't check: Redis isn't responding.
       :grey_question: *Pickers:* Couldn't check: Redis isn't responding.
       :grey_question: *Account API:* Couldn't check: Redis isn't responding.
+      :grey_question: *Limits:* The account allows 99999 reads and 99999 changes a minute. Couldn't check: Redis isn't responding.
       :grey_question: *Clock:* Same time as Slack. Couldn't compare with Redis: Redis isn't responding.
       :grey_question: *Workers:* Couldn't check: Redis isn't responding.
       :white_check_mark: *Slack:* Answered in 4 ms.

@@ -1,5 +1,13 @@
 import { Pool } from 'undici'
-import { type CallKind, currentSpender, type KeyName, type Spender, type Turns, useTakenTurn } from '../../domain/account/lane.ts'
+import {
+  type CallKind,
+  currentSpender,
+  type KeyName,
+  mayUseReadKey,
+  type Spender,
+  type Turns,
+  useTakenTurn,
+} from '../../domain/account/lane.ts'
 import { AccountLimitError, ApiContractError, ApiError, ApiUnreachableError, isRateLimited } from '../../domain/errors/api-errors.ts'
 import type { Secret } from '../../domain/signing/secret.ts'
 import { defaultHttpTimings, type HttpCall, type HttpCallReport, type HttpTimings } from './call.ts'
@@ -28,9 +36,10 @@ const patienceMs: Record<Spender['lane'], number> = {
 
 export interface HttpOptions {
   baseUrl: URL
-  key: Secret
+  /** Undefined in a process that only reads, which then needs `readKey`. */
+  key: Secret | undefined
   timings?: Partial<HttpTimings>
-  /** A second key, which can only read. It is used for reads that settle no write. */
+  /** A second key, which can only read. It is used for reads that settle no write, and without `key` for all reads. */
   readKey?: Secret | undefined
   /** The allowances of the account. Default: everything may be sent at once. */
   turns?: Turns | undefined
@@ -46,8 +55,8 @@ export function createHttp({ baseUrl, key, readKey, timings, turns, onCall }: Ht
   const times: HttpTimings = { ...defaultHttpTimings, ...timings }
   const pool = openPool(baseUrl, times)
   const exchanges: Record<KeyName, ReturnType<typeof createExchange>> = {
-    key: createExchange({ pool, baseUrl, key }),
-    'read-key': createExchange({ pool, baseUrl, key: readKey ?? key }),
+    key: createExchange({ pool, baseUrl, key, name: 'INFRA_API_KEY' }),
+    'read-key': createExchange({ pool, baseUrl, key: readKey, name: 'INFRA_READ_KEY' }),
   }
 
   async function call<T>(request: HttpCall<T>): Promise<T> {
@@ -58,17 +67,22 @@ export function createHttp({ baseUrl, key, readKey, timings, turns, onCall }: Ht
     const tries = kind === 'read' ? maxReadTries : 1
     const deadline = startDeadline(kind === 'read' ? times.readMs : times.writeMs, signal)
     const use = { kind, keyName: keyFor(kind, operation), deadline } satisfies Use
+    let failure: unknown
     try {
       for (let attempt = 1; ; attempt++) {
-        await takeTurn(operation, use)
+        // What happened to an attempt says more than that the next one has to wait.
+        await takeTurn(operation, use).catch((error: unknown) => {
+          throw failure ?? error
+        })
         try {
           return await attemptOnce(request, attempt, use)
         } catch (error) {
           const limited = await pauseAfter(error, use)
+          failure = limited ?? error
           // The next turn waits for the end of the pause, if that is soon enough.
           if (limited && turns && attempt < tries) continue
           const delayMs = attempt < tries ? retryDelayMs(error, attempt, times) : undefined
-          if (delayMs === undefined || !(await deadline.wait(delayMs))) throw limited ?? error
+          if (delayMs === undefined || !(await deadline.wait(delayMs))) throw failure
         }
       }
     } finally {
@@ -78,8 +92,9 @@ export function createHttp({ baseUrl, key, readKey, timings, turns, onCall }: Ht
 
   /** The lists of keys, and all reads before a write or that settle one, use the key that writes. */
   function keyFor(kind: CallKind, operation: string): KeyName {
+    if (!key && kind === 'read') return 'read-key'
     if (!readKey || kind === 'write' || operation.startsWith('apiKeys.')) return 'key'
-    return ['person', 'track', 'background'].includes(currentSpender(operation).lane) ? 'read-key' : 'key'
+    return mayUseReadKey(currentSpender(operation).lane) ? 'read-key' : 'key'
   }
 
   async function takeTurn(operation: string, { kind, keyName, deadline }: Use): Promise<void> {

@@ -49,7 +49,9 @@ export function createOperatorNotifier({
   })
 
   function notifyOfKey(error: ApiError): void {
-    void notify('api-key-rejected', refusedKey(error), { about: String(error.status) })
+    void notify('api-key-rejected', refusedKey(error), {
+      about: error.key === 'INFRA_API_KEY' ? String(error.status) : `${error.key} ${error.status}`,
+    })
   }
 
   /** Handles an error that a person was shown. While nothing is in flight, only people find out that the account rejects the key. */

@@ -1,15 +1,17 @@
 import type { AccountApi } from '../../account-api/client.ts'
 import type { Inventory } from '../../account-api/inventory.ts'
 import { asFarAsRead } from '../../account-api/lists/cut-list.ts'
+import { type KeyVariable, type OwnLastSlices, ownVariableOf, readKeyProblem } from '../../domain/account/api-key.ts'
 import { isBgp } from '../../domain/account/elastic-ip.ts'
 import type { Origin } from '../../domain/approval/origin.ts'
-import { ApiError, ApiUnreachableError, isFeatureMissing, isKeyRefused } from '../../domain/errors/api-errors.ts'
+import { AccountLimitError, ApiError, ApiUnreachableError, isFeatureMissing, isKeyRefused } from '../../domain/errors/api-errors.ts'
 import { StoreUnavailableError } from '../../domain/errors/errors.ts'
 import { missingRightOf } from '../../domain/errors/missing-right.ts'
 import { writeRefusalOf } from '../../domain/errors/write-refusal.ts'
 import { approversOf, type PolicyRule } from '../../domain/policy/policy.ts'
 import type { Access } from '../../requests/access/access.ts'
 import type { Store } from '../../requests/store/store.ts'
+import { limitWords } from '../../slack/errors.ts'
 import type { GroupReading } from '../../slack/web-api/setup-probe.ts'
 import type { Setup } from '../feature.ts'
 import { describeBot } from './describe-bot.ts'
@@ -27,7 +29,7 @@ export interface GatherParts {
   store: Pick<Store, 'now' | 'workersSeen' | 'sinceLastTickMs' | 'isBusy'>
   accountApi: Pick<AccountApi, 'apiKeys'>
   inventory: Pick<Inventory, 'servers' | 'elasticIps' | 'virtualMachines'>
-  ownLastSlice: string
+  ownLastSlices: OwnLastSlices
 }
 
 /** What servers, Elastic IPs and virtual machines have in common. */
@@ -38,8 +40,8 @@ interface Shown {
 }
 
 /** Reads all facts in parallel. Never throws: a fact that cannot be read is `unavailable`. */
-export function createGather({ setup, access, store, accountApi, inventory, ownLastSlice }: GatherParts) {
-  const { probe, members, showHome, lastReceived, opsChannel, usesSockets } = setup
+export function createGather({ setup, access, store, accountApi, inventory, ownLastSlices }: GatherParts) {
+  const { probe, members, showHome, lastReceived, budget, opsChannel, usesSockets } = setup
   const { rules, alerts: routes = [] } = access.policy
 
   async function channelsFor({ channelId }: Origin): Promise<SetupFacts['channels']> {
@@ -98,7 +100,7 @@ export function createGather({ setup, access, store, accountApi, inventory, ownL
   }
 
   return async function gather(viewer: Origin): Promise<SetupFacts> {
-    const [slack, home, lastReceivedMs, channels, notices, groups, redis, api, unseen, elasticIps, ofSlackMs, ofRedisMs, workers] =
+    const [slack, home, lastReceivedMs, channels, notices, groups, redis, api, used, unseen, elasticIps, ofSlackMs, ofRedisMs, workers] =
       await Promise.all([
         readFact(probe.reach),
         readFact(() => showHome(viewer)),
@@ -107,7 +109,8 @@ export function createGather({ setup, access, store, accountApi, inventory, ownL
         readOpsChannel(),
         groupsOfPolicy(),
         readFact(() => readRedis(setup, store)),
-        readFact(() => readAccountApi(accountApi, ownLastSlice)),
+        readFact(() => readAccountApi(accountApi, ownLastSlices)),
+        readFact(budget.figures),
         readFact(idsUnseen),
         readFact(countElasticIps),
         readFact(() => probe.clockAheadMs(AbortSignal.timeout(factTimeoutMs))),
@@ -129,6 +132,7 @@ export function createGather({ setup, access, store, accountApi, inventory, ownL
       alerts,
       redis,
       accountApi: api,
+      limits: { perMinute: budget.perMinute, hasReadKey: budget.hasReadKey, used },
       idsUnseen: unseen,
       elasticIps,
       clock,
@@ -158,17 +162,27 @@ async function readRedis(
   }
 }
 
-async function readAccountApi({ apiKeys }: GatherParts['accountApi'], ownLastSlice: string): Promise<AccountApiReading> {
+async function readAccountApi({ apiKeys }: GatherParts['accountApi'], own: OwnLastSlices): Promise<AccountApiReading> {
   try {
     // Ends shortly before `readFact` does, so that the reason is known.
     const keys = await apiKeys.list({ signal: AbortSignal.timeout(factTimeoutMs - 100) })
-    const own = keys.find(({ tokenLastSlice }) => tokenLastSlice === ownLastSlice)
-    return { is: 'answers', known: own !== undefined, name: own?.name, readOnly: own?.readOnly }
+    const holding = (variable: KeyVariable) => keys.find((each) => ownVariableOf(each, own) === variable)
+    const key = holding('INFRA_API_KEY')
+    const readKey = { problem: readKeyProblem(keys, own), name: holding('INFRA_READ_KEY')?.name }
+    return {
+      is: 'answers',
+      own: key
+        ? { is: 'listed', name: key.name, readOnly: key.readOnly }
+        : { is: own.INFRA_API_KEY === undefined ? 'not-set' : 'not-listed' },
+      ...(own.INFRA_READ_KEY === undefined ? {} : { readKey }),
+    }
   } catch (error) {
+    if (error instanceof AccountLimitError) return { is: 'limited', why: limitWords(error).why, waitMs: error.waitMs }
     if (error instanceof ApiUnreachableError) return { is: 'unreachable', problem: error.problem }
     if (isFeatureMissing(error)) return { is: 'lacks-feature' }
     if (!(error instanceof ApiError)) throw error
-    return { is: isKeyRefused(error) ? 'rejects' : 'fails', status: error.status }
+    const { status, key } = error
+    return isKeyRefused(error) ? { is: 'rejects', status, key } : { is: 'fails', status }
   }
 }
 

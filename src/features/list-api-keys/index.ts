@@ -1,6 +1,7 @@
 import { findApiKey } from '../../account-api/api-key-lookup.ts'
 import type { AccountApi } from '../../account-api/client.ts'
 import { asFarAsRead } from '../../account-api/lists/cut-list.ts'
+import type { OwnLastSlices } from '../../domain/account/api-key.ts'
 import { mrkdwn } from '../../slack/text/text.ts'
 import type { Feature, FeatureDefinition } from '../feature.ts'
 import { apiKeyDetails, apiKeyListing } from './messages.ts'
@@ -10,11 +11,10 @@ export const listApiKeys = { create } satisfies FeatureDefinition
 
 interface ListApiKeysParts {
   accountApi: Pick<AccountApi, 'apiKeys'>
-  /** The last characters of the key that Lockkeeper itself uses. */
-  ownLastSlice: string
+  ownLastSlices: OwnLastSlices
 }
 
-function create({ accountApi: { apiKeys }, ownLastSlice }: ListApiKeysParts): Feature {
+function create({ accountApi: { apiKeys }, ownLastSlices }: ListApiKeysParts): Feature {
   return {
     commands: [
       {
@@ -28,14 +28,14 @@ function create({ accountApi: { apiKeys }, ownLastSlice }: ListApiKeysParts): Fe
         need: 'read',
         run: async (call) => {
           const { items, ...missing } = await asFarAsRead(apiKeys.list({ signal: AbortSignal.timeout(10_000) }))
-          await call.list(apiKeyListing(items, call.args, { now: Date.now(), ownLastSlice, missing }))
+          await call.list(apiKeyListing(items, call.args, { now: Date.now(), ownLastSlices, missing }))
         },
       },
     ],
     details: {
       'api-key': async (id) => {
         const key = await findApiKey(apiKeys, (one) => one.id === id, { signal: AbortSignal.timeout(10_000) })
-        return key && apiKeyDetails(key, { now: Date.now(), ownLastSlice })
+        return key && apiKeyDetails(key, { now: Date.now(), ownLastSlices })
       },
     },
   }

@@ -1,4 +1,4 @@
-import type { ApiKey } from '../../domain/account/api-key.ts'
+import { type ApiKey, type OwnLastSlices, ownVariableOf } from '../../domain/account/api-key.ts'
 import { findKeys, labelOf } from '../../domain/account/api-key-name.ts'
 import { UnknownName } from '../../domain/errors/errors.ts'
 import { type Candidate, candidatesOf, offer } from '../../slack/blocks/picker.ts'
@@ -28,8 +28,8 @@ export function chooseKey(keys: ApiKey[], typed: string, commandFor: (id: string
 }
 
 /** Offers the keys, except Lockkeeper's own, which it refuses to change. */
-export function keyChoices(keys: ApiKey[], typed: string, ownLastSlice: string): Choices {
-  const candidates = [...keyCandidates(keys)].filter(([key]) => key.tokenLastSlice !== ownLastSlice)
+export function keyChoices(keys: ApiKey[], typed: string, own: OwnLastSlices): Choices {
+  const candidates = [...keyCandidates(keys)].filter(([key]) => !ownVariableOf(key, own))
   return offer(
     candidates.map(([, candidate]) => candidate),
     typed,

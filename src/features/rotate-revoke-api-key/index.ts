@@ -1,4 +1,5 @@
 import type { AccountApi } from '../../account-api/client.ts'
+import type { OwnLastSlices } from '../../domain/account/api-key.ts'
 import { labelOf } from '../../domain/account/api-key-name.ts'
 import type { Change } from '../../domain/change/change.ts'
 import { type CommandSubmit, submitFromCommand } from '../../requests/interactions/forms/submit-from-slack.ts'
@@ -18,15 +19,15 @@ import { createRotateChange } from './rotate.ts'
 
 interface RotateRevokeParts extends CommandSubmit {
   accountApi: Pick<AccountApi, 'apiKeys'>
-  ownLastSlice: string
+  ownLastSlices: OwnLastSlices
 }
 
 /** `/infra keys rotate` and `/infra keys revoke`: request a new token for an API key, or its deletion. */
 export const rotateRevokeApiKey = { kinds: ['key.rotate', 'key.revoke'], create } satisfies FeatureDefinition
 
-function create({ accountApi, submit, openForm, ownLastSlice }: RotateRevokeParts): Feature {
-  const rotate = createRotateChange({ accountApi, ownLastSlice })
-  const revoke = createRevokeChange({ accountApi, ownLastSlice })
+function create({ accountApi, submit, openForm, ownLastSlices }: RotateRevokeParts): Feature {
+  const rotate = createRotateChange({ accountApi, ownLastSlices })
+  const revoke = createRevokeChange({ accountApi, ownLastSlices })
   const forms = { rotate: createKeyForm(submit, 'rotate', rotate), revoke: createKeyForm(submit, 'revoke', revoke) }
 
   async function run(verb: Verb, change: Change<KeyInput, KeyFacts>, call: CommandCall): Promise<void> {
@@ -82,7 +83,7 @@ function create({ accountApi, submit, openForm, ownLastSlice }: RotateRevokePart
     },
     options: {
       [keyPicker]: async ({ typed }) =>
-        keyChoices(await accountApi.apiKeys.list({ signal: AbortSignal.timeout(2_000) }), typed, ownLastSlice),
+        keyChoices(await accountApi.apiKeys.list({ signal: AbortSignal.timeout(2_000) }), typed, ownLastSlices),
     },
   }
 }

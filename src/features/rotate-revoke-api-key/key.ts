@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { AccountApi } from '../../account-api/client.ts'
 import { asFarAsRead, findInList } from '../../account-api/lists/cut-list.ts'
-import type { ApiKey } from '../../domain/account/api-key.ts'
+import { type ApiKey, type OwnLastSlices, ownVariableOf } from '../../domain/account/api-key.ts'
 import { keyPhrase, labelOf, requesterOfKey } from '../../domain/account/api-key-name.ts'
 import { looksSame } from '../../domain/account/namesakes.ts'
 import type { Fact } from '../../domain/change/description.ts'
@@ -30,19 +30,19 @@ export type KeyFacts = z.infer<typeof KeyFacts>
 
 export interface KeyChangeParts {
   accountApi: Pick<AccountApi, 'apiKeys'>
-  /** The last characters of the key that Lockkeeper itself uses. */
-  ownLastSlice: string
+  ownLastSlices: OwnLastSlices
 }
 
 /** Creates the members that the rotation and the revocation of a key share. */
-export function sharedParts({ accountApi: { apiKeys }, ownLastSlice }: KeyChangeParts, verb: 'rotate' | 'revoke') {
+export function sharedParts({ accountApi: { apiKeys }, ownLastSlices }: KeyChangeParts, verb: 'rotate' | 'revoke') {
   async function preflight({ keyId }: KeyInput, { signal, earlier }: PreflightOptions<KeyFacts>): Promise<Preflight<KeyFacts, KeyInput>> {
     try {
       const list = apiKeys.list({ signal })
       const key = await findInList(list, ({ id }) => id === keyId)
       if (!key) refuseKeyChange({ code: 'no-key', keyId, ...(earlier?.keyId === keyId ? { name: earlier.name, verb } : {}) })
       const namesakes = namesakesOf(key, (await asFarAsRead(list)).items)
-      if (key.tokenLastSlice === ownLastSlice) refuseKeyChange({ code: 'own-key', verb })
+      const variable = ownVariableOf(key, ownLastSlices)
+      if (variable) refuseKeyChange({ code: 'own-key', verb, variable })
       const unchecked: KeyFinding[] = key.tokenLastSlice === undefined ? [{ code: 'perhaps-own-key', name: key.name ?? keyId }] : []
       return {
         facts: { ...toFacts(key), ...(namesakes > 0 ? { hasNamesakes: true as const } : {}) },

@@ -9,6 +9,8 @@ export const logFields = {
   state: 'the state after the step',
   item: 'the item of the request whose step it is',
   kind: 'the kind of change, such as `ip.move`; or the kind of a Slack payload',
+  userId: 'a person, by their Slack user id',
+  reads: 'how many reads a minute one person may spend',
   sinceApprovalMs: 'from the last approval to the write, in milliseconds',
   tookMs: 'from the write to the end, in milliseconds',
   traceId: 'the trace of the request, if traces are on',

@@ -23,6 +23,8 @@ export const subjects = {
   redis: 'Redis',
   api: 'Account API',
   key: 'API key',
+  readKey: 'Read-only key',
+  limits: 'Limits',
   policy: 'Policy',
   elasticIps: 'Elastic IPs',
   clock: 'Clock',
