@@ -19,8 +19,8 @@ import { retryDelayMs } from './retry.ts'
 const maxConnections = 20
 const maxReadTries = 3
 
-/** The pause after a 429 that names no time: the whole minute for which the account counts. */
-const defaultPauseMs = 60_000
+/** The pause after a 429 that names no time. The account names one, so such a 429 is another's. */
+const defaultPauseMs = 5_000
 /** The longest pause after a 429, even if the answer names a longer time. */
 const longestPauseMs = 120_000
 
