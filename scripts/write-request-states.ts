@@ -42,6 +42,7 @@ const reports: Record<ReportName, string> = {
   remark: 'what is unexpected on the account',
   late: 'slower than usual',
   resolved: 'the alert resolved',
+  outdated: 'the message is out of date',
   stopped: 'tracking stopped',
   ended: 'how it ended',
   restarted: 'correction: it started after all',

@@ -38,6 +38,8 @@ export const AuditNote = z.looseObject({
   via: z.string().optional(),
   /** The refused attempt: `decide`, or the action id of a button. */
   attempted: z.string().optional(),
+  /** In a second entry on a refusal: how many more times the person was refused the same for the same cause, in ten minutes. */
+  count: z.number().int().positive().optional(),
   /** Why it was refused, or why the request ended. */
   causes: z.array(Finding).optional(),
   /** The reason that a person typed. */

@@ -43,7 +43,7 @@ function setupParts({ config, redis, clients, requests, opsChannel }: Foundation
   return {
     probe: clients.slack.setupProbe,
     members: requests.directory.members,
-    showHome: (viewer: Origin) => home.show(viewer, undefined),
+    showHome: (viewer: Origin) => home.show(viewer),
     lastReceived,
     probeWrites: redis.probeWrites,
     redisPrefix: config.redis.prefix,

@@ -22,6 +22,8 @@ export function createKeys(prefix: string) {
     open: `${tag}:open`,
     ended: `${tag}:ended`,
     due: `${tag}:due`,
+    /** A list: the ids of the requests that a person's Home tab has shown for their approval since they opened it, in their order there. */
+    homeOrder: (userId: string) => `${tag}:home:${userId}`,
     /** A sorted set of `<request id>/<message>` by the time to send it. */
     outbox: `${tag}:outbox`,
     /** A stream of audit entries that are not in the chain yet. */
@@ -32,6 +34,8 @@ export function createKeys(prefix: string) {
     auditHead: `${tag}:audit:head`,
     /** Marks an audit entry as sent, so that a repeat is recognized. */
     auditSent: (token: string) => `${tag}:audit:sent:${token}`,
+    /** A hash: the refusals that were noted within ten minutes, and how often each was repeated since. */
+    refusals: `${tag}:audit:refusals`,
     /** A sorted set of workers by the time they last worked. */
     workers: `${tag}:workers`,
     /** A hash: the signed list of the servers that Elastic IPs were last seen on, in parts. */

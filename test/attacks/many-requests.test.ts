@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { createStore } from '../../src/requests/store/store.ts'
 import { openRecords } from '../journeys/records.ts'
-import { ops, people, startWorld, untilCard, untilShown, type World } from '../journeys/world.ts'
+import { ops, people, startWorld, untilCard, untilReport, untilShown, type World } from '../journeys/world.ts'
 import { noteOf } from '../requests/audit-for-test.ts'
 import { connectTestRedis, noAudit } from '../requests/redis-for-test.ts'
 import { minutes, newRequestFor } from '../requests/request-for-test.ts'
@@ -139,4 +139,22 @@ describe('a person who asks for more and more', () => {
 
     expect(outcomes.every(({ outcome }) => outcome === 'created')).toBe(true)
   })
+})
+
+test('a person who is refused again and again makes one entry of the audit for each act and reason, and the write reads no more', async () => {
+  const world = await startWorld()
+  const records = openRecords(world)
+  await askForMove(world, 0)
+  const card = await untilCard(world.slack, /needs approval from/)
+
+  for (let count = 0; count < 30; count += 1) await world.dov.command(`/infra servers web-${count}`, { channel: ops })
+  for (let count = 0; count < 10; count += 1) await world.ada.click(card, 'Approve')
+  await world.slack.until(() => world.slack.ephemerals(people.dov).length === 30)
+  // The first answer to her is about the request that she sent.
+  await world.slack.until(() => world.slack.ephemerals(people.ada).length === 11)
+  await world.ben.click(card, 'Approve')
+  await untilReport(world.slack, card.ts, /Done/)
+
+  const acts = (await records.audit()).map(({ act, by }) => `${act}${act === 'refused' ? ` ${by}` : ''}`)
+  expect(acts).toEqual(['request', `refused ${people.dov}`, `refused ${people.ada}`, 'approve', 'send', 'accept', 'finish'])
 })

@@ -44,7 +44,7 @@ export async function benchHome({ quick, rounds }: Effort): Promise<string> {
       onError: console.error,
     }
     // Each is new, because one has a pause between two tabs of a person.
-    return () => createHome(parts).show({ ...origin, userId: 'U1' }, undefined)
+    return () => createHome(parts).show({ ...origin, userId: 'U1' })
   }
 
   try {

@@ -29,9 +29,11 @@ function anything() {
 async function run(open: Request[], ended: Request[] = []) {
   const { commands } = listMoves.create({
     store: {
-      open: async () => open,
+      findOpen: async () => {
+        const requests = open.filter(({ version }) => version === requestFor().version)
+        return { requests, unreadable: open.length - requests.length }
+      },
       ended: async (limit, fits) => ended.filter(fits).slice(0, limit),
-      findMany: async (ids) => open.filter(({ id, version }) => ids.includes(id) && version === requestFor().version),
       now: async () => now,
     },
     catalog,

@@ -1,53 +1,112 @@
-import { expect, test } from 'vitest'
-import { ops, people, startWorld, untilShown, type World } from './world.ts'
+import { describe, expect, test } from 'vitest'
+import { usualTimings } from '../../src/domain/timings.ts'
+import { documentedLimits } from '../sandbox/account-api/rate-limiter.ts'
+import { addresses, requestEvacuation, withAddresses } from './evacuations.ts'
+import { ops, people, startWorld, untilCard, untilReport, untilShown, type World, type WorldOptions } from './world.ts'
 
-function listsOfKeys({ accountApi }: World): number {
-  return accountApi.journal.filter(({ path }) => path === '/auth/api_keys').length
+/** A minute of the account takes this long here. */
+const windowMs = 5_000
+
+const shipped = { INFRA_READS_PER_MINUTE: '60', INFRA_WRITES_PER_MINUTE: '20', MOVE_POLL_BUDGET: '20', MOVE_POLL_INTERVAL: '500ms' }
+
+const strict = {
+  env: shipped,
+  timings: { ...usualTimings, accountWindowMs: windowMs },
+  account: { limits: { ...documentedLimits, windowMs }, moveTakes: { min: 300, max: 300 } },
+} satisfies WorldOptions
+
+async function requestMove(world: World, index = 0) {
+  const { elasticIp, target } = world.accountApi.world.movable(index)
+  await world.ada.command(`/infra ip move ${elasticIp.id} ${target.id}`, { channel: ops })
+  return untilCard(world.slack, new RegExp(`Move ${elasticIp.address.replaceAll('.', '\\.')}[^]*needs approval from`))
 }
 
-async function accountCheck(bot: { opsPort: number } | undefined): Promise<unknown> {
-  const page = await fetch(`http://127.0.0.1:${bot?.opsPort}/status`)
-  return ((await page.json()) as { checks: { accountApi: unknown } }).checks.accountApi
-}
+const accepted = ({ accountApi }: World) => accountApi.journal.writes().filter(({ refused }) => !refused)
 
-test('the status pages of two processes share one probe of the account in a minute', async () => {
-  const world = await startWorld({ replicas: 2 })
-  // Each process checks its key at its start.
-  await expect.poll(() => listsOfKeys(world)).toBe(2)
+describe('another tool has used up the writes of the minute', () => {
+  test('an approved move waits for its turn, says so, and is sent once', async () => {
+    const world = await startWorld(strict)
+    const card = await requestMove(world)
+    world.accountApi.limiter.useByAnotherTool('write')
 
-  const read = () => Promise.all(world.bots.map(accountCheck))
-  for (let time = 0; time < 3; time += 1) expect(await read()).toEqual([{ ok: true }, { ok: true }])
-  expect(listsOfKeys(world)).toBe(3)
+    await world.ben.click(card, 'Approve')
+    const waiting = await untilCard(world.slack, /Waits for/)
+    await untilReport(world.slack, card.ts, /\*Done\.\*/)
+
+    expect(waiting.text).toMatch(/\*Approved\.\* Waits for the account's limit of 20 changes a minute, about \d+\u00a0s\./)
+    expect(waiting.text).not.toMatch(/Not started|Couldn't/)
+    expect(accepted(world)).toHaveLength(1)
+    expect(world.accountApi.limiter.refused('write')).toBe(1)
+  })
+
+  test('an approved move that waits can be withdrawn', async () => {
+    const world = await startWorld(strict)
+    const card = await requestMove(world)
+    world.accountApi.limiter.useByAnotherTool('write')
+    await world.ben.click(card, 'Approve')
+
+    await world.ada.click(await untilCard(world.slack, /Waits for/), 'Withdraw')
+    await untilReport(world.slack, card.ts, /\*Withdrawn\*/)
+
+    expect(accepted(world)).toEqual([])
+  })
+
+  test('a press on Create key is answered with when to press again, and nothing is made without it', async () => {
+    const world = await startWorld(strict)
+    await world.ada.command('/infra keys create ci-deploy', { channel: ops })
+    await world.ben.click(await untilCard(world.slack, /needs approval from/), 'Approve')
+    const card = await untilCard(world.slack, /press \*Create key\*/)
+    world.accountApi.limiter.useByAnotherTool('write')
+
+    await world.ada.click(card, 'Create key')
+    const answer = await untilShown(world.slack, people.ada, /Press again/)
+    expect(answer.text).toMatch(/^The account allows 20 changes a minute\. Press again in \d+\u00a0s\.$/)
+    await world.ada.click(await untilCard(world.slack, /press \*Create key\*/), 'Create key')
+    expect(accepted(world)).toEqual([])
+
+    world.accountApi.limiter.forgetAnotherTool()
+    await expect
+      .poll(
+        async () => {
+          if (accepted(world).length === 0) await world.ada.click(await untilCard(world.slack, /Create key/), 'Create key')
+          return accepted(world).length
+        },
+        { timeout: 20_000, interval: 1_000 },
+      )
+      .toBe(1)
+    await untilReport(world.slack, card.ts, /\*Done\.\*/)
+  })
 })
 
-test('a process that sees a fault of the account tells the other one', async () => {
-  const world = await startWorld({ replicas: 2 })
-  await expect.poll(() => listsOfKeys(world)).toBe(2)
-  world.accountApi.faults.add({ path: '/auth/api_keys', kind: 'status', status: 401, times: 1 })
+describe('the own budget', () => {
+  test('twelve moves that are approved at once are all sent, although few reads are left', async () => {
+    const world = await startWorld(withAddresses(addresses(12), strict))
+    const cards = []
+    for (const { id } of addresses(12)) {
+      await world.ada.command(`/infra ip move ${id} web-2`, { channel: ops })
+      cards.push(
+        await world.slack.until(() => world.slack.messages(ops).filter(({ text }) => /needs approval from/.test(text))[cards.length]),
+      )
+    }
 
-  for (const bot of world.bots) {
-    expect(await accountCheck(bot)).toMatchObject({ ok: false, problem: 'The account API rejects INFRA_API_KEY (401)' })
-  }
-})
+    for (const card of cards) await world.ben.click(card, 'Approve')
+    for (const card of cards) await untilReport(world.slack, card.ts, /\*Done\.\*/)
 
-test('when the reads are spent, the doctor and the status page name the limit, and the log the person who reads in unusual number', async () => {
-  const world = await startWorld({ env: { INFRA_READS_PER_MINUTE: '10' } })
-  for (let time = 0; time < 4; time += 1) await world.ada.command('/infra plans', { channel: ops })
-  await expect
-    .poll(() => world.log.filter((line) => line.includes('"reads-share-spent"')).map((line) => JSON.parse(line)))
-    .toMatchObject([{ userId: people.ada, reads: 3, level: 'warn' }])
-  for (const each of [world.chiara, world.ben, world.ben, world.ben, world.chiara]) await each.command('/infra keys', { channel: ops })
+    expect(accepted(world)).toHaveLength(12)
+    expect([world.accountApi.limiter.refused('read'), world.accountApi.limiter.refused('write')]).toEqual([0, 0])
+  })
 
-  await world.ben.command('/infra doctor', { channel: ops })
-  const { text } = await untilShown(world.slack, people.ben, /checks? (passed|failed)|No check failed/i)
-  expect(text).toMatch(
-    /:grey_question: \*Account API:\* Not checked, because of the limit\. The account allows 10 reads a minute\. Run this command again in \d/,
-  )
-  expect(text).toMatch(
-    /\*Limits:\* The account allows 10 reads and 99999 changes a minute\. Last minute: \d+ reads \(.*\d+ for people, 1 in the background\), 0 changes\./,
-  )
-  expect(await accountCheck(world.bots[0])).toEqual({
-    ok: true,
-    note: expect.stringMatching(/^Not checked, because of the account's limit of 10 reads a minute\. A read is free at /),
+  test('an evacuation of 25 addresses sends all of them, 18 a minute', async () => {
+    const world = await startWorld(withAddresses(addresses(25), strict))
+    const card = await requestEvacuation(world)
+    expect(card.text).toContain('Takes about 1\u00a0min.')
+
+    await world.ben.click(card, 'Approve')
+    await untilCard(world.slack, /The rest takes about 1\u00a0min\./)
+    await untilReport(world.slack, card.ts, /\*Done\.\*/)
+
+    expect(accepted(world)).toHaveLength(25)
+    expect(world.accountApi.limiter.most('write')).toBeLessThanOrEqual(18)
+    expect([world.accountApi.limiter.refused('read'), world.accountApi.limiter.refused('write')]).toEqual([0, 0])
   })
 })

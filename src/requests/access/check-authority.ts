@@ -12,6 +12,9 @@ import { isSend, isUnsend, stateOfAct } from '../steps.ts'
  */
 export const approvalHoldsMs = 30 * 60_000
 
+/** How far off the clock of a Redis can be that took over after a failover. The signatures cover the times that are compared. */
+const clockMarginMs = 60_000
+
 interface CheckAuthorityParts {
   signatures: RequestSignatures
   /** The policy's rule for a request as it is now. Undefined if there is none any more. */
@@ -32,8 +35,7 @@ export function createCheckAuthority({ signatures, ruleOf, findSendsAndEnds }: C
   async function checkAuthority(request: Request, now: number, holdsMs = approvalHoldsMs): Promise<AuthorityProblem | undefined> {
     const allowed = whenAllowed(request, now, holdsMs)
     if ('code' in allowed) return allowed
-    const earlier = await findSendsAndEnds(request, request.createdAt)
-    return pastOf(earlier)
+    return pastOf(await findSendsAndEnds(request, request.createdAt - clockMarginMs))
   }
 
   /**
@@ -45,7 +47,7 @@ export function createCheckAuthority({ signatures, ruleOf, findSendsAndEnds }: C
     if (problem) return problem
     const allowed = whenAllowed(request, now, approvalHoldsMs)
     if ('code' in allowed) return allowed
-    const earlier = await findSendsAndEnds(request, request.createdAt)
+    const earlier = await findSendsAndEnds(request, request.createdAt - clockMarginMs)
     const last = earlier.find(({ item }) => item === undefined)
     if (!last || stateOfAct(last.act) !== 'tracking') return { code: 'already-ended' }
     const past = Map.groupBy(earlier, ({ item }) => item)
@@ -134,5 +136,5 @@ function hasAll({ approve }: PolicyRule, people: Set<string>, decision: Decision
 
 /** An approval from before the request, or from after its deadline, does not count. */
 function isInTime({ createdAt, ttlMs }: Request, { at }: Pick<Approval, 'at'>): boolean {
-  return at >= createdAt && at <= createdAt + ttlMs
+  return at >= createdAt - clockMarginMs && at <= createdAt + ttlMs + clockMarginMs
 }

@@ -12,17 +12,23 @@ import { type HomeContent, homeBlocks, refusedHome } from '../messages/home-view
 import type { Store } from '../store/store.ts'
 
 /** Check rights for at most 100 waiting requests. Load at most 50 of the others in each part, which is more than a Home tab can show. */
-const most = { waiting: 100, shown: 50, ended: 10 }
+const most = { waiting: 100, shown: 50, ended: 10, inPlace: 20 }
 
 /** Each tab costs reads of Redis, and Slack takes 100 calls of `views.publish` a minute. */
 const publishEveryMs = 1_000
 
 type Published = 'shown' | { refused: string } | { unavailable: string }
 
+/** `refused`: why the person may not use Lockkeeper. `isNew`: the person opens or refreshes the tab. */
+interface Wanted {
+  refused?: Mrkdwn | undefined
+  isNew: boolean
+}
+
 /** A tab that is published as soon as the one before is a second old. */
 interface Turn {
   viewer: Origin
-  refused: Mrkdwn | undefined
+  wanted: Wanted
   waits: boolean
   published: Promise<Published>
   /** Ends a second after the tab was published. */
@@ -30,7 +36,7 @@ interface Turn {
 }
 
 interface HomeParts {
-  store: Pick<Store, 'open' | 'ended' | 'findMany' | 'now'>
+  store: Pick<Store, 'open' | 'ended' | 'findMany' | 'orderOnHome' | 'now'>
   access: Pick<Access, 'judge'>
   messenger: Pick<Messenger, 'publishHome'>
   /** Returns the buttons that open forms. */
@@ -46,15 +52,25 @@ export function createHome({ store, access, messenger, buttons, view, linkTo, on
   /** The last turn of each person. */
   const turns = new Map<string, Turn>()
 
+  /** Publishes the Home tab that a person opens or refreshes. `refused`: why they may not use Lockkeeper. */
+  async function open(viewer: Origin, refused: Mrkdwn | undefined): Promise<void> {
+    await publishNext(viewer, { refused, isNew: true })
+  }
+
   /**
-   * Publishes the Home tab of a person, at most once a second in this process. Calls that come meanwhile share the next tab, as the last of them
-   * wants it. `refused`: why the person may not use Lockkeeper.
+   * Publishes the Home tab of a person again. What was decided stays in its place, so that a second click does not press *Approve* of another
+   * request.
    */
-  function show(viewer: Origin, refused: Mrkdwn | undefined): Promise<Published> {
+  function show(viewer: Origin): Promise<Published> {
+    return publishNext(viewer, { isNew: false })
+  }
+
+  /** Publishes at most one tab a person and second in this process. Calls that come meanwhile share the next one, as the last of them wants it. */
+  function publishNext(viewer: Origin, wanted: Wanted): Promise<Published> {
     const { userId } = viewer
     const last = turns.get(userId)
     if (last?.waits) {
-      Object.assign(last, { viewer, refused })
+      Object.assign(last, { viewer, wanted })
       return last.published
     }
     const published = Promise.resolve(last?.over).then(() => {
@@ -64,20 +80,20 @@ export function createHome({ store, access, messenger, buttons, view, linkTo, on
     const over = Promise.allSettled([published])
       .then(() => delay(publishEveryMs, undefined, { ref: false }))
       .then(() => void (turns.get(userId) === turn && turns.delete(userId)))
-    const turn: Turn = { viewer, refused, waits: true, published, over }
+    const turn: Turn = { viewer, wanted, waits: true, published, over }
     turns.set(userId, turn)
     return published
   }
 
-  async function publish({ viewer, refused }: Turn): Promise<Published> {
-    const blocks = refused ? refusedHome(refused) : homeBlocks(await gather(viewer))
+  async function publish({ viewer, wanted: { refused, isNew } }: Turn): Promise<Published> {
+    const blocks = refused ? refusedHome(refused) : homeBlocks(await gather(viewer, isNew))
     const published = await messenger.publishHome(viewer.userId, blocks)
     if (published.is === 'sent') return 'shown'
     onError(new Error(`a Home tab could not be shown: ${JSON.stringify(published)}`))
     return published.is === 'refused' ? { refused: published.error } : { unavailable: 'Slack did not answer' }
   }
 
-  async function gather(viewer: Origin): Promise<HomeContent> {
+  async function gather(viewer: Origin, isNew: boolean): Promise<HomeContent> {
     const isMine = ({ origin }: Outline) => origin.userId === viewer.userId
     const [open, ended, now] = await Promise.all([store.open(), store.ended(most.ended, isMine), store.now()])
     const { read, entries, unreadable } = createReading()
@@ -90,11 +106,17 @@ export function createHome({ store, access, messenger, buttons, view, linkTo, on
     const waitsForMe = waiting.requests.filter(
       (request, index) => rulings[index]?.allowed && !request.approvals.some(({ by }) => by === viewer.userId),
     )
+    const toDecide = new Map(waitsForMe.map((request) => [request.id, request]))
+    const order = await store.orderOnHome(viewer.userId, [...toDecide.keys()].slice(0, most.inPlace), { isNew })
+    const decided = await store.findMany(order.filter((id) => !toDecide.has(id)))
+    const byId = new Map([...toDecide, ...decided.map((request) => [request.id, request] as const)])
+    const inPlace = [...new Set([...order, ...toDecide.keys()])].flatMap((id) => byId.get(id) ?? [])
     const ownWaiting = mine.requests.filter(({ state }) => state === 'waiting')
     const alone = await Promise.all(ownWaiting.map((request) => access.judge(viewer, { to: 'break-glass', request })))
     return {
       approvableAlone: new Set(ownWaiting.filter((_, index) => alone[index]?.allowed).map(({ id }) => id)),
-      waitsForMe: entries(waitsForMe),
+      waitsForMe: entries(inPlace),
+      decided: new Set(decided.map(({ id }) => id)),
       mine: entries([...mine.requests, ...endedBefore]),
       underway: entries(underway.requests),
       unread: { waiting: waiting.unread, mine: mine.unread, underway: underway.unread },
@@ -135,7 +157,7 @@ export function createHome({ store, access, messenger, buttons, view, linkTo, on
   }
 
   async function refresh({ origin }: Click): Promise<void> {
-    await show(origin, undefined)
+    await open(origin, undefined)
   }
 
   /** Waits for the tabs that are being published. */
@@ -143,7 +165,7 @@ export function createHome({ store, access, messenger, buttons, view, linkTo, on
     await Promise.allSettled([...turns.values()].map(({ published }) => published))
   }
 
-  return { show, clicks: { [refreshHome]: refresh }, stop }
+  return { open, show, clicks: { [refreshHome]: refresh }, stop }
 }
 
 export type Home = ReturnType<typeof createHome>

@@ -84,7 +84,7 @@ function thenShow(
       const answer = await submit(submission)
       const isFromChannel = readMetadata(submission.metadata)?.responseUrl !== undefined
       // The form closes without waiting for it.
-      if (answer.is === 'accepted' && !isFromChannel) home.show(submission.origin, undefined).catch(onError)
+      if (answer.is === 'accepted' && !isFromChannel) home.show(submission.origin).catch(onError)
       return answer
     },
   ])
@@ -172,6 +172,6 @@ export function createInteractions({ features, catalog, access, home, onError, .
     ),
     shortcuts: Object.assign({}, formOpeners.shortcuts, ...features.map(({ shortcuts }) => shortcuts)),
     options: Object.assign({}, ...features.map(({ options }) => options)),
-    home: async (viewer, refused) => void (await home.show(viewer, refused)),
+    home: home.open,
   }
 }

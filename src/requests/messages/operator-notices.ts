@@ -9,6 +9,11 @@ export function undeliverable({ id, state }: Request, error: string, command: st
   return mrkdwn`:warning: Couldn't deliver a message about request ${id} (${state}) to its channel or the requester: ${error}. Tell the requester what ${code(`${command} audit ${id}`)} shows. Then invite Lockkeeper to the channel, or unarchive it.`
 }
 
+/** Says that Slack refuses to update the message of a request. `error`: Slack's code. */
+export function outdated({ id, state }: Request, error: string): Mrkdwn {
+  return mrkdwn`:warning: Slack refused to update the message of request ${id} (${state}): ${error}. The message shows an older state, with its buttons. Its thread says so.`
+}
+
 interface Unannounced {
   /** Slack's code. */
   error: string

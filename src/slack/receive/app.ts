@@ -4,8 +4,7 @@ import type { WebClientOptions } from '@slack/web-api'
 import { StartError } from '../../domain/errors/errors.ts'
 import { whyNotListening } from '../../domain/listening.ts'
 import type { Secret } from '../../domain/signing/secret.ts'
-import { measuredFetch, type OnSlackCall } from '../web-api/measured-fetch.ts'
-import { createPostForm } from '../web-api/post-form.ts'
+import { longestCallMs, measuredFetch, type OnSlackCall } from '../web-api/measured-fetch.ts'
 import { httpReceiver } from './http-receiver.ts'
 import { type Screening, screen } from './screen.ts'
 import { readEveryEnvelope } from './socket-envelopes.ts'
@@ -32,7 +31,8 @@ export function webClientOptions(apiUrl: URL, logger: Logger, onCall: OnSlackCal
     retryConfig: { retries: 0 },
     rejectRateLimitedCalls: true,
     allowAbsoluteUrls: false,
-    fetch: measuredFetch(onCall, createPostForm()),
+    timeout: longestCallMs,
+    fetch: measuredFetch(onCall),
     logger,
   }
 }
