@@ -28,7 +28,8 @@ export function createOperationsSide({ config, telemetry, redis, clients }: Foun
     }),
   })
   const snapshot = async () => {
-    const [figures, budget] = await Promise.all([progress.snapshot(), clients.budget.figures()])
+    // A Redis that refuses writes still has the other figures.
+    const [figures, budget] = await Promise.all([progress.snapshot(), clients.budget.figures().catch(() => [])])
     return { ...figures, budget }
   }
   const pages = {

@@ -19,7 +19,7 @@ export function linesAcross({ values, reported }: Given): string[] {
     const unless = values.ROLE === 'web' ? ` (or set INFRA_READ_KEY and STATE_KEY, ${ifNoKeyIsMinted})` : ''
     lines.push(`INFRA_API_KEY is missing: it must be a key of the account API, in one word${unless}`)
   }
-  if (has('INFRA_READ_KEY') && values.INFRA_READ_KEY === values.INFRA_API_KEY)
+  if (values.INFRA_READ_KEY !== undefined && values.INFRA_READ_KEY === values.INFRA_API_KEY)
     lines.push('INFRA_READ_KEY must be another key than INFRA_API_KEY, because the account counts the requests of each key')
   if (has('ALERTS_PORT') && !has('ALERTS_TOKEN')) {
     lines.push('ALERTS_TOKEN is missing: with ALERTS_PORT it must be a token of at least 32 characters, which the sender of alerts sends')

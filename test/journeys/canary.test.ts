@@ -46,10 +46,18 @@ afterAll(async () => {
   await Promise.all([slack?.close(), accountApi?.close(), redis?.stop(), collector?.close()])
 })
 
+/** Returns the read-only key that the bot reads with. */
+function readKey(): string {
+  const key = accountApi.world.data.apiKeys.find(({ name }) => name === 'laptop of ada')
+  if (!key) throw new Error('no key')
+  return Object.assign(key, { readOnly: true }).token
+}
+
 /** Starts the bot and points Slack at it. Returns a function that kills it without a shutdown. */
 async function startBot(): Promise<() => Promise<void>> {
   const env = {
     ...botVariables({ slack, accountApi, redisUrl: redis.url }),
+    INFRA_READ_KEY: readKey(),
     REDIS_PREFIX: 'canary',
     MOVE_POLL_INTERVAL: '200ms',
     LOG_LEVEL: 'trace',
@@ -213,7 +221,7 @@ test('afterwards no token is anywhere except in what its requester was shown', a
     ),
   )
   expect(found).toEqual([])
-  expect(Object.values(sinks).join('')).not.toContain(redis.password)
+  for (const secret of [redis.password, accountApi.key, readKey()]) expect(Object.values(sinks).join('')).not.toContain(secret)
 
   const showing = slack.journal.filter(({ args }) => tokens.some((token) => JSON.stringify(args).includes(token)))
   expect(showing.length).toBeGreaterThanOrEqual(2)

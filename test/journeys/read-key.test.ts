@@ -61,6 +61,18 @@ test('a read-only key that has full access, is of another user or is unknown is 
   expect(world.log.filter((line) => line.includes('"read-key-unsuitable"')).length).toBe(3)
 })
 
+test('a read-only key that the account rejects is named to people and operators', async () => {
+  const { world, token, startBotOfPeople } = await startWorldWithReadKey()
+  world.slack.invite(general)
+  await startBotOfPeople({ INFRA_READ_KEY: token, OPS_CHANNEL: general })
+  keyCalled(world, 'grafana read').token = 'revoked'
+
+  await world.ada.command('/infra ip list', { channel: ops })
+
+  await untilShown(world.slack, people.ada, /must set a valid INFRA_READ_KEY/)
+  await untilCard(world.slack, /rejects `INFRA_READ_KEY` \(401, elasticIps\.list\)/, general)
+})
+
 test('a web process with the read-only key alone lists, and a worker makes the change', async () => {
   const policy = { POLICY_FILE: policyFor('ip.move'), APPROVERS: '' }
   const { world, token, startBotOfPeople } = await startWorldWithReadKey({ env: { ROLE: 'worker', ...policy } })
