@@ -1,5 +1,6 @@
 import type { FaultOrder } from '../sandbox/account-api/faults.ts'
 import { startAccountApi } from '../sandbox/account-api/start-account-api.ts'
+import { withoutLimits } from '../sandbox/bot-variables.ts'
 import type { FaultPlan, Message } from '../sandbox/slack/slack.ts'
 import { startSlack } from '../sandbox/slack/start-slack.ts'
 import { collectEarlyReports, manyElasticIps, places, racks } from './many-elastic-ips.ts'
@@ -57,6 +58,7 @@ const calls = {
       SLACK_SIGNING_SECRET: slack.signingSecret,
       SLACK_API_URL: slack.apiUrl,
       INFRA_API_URL: account.url,
+      ...withoutLimits,
       INFRA_API_KEY: account.key,
     },
     ...places,

@@ -10,6 +10,9 @@ interface Surroundings {
   socketMode?: boolean
 }
 
+/** Tests make more calls in a minute than the account allows. Those of the limits set them. */
+export const withoutLimits = { INFRA_READS_PER_MINUTE: '99999', INFRA_WRITES_PER_MINUTE: '99999', MOVE_POLL_BUDGET: '99999' }
+
 /** Returns the variables of a bot between these stand-ins: with its own prefix in Redis, free ports, and the group on call as approvers. */
 export function botVariables({ slack, accountApi, redisUrl, socketMode = false }: Surroundings) {
   return {
@@ -18,10 +21,7 @@ export function botVariables({ slack, accountApi, redisUrl, socketMode = false }
     SLACK_API_URL: slack.apiUrl,
     INFRA_API_URL: accountApi.url,
     INFRA_API_KEY: accountApi.key,
-    // Tests make more calls in a minute than the account allows. Those of the limits set them.
-    INFRA_READS_PER_MINUTE: '99999',
-    INFRA_WRITES_PER_MINUTE: '99999',
-    MOVE_POLL_BUDGET: '99999',
+    ...withoutLimits,
     REDIS_URL: redisUrl,
     REDIS_PREFIX: `test-${randomBytes(6).toString('hex')}`,
     APPROVERS: 'S0ONCALL01',

@@ -1,4 +1,4 @@
-import { isRefusal } from '../../domain/errors/api-errors.ts'
+import { AccountLimitError, isRefusal } from '../../domain/errors/api-errors.ts'
 import type { ErrorCode } from '../../domain/errors/error-code.ts'
 import { UserError } from '../../domain/errors/errors.ts'
 import type { Place } from '../pages/metrics.ts'
@@ -47,7 +47,8 @@ export function createErrorReports({ log, lines, count }: ErrorReportsParts) {
     /** Logs an error that was shown to a person. A refusal is not counted as an error. */
     shownToPerson(error: unknown, context: { reference?: string; at: string }): void {
       if (!isRefusal(error)) count('people')
-      if (error instanceof UserError) log.info({ ...context, error }, 'refused')
+      // The account's limit is no fault, and metrics count it.
+      if (error instanceof UserError || error instanceof AccountLimitError) log.info({ ...context, error }, 'refused')
       else log.warn({ code: 'error-shown', ...context, error }, 'An error was shown to a person')
     },
   }
