@@ -20,6 +20,13 @@ export function toText(value: unknown): string | undefined {
   return typeof value === 'number' || typeof value === 'boolean' ? String(value) : undefined
 }
 
+/** Returns a time in ms since 1970: from `2026-12-01T09:30:00Z`, or from ms in digits, which some answers contain. Returns undefined for anything else. */
+export function toTime(value: unknown): number | undefined {
+  const shown = toText(value) ?? ''
+  const time = /^\d{13}$/.test(shown) ? Number(shown) : /^\d{4}-/.test(shown) ? Date.parse(shown) : Number.NaN
+  return Number.isNaN(time) ? undefined : time
+}
+
 /** Maps empty strings to undefined, so that two things without an id or name never compare as equal. */
 export function toNamed(wire: WireNamed) {
   return { id: wire.id || undefined, name: wire.name || undefined, slug: wire.slug || undefined }

@@ -29,6 +29,21 @@ test('accepts unknown values and unknown fields', async () => {
   expect(await api.elasticIps.get(sample.elasticIp.id)).toMatchObject({ status: 'frozen' })
 })
 
+test.each([
+  ['2026-12-01T09:30:00+00:00', Date.UTC(2026, 11, 1, 9, 30)],
+  ['1796117400000', Date.UTC(2026, 11, 1, 9, 30)],
+  ['soon', undefined],
+  ['2026-99-99', undefined],
+  ['', undefined],
+  [{ on: 'Friday' }, undefined],
+  [null, undefined],
+])('reads when a server is deleted, and the server also if the time is in no known form: %j', async (shown, deletedAt) => {
+  const attributes = { ...sample.server.attributes, scheduled_deletion_at: shown }
+  const { api } = await startClient(() => ({ json: { data: { ...sample.server, attributes } } }))
+
+  expect((await api.servers.get(sample.server.id)).deletedAt).toBe(deletedAt)
+})
+
 test('lists a pending Elastic IP with an id, and leaves out one without an id', async () => {
   const pending = { ...bare, address: '203.0.113.11', status: 'pending' }
   const { api } = await startClient(

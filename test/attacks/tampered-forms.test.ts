@@ -80,7 +80,7 @@ describe('a requester who sends addresses that the form of an evacuation does no
     const [source, target] = ['sv_1', 'sv_2'].map(
       (id): Server => ({ id, hostname: id, label: undefined, primaryIpv4: undefined, status: 'on', locked: false, ...place }),
     )
-    const reads = { listed: [one], single: new Map([['EIP_1', one]]), seen: [], source, target }
+    const reads = { all: [one], single: new Map([['EIP_1', one]]), seen: [], source, target }
 
     const { facts } = checkEvacuation({ serverId: 'sv_1', targetId: 'sv_2', elasticIpIds: ['eip_1', 'EIP_1'] }, reads, 'request')
 

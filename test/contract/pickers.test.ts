@@ -15,9 +15,11 @@ import { servers } from './documented/servers.ts'
 import type { Wire } from './generate.ts'
 import { anElasticIp, aServer } from './move-objects.ts'
 import { patience, runs } from './runs.ts'
-import { shown } from './visible.ts'
+import { isBgpOnWire, shown } from './visible.ts'
 
-const active = anElasticIp.map((wire) => ({ ...wire, attributes: { ...(wire.attributes as Wire), status: 'active' } }))
+const active = anElasticIp
+  .map((wire) => ({ ...wire, attributes: { ...(wire.attributes as Wire), status: 'active' } }) as Wire)
+  .filter((wire) => !isBgpOnWire(wire))
 const someServers = fc.uniqueArray(aServer, { selector: ({ id }) => id, maxLength: 6 })
 const someElasticIps = fc.uniqueArray(anElasticIp, { selector: ({ id }) => id, maxLength: 6 })
 const documentedServers = servers.map(({ wire }, index) => ({ ...(wire as Wire), id: `sv_documented${index}` }))
@@ -51,7 +53,10 @@ async function expectAgreement(elasticIp: Wire, all: Wire[]): Promise<void> {
 
 describe('the picker of servers', patience, () => {
   test('offers for a documented Elastic IP the servers that the preflight check allows', async () => {
-    for (const elasticIp of documentedElasticIps.filter((wire) => (shown(wire, 'attributes', 'status') ?? 'active') === 'active')) {
+    const movable = documentedElasticIps.filter(
+      (wire) => (shown(wire, 'attributes', 'status') ?? 'active') === 'active' && !isBgpOnWire(wire),
+    )
+    for (const elasticIp of movable) {
       await expectAgreement(elasticIp, documentedServers)
       const on = shown(elasticIp, 'attributes', 'server', 'id')
       for (const server of on === undefined ? [] : documentedServers)
@@ -79,11 +84,12 @@ describe('the picker of servers', patience, () => {
 })
 
 describe('the picker of Elastic IPs', patience, () => {
-  test('offers all Elastic IPs within the limits of Slack', async () => {
+  test('offers all Elastic IPs within the limits of Slack, without those that BGP announces', async () => {
     const check = async (all: Wire[]) => {
       const choices = elasticIpChoices(await accountOf({ elasticIps: all }).elasticIps.list(), '')
+      const offerable = all.filter((wire) => !isBgpOnWire(wire))
       expect(problemsWithOptions(optionsAnswer(choices))).toEqual([])
-      expect(new Set(offered(choices))).toEqual(new Set(all.map(({ id }) => String(id)).filter((id) => id.length <= longestValue)))
+      expect(new Set(offered(choices))).toEqual(new Set(offerable.map(({ id }) => String(id)).filter((id) => id.length <= longestValue)))
     }
     for (const elasticIp of documentedElasticIps) await check([elasticIp])
     await fc.assert(fc.asyncProperty(someElasticIps, check), runs)

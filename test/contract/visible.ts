@@ -14,7 +14,7 @@ export interface MoveObjects {
 
 /** A reason that prevents a move, and the pairs of values that show it. A refusal names one of these pairs. */
 export interface Reason {
-  is: 'not active' | 'on it already' | 'another project' | 'another site'
+  is: 'bgp' | 'not active' | 'on it already' | 'another project' | 'another site'
   values: [string, string][]
 }
 
@@ -26,7 +26,7 @@ export function shown(wire: Wire | undefined, ...path: string[]): string | undef
 }
 
 export function visibleReasons(objects: MoveObjects): Reason[] {
-  return [...notActive(objects), ...onItAlready(objects), ...anotherProject(objects), ...anotherSite(objects)]
+  return [...bgp(objects), ...notActive(objects), ...onItAlready(objects), ...anotherProject(objects), ...anotherSite(objects)]
 }
 
 /** Returns the members that the objects do not decide. */
@@ -54,6 +54,15 @@ function serverOf(elasticIp: Wire): string | undefined {
 
 function addressOf(elasticIp: Wire): string {
   return shown(elasticIp, 'attributes', 'address') ?? String(elasticIp.id)
+}
+
+/** Several servers can announce such an address, whatever server it shows. */
+export function isBgpOnWire(elasticIp: Wire): boolean {
+  return String(elasticIp.id).startsWith('ueip_') || shown(elasticIp, 'attributes', 'mode')?.toLowerCase() === 'bgp'
+}
+
+function bgp({ elasticIp }: MoveObjects): Reason[] {
+  return isBgpOnWire(elasticIp) ? [{ is: 'bgp', values: [[addressOf(elasticIp), 'BGP']] }] : []
 }
 
 function notActive({ elasticIp }: MoveObjects): Reason[] {

@@ -56,6 +56,7 @@ export const elasticIpWords = words({
   id: oneOf(elasticIpIds, otherIds),
   address: oneOf(['203.0.113.10', '203.0.113.10/32', '203.0.113.99', '2001:DB8::a', '2001:db8::A/128'], fc.constant('')),
   status: elasticIpStatus,
+  mode: oneOf(['routed', 'routed', 'routed', 'routed', 'bgp'], fc.constantFrom('BGP', '', 'anycast')),
   'server.id': oneOf(serverIds, fc.oneof(otherIds, fc.constant(''))),
   'location.id': oneOf(siteIds, fc.oneof(otherIds, fc.constant(''))),
   'location.name': oneOf(['São Paulo', 'Ashburn'], text),

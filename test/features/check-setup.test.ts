@@ -37,6 +37,7 @@ const well: SetupFacts = {
   alerts: { isOn: false, routes: [] },
   redis: { faults: [] },
   accountApi: { is: 'answers', known: true, name: 'lockkeeper', readOnly: false },
+  elasticIps: { all: 5, bgp: 0 },
   clock: { ofSlackMs: -300, ofRedisMs: 12 },
   workers: { seen: 2, lastTickMs: 4_000, overdue: false },
 }
@@ -97,6 +98,18 @@ describe('alerts', () => {
       ]
     `)
   })
+})
+
+test('BGP addresses are counted', () => {
+  const lineFor = (elasticIps: SetupFacts['elasticIps']) =>
+    report(well.bot, diagnose({ ...well, elasticIps }))
+      .table.text.split('\n')
+      .filter((line) => line.includes('*Elastic IPs:*'))
+
+  expect([{ all: 5, bgp: 1 }, { all: 5, bgp: 2 }, { unavailable: 'no answer' }].flatMap(lineFor)).toEqual([
+    ":white_check_mark: *Elastic IPs:* 1 of 5 is a BGP address. Lockkeeper doesn't move it.",
+    ":white_check_mark: *Elastic IPs:* 2 of 5 are BGP addresses. Lockkeeper doesn't move them.",
+  ])
 })
 
 test('another command than the configured one may be a mistake: messages would name a command that does not exist', () => {

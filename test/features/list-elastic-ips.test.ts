@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest'
 import type { ElasticIp } from '../../src/domain/account/elastic-ip.ts'
 import type { Missing } from '../../src/domain/errors/missing.ts'
-import { elasticIpListing } from '../../src/features/list-elastic-ips/messages.ts'
+import { elasticIpDetails, elasticIpListing } from '../../src/features/list-elastic-ips/messages.ts'
+import { code, mrkdwn } from '../../src/slack/text/text.ts'
 
 const active: ElasticIp = {
   id: 'eip_1GijF7NsZe3bN',
@@ -47,4 +48,24 @@ test('an Elastic IP is shown with its status, and found by it', () => {
   expect(String(elasticIpListing([active], ['dallas']).empty)).toBe(
     "The only Elastic IP doesn't match `dallas`. Use another word. Sites in this list: ASH.",
   )
+})
+
+test('BGP addresses are marked, and found by it', () => {
+  const bgp = { ...active, id: 'ueip_v9BVDaGvdRm1W', address: '203.0.113.12', server: undefined }
+
+  expect(elasticIpListing([active, bgp, { ...active, mode: 'bgp' }], ['bgp']).rows.map(String)).toEqual([
+    ':large_green_circle: *`203.0.113.10`*  ·  on `web-1`  ·  active, BGP  ·  Storefront  ·  ASH',
+    ':large_green_circle: *`203.0.113.12`*  ·  no server shown  ·  active, BGP  ·  Storefront  ·  ASH',
+  ])
+})
+
+test('the details of an Elastic IP that cannot be moved say why, and offer no move', () => {
+  expect(elasticIpDetails(active)).not.toHaveProperty('isFixed')
+  expect(elasticIpDetails({ ...active, mode: 'bgp' })).toMatchObject({
+    isFixed: true,
+    notes: [
+      mrkdwn`${code('203.0.113.10')} is a BGP address: several servers can announce it, so it isn't moved. Close or open its BGP sessions in the dashboard.`,
+    ],
+  })
+  expect(elasticIpDetails(pending)).toMatchObject({ isFixed: true })
 })

@@ -39,7 +39,7 @@ describe('the doctor', () => {
     // The texts of the checks that passed are in test/features/check-setup.test.ts.
     const [passed, others] = [true, false].map((is) => text.split('\n').filter((line) => line.startsWith(':white_check_mark:') === is))
     expect(passed?.map((line) => /\*(.+?):\*/.exec(line)?.[1]).join()).toBe(
-      'Slack,Slack scopes,App manifest,Channels,User groups,Redis,Account API,API key,Clock,Workers',
+      'Slack,Slack scopes,App manifest,Channels,User groups,Redis,Account API,API key,Elastic IPs,Clock,Workers',
     )
     expect(others?.join('\n')).toMatchInlineSnapshot(`
       "*No check failed*, 2 unknown
@@ -134,7 +134,7 @@ describe('the ten mistakes', () => {
     await redis.kill()
     const { text } = await runDoctor(world)
     expect(text).toMatchInlineSnapshot(`
-      "*1 of 12 checks failed*, 5 unknown
+      "*1 of 13 checks failed*, 5 unknown
       Lockkeeper 0.1.0  ·  web and worker  ·  HTTP  ·  one rule from environment variables
       :x: *Redis:* Not responding, so nothing can be requested, approved or tracked. *Fix:* Check that Redis runs at \`REDIS_URL\` and that Lockkeeper's host can reach it.
       :grey_question: *App manifest:* Couldn't check: Redis isn't responding.
@@ -148,6 +148,7 @@ describe('the ten mistakes', () => {
       :white_check_mark: *User groups:* <!subteam^S0ONCALL01> has 2 members.
       :white_check_mark: *Account API:* Reachable.
       :white_check_mark: *API key:* \`lockkeeper\` is accepted and can make changes.
+      :white_check_mark: *Elastic IPs:* 1 of 18 is a BGP address. Lockkeeper doesn't move it.
       *Can you see this table?* Lists such as \`ip list\` are tables."
     `)
     expect(text).not.toContain(redis.password)

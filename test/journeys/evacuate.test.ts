@@ -295,23 +295,54 @@ describe('the addresses of an evacuation', () => {
   })
 })
 
+describe('BGP addresses', () => {
+  const notMoved = '`203.0.113.70` not moved: BGP, may be announced by `web-1`. Close its session by hand.'
+  const bgpAddress = ({ data }: World['accountApi']['world']) => data.elasticIps.find(({ mode }) => mode === 'bgp')
+
+  test('of the same project and site are listed as not moved in the form, the message and the report', async () => {
+    const world = await worldWith(addresses(2))
+
+    await world.ada.command('/infra evacuate web-1', { channel: ops })
+    const form = await world.slack.until(() => world.ada.topView())
+    expect(JSON.stringify(form.view)).toContain(notMoved)
+    await world.ada.fill(form, { Target: 'web-2 (Storefront, ASH)' })
+    expect((await world.ada.submit()).errors).toBeUndefined()
+    const card = await untilCard(world.slack, /needs approval from/)
+    expect(card.text).toContain(notMoved)
+    expect(card.text).not.toContain('Check first')
+    await world.ben.click(card, 'Approve')
+    const report = await untilReport(world.slack, card.ts, /Done/)
+
+    expect([report.text, JSON.stringify(report.blocks)]).toEqual([expect.stringContaining(notMoved), expect.stringContaining(notMoved)])
+    expect(patched(world)).toHaveLength(2)
+  })
+
+  test('that come or go after the request stop nothing, and the report has the list before the write: no list is read for them alone', async () => {
+    const world = await worldWith(addresses(1))
+    const card = await requestEvacuation(world)
+    expect(world.accountApi.journal.filter(({ path, query }) => path === '/elastic_ips' && query['page[number]'] === '1')).toHaveLength(1)
+    Object.assign(bgpAddress(world.accountApi.world) ?? {}, { address: '203.0.113.71' })
+
+    await world.ben.click(card, 'Approve')
+    const report = await untilReport(world.slack, card.ts, /Done/)
+
+    expect(card.text).toContain(notMoved)
+    expect(report.text).toContain('`203.0.113.71` not moved: BGP')
+    expect(patched(world)).toHaveLength(1)
+  })
+
+  test('of another site are not listed', async () => {
+    const world = await worldWith(addresses(2))
+    Object.assign(bgpAddress(world.accountApi.world) ?? {}, { site: 'FRA' })
+
+    expect((await requestEvacuation(world)).text).not.toContain('BGP')
+  })
+})
+
 describe('the addresses of a dead server', () => {
   const dead = (world: World) => world.accountApi.world.killServer(world.accountApi.world.movable().elasticIp.serverId ?? '')
 
-  test('are found by the filter of the account API', async () => {
-    const own = addresses(3)
-    const world = await worldWith(own, { account: { filterKnowsDead: true } })
-    const target = web2(world)
-    dead(world)
-
-    const card = await requestEvacuation(world)
-    await world.ben.click(card, 'Approve')
-    await untilReport(world.slack, card.ts, /Done/)
-
-    expect(own.map(({ id }) => serverOf(world, id))).toEqual([target, target, target])
-  })
-
-  test('are those that Lockkeeper saw there last, where the filter finds nothing, and one that moved meanwhile is left out', async () => {
+  test('are those that Lockkeeper saw there last, and one that moved meanwhile is left out', async () => {
     const own = addresses(3)
     const world = await worldWith(own)
     const target = web2(world)

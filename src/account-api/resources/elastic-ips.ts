@@ -13,6 +13,7 @@ export const ElasticIpResponse = z.object({
   attributes: z.object({
     address: text,
     status: text,
+    mode: text,
     server: z.object({ id: text, hostname: text }).nullish(),
     project: Named.nullish(),
     region: z.object({ name: text, location: Named.nullish() }).nullish(),
@@ -25,6 +26,7 @@ const elasticIp = resourceKind(ElasticIpResponse, ({ id, attributes: wire }): El
     id,
     address: wire.address || id,
     status: wire.status || statusNotShown,
+    ...(wire.mode ? { mode: wire.mode } : {}),
     server: wire.server?.id ? { id: wire.server.id, hostname: wire.server.hostname || undefined } : undefined,
     project: toProject(wire.project),
     site: wire.region?.location ? toNamed(wire.region.location) : undefined,
@@ -88,8 +90,8 @@ export function elasticIpsResource(
      * when a later read shows status `active` *and* the target.
      *
      * Throws ApiError: 404 for an unknown Elastic IP; 422 with the code `ELASTIC_IP_NOT_ACTIVE`, `SERVER_NOT_IN_PROJECT`,
-     * `SITE_NOT_SUPPORTED`, `SERVER_NETWORK_INCOMPATIBLE` or `SITE_MISMATCH`. Also throws ApiContractError, ApiUnreachableError, and
-     * UserError for an impossible id.
+     * `SITE_NOT_SUPPORTED`, `SERVER_NETWORK_INCOMPATIBLE`, `SITE_MISMATCH` or `BGP_ELASTIC_IP_NOT_UPDATABLE`. Also throws ApiContractError,
+     * ApiUnreachableError, and UserError for an impossible id.
      */
     async move(id: string, serverId: string, { signal, onAnswer }: WriteOptions = {}): Promise<ElasticIp> {
       return http.call({

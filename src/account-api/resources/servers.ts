@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { Server } from '../../domain/account/server.ts'
-import { Named, regionNames, text, toNamed, toProject } from '../fields.ts'
+import { loose, Named, regionNames, text, toNamed, toProject, toTime } from '../fields.ts'
 import { readPages } from '../lists/pages.ts'
 import { type ReportSkipped, resourceKind } from '../lists/resource-kind.ts'
 import { pathTo } from '../path.ts'
@@ -15,25 +15,27 @@ export const ServerResponse = z.object({
     primary_ipv4: text,
     status: text,
     locked: z.boolean().nullish(),
+    scheduled_deletion_at: loose,
     region: z.object({ city: text, country: text, site: Named.nullish() }).nullish(),
     project: Named.nullish(),
   }),
 })
 
-const server = resourceKind(
-  ServerResponse,
-  ({ id, attributes: wire }): Server => ({
+const server = resourceKind(ServerResponse, ({ id, attributes: wire }): Server => {
+  const deletedAt = toTime(wire.scheduled_deletion_at)
+  return {
     id,
     hostname: wire.hostname || undefined,
     label: wire.label || undefined,
     primaryIpv4: wire.primary_ipv4 || undefined,
     status: wire.status ?? undefined,
     locked: wire.locked ?? false,
+    ...(deletedAt === undefined ? {} : { deletedAt }),
     project: toProject(wire.project),
     site: wire.region?.site ? toNamed(wire.region.site) : undefined,
     ...regionNames(wire.region?.city, wire.region?.country),
-  }),
-)
+  }
+})
 
 interface ServerFilter extends CallOptions {
   projectId?: string | undefined

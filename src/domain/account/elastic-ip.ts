@@ -19,6 +19,8 @@ export interface ElasticIp {
   address: string
   /** `statusNotShown` if the account API shows none. */
   status: string
+  /** One of an open set. Known are `routed` and `bgp`. Absent if the account API shows none. */
+  mode?: string | undefined
   /** Undefined while the Elastic IP is unassigned, or while its server is not active. */
   server: AssignedServer | undefined
   project: ProjectRef | undefined
@@ -28,4 +30,9 @@ export interface ElasticIp {
   site: Site | undefined
   /** The name of the region, which is the country, if it is shown. Only searched. */
   regionNames?: string[]
+}
+
+/** Whether servers announce the address through BGP sessions of their own. Such an address is never moved, and its `server` means nothing. */
+export function isBgp({ id, mode }: Pick<ElasticIp, 'id' | 'mode'>): boolean {
+  return id.startsWith('ueip_') || mode?.toLowerCase() === 'bgp'
 }

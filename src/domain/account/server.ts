@@ -8,6 +8,8 @@ export interface Server {
   primaryIpv4: string | undefined
   status: string | undefined
   locked: boolean
+  /** When the account deletes it, in ms since 1970. Absent if no deletion is scheduled, or if the time cannot be read. */
+  deletedAt?: number
   project: ProjectRef | undefined
   /** `region.site`. */
   site: Site | undefined

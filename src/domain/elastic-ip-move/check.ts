@@ -1,4 +1,4 @@
-import { type ElasticIp, statusNotShown } from '../account/elastic-ip.ts'
+import { type ElasticIp, isBgp, statusNotShown } from '../account/elastic-ip.ts'
 import { distinctLabels, type ProjectRef, type Slugged, sameProject, sameSite } from '../account/place.ts'
 import type { Server } from '../account/server.ts'
 import type { Preflight } from '../change/preflight.ts'
@@ -30,6 +30,7 @@ export function checkMove(typed: MoveInput, reads: MoveReads): Preflight<MoveFac
   const { elasticIp, target } = reads
   const input = { elasticIpId: elasticIp?.id ?? typed.elasticIpId, serverId: target?.id ?? typed.serverId }
   const unchecked: MoveFinding[] = []
+  if (!elasticIp && isBgp({ id: input.elasticIpId })) refuseMove({ code: 'bgp-address', address: input.elasticIpId })
   if (elasticIp) refuseUnlessMovable(elasticIp)
   else unchecked.push({ code: 'elastic-ip-unread', elasticIpId: input.elasticIpId })
   if (elasticIp?.status === statusNotShown) unchecked.push({ code: 'status-not-shown', address: elasticIp.address })
@@ -66,8 +67,9 @@ export function refuseMove(finding: MoveFinding): never {
   throw new CheckFailed(finding, moveWords(finding))
 }
 
-/** Returns why an Elastic IP can't be moved, wherever to. Undefined if its status does not prevent it. */
-export function whyNotMovable({ address, status, server }: ElasticIp): MoveFinding | undefined {
+/** Returns why an Elastic IP can't be moved, wherever to. Undefined if neither its mode nor its status prevents it. */
+export function whyNotMovable({ id, mode, address, status, server }: ElasticIp): MoveFinding | undefined {
+  if (isBgp({ id, mode })) return { code: 'bgp-address', address }
   if (status === 'moving') return { code: 'already-moving', address, ...(server ? { server: server.hostname ?? server.id } : {}) }
   return status === 'active' || status === statusNotShown ? undefined : { code: 'not-active', address, status }
 }

@@ -12,6 +12,7 @@ const between = { before: z.string(), now: z.string() }
 export const MoveFinding = z.discriminatedUnion('code', [
   z.object({ code: z.literal('no-elastic-ip'), elasticIpId: z.string(), address: z.string().optional() }),
   z.object({ code: z.literal('no-server'), serverId: z.string(), name: z.string().optional() }),
+  z.object({ code: z.literal('bgp-address'), address }),
   z.object({ code: z.literal('already-moving'), address, server: server.optional() }),
   z.object({ code: z.literal('not-active'), address, status: z.string() }),
   z.object({ code: z.literal('already-there'), address, server }),
@@ -31,6 +32,8 @@ export const MoveFinding = z.discriminatedUnion('code', [
 
   z.object({ code: z.literal('server-not-on'), server, status: z.string() }),
   z.object({ code: z.literal('server-locked'), server }),
+  /** `at`: in ms since 1970. */
+  z.object({ code: z.literal('server-deletion-scheduled'), server, at: z.number() }),
   z.object({ code: z.literal('server-label'), server, label: z.string() }),
   /**
    * `count`: how many other servers have the name. `others`: the ids of up to three of them. `places`: where the only other one and the
@@ -67,6 +70,6 @@ export type MoveFinding = z.infer<typeof MoveFinding>
 
 /** Whether an error is about the Elastic IP alone, so that another server would not help. */
 export function isAboutElasticIp(error: unknown): boolean {
-  const own: MoveFinding['code'][] = ['no-elastic-ip', 'already-moving', 'not-active']
+  const own: MoveFinding['code'][] = ['no-elastic-ip', 'bgp-address', 'already-moving', 'not-active']
   return error instanceof CheckFailed && own.some((code) => code === error.finding.code)
 }

@@ -15,6 +15,7 @@ export function targetWarnings(target: Server): MoveFinding[] {
   const server = nameOf(target)
   return [
     ...(isNotOn(target) ? [{ code: 'server-not-on' as const, server, status: target.status }] : []),
+    ...(target.deletedAt === undefined ? [] : [{ code: 'server-deletion-scheduled' as const, server, at: target.deletedAt }]),
     ...(target.locked ? [{ code: 'server-locked' as const, server }] : []),
     ...(target.label !== undefined && target.label !== server ? [{ code: 'server-label' as const, server, label: target.label }] : []),
     ...(hasInvisible(server) ? [{ code: 'hidden-characters' as const, serverId: target.id }] : []),

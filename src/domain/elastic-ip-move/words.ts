@@ -1,6 +1,6 @@
 import { namesakesAre } from '../account/namesakes.ts'
 import { type Words, wordsFrom } from '../change/finding.ts'
-import { type Phrase, phrase } from '../text/phrase.ts'
+import { moment, type Phrase, phrase } from '../text/phrase.ts'
 import type { MoveFinding } from './findings.ts'
 
 /** Puts a finding into words: a phrase after *Not checked:* for what stays unchecked, and a sentence for everything else. */
@@ -18,6 +18,8 @@ function nextAfter(finding: MoveFinding): string | undefined {
     case 'elastic-ip-gone':
     case 'being-released':
       return 'Check the account.'
+    case 'bgp-address':
+      return 'Close or open its BGP sessions in the dashboard.'
     case 'status-error':
       return supportNeeded
     case 'not-active':
@@ -44,6 +46,8 @@ function sentenceOf(finding: MoveFinding): Phrase {
       return finding.name === undefined
         ? phrase`No server ${finding.serverId} on the account.`
         : phrase`Server ${finding.name} is no longer on the account.`
+    case 'bgp-address':
+      return phrase`${finding.address} is a BGP address: several servers can announce it, so it isn't moved.`
     case 'already-moving':
       return phrase`${finding.address} is already moving${finding.server ? phrase` to ${finding.server}` : []}. Wait until that move has ended, then request again.`
     case 'not-active':
@@ -72,6 +76,8 @@ function sentenceOf(finding: MoveFinding): Phrase {
       return phrase`whether another server is called ${finding.server} (couldn't read all servers)`
     case 'server-not-on':
       return phrase`${finding.server} has status ${finding.status}. Addresses on it answer only once it is on.`
+    case 'server-deletion-scheduled':
+      return phrase`${finding.server} is scheduled for deletion at ${moment(finding.at)}.`
     case 'server-locked':
       return phrase`${finding.server} is locked on the account.`
     case 'server-label':

@@ -12,8 +12,8 @@ const byCode = new Map<string, Words>([
   [
     'BGP_ELASTIC_IP_NOT_UPDATABLE',
     {
-      why: "The Elastic IP is announced by BGP. The account API doesn't move such addresses.",
-      next: 'Announce it from the other server.',
+      why: "BGP address: several servers can announce it, so it isn't moved.",
+      next: 'Close or open its BGP sessions in the dashboard.',
     },
   ],
   ['SITE_MISMATCH', { why: "The server isn't in the same site as the Elastic IP.", next: 'Choose another server.' }],

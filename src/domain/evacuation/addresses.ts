@@ -1,6 +1,6 @@
 import type { SeenAssignment } from '../account/assignment.ts'
-import type { ElasticIp } from '../account/elastic-ip.ts'
-import { projectName } from '../account/place.ts'
+import { type ElasticIp, isBgp } from '../account/elastic-ip.ts'
+import { projectName, sameProject, sameSite } from '../account/place.ts'
 import type { Server } from '../account/server.ts'
 import type { Finding } from '../change/finding.ts'
 import type { Preflight } from '../change/preflight.ts'
@@ -11,11 +11,11 @@ import type { EvacuationFinding } from './findings.ts'
 
 /** The reads of a preflight check. */
 export interface EvacuationReads {
-  /** The addresses that the account lists for the server. It may show no server for them while the server is not active. */
-  listed: ElasticIp[]
-  /** The addresses that were read one by one, because the list does not show them. An address that could not be read is absent. */
+  /** Every Elastic IP of the account. It may show no server for an address while the server is not active. */
+  all: ElasticIp[]
+  /** The addresses that are meant although the account does not show them on the server. An address that could not be read is absent. */
   single: Map<string, ElasticIp | 'gone'>
-  /** The addresses that Lockkeeper saw on the server before. Used only where the account lists none. */
+  /** The addresses that Lockkeeper saw on the server before. Used only where the account shows none there. */
   seen: SeenAssignment[]
   source: Server | undefined
   target: Server | undefined
@@ -27,22 +27,41 @@ export type CheckFor = 'request' | 'writes'
 /** One address of the server: how it can be moved, or why it cannot. */
 export type CheckedAddress = { elasticIpId: string; address: string } & ({ move: Preflight<EvacuatedIp> } | { finding: Finding })
 
-/** Finds the addresses of a server, and whether each can be moved. Without a target it compares nothing with it. */
+/**
+ * Finds the addresses of a server, and whether each can be moved. Without a target it compares nothing with it. `bgp`: the addresses that the
+ * server may announce, and that stay.
+ */
 export function checkAddresses(
   input: EvacuationInput,
   reads: EvacuationReads,
   checkFor: CheckFor,
-): { from: { id: string; name: string }; checked: CheckedAddress[] } {
+): { from: { id: string; name: string }; checked: CheckedAddress[]; bgp: string[] } {
   const from = { id: reads.source?.id ?? input.serverId, name: nameOfSource(input, reads) }
-  return { from, checked: withinOneProject(checkEach(input, reads, from, checkFor), reads.target) }
+  const checked = withinOneProject(checkEach(input, reads, from, checkFor), reads.target)
+  // The target is in the same project and site as a server that is gone.
+  const place = reads.source ?? reads.target
+  return { from, checked, bgp: place ? bgpAddressesFor(reads.all, place).map(({ address }) => address) : [] }
+}
+
+/**
+ * Returns the BGP addresses that a server may announce: those that are not known to be in another project or site. Which servers announce an
+ * address is not in the list.
+ */
+export function bgpAddressesFor(all: ElasticIp[], server: Pick<Server, 'project' | 'site'>): ElasticIp[] {
+  return all.filter(
+    (elasticIp) =>
+      isBgp(elasticIp) &&
+      sameProject(elasticIp.project, server.project) !== false &&
+      sameSite({ location: elasticIp.site, assigned: undefined, target: server.site }) !== false,
+  )
 }
 
 /** If the account no longer shows the server, returns the name that Lockkeeper saw. */
 function nameOfSource(
   { serverId }: Pick<EvacuationInput, 'serverId'>,
-  { source, seen, listed }: Pick<EvacuationReads, 'source' | 'seen' | 'listed'>,
+  { source, seen, all }: Pick<EvacuationReads, 'source' | 'seen' | 'all'>,
 ): string {
-  const shown = listed.find(({ server }) => server?.id === serverId)?.server?.hostname
+  const shown = all.find(({ server }) => server?.id === serverId)?.server?.hostname
   return source?.hostname ?? source?.label ?? shown ?? seen[0]?.serverName ?? serverId
 }
 
@@ -53,19 +72,19 @@ function checkEach(
   checkFor: CheckFor,
 ): CheckedAddress[] {
   const check = (elasticIp: ElasticIp, agoMs?: number): CheckedAddress => checkAddress(elasticIp, { input, reads, from, agoMs })
-  // An account API that ignores the filter lists every address, and an address without a server then proves nothing.
-  const isFiltered = reads.listed.every(({ server }) => server === undefined || server.id === from.id)
-  const onServer = reads.listed.filter(({ server }) => (server === undefined ? isFiltered : server.id === from.id))
   const seenById = new Map(reads.seen.map((each) => [each.elasticIpId, each]))
   const asked = new Set(input.elasticIpIds)
+  // The server that a BGP address shows says nothing about who announces it.
+  const isMeant = (elasticIp: ElasticIp) => asked.has(elasticIp.id) || !isBgp(elasticIp)
+  const onServer = reads.all.filter((elasticIp) => elasticIp.server?.id === from.id && isMeant(elasticIp))
   const single = [...reads.single].flatMap(([id, read]): CheckedAddress[] => {
     const seen = seenById.get(id)
     const address = read === 'gone' ? (seen?.address ?? id) : read.address
     if (read === 'gone')
       return [{ elasticIpId: id, address, finding: { code: 'no-elastic-ip', elasticIpId: id, ...(seen ? { address } : {}) } }]
     // An address that was only seen there before, and is on another server now, does not belong to this server.
-    if (read.server && read.server.id !== from.id && !asked.has(id)) return []
-    if (!read.server && !seen && checkFor === 'request')
+    if (!isMeant(read) || (read.server && read.server.id !== from.id && !asked.has(id))) return []
+    if (!read.server && !seen && !isBgp(read) && checkFor === 'request')
       return [{ elasticIpId: id, address, finding: { code: 'not-seen-there', address, server: from.name } satisfies EvacuationFinding }]
     return [check(read, seen?.agoMs)]
   })

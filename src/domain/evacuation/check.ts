@@ -17,13 +17,13 @@ export function checkEvacuation(
   checkFor: CheckFor,
 ): Preflight<EvacuationFacts, EvacuationInput> {
   const { target } = reads
-  const { from, checked } = checkAddresses(input, reads, checkFor)
+  const { from, checked, bgp } = checkAddresses(input, reads, checkFor)
   const to = { id: target?.id ?? input.targetId, name: target?.hostname ?? target?.label ?? input.targetId }
   if (from.id === to.id) refuseEvacuation({ code: 'same-server', server: from.name })
   const chosen = new Set(input.elasticIpIds ?? checked.map(({ elasticIpId }) => elasticIpId))
   const { moves, leftOut, cannotMove } = divide(checked, { chosen, isAll: input.elasticIpIds === undefined, checkFor, server: from.name })
   if (input.leavesOut && moves.length > 0) leftOut.push(...cannotMove.splice(0))
-  if (checkFor === 'request') refuseUnlessClear({ moves, leftOut, cannotMove, from, to, isChosen: input.elasticIpIds !== undefined })
+  if (checkFor === 'request') refuseUnlessClear({ moves, leftOut, cannotMove, bgp, from, to, isChosen: input.elasticIpIds !== undefined })
   const items = moves.map(({ facts }) => facts)
   const [first] = moves
   return {
@@ -35,6 +35,7 @@ export function checkEvacuation(
       ...(first?.facts.site ? { site: first.facts.site } : {}),
       items,
       leftOut: checkFor === 'request' ? leftOut : [...leftOut, ...cannotMove],
+      bgp,
     },
     input: { serverId: from.id, targetId: to.id, elasticIpIds: input.elasticIpIds ?? items.map(({ elasticIpId }) => elasticIpId) },
     unchecked: distinct(moves.flatMap(({ unchecked }) => unchecked)),
@@ -81,11 +82,12 @@ function divide(checked: CheckedAddress[], { chosen, isAll, checkFor, server }: 
 }
 
 interface Refusable extends Divided, Pick<EvacuationFacts, 'from' | 'to'> {
+  bgp: string[]
   /** Whether somebody chose the addresses in the form. */
   isChosen: boolean
 }
 
-function refuseUnlessClear({ moves, leftOut, cannotMove, from, to, isChosen }: Refusable): void {
+function refuseUnlessClear({ moves, leftOut, cannotMove, bgp, from, to, isChosen }: Refusable): void {
   const server = from.name
   if (cannotMove.length > 0) {
     const causes = cannotMove.map(({ address, finding }) => ({ address, finding }))
@@ -98,7 +100,8 @@ function refuseUnlessClear({ moves, leftOut, cannotMove, from, to, isChosen }: R
       ...(isChosen ? { isChosen: true as const } : {}),
     })
   }
-  if (moves.length === 0) refuseEvacuation({ code: leftOut.length > 0 ? 'nothing-chosen' : 'nothing-on-server', server })
+  if (moves.length === 0 && leftOut.length > 0) refuseEvacuation({ code: 'nothing-chosen', server })
+  if (moves.length === 0) refuseEvacuation({ code: 'nothing-on-server', server, ...(bgp.length > 0 ? { bgp } : {}) })
   if (moves.length > mostEvacuated) refuseEvacuation({ code: 'too-many-addresses', server, count: moves.length, most: mostEvacuated })
 }
 

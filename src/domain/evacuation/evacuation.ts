@@ -40,6 +40,8 @@ export const EvacuationFacts = z.object({
   site: z.string().optional(),
   items: z.array(EvacuatedIp),
   leftOut: z.array(LeftOut),
+  /** The BGP addresses that the server may announce. They are not moved, and a change of this list stops nothing. */
+  bgp: z.array(z.string()).optional(),
   /** The addresses that came to the server after the request. */
   came: z.array(LeftOut).optional(),
   /** Set if it undoes an earlier evacuation. People then call it a move back. */

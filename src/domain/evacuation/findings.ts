@@ -4,7 +4,7 @@ import { MoveFinding } from '../elastic-ip-move/findings.ts'
 import { moveWords } from '../elastic-ip-move/words.ts'
 import { canonicalJson } from '../signing/canonical-json.ts'
 import { formatAge, formatAgo } from '../text/duration.ts'
-import { type Phrase, phrase } from '../text/phrase.ts'
+import { type Phrase, phrase, someNames } from '../text/phrase.ts'
 
 const server = z.string()
 const address = z.string()
@@ -13,7 +13,8 @@ const Cause = z.object({ address, finding: Finding })
 /** Everything that can prevent an evacuation, keep an address out of it, or end it. Each address also has the findings of its move. */
 export const EvacuationFinding = z.discriminatedUnion('code', [
   z.object({ code: z.literal('same-server'), server }),
-  z.object({ code: z.literal('nothing-on-server'), server }),
+  /** `bgp`: the BGP addresses that it may announce. */
+  z.object({ code: z.literal('nothing-on-server'), server, bgp: z.array(address).optional() }),
   z.object({ code: z.literal('nothing-chosen'), server }),
   z.object({ code: z.literal('too-many-addresses'), server, count: z.number(), most: z.number() }),
   /** `moves`: how many of the addresses can be moved. `isChosen`: somebody ticked them in the form. */
@@ -73,7 +74,7 @@ function sentenceOf(finding: EvacuationFinding): Phrase {
     case 'same-server':
       return phrase`${finding.server} can't be evacuated to itself. Choose another server.`
     case 'nothing-on-server':
-      return phrase`The account shows no Elastic IPs on ${finding.server}, so there is nothing to evacuate.`
+      return phrase`The account shows no Elastic IPs on ${finding.server}, so there is nothing to evacuate.${finding.bgp ? [' ', ...(bgpWords(finding.bgp, finding.server) ?? [])] : []}`
     case 'nothing-chosen':
       return phrase`Choose at least one address of ${finding.server}.`
     case 'too-many-addresses':
@@ -108,6 +109,13 @@ function sentenceOf(finding: EvacuationFinding): Phrase {
       if (finding.causes.length === 1) return whys(finding.causes)
       return phrase`None of the addresses can be moved from ${finding.server} anymore. ${whys(finding.causes)}`
   }
+}
+
+/** Names the BGP addresses that a server may announce, and says what to do. Undefined if there are none. */
+export function bgpWords(bgp: string[] = [], server: string): Phrase | undefined {
+  if (bgp.length === 0) return undefined
+  const sessions = bgp.length === 1 ? 'its session' : 'their sessions'
+  return phrase`${someNames(bgp, mostListed)} not moved: BGP, may be announced by ${server}. Close ${[sessions]} by hand.`
 }
 
 /** Rounds up to whole minutes, or to whole hours: what was seen in the last 61 minutes was not all seen in the last hour. */

@@ -8,7 +8,12 @@ interface OwnerInPhrase {
   owner: string
 }
 
-type Part = string | { name: string } | PersonInPhrase | OwnerInPhrase
+/** A time in a phrase, in ms since 1970. A message shows it in the reader's time zone, and plain text in UTC. */
+interface TimeInPhrase {
+  time: number
+}
+
+type Part = string | { name: string } | PersonInPhrase | OwnerInPhrase | TimeInPhrase
 
 /**
  * A text in which names from outside and people are marked, so that each place can show them in its own way: a heading as plain text, a
@@ -16,7 +21,7 @@ type Part = string | { name: string } | PersonInPhrase | OwnerInPhrase
  */
 export type Phrase = readonly Part[]
 
-type Value = string | number | PersonInPhrase | OwnerInPhrase | Phrase
+type Value = string | number | PersonInPhrase | OwnerInPhrase | TimeInPhrase | Phrase
 
 /** Builds a phrase: `` phrase`Move ${address}: ${from} → ${to}` ``. Interpolated strings are names from outside. A number is Lockkeeper's own. */
 export function phrase(strings: TemplateStringsArray, ...values: Value[]): Phrase {
@@ -34,6 +39,17 @@ export function person(userId: string): PersonInPhrase {
 /** Marks the person that the name before it belongs to. */
 export function owner(userId: string): OwnerInPhrase {
   return { owner: userId }
+}
+
+/** Marks a time, in ms since 1970. */
+export function moment(time: number): TimeInPhrase {
+  return { time }
+}
+
+/** Shows a time in UTC: `2026-11-20 14:02 UTC`. `at`: in ms since 1970. */
+export function utcTime(at: number): string {
+  const date = new Date(at)
+  return Number.isNaN(date.getTime()) ? 'an unknown time' : `${date.toISOString().slice(0, 16).replace('T', ' ')} UTC`
 }
 
 /** Leaves out that something is for this person, or for anybody. */
@@ -55,13 +71,14 @@ export function phraseText(phrase: Phrase): string {
 function partText(part: Part): string {
   if (typeof part === 'string') return part
   if ('owner' in part) return ''
+  if ('time' in part) return utcTime(part.time)
   return 'person' in part ? part.person : setApart(part.name)
 }
 
 function partsOf(value: Value): readonly Part[] {
   if (typeof value === 'string') return [{ name: value }]
   if (typeof value === 'number') return [String(value)]
-  return 'person' in value || 'owner' in value ? [value] : value
+  return 'person' in value || 'owner' in value || 'time' in value ? [value] : value
 }
 
 function setApart(name: string): string {

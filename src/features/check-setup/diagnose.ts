@@ -1,4 +1,4 @@
-import { accountApi } from './checks/account-api.ts'
+import { accountApi, elasticIps } from './checks/account-api.ts'
 import { alerts } from './checks/alerts.ts'
 import { channels, groups, notices } from './checks/channels.ts'
 import { clock, redis, workers } from './checks/operations.ts'
@@ -21,6 +21,7 @@ export function diagnose(facts: SetupFacts): CheckResult[] {
     ...alerts(facts),
     redis(facts),
     ...accountApi(facts),
+    ...elasticIps(facts),
     clock(facts),
     workers(facts),
   ]

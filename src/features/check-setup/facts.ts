@@ -28,6 +28,7 @@ export interface SetupFacts {
   /** `refusal`: why Redis refuses writes although it answers. `lacksRight`: what its user may not do. */
   redis: { faults: string[]; refusal?: WriteRefusal } | { lacksRight: MissingRight } | { silent: string } | Unavailable
   accountApi: AccountApiReading | Unavailable
+  elasticIps: { all: number; bgp: number } | Unavailable
   /** How far this machine's clock is ahead, in milliseconds. */
   clock: { ofSlackMs: number | undefined | Unavailable; ofRedisMs: number | Unavailable }
   workers: { seen: number; lastTickMs: number; overdue: boolean } | Unavailable

@@ -1,4 +1,7 @@
 import type { AccountApi } from '../../account-api/client.ts'
+import type { Inventory } from '../../account-api/inventory.ts'
+import { asFarAsRead } from '../../account-api/lists/cut-list.ts'
+import { isBgp } from '../../domain/account/elastic-ip.ts'
 import type { Origin } from '../../domain/approval/origin.ts'
 import { ApiError, ApiUnreachableError, isFeatureMissing, isKeyRefused } from '../../domain/errors/api-errors.ts'
 import { StoreUnavailableError } from '../../domain/errors/errors.ts'
@@ -23,11 +26,12 @@ export interface GatherParts {
   access: Pick<Access, 'policy'>
   store: Pick<Store, 'now' | 'workersSeen' | 'sinceLastTickMs' | 'isBusy'>
   accountApi: Pick<AccountApi, 'apiKeys'>
+  inventory: Pick<Inventory, 'elasticIps'>
   ownLastSlice: string
 }
 
 /** Reads all facts in parallel. Never throws: a fact that cannot be read is `unavailable`. */
-export function createGather({ setup, access, store, accountApi, ownLastSlice }: GatherParts) {
+export function createGather({ setup, access, store, accountApi, inventory, ownLastSlice }: GatherParts) {
   const { probe, members, showHome, lastReceived, opsChannel, usesSockets } = setup
   const { rules, alerts: routes = [] } = access.policy
 
@@ -55,6 +59,11 @@ export function createGather({ setup, access, store, accountApi, ownLastSlice }:
     return { is: 'unreadable', why: (await probe.whyUnreadable(id)) ?? 'the last read failed' }
   }
 
+  async function countElasticIps(): Promise<{ all: number; bgp: number }> {
+    const { items } = await asFarAsRead(inventory.elasticIps())
+    return { all: items.length, bgp: items.filter(isBgp).length }
+  }
+
   async function readWorkers(): Promise<Exclude<SetupFacts['workers'], Unavailable>> {
     const [seen, lastTickMs, overdue] = await Promise.all([
       store.workersSeen(workerSeenMs),
@@ -65,19 +74,21 @@ export function createGather({ setup, access, store, accountApi, ownLastSlice }:
   }
 
   return async function gather(viewer: Origin): Promise<SetupFacts> {
-    const [slack, home, lastReceivedMs, channels, notices, groups, redis, api, ofSlackMs, ofRedisMs, workers] = await Promise.all([
-      readFact(probe.reach),
-      readFact(() => showHome(viewer)),
-      readFact(lastReceived.read),
-      channelsFor(viewer),
-      readOpsChannel(),
-      groupsOfPolicy(),
-      readFact(() => readRedis(setup, store)),
-      readFact(() => readAccountApi(accountApi, ownLastSlice)),
-      readFact(() => probe.clockAheadMs(AbortSignal.timeout(factTimeoutMs))),
-      readFact(async () => Date.now() - (await store.now())),
-      readFact(readWorkers),
-    ])
+    const [slack, home, lastReceivedMs, channels, notices, groups, redis, api, elasticIps, ofSlackMs, ofRedisMs, workers] =
+      await Promise.all([
+        readFact(probe.reach),
+        readFact(() => showHome(viewer)),
+        readFact(lastReceived.read),
+        channelsFor(viewer),
+        readOpsChannel(),
+        groupsOfPolicy(),
+        readFact(() => readRedis(setup, store)),
+        readFact(() => readAccountApi(accountApi, ownLastSlice)),
+        readFact(countElasticIps),
+        readFact(() => probe.clockAheadMs(AbortSignal.timeout(factTimeoutMs))),
+        readFact(async () => Date.now() - (await store.now())),
+        readFact(readWorkers),
+      ])
     const clock = { ofSlackMs, ofRedisMs }
     const alerts = { isOn: setup.running.alerts !== undefined, routes: routes.map(({ name, channelId }) => ({ name, channelId })) }
     return {
@@ -93,6 +104,7 @@ export function createGather({ setup, access, store, accountApi, ownLastSlice }:
       alerts,
       redis,
       accountApi: api,
+      elasticIps,
       clock,
       workers,
     }

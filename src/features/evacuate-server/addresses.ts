@@ -31,7 +31,7 @@ export function createOfferAddresses({ accountApi, readAddresses, lastMoveOf }: 
       known(serverId),
       known(targetId),
     ])
-    const { from, checked } = checkAddresses(
+    const { from, checked, bgp } = checkAddresses(
       { serverId, targetId: targetId ?? '', elasticIpIds: ticked },
       { ...reads, source, target },
       'request',
@@ -49,6 +49,7 @@ export function createOfferAddresses({ accountApi, readAddresses, lastMoveOf }: 
         isTicked: ticked ? ticked.includes(elasticIpId) : index < mostEvacuated && seenAgoMs <= freshSeenMs,
       })),
       cannotMove,
+      bgp,
       ...(gone.length > 0 || checked.length === 0 ? { lastMove: await lastMoveOf({ serverId, elasticIpIds: gone }) } : {}),
     }
   }
@@ -56,7 +57,10 @@ export function createOfferAddresses({ accountApi, readAddresses, lastMoveOf }: 
 export type OfferAddresses = ReturnType<typeof createOfferAddresses>
 
 /** Offers the addresses of an earlier request: those that are to be moved, ticked, and those that its requester left out. */
-export function requestedAddresses({ from, items, leftOut }: EvacuationFacts, elasticIpIds: string[] | undefined): OfferedAddresses {
+export function requestedAddresses(
+  { from, items, leftOut, bgp = [] }: EvacuationFacts,
+  elasticIpIds: string[] | undefined,
+): OfferedAddresses {
   const moved = items.filter(({ elasticIpId }) => elasticIpIds?.includes(elasticIpId) ?? true)
   const isChoice = ({ finding }: LeftOut) => finding.code === 'not-chosen'
   return {
@@ -67,6 +71,7 @@ export function requestedAddresses({ from, items, leftOut }: EvacuationFacts, el
       ...leftOut.filter(isChoice).map(({ elasticIpId, address }) => ({ elasticIpId, address, isTicked: false })),
     ],
     cannotMove: leftOut.filter((each) => !isChoice(each)),
+    bgp,
   }
 }
 

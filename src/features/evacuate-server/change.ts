@@ -12,7 +12,7 @@ import {
   evacuationDifferences,
   movesOf,
 } from '../../domain/evacuation/evacuation.ts'
-import { explainEvacuation } from '../../domain/evacuation/findings.ts'
+import { bgpWords, explainEvacuation } from '../../domain/evacuation/findings.ts'
 import { type Phrase, phrase } from '../../domain/text/phrase.ts'
 import { createMoveChange } from '../../moves/move-change.ts'
 import { addressCount, remarkWords } from './messages.ts'
@@ -46,6 +46,7 @@ export function createEvacuation({ accountApi, seen }: EvacuationParts): Change<
     explain: explainEvacuation,
     complete: completeEvacuation,
     remark: remarkWords,
+    leaves: ({ bgp, from }) => bgpWords(bgp, from.name),
     subject: ({ from }) => from.name,
     describe: describeEvacuation,
     items: {

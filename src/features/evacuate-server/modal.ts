@@ -1,6 +1,7 @@
 import type { KnownBlock, ModalView, PlainTextOption } from '@slack/web-api'
 import { z } from 'zod'
 import { mostEvacuated } from '../../domain/evacuation/evacuation.ts'
+import { bgpWords } from '../../domain/evacuation/findings.ts'
 import { formatAgo } from '../../domain/text/duration.ts'
 import { notUndoneBlocks, purposeOf } from '../../requests/messages/forms/purpose.ts'
 import { reasonField } from '../../requests/messages/forms/reason-field.ts'
@@ -10,6 +11,7 @@ import { modal } from '../../slack/blocks/modal.ts'
 import { option } from '../../slack/blocks/option.ts'
 import { checkboxes, externalSelect, mostCheckboxes } from '../../slack/blocks/selects.ts'
 import type { Ticked } from '../../slack/commands/handlers.ts'
+import { phraseWords } from '../../slack/text/phrase-words.ts'
 import { type Mrkdwn, mrkdwn } from '../../slack/text/text.ts'
 import { cannotMoveWords, nothingWords } from './gone.ts'
 import type { OfferedAddresses } from './offered.ts'
@@ -72,8 +74,10 @@ const addressPrefix = `${evacuationForm.addresses}:`
 const mostGroups = 10
 
 function addressBlocks(addresses: OfferedAddresses): KnownBlock[] {
-  const { serverId, serverName, offered, cannotMove, lastMove } = addresses
-  if (offered.length + cannotMove.length === 0) return wholeSection(nothingWords(serverName, lastMove))
+  const { serverId, serverName, offered, cannotMove, bgp, lastMove } = addresses
+  const leaves = bgpWords(bgp, serverName)
+  const staying = leaves ? wholeSection(phraseWords(leaves)) : []
+  if (offered.length + cannotMove.length === 0) return [...wholeSection(nothingWords(serverName, lastMove)), ...staying]
   const groups = Array.from({ length: Math.min(mostGroups, Math.ceil(offered.length / mostCheckboxes)) }, (_, index) =>
     offered.slice(index * mostCheckboxes, (index + 1) * mostCheckboxes),
   )
@@ -82,6 +86,7 @@ function addressBlocks(addresses: OfferedAddresses): KnownBlock[] {
     ...(left > 0 ? context([mrkdwn`${left} more addresses don't fit in here. Move them with another request.`]) : []),
     ...(offered.length > mostEvacuated ? context([mrkdwn`One request moves up to ${mostEvacuated} addresses.`]) : []),
     ...(cannotMove.length > 0 ? wholeSection(cannotMoveWords(addresses)) : []),
+    ...staying,
   ]
   return [
     ...groups.map((group, index) => addressGroup(group, `${addressPrefix}${serverId}:${index}`, index, groups.length > 1)),

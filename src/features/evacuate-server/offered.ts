@@ -9,6 +9,8 @@ export interface OfferedAddresses {
   offered: { elasticIpId: string; address: string; seenAgoMs?: number | undefined; isTicked: boolean }[]
   /** Addresses that cannot be moved, and why. */
   cannotMove: { elasticIpId: string; address: string; finding: Finding }[]
+  /** The BGP addresses that the server may announce. */
+  bgp: string[]
   /** The last change of a server that has no address to move, or of the addresses that are no longer there, if Lockkeeper made one. */
   lastMove?: LastMove | undefined
 }

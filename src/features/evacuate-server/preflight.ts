@@ -13,7 +13,7 @@ import { type EvacuationFacts, type EvacuationInput, mostEvacuated } from '../..
 import { inNaturalOrder } from '../../domain/text/natural-order.ts'
 import { noNamesakes, readNamesakes } from '../../moves/namesakes.ts'
 
-/** Reads of single addresses that run at the same time. They are needed only where the list does not show the addresses. */
+/** Reads of single addresses that run at the same time. They are needed only for addresses that the list lacks. */
 const parallelReads = mostEvacuated
 
 interface EvacuationReadsParts {
@@ -32,8 +32,8 @@ interface ReadOptions {
 }
 
 /**
- * Creates the reads of a server's addresses: one list that shows them all and, only where it does not, what Lockkeeper saw on the server
- * before, each address read by itself.
+ * Creates the reads of a server's addresses: one list of all Elastic IPs and, only where it shows none on the server, what Lockkeeper saw there
+ * before. An address that the list lacks is read by itself.
  */
 export function createReadAddresses({ accountApi, seen }: EvacuationReadsParts) {
   const limit = pLimit(parallelReads)
@@ -41,19 +41,19 @@ export function createReadAddresses({ accountApi, seen }: EvacuationReadsParts) 
   return async function readAddresses(
     serverId: string,
     { elasticIpIds = [], isStrict, signal }: ReadOptions,
-  ): Promise<Pick<EvacuationReads, 'listed' | 'single' | 'seen'>> {
-    const listed = await accountApi.elasticIps.list({ serverId, signal })
-    const isListed = listed.some(({ server }) => server === undefined || server.id === serverId)
+  ): Promise<Pick<EvacuationReads, 'all' | 'single' | 'seen'>> {
+    const all = await accountApi.elasticIps.list({ signal })
+    const onServer = new Set(all.flatMap(({ id, server }) => (server?.id === serverId ? [id] : [])))
     // Before the writes the approved addresses are known, and new ones are not moved.
-    const seenThere = isListed || !isStrict ? [] : await seen.find((each) => each.serverId === serverId)
+    const seenThere = onServer.size > 0 || !isStrict ? [] : await seen.find((each) => each.serverId === serverId)
     // Redis returns them in no order.
     const inOrder = seenThere.toSorted((one, other) => inNaturalOrder(one.address, other.address))
-    const shown = new Set(listed.map(({ id }) => id))
-    const missing = [...new Set([...elasticIpIds, ...inOrder.map(({ elasticIpId }) => elasticIpId)])].filter((id) => !shown.has(id))
-    return { listed, single: await readEach(missing), seen: seenThere }
+    const meant = new Set([...elasticIpIds, ...inOrder.map(({ elasticIpId }) => elasticIpId)])
+    return { all, single: await findEach([...meant].filter((id) => !onServer.has(id))), seen: seenThere }
 
-    async function readEach(ids: string[]): Promise<EvacuationReads['single']> {
-      const read = await Promise.all(ids.map((id) => limit(() => readOne(id))))
+    async function findEach(ids: string[]): Promise<EvacuationReads['single']> {
+      const listed = new Map(all.map((elasticIp) => [elasticIp.id, elasticIp]))
+      const read = await Promise.all(ids.map((id) => listed.get(id) ?? limit(() => readOne(id))))
       return new Map(read.flatMap((each, index) => (each ? [[ids[index] ?? '', each]] : [])))
     }
 

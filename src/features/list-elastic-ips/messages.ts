@@ -1,6 +1,9 @@
-import type { ElasticIp } from '../../domain/account/elastic-ip.ts'
+import { type ElasticIp, isBgp } from '../../domain/account/elastic-ip.ts'
+import { whyNotMovable } from '../../domain/elastic-ip-move/check.ts'
+import { moveWords } from '../../domain/elastic-ip-move/words.ts'
 import type { Missing } from '../../domain/errors/missing.ts'
 import { inNaturalOrder } from '../../domain/text/natural-order.ts'
+import { endingWords } from '../../requests/messages/refusals/causes.ts'
 import { cutNotes } from '../../slack/blocks/cut-note.ts'
 import { filteredListing } from '../../slack/blocks/filtered-listing.ts'
 import type { Listing } from '../../slack/blocks/listing.ts'
@@ -12,7 +15,7 @@ import { code, type Mrkdwn, mrkdwn } from '../../slack/text/text.ts'
 const columns: Columns<ElasticIp> = [
   { header: 'Address', cell: ({ address }) => code(address) },
   { header: 'Server', cell: ({ server }) => server && code(server.hostname ?? server.id), before: 'on ', absent: 'no server shown' },
-  { header: 'Status', cell: ({ status }) => status },
+  { header: 'Status', cell: (elasticIp) => (isBgp(elasticIp) ? `${elasticIp.status}, BGP` : elasticIp.status) },
   { header: 'Project', cell: ({ project }) => project?.name },
   { header: 'Site', cell: ({ site }) => site?.slug ?? site?.name },
 ]
@@ -41,9 +44,23 @@ export function elasticIpListing(all: ElasticIp[], words: string[], missing: Mis
 }
 
 export function elasticIpDetails(elasticIp: ElasticIp): Details {
-  return { ...detailsOf(elasticIp, columns, [idFact(elasticIp.id)]), name: elasticIp.address }
+  const finding = whyNotMovable(elasticIp)
+  const stays = finding ? { notes: [endingWords(moveWords(finding))], isFixed: true as const } : {}
+  return { ...detailsOf(elasticIp, columns, [idFact(elasticIp.id)]), ...stays, name: elasticIp.address }
 }
 
-function textsOf({ address, id, status, server, project, site, regionNames = [] }: ElasticIp): unknown[] {
-  return [address, id, status, server?.hostname, server?.id, project?.name, project?.slug, site?.name, site?.slug, ...regionNames]
+function textsOf({ address, id, status, mode, server, project, site, regionNames = [] }: ElasticIp): unknown[] {
+  return [
+    address,
+    id,
+    status,
+    isBgp({ id, mode }) ? 'BGP' : '',
+    server?.hostname,
+    server?.id,
+    project?.name,
+    project?.slug,
+    site?.name,
+    site?.slug,
+    ...regionNames,
+  ]
 }

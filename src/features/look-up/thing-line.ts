@@ -1,4 +1,4 @@
-import type { ElasticIp } from '../../domain/account/elastic-ip.ts'
+import { type ElasticIp, isBgp } from '../../domain/account/elastic-ip.ts'
 import type { Server } from '../../domain/account/server.ts'
 import type { VirtualMachine } from '../../domain/account/virtual-machine.ts'
 import type { ThingKind } from '../../domain/change/offer.ts'
@@ -34,7 +34,7 @@ function elasticIpLine(elasticIp: ElasticIp, now: Server | undefined): Mrkdwn {
   const where = server ? mrkdwn`On ${code(server.hostname ?? server.id)}${statusOf(now)}` : mrkdwn`On no server, or its server isn't active`
   return lines([
     mrkdwn`*${code(address)}*  Elastic IP, ${status}`,
-    where,
+    ...(isBgp(elasticIp) ? [] : [where]),
     ...(cannotMove ? [cannotMove] : []),
     small([placeOf(project, slugOf(site)), id]),
   ])

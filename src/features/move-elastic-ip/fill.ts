@@ -1,7 +1,8 @@
 import type { ModalView, PlainTextOption } from '@slack/web-api'
 import type { Inventory } from '../../account-api/inventory.ts'
 import { asFarAsRead } from '../../account-api/lists/cut-list.ts'
-import type { ElasticIp } from '../../domain/account/elastic-ip.ts'
+import { type ElasticIp, isBgp } from '../../domain/account/elastic-ip.ts'
+import { refuseMove } from '../../domain/elastic-ip-move/check.ts'
 import { sameAddress } from '../../domain/elastic-ip-move/elastic-ip-move.ts'
 import { UnknownName } from '../../domain/errors/errors.ts'
 import { serverNameProblem } from '../../domain/text/address-problem.ts'
@@ -45,6 +46,7 @@ export function createFillMove(inventory: Pick<Inventory, 'elasticIps' | 'server
   async function find({ typed, isServer }: { typed: string; isServer: boolean }): Promise<Filled> {
     const [elasticIps, servers] = await Promise.all([asFarAsRead(inventory.elasticIps()), asFarAsRead(inventory.servers())])
     const elasticIp = isServer ? undefined : elasticIps.items.find(({ id, address }) => id === typed || sameAddress(address, typed))
+    if (elasticIp && isBgp(elasticIp)) refuseMove({ code: 'bgp-address', address: elasticIp.address })
     if (elasticIp) return { elasticIp: elasticIpOption(elasticIp), found: elasticIp }
     const named = servers.items.filter(({ id, hostname }) => id === typed || hostname?.toLowerCase() === typed.toLowerCase())
     // An item that is missing in a list that was cut off may still exist. In that case these reads throw.

@@ -1,5 +1,5 @@
 import type { PlainTextOption } from '@slack/web-api'
-import type { ElasticIp } from '../../domain/account/elastic-ip.ts'
+import { type ElasticIp, isBgp } from '../../domain/account/elastic-ip.ts'
 import type { Server } from '../../domain/account/server.ts'
 import { canMoveTo } from '../../domain/elastic-ip-move/can-move-to.ts'
 import type { Missing } from '../../domain/errors/missing.ts'
@@ -8,9 +8,11 @@ import { serverCandidate, serverCandidates } from '../../slack/blocks/server-can
 import type { Choices } from '../../slack/commands/handlers.ts'
 import { elsewhereProblem } from './from.ts'
 
-/** Offers the Elastic IPs, without those on other servers than the one after `from`. */
+/** Offers the Elastic IPs, without BGP addresses, and without those on other servers than the one after `from`. */
 export function elasticIpChoices(all: ElasticIp[], typed: string, missing?: Missing, from?: string): Choices {
-  const offered = [...elasticIpCandidates(all)].filter(([elasticIp]) => elsewhereProblem(elasticIp, from) === undefined)
+  const offered = [...elasticIpCandidates(all)].filter(
+    ([elasticIp]) => !isBgp(elasticIp) && elsewhereProblem(elasticIp, from) === undefined,
+  )
   return offer(
     offered.map(([, candidate]) => candidate),
     typed,

@@ -52,7 +52,7 @@ export function createItemDetails({ details, actions, access }: ItemDetailsParts
       ])
       if (!found) throw new Refusal(mrkdwn`This item is gone. Run the command again for the current list.`)
       const buttons = own
-        .filter(({ kind }) => allowed.includes(kind))
+        .filter(({ kind }) => !found.isFixed && allowed.includes(kind))
         .flatMap((action) => actionButton(action, { id: value, text: found.name }))
       await answer.ephemeral(detailsMessage(found, buttons, origin.command))
     }

@@ -56,6 +56,7 @@ export function createRequestViews(parts: ViewsParts) {
         request.origin.userId,
       ),
       items: opened ? itemViews(request, opened, catalog) : [],
+      leaves: opened?.change.leaves?.(opened.facts),
       unchecked: request.unchecked.map((finding) => whyWords(explain(change, finding))),
       ...warningWords(request, change, catalog.titleOf, { profileOf, linkTo }),
       subject: opened?.change.subject(opened.facts),
@@ -100,6 +101,7 @@ export function createRequestViews(parts: ViewsParts) {
     return {
       request,
       items: itemViews(request, opened, catalog),
+      leaves: change.leaves?.(latest),
       description: withoutRequester(change.describe(facts), request.origin.userId),
       ending: explainAll(change, request.causes),
       done: withoutOwner(change.doneSentence(latest), request.origin.userId),

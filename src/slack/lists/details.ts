@@ -11,6 +11,8 @@ export interface Details {
   title: Mrkdwn
   facts: { label: string; words: Mrkdwn }[]
   notes?: Mrkdwn[]
+  /** No change of it is possible now, so its details have no buttons. The notes say why. */
+  isFixed?: true
   /** How the item is named in the form of a change: `203.0.113.10`. */
   name: string
 }

@@ -1,5 +1,5 @@
 import { type Phrase, phraseText, withoutOwner } from '../../domain/text/phrase.ts'
-import { code, joinMrkdwn, type Mrkdwn, mention, mrkdwn } from './text.ts'
+import { code, dateTime, joinMrkdwn, type Mrkdwn, mention, mrkdwn } from './text.ts'
 
 /** Returns the text for a person: a mention, or a name where a mention would notify somebody who should not be. */
 export type ShowPerson = (userId: string) => Mrkdwn
@@ -8,6 +8,7 @@ export type ShowPerson = (userId: string) => Mrkdwn
 export function phraseWords(phrase: Phrase, showPerson: ShowPerson = mention): Mrkdwn {
   const parts = phrase.map((part) => {
     if (typeof part === 'string') return mrkdwn`${part}`
+    if ('time' in part) return dateTime(part.time)
     if ('owner' in part) return mrkdwn`, for ${showPerson(part.owner)}`
     return 'person' in part ? showPerson(part.person) : code(part.name)
   })

@@ -1,5 +1,6 @@
 import { isMachine } from '../../domain/approval/origin.ts'
 import { withoutInvisible } from '../../domain/text/invisible.ts'
+import { utcTime } from '../../domain/text/phrase.ts'
 
 /** Holds the text of `Mrkdwn`. The class is not exported, so that only the functions of this file can create one. */
 class MrkdwnText {
@@ -137,10 +138,10 @@ export function ownWords(text: string): Mrkdwn {
  * word true after midnight. `at` is in milliseconds since 1970.
  */
 export function dateTime(at: number): Mrkdwn {
-  const date = new Date(at)
-  if (Number.isNaN(date.getTime())) return new MrkdwnText('an unknown time')
-  const fallback = `${date.toISOString().slice(0, 16).replace('T', ' ')} UTC`
-  return new MrkdwnText(`<!date^${Math.floor(at / 1000)}^{time} {date_short_pretty}|${fallback}>`)
+  const fallback = utcTime(at)
+  return Number.isNaN(new Date(at).getTime())
+    ? new MrkdwnText(fallback)
+    : new MrkdwnText(`<!date^${Math.floor(at / 1000)}^{time} {date_short_pretty}|${fallback}>`)
 }
 
 /** Shows a time with its seconds, where several are compared. `at` is in milliseconds since 1970. */

@@ -34,6 +34,7 @@ const reads: ElasticIp = {
   id: 'eip_KeQbB4BoO6x10',
   address: '203.0.113.10',
   status: 'active',
+  mode: 'routed',
   server: { id: 'sv_vKm8ZaLzG5R2n', hostname: 'web-1' },
   project,
   site: saoPaulo,
@@ -95,7 +96,7 @@ export const elasticIps: Documented<ElasticIp>[] = [
       }),
       id: 'ueip_v9BVDaGvdRm1W',
     },
-    reads: { ...reads, id: 'ueip_v9BVDaGvdRm1W', server: undefined, site: { ...saoPaulo, id: 'loc_87vRENkgNdPyk' } },
+    reads: { ...reads, id: 'ueip_v9BVDaGvdRm1W', mode: 'bgp', server: undefined, site: { ...saoPaulo, id: 'loc_87vRENkgNdPyk' } },
   },
   {
     name: 'every attribute may be left out',

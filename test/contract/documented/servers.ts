@@ -6,6 +6,8 @@ const recorded =
 const assignments =
   'latitudesh/terraform-provider-latitudesh, latitudesh/fixtures/TestAccVlanAssignment_Basic.yaml at 508e651e: answers of the API, recorded in May 2025'
 const model = 'latitudesh/latitudesh-typescript-sdk, src/models/serverdata.ts at 0bac93da: generated from the OpenAPI document'
+const schedule =
+  'latitudesh/latitudesh-typescript-sdk, docs/models/serverscheduledeletionattributes.md at 562e4908: generated from the OpenAPI document'
 const goTests = 'latitudesh/latitudesh-go-sdk, tests/integration/helpers/mock_data.go at 0c68246e: written by hand for the tests of the SDK'
 
 /** A project as servers show it, with more members than on an Elastic IP. */
@@ -123,6 +125,12 @@ export const servers: Documented<Server>[] = [
       site: { id: 'loc_aNmodjGyqbE8W', name: 'Frankfurt 115', slug: 'FRA96' },
       regionNames: ['Frankfurt 115', 'Germany 107'],
     },
+  },
+  {
+    name: 'that the account deletes at a time',
+    source: schedule,
+    wire: but({ scheduled_deletion_at: '2026-12-01T09:30:00Z' }),
+    reads: { ...reads, deletedAt: Date.UTC(2026, 11, 1, 9, 30) },
   },
   {
     name: 'locked, and of another role',

@@ -55,6 +55,10 @@ describe('the preflight check of a move', () => {
     expect(refusal({ elasticIp: elasticIpFor({ status: 'configuring' }) })).toMatchInlineSnapshot(
       `"203.0.113.10 has status configuring. Only active Elastic IPs can be moved."`,
     )
+    for (const more of [{ id: 'ueip_v9BVDaGvdRm1W' }, { mode: 'bgp' }, { mode: 'BGP', status: 'error' }])
+      expect(refusal({ elasticIp: elasticIpFor(more) })).toBe(
+        "203.0.113.10 is a BGP address: several servers can announce it, so it isn't moved.",
+      )
     expect(refusal({ elasticIp: elasticIpFor({ server: { id: ids.web2, hostname: 'web-2' } }) })).toMatchInlineSnapshot(
       `"203.0.113.10 is already on web-2."`,
     )

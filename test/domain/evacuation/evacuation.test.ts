@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { ElasticIp } from '../../../src/domain/account/elastic-ip.ts'
 import type { Server } from '../../../src/domain/account/server.ts'
 import { CheckFailed } from '../../../src/domain/errors/errors.ts'
-import type { EvacuationReads } from '../../../src/domain/evacuation/addresses.ts'
+import { bgpAddressesFor, type EvacuationReads } from '../../../src/domain/evacuation/addresses.ts'
 import { checkEvacuation } from '../../../src/domain/evacuation/check.ts'
 import { addressesLeftOut, completeEvacuation, evacuationDifferences } from '../../../src/domain/evacuation/evacuation.ts'
 import { explainEvacuation } from '../../../src/domain/evacuation/findings.ts'
@@ -22,7 +22,7 @@ function server(id: string, hostname: string, more: Partial<Server> = {}): Serve
 
 function reads(more: Partial<EvacuationReads> = {}): EvacuationReads {
   const [source, target] = [server('sv_1', 'web-1'), server('sv_2', 'web-2')]
-  return { listed: [ip(1), ip(2)], single: new Map(), seen: [], source, target, ...more }
+  return { all: [ip(1), ip(2)], single: new Map(), seen: [], source, target, ...more }
 }
 
 const input = { serverId: 'sv_1', targetId: 'sv_2' }
@@ -64,7 +64,7 @@ describe('the check of an evacuation', () => {
   test.each([
     [
       'one that is not active',
-      { listed: [ip(1), ip(2, { status: 'error' })] },
+      { all: [ip(1), ip(2, { status: 'error' })] },
       "1 of 2 addresses of web-1 can't be moved to web-2, so nothing was requested. 203.0.113.2 has status error. Only active Elastic IPs can be moved. To move the others, leave out the target and choose them in the form.",
     ],
     [
@@ -72,17 +72,17 @@ describe('the check of an evacuation', () => {
       { target: server('sv_2', 'web-2', { site: { id: undefined, name: undefined, slug: 'FRA' } }) },
       /within its site/,
     ],
-    ['one in another project', { listed: [ip(1), ip(2, { project: { id: 'proj_9', name: 'Data' } })] }, /within its project/],
-    ['a server without addresses', { listed: [] }, 'The account shows no Elastic IPs on web-1, so there is nothing to evacuate.'],
+    ['one in another project', { all: [ip(1), ip(2, { project: { id: 'proj_9', name: 'Data' } })] }, /within its project/],
+    ['a server without addresses', { all: [] }, 'The account shows no Elastic IPs on web-1, so there is nothing to evacuate.'],
     [
       'more than one message shows',
-      { listed: Array.from({ length: 51 }, (_, index) => ip(index)) },
+      { all: Array.from({ length: 51 }, (_, index) => ip(index)) },
       /has 51 addresses, and one request moves up to 50/,
     ],
     ['the server itself', { target: server('sv_1', 'web-1') }, "web-1 can't be evacuated to itself. Choose another server."],
     [
       'one that was seen long ago',
-      { listed: [], seen: [seenOnWeb1(1, 2 * hour)], single: new Map([['eip_1', ip(1, { server: undefined })]]) },
+      { all: [], seen: [seenOnWeb1(1, 2 * hour)], single: new Map([['eip_1', ip(1, { server: undefined })]]) },
       /saw it on web-1 2 hours ago/,
     ],
   ])('refuses %s', (_, more, words) => {
@@ -93,13 +93,13 @@ describe('the check of an evacuation', () => {
 
   test('is within one project also if the target shows none', () => {
     const target = server('sv_2', 'web-2', { project: undefined })
-    expect(refusal(() => check({ target, listed: [ip(1), ip(2, { project: { id: 'proj_9', name: 'Data' } })] }))).toContain(
+    expect(refusal(() => check({ target, all: [ip(1), ip(2, { project: { id: 'proj_9', name: 'Data' } })] }))).toContain(
       '203.0.113.2 is in project Data. An evacuation moves addresses of one project only.',
     )
   })
 
   test('leaves out what the requester did not choose, with the reason', () => {
-    const { facts, warnings = [] } = check({ listed: [ip(1), ip(2, { status: 'error' }), ip(3), ip(4)] }, some(1))
+    const { facts, warnings = [] } = check({ all: [ip(1), ip(2, { status: 'error' }), ip(3), ip(4)] }, some(1))
 
     expect(facts.items.map(({ elasticIpId }) => elasticIpId)).toEqual(['eip_1'])
     expect(facts.leftOut.map(({ address, finding }) => [address, finding.code])).toEqual([
@@ -113,7 +113,7 @@ describe('the check of an evacuation', () => {
   })
 
   test('does not count the addresses if none of them was chosen', () => {
-    const { warnings = [] } = check({ listed: [ip(1), ip(2)] }, some(1))
+    const { warnings = [] } = check({ all: [ip(1), ip(2)] }, some(1))
 
     expect(explainEvacuation(warnings[0] ?? { code: '' })?.why).toBe("203.0.113.2 isn't part of this request.")
   })
@@ -121,7 +121,7 @@ describe('the check of an evacuation', () => {
   test('refuses chosen addresses without a claim where they are, and says to untick those that cannot be moved', () => {
     const single = new Map([['eip_2', ip(2, { server: { id: 'sv_9', hostname: 'web-9' } })]])
 
-    expect(refusal(() => check({ listed: [ip(1)], single }, some(1, 2)))).toBe(
+    expect(refusal(() => check({ all: [ip(1)], single }, some(1, 2)))).toBe(
       "1 of 2 chosen addresses can't be moved to web-2, so nothing was requested. 203.0.113.2 is on web-9, not on web-1. To move the others, untick this one.",
     )
   })
@@ -130,22 +130,16 @@ describe('the check of an evacuation', () => {
     const listed = [ip(1), ...[2, 3, 4].map((id) => ip(id, { status: 'error' })), ip(5, { status: 'moving' })]
     const off = server('sv_2', 'web-2', { site: { id: undefined, name: undefined, slug: 'FRA' } })
 
-    expect(refusal(() => check({ listed }))).toBe(
+    expect(refusal(() => check({ all: listed }))).toBe(
       "4 of 5 addresses of web-1 can't be moved to web-2, so nothing was requested. 203.0.113.2 has status error. Only active Elastic IPs can be moved. The same for 203.0.113.3, 203.0.113.4. 203.0.113.5 is already moving to web-1. Wait until that move has ended, then request again. To move the others, leave out the target and choose them in the form.",
     )
-    expect(refusal(() => check({ listed: [ip(1), ip(2)], target: off }))).not.toContain('To move the others')
+    expect(refusal(() => check({ all: [ip(1), ip(2)], target: off }))).not.toContain('To move the others')
   })
 
-  test('ignores other servers’ addresses, and those without a server, if the account API ignores its filter', () => {
+  test('takes no addresses of other servers, and none without a server', () => {
     const other = ip(3, { server: { id: 'sv_9', hostname: 'web-9' } })
-    const { facts } = check({ listed: [ip(1), other, ip(4, { server: undefined })] })
+    const { facts } = check({ all: [ip(1), other, ip(4, { server: undefined })] })
     expect(facts.items.map(({ elasticIpId }) => elasticIpId)).toEqual(['eip_1'])
-  })
-
-  test('takes the addresses that the filter finds although they show no server', () => {
-    const { facts, warnings } = check({ listed: [ip(1, { server: undefined })], source: undefined })
-    expect(facts.items).toMatchObject([{ elasticIpId: 'eip_1', from: { id: 'sv_1' }, showsNoServer: true }])
-    expect(warnings).toEqual([])
   })
 
   test('takes what Lockkeeper saw there less than an hour ago, and says so', () => {
@@ -154,7 +148,7 @@ describe('the check of an evacuation', () => {
       ['eip_2', ip(2, { server: { id: 'sv_9', hostname: 'web-9' } })],
     ])
     const { facts, warnings = [] } = check({
-      listed: [],
+      all: [],
       source: undefined,
       single,
       seen: [seenOnWeb1(1, 12 * 60_000), seenOnWeb1(2, 60_000)],
@@ -168,8 +162,8 @@ describe('the check of an evacuation', () => {
 
   test('takes what was seen longer ago only if it was chosen, and nothing that was not seen there', () => {
     const single = new Map([['eip_1', ip(1, { server: undefined })]])
-    expect(check({ listed: [], single, seen: [seenOnWeb1(1, 2 * hour)] }, some(1)).facts.items).toHaveLength(1)
-    expect(refusal(() => check({ listed: [], single }, some(1)))).toContain("Lockkeeper didn't see it on web-1 in the past 24 h")
+    expect(check({ all: [], single, seen: [seenOnWeb1(1, 2 * hour)] }, some(1)).facts.items).toHaveLength(1)
+    expect(refusal(() => check({ all: [], single }, some(1)))).toContain("Lockkeeper didn't see it on web-1 in the past 24 h")
   })
 
   test('names the state of the target once', () => {
@@ -183,7 +177,7 @@ describe('before the writes', () => {
 
   test('an address that has left the server is left out, and one that came is not moved', () => {
     const now = again({
-      listed: [ip(1), ip(3)],
+      all: [ip(1), ip(3)],
       single: new Map([['eip_2', ip(2, { server: { id: 'sv_9', hostname: 'web-9' } })]]),
     }).facts
     const facts = completeEvacuation(approved, now)
@@ -196,19 +190,19 @@ describe('before the writes', () => {
   })
 
   test('an address that shows no server any more is still moved, and keeps the server that it was on', () => {
-    const now = again({ listed: [], single: new Map([1, 2].map((id) => [`eip_${id}`, ip(id, { server: undefined })])) }).facts
+    const now = again({ all: [], single: new Map([1, 2].map((id) => [`eip_${id}`, ip(id, { server: undefined })])) }).facts
     expect(addressesLeftOut(approved, completeEvacuation(approved, now)).size).toBe(0)
     expect(completeEvacuation(approved, now).items[0]).toMatchObject({ from: { id: 'sv_1' }, showsNoServer: true })
   })
 
   test('an address that could not be read is neither left out nor counted as read', () => {
-    const now = again({ listed: [ip(1)] }).facts
+    const now = again({ all: [ip(1)] }).facts
     expect(addressesLeftOut(approved, now).size).toBe(0)
     expect(now.items.map(({ elasticIpId }) => elasticIpId)).toEqual(['eip_1'])
   })
 
   test('the whole is void if nothing is left, or the target is in another project', () => {
-    const gone = again({ listed: [], single: new Map([1, 2].map((id) => [`eip_${id}`, 'gone' as const])) }).facts
+    const gone = again({ all: [], single: new Map([1, 2].map((id) => [`eip_${id}`, 'gone' as const])) }).facts
     const elsewhere = { ...approved, project: { id: 'proj_9', name: 'Data' } }
 
     expect(evacuationDifferences(approved, gone).map(({ code }) => code)).toEqual(['nothing-left'])
@@ -216,4 +210,62 @@ describe('before the writes', () => {
       'web-2 was in project Storefront when this was requested, and is in Data now.',
     ])
   })
+})
+
+describe('BGP addresses', () => {
+  const bgp = (index: number, more: Partial<ElasticIp> = {}) => ip(index, { id: `ueip_${index}`, server: undefined, ...more })
+  const elsewhere = { id: undefined, name: undefined, slug: 'FRA' }
+  const data = { id: 'proj_9', name: 'Data' }
+
+  test('may be announced by a server of their project and site, or if one of these is not shown', () => {
+    const all = [ip(1), bgp(2), bgp(3, { site: elsewhere }), bgp(4, { project: data }), bgp(5, { site: undefined }), ip(6, { mode: 'Bgp' })]
+
+    expect(bgpAddressesFor(all, server('sv_1', 'web-1')).map(({ address }) => address)).toEqual([
+      '203.0.113.2',
+      '203.0.113.5',
+      '203.0.113.6',
+    ])
+  })
+
+  test('are kept in the facts and are no items, whatever server they show or were seen on', () => {
+    const all = [ip(1), bgp(2), ip(3, { mode: 'bgp' })]
+    const { facts, input: asRead } = check({ all, source: undefined })
+
+    expect([facts.items.length, facts.leftOut, facts.bgp]).toEqual([1, [], ['203.0.113.2', '203.0.113.3']])
+    expect(asRead?.elasticIpIds).toEqual(['eip_1'])
+    const unlisted = { all: [bgp(2)], single: new Map([['ueip_2', bgp(2)]]), seen: [{ ...seenOnWeb1(2, 1), elasticIpId: 'ueip_2' }] }
+    expect(refusal(() => check(unlisted))).toBe(
+      'The account shows no Elastic IPs on web-1, so there is nothing to evacuate. 203.0.113.2 not moved: BGP, may be announced by web-1. Close its session by hand.',
+    )
+  })
+
+  test('are refused if somebody chooses one', () => {
+    const chosen = { ...input, elasticIpIds: ['eip_1', 'ueip_2'] }
+    expect(refusal(() => check({ all: [ip(1)], single: new Map([['ueip_2', bgp(2)]]) }, chosen))).toContain(
+      "203.0.113.2 is a BGP address: several servers can announce it, so it isn't moved.",
+    )
+  })
+
+  test('stop nothing if the list of them has changed before the writes, and the facts have the new one', () => {
+    const approved = check({ all: [ip(1), ip(2), bgp(7)] }).facts
+    const now = again({ all: [ip(1), ip(2), bgp(8)] }).facts
+
+    expect(evacuationDifferences(approved, now)).toEqual([])
+    expect(addressesLeftOut(approved, now).size).toBe(0)
+    expect(completeEvacuation(approved, now)).toMatchObject({ bgp: ['203.0.113.8'], came: [] })
+  })
+
+  test('keep an address from being sent that was routed when it was approved', () => {
+    const approved = check().facts
+    const now = again({ all: [ip(1), ip(2, { mode: 'bgp' })] }).facts
+
+    expect([...addressesLeftOut(approved, now)]).toEqual([['eip_2', [{ code: 'bgp-address', address: '203.0.113.2' }]]])
+  })
+})
+
+test('a target that the account deletes is a warning with the time, once', () => {
+  const deletedAt = Date.UTC(2026, 11, 1, 9, 30)
+  const { warnings = [] } = check({ target: server('sv_2', 'web-2', { deletedAt }) })
+
+  expect(warnings.map((finding) => explainEvacuation(finding)?.why)).toEqual(['web-2 is scheduled for deletion at 2026-12-01 09:30 UTC.'])
 })

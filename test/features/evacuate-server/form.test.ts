@@ -63,7 +63,7 @@ function offerFrom(all: ElasticIp[], { seen = [], last }: { seen?: SeenAssignmen
   const notFound = (operation: string) => new ApiError({ operation, status: 404, codes: [] })
   const accountApi = {
     elasticIps: {
-      list: async ({ serverId }: { serverId?: string }) => all.filter(({ server }) => server?.id === serverId),
+      list: async () => all,
       get: async (id: string) => all.find((each) => each.id === id) ?? Promise.reject(notFound('elasticIps.get')),
     },
     servers: { get: async (id: string) => servers.find((each) => each.id === id) ?? Promise.reject(notFound('servers.get')) },
@@ -142,6 +142,19 @@ describe('the addresses in the form of an evacuation', () => {
     expect(addresses.offered.map(({ address }) => address)).toEqual(['203.0.113.1'])
     expect(readableBlocks(blocksWith(addresses).filter(({ type }) => type === 'section'))).toBe(
       "*Left out, because they can't be moved:*\n•  203.0.113.2 has status error. Only active Elastic IPs can be moved.",
+    )
+  })
+
+  test.each([
+    [[ip(1)], ''],
+    [[], ':warning: Nothing to move. The account shows no Elastic IPs on `web-1`, and Lockkeeper saw none there in the past 24 h.\n'],
+  ])('are not those that BGP announces, which the form lists as not moved', async (own, before) => {
+    const bgp = [ip(7, { id: 'ueip_7', server: undefined }), ip(8, { mode: 'bgp' })]
+    const addresses = await offer([...own, ...bgp], { targetId: 'sv_2', seen: [seenOnWeb1(8, minutes)] })
+
+    expect([addresses.offered.length, addresses.cannotMove]).toEqual([own.length, []])
+    expect(readableBlocks(blocksWith(addresses).filter(({ type }) => type === 'section'))).toBe(
+      `${before}\`203.0.113.7\`, \`203.0.113.8\` not moved: BGP, may be announced by \`web-1\`. Close their sessions by hand.`,
     )
   })
 

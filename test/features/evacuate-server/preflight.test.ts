@@ -11,7 +11,7 @@ test('an evacuation to the server itself is refused by its name, not by its id',
     AccountApi,
     'elasticIps' | 'servers'
   >
-  const readAddresses = async () => ({ listed: [], single: new Map(), seen: [] })
+  const readAddresses = async () => ({ all: [], single: new Map(), seen: [] })
   const preflight = createPreflight({ accountApi, readAddresses })
 
   const refused = preflight({ serverId: 'sv_1', targetId: 'sv_1' }, { signal: AbortSignal.timeout(1_000), forRequest: true })

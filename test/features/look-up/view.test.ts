@@ -40,10 +40,17 @@ test('a server that is off has the button, because the account may not show its 
 test.each<[Partial<ElasticIp>, string]>([
   [{ status: 'releasing' }, '`203.0.113.10` has status `releasing`. Only active Elastic IPs can be moved.'],
   [{ status: 'moving' }, '`203.0.113.10` is already moving to `web-1`.'],
-  [{ id: 'ueip_v9BVDaGvdRm1W' }, "It is announced by BGP. The account API doesn't move such addresses."],
+  ...[{ id: 'ueip_v9BVDaGvdRm1W' }, { mode: 'BGP' }].map((more): [Partial<ElasticIp>, string] => [
+    more,
+    "`203.0.113.10` is a BGP address: several servers can announce it, so it isn't moved. Close or open its BGP sessions in the dashboard.",
+  ]),
 ])('an Elastic IP that cannot be moved has no button, and its line says why: %o', (more, why) => {
   expect(lookedUp(more)).toContain(why)
   expect(lookedUp(more)).not.toContain('Move…')
+})
+
+test('a BGP address is not said to be on a server or on none', () => {
+  expect(lookedUp({ mode: 'bgp', server: undefined })).not.toContain('On no server')
 })
 
 test('an Elastic IP that is active, or whose status is not shown, has the button', () => {

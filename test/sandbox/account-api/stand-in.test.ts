@@ -1,5 +1,6 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { createAccountApi } from '../../../src/account-api/client.ts'
+import { isBgp } from '../../../src/domain/account/elastic-ip.ts'
 import { ApiError } from '../../../src/domain/errors/api-errors.ts'
 import { Secret } from '../../../src/domain/signing/secret.ts'
 import type { FaultOrder } from './faults.ts'
@@ -40,6 +41,9 @@ describe('the account', () => {
     expect(new Set(elasticIps.map(({ status }) => status))).toEqual(new Set(['active', 'error', 'configuring', 'releasing']))
     expect(elasticIps.some(({ server }) => server === undefined)).toBe(true)
     expect(servers.some(({ locked }) => locked)).toBe(true)
+    expect(servers.filter(({ deletedAt }) => deletedAt !== undefined).map(({ hostname }) => hostname)).toEqual(['edge-ash-2'])
+    expect(elasticIps.map(({ mode }) => mode)).toEqual(elasticIps.map((elasticIp) => (isBgp(elasticIp) ? 'bgp' : 'routed')))
+    expect(elasticIps.filter(isBgp)).toMatchObject([{ address: '203.0.113.70', server: undefined }])
     expect(servers.filter(({ hostname }) => hostname === 'bastion-1').map(({ project }) => project?.slug)).toEqual([
       'storefront',
       'internal-tools',
@@ -60,7 +64,7 @@ describe('the account', () => {
 
     expect(await api.elasticIps.list({ status: 'error' })).toHaveLength(1)
     expect(await api.elasticIps.list({ serverId: elasticIp.serverId ?? '' })).toMatchObject([{ id: elasticIp.id }])
-    expect(await api.elasticIps.list({ projectId: project?.id })).toHaveLength(8)
+    expect(await api.elasticIps.list({ projectId: project?.id })).toHaveLength(9)
     expect(await api.servers.list({ hostname: 'bastion-1' })).toHaveLength(2)
     expect(await api.servers.list({ region: 'FRA' })).toHaveLength(3)
     expect(await api.virtualMachines.list({ projectId: project?.id })).toHaveLength(5)
@@ -100,6 +104,7 @@ describe('a move', () => {
     expect(await move('')).toBe('422 VALIDATION_ERROR')
     expect(await move(target.id, failed?.id)).toBe('422 ELASTIC_IP_NOT_ACTIVE')
     expect(await move(target.id, 'eip_nowhere')).toBe('404 not_found')
+    expect(await move(target.id, world.elasticIps().find(({ mode }) => mode === 'bgp')?.id)).toBe('422 BGP_ELASTIC_IP_NOT_UPDATABLE')
 
     await api.elasticIps.move(elasticIp.id, target.id)
     expect(await move(world.third(elasticIp.id).id)).toBe('422 ELASTIC_IP_NOT_ACTIVE')

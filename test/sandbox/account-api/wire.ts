@@ -34,6 +34,7 @@ export function serverOnWire(data: Data, state: ServerState) {
       primary_ipv4: state.primaryIpv4,
       status: state.status,
       locked: state.locked,
+      scheduled_deletion_at: state.scheduledDeletionAt === undefined ? null : timestamp(state.scheduledDeletionAt),
       operating_system: { slug: state.operatingSystem },
       region: site ? { city: site.onElasticIps.name, country: site.region.name, site: { ...site.onServers, slug: site.slug } } : null,
       project: projectOnWire(data, state.projectId),

@@ -35,6 +35,11 @@ export const api = {
       : mrkdwn`Check that ${url} is the base address in the account API's documentation.`,
 }
 
+export const elasticIps = ({ all, bgp }: { all: number; bgp: number }) =>
+  bgp === 1
+    ? mrkdwn`1 of ${all} is a BGP address. Lockkeeper doesn't move it.`
+    : mrkdwn`${bgp} of ${all} are BGP addresses. Lockkeeper doesn't move them.`
+
 export const key = {
   full: (name: string | undefined) => mrkdwn`${named(name)} is accepted and can make changes.`,
   notReachable: mrkdwn`Not checked, because the account API isn't reachable.`,

@@ -3,6 +3,11 @@ import { isUnavailable, type SetupFacts } from '../facts.ts'
 import * as say from './account-api-words.ts'
 import { type CheckResult, ok, subjects, unavailable, unknown, wrong } from './result.ts'
 
+/** Counts BGP addresses. Left out where there are none, or where the list cannot be read: the check of the account API says why. */
+export function elasticIps({ elasticIps: count }: SetupFacts): CheckResult[] {
+  return isUnavailable(count) || count.bgp === 0 ? [] : [ok(subjects.elasticIps, say.elasticIps(count))]
+}
+
 export function accountApi({ accountApi: reading }: SetupFacts): CheckResult[] {
   const { api, key } = subjects
   if (isUnavailable(reading)) return [unknown(api, unavailable(reading.unavailable))]

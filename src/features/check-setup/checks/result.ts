@@ -23,6 +23,7 @@ export const subjects = {
   redis: 'Redis',
   api: 'Account API',
   key: 'API key',
+  elasticIps: 'Elastic IPs',
   clock: 'Clock',
   workers: 'Workers',
 } as const

@@ -2,6 +2,7 @@ import type { Description } from '../../../domain/change/description.ts'
 import type { Words } from '../../../domain/change/finding.ts'
 import type { PolicyRule } from '../../../domain/policy/policy.ts'
 import type { Request } from '../../../domain/request/request.ts'
+import type { Phrase } from '../../../domain/text/phrase.ts'
 import type { Mrkdwn } from '../../../slack/text/text.ts'
 import type { ItemView } from '../items/item-view.ts'
 import type { LinkedLater, LinkedRequest } from '../related.ts'
@@ -14,6 +15,8 @@ export interface CardView {
   subject?: string | undefined
   /** Each item of a change of several. Empty for a change of a single resource. */
   items: ItemView[]
+  /** What the change leaves as it is although people may expect otherwise. */
+  leaves?: Phrase | undefined
   /** The checks that got no answer, each as a phrase. */
   unchecked: Mrkdwn[]
   /** What approvers should check before they approve, each as one or two sentences. */

@@ -4,7 +4,7 @@ import type { Request } from '../../../domain/request/request.ts'
 import { phraseText } from '../../../domain/text/phrase.ts'
 import { context, fields, header, headerFits, wholeSection } from '../../../slack/blocks/blocks.ts'
 import { reasonBlocks } from '../../../slack/blocks/reason.ts'
-import { boldPhrase, plainPhrase } from '../../../slack/text/phrase-words.ts'
+import { boldPhrase, phraseWords, plainPhrase } from '../../../slack/text/phrase-words.ts'
 import { code, joinMrkdwn, link, type Mrkdwn, mention, mrkdwn } from '../../../slack/text/text.ts'
 import { alertWords } from '../alert-words.ts'
 import { approversNotListed } from '../approvers.ts'
@@ -72,6 +72,7 @@ export function contentBlocks(view: CardView): KnownBlock[] {
     ...reasonBlocks(emergencyLabel, emergencyReason(request)),
     ...fields(description.facts.map(factField)),
     ...itemBlocks(view.items, shownItems(request)),
+    ...(view.leaves ? wholeSection(phraseWords(view.leaves)) : []),
   ]
 }
 
@@ -87,6 +88,7 @@ export function contentInWords(view: CardView): Mrkdwn[] {
       ({ label, value, detail, isPerson }) => mrkdwn`${label}: ${isPerson ? mention(value) : value}${detail ? ` (${detail})` : ''}`,
     ),
     ...(view.items.length > 0 ? [itemLines(view.items, shownItems(request))] : []),
+    ...(view.leaves ? [phraseWords(view.leaves)] : []),
   ]
 }
 

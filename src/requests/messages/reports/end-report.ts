@@ -21,6 +21,8 @@ export interface EndView {
   done: Phrase
   /** Each item of a change of several. */
   items: ItemView[]
+  /** What the change leaves as it is although people may expect otherwise. */
+  leaves?: Phrase | undefined
   /** Shows the person who acted, by name or with other words. A mention would ring their phone for what they did themselves. */
   showActor: (userId: string, words?: string) => Mrkdwn
 }

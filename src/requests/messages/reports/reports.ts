@@ -7,7 +7,7 @@ import { message } from '../../../slack/blocks/message.ts'
 import { reasonBlocks } from '../../../slack/blocks/reason.ts'
 import type { Answerable } from '../../../slack/lists/answerable.ts'
 import { charactersIn, mostCharacters } from '../../../slack/text/characters.ts'
-import { quotedTitle } from '../../../slack/text/phrase-words.ts'
+import { phraseWords, quotedTitle } from '../../../slack/text/phrase-words.ts'
 import { code, dateTime, joinMrkdwn, type Mrkdwn, mention, mrkdwn } from '../../../slack/text/text.ts'
 import type { ReportName } from '../../steps/step.ts'
 import { outcomeBlocks, outcomeLines, outcomeTable } from '../items/item-outcomes.ts'
@@ -24,7 +24,13 @@ import type { ReportView } from './report-view.ts'
 export function report(view: ReportView, name: ReportName): Answerable | undefined {
   const words = sentence(view, name)
   const items = endedItems(view, name)
-  return words && say(words, { reason: reasonOf(view, name), items, advice: adviceAfterItems(view.request, items) })
+  const below = [leavesWords(view, name), adviceAfterItems(view.request, items)].filter((each) => each !== undefined)
+  return words && say(words, { reason: reasonOf(view, name), items, below })
+}
+
+/** Says what stays as it is, at the end of a change that was begun. */
+function leavesWords({ request, leaves }: ReportView, name: ReportName): Mrkdwn | undefined {
+  return leaves && request.items && (name === 'ended' || name === 'corrected') ? phraseWords(leaves) : undefined
 }
 
 function sentence(view: ReportView, name: ReportName): Mrkdwn | undefined {
@@ -159,12 +165,11 @@ interface Said {
   /** What a person wrote. */
   reason: string | undefined
   items: ItemView[]
-  /** What to do next. Goes below the items. */
-  advice: Mrkdwn | undefined
+  /** What stays as it is, and what to do next. Goes below the items. */
+  below: Mrkdwn[]
 }
 
-function say(text: Mrkdwn, { reason, items, advice }: Said): Answerable {
-  const below = advice ? [advice] : []
+function say(text: Mrkdwn, { reason, items, below }: Said): Answerable {
   const inWords = [reason ? mrkdwn`${text} Reason: ${code(reason)}` : text, ...(items.length > 0 ? [outcomeLines(items)] : []), ...below]
   const withOutcomes = (outcomes: KnownBlock[]) =>
     message({

@@ -31,6 +31,7 @@ export interface ServerState {
   site: string
   /** True: the account API answers SERVER_NETWORK_INCOMPATIBLE. */
   networkIncompatible: boolean
+  scheduledDeletionAt?: number
   /** The server is not active, so its Elastic IPs show no server. */
   dead?: boolean
 }

@@ -1,4 +1,4 @@
-import { idOf } from './ids.ts'
+import { day, idOf } from './ids.ts'
 import type { ServerState } from './model.ts'
 import { projectId } from './places.ts'
 
@@ -10,7 +10,7 @@ export const servers: ServerState[] = [
   server('storefront', 'ASH', 'web-2', '198.51.100.22'),
   server('storefront', 'ASH', 'web-3', '198.51.100.23'),
   server('storefront', 'ASH', 'edge-ash-1', '198.51.100.31'),
-  server('storefront', 'ASH', 'edge-ash-2', '198.51.100.32'),
+  server('storefront', 'ASH', 'edge-ash-2', '198.51.100.32', { scheduledDeletionAt: day('2027-01-15') }),
   server('storefront', 'ASH', 'orders-db-1', '198.51.100.41', { locked: true, label: 'do not touch before the sale' }),
   server('storefront', 'ASH', 'legacy-cart-1', '198.51.100.49', { networkIncompatible: true, operatingSystem: 'centos_7_9_x64' }),
   server('storefront', 'ASH', 'bastion-1', '198.51.100.50'),

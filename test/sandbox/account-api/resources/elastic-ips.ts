@@ -36,6 +36,7 @@ export function getElasticIp({ world }: Account, { params: [id = ''] }: Authoriz
 export function moveElasticIp({ world, record }: Account, request: AuthorizedRequest): Answer {
   const elasticIp = existing(world.elasticIp(request.params[0] ?? ''))
   const { server_id: serverId } = attributesOf(request, 'elastic_ips', z.object({ server_id: z.string().min(1) }))
+  if (elasticIp.mode === 'bgp') throw refusal(422, 'BGP_ELASTIC_IP_NOT_UPDATABLE', 'It is announced by BGP')
   if (elasticIp.status !== 'active') throw refusal(422, 'ELASTIC_IP_NOT_ACTIVE', `The Elastic IP is ${elasticIp.status}`)
 
   const target = world.server(serverId)
