@@ -1,6 +1,5 @@
-import { findApiKey } from '../../account-api/api-key-lookup.ts'
-import type { AccountApi } from '../../account-api/client.ts'
-import { asFarAsRead } from '../../account-api/lists/cut-list.ts'
+import type { Inventory } from '../../account-api/inventory.ts'
+import { asFarAsRead, findInList } from '../../account-api/lists/cut-list.ts'
 import { mrkdwn } from '../../slack/text/text.ts'
 import type { Feature, FeatureDefinition } from '../feature.ts'
 import { apiKeyDetails, apiKeyListing } from './messages.ts'
@@ -9,12 +8,12 @@ import { apiKeyDetails, apiKeyListing } from './messages.ts'
 export const listApiKeys = { create } satisfies FeatureDefinition
 
 interface ListApiKeysParts {
-  accountApi: Pick<AccountApi, 'apiKeys'>
+  inventory: Pick<Inventory, 'apiKeys'>
   /** The last characters of the key that Lockkeeper itself uses. */
   ownLastSlice: string
 }
 
-function create({ accountApi: { apiKeys }, ownLastSlice }: ListApiKeysParts): Feature {
+function create({ inventory, ownLastSlice }: ListApiKeysParts): Feature {
   return {
     commands: [
       {
@@ -27,14 +26,14 @@ function create({ accountApi: { apiKeys }, ownLastSlice }: ListApiKeysParts): Fe
         mistakes: ['keys list', 'key list'],
         need: 'read',
         run: async (call) => {
-          const { items, ...missing } = await asFarAsRead(apiKeys.list({ signal: AbortSignal.timeout(10_000) }))
+          const { items, ...missing } = await asFarAsRead(inventory.apiKeys())
           await call.list(apiKeyListing(items, call.args, { now: Date.now(), ownLastSlice, missing }))
         },
       },
     ],
     details: {
       'api-key': async (id) => {
-        const key = await findApiKey(apiKeys, (one) => one.id === id, { signal: AbortSignal.timeout(10_000) })
+        const key = await findInList(inventory.apiKeys(), (one) => one.id === id)
         return key && apiKeyDetails(key, { now: Date.now(), ownLastSlice })
       },
     },

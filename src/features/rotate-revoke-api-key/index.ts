@@ -1,4 +1,6 @@
 import type { AccountApi } from '../../account-api/client.ts'
+import type { Inventory } from '../../account-api/inventory.ts'
+import { asFarAsRead } from '../../account-api/lists/cut-list.ts'
 import { labelOf } from '../../domain/account/api-key-name.ts'
 import type { Change } from '../../domain/change/change.ts'
 import { type CommandSubmit, submitFromCommand } from '../../requests/interactions/forms/submit-from-slack.ts'
@@ -18,19 +20,20 @@ import { createRotateChange } from './rotate.ts'
 
 interface RotateRevokeParts extends CommandSubmit {
   accountApi: Pick<AccountApi, 'apiKeys'>
+  inventory: Pick<Inventory, 'apiKeys' | 'prefetch'>
   ownLastSlice: string
 }
 
 /** `/infra keys rotate` and `/infra keys revoke`: request a new token for an API key, or its deletion. */
 export const rotateRevokeApiKey = { kinds: ['key.rotate', 'key.revoke'], create } satisfies FeatureDefinition
 
-function create({ accountApi, submit, openForm, ownLastSlice }: RotateRevokeParts): Feature {
-  const rotate = createRotateChange({ accountApi, ownLastSlice })
-  const revoke = createRevokeChange({ accountApi, ownLastSlice })
+function create({ accountApi, inventory, submit, openForm, ownLastSlice }: RotateRevokeParts): Feature {
+  const rotate = createRotateChange({ accountApi, copies: inventory, ownLastSlice })
+  const revoke = createRevokeChange({ accountApi, copies: inventory, ownLastSlice })
   const forms = { rotate: createKeyForm(submit, 'rotate', rotate), revoke: createKeyForm(submit, 'revoke', revoke) }
 
   async function run(verb: Verb, change: Change<KeyInput, KeyFacts>, call: CommandCall): Promise<void> {
-    const keys = await accountApi.apiKeys.list({ signal: AbortSignal.timeout(8_000) })
+    const keys = await inventory.apiKeys()
     const names = async () => keys.map(({ name }) => name && labelOf(name))
     const { origin, reason } = call.slashCommand
     const commandFor = (id: string) => wholeCommand(origin.command, { words: `keys ${verb}`, args: [id], reason })
@@ -51,7 +54,7 @@ function create({ accountApi, submit, openForm, ownLastSlice }: RotateRevokePart
       ...words,
       need: change.kind,
       form: (metadata, { problem }) => keyChoiceModal(verb, { metadata, problem }),
-      prepare: () => accountApi.apiKeys.list({ signal: AbortSignal.timeout(2_000) }),
+      prepare: () => inventory.prefetch('apiKeys'),
       run: (call) => run(verb, change, call),
     }
   }
@@ -81,8 +84,10 @@ function create({ accountApi, submit, openForm, ownLastSlice }: RotateRevokePart
       [callbackIds.revoke]: forms.revoke.submitForm,
     },
     options: {
-      [keyPicker]: async ({ typed }) =>
-        keyChoices(await accountApi.apiKeys.list({ signal: AbortSignal.timeout(2_000) }), typed, ownLastSlice),
+      [keyPicker]: async ({ typed }) => {
+        const { items, ...missing } = await asFarAsRead(inventory.apiKeys())
+        return keyChoices(items, typed, { ownLastSlice, missing })
+      },
     },
   }
 }
