@@ -3,7 +3,6 @@ import type { Origin } from '../../domain/approval/origin.ts'
 import type { MessageRef } from '../../domain/request/message-ref.ts'
 import type { Answerable } from '../lists/answerable.ts'
 import type { Mrkdwn } from '../text/text.ts'
-import type { Message } from '../web-api/messenger.ts'
 
 /** Answers the person who typed or clicked. Only they see the answer. It never throws. An answer that Slack does not take is logged. */
 export interface Answer {
