@@ -24,7 +24,7 @@ const meanings: Record<RequestState, string> = {
   expired: 'Its deadline passed before it was approved, or before its secret was issued.',
 }
 
-const takers: Record<Taker, string> = { requester: 'requester', approver: 'approver', worker: 'Lockkeeper', alert: 'alert' }
+const takers: Record<Taker, string> = { requester: 'requester', approver: 'approver', worker: 'Lockkeeper', web: 'Lockkeeper', alert: 'alert' }
 
 const reports: Record<ReportName, string> = {
   'reminder-half': 'first reminder',

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { CallKind, KeyName, Spender } from '../domain/account/lane.ts'
+import { type CallKind, type KeyName, type Spender, type Turns, type WriteTurns, writesForChanges } from '../domain/account/lane.ts'
 import { StoreUnavailableError } from '../domain/errors/errors.ts'
 import { guardStore, type Redis } from '../redis/connect.ts'
 import type { Keys } from '../redis/key-names.ts'
@@ -12,8 +12,6 @@ const travelMs = 2_000
 
 /** Reads a minute that only the lane `execute` may spend, of 60. */
 const keptForExecute = 10
-/** Writes a minute that only deletions of keys may spend, of 20. */
-const keptForRetract = 2
 /** Reads a minute that the lane `background` may spend, of 60. */
 const mostInBackground = 6
 
@@ -37,7 +35,8 @@ type NamedLane = (typeof lanesOf)[CallKind][number]
  * Creates the allowances of the account's keys, counted in Redis for all processes, so that no window of 60 s holds more calls than the account
  * allows, whether its own windows are fixed or slide. Times are in ms, by Redis' clock.
  */
-export function createAccountBudget({ redis, keys, readsPerMinute, writesPerMinute, pollBudget, windowMs = 60_000 }: AccountBudgetParts) {
+export function createAccountBudget(parts: AccountBudgetParts) {
+  const { redis, keys, readsPerMinute, writesPerMinute, pollBudget, windowMs = 60_000 } = parts
   const run = createScripts(redis, scripts)
   const window = windowMs + Math.round((travelMs * windowMs) / 60_000)
   const withoutRedis = createReadsWithoutRedis({ window, most: Math.floor(readsPerMinute / 10) })
@@ -49,7 +48,8 @@ export function createAccountBudget({ redis, keys, readsPerMinute, writesPerMinu
       return wait
     } catch (error) {
       if (kind === 'write' || !(error instanceof StoreUnavailableError)) throw error
-      return withoutRedis.take()
+      if (withoutRedis.take()) return 0
+      throw error
     }
   }
 
@@ -69,7 +69,7 @@ export function createAccountBudget({ redis, keys, readsPerMinute, writesPerMinu
   /** Returns what a call counts for, and the limits of these counts. `other`: everything but what is kept for the first lane. */
   function rulesOf(kind: CallKind, lane: NamedLane, userId: string | undefined): { adds: string[]; limits: Record<string, number> } {
     const total = kind === 'read' ? readsPerMinute : writesPerMinute
-    const kept = kind === 'read' ? share(keptForExecute, total, 60) : share(keptForRetract, total, 20)
+    const kept = kind === 'read' ? share(keptForExecute, total) : total - writesForChanges(total)
     if (lane === 'execute' || lane === 'retract') return { adds: ['total', lane], limits: { total } }
     const adds = ['total', 'other', lane]
     const limits = { total, other: total - kept }
@@ -82,15 +82,18 @@ export function createAccountBudget({ redis, keys, readsPerMinute, writesPerMinu
       case 'track':
         return { adds, limits: { ...limits, track: pollBudget } }
       case 'background':
-        return { adds, limits: { ...limits, background: share(mostInBackground, total, 60) } }
+        return { adds, limits: { ...limits, background: share(mostInBackground, total) } }
       default:
         return { adds, limits }
     }
   }
 
-  /** Takes the turn of the one write of a request, before the step that allows it. One that has to wait goes before those of bundles. */
   async function takeWrite(lane: 'execute' | 'bundle', requestId: string): Promise<number> {
     return ask('write', { lane }, 'key', randomUUID(), lane === 'execute' ? requestId : '')
+  }
+
+  async function waitForWrite(requestId: string): Promise<number> {
+    return ask('write', { lane: 'execute' }, 'key', '', requestId)
   }
 
   async function pause(kind: CallKind, ms: number, key: KeyName): Promise<void> {
@@ -112,18 +115,19 @@ export function createAccountBudget({ redis, keys, readsPerMinute, writesPerMinu
     return (await Promise.all(found)).flat()
   }
 
-  return { take, pause, takeWrite, figures, perMinute: { read: readsPerMinute, write: writesPerMinute } }
+  const perMinute = { read: readsPerMinute, write: writesPerMinute }
+  return { take, pause, takeWrite, waitForWrite, perMinute, figures }
 }
-export type AccountBudget = ReturnType<typeof createAccountBudget>
+export type AccountBudget = Turns & WriteTurns & ReturnType<typeof createAccountBudget>
 
 function nameLane(kind: CallKind, lane: Spender['lane']): NamedLane {
   if (kind === 'read') return lane === 'bundle' || lane === 'retract' ? 'execute' : lane
   return lane === 'bundle' || lane === 'retract' ? lane : 'change'
 }
 
-/** The same share of a smaller allowance. A larger one keeps no more. */
-function share(of: number, allowance: number, documented: number): number {
-  return Math.min(of, Math.floor((allowance * of) / documented))
+/** The same share of a smaller allowance than the documented 60. A larger one keeps no more. */
+function share(of: number, allowance: number): number {
+  return Math.min(of, Math.floor((allowance * of) / 60))
 }
 
 /**
@@ -134,15 +138,15 @@ function createReadsWithoutRedis({ window, most }: { window: number; most: numbe
   let since: number | undefined
   let sent: number[] = []
 
-  function take(): number {
+  /** Whether a read may be sent. */
+  function take(): boolean {
     const now = performance.now()
     since ??= now
-    if (now - since < window) return since + window - now
+    if (now - since < window) return false
     sent = sent.filter((at) => now - at < window)
-    const [oldest = now] = sent
-    if (sent.length >= most) return Math.max(1, oldest + window - now)
+    if (sent.length >= most) return false
     sent.push(now)
-    return 0
+    return true
   }
 
   /** The ages of the reads that no process has counted yet, in ms. */

@@ -124,7 +124,8 @@ export function createInventory({ accountApi, redis, keys, keyring }: InventoryP
         const read = await (copy && agoMs < usableMs ? withinOr(slowMs, readShared(), undefined) : readShared())
         return give(...((read ? [read] : [copy as Copy, { agoMs }]) as [Copy, Missing['old']]))
       } catch (error) {
-        if (!copy || agoMs >= keptMs || !isUnanswered(error)) throw error
+        const isAway = isUnanswered(error) || error instanceof StoreUnavailableError
+        if (!copy || agoMs >= keptMs || !isAway) throw error
         return give(copy, { agoMs, because: error })
       }
     }

@@ -1,4 +1,4 @@
-import { ApiError, isUnanswered } from '../domain/errors/api-errors.ts'
+import { AccountLimitError, ApiError, isUnanswered } from '../domain/errors/api-errors.ts'
 
 /**
  * Runs a read for a preflight check. Returns undefined if the account API gives no answer; the check then stays open.
@@ -9,7 +9,8 @@ export async function readOrRefuse<T>(read: () => Promise<T>, refuse: () => neve
     return await read()
   } catch (error) {
     if (error instanceof ApiError && error.status === 404) refuse()
-    if (isUnanswered(error)) return undefined
+    // The person, or the approved request, waits for its turn: that is sooner than an account API that is away.
+    if (isUnanswered(error) && !(error instanceof AccountLimitError)) return undefined
     throw error
   }
 }

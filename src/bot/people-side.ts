@@ -6,8 +6,10 @@ import { createFindNotUndone } from '../requests/lifecycle/submit/find-not-undon
 import { createSubmit } from '../requests/lifecycle/submit/submit.ts'
 import { fitsOnCard } from '../requests/messages/card/card.ts'
 import { asRecorded } from '../requests/store/new-requests.ts'
+import { createWorkerWatch } from '../requests/worker/worker-watch.ts'
 import { createFormOpener } from '../slack/commands/forms/form.ts'
 import { formButtons } from '../slack/commands/forms/form-openers.ts'
+import type { Identity } from '../slack/web-api/identity.ts'
 import { createShowSecret } from '../slack/web-api/show-secret.ts'
 import { buildFeatures } from './build-features.ts'
 import type { Foundation } from './foundation/foundation.ts'
@@ -65,6 +67,7 @@ export function createPeopleSide(foundation: Foundation) {
     linkTo: identity.linkTo,
     showSecret: createShowSecret({ respond, messenger }),
     timings,
+    budget: clients.budget,
     signatures,
     noteOf,
     checkAuthority,
@@ -73,12 +76,35 @@ export function createPeopleSide(foundation: Foundation) {
     onError,
     joinTrace: (request, at) => telemetry.tracing.join(request, `click ${at}`),
   })
-  const createListener = createListenerFactory(foundation, {
+  const createSlackListener = createListenerFactory(foundation, {
     handlers: interactions,
     openForm,
     onReceived: lastReceived.note,
     stopHome: home.stop,
   })
 
+  const workerWatch = createWorkerWatch({ store, catalog, operators, show: forPeople.show, onError: telemetry.errorReports.of('jobs') })
+  const createListener = (identity: Identity) => withWatch(createSlackListener(identity), workerWatch)
+
   return { interactions, features, submit, commands: commands(), createListener }
+}
+
+interface Listener {
+  start: () => Promise<number | undefined>
+  stop: () => Promise<void>
+}
+
+/** A process that listens to people also watches that a worker is running. */
+function withWatch(listener: Listener, watch: ReturnType<typeof createWorkerWatch>): Listener {
+  return {
+    start: async () => {
+      const port = await listener.start()
+      watch.start()
+      return port
+    },
+    stop: async () => {
+      await watch.stop()
+      await listener.stop()
+    },
+  }
 }

@@ -6,7 +6,6 @@ import { createExecute } from '../requests/reconcile/execute/execute.ts'
 import { createItemSteps } from '../requests/reconcile/items/item-steps.ts'
 import { createSendItems } from '../requests/reconcile/items/send-items.ts'
 import { createReconcile } from '../requests/reconcile/reconcile.ts'
-import { createPollBudget } from '../requests/reconcile/track/poll-budget.ts'
 import { createTrack } from '../requests/reconcile/track/track.ts'
 import { createCounts } from '../requests/worker/counts.ts'
 import { createDataLossMark } from '../requests/worker/data-loss-mark.ts'
@@ -80,17 +79,16 @@ function together(...all: Started[]): Started {
 }
 
 /** Creates the functions that the worker runs for each request: execute, track, and reconcile, which calls both. */
-function createJobs({ config, timings, telemetry: { tracing }, clients, redis: { keys }, operators, requests }: Foundation) {
+function createJobs({ config, timings, telemetry: { tracing }, clients, operators, requests }: Foundation) {
   const { onApiError, onDistrusted, onLostRecord, onUndeliverable } = operators
   const { movePollIntervalMs: pollIntervalMs, moveTimeoutMs: lateAfterMs } = config
   const { catalog, signatures, noteOf, checkRecord, checkAuthority, checkItems, checkRetraction, forJobs } = requests
-  const { redis, store, audit, deliver, show, wake, queues } = forJobs
-  const budget = createPollBudget({ redis, keys, perMinute: config.movePollBudget })
+  const { store, audit, deliver, show, wake } = forJobs
+  const { budget } = clients
 
   const distrust = createDistrust({ store, audit, noteOf, show, onDistrusted })
   const itemSteps = createItemSteps({ store, catalog, checkRecord, distrust, show, afterEndMs: pollIntervalMs * 3 })
-  const { planLook } = queues
-  const forWrites = { store, audit, noteOf, catalog, planLook, onApiError, onDistrusted }
+  const forWrites = { store, audit, noteOf, catalog, budget, wake, onApiError, onDistrusted }
   const sendItems = createSendItems({ ...forWrites, checkRecord, distrust, checkItems, itemSteps })
   const execute = createExecute({ ...forWrites, sendItems, signatures, checkAuthority })
   const tracking = createTrack({
@@ -100,7 +98,6 @@ function createJobs({ config, timings, telemetry: { tracing }, clients, redis: {
     lateAfterMs,
     timings,
     itemSteps,
-    budget,
     onApiError,
     checkRecord,
     checkRetraction,

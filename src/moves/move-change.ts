@@ -9,7 +9,7 @@ import type { Observation } from '../domain/change/observation.ts'
 import type { OnAnswer } from '../domain/change/on-answer.ts'
 import { addressOf, completeMove, MoveFacts, MoveInput, moveDifferences, moveRemark } from '../domain/elastic-ip-move/elastic-ip-move.ts'
 import { MoveFinding } from '../domain/elastic-ip-move/findings.ts'
-import { moveSurveyKeys, observeMove, surveyKeysIn } from '../domain/elastic-ip-move/progress.ts'
+import { observeMove } from '../domain/elastic-ip-move/progress.ts'
 import { afterMove } from '../domain/elastic-ip-move/warnings.ts'
 import { moveWords } from '../domain/elastic-ip-move/words.ts'
 import { ApiError } from '../domain/errors/api-errors.ts'
@@ -38,6 +38,13 @@ export function createMoveChange(
     return (await findInList(accountApi.elasticIps.list(), (elasticIp) => elasticIp.id === id)) ?? 'gone'
   }
 
+  async function readAlone(id: string, signal: AbortSignal): Promise<ElasticIp | 'gone'> {
+    return accountApi.elasticIps.get(id, { signal }).catch((error: unknown) => {
+      if (!(error instanceof ApiError && error.status === 404)) throw error
+      return goneUnlessListed(id)
+    })
+  }
+
   /** Reads the server again if it was not on when the move was sent, so that the report does not say that the address answers. */
   async function withNotes(facts: MoveFacts, signal: AbortSignal): Promise<Observation> {
     if (facts.toStatus === undefined) return { is: 'done' }
@@ -62,17 +69,16 @@ export function createMoveChange(
     subject: addressOf,
     describe: describeMove,
     run,
-    observe: async (input, facts, moment, { signal }) => {
-      const seen = await accountApi.elasticIps.get(input.elasticIpId, { signal }).catch((error: unknown) => {
-        if (!(error instanceof ApiError && error.status === 404)) throw error
-        return goneUnlessListed(input.elasticIpId)
-      })
-      const observation = observeMove(facts, seen, moment)
+    observe: async (input, facts, moment, { signal, rows }) => {
+      const row = rows?.get(input.elasticIpId) as ElasticIp | undefined
+      const listed = row && observeMove(facts, row, moment)
+      const observation = listed && isTrusted(listed) ? listed : observeMove(facts, await readAlone(input.elasticIpId, signal), moment)
       return observation.is === 'done' ? withNotes(facts, signal) : observation
     },
-    // An incomplete list does no harm: a move that is not in the list is read by itself.
-    survey: async (options) => surveyKeysIn((await asFarAsRead(accountApi.elasticIps.list({ status: 'moving', ...options }))).items),
-    surveyKeys: (_, facts) => moveSurveyKeys(facts),
+    look: async ({ pages, signal }) => {
+      const { items } = await asFarAsRead(accountApi.elasticIps.list({ pages, signal }))
+      return new Map(items.map((item) => [item.id, item]))
+    },
     underwayNow: {
       list: async ({ signal }) => (await accountApi.elasticIps.list({ status: 'moving', signal })).map(movingWords),
       some: 'Elastic IPs that are moving now',
@@ -86,6 +92,11 @@ export function createMoveChange(
       return { input: { elasticIpId, serverId: from.id }, facts: { ...facts, from: to, to: from }, label: 'Move back' }
     },
   }
+}
+
+/** Whether a row of a list is enough. Rows can shift while a list is read, so every other end is confirmed by a read of the address alone. */
+function isTrusted({ is }: Observation): boolean {
+  return is === 'done' || is === 'underway' || is === 'unclear'
 }
 
 /** Names the server as *shown*, because during a move a read may show the old server or the target. */

@@ -48,8 +48,8 @@ export function createKeys(prefix: string) {
     lastReceived: `${tag}:last-received`,
     /** Marks this data set. If the mark is gone, data was lost. */
     dataLossMark: `${tag}:data-loss-mark`,
-    /** A hash: the requests that looks have spent, by second. */
-    pollBudget: `${tag}:poll-budget`,
+    /** A list: how long the last changes of a kind took that are done, in ms. */
+    durations: (kind: string) => `${tag}:durations:${kind}`,
     /** The calls to the account API with one key in the last minute, a sorted set by time; their counts; a pause; the single writes that wait. */
     accountBudget: (key: string, kind: string) => {
       const name = `${tag}:account-budget:${key}:${kind}`

@@ -17,10 +17,6 @@ export type Wake = (request: Pick<Request, 'id' | 'kind' | 'resource'>, delayMs?
 /** The data of a wake-up. CONTRIBUTING.md says how it may change. */
 export const WakeUp = z.object({ version: z.number().int(), id: z.string(), kind: z.string(), resource: z.string() })
 
-/** A look at the changes under way. `at`: the second for which it was planned, in ms since 1970. */
-export const LookJob = z.object({ version: z.number().int(), at: z.number().int() })
-export type LookJob = z.infer<typeof LookJob>
-
 interface QueuesParts {
   redis: Redis
   keys: Keys
@@ -58,18 +54,6 @@ export function createQueues({ redis, keys, pollIntervalMs, onError, telemetry }
     }
   }
 
-  /**
-   * Plans a look at the changes under way, about `inMs` from now, unless one is planned for that second. Looks begin at whole seconds, so
-   * that all replicas together run one a second. `after`: the look that plans it. Reports errors, and never throws, because the next tick
-   * covers a missing look.
-   */
-  async function planLook(inMs: number, after?: LookJob): Promise<void> {
-    // A delayed job can start a moment early. Planned for the same second, the next look would be taken for a repeat of this one.
-    const at = Math.max(Math.floor(Date.now() / 1_000) * 1_000, after?.at ?? 0) + inMs
-    const job: LookJob = { version: 1, at }
-    await ticks.add('look', job, { jobId: `look-${at}`, delay: Math.max(0, at - Date.now()) }).catch(onError)
-  }
-
   /** Counts the jobs by queue and state. */
   async function depth(): Promise<{ queue: string; state: string; count: number }[]> {
     const counts = await Promise.all(
@@ -82,6 +66,6 @@ export function createQueues({ redis, keys, pollIntervalMs, onError, telemetry }
     await Promise.allSettled([wakeUps.close(), ticks.close()])
   }
 
-  return { pollIntervalMs, telemetry, wakeUps, ticks, wake, planLook, ...ticking, depth, close }
+  return { pollIntervalMs, telemetry, wakeUps, ticks, wake, ...ticking, depth, close }
 }
 export type Queues = ReturnType<typeof createQueues>

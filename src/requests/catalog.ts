@@ -33,12 +33,6 @@ interface Describable {
   facts?: unknown
 }
 
-/** The survey of a kind of change, and how it shows one request that is under way. */
-export interface Surveyed {
-  survey: NonNullable<Change['survey']>
-  surveyKeys: string[]
-}
-
 /**
  * Creates the catalog of changes by kind. A record in Redis names its kind only. Features create the changes from parts that need the
  * catalog, so the catalog is created empty, and the changes are registered before anything uses it.
@@ -94,12 +88,6 @@ export function createCatalog(changes: Change[] = []) {
     return opened ? projectOfChange(opened.change, opened.facts) : 'unknown'
   }
 
-  /** Returns undefined if the kind has no survey, or the record does not fit. */
-  function surveyed(request: Request): Surveyed | undefined {
-    const opened = openIfFit(request)
-    return opened && surveyedOf(opened)
-  }
-
   /** Returns the buttons that change a thing of this kind. */
   function offersFor(kind: ThingKind): Offer[] {
     return kinds()
@@ -113,7 +101,6 @@ export function createCatalog(changes: Change[] = []) {
     open,
     openIfFit,
     itemsOf,
-    surveyed,
     projectOf,
     titleOf,
     changeIfKnown,
@@ -125,8 +112,3 @@ export function createCatalog(changes: Change[] = []) {
   }
 }
 export type Catalog = ReturnType<typeof createCatalog>
-
-/** Returns how a survey shows an opened request, or one of its items. Undefined if the kind has no survey. */
-export function surveyedOf({ change: { survey, surveyKeys }, input, latest }: Opened): Surveyed | undefined {
-  return survey && surveyKeys ? { survey, surveyKeys: surveyKeys(input, latest) } : undefined
-}

@@ -46,6 +46,11 @@ export function isSend(act: string): boolean {
   return setsStamp(act, 'sentAt')
 }
 
+/** Whether an act of the audit says that a write was certainly not carried out, so that another one may be sent. */
+export function isUnsend(act: string): boolean {
+  return (stepOfAct(act) ?? itemStepOfAct(act))?.unsends === true
+}
+
 /** Whether an act of the audit is a step that ends a request, or the item that it is about. Such a step sets `endedAt`. */
 export function isEnd(act: string): boolean {
   return setsStamp(act, 'endedAt')
@@ -55,11 +60,11 @@ function setsStamp(act: string, stamp: Stamp): boolean {
   return (stepOfAct(act) ?? itemStepOfAct(act))?.stamps?.includes(stamp) ?? false
 }
 
-/** Whether an act of the audit is a step after which a request, or the item that it is about, may no longer be sent. */
+/** Whether an act of the audit decides whether a request, or the item that it is about, may still be sent. */
 export function sendsOrEnds(act: string): boolean {
   if (itemStepOfAct(act)) return true
   const to = stateOfAct(act)
-  return isSend(act) || (to !== undefined && to !== 'waiting' && to !== 'approved')
+  return isSend(act) || isUnsend(act) || (to !== undefined && to !== 'waiting' && to !== 'approved')
 }
 
 function stepOfAct(act: string): Step | undefined {

@@ -97,21 +97,23 @@ test('a pause stops one kind of call in all processes', async () => {
 test('no window holds more calls than the account allows, by two processes at once', async () => {
   const windowMs = 400
   const { create } = setUp({ windowMs, readsPerMinute: 12 })
-  const sent: number[] = []
+  const sent: { before: number; after: number }[] = []
   const end = performance.now() + windowMs * 4
   async function readAsFastAsPossible(lane: Lane): Promise<void> {
     const budget = create()
     while (performance.now() < end) {
+      const before = performance.now()
       const wait = await budget.take('read', { lane }, 'key')
-      if (wait === 0) sent.push(performance.now())
+      if (wait === 0) sent.push({ before, after: performance.now() })
       else await delay(Math.min(wait, 50))
     }
   }
 
   await Promise.all([readAsFastAsPossible('execute'), readAsFastAsPossible('execute'), readAsFastAsPossible('person')])
 
-  const most = Math.max(...sent.map((from) => sent.filter((at) => at >= from && at < from + windowMs).length))
-  expect(most).toBe(12)
+  // Each was counted at some time between the two. These were certainly counted within one window.
+  const most = Math.max(...sent.map((from) => sent.filter((to) => to.before >= from.before && to.after < from.before + windowMs).length))
+  expect(most).toBeLessThanOrEqual(12)
   expect(sent.length).toBeGreaterThanOrEqual(36)
 })
 
@@ -157,10 +159,11 @@ describe('without Redis', () => {
     const { budget, away, back, spend } = setUpAway()
     away()
 
-    const wait = await budget.take('read', { lane: 'execute' }, 'key')
-    expect(wait).toBeGreaterThan(200)
-    await delay(wait + 5)
-    expect(await spend('read', 'person')).toBe(2)
+    await expect(budget.take('read', { lane: 'execute' }, 'key')).rejects.toThrow(StoreUnavailableError)
+    await delay(320)
+    expect(await budget.take('read', { lane: 'person' }, 'key')).toBe(0)
+    expect(await budget.take('read', { lane: 'track' }, 'key')).toBe(0)
+    await expect(budget.take('read', { lane: 'execute' }, 'key')).rejects.toThrow(StoreUnavailableError)
 
     back()
     expect(await spend('read', 'execute')).toBe(18)

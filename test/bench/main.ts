@@ -6,6 +6,7 @@ import { benchEvacuation } from './evacuation.ts'
 import { benchFewMoves } from './few-moves.ts'
 import { benchFollow } from './follow.ts'
 import { describeMachine } from './machine.ts'
+import { benchRequests } from './requests.ts'
 import { benchRoundTrips } from './round-trips.ts'
 import { benchStartUp } from './start-up.ts'
 import { benchTypedClient } from './typed-client.ts'
@@ -16,6 +17,7 @@ const benchmarks: Record<string, { title: string; run: (effort: Effort, print: (
   deciding: { title: 'Deciding', run: async (effort, print) => print(await benchDeciding(effort)) },
   'typed-client': { title: 'Reading with the typed client', run: async (effort, print) => print(await benchTypedClient(effort)) },
   'start-up': { title: 'Starting', run: async (effort, print) => print(await benchStartUp(effort)) },
+  requests: { title: 'Requests to the account API', run: async (_, print) => print(await benchRequests()) },
   'round-trips': { title: 'Round trips', run: async (_, print) => print(await benchRoundTrips()) },
   evacuation: { title: 'Evacuating a server', run: async (effort, print) => print(await benchEvacuation(effort)) },
   'few-moves': { title: 'Reporting few moves', run: benchFewMoves },

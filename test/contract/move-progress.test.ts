@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Moment, Observation } from '../../src/domain/change/observation.ts'
 import { MoveFinding } from '../../src/domain/elastic-ip-move/findings.ts'
-import { type Move, moveSurveyKeys, observeMove, surveyKeysIn } from '../../src/domain/elastic-ip-move/progress.ts'
+import { type Move, observeMove } from '../../src/domain/elastic-ip-move/progress.ts'
 import { moveWords } from '../../src/domain/elastic-ip-move/words.ts'
 import { isOpen, type Request } from '../../src/domain/request/request.ts'
 import { nextStep, trackEndedMs } from '../../src/requests/reconcile/track/next-step.ts'
@@ -131,37 +131,3 @@ function changing({ state }: Request): Observation['is'][] {
   if (state === 'starting') return ['done', 'failed', 'not-started', 'superseded', 'underway']
   return state === 'tracking' ? ['done', 'failed', 'not-started', 'superseded'] : ['done', 'underway']
 }
-
-describe('a list of moving Elastic IPs', patience, () => {
-  test('shows a move as under way only if a single read agrees', async () => {
-    let movesShown = 0
-    const list = fc.uniqueArray(aRead, { selector: ({ id }) => id, maxLength: 4 })
-    await fc.assert(
-      fc.asyncProperty(fc.array(aMove, { minLength: 1, maxLength: 4 }), list, fc.boolean(), async (moves, wires, early) => {
-        const read = await accountOf({ elasticIps: wires }).elasticIps.list()
-        const surveyKeys = surveyKeysIn(read)
-        for (const move of moves.filter((one) => moveSurveyKeys(one).some((key) => surveyKeys.has(key)))) {
-          const seen = read.find(({ id }) => id === move.elasticIpId)
-          const moment = { phase: 'accepted', sinceSentMs: 1, early } as const
-          expect(seen && observeMove(move, seen, moment)).toMatchObject({ is: 'underway' })
-          movesShown += 1
-        }
-      }),
-      { numRuns: runs.numRuns * 2 },
-    )
-    expect(movesShown).toBeGreaterThan(0)
-  })
-
-  test('shows every move that a single read shows as under way', async () => {
-    await fc.assert(
-      fc.asyncProperty(aMove, aRead, async (move, wire) => {
-        const [elasticIp] = await accountOf({ elasticIps: [{ ...wire, id: move.elasticIpId }] }).elasticIps.list()
-        const moment = { phase: 'accepted', sinceSentMs: 1, early: false } as const
-        fc.pre(elasticIp !== undefined && observeMove(move, elasticIp, moment).is === 'underway')
-        const surveyKeys = surveyKeysIn([elasticIp])
-        expect(moveSurveyKeys(move).some((key) => surveyKeys.has(key))).toBe(true)
-      }),
-      { numRuns: Math.ceil(runs.numRuns / 4) },
-    )
-  })
-})

@@ -45,7 +45,7 @@ const ofBoth: Record<string, Story> = {
     moments: aroundEach('wait-for-account'),
     arrange: ({ account }) => void account.faults.add({ method: 'GET', kind: 'status', status: 503, times: Number.POSITIVE_INFINITY }),
     async meanwhile(scene) {
-      await untilRecord(scene, ({ unreadAt }) => unreadAt !== undefined)
+      await untilRecord(scene, ({ waits }) => waits?.for === 'account')
       scene.account.faults.clear()
     },
     ends: 'done',

@@ -3,6 +3,7 @@ import { Redis } from 'ioredis'
 import { onTestFinished } from 'vitest'
 import { isGenuine } from '../../src/domain/request/payload.ts'
 import { ops, people } from '../journeys/world.ts'
+import type { Limits } from '../sandbox/account-api/rate-limiter.ts'
 import { startAccountApi } from '../sandbox/account-api/start-account-api.ts'
 import { botVariables } from '../sandbox/bot-variables.ts'
 import { startRedis } from '../sandbox/redis/start-redis.ts'
@@ -32,6 +33,8 @@ export interface SceneOptions {
   scopes?: string[]
   /** Whether Slack's own limits apply. */
   limits?: boolean
+  /** How many requests of one key the account API answers. Default: all. */
+  accountLimits?: Limits
   /** Registers the end, for tests that run concurrently: `onTestFinished` of the test context. */
   onEnd?: (close: () => Promise<void>) => void
 }
@@ -51,6 +54,7 @@ export async function startScene({
   ablation,
   scopes,
   limits = false,
+  accountLimits = {},
   onEnd = onTestFinished,
 }: SceneOptions = {}) {
   const startedAt = Date.now()
@@ -61,6 +65,7 @@ export async function startScene({
   const { servers, elasticIps: onThem } = racks(onRacks)
   const account = await startAccountApi({
     moveTakes: { min: moveTakesMs, max: moveTakesMs },
+    limits: accountLimits,
     data: { servers, elasticIps: [...manyElasticIps(elasticIps), ...onThem] },
   })
   const reportedTooEarly = collectEarlyReports(slack, account)

@@ -44,6 +44,14 @@ describe('the picker of Elastic IPs', () => {
     ])
   })
 
+  test('does not offer BGP addresses', () => {
+    const bgp = [
+      { ...elasticIp, id: 'ueip_v9BVDaGvdRm1W' },
+      { ...elasticIp, id: 'eip_2VszvKL6sK72c', mode: 'BGP' },
+    ]
+    expect(valuesOf(elasticIpChoices([...bgp, elasticIp], ''))).toEqual([ids.elasticIp])
+  })
+
   test.each(['203.0.113.10', ids.elasticIp, 'web-1', ids.web1, 'storefront', 'ash', 'ashburn'])('is searched by %s', (typed) => {
     const other = {
       ...elasticIp,

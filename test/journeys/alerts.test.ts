@@ -28,6 +28,7 @@ describe('a firing alert', () => {
       Project: Storefront
       Site: ASH
       •  \`203.0.113.10\`  eip_2BJYBkPZR5x1t
+      \`203.0.113.70\` not moved: BGP, may be announced by \`web-1\`. Close its session by hand.
       From \`sv_TU8nZb2v5QZal\`  ·  To \`sv_3yuLZoyuzy2cj\` (its own address \`198.51.100.22\`)  ·  Request \`ID\`
       Alert \`NodeDown\`, <http://prometheus.example.com:9090/graph?g0.expr=up+%3D%3D+0&amp;g0.tab=1|open it> (\`prometheus.example.com:9090\`)
       The policy chose the target. For another one, reject this and run \`/infra evacuate web-1\`."
@@ -35,8 +36,8 @@ describe('a firing alert', () => {
     await world.ben.click(card, 'Approve')
     const report = await untilReport(world.slack, card.ts, /Done/)
     // On a busy machine it takes seconds, which the report says.
-    expect(report.text.replace(/ It took \d+\ss\.$/, '')).toBe(
-      '<@U0BEN00001> :large_green_circle: *Done.* `203.0.113.10` is assigned to `web-2`.',
+    expect(report.text.replace(/ It took \d+\ss\./, '')).toBe(
+      '<@U0BEN00001> :large_green_circle: *Done.* `203.0.113.10` is assigned to `web-2`.\n`203.0.113.70` not moved: BGP, may be announced by `web-1`. Close its session by hand.',
     )
     const done = await untilCard(world.slack, /\*Done\*/)
     expect(steady(done.text).replace(/ {2}· {2}took \d+\ss/, '')).toMatchInlineSnapshot(`
@@ -131,7 +132,7 @@ describe('a firing alert', () => {
     expect(botMessages(world).map(({ text }) => text.split('\n')[0])).toMatchInlineSnapshot(`
       [
         ":warning: *Alert: nothing was requested.* 2 servers are called \`bastion-1\`: \`sv_EaM5oYZ6l5IkE\`, \`sv_TdUHSrpSUuqyT\`. Find the server with \`/infra servers\`, then run \`/infra evacuate\`.",
-        ":warning: *Alert for \`legacy-cart-1\`: nothing was requested.* The account shows no Elastic IPs on legacy-cart-1, so there is nothing to evacuate. Check the account. See the server: \`/infra servers legacy-cart-1\`.",
+        ":warning: *Alert for \`legacy-cart-1\`: nothing was requested.* The account shows no Elastic IPs on legacy-cart-1, so there is nothing to evacuate. 203.0.113.70 not moved: BGP, may be announced by legacy-cart-1. Close its session by hand. Check the account. See the server: \`/infra servers legacy-cart-1\`.",
       ]
     `)
     expect(await world.records.all()).toEqual([])

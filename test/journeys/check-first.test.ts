@@ -45,6 +45,17 @@ describe('what approvers should check first', () => {
     expect(done.text).toContain("`web-2` has status `off`. The address doesn't answer until the server is on.")
   })
 
+  test('is when the account deletes the target, for a move and for an evacuation', async () => {
+    const world = await startWorld()
+    const deletion =
+      /Check first: `edge-ash-2` is scheduled for deletion at <!date\^1800005400\^\{time\} \{date_short_pretty\}\|2027-01-15 09:30 UTC>\./
+
+    await world.ada.command('/infra ip move 203.0.113.11 edge-ash-2', { channel: ops })
+    expect((await untilCard(world.slack, /Move .*needs approval from/s)).text).toMatch(deletion)
+    await world.ada.command('/infra evacuate web-1 edge-ash-2', { channel: ops })
+    expect((await untilCard(world.slack, /Evacuate .*needs approval from/s)).text).toMatch(deletion)
+  })
+
   test('is nothing for a usual move: one tap approves it', async () => {
     const world = await startWorld()
     const { card } = await moved(world)

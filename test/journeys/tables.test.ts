@@ -63,6 +63,19 @@ describe('a list', () => {
     await untilCard(world.slack, /needs approval|Needs approval/)
   })
 
+  test('offers no move for a BGP address, and says why', async () => {
+    const world = await startWorld()
+    const id = world.accountApi.world.elasticIps().find(({ mode }) => mode === 'bgp')?.id ?? ''
+    await world.ada.command('/infra ip list bgp', { channel: ops })
+    const list = await untilShown(world.slack, people.ada, /1 Elastic IP/)
+
+    await world.ada.click(list, 'Details of an Elastic IP', { choose: id })
+    const details = await untilShown(world.slack, people.ada, /Id: /)
+
+    expect(details.text).toContain('`203.0.113.70` is a BGP address: several servers can announce it')
+    expect(JSON.stringify(details.blocks)).not.toContain('Move…')
+  })
+
   test('of API keys opens the form to rotate or revoke one, and the request is made', async () => {
     const world = await startWorld()
     await world.ada.command('/infra keys', { channel: ops })

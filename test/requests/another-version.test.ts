@@ -17,6 +17,7 @@ const render = createRenderer({
   catalog,
   ruleOf: () => undefined,
   environment: undefined,
+  writesPerMinute: 20,
   addressOf: () => undefined,
   profileOf: () => undefined,
   moveTimeoutMs: 900_000,

@@ -144,3 +144,19 @@ test('an evacuation ends in part if the account API refuses an address or somebo
 test('what is not in the list is refused in one sentence', async () => {
   expect(await use({ id: 'gravity' })).toEqual({ ok: false, error: 'There is nothing called "gravity" to break.' })
 })
+
+test('another tool uses up the limit, until it is undone: Lockkeeper is refused in spite of its own count', async () => {
+  const { accountApi, slack } = sandbox
+  const send = (method: string) => fetch(`${accountApi.url}/plans`, { method, headers: { authorization: accountApi.key } })
+  const statuses = async () => [(await send('GET')).status, (await send('POST')).status]
+  const { breakages: after } = await use({ id: 'limit-used-up', on: true })
+  expect(after.find(({ id }) => id === 'limit-used-up')?.isOn).toBe(true)
+
+  await slack.as(ada).command('/infra vms', { channel: ops })
+  await slack.until(() => accountApi.journal.some(({ path, refused }) => path === '/virtual_machines' && refused))
+  expect(await statuses()).toEqual([429, 429])
+  const { breakages: undone } = await use({ id: 'limit-used-up', on: false })
+
+  expect(undone.find(({ id }) => id === 'limit-used-up')?.isOn).toBe(false)
+  expect(await statuses()).toEqual([404, 404])
+})

@@ -9,7 +9,7 @@ import type { StoredRequests } from './stored-requests.ts'
 
 interface BreakageParts {
   slack: Pick<Slack, 'faults'>
-  accountApi: Pick<AccountApi, 'faults' | 'journal' | 'world'>
+  accountApi: Pick<AccountApi, 'faults' | 'journal' | 'limiter' | 'world'>
   requests: Pick<StoredRequests, 'open' | 'shiftTimes'>
   sendAlert: SendAlert
 }
@@ -36,6 +36,7 @@ export function createBreakages({ slack, accountApi, requests, sendAlert }: Brea
       'Moves of this one address fail. Evacuate web-1 to see it.',
       (isOn) => refuseMoves(accountApi, isOn),
     ),
+    createLimitUsedUp(accountApi),
     {
       id: 'moved-meanwhile',
       name: 'Someone else moves an address',
@@ -78,6 +79,22 @@ function refuseMoves({ faults, world }: BreakageParts['accountApi'], isOn: () =>
     times: Number.POSITIVE_INFINITY,
     when: isOn,
   })
+}
+
+function createLimitUsedUp({ limiter }: BreakageParts['accountApi']): Breakage {
+  const isOn = () => limiter.usedByAnotherTool('read') + limiter.usedByAnotherTool('write') > 0
+  return {
+    id: 'limit-used-up',
+    name: 'Another tool uses up the limit',
+    effect: "For one minute, the account API refuses all reads and writes of Lockkeeper's key.",
+    kind: 'switch',
+    isOn,
+    turn(on) {
+      limiter.forgetAnotherTool()
+      if (on) for (const kind of ['read', 'write'] as const) limiter.useByAnotherTool(kind)
+      return undefined
+    },
+  }
 }
 
 async function moveMeanwhile({ accountApi: { world }, requests }: Pick<BreakageParts, 'accountApi' | 'requests'>): Promise<string> {

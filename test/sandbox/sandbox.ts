@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { fileURLToPath } from 'node:url'
 import { elasticIp, elasticIps } from './account-api/data/elastic-ips.ts'
+import { documentedLimits, type Limits } from './account-api/rate-limiter.ts'
 import { startAccountApi } from './account-api/start-account-api.ts'
 import { createBotProcess } from './bot-process.ts'
 import { botVariables } from './bot-variables.ts'
@@ -23,6 +24,8 @@ export interface SandboxOptions {
   transport?: 'http' | 'socket'
   /** How long a move takes in the account API, in ms. */
   moveTakes?: { min: number; max: number }
+  /** What the account API answers in a minute. Default: the documented 60 reads and 20 writes. `{}`: everything. */
+  limits?: Limits
   /** Additional or other variables of the bot. */
   env?: Record<string, string>
   /** Called with each line that the bot writes. */
@@ -41,7 +44,7 @@ function moreOfWeb1() {
 
 /** Starts Redis, the stand-ins, the page, and the real bot as its own process. Resolves when all of them are ready. */
 export async function startSandbox(options: SandboxOptions = {}) {
-  const { transport = 'http', moveTakes = { min: 6_000, max: 12_000 } } = options
+  const { transport = 'http', moveTakes = { min: 6_000, max: 12_000 }, limits = documentedLimits } = options
   const closing: (() => Promise<void>)[] = []
   /** Closes everything in the order of dependence: the bot first. */
   async function close(): Promise<void> {
@@ -59,7 +62,7 @@ export async function startSandbox(options: SandboxOptions = {}) {
     closing.push(slack.close)
     const redis = await findRedis({ appendonly: true })
     closing.push(redis.stop)
-    const accountApi = await startAccountApi({ moveTakes, data: { elasticIps: [...structuredClone(elasticIps), ...moreOfWeb1()] } })
+    const accountApi = await startAccountApi({ moveTakes, limits, data: { elasticIps: [...structuredClone(elasticIps), ...moreOfWeb1()] } })
     closing.push(accountApi.close)
     const watchdog = startWatchdog()
     closing.push(watchdog.end)

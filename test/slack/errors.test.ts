@@ -8,7 +8,14 @@ const refused = (status: number, codes: string[], { operation = 'elasticIps.move
 
 describe('a refusal of the account API', () => {
   test('has a sentence for every documented code', () => {
-    const codes = ['ELASTIC_IP_NOT_ACTIVE', 'SERVER_NOT_IN_PROJECT', 'SITE_NOT_SUPPORTED', 'SERVER_NETWORK_INCOMPATIBLE', 'SITE_MISMATCH']
+    const codes = [
+      'ELASTIC_IP_NOT_ACTIVE',
+      'SERVER_NOT_IN_PROJECT',
+      'SITE_NOT_SUPPORTED',
+      'SERVER_NETWORK_INCOMPATIBLE',
+      'SITE_MISMATCH',
+      'BGP_ELASTIC_IP_NOT_UPDATABLE',
+    ]
 
     expect(codes.map((code) => apiErrorSentence(refused(422, [code])))).toMatchInlineSnapshot(`
       [
@@ -17,6 +24,7 @@ describe('a refusal of the account API', () => {
         "The site doesn't support Elastic IPs. Ask the provider's support which sites do.",
         "This server's network configuration is outdated. Contact the provider's support.",
         "The server isn't in the same site as the Elastic IP. Choose another server.",
+        "BGP address: several servers can announce it, so it isn't moved. Close or open its BGP sessions in the dashboard.",
       ]
     `)
   })

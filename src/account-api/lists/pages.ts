@@ -19,8 +19,8 @@ interface PagedRequest extends Pick<HttpCall<unknown>, 'operation' | 'path' | 's
   query?: Record<string, string | undefined>
   /** Stops after this many items. */
   limit?: number | undefined
-  /** Reads the first page only, for readers to whom an incomplete list does no harm. */
-  firstPageOnly?: boolean | undefined
+  /** Reads at most so many pages, for readers to whom an incomplete list does no harm. */
+  pages?: number | undefined
   /** Whether this list tells how many items it has (vendor's API reference: events and virtual machines do). */
   hasTotal?: boolean
 }
@@ -46,7 +46,7 @@ const WithTotal = z.object({ meta: z.object({ stats: z.object({ total: z.object(
 export async function readPages<Item extends { id: string }>(
   http: Http,
   kind: ResourceKind<Item>,
-  { operation, path, query, signal, limit = Number.POSITIVE_INFINITY, firstPageOnly = false, hasTotal = false }: PagedRequest,
+  { operation, path, query, signal, limit = Number.POSITIVE_INFINITY, pages = Number.POSITIVE_INFINITY, hasTotal = false }: PagedRequest,
   reportSkipped: ReportSkipped,
 ): Promise<Item[]> {
   const asked = Math.min(limit, pageSize)
@@ -69,7 +69,7 @@ export async function readPages<Item extends { id: string }>(
     for (let number = 1, before = pageSize; number <= listLimits.pages; number++) {
       const page = await readPage(number)
       const rows = rowsOf(page)
-      if (!list.add(page) || firstPageOnly) return list.exceeded()
+      if (!list.add(page) || number >= pages) return list.exceeded()
       if (before < documentedPageSize) http.shortPages.set(operation, 'not-last')
       const count = list.count()
       if (count === page.total || (isLast(rows) && count > (page.total ?? 0))) return undefined

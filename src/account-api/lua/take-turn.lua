@@ -48,7 +48,6 @@ if ARGV[5] == 'first' then
   first = redis.call('ZCARD', KEYS[4])
 end
 for i = 7, #ARGV, 2 do wait = math.max(wait, waitFor(ARGV[i], tonumber(ARGV[i + 1]) - first)) end
-if token == '' then return whole(wait) end
 if wait > 0 then
   if waiter ~= '' then
     -- It comes again when its turn may be free. If its process ends, it holds up nobody for longer.
@@ -57,6 +56,7 @@ if wait > 0 then
   end
   return whole(wait)
 end
+if token == '' then return '0' end
 if waiter ~= '' then redis.call('ZREM', KEYS[4], waiter) end
 local member = token .. '|' .. adds
 redis.call('ZADD', KEYS[1], now, member)

@@ -39,8 +39,8 @@ interface ElasticIpFilter extends CallOptions {
   serverId?: string | undefined
   /** One of an open set of values. `moving` selects the moves in progress. */
   status?: string | undefined
-  /** Reads the first page only: at most 100 Elastic IPs, with one request. */
-  firstPageOnly?: boolean | undefined
+  /** Reads at most so many pages of 100 Elastic IPs. Default: the whole list. */
+  pages?: number | undefined
 }
 
 /** Who else gets what was read: every complete list, and every Elastic IP that was read by itself. */
@@ -60,11 +60,11 @@ export function elasticIpsResource(
      * Leaves out Elastic IPs without an id, which are still being provisioned.
      * Throws ApiError (403 FEATURE_NOT_ENABLED: the team lacks the feature flag `elastic_ips`), ApiContractError and ApiUnreachableError.
      */
-    async list({ projectId, serverId, status, firstPageOnly, signal }: ElasticIpFilter = {}): Promise<ElasticIp[]> {
+    async list({ projectId, serverId, status, pages, signal }: ElasticIpFilter = {}): Promise<ElasticIp[]> {
       const query = { 'filter[project]': projectId, 'filter[server]': serverId, 'filter[status]': status }
-      const request = { operation: 'elasticIps.list', path: '/elastic_ips', query, firstPageOnly, signal }
+      const request = { operation: 'elasticIps.list', path: '/elastic_ips', query, pages, signal }
       const found = await readPages(http, elasticIp, request, reportSkipped)
-      if (!firstPageOnly && Object.values(query).every((filter) => filter === undefined)) onComplete(found)
+      if (pages === undefined && Object.values(query).every((filter) => filter === undefined)) onComplete(found)
       return found
     },
 

@@ -5,10 +5,10 @@ import type { Request } from '../../domain/request/request.ts'
 import { sendsOrEnds, stateOfAct } from '../../requests/steps.ts'
 
 /**
- * Finds the entries that say that this request or an item of it was sent or has ended. Entries that cannot be verified count too, because
+ * Finds the entries that decide whether this request or an item of it may still be sent. Entries that cannot be verified are found too, because
  * somebody who breaks a signature must not cause a second write.
  */
-export function findSendsAndEnds(audit: Audit, request: Request, since: number): Promise<AuditEntry[]> {
+export function findSendsAndEnds(audit: Audit, request: Request, since: number): Promise<FoundEntry[]> {
   return findEntriesOf(audit, request, sendsOrEnds, since)
 }
 

@@ -16,6 +16,19 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 export type Lane = 'execute' | 'person' | 'track' | 'background' | 'bundle' | 'retract'
 export type CallKind = 'read' | 'write'
 
+/** Writes a minute that only deletions of keys may spend, of the documented 20. */
+const keptForDeletions = 2
+
+/** Returns how many writes a minute everything but deletions of keys may spend. */
+export function writesForChanges(perMinute: number): number {
+  return perMinute - Math.min(keptForDeletions, Math.floor((perMinute * keptForDeletions) / 20))
+}
+
+/** Returns how long it takes until the last of so many writes is sent, in ms: each minute sends as many as the account allows. */
+export function sendingMs(writes: number, perMinute: number): number {
+  return Math.max(0, Math.ceil(writes / writesForChanges(perMinute)) - 1) * 60_000
+}
+
 /** Which key a call uses. Each has its own allowance. */
 export type KeyName = 'key' | 'read-key'
 
@@ -31,11 +44,20 @@ export interface Turns {
   perMinute: Record<CallKind, number>
   /**
    * Takes one call out of an allowance. Returns 0 if it may be sent now, or else the time until one may be free.
-   * Throws StoreUnavailableError for a write that cannot be counted.
+   * Throws StoreUnavailableError for a call that cannot be counted. Then no write is sent, and few reads.
    */
   take(kind: CallKind, by: Spender, key: KeyName): Promise<number>
   /** Lets no call of this kind go out for this long, in no process, after the account API has refused one. */
   pause(kind: CallKind, ms: number, key: KeyName): Promise<void>
+}
+
+/** The turns of the writes that approved requests send. Times are in ms. They throw StoreUnavailableError. */
+export interface WriteTurns {
+  perMinute: Record<CallKind, number>
+  /** Returns how long a single write would have to wait now. One that has to wait goes before those of bundles. */
+  waitForWrite(requestId: string): Promise<number>
+  /** Takes a turn, before the step that allows the write. Returns 0, or else how long to wait. */
+  takeWrite(lane: 'execute' | 'bundle', requestId: string): Promise<number>
 }
 
 /** `writeTaken`: a turn was taken before the step that allows the write, so that the write does not wait after it. */

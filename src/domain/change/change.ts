@@ -5,7 +5,7 @@ import type { Phrase } from '../text/phrase.ts'
 import type { Description } from './description.ts'
 import type { Explain, Finding } from './finding.ts'
 import type { Handover } from './handover.ts'
-import type { Moment, Observation } from './observation.ts'
+import type { Moment, Observation, ObserveOptions, Rows } from './observation.ts'
 import type { Offer } from './offer.ts'
 import type { OnAnswer } from './on-answer.ts'
 import type { Preflight, PreflightOptions } from './preflight.ts'
@@ -66,14 +66,9 @@ export interface Change<Input = unknown, Facts = unknown> {
    * A change with a `handover` also writes here: it makes a secret worthless that nobody saw. So it is observed only by one process at a
    * time, and only while the request is open or tracked after its end.
    */
-  observe(input: Input, facts: Facts, moment: Moment, options: { signal: AbortSignal }): Promise<Observation>
-  /**
-   * Reads everything under way with one list, for when many changes are tracked. A change is under way if the list contains one of its
-   * `surveyKeys`. A change that is not in the list is observed by itself, because its absence proves nothing. `firstPageOnly`: reads with one request at most.
-   */
-  survey?(options: { signal?: AbortSignal; firstPageOnly?: boolean }): Promise<Set<string>>
-  /** Returns the keys by which the survey can show this change while it is under way. */
-  surveyKeys?(input: Input, facts: Facts): string[]
+  observe(input: Input, facts: Facts, moment: Moment, options: ObserveOptions): Promise<Observation>
+  /** Reads a list that shows several changes under way, with at most `pages` requests. `observe` uses its rows. */
+  look?(options: { pages: number; signal: AbortSignal }): Promise<Rows>
   /** Lists the changes of this kind that are under way on the account, for the operators after Redis has lost its requests. */
   underwayNow?: UnderwayNow
   /** Returns the sentence for the thread when the change is done: `203.0.113.10 is assigned to web-2.` */

@@ -10,6 +10,15 @@ export const Sighting = z.object({
 })
 export type Sighting = z.infer<typeof Sighting>
 
+/** What one list shows of the resources of many changes, by their ids. Each kind of change knows the type of its rows. */
+export type Rows = ReadonlyMap<string, unknown>
+
+/** `rows`: a list that began after the answer to the write, or after its time limit. What it does not show is read alone. */
+export interface ObserveOptions {
+  signal: AbortSignal
+  rows?: Rows | undefined
+}
+
 /** What a read of the account means for a request that was sent. */
 export type Observation =
   | { is: 'underway'; seen?: Sighting }

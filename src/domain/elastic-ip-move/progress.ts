@@ -60,25 +60,3 @@ function unclear(seen: ElasticIp): Observation {
 function sightingOf({ status, server }: ElasticIp) {
   return { status, server: server ? (server.hostname ?? server.id) : null }
 }
-
-/** Returns the keys by which a list of moving Elastic IPs can show this move while it is under way. */
-export function moveSurveyKeys({ elasticIpId, from, to }: Move): string[] {
-  // If the old server is unknown, the address may be shown on any server.
-  if (!from) return [movingAnywhere(elasticIpId)]
-  return [to.id, from.id, undefined].map((serverId) => movingOn(elasticIpId, serverId))
-}
-
-/** Returns the survey keys of everything that a list shows as moving. Ignores items in other states, which a server may add to the list. */
-export function surveyKeysIn(list: ElasticIp[]): Set<string> {
-  const moving = list.filter(({ status }) => status === 'moving')
-  return new Set(moving.flatMap(({ id, server }) => [movingAnywhere(id), movingOn(id, server?.id)]))
-}
-
-function movingAnywhere(elasticIpId: string): string {
-  return elasticIpId
-}
-
-/** Joins both ids with a line break, which no id contains, so that no other pair gives the same key. */
-function movingOn(elasticIpId: string, serverId: string | undefined): string {
-  return `${elasticIpId}\n${serverId ?? ''}`
-}

@@ -75,7 +75,7 @@ export class ApiUnreachableError extends Error {
 }
 
 /** The code of a 429 that proves that the request was not carried out (vendor's API reference, "Rate limits"). */
-const rateLimitCode = 'RATE_LIMIT_EXCEEDED'
+export const rateLimitCode = 'RATE_LIMIT_EXCEEDED'
 
 /** Whether the account API refused a request because of its limit. Such a request was certainly not carried out, also if it is a write. */
 export function isRateLimited(error: unknown): error is ApiError {

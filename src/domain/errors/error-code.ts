@@ -5,6 +5,7 @@
 export const errorCodes = [
   // Notices to the operators' channel, which the log has, too.
   'api-key-rejected',
+  'no-worker',
   'report-undeliverable',
   'record-not-genuine',
   'signing-key-unknown',

@@ -67,6 +67,18 @@ export type Decision = z.infer<typeof Decision>
 export const RequestRef = z.object({ id: z.string(), channelId: z.string(), cardTs: z.string() })
 export type RequestRef = z.infer<typeof RequestRef>
 
+/**
+ * What an approved request waits for: an account API that answers, the account's limit of reads or writes, or a worker. `ms`: how long about, at
+ * the step that noted it. `until`: the same as a time, in ms since 1970.
+ */
+export const Waits = z.object({
+  for: z.enum(['account', 'reads', 'writes', 'worker']),
+  ms: z.number().optional(),
+  until: z.number().optional(),
+  perMinute: z.number().optional(),
+})
+export type Waits = z.infer<typeof Waits>
+
 /** A later request that changed what is left to do of this one. */
 const LaterRequest = RequestRef.extend({ isWhole: z.boolean() })
 
@@ -146,8 +158,10 @@ export const Request = z.object({
   reminded: z.number().default(0),
   decision: Decision.optional(),
   decidedAt: z.number().optional(),
-  /** The first time that the account could not be read after the approval. */
-  unreadAt: z.number().optional(),
+  /** What it waits for after the approval, shown until it is sent. */
+  waits: Waits.optional(),
+  /** How long such a change usually takes on this account, in ms: the median of the last ones. */
+  usualMs: z.number().optional(),
   sentAt: z.number().optional(),
   /** The time when the account API confirmed the write, or when its effect was first seen on the account. */
   acceptedAt: z.number().optional(),

@@ -1,23 +1,26 @@
-import type { AuditEntry } from '../../audit/entry.ts'
+import type { FoundEntry } from '../../audit/find-entries.ts'
 import { isMachine } from '../../domain/approval/origin.ts'
 import { approvalsNeeded, type PolicyRule } from '../../domain/policy/policy.ts'
 import { type AuthorityProblem, problemOf } from '../../domain/request/authority-problem.ts'
 import type { Approval, Decision, Request } from '../../domain/request/request.ts'
 import type { RequestSignatures } from '../../domain/request/request-signature.ts'
-import { isSend, stateOfAct } from '../steps.ts'
+import { isSend, isUnsend, stateOfAct } from '../steps.ts'
 
-/** How long after the last approval a write may be sent. After that, an older state that somebody puts back into Redis has no effect. */
-const approvalHoldsMs = 10 * 60_000
+/**
+ * How long after its last signed approval a write may be sent, whatever it has waited for. After that, an older state that somebody puts back into
+ * Redis has no effect.
+ */
+export const approvalHoldsMs = 30 * 60_000
 
 interface CheckAuthorityParts {
   signatures: RequestSignatures
   /** The policy's rule for a request as it is now. Undefined if there is none any more. */
   ruleOf: (request: Request) => PolicyRule | undefined
   /**
-   * Finds entries of the audit that say that this request or an item of it was sent or has ended, since this time in ms by Redis' clock. The
+   * Finds entries of the audit that decide whether this request or an item of it may still be sent, since this time in ms by Redis' clock. The
    * newest comes first.
    */
-  findSendsAndEnds: (request: Request, since: number) => Promise<AuditEntry[]>
+  findSendsAndEnds: (request: Request, since: number) => Promise<FoundEntry[]>
 }
 
 /**
@@ -30,7 +33,7 @@ export function createCheckAuthority({ signatures, ruleOf, findSendsAndEnds }: C
     const allowed = whenAllowed(request, now, holdsMs)
     if ('code' in allowed) return allowed
     const earlier = await findSendsAndEnds(request, request.createdAt)
-    return earlier.length > 0 ? pastOf(earlier) : undefined
+    return pastOf(earlier)
   }
 
   /**
@@ -46,7 +49,7 @@ export function createCheckAuthority({ signatures, ruleOf, findSendsAndEnds }: C
     const last = earlier.find(({ item }) => item === undefined)
     if (!last || stateOfAct(last.act) !== 'tracking') return { code: 'already-ended' }
     const past = Map.groupBy(earlier, ({ item }) => item)
-    return { until: allowed.until, past: new Map([...past].map(([item, entries]) => [item, pastOf(entries)])) }
+    return { until: allowed.until, past: new Map([...past].flatMap(([item, entries]) => withPast(item, pastOf(entries)))) }
   }
 
   /** Returns when the request was allowed, and until when it may be sent, both in ms by Redis' clock. */
@@ -105,8 +108,19 @@ export interface ItemsAllowed {
   past: Map<string | undefined, AuthorityProblem>
 }
 
-function pastOf(earlier: AuditEntry[]): AuthorityProblem {
-  return earlier.some(({ act }) => isSend(act)) ? { code: 'already-sent' } : { code: 'already-ended' }
+/**
+ * Returns why nothing may be sent again. A write that the account API refused because of its limit was not carried out: each genuine entry that says
+ * so cancels one write. A copy of such an entry cancels nothing.
+ */
+function pastOf(earlier: FoundEntry[]): AuthorityProblem | undefined {
+  const sent = earlier.filter(({ act }) => isSend(act)).length
+  const refused = earlier.filter(({ act, verdict }) => isUnsend(act) && verdict === 'genuine').length
+  if (sent > refused) return { code: 'already-sent' }
+  return earlier.some(({ act }) => !isSend(act) && !isUnsend(act)) ? { code: 'already-ended' } : undefined
+}
+
+function withPast(item: string | undefined, problem: AuthorityProblem | undefined): [string | undefined, AuthorityProblem][] {
+  return problem ? [[item, problem]] : []
 }
 
 /** An approval from before the request, or from after its deadline, does not count. */

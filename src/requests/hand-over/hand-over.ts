@@ -1,3 +1,4 @@
+import { inLane, type WriteTurns, withTurnTaken } from '../../domain/account/lane.ts'
 import type { Finding } from '../../domain/change/finding.ts'
 import { CheckFailed, UserError } from '../../domain/errors/errors.ts'
 import type { AuthorityProblem } from '../../domain/request/authority-problem.ts'
@@ -10,6 +11,7 @@ import { mrkdwn } from '../../slack/text/text.ts'
 import type { Access } from '../access/access.ts'
 import type { CheckAuthority } from '../access/check-authority.ts'
 import type { Catalog, Opened } from '../catalog.ts'
+import { pressAgain } from '../messages/handover.ts'
 import { type CommonFinding, explainAll } from '../messages/refusals/causes.ts'
 import { tooLate, unknownRequest } from '../messages/refusals/refusals.ts'
 import type { Show } from '../outbox/show.ts'
@@ -29,13 +31,14 @@ interface HandOverParts extends IssueAndShowParts {
   catalog: Catalog
   show: Show
   wake: Wake
+  budget: WriteTurns
 }
 
 /**
  * Creates the function that issues the approved secret and shows it to the requester, in answer to their click. If anything fails after the
  * write, the secret is made worthless: one that nobody saw must not stay valid, and is never stored to be shown later.
  */
-export function createHandOver({ signatures, checkAuthority, onDistrusted, access, catalog, show, wake, ...parts }: HandOverParts) {
+export function createHandOver({ signatures, checkAuthority, onDistrusted, access, catalog, show, wake, budget, ...parts }: HandOverParts) {
   const { store, timings } = parts
   const issueAndShow = createIssueAndShow(parts)
 
@@ -45,8 +48,11 @@ export function createHandOver({ signatures, checkAuthority, onDistrusted, acces
     const { handover } = opened.change
     if (request.state !== 'approved' || !handover) throw new Refusal(tooLate(request, click.origin.userId))
     if (click.onHome) throw new Refusal(notOnHome)
-    const facts = await repeatPreflight(request, opened)
+    requireTurn(await budget.waitForWrite(request.id))
+    const facts = await inLane('execute', () => repeatPreflight(request, opened))
     await requireAuthority(request)
+    // Before the step, so that the write does not wait after it.
+    requireTurn(await budget.takeWrite('execute', request.id))
 
     const startedAt = performance.now()
     const recordBy = { byRedis: (await store.now()) + timings.handoverMs, here: startedAt + timings.handoverMs }
@@ -62,8 +68,15 @@ export function createHandOver({ signatures, checkAuthority, onDistrusted, acces
     }
     // If this process dies before it shows the secret, a worker makes it worthless.
     await wake(request, timings.handoverMs)
-    await issueAndShow({ request, change: opened.change, handover, input: opened.input, facts, startedAt, recordBy }, click)
+    await withTurnTaken('execute', () =>
+      issueAndShow({ request, change: opened.change, handover, input: opened.input, facts, startedAt, recordBy }, click),
+    )
     await show(request.id)
+  }
+
+  /** Refuses a press that has to wait, because nothing is made without the person who sees it. */
+  function requireTurn(waitMs: number): void {
+    if (waitMs > 0) throw new Refusal(pressAgain(budget.perMinute.write, waitMs))
   }
 
   /** Refuses a request whose present content nobody allowed. An approved key can be created for as long as it could be approved. */

@@ -1,9 +1,10 @@
 import type { Audit } from '../../audit/intake.ts'
+import { inLane } from '../../domain/account/lane.ts'
 import type { Change } from '../../domain/change/change.ts'
 import type { Finding } from '../../domain/change/finding.ts'
 import type { Handover, Issued } from '../../domain/change/handover.ts'
 import type { RetractedBecause } from '../../domain/change/retraction.ts'
-import { certainlyNotApplied } from '../../domain/errors/api-errors.ts'
+import { AccountLimitError, certainlyNotApplied } from '../../domain/errors/api-errors.ts'
 import { StoreUnavailableError } from '../../domain/errors/errors.ts'
 import type { Request } from '../../domain/request/request.ts'
 import type { Timings } from '../../domain/timings.ts'
@@ -12,7 +13,7 @@ import type { Click } from '../../slack/commands/handlers.ts'
 import { toUserWords } from '../../slack/errors.ts'
 import { mrkdwn } from '../../slack/text/text.ts'
 import type { ShowSecret } from '../../slack/web-api/show-secret.ts'
-import { notConfirmed, nothingMade, notRecorded, tookTooLong } from '../messages/handover.ts'
+import { notConfirmed, nothingMade, notRecorded, pressAgain, tookTooLong } from '../messages/handover.ts'
 import { explain, unappliedCause } from '../messages/refusals/causes.ts'
 import { answerOf, createAnswerRecorder } from '../reconcile/execute/api-answer.ts'
 import type { NoteOf } from '../store/request-note.ts'
@@ -66,8 +67,14 @@ export function createIssueAndShow({ store, audit, noteOf, showSecret, onApiErro
     try {
       return await write()
     } catch (error) {
-      onApiError(error)
       const answer = answerOf(error)
+      if (error instanceof AccountLimitError) {
+        // The request is as before the press. Nothing is made later by itself.
+        await store.take(request, 'limit', { dueInMs: 0, ...(answer ? { audit: { answer } } : {}) })
+        await click.answer.ephemeral(notice(pressAgain(error.perMinute, error.waitMs)))
+        return undefined
+      }
+      onApiError(error)
       await audit.note(noteOf(request, 'answer', answer ? { answer } : {}))
       if (!certainlyNotApplied(error)) {
         await click.answer.ephemeral(notice(notConfirmed))
@@ -95,7 +102,7 @@ export function createIssueAndShow({ store, audit, noteOf, showSecret, onApiErro
   /** Makes a secret worthless that was not shown, and ends its request. */
   async function retract({ request, change, handover }: Claimed, issued: Issued, because: RetractedBecause, click: Click): Promise<void> {
     try {
-      await handover.retract(issued)
+      await inLane('retract', () => handover.retract(issued))
     } catch (error) {
       // The request is due again soon. A worker then finds the secret and makes it worthless.
       onApiError(error)

@@ -1,4 +1,5 @@
 import type { Audit } from '../../audit/intake.ts'
+import type { WriteTurns } from '../../domain/account/lane.ts'
 import type { ChangeKind } from '../../domain/policy/change-kind.ts'
 import type { AuthorityProblem } from '../../domain/request/authority-problem.ts'
 import type { LinkTo, Request } from '../../domain/request/request.ts'
@@ -59,6 +60,7 @@ interface InteractionsParts {
   /** Returns the address of a request's message. */
   linkTo: LinkTo
   timings: Timings
+  budget: WriteTurns
   signatures: RequestSignatures
   checkAuthority: CheckAuthority
   /** Receives a request that cannot be trusted, and why. */
@@ -87,7 +89,21 @@ function thenOutdate(
 
 /** Creates the handlers of everything that people can do: commands, the buttons and forms of requests, and what each feature adds. */
 export function createInteractions({ features, catalog, access, home, onError, ...parts }: InteractionsParts): InteractionHandlers {
-  const { store, audit, noteOf, wake, linkTo, openForm, showSecret, timings, signatures, checkAuthority, onDistrusted, onApiError } = parts
+  const {
+    store,
+    audit,
+    noteOf,
+    wake,
+    linkTo,
+    openForm,
+    showSecret,
+    timings,
+    budget,
+    signatures,
+    checkAuthority,
+    onDistrusted,
+    onApiError,
+  } = parts
   const commands = features.flatMap((feature) => feature.commands)
   const router = createCommandRouter({ commands, ...access })
   const formOpeners = createFormOpeners({ commands, ...access })
@@ -108,6 +124,7 @@ export function createInteractions({ features, catalog, access, home, onError, .
     onApiError,
     onError,
     timings,
+    budget,
     wake,
   })
   const cardButtons = createCardButtons({

@@ -1,4 +1,5 @@
-import { mrkdwn } from '../../slack/text/text.ts'
+import { formatDuration } from '../../domain/text/duration.ts'
+import { type Mrkdwn, mrkdwn } from '../../slack/text/text.ts'
 
 /** Answers a requester who was shown the secret too late to record it. */
 export const tookTooLong = mrkdwn`This took too long, so I'm deleting the key. Don't use it. The thread will say when it's deleted and what to do next.`
@@ -11,3 +12,8 @@ export const notConfirmed = mrkdwn`The account API hasn't confirmed this. If the
 
 /** What a refused write means, for the requester. */
 export const nothingMade = 'Nothing was created.'
+
+/** Says to the requester that the account allows no more writes this minute. The button stays. */
+export function pressAgain(perMinute: number | undefined, waitMs: number): Mrkdwn {
+  return mrkdwn`The account allows ${perMinute === undefined ? 'only so many' : perMinute} changes a minute. Press again in ${formatDuration(Math.max(1_000, waitMs))}.`
+}

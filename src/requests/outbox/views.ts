@@ -1,3 +1,4 @@
+import { sendingMs } from '../../domain/account/lane.ts'
 import { type Description, withoutRequester } from '../../domain/change/description.ts'
 import type { PolicyRule } from '../../domain/policy/policy.ts'
 import type { MessageRef } from '../../domain/request/message-ref.ts'
@@ -6,7 +7,7 @@ import type { RequestSignatures } from '../../domain/request/request-signature.t
 import { withoutOwner } from '../../domain/text/phrase.ts'
 import type { Catalog, Opened } from '../catalog.ts'
 import type { CardView } from '../messages/card/card-view.ts'
-import { itemViews } from '../messages/items/item-view.ts'
+import { type ItemView, itemViews } from '../messages/items/item-view.ts'
 import { explain, explainAll, whyWords } from '../messages/refusals/causes.ts'
 import { unverifiedDescription, unverifiedDone, withoutContent } from '../messages/refusals/unverified.ts'
 import type { LinkedRequest } from '../messages/related.ts'
@@ -18,6 +19,8 @@ export interface ViewsParts {
   /** Returns the current rule of the policy for a request, if any. */
   ruleOf: (request: Request) => PolicyRule | undefined
   environment: string | undefined
+  /** What the account allows. */
+  writesPerMinute: number
   /** Returns the address of a message. */
   addressOf: (message: MessageRef) => string | undefined
   /** Returns the address of a person's profile. */
@@ -34,7 +37,7 @@ type GatheredReport = Omit<ReportView, 'lateAfter' | 'now' | 'showActor'>
 
 /** Creates the functions that gather what cards and reports show of a request. They show nothing of a record that cannot be verified. */
 export function createRequestViews(parts: ViewsParts) {
-  const { catalog, ruleOf, environment, addressOf, profileOf, linkTo, verifyRecord, onChanged } = parts
+  const { catalog, ruleOf, environment, writesPerMinute, addressOf, profileOf, linkTo, verifyRecord, onChanged } = parts
 
   /** Whether the content of the record may be shown. */
   function isVerified(request: Request): boolean {
@@ -48,6 +51,7 @@ export function createRequestViews(parts: ViewsParts) {
     if (!isVerified(request)) return unverifiedView(request)
     const opened = catalog.openIfFit(request)
     const change = opened?.change ?? catalog.changeIfKnown(request.kind)
+    const items = opened ? itemViews(request, opened, catalog) : []
     return {
       request,
       isKnown: opened !== undefined,
@@ -55,7 +59,8 @@ export function createRequestViews(parts: ViewsParts) {
         opened ? opened.change.describe(opened.facts) : otherVersionDescription(request, catalog),
         request.origin.userId,
       ),
-      items: opened ? itemViews(request, opened, catalog) : [],
+      items,
+      sendingMs: sendingTime(request, items),
       leaves: opened?.change.leaves?.(opened.facts),
       unchecked: request.unchecked.map((finding) => whyWords(explain(change, finding))),
       ...warningWords(request, change, catalog.titleOf, { profileOf, linkTo }),
@@ -72,6 +77,14 @@ export function createRequestViews(parts: ViewsParts) {
       environment,
       fromMessage: sourceOf(request),
     }
+  }
+
+  /** How long it takes until all writes of a bundle are sent, or those that are left: these wait for the next minute. */
+  function sendingTime(request: Request, items: ItemView[]): number {
+    const whole = sendingMs(items.length, writesPerMinute)
+    const left = items.filter(({ state }) => state === 'waiting').length
+    if (request.items === undefined || whole === 0) return whole
+    return left === 0 ? 0 : sendingMs(left, writesPerMinute) + 60_000
   }
 
   /** Gathers the reduced content of a card whose record cannot be verified. It has no buttons. */

@@ -14,7 +14,7 @@ import { createWaiting, type WaitingParts } from './waiting.ts'
 const holdMs = 15_000
 
 /** How often items that were reported as not started or failed are observed. */
-const trackedItemsMs = 15_000
+const trackedItemsMs = 60_000
 
 /** The wait before a request that only another version of Lockkeeper can handle is read again. */
 const unknownRetryMs = 10 * 60_000
@@ -24,7 +24,6 @@ interface ReconcileParts extends WaitingParts {
   distrust: Distrust
   execute: Execute
   track: Track['track']
-  toTracked: Track['toTracked']
   sendItems: SendItems
   /** Receives the id of a request that is due and whose record is gone. */
   onLostRecord?: (id: string) => Promise<void> | void
@@ -35,7 +34,7 @@ interface ReconcileParts extends WaitingParts {
  * Creates the function that reads one request and does what it needs now. It may be called for any request, at any time, by several
  * processes at once.
  */
-export function createReconcile({ checkRecord, distrust, execute, track, toTracked, sendItems, ...parts }: ReconcileParts) {
+export function createReconcile({ checkRecord, distrust, execute, track, sendItems, ...parts }: ReconcileParts) {
   const { store, catalog, show, onLostRecord = () => {}, tracing = noTracing } = parts
   const waiting = createWaiting(parts)
   const noteOnEarlier = createNoteOnEarlier({ store, checkRecord, show })
@@ -59,7 +58,7 @@ export function createReconcile({ checkRecord, distrust, execute, track, toTrack
     }
     if (request.items) return reconcileItems(request)
     if (request.state === 'starting' || request.state === 'tracking' || request.trackedUntil !== undefined) {
-      await track(toTracked(request))
+      await track([request])
       return show(id)
     }
     return settle(request)
@@ -86,11 +85,9 @@ export function createReconcile({ checkRecord, distrust, execute, track, toTrack
 
   /** Sends the remaining items of a request that has begun. Its card is updated later, because many items change at once. */
   async function reconcileItems(request: Request): Promise<void> {
+    const { items = [] } = request
     if (request.state === 'tracking') {
-      // The answers to some writes may be lost, because the tracking was stopped or a process ended. Once the account shows their effect, they no
-      // longer keep others from being sent.
-      const beingSent = toTracked(request).filter(({ state }) => state === 'starting')
-      await Promise.all([sendItems(request.id), track(beingSent)])
+      await Promise.all([sendItems(request.id), track([{ ...request, items: items.filter(({ state }) => state === 'starting') }])])
       const sent = await store.find(request.id)
       // Items under way are observed at the next tick, even if other items have to wait longer.
       return sent?.items?.some(isItemUnderway) ? store.postpone([request.id], 0) : undefined
@@ -98,7 +95,7 @@ export function createReconcile({ checkRecord, distrust, execute, track, toTrack
     if (request.trackedUntil === undefined || request.trackedUntil < (await store.now())) {
       return settle(request)
     }
-    await track(toTracked(request))
+    await track([request])
     await store.postpone([request.id], trackedItemsMs)
   }
 

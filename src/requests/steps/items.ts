@@ -13,6 +13,14 @@ export const itemSteps = {
     takers: ['worker'],
     stamps: ['sentAt'],
   },
+  'limit-item': {
+    what: 'The account API refused the write because of its limit, so it waits for its next turn',
+    from: ['starting'],
+    to: 'waiting',
+    takers: ['worker'],
+    clears: ['sentAt'],
+    unsends: true,
+  },
   'skip-item': {
     what: 'The write is not sent: the account changed, or it is certain to be refused',
     from: ['waiting'],

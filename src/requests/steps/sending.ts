@@ -23,8 +23,22 @@ export const sendingSteps = {
     from: ['approved'],
     to: 'same',
     takers: ['worker'],
-    stamps: ['unreadAt'],
     ifUnchanged: true,
+  },
+  'wait-for-turn': {
+    what: 'The account allows no more writes or reads this minute',
+    from: ['approved'],
+    to: 'same',
+    takers: ['worker'],
+    ifUnchanged: true,
+  },
+  'wait-for-worker': {
+    what: 'No worker is running',
+    from: ['approved'],
+    to: 'same',
+    takers: ['web'],
+    ifUnchanged: true,
+    keepsDue: true,
   },
   send: {
     what: 'The one write is sent',
@@ -41,6 +55,14 @@ export const sendingSteps = {
     takers: ['requester'],
     stamps: ['sentAt'],
     beforeDeadline: true,
+  },
+  limit: {
+    what: 'The account API refused the write because of its limit, so it waits for its next turn',
+    from: ['starting'],
+    to: 'approved',
+    takers: ['requester', 'worker'],
+    clears: ['sentAt'],
+    unsends: true,
   },
   begin: {
     what: 'The writes of the items are sent, a few at a time',

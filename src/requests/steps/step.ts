@@ -1,14 +1,14 @@
 import type { RequestState } from '../../domain/request/request.ts'
 
 /**
- * Who takes a step. `worker`: the process that finds the step due. `alert`: the process that an alert was
+ * Who takes a step. `worker`: the process that finds the step due. `web`: a process that answers people. `alert`: the process that an alert was
  * sent to. Only docs/request-states.md and tests read it: `access/` checks the rights of
  * people, at the click.
  */
-export type Taker = 'requester' | 'approver' | 'worker' | 'alert'
+export type Taker = 'requester' | 'approver' | 'worker' | 'web' | 'alert'
 
 /** Fields of a record that a step sets to the current time, by Redis' clock. */
-export type Stamp = 'decidedAt' | 'unreadAt' | 'sentAt' | 'acceptedAt' | 'lateAt' | 'endedAt'
+export type Stamp = 'decidedAt' | 'sentAt' | 'acceptedAt' | 'lateAt' | 'endedAt'
 
 /** Messages that a thread can be owed, in the order of the thread. */
 export const reportNames = [
@@ -37,6 +37,10 @@ export interface Step<State extends string = RequestState> {
   to: State | 'same'
   takers: readonly Taker[]
   stamps?: readonly Stamp[]
+  /** Fields that it removes. */
+  clears?: readonly Stamp[]
+  /** The write was certainly not carried out, so another one may be sent. */
+  unsends?: true
   /** Messages that the thread is owed after the step. */
   reports?: readonly ReportName[]
   /** Messages that the thread is owed if the taker asks for them. */

@@ -46,5 +46,11 @@ export function createHeartbeats({ redis, keys, now }: HeartbeatsParts) {
     return guardStore(async () => redis.zcount(keys.workers, String((await now()) - withinMs), '+inf'))
   }
 
-  return { noteTick, sinceLastTickMs, noteWorker, noteWorkerEnd, workersSeen }
+  /** Returns when a worker was noted last, in ms since 1970 by Redis' clock. 0: never. */
+  async function lastWorkerAt(): Promise<number> {
+    const [, at = '0'] = await guardStore(() => redis.zrange(keys.workers, '-1', '-1', 'WITHSCORES'))
+    return Number(at)
+  }
+
+  return { noteTick, sinceLastTickMs, noteWorker, noteWorkerEnd, workersSeen, lastWorkerAt }
 }

@@ -61,7 +61,7 @@ export interface Created {
   held: { resource: string; by: string }[]
 }
 
-interface NewRequestsParts extends TakeStepParts {
+interface NewRequestsParts extends Omit<TakeStepParts, 'durations'> {
   currentTrace: () => string | undefined
 }
 

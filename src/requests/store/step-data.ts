@@ -23,6 +23,8 @@ export interface StepData {
       | 'withdrawnBy'
       | 'items'
       | 'lateAt'
+      | 'waits'
+      | 'usualMs'
       | 'unanswered'
       | 'untrackedMs'
       | 'pauses'

@@ -3,6 +3,7 @@ import type { Redis } from '../../redis/connect.ts'
 import type { Keys } from '../../redis/key-names.ts'
 import { createScripts } from '../../redis/scripts.ts'
 import { createDueTimes } from './due-times.ts'
+import { createDurations } from './durations.ts'
 import { createHeartbeats } from './heartbeats.ts'
 import { createNewRequests } from './new-requests.ts'
 import { createRecords } from './records.ts'
@@ -34,14 +35,16 @@ export function createStore({ redis, keys, audit, noteOf, onStep = () => {}, cur
     return Number(ms)
   }
 
-  const { take, compareAndSet } = createTakeStep({ redis, keys, audit, noteOf, onStep })
+  const durations = createDurations({ redis, keys })
+  const { take, compareAndSet } = createTakeStep({ redis, keys, audit, noteOf, durations, onStep })
 
   return {
     now,
     ...createRecords({ redis, keys }),
     ...createNewRequests({ redis, keys, audit, noteOf, onStep, currentTrace }),
     take,
-    takeItem: createTakeItem({ compareAndSet, onStep }),
+    takeItem: createTakeItem({ compareAndSet, durations, onStep }),
+    usualDuration: durations.usual,
     ...createDueTimes({ redis, keys }),
     ...createRetractionClaims({ redis, keys }),
     ...createHeartbeats({ redis, keys, now }),

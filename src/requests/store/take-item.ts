@@ -5,6 +5,7 @@ import { type Request, unknownState } from '../../domain/request/request.ts'
 import { type RequestItem, unknownItemState } from '../../domain/request/request-item.ts'
 import type { ReportName, Step } from '../steps/step.ts'
 import { type ItemStepName, itemStepOf } from '../steps.ts'
+import type { Durations } from './durations.ts'
 import type { StepResult, TakenStep } from './step-data.ts'
 import { sinceApproval, type TakeStep } from './take-step.ts'
 
@@ -28,11 +29,12 @@ interface ItemStepResult extends StepResult {
 
 interface TakeItemParts {
   compareAndSet: TakeStep['compareAndSet']
+  durations: Pick<Durations, 'note'>
   onStep: (step: TakenStep) => void
 }
 
 /** Creates the function that takes a step of an item of a request, as a compare-and-set of the whole record. */
-export function createTakeItem({ compareAndSet, onStep }: TakeItemParts) {
+export function createTakeItem({ compareAndSet, durations, onStep }: TakeItemParts) {
   /**
    * Takes a step of an item, if the record has not changed since it was read. `kind` is the kind of the item, for the metrics. `at` is the time of
    * the step, in ms since 1970 by Redis' clock.
@@ -48,7 +50,10 @@ export function createTakeItem({ compareAndSet, onStep }: TakeItemParts) {
     if (request.state === unknownState || state === unknownItemState || !step.from.includes(state))
       return { outcome: 'lost', state: undefined }
     const to = step.to === 'same' ? state : step.to
-    const stamps = Object.fromEntries((step.stamps ?? []).map((stamp) => [stamp, at]))
+    const stamps = Object.fromEntries([
+      ...(step.stamps ?? []).map((stamp) => [stamp, at]),
+      ...(step.clears ?? []).map((stamp) => [stamp, undefined]),
+    ])
     const items = (request.items ?? []).map((one) => (one.id === item.id ? { ...one, ...data.set, ...stamps, state: to } : one))
     const isFirstLate = name === 'late-item' && request.lateAt === undefined
     const asStep: Step = { what: step.what, from: [request.state], to: 'same', takers: step.takers, ifUnchanged: true, mayReport: ['late'] }
@@ -73,6 +78,7 @@ export function createTakeItem({ compareAndSet, onStep }: TakeItemParts) {
     )
     if (outcome !== 'won') return { outcome, state: found }
     const took = step.stamps?.includes('endedAt') && item.sentAt !== undefined ? { tookMs: at - item.sentAt } : {}
+    if (to === 'done' && took.tookMs !== undefined) await durations.note(kind, took.tookMs)
     const waited = name === 'send-item' ? sinceApproval(request, at) : {}
     onStep({ step: name, requestId: request.id, item: item.id, kind, requestKind: request.kind, to, ...waited, ...took })
     return { outcome, state: found, request: { ...request, ...set, revision: request.revision + 1 } }

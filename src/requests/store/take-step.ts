@@ -6,6 +6,7 @@ import type { Keys } from '../../redis/key-names.ts'
 import { createScripts, readScripts } from '../../redis/scripts.ts'
 import type { Step } from '../steps/step.ts'
 import { type StepName, stateAfter, stepOf } from '../steps.ts'
+import type { Durations } from './durations.ts'
 import { encodeFields } from './record.ts'
 import type { NoteOf } from './request-note.ts'
 import type { StepData, StepResult, TakenStep } from './step-data.ts'
@@ -23,6 +24,7 @@ export interface TakeStepParts {
   keys: Keys
   audit: Pick<Audit, 'noteWith'>
   noteOf: NoteOf
+  durations: Pick<Durations, 'note'>
   onStep: (step: TakenStep) => void
 }
 
@@ -30,7 +32,7 @@ export interface TakeStepParts {
  * Creates the function that takes a step of a request as one compare-and-set, and the one that it rests on. They throw StoreUnavailableError
  * if Redis does not answer.
  */
-export function createTakeStep({ redis, keys, audit, noteOf, onStep }: TakeStepParts) {
+export function createTakeStep({ redis, keys, audit, noteOf, durations, onStep }: TakeStepParts) {
   const run = createScripts(redis, scripts)
 
   /** Runs the script. `name` is what the audit calls the step. */
@@ -72,6 +74,7 @@ export function createTakeStep({ redis, keys, audit, noteOf, onStep }: TakeStepP
         stepOf(name).stamps?.includes('endedAt') && request.sentAt !== undefined
           ? { tookMs: at - request.sentAt - (request.untrackedMs ?? 0) }
           : {}
+      if (to === 'done' && took.tookMs !== undefined) await durations.note(request.kind, took.tookMs)
       const waited = name === 'send' ? sinceApproval(request, at) : {}
       onStep({ step: name, requestId: request.id, kind: request.kind, to, ...waited, ...took })
     }
@@ -109,6 +112,7 @@ function argumentOf(request: Request, name: string, step: Step, data: StepData) 
     from: step.to === 'same' ? step.from.filter((state) => state === request.state) : step.from,
     set: encodeFields(data.set ?? {}),
     stamp: step.stamps ?? [],
+    clear: step.clears ?? [],
     unexpired: step.beforeDeadline ?? false,
     notAfter: data.notAfter ?? false,
     unlessHeld: data.unlessHeld ?? false,

@@ -3,7 +3,6 @@ import { StoreUnavailableError } from '../../domain/errors/errors.ts'
 import type { Request } from '../../domain/request/request.ts'
 import { isItemOpen } from '../../domain/request/request-item.ts'
 import type { Reconcile } from '../reconcile/reconcile.ts'
-import type { Tracked } from '../reconcile/track/observe-each.ts'
 import type { Track } from '../reconcile/track/track.ts'
 import type { Store } from '../store/store.ts'
 
@@ -11,9 +10,6 @@ const parallelReconciles = 16
 
 /** The wait before a request that could not be reconciled is tried again, for example because its record does not fit this version. */
 const unfitMs = 10 * 60_000
-
-/** While more requests than this are due, nothing is looked at between two ticks. */
-const mostDueForLook = 200
 
 interface RequestSweepParts {
   store: Pick<Store, 'due' | 'findEach' | 'postpone'>
@@ -29,41 +25,19 @@ export function createRequestSweep({ store, reconcile, tracking, sweepSize, onEr
   // This limit is not shared with the messages, which may all wait for a Slack that hangs.
   const limit = pLimit(parallelReconciles)
   const running = new Map<string, Promise<void>>()
-  /** Requests under way that had not changed at the last tick. Their records are not read again until a survey no longer shows them. */
-  const unchanged = new Map<string, Tracked>()
 
-  /**
-   * Tracks the requests under way together, because one list shows many of them. Reconciles every other request by itself. Returns the time
-   * until the first look at those under way in ms, or undefined if ticks are often enough.
-   */
-  async function sweep(): Promise<number | undefined> {
+  /** Tracks the requests under way together, because one list shows many of them. Reconciles every other request by itself. */
+  async function sweep(): Promise<void> {
     const ids = await store.due(sweepSize)
-    const underway = ids.flatMap((id) => unchanged.get(id) ?? [])
-    const needsMore = new Set<string>()
-    for await (const request of store.findEach(ids.filter((id) => !unchanged.has(id)))) {
+    const underway: Request[] = []
+    const isOnlyTracked = new Set<string>()
+    for await (const request of store.findEach(ids)) {
       if (request.state !== 'tracking') continue
-      underway.push(...tracking.toTracked(request))
-      if (needsItems(request)) needsMore.add(request.id)
+      underway.push(request)
+      if (!needsItems(request)) isOnlyTracked.add(request.id)
     }
-    const isTracked = new Set(underway.map(({ id }) => id))
-    for (const id of ids) if (!isTracked.has(id) || needsMore.has(id)) reconcileInBackground(id)
-    rememberUnchanged(underway, await tracking.track(underway))
-    return tracking.firstLook(underway)
-  }
-
-  /** Observes the requests under way between two ticks, if they are few. Returns the time until the next look as `sweep` does. */
-  async function look(): Promise<number | undefined> {
-    const ids = await store.due(mostDueForLook + 1)
-    if (ids.length > mostDueForLook) return undefined
-    const underway: Tracked[] = []
-    for await (const request of store.findEach(ids)) if (request.state === 'tracking') underway.push(...tracking.toTracked(request))
-    return tracking.look(underway)
-  }
-
-  function rememberUnchanged(underway: Tracked[], stillUnchanged: Tracked[]): void {
-    for (const { id } of underway) unchanged.delete(id)
-    if (unchanged.size + stillUnchanged.length > sweepSize) unchanged.clear()
-    for (const request of stillUnchanged) if (request.item === undefined) unchanged.set(request.id, request)
+    for (const id of ids) if (!isOnlyTracked.has(id)) reconcileInBackground(id)
+    await tracking.track(underway)
   }
 
   /** Reconciles without waiting: it may call Slack, and a slow Slack must not delay the tracking. */
@@ -90,7 +64,7 @@ export function createRequestSweep({ store, reconcile, tracking, sweepSize, onEr
     await Promise.allSettled(running.values())
   }
 
-  return { sweep, look, reconcileInBackground, settle }
+  return { sweep, reconcileInBackground, settle }
 }
 
 /** Whether items still have to be sent, or the last one has ended. */

@@ -3,7 +3,7 @@ import type { Audit } from '../../audit/intake.ts'
 import { settleWithin } from '../../domain/within.ts'
 import type { Redis } from '../../redis/connect.ts'
 import type { Keys } from '../../redis/key-names.ts'
-import { horizonMs, LookJob, type Queues, WakeUp } from '../../redis/queues.ts'
+import { horizonMs, type Queues, WakeUp } from '../../redis/queues.ts'
 import type { Deliver } from '../outbox/deliver.ts'
 import type { NotifyOperators } from '../outbox/notices/notify-operators.ts'
 import type { Outbox } from '../outbox/outbox.ts'
@@ -82,21 +82,14 @@ export function createWorker({
       outboxSweep.sweepInBackground()
       if (performance.now() - startedAt < longestTickMs) store.noteTick().catch(onError)
     }, queues.pollIntervalMs)
-    const firstLookMs = await requestSweep.sweep().finally(() => clearInterval(whileSweeping))
+    await requestSweep.sweep().finally(() => clearInterval(whileSweeping))
     onTick(performance.now() - startedAt)
     outboxSweep.sweepInBackground()
-    if (firstLookMs !== undefined) await queues.planLook(firstLookMs)
     await store.noteTick()
     if (await store.isBusy(horizonMs)) return
     await queues.stopTicking()
     // A request may have become due between the check and the stop.
     if (await store.isBusy(horizonMs)) await queues.startTicking()
-  }
-
-  async function look(job: LookJob): Promise<void> {
-    const nextLookMs = await requestSweep.look()
-    outboxSweep.sweepInBackground()
-    if (nextLookMs !== undefined) await queues.planLook(nextLookMs, job)
   }
 
   /** Starts the worker. Resolves when other processes can see it. */
@@ -110,7 +103,7 @@ export function createWorker({
       maxStalledCount: 1_000_000,
     }
     workers.push(
-      new Worker('ticks', ({ name, data }) => (name === 'look' ? look(LookJob.parse(data)) : tick()), {
+      new Worker('ticks', tick, {
         ...shared,
         concurrency: 1,
         lockDuration: 6_000,

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Moment } from '../../../src/domain/change/observation.ts'
-import { type Move, moveSurveyKeys, observeMove, surveyKeysIn } from '../../../src/domain/elastic-ip-move/progress.ts'
+import { type Move, observeMove } from '../../../src/domain/elastic-ip-move/progress.ts'
 import type { Request } from '../../../src/domain/request/request.ts'
 import { nextStep } from '../../../src/requests/reconcile/track/next-step.ts'
 import { requestFor } from '../../requests/request-for-test.ts'
@@ -281,38 +281,5 @@ describe('a series of reads', () => {
         5_000,
       ).end,
     ).toBe('done')
-  })
-})
-
-describe('a list of moving Elastic IPs', () => {
-  const other = elasticIpFor({ id: 'eip_9pXwaVrLN3mQ1' })
-  const shows = (reads: { status: string; place: Place }, of = move) => {
-    const list = surveyKeysIn([other, seen(reads.status, reads.place)])
-    return moveSurveyKeys(of).some((key) => list.has(key))
-  }
-
-  test('shows a move under way with the old server, the target or none, and not with a third server', () => {
-    expect((['from', 'target', 'none', 'third'] as const).filter((place) => shows({ status: 'moving', place }))).toEqual([
-      'from',
-      'target',
-      'none',
-    ])
-  })
-
-  test('shows a move with an unknown old server on any server', () => {
-    const { from: _, ...unknownFrom } = move
-    expect(shows({ status: 'moving', place: 'third' }, unknownFrom)).toBe(true)
-  })
-
-  test('agrees with a single read of the move', () => {
-    for (const place of ['from', 'target', 'none'] as const) {
-      expect(observeMove(move, seen('moving', place), old).is).toBe('underway')
-      expect(shows({ status: 'moving', place })).toBe(true)
-    }
-  })
-
-  test('does not show a move of an Elastic IP that it does not contain', () => {
-    const list = surveyKeysIn([other])
-    expect(moveSurveyKeys(move).some((key) => list.has(key))).toBe(false)
   })
 })

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest'
 import type { AccountApi } from '../../../src/account-api/client.ts'
 import type { Server } from '../../../src/domain/account/server.ts'
-import { createPreflight } from '../../../src/features/evacuate-server/preflight.ts'
+import { createPreflight, createReadAddresses } from '../../../src/features/evacuate-server/preflight.ts'
+import { assignedServerFor, elasticIpFor, ids, serverFor } from '../../domain/account-objects.ts'
 
 const place = { project: undefined, site: { id: undefined, name: undefined, slug: 'ASH' } }
 
@@ -18,3 +19,41 @@ test('an evacuation to the server itself is refused by its name, not by its id',
 
   await expect(refused).rejects.toThrow("web-1 can't be evacuated to itself.")
 })
+
+test.each([true, false])(
+  'one list serves for all addresses, those that show no server and BGP included (for a request: %s)',
+  async (forRequest) => {
+    const dead = [1, 2].map((index) => elasticIpFor({ id: `eip_${index}`, address: `203.0.113.${index}`, server: undefined }))
+    const all = [...dead, elasticIpFor({ id: 'ueip_3', address: '203.0.113.3', server: undefined })]
+    const reads: string[] = []
+    const accountApi = {
+      elasticIps: {
+        list: async (filter: object) => {
+          reads.push(`list ${Object.keys(filter).filter((key) => key !== 'signal')}`)
+          return all
+        },
+        get: async (id: string) => Promise.reject(new Error(`${id} is read alone`)),
+      },
+      servers: { get: async (id: string) => (id === ids.web1 ? assignedServerFor() : serverFor()), list: async () => [] },
+    } as unknown as Pick<AccountApi, 'elasticIps' | 'servers'>
+    const seenThere = dead.map(({ id, address }) => ({
+      elasticIpId: id,
+      address,
+      serverId: ids.web1,
+      serverName: 'web-1',
+      at: 0,
+      agoMs: 60_000,
+    }))
+    const preflight = createPreflight({
+      accountApi,
+      readAddresses: createReadAddresses({ accountApi, seen: { find: async () => seenThere } }),
+    })
+    const elasticIpIds = forRequest ? {} : { elasticIpIds: dead.map(({ id }) => id) }
+
+    const { facts } = await preflight({ serverId: ids.web1, targetId: ids.web2, ...elasticIpIds }, { forRequest })
+
+    expect(facts.items.map(({ address }) => address)).toEqual(['203.0.113.1', '203.0.113.2'])
+    expect(facts.bgp).toEqual(['203.0.113.3'])
+    expect(reads).toEqual(['list '])
+  },
+)

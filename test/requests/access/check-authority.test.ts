@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { AuditEntry } from '../../../src/audit/entry.ts'
+import type { FoundEntry } from '../../../src/audit/find-entries.ts'
 import { type PolicyRule, toGroup } from '../../../src/domain/policy/policy.ts'
 import type { Request } from '../../../src/domain/request/request.ts'
 import { createRequestSignatures } from '../../../src/domain/request/request-signature.ts'
@@ -33,7 +34,7 @@ function decided(request: Request): Request {
 
 interface World {
   rule?: PolicyRule | undefined
-  sent?: AuditEntry[]
+  sent?: FoundEntry[]
 }
 
 function check(request: Request, { sent = [], ...world }: World = {}, at = now) {
@@ -150,10 +151,10 @@ describe('somebody who writes to Redis', () => {
     expect(await check(request, { rule: ruleFor({ approve: byTwoPeople }) })).toEqual({ code: 'approval-needed-now' })
   })
 
-  test('cannot have it sent again, later than ten minutes after the approval, or while the audit has that it was sent or has ended', async () => {
-    const sent = AuditEntry.parse({ version: 1, act: 'send', at: approvedAt + 1, seq: 9, prev: '' })
-    expect(await check(approvedRequest(), {}, approvedAt + 10 * minutes)).toBeUndefined()
-    expect(await check(approvedRequest(), {}, approvedAt + 10 * minutes + 1)).toEqual({ code: 'approved-too-long-ago' })
+  test('cannot have it sent again, later than 30 minutes after the approval, or while the audit has that it was sent or has ended', async () => {
+    const sent = entryOf('send')
+    expect(await check(approvedRequest(), {}, approvedAt + 30 * minutes)).toBeUndefined()
+    expect(await check(approvedRequest(), {}, approvedAt + 30 * minutes + 1)).toEqual({ code: 'approved-too-long-ago' })
     expect(await check(approvedRequest(), { sent: [sent] })).toEqual({ code: 'already-sent' })
     expect(await check(approvedRequest(), { sent: [{ ...sent, act: 'withdraw' }] })).toEqual({ code: 'already-ended' })
   })
@@ -181,3 +182,25 @@ test('a key that this process does not have ends nothing: whether it is genuine 
   const foreign = { ...requested, signature: theirs.signRequest(requested) }
   expect(await check(foreign)).toEqual({ code: 'unknown-key' })
 })
+
+describe('a write that the account API refused because of its limit', () => {
+  const refused = entryOf('limit')
+
+  test('may be sent again, as often as it was refused', async () => {
+    expect(await check(approvedRequest(), { sent: [refused, entryOf('send')] })).toBeUndefined()
+    expect(await check(approvedRequest(), { sent: [refused, entryOf('send'), refused, entryOf('send')] })).toBeUndefined()
+    expect(await check(approvedRequest(), { sent: [entryOf('send'), refused, entryOf('send')] })).toEqual({ code: 'already-sent' })
+  })
+
+  test.each(['copied', 'forged', 'unsigned', 'unknown-key'] as const)('may not, if the entry that says so is %s', async (verdict) => {
+    expect(await check(approvedRequest(), { sent: [{ ...refused, verdict }, entryOf('send')] })).toEqual({ code: 'already-sent' })
+  })
+
+  test('may not after the request has ended', async () => {
+    expect(await check(approvedRequest(), { sent: [entryOf('withdraw'), refused, entryOf('send')] })).toEqual({ code: 'already-ended' })
+  })
+})
+
+function entryOf(act: string): FoundEntry {
+  return { ...AuditEntry.parse({ version: 1, act, at: approvedAt + 1, seq: 9, prev: '' }), verdict: 'genuine' }
+}

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import type { ApiKey } from '../../../src/domain/account/api-key.ts'
-import { ApiError } from '../../../src/domain/errors/api-errors.ts'
+import { AccountLimitError, ApiError } from '../../../src/domain/errors/api-errors.ts'
 import { StoreUnavailableError } from '../../../src/domain/errors/errors.ts'
 import type { AuthorityProblem } from '../../../src/domain/request/authority-problem.ts'
 import type { Request, RequestState } from '../../../src/domain/request/request.ts'
@@ -30,11 +30,13 @@ interface World {
   refused?: Error
   /** What is wrong with its approvals, and the revision of the record when it is read again. */
   problem?: AuthorityProblem
+  /** How long the account's limit lets the write wait. */
+  waitMs?: number
   revision?: number
 }
 
 /** An approved key of Ada, and an account that creates it. */
-function approvedKey({ steps = {}, creationMs = 100, unansweredMs = 1_000, refused, problem, revision }: World = {}) {
+function approvedKey({ steps = {}, creationMs = 100, unansweredMs = 1_000, refused, problem, waitMs = 0, revision }: World = {}) {
   vi.useFakeTimers({ toFake: ['performance'] })
   const taken: { name: StepName; to: RequestState; token: string | undefined }[] = []
   const sets: StepData['set'][] = []
@@ -89,6 +91,7 @@ function approvedKey({ steps = {}, creationMs = 100, unansweredMs = 1_000, refus
     onError: (error) => void errors.push(error),
     timings: { graceMs: 60_000, handoverMs: 45_000 },
     wake: async () => {},
+    budget: { perMinute: { read: 60, write: 20 }, waitForWrite: async () => waitMs, takeWrite: async () => waitMs },
   })
 
   const input = { name: 'ci-deploy', readOnly: true, allowedIps: [] }
@@ -179,6 +182,21 @@ test('a key that the account API refuses for good ends with what to do instead o
   expect(ephemerals).toEqual([
     "This needs a feature that isn't enabled for the team. Nothing was created. Ask the provider's support to enable it.",
   ])
+})
+
+test('a press that has to wait for the limit of the account changes nothing', async () => {
+  const { press, taken } = approvedKey({ waitMs: 40_000 })
+  await expect(press()).rejects.toThrow('The account allows 20 changes a minute. Press again in 40\u00a0s.')
+  expect(taken).toEqual([])
+})
+
+test('a key that the account API refuses because of its limit can be created with another press, and not without one', async () => {
+  const refused = new AccountLimitError({ operation: 'apiKeys.create', kind: 'write', waitMs: 40_000, perMinute: 20, answered: true })
+  const { press, taken, live, errors, ephemerals } = approvedKey({ refused })
+  await press()
+  expect(taken.map(({ name, to }) => `${name}: ${to}`)).toEqual(['issue: starting', 'limit: approved'])
+  expect({ live, errors }).toEqual({ live: [], errors: [] })
+  expect(ephemerals).toEqual(['The account allows 20 changes a minute. Press again in 40\u00a0s.'])
 })
 
 test('a click after the deadline, before a worker has expired the request, expires it', async () => {

@@ -69,12 +69,8 @@ function startReconcile({ delivered = { is: 'sent' }, meanwhile = [], problem }:
       held.push((await dueInMs()) ?? 0)
       did.push('execute')
     },
-    track: async ([request]) => {
-      did.push(`track ${request?.state}`)
-      return []
-    },
+    track: async ([request]) => void did.push(`track ${request?.state}`),
     wake: async (_, delayMs = 0) => void wakeUps.push(delayMs),
-    toTracked: (request) => [request],
     sendItems: async () => {},
     onLostRecord: (lostId) => void lost.push(lostId),
     discardUnposted: async (_, error) => void did.push(`report that the card was refused: ${error}`),

@@ -16,8 +16,7 @@ async function startWorker({
   failWith,
   refusesCards = false,
   checkDataLossMark = async () => {},
-  track = async () => [],
-  look = async () => undefined,
+  track = async () => {},
   untilSlackAnswers,
   longestTickMs,
 }: {
@@ -27,7 +26,6 @@ async function startWorker({
   refusesCards?: boolean
   checkDataLossMark?: () => Promise<void>
   track?: Track['track']
-  look?: Track['look']
   untilSlackAnswers?: Promise<void>
 } = {}) {
   const { redis, keys } = connectTestRedis()
@@ -53,7 +51,7 @@ async function startWorker({
       if (failWith) throw failWith
       await redis.zrem(keys.due, id)
     },
-    tracking: { track, toTracked: (request) => [request], look, firstLook: async () => undefined },
+    tracking: { track },
     deliver: async (id, name) => {
       sent.push(`${id}/${name}`)
       await untilSlackAnswers
@@ -126,9 +124,9 @@ describe('the worker', () => {
 describe('a tick', () => {
   /** Starts a worker with a tracked move and another request that is due. The account API answers when the test ends. */
   async function startHanging(options: { longestTickMs?: number } = {}) {
-    const { promise: answer, resolve: letAnswer } = Promise.withResolvers<never[]>()
+    const { promise: answer, resolve: letAnswer } = Promise.withResolvers<void>()
     const parts = await startWorker({ track: () => answer, ...options })
-    onTestFinished(() => letAnswer([]))
+    onTestFinished(() => letAnswer())
     const { store, queues, tidied } = parts
     // Wait for the first check of the watchdog, which would start ticks.
     await expect.poll(() => tidied.length).toBe(1)
@@ -275,45 +273,5 @@ describe('a faulty record', () => {
     }
     expect(await isPostponedAfter(new Error('it does not fit'))).toBe(true)
     expect(await isPostponedAfter(new StoreUnavailableError('Redis: out of memory'))).toBe(false)
-  })
-})
-
-describe('looks between two ticks', () => {
-  /** Starts a worker whose looks and ticks are counted. Each plans another look in a second. */
-  async function startLooking() {
-    const times: number[] = []
-    const look = async () => {
-      times.push(Date.now())
-      return times.length < 3 ? 1_000 : undefined
-    }
-    const parts = await startWorker({ look })
-    return { ...parts, times }
-  }
-
-  test('are planned for whole seconds, one after the other, also if they start a moment early', async () => {
-    const { queues, times } = await startLooking()
-    const startedAt = Math.floor(Date.now() / 1_000) * 1_000
-
-    await queues.planLook(1_000)
-
-    await expect.poll(() => times.length, { timeout: 8_000 }).toBe(3)
-    expect(times.map((time) => Math.round((time - startedAt) / 1_000))).toEqual([1, 2, 3])
-  })
-
-  test('are planned once for each second, however many processes plan them', async () => {
-    const { queues } = await startLooking()
-
-    await Promise.all([queues.planLook(1_000), queues.planLook(1_000), queues.planLook(1_000)])
-
-    expect(await queues.ticks.getDelayedCount()).toBe(1)
-  })
-
-  test('follow the look that planned them, not the clock', async () => {
-    const { queues } = await startLooking()
-    const at = Math.floor(Date.now() / 1_000) * 1_000 + 60_000
-
-    await queues.planLook(1_000, { version: 1, at })
-
-    expect((await queues.ticks.getDelayed()).map(({ id }) => id)).toEqual([`look-${at + 1_000}`])
   })
 })

@@ -9,6 +9,8 @@ export interface JournalEntry {
   body: unknown
   /** Milliseconds since 1970. */
   time: number
+  /** Beyond the limit of its key, and therefore never applied. */
+  refused?: true
 }
 
 /** Records every request in order, whatever its answer. */

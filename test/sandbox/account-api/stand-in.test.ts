@@ -4,6 +4,7 @@ import { isBgp } from '../../../src/domain/account/elastic-ip.ts'
 import { ApiError } from '../../../src/domain/errors/api-errors.ts'
 import { Secret } from '../../../src/domain/signing/secret.ts'
 import type { FaultOrder } from './faults.ts'
+import { documentedLimits } from './rate-limiter.ts'
 import { type AccountApiOptions, startAccountApi } from './start-account-api.ts'
 
 async function start(options: AccountApiOptions = {}) {
@@ -167,6 +168,88 @@ test('the journal holds every request, without the key', async () => {
   expect(journal.map(({ method }) => method)).toEqual(['GET', 'PATCH'])
   expect(journal.writes()).toMatchObject([{ path: `/elastic_ips/${elasticIp.id}`, body: { data: { type: 'elastic_ips' } } }])
   expect(JSON.stringify(journal)).not.toContain(key)
+})
+
+describe('the limits', () => {
+  const send = ({ url, key }: { url: string; key: string }, method: string, path = '/baselines', token = key) =>
+    fetch(`${url}${path}`, { method, headers: { authorization: token } })
+
+  /** Sends reads, and returns how many were answered and what the last one has to wait for, in s. */
+  async function read(account: { url: string; key: string }, count: number) {
+    const answers = await Promise.all(Array.from({ length: count }, () => send(account, 'GET')))
+    const last = answers.findLast(({ status }) => status === 429)
+    const body = (await last?.json()) as { errors: { meta: { retry_after: number } }[] } | undefined
+    return [answers.filter(({ status }) => status === 200).length, body?.errors[0]?.meta.retry_after]
+  }
+
+  test('refuse the 61st read and the 21st write of a key, with when the next one is accepted, and without effect', async () => {
+    const account = await start({ limits: documentedLimits })
+    const { elasticIp, target } = account.world.movable()
+    const other = await account.api.apiKeys.create({ name: 'other' })
+    expect(await read(account, 61)).toEqual([60, 60])
+    for (let writes = 1; writes < 20; writes++) await send(account, 'DELETE')
+    account.clock.ms += 14_500
+
+    const answer = await send(account, 'PATCH', `/elastic_ips/${elasticIp.id}`)
+
+    expect([answer.status, answer.headers.get('retry-after'), await answer.json()]).toEqual([
+      429,
+      null,
+      {
+        errors: [
+          {
+            code: 'RATE_LIMIT_EXCEEDED',
+            title: 'Too Many Requests',
+            status: '429',
+            detail: 'The limit of 20 writes per minute is exceeded',
+            meta: { retry_after: 46 },
+          },
+        ],
+      },
+    ])
+    expect(await refusal(account.api.elasticIps.move(elasticIp.id, target.id))).toBe('429 RATE_LIMIT_EXCEEDED')
+    expect(account.world.elasticIp(elasticIp.id)?.serverId).toBe(elasticIp.serverId)
+    expect(account.journal.filter(({ refused }) => refused).map(({ method }) => method)).toEqual(['GET', 'PATCH', 'PATCH'])
+    const counts = (kind: 'read' | 'write') => [account.limiter.used(kind), account.limiter.refused(kind), account.limiter.most(kind)]
+    expect([counts('read'), counts('write')]).toEqual([
+      [60, 1, 61],
+      [20, 2, 22],
+    ])
+    expect((await send(account, 'GET', '/baselines', other.token.reveal())).status).toBe(200)
+  })
+
+  test.each(['fixed', 'sliding'] as const)(
+    'a %s window is shared by all callers of a key, and refused requests do not prolong it',
+    async (window) => {
+      const account = await start({ limits: { reads: 10, window, windowMs: 6_000 } })
+      await read(account, 1)
+      account.clock.ms += 5_000
+      expect(await read(account, 10)).toEqual([9, 1])
+      account.clock.ms += 1_000
+      // Around the border of fixed windows, twice as many are answered.
+      expect(await read(account, 11)).toEqual(window === 'fixed' ? [10, 6] : [1, 5])
+      account.clock.ms += 5_000
+      expect(await read(account, 10)).toEqual(window === 'fixed' ? [0, 1] : [9, 1])
+      expect(account.limiter.refused('write')).toBe(0)
+      expect((await send(account, 'DELETE')).status).toBe(404)
+    },
+  )
+
+  test('another tool uses them up for a window, unless its use is undone', async () => {
+    const account = await start({ limits: documentedLimits })
+    await read(account, 5)
+    account.clock.ms += 50_000
+    account.limiter.useByAnotherTool('read')
+    account.clock.ms += 59_999
+    expect(await read(account, 1)).toEqual([0, 1])
+    account.clock.ms += 1
+    expect(await read(account, 1)).toEqual([1, undefined])
+
+    account.limiter.useByAnotherTool('read', 59)
+    expect(await read(account, 1)).toEqual([0, 60])
+    account.limiter.forgetAnotherTool()
+    expect(await read(account, 1)).toEqual([1, undefined])
+  })
 })
 
 describe('faults', () => {

@@ -3,12 +3,14 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { setTimeout as wait } from 'node:timers/promises'
+import type { Answer } from './answer.ts'
 import { accountData } from './data/account.ts'
 import { newToken } from './data/api-keys.ts'
 import type { Data, MovePhase } from './data/model.ts'
 import { createFaults, takesEffect } from './faults.ts'
 import { createJournal, type JournalEntry } from './journal.ts'
 import { jsonType, misbehave } from './misbehave.ts'
+import { createRateLimiter, type Limits } from './rate-limiter.ts'
 import { createRouter } from './routes.ts'
 import { createWorld } from './world.ts'
 
@@ -27,6 +29,8 @@ export interface AccountApiOptions {
   maxPageSize?: number
   /** Whether `filter[server]` finds the addresses of a server that is not active, although they show no server. Default: false. */
   filterKnowsDead?: boolean
+  /** How many requests of one key are answered in a minute. Default: all. */
+  limits?: Limits
   now?: () => number
 }
 
@@ -45,17 +49,22 @@ export async function startAccountApi(options: AccountApiOptions = {}) {
   const answer = createRouter({ world, maxPageSize, filterKnowsDead })
   const journal = createJournal()
   const faults = createFaults()
+  const limiter = createRateLimiter(options.limits ?? {}, key, now)
 
   async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const entry = await readEntry(request, now())
     journal.push(entry)
+    const refused = limiter.take(entry.method, request.headers.authorization)
+    if (refused) {
+      entry.refused = true
+      return send(response, refused)
+    }
     const fault = faults.next(entry)
     if (fault?.kind === 'late') await wait(fault.delayMs, undefined, { ref: false })
     fault?.meanwhile?.()
     const reply = takesEffect(fault) ? answer({ ...entry, token: request.headers.authorization }) : undefined
     if (fault) return misbehave(response, fault, reply)
-    if (reply?.body === undefined) response.writeHead(reply?.status ?? 500).end()
-    else response.writeHead(reply.status, { 'content-type': jsonType }).end(JSON.stringify(reply.body))
+    send(response, reply ?? { status: 500, body: undefined })
   }
 
   // A request that breaks off while it is read gets no answer.
@@ -69,6 +78,7 @@ export async function startAccountApi(options: AccountApiOptions = {}) {
     world,
     journal,
     faults,
+    limiter,
     async close(): Promise<void> {
       server.close()
       server.closeAllConnections()
@@ -77,6 +87,11 @@ export async function startAccountApi(options: AccountApiOptions = {}) {
   }
 }
 export type AccountApi = Awaited<ReturnType<typeof startAccountApi>>
+
+function send(response: ServerResponse, { status, body }: Answer): void {
+  if (body === undefined) response.writeHead(status).end()
+  else response.writeHead(status, { 'content-type': jsonType }).end(JSON.stringify(body))
+}
 
 async function readEntry(request: IncomingMessage, time: number): Promise<JournalEntry> {
   const { authorization: _, ...headers } = request.headers

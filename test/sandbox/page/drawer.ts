@@ -23,6 +23,8 @@ export function createDrawer({ api, notify, update }: DrawerOptions) {
   /** The pages of other people in this browser, each with its own drawer. */
   const others = new BroadcastChannel('breakages')
   others.onmessage = () => void read()
+  // Some switches turn off by themselves.
+  setInterval(() => breakages.some(isBroken) && busy === undefined && void read(), 2_000)
 
   async function read() {
     const answer = await api.breakages()

@@ -32,6 +32,9 @@ const isAboutItsWrite: Record<StepName, boolean> = {
   drop: false,
   begin: false,
   'wait-for-account': false,
+  'wait-for-turn': false,
+  'wait-for-worker': false,
+  limit: true,
   send: true,
   issue: true,
   accept: true,
@@ -54,6 +57,7 @@ const isAboutItsWrite: Record<StepName, boolean> = {
 /** The step of a request that each step of an item corresponds to, if it is about the write of the item. */
 const asStepOfRequest: Record<ItemStepName, StepName | undefined> = {
   'send-item': 'send',
+  'limit-item': 'limit',
   'skip-item': undefined,
   'accept-item': 'accept',
   'late-item': undefined,

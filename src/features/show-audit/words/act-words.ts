@@ -32,6 +32,9 @@ const stepWords: Record<StepName, ActWords> = {
   drop: { word: 'give-up', mark: ':white_circle:', words: 'Not started, because nothing was sent' },
   begin: { word: 'send', mark: ':arrow_forward:', words: 'Sending began' },
   'wait-for-account': { word: 'wait', mark: ':hourglass:', words: "Waited, because the account API didn't answer" },
+  'wait-for-turn': { word: 'wait', mark: ':hourglass:', words: "Waited for the account's limit" },
+  'wait-for-worker': { word: 'wait', mark: ':hourglass:', words: 'Waited, because no worker was running' },
+  limit: { word: 'wait', mark: ':hourglass:', words: "Refused because of the account's limit, and sent again later" },
   send: { word: 'send', mark: ':arrow_forward:', words: 'Sent to the account' },
   issue: { word: 'send', mark: ':arrow_forward:', words: 'Sent to the account' },
   accept: { word: 'accept', mark: ':arrows_counterclockwise:', words: 'Accepted by the account' },
@@ -54,6 +57,7 @@ const stepWords: Record<StepName, ActWords> = {
 /** The words for every step of an item: those of the step of a request that does the same. */
 const itemStepWords: Record<ItemStepName, ActWords> = {
   'send-item': stepWords.send,
+  'limit-item': stepWords.limit,
   'skip-item': stepWords.drop,
   'accept-item': stepWords.accept,
   'late-item': stepWords.late,

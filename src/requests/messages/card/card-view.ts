@@ -44,6 +44,8 @@ export interface CardView {
   /** The current rule of the policy for the request, if any. */
   rule: PolicyRule | undefined
   environment: string | undefined
+  /** How long it takes until the last write of several is sent, in ms: all of them, or those that are left. */
+  sendingMs?: number | undefined
   /** The address of the message that it was requested from, if the request message may link it. */
   fromMessage?: string | undefined
 }

@@ -24,6 +24,8 @@ export const CommonFinding = z.discriminatedUnion('code', [
   /** The reads before the write got no answer. `refusal`: the account API rejected the key. */
   z.object({ code: z.literal('account-unread'), refusal: z.object(refusal).optional() }),
   z.object({ code: z.literal('approved-too-long-ago') }),
+  /** The account's limit of calls a minute left no room for it. */
+  z.object({ code: z.literal('limit-used-up'), perMinute: z.number().optional() }),
   z.object({ code: z.literal('record-changed') }),
   z.object({ code: z.literal('record-unverified') }),
   z.object({
@@ -103,7 +105,11 @@ function commonWords(finding: CommonFinding): Words {
     case 'account-unread':
       return { why: unreadWords(finding.refusal) }
     case 'approved-too-long-ago':
-      return { why: 'Approved, but not sent before the deadline. Nothing was changed.' }
+      return { why: 'Approved, but not sent within 30 minutes. Nothing was changed.' }
+    case 'limit-used-up':
+      return {
+        why: "The account's limit of calls a minute left no room for it within 30 minutes after the approval. Nothing was sent or changed.",
+      }
     case 'record-changed':
       return {
         why: 'Its record in Redis no longer matches what was approved. Nothing was sent or changed. Someone may have changed Redis.',
@@ -152,7 +158,7 @@ function commonWords(finding: CommonFinding): Words {
 }
 
 function unreadWords(refused: z.infer<z.ZodObject<typeof refusal>> | undefined): string {
-  const unread = "Couldn't read the account for 10 minutes after the approval. Nothing was sent or changed."
+  const unread = "Couldn't read the account for 30 minutes after the approval. Nothing was sent or changed."
   return refused ? `${unread} ${apiErrorSentence(new ApiError(withoutAbsent(refused)))}` : unread
 }
 

@@ -1,6 +1,6 @@
 import type { ApiAnswer } from '../../../audit/entry.ts'
 import type { OnAnswer } from '../../../domain/change/on-answer.ts'
-import { ApiContractError, ApiError, ApiUnreachableError } from '../../../domain/errors/api-errors.ts'
+import { AccountLimitError, ApiContractError, ApiError, ApiUnreachableError, rateLimitCode } from '../../../domain/errors/api-errors.ts'
 
 /** Creates a recorder of the account API's answer to a write, for the audit. */
 export function createAnswerRecorder() {
@@ -17,6 +17,8 @@ export function createAnswerRecorder() {
  * Returns the answer to a failed write, without text from outside. Returns undefined for an error that occurred before anything was sent.
  */
 export function answerOf(error: unknown): ApiAnswer | undefined {
+  if (error instanceof AccountLimitError)
+    return error.answered ? { operation: error.operation, status: 429, codes: [rateLimitCode] } : undefined
   if (error instanceof ApiError) {
     const { operation, status, codes } = error
     return { operation, status, ...(codes.length > 0 ? { codes } : {}) }

@@ -1,18 +1,20 @@
 import type { Audit } from '../../../audit/intake.ts'
+import { type WriteTurns, withTurnTaken } from '../../../domain/account/lane.ts'
 import type { Items } from '../../../domain/change/change.ts'
 import type { AuthorityProblem } from '../../../domain/request/authority-problem.ts'
 import type { Request } from '../../../domain/request/request.ts'
 import type { RequestItem } from '../../../domain/request/request-item.ts'
 import type { RequestSignatures } from '../../../domain/request/request-signature.ts'
-import type { Queues } from '../../../redis/queues.ts'
+import type { Wake } from '../../../redis/queues.ts'
 import type { CheckAuthority } from '../../access/check-authority.ts'
+import { approvalHoldsMs } from '../../access/check-authority.ts'
 import type { Catalog } from '../../catalog.ts'
 import type { CommonFinding } from '../../messages/refusals/causes.ts'
 import type { StepName } from '../../steps.ts'
 import type { NoteOf } from '../../store/request-note.ts'
 import type { Store } from '../../store/store.ts'
 import type { SendItems } from '../items/send-items.ts'
-import { createCheckAgain, patienceMs, sinceApprovalMs } from './check-again.ts'
+import { createCheckAgain, sinceApprovalMs } from './check-again.ts'
 import { createRequestOutcomes, firstObservationMs } from './request-outcomes.ts'
 import { sendWrite } from './send-write.ts'
 
@@ -30,7 +32,8 @@ interface ExecuteParts {
   noteOf: NoteOf
   catalog: Catalog
   onApiError: (error: unknown) => void
-  planLook: Queues['planLook']
+  budget: WriteTurns
+  wake: Wake
   sendItems: SendItems
   signatures: RequestSignatures
   /** Checks that people allowed the write. */
@@ -49,14 +52,15 @@ export function createExecute({
   noteOf,
   catalog,
   onApiError,
-  planLook,
+  budget,
+  wake,
   sendItems,
   signatures,
   checkAuthority,
   onDistrusted,
 }: ExecuteParts) {
-  const checkAgain = createCheckAgain({ store, onApiError })
-  const outcomesOf = createRequestOutcomes({ store, audit, noteOf, planLook })
+  const { checkAgain, waitForWrites } = createCheckAgain({ store, wake, perMinute: budget.perMinute, onApiError })
+  const outcomesOf = createRequestOutcomes({ store, audit, noteOf, wake, perMinute: budget.perMinute.write })
 
   return async function execute(request: Request): Promise<void> {
     const opened = catalog.open(request)
@@ -67,17 +71,24 @@ export function createExecute({
     // for the account API ends with what that API answered.
     const early = await checkAuthority(request, now)
     if (early && early.code !== 'approved-too-long-ago') return refuseWithoutAuthority(request, early)
+    const { items } = opened.change
+    // The items of a bundle each wait for their own turn.
+    const waitMs = items ? 0 : await budget.waitForWrite(request.id)
+    if (waitMs > 0) return waitForWrites(request, waitMs)
     const checked = await checkAgain(request, opened)
     if (!checked) return
     const { facts } = checked
     const problem = await checkAuthority(request, await store.now())
     if (problem) return refuseWithoutAuthority(request, problem)
 
-    const { items } = opened.change
+    // Before the step, so that the write does not wait after it. A turn of a write that is not sent is lost, which only sends less.
+    const turnMs = items ? 0 : await budget.takeWrite('execute', request.id)
+    if (turnMs > 0) return waitForWrites(request, turnMs)
     const claimed = await store.take(request, items ? 'begin' : 'send', {
       set: {
         seen: facts,
         seenSignature: signatures.signSeen(request, facts),
+        usualMs: (await store.usualDuration(items?.change.kind ?? request.kind))?.medianMs,
         ...(items ? { items: itemsOf(items, opened.facts) } : {}),
       },
       reports: opened.change.remark?.(facts) === undefined ? [] : ['remark'],
@@ -89,7 +100,7 @@ export function createExecute({
     if (items) return sendItems(request.id, await store.now())
     // This process may have been suspended after Redis took the step. Then a tick may already have ended the request, so do not write.
     if (performance.now() - startedAt > preflightValidMs) return end(request, 'not-start', { code: 'suspended' })
-    await sendWrite(opened, facts, outcomesOf(request), onApiError)
+    await withTurnTaken('execute', () => sendWrite(opened, facts, outcomesOf(request), onApiError))
   }
 
   /**
@@ -107,7 +118,7 @@ export function createExecute({
 
   /** Ends a request that was approved too long ago, for example before a long outage. Returns whether it did. */
   async function dropOutdated(request: Request, now: number): Promise<boolean> {
-    if (sinceApprovalMs(request, now) < request.ttlMs + patienceMs) return false
+    if (sinceApprovalMs(request, now) < request.ttlMs + approvalHoldsMs) return false
     await end(request, 'drop', { code: 'approved-too-long-ago' })
     return true
   }

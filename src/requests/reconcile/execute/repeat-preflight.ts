@@ -1,5 +1,5 @@
 import type { Finding } from '../../../domain/change/finding.ts'
-import { ApiError, isKeyRefused } from '../../../domain/errors/api-errors.ts'
+import { AccountLimitError, ApiError, isKeyRefused } from '../../../domain/errors/api-errors.ts'
 import { CheckFailed } from '../../../domain/errors/errors.ts'
 import { explainRefusal, toUserMessage } from '../../../slack/errors.ts'
 import type { Opened } from '../../catalog.ts'
@@ -9,12 +9,14 @@ const preflightMs = 15_000
 
 /**
  * `unchanged`: the write may be sent, with these facts. `changed`: the account is not as it was approved. `refused`: the account API
- * refuses the change permanently. `unread`: the account could not be read this time; `cause` ends the request if that lasts.
+ * refuses the change permanently. `limited`: no read may be sent yet. `unread`: the account could not be read this time; `cause` ends the request if
+ * that lasts.
  */
 export type PreflightResult =
   | { is: 'unchanged'; facts: unknown }
   | { is: 'changed'; causes: Finding[] }
   | { is: 'refused'; cause: CommonFinding }
+  | { is: 'limited'; waitMs: number }
   | { is: 'unread'; cause: CommonFinding }
 
 /**
@@ -39,6 +41,7 @@ export async function readAgain(
     return now.incomplete ? unread() : { is: 'unchanged', facts: now.facts }
   } catch (error) {
     if (error instanceof CheckFailed) return { is: 'changed', causes: [error.finding] }
+    if (error instanceof AccountLimitError) return { is: 'limited', waitMs: error.waitMs }
     onApiError(error)
     if (toUserMessage(error) === undefined) throw error
     return isPermanent(error) ? { is: 'refused', cause: unappliedCause(error, 'not-sent') } : unread(error)

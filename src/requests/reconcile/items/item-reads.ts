@@ -2,7 +2,7 @@ import type { Opened, OpenedItem } from '../../catalog.ts'
 import { type PreflightResult, readAgain, repeatPreflight } from '../execute/repeat-preflight.ts'
 
 /** An item that was read within this time is not read again. */
-const freshMs = 5_000
+const freshMs = 10_000
 
 /** How long a read allows a write, as for a single change. Redis may not answer between the two. */
 export const readValidMs = 20_000
@@ -13,7 +13,6 @@ export type ItemRead = PreflightResult & { notAfter: number }
 /** One read of all items that wait. Times are in ms by Redis' clock. */
 interface Reading {
   startedAt: number
-  endedAt: number
   /** Returns undefined for an item that was not read. */
   of(item: OpenedItem): PreflightResult | undefined
 }
@@ -29,39 +28,33 @@ interface ItemReadsParts {
 }
 
 /**
- * Creates the reads of one pass over the items of a request. All items that wait are read together, and the reads right before the first write
- * count. If they get too old, the next reads begin while writes are being answered, so that hardly any write waits for them.
+ * Creates the reads of one pass over the items of a request. All items that wait are read together, and one reading serves all that are sent within
+ * 10 s of it.
  */
 export function createItemReads({ beganAt, opened, waiting, now, onApiError }: ItemReadsParts) {
-  let last = readBefore(beganAt, opened)
-  let next: Promise<Reading> | undefined
+  let last = Promise.resolve(readBefore(beganAt, opened))
 
   async function read(item: OpenedItem): Promise<ItemRead> {
     const at = await now()
-    const ageMs = at - last.endedAt
-    if (ageMs + (last.endedAt - last.startedAt) > freshMs) begin(at)
-    const reading = ageMs > freshMs && next ? await next : last
+    const known = last
+    if (at - (await known).startedAt > freshMs && last === known) {
+      last = readAll(at)
+      // The next item tries again.
+      last.catch(() => (last = known))
+    }
+    const reading = await last
     const result = reading.of(item)
     if (result) return { ...result, notAfter: reading.startedAt + readValidMs }
     return { ...(await repeatPreflight(item, onApiError)), notAfter: at + readValidMs }
-  }
-
-  function begin(at: number): void {
-    if (next) return
-    next = readAll(at).then(async (reading) => {
-      last = { ...reading, endedAt: await now() }
-      return last
-    })
-    next.catch(() => {}).finally(() => (next = undefined))
   }
 
   async function readAll(startedAt: number): Promise<Reading> {
     const { change, input, facts } = opened
     if (!change.items) throw new Error(`${change.kind} has no items`)
     const result = await readAgain({ change, input: change.items.narrow(input, [...waiting]), facts }, onApiError)
-    if (result.is !== 'unchanged') return { startedAt, endedAt: startedAt, of: () => result }
+    if (result.is !== 'unchanged') return { startedAt, of: () => result }
     const latest = change.complete?.(facts, result.facts) ?? result.facts
-    return { startedAt, endedAt: startedAt, of: comparing({ change, facts, latest }) }
+    return { startedAt, of: comparing({ change, facts, latest }) }
   }
 
   return read
@@ -69,7 +62,7 @@ export function createItemReads({ beganAt, opened, waiting, now, onApiError }: I
 
 /** The reads before the first write, which the record keeps. */
 function readBefore(beganAt = 0, opened: Opened): Reading {
-  return { startedAt: beganAt, endedAt: beganAt, of: comparing(opened) }
+  return { startedAt: beganAt, of: comparing(opened) }
 }
 
 /** Compares each item with what was approved. */

@@ -1,4 +1,5 @@
-import type { Observation } from '../../../domain/change/observation.ts'
+import type { Observation, ObserveOptions } from '../../../domain/change/observation.ts'
+import { AccountLimitError } from '../../../domain/errors/api-errors.ts'
 import type { Request, Underway } from '../../../domain/request/request.ts'
 import { isItemUnderway, type RequestItem } from '../../../domain/request/request-item.ts'
 import type { Timings } from '../../../domain/timings.ts'
@@ -38,17 +39,16 @@ interface ObserveItemParts {
 
 /** Creates the function that reads the outcome of one item from the account, and takes the step that follows from it. */
 export function createObserveItem({ store, catalog, itemSteps, lateAfterMs, timings, onApiError }: ObserveItemParts) {
-  async function observeItem(request: Request, itemId: string, now: number, signal: AbortSignal): Promise<Observed> {
+  async function observeItem(request: Request, item: RequestItem, now: number, options: ObserveOptions): Promise<Observed> {
     const whole = catalog.openIfFit(request)
-    const opened = whole && catalog.itemsOf(whole).find(({ id }) => id === itemId)
-    const item = request.items?.find(({ id }) => id === itemId)
-    if (!opened || !item || !(await isTracked(request, item, opened, now))) return 'skipped'
-    const observation = await read(request, item, opened, now, signal)
+    const opened = whole && catalog.itemsOf(whole).find(({ id }) => id === item.id)
+    if (!opened || !(await isTracked(request, item, opened, now))) return 'skipped'
+    const observation = await read(request, item, opened, now, options)
     const stepFor = (current: Pick<ItemNow, 'request' | 'item'>) =>
-      itemStep(asUnderway(current.request, current.item, opened), observation ?? { is: 'unclear' }, now)
+      itemStep(asUnderway(current.request, current.item, opened), typeof observation === 'object' ? observation : { is: 'unclear' }, now)
     // Most observations lead to no step, and then the record is not read again.
-    if (stepFor({ request, item })) await itemSteps.takeItemStep(request.id, itemId, stepFor)
-    return observation ? 'read' : 'unread'
+    if (stepFor({ request, item })) await itemSteps.takeItemStep(request.id, item.id, stepFor)
+    return typeof observation === 'object' ? 'read' : observation
   }
 
   /** After its end an item is tracked for a while, unless a later request changes the same resource. */
@@ -57,12 +57,19 @@ export function createObserveItem({ store, catalog, itemSteps, lateAfterMs, timi
     return now <= (item.trackedUntil ?? 0) && (await store.isLatest({ ...request, resource }))
   }
 
-  async function read(request: Request, item: RequestItem, { change, input, latest }: OpenedItem, now: number, signal: AbortSignal) {
+  async function read(
+    request: Request,
+    item: RequestItem,
+    { change, input, latest }: OpenedItem,
+    now: number,
+    options: ObserveOptions,
+  ): Promise<Observation | 'skipped' | 'unread'> {
     try {
-      return await change.observe(input, latest, momentOf(asUnderway(request, item, { change }), now, timings), { signal })
+      return await change.observe(input, latest, momentOf(asUnderway(request, item, { change }), now, timings), options)
     } catch (error) {
+      if (error instanceof AccountLimitError) return 'skipped'
       onApiError(error)
-      return undefined
+      return 'unread'
     }
   }
 

@@ -28,6 +28,7 @@ export function createOutcomesOfItem({ itemSteps, audit, noteOf }: OutcomesOfIte
       accept: (answer) => take({ name: 'accept-item' }, answer),
       fail: (cause, answer) => take({ name: 'fail-item', set: { causes: [cause] } }, answer),
       notStart: (cause, answer) => take({ name: 'not-start-item', set: { causes: [cause] } }, answer),
+      limited: (_, answer) => take({ name: 'limit-item' }, answer),
       unclear: note,
     }
   }

@@ -1,10 +1,12 @@
 import type { Audit } from '../../../audit/intake.ts'
+import { withTurnTaken } from '../../../domain/account/lane.ts'
 import type { Finding } from '../../../domain/change/finding.ts'
 import type { AuthorityProblem } from '../../../domain/request/authority-problem.ts'
 import type { Request } from '../../../domain/request/request.ts'
 import type { RequestItem } from '../../../domain/request/request-item.ts'
 import type { ItemsAllowed } from '../../access/check-authority.ts'
 import type { OpenedItem } from '../../catalog.ts'
+import type { CommonFinding } from '../../messages/refusals/causes.ts'
 import type { NoteOf } from '../../store/request-note.ts'
 import type { Store } from '../../store/store.ts'
 import { sendWrite } from '../execute/send-write.ts'
@@ -60,7 +62,7 @@ export function createSendItem({ store, audit, noteOf, itemSteps, onApiError, on
     const outcomes = outcomesOf(request, item)
     // This process may have been suspended after Redis took the step. Then the item may already have ended, so do not write.
     if (performance.now() - startedAt > readValidMs) await outcomes.notStart({ code: 'suspended' }, undefined)
-    else await sendWrite(item, read.facts, outcomes, onApiError)
+    else await withTurnTaken('bundle', () => sendWrite(item, read.facts, outcomes, onApiError))
     return undefined
   }
 
@@ -71,11 +73,18 @@ export function createSendItem({ store, audit, noteOf, itemSteps, onApiError, on
     until: number,
     read: Exclude<ItemRead, { is: 'unchanged' }>,
   ): Promise<undefined> {
-    if (read.is === 'unread' && (await store.now()) + retryUnreadMs < until) await store.postpone([request.id], retryUnreadMs)
-    else await skipItem(itemSteps, request.id, id, read.is === 'changed' ? read.causes : [read.cause])
+    const retryMs = read.is === 'limited' ? read.waitMs : retryUnreadMs
+    if ((read.is === 'unread' || read.is === 'limited') && (await store.now()) + retryMs < until)
+      return void (await store.postpone([request.id], retryMs))
+    await skipItem(itemSteps, request.id, id, causesOf(read))
   }
 
   return sendItem
+}
+
+function causesOf(read: Exclude<ItemRead, { is: 'unchanged' }>): Finding[] {
+  if (read.is === 'changed') return read.causes
+  return [read.is === 'limited' ? ({ code: 'limit-used-up' } satisfies CommonFinding) : read.cause]
 }
 
 /** Ends an item that still waits, without a write. */

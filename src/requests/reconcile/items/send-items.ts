@@ -1,14 +1,15 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import pLimit from 'p-limit'
+import type { WriteTurns } from '../../../domain/account/lane.ts'
 import type { AuthorityProblem } from '../../../domain/request/authority-problem.ts'
 import type { Request } from '../../../domain/request/request.ts'
-import type { Queues } from '../../../redis/queues.ts'
+import type { Wake } from '../../../redis/queues.ts'
 import type { CheckItems } from '../../access/check-authority.ts'
 import type { CheckRecord } from '../../access/check-record.ts'
 import type { Catalog, OpenedItem } from '../../catalog.ts'
+import type { CommonFinding } from '../../messages/refusals/causes.ts'
 import type { Store } from '../../store/store.ts'
 import type { Distrust } from '../distrust.ts'
-import { firstLookMs } from '../execute/request-outcomes.ts'
 import { createItemReads } from './item-reads.ts'
 import { createSendItem, parallelWrites, type SendItemParts, skipItem } from './send-item.ts'
 
@@ -24,7 +25,8 @@ interface SendItemsParts extends SendItemParts {
   checkRecord: CheckRecord
   distrust: Distrust
   checkItems: CheckItems
-  planLook: Queues['planLook']
+  budget: Pick<WriteTurns, 'takeWrite'>
+  wake: Wake
 }
 
 /**
@@ -32,7 +34,7 @@ interface SendItemsParts extends SendItemParts {
  * a crash: only the process that takes the step of an item sends its write.
  */
 export function createSendItems(parts: SendItemsParts) {
-  const { store, catalog, checkRecord, distrust, checkItems, itemSteps, planLook, onApiError, onDistrusted } = parts
+  const { store, catalog, checkRecord, distrust, checkItems, itemSteps, budget, wake, onApiError, onDistrusted } = parts
   const sendItem = createSendItem(parts)
   const running = new Map<string, Promise<void>>()
 
@@ -59,7 +61,12 @@ export function createSendItems(parts: SendItemsParts) {
     const limit = pLimit(parallelWrites)
     const items = catalog.itemsOf(opened).filter((item) => waiting.has(item.id))
     const read = createItemReads({ beganAt, opened, waiting, now: store.now, onApiError })
+    let waitMs = 0
     const sendNext = async (item: OpenedItem) => {
+      if (waitMs > 0) return
+      // Before the reads, because they allow a write for a short time only.
+      waitMs = Math.max(waitMs, await budget.takeWrite('bundle', id))
+      if (waitMs > 0) return
       for (let attempt = 0; attempt < fullRetry.times; attempt += 1) {
         const result = await read(item)
         waiting.delete(item.id)
@@ -70,8 +77,18 @@ export function createSendItems(parts: SendItemsParts) {
       await store.postpone([request.id], 0)
     }
     await Promise.all(items.map((item) => limit(() => sendNext(item))))
+    if (waitMs > 0) return waitForTurn(request, waiting, { waitMs, until: allowed.until })
     await itemSteps.endIfOver(id)
-    await planLook(firstLookMs)
+  }
+
+  /** Sends the rest at its turn, if the approval holds until then. */
+  async function waitForTurn(request: Request, waiting: Set<string>, { waitMs, until }: { waitMs: number; until: number }): Promise<void> {
+    if ((await store.now()) + waitMs >= until) {
+      for (const id of waiting) await skipItem(itemSteps, request.id, id, [{ code: 'limit-used-up' } satisfies CommonFinding])
+      return itemSteps.endIfOver(request.id)
+    }
+    await store.postpone([request.id], waitMs)
+    await wake(request, waitMs + 20)
   }
 
   /**

@@ -1,4 +1,6 @@
-import type { Observation } from '../../../domain/change/observation.ts'
+import { inLane } from '../../../domain/account/lane.ts'
+import type { Observation, ObserveOptions } from '../../../domain/change/observation.ts'
+import { AccountLimitError } from '../../../domain/errors/api-errors.ts'
 import { isOpen, type Request } from '../../../domain/request/request.ts'
 import type { Timings } from '../../../domain/timings.ts'
 import type { CheckRecord } from '../../access/check-record.ts'
@@ -8,18 +10,22 @@ import type { Store } from '../../store/store.ts'
 import type { Distrust } from '../distrust.ts'
 import { momentOf } from './moment.ts'
 import { nextStep } from './next-step.ts'
-import type { Pace } from './pace.ts'
 
 /** The wait before a request whose record does not fit this version of Lockkeeper is observed again. */
 const unfitMs = 10 * 60_000
 
-/** `unread`: the account API did not answer. `skipped`: the request is not, or not now, to be observed. */
+/** While a change is younger than this, it is observed at every tick: most end within this time. */
+const youngMs = 60_000
+const middleAgedMs = 5 * 60_000
+
+/** `unread`: the account API did not answer. `skipped`: the request is not, or not now, to be observed, or its turn for a read has not come. */
 export type Observed = 'read' | 'unread' | 'skipped'
 
 export interface ObserveParts {
   store: Store
   catalog: Catalog
-  pace: Pace
+  /** The shortest time between two looks. */
+  pollIntervalMs: number
   /** How long after its write a request is reported as late. */
   lateAfterMs: number
   timings: Timings
@@ -32,27 +38,29 @@ export interface ObserveParts {
 
 /** Creates the function that reads the outcome of one request from the account, and takes the step that follows from it. */
 export function createObserve(parts: ObserveParts) {
-  const { store, catalog, pace, lateAfterMs, timings, onApiError, checkRecord, checkRetraction, distrust } = parts
-  const { paceMs } = pace
+  const { store, catalog, pollIntervalMs, lateAfterMs, timings, onApiError, checkRecord, checkRetraction, distrust } = parts
 
-  return async function observe(request: Request, now: number, signal: AbortSignal): Promise<Observed> {
+  return async function observe(request: Request, now: number, options: ObserveOptions): Promise<Observed> {
     // Observing a handover deletes the secret that it finds. After the end, that secret may be in use.
     if (!isOpen(request.state) && !(await isTrackedAfterEnd(request))) return skip(store.clearDueIfUnchanged(request.id, request.revision))
     const opened = catalog.openIfFit(request)
     if (!opened) return skip(leaveUnfit(request))
     const mayRetract = opened.change.handover !== undefined
+    // Another step may have been taken since it was read, after which its secret is in use.
+    if (mayRetract && (await store.find(request.id))?.revision !== request.revision) return skip(store.postpone([request.id], 0))
     const problem = mayRetract ? await checkRetraction(request, now) : undefined
     // What was put back to an earlier state must not lead to a retraction once somebody tracks it again.
     if (problem) return skip(distrust(request, problem, { keepOpen: true }))
     const claim = mayRetract ? await store.claimRetraction(request.id) : undefined
-    if (mayRetract && claim === undefined) return skip(store.postpone([request.id], paceMs(request)))
+    if (mayRetract && claim === undefined) return skip(store.postpone([request.id], paceMs(request, now)))
     try {
-      await apply(request, await readOutcome(request, opened, now, signal), now)
+      await apply(request, await readOutcome(request, opened, now, options), now)
       return 'read'
     } catch (error) {
-      onApiError(error)
+      const isLimit = error instanceof AccountLimitError
+      if (!isLimit) onApiError(error)
       await apply(request, { is: 'unclear' }, now)
-      return 'unread'
+      return isLimit ? 'skipped' : 'unread'
     } finally {
       if (claim !== undefined) await store.endRetraction(request.id, claim)
     }
@@ -64,21 +72,38 @@ export function createObserve(parts: ObserveParts) {
     return problem ? distrust(request, problem) : store.postpone([request.id], unfitMs)
   }
 
-  async function readOutcome(request: Request, { change, input, latest }: Opened, now: number, signal: AbortSignal): Promise<Observation> {
+  async function readOutcome(
+    request: Request,
+    { change, input, latest }: Opened,
+    now: number,
+    options: ObserveOptions,
+  ): Promise<Observation> {
     const moment = momentOf(request, now, timings)
     // The process that issued the secret may still be showing it.
     if (change.handover && moment.phase === 'sent' && moment.sinceSentMs < timings.handoverMs) return { is: 'unclear' }
-    return change.observe(input, latest, moment, { signal })
+    // The observation of a secret that nobody saw deletes it.
+    return change.handover
+      ? inLane('retract', () => change.observe(input, latest, moment, options))
+      : change.observe(input, latest, moment, options)
   }
 
   async function apply(request: Request, observation: Observation, now: number): Promise<void> {
     if (!isOpen(request.state) && !(await isCorrectable(request, now))) return store.clearDueIfUnchanged(request.id, request.revision)
     const step = nextStep(request, observation, now, lateAfterMs)
-    if (!step) return store.postpone([request.id], paceMs(request))
+    if (!step) return store.postpone([request.id], paceMs(request, now))
     const problem = checkRecord(request)
     if (problem) return distrust(request, problem)
     const { name, set, isDueAgain } = step
-    await store.take(request, name, { ...(set ? { set } : {}), ...(isDueAgain ? { dueInMs: paceMs(request) } : {}) })
+    await store.take(request, name, { ...(set ? { set } : {}), ...(isDueAgain ? { dueInMs: paceMs(request, now) } : {}) })
+  }
+
+  /** Returns the time until the next observation in ms. 0: at the next tick. */
+  function paceMs(request: Request, now: number): number {
+    const ageMs = now - (request.sentAt ?? request.createdAt)
+    if (request.state === 'starting') return Math.min(pollIntervalMs * 3, 10_000)
+    if (!isOpen(request.state)) return pollIntervalMs * 10
+    if (request.lateAt !== undefined) return pollIntervalMs * 6
+    return ageMs < youngMs ? 0 : pollIntervalMs * (ageMs < middleAgedMs ? 2 : 5)
   }
 
   /** Whether a request that was reported as ended is still tracked. A later request for the same resource ends the tracking. */

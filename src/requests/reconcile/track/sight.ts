@@ -3,7 +3,7 @@ import { unansweredSince } from '../../../domain/request/unanswered.ts'
 import type { CheckRecord } from '../../access/check-record.ts'
 import type { Store } from '../../store/store.ts'
 import type { Observed } from './observe.ts'
-import type { Tracked } from './observe-each.ts'
+import type { Tracked } from './track.ts'
 
 /** How long the account API may leave every read unanswered before request messages say so. */
 export const lostAfterMs = 30_000
@@ -23,25 +23,23 @@ interface SightParts {
 export function createSight({ store, checkRecord }: SightParts) {
   let since: number | undefined
 
-  /** Receives the results of one tick in the order of its requests. `now`: when the tick began, in ms since 1970. */
-  return async function noteSight(requests: Tracked[], results: Observed[], now: number): Promise<void> {
+  /** Receives the results of one tick in the order of what it observed. `now`: when the tick began, in ms since 1970. */
+  return async function noteSight(observed: Tracked[], results: Observed[], now: number): Promise<void> {
     if (results.includes('read')) since = undefined
     else if (results.includes('unread')) since ??= now
-    await regain(
-      requests.filter(({ isUnanswered }, index) => isUnanswered && results[index] === 'read'),
-      now,
-    )
-    if (since !== undefined && now - since >= lostAfterMs) await lose(requests, since)
+    const isAnswered = observed.filter(({ request }, index) => unansweredSince(request) !== undefined && results[index] === 'read')
+    await regain(isAnswered, now)
+    if (since !== undefined && now - since >= lostAfterMs) await lose(observed, since)
   }
 
-  async function lose(requests: Tracked[], since: number): Promise<void> {
-    const ids = idsOf(requests.filter(({ isUnanswered }) => !isUnanswered))
+  async function lose(observed: Tracked[], since: number): Promise<void> {
+    const ids = idsOf(observed.filter(({ request }) => unansweredSince(request) === undefined))
     if (ids.length > mostShown) return
     for (const request of await underway(ids)) if (unansweredSince(request) === undefined) await note(request, 'lose-sight', { since })
   }
 
-  async function regain(requests: Tracked[], until: number): Promise<void> {
-    for (const request of await underway(idsOf(requests))) {
+  async function regain(observed: Tracked[], until: number): Promise<void> {
+    for (const request of await underway(idsOf(observed))) {
       const lostAt = unansweredSince(request)
       if (lostAt !== undefined) await note(request, 'regain-sight', { since: lostAt, until })
     }
@@ -62,6 +60,6 @@ export function createSight({ store, checkRecord }: SightParts) {
   }
 }
 
-function idsOf(requests: Tracked[]): string[] {
-  return [...new Set(requests.map(({ id }) => id))]
+function idsOf(observed: Tracked[]): string[] {
+  return [...new Set(observed.map(({ request }) => request.id))]
 }

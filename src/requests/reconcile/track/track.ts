@@ -1,40 +1,50 @@
+import pLimit from 'p-limit'
+import { inLane } from '../../../domain/account/lane.ts'
+import type { Change } from '../../../domain/change/change.ts'
+import type { Rows } from '../../../domain/change/observation.ts'
+import { AccountLimitError } from '../../../domain/errors/api-errors.ts'
 import type { Request } from '../../../domain/request/request.ts'
 import { isItemUnderway, type RequestItem } from '../../../domain/request/request-item.ts'
-import { unansweredSince } from '../../../domain/request/unanswered.ts'
 import type { Timings } from '../../../domain/timings.ts'
 import { noTracing, type Tracing } from '../../../domain/tracing.ts'
-import { type Catalog, surveyedOf } from '../../catalog.ts'
+import type { Catalog } from '../../catalog.ts'
 import type { Store } from '../../store/store.ts'
 import type { ItemSteps } from '../items/item-steps.ts'
-import { asUnderway, createObserveItem } from '../items/observe-item.ts'
-import { createLook } from './look.ts'
-import { nextStep } from './next-step.ts'
-import { createObserve, type ObserveParts } from './observe.ts'
-import { createObserveEach, type Tracked } from './observe-each.ts'
-import { createPace } from './pace.ts'
-import type { PollBudget } from './poll-budget.ts'
+import { createObserveItem } from '../items/observe-item.ts'
+import { createObserve, type Observed, type ObserveParts } from './observe.ts'
 import { createSight } from './sight.ts'
-import { createSurveys } from './surveys.ts'
 
-/** From this many requests on, one survey replaces most of the single reads. */
-const minSurveyed = 20
+/** The rows of one page. One list of a page for every so many changes costs less than reading each. */
+const pageSize = 100
 
-/** Compare in chunks of this size, so that clicks are served in between, here and in Redis. */
-const chunkSize = 500
+const parallelReads = 10
+
+/** How long the reads of one tick may take, so that a tick ends even if the account API hangs. */
+const readsMs = 10_000
+
+/** A write is answered, or has run into its time limit, this long after it was sent. */
+const writeOverMs = 22_000
+
+/** Most writes are answered sooner. */
+const overdueMs = 5_000
 
 interface TrackParts extends Pick<ObserveParts, 'checkRecord' | 'checkRetraction' | 'distrust'> {
   store: Store
   catalog: Catalog
-  /** How often a change under way is observed. */
+  /** The shortest time between two looks. */
   pollIntervalMs: number
   /** How long after its write a request is reported as late. */
   lateAfterMs: number
   timings: Timings
   itemSteps: ItemSteps
-  /** How many calls to the account API may be spent on looks between ticks. */
-  budget: PollBudget
   onApiError: (error: unknown) => void
   tracing?: Tracing
+}
+
+/** A request, or one of its items, that is observed. */
+export interface Tracked {
+  request: Request
+  item?: RequestItem
 }
 
 /**
@@ -42,70 +52,84 @@ interface TrackParts extends Pick<ObserveParts, 'checkRecord' | 'checkRetraction
  * does the absence from a list.
  */
 export function createTrack(parts: TrackParts) {
-  const { store, catalog, pollIntervalMs, lateAfterMs, timings, budget, itemSteps, onApiError, tracing = noTracing } = parts
-  const pace = createPace({ store, pollIntervalMs })
-  const observeItem = createObserveItem({ store, catalog, itemSteps, lateAfterMs, timings, onApiError })
-  const observeEach = createObserveEach({ store, observe: createObserve({ ...parts, pace }), observeItem, tracing })
+  const { store, catalog, tracing = noTracing, onApiError } = parts
+  const observe = createObserve(parts)
+  const observeItem = createObserveItem(parts)
   const noteSight = createSight(parts)
-  const looks = createLook({ now: store.now, budget, pace, observeEach, pollIntervalMs, lateAfterMs, onApiError })
+  const limit = pLimit(parallelReads)
 
   /**
-   * Observes requests: many of them first with a survey, and the rest one by one. Returns the requests that have not changed. Their records
-   * may be older than this tick, because they are only postponed.
+   * Observes requests that were read before. One list shows most of them, whatever their number up to a page; those that it does not show are
+   * read alone.
    */
-  async function track(requests: Tracked[]): Promise<Tracked[]> {
-    if (requests.length === 0) return []
+  async function track(requests: Request[]): Promise<void> {
     const now = await store.now()
-    const unchanged = requests.length < minSurveyed ? [] : await compareWithSurveys(requests, now)
-    const isUnchanged = new Set(unchanged)
-    const others = requests.filter((request) => !isUnchanged.has(request))
-    const results = await observeEach(others, now)
-    await noteSight([...unchanged, ...others], [...unchanged.map(() => 'read' as const), ...results], now)
-    return unchanged
+    const due = requests.flatMap((request) => toTracked(request, now))
+    if (due.length === 0) return
+    const signal = AbortSignal.timeout(readsMs)
+    const rowsOf = await readRows(
+      due.filter((tracked) => isAnswered(tracked, now)),
+      signal,
+    )
+    const results = await Promise.all(due.map((tracked) => limit(() => observeOne(tracked, rowsOf(tracked), now, signal))))
+    await noteSight(due, results, now)
   }
 
-  /** Postpones the requests that a survey shows under way and that need no step. Returns them. */
-  async function compareWithSurveys(requests: Tracked[], now: number): Promise<Tracked[]> {
-    const survey = createSurveys(onApiError)
-    const unchanged: Tracked[] = []
-    for (let at = 0; at < requests.length; at += chunkSize) {
-      const found: Tracked[] = []
-      for (const request of requests.slice(at, at + chunkSize)) {
-        if (request.state !== 'tracking' || request.isUnanswered) continue
-        if ((await survey(request.surveyed)) !== 'shown') continue
-        if (nextStep(request, { is: 'underway' }, now, lateAfterMs) === undefined) found.push(request)
-      }
-      await pace.postpone(found)
-      unchanged.push(...found)
+  function observeOne({ request, item }: Tracked, rows: Rows | undefined, now: number, signal: AbortSignal): Promise<Observed> {
+    // What is left when the time is over stays due, and is among the first at the next tick.
+    if (signal.aborted) return Promise.resolve('unread')
+    // The reads that settle a lost answer go before all others.
+    const lane = (item ?? request).state === 'starting' ? 'execute' : 'track'
+    return tracing.follow(request, 'observe', () =>
+      inLane(lane, () => (item ? observeItem(request, item, now, { signal, rows }) : observe(request, now, { signal, rows }))),
+    )
+  }
+
+  /** Reads the lists that show several changes. Returns the function that finds the list for one of them. */
+  async function readRows(due: Tracked[], signal: AbortSignal): Promise<(tracked: Tracked) => Rows | undefined> {
+    const lookOf = ({ request, item }: Tracked): Change['look'] => {
+      const change = catalog.changeIfKnown(request.kind)
+      return item ? change?.items?.change.look : change?.look
     }
-    return unchanged
+    const groups = [...Map.groupBy(due, lookOf)].filter(([look, group]) => look && group.length > 1)
+    const read = await Promise.all(groups.map(([look, group]) => readOne(look, group.length, signal)))
+    const rows = new Map(groups.map(([look], index) => [look, read[index]]))
+    const isCovered = new Set(due)
+    return (tracked) => (isCovered.has(tracked) ? rows.get(lookOf(tracked)) : undefined)
   }
 
-  /** Returns what is tracked of a request: the request itself, or each of its items that is under way or may still start. */
-  function toTracked(request: Request): Tracked[] {
-    if (request.items) return itemsToTrack(request, request.items)
-    const { id, kind, state, createdAt, sentAt, lateAt, trackedUntil } = request
-    const underway = { id, kind, state, createdAt, sentAt, lateAt, trackedUntil }
-    return [{ ...underway, surveyed: catalog.surveyed(request), isUnanswered: unansweredSince(request) !== undefined }]
+  /** Without the list each change is read alone, as far as the budget allows. */
+  async function readOne(look: Change['look'], count: number, signal: AbortSignal): Promise<Rows | undefined> {
+    try {
+      return await inLane('track', () => look?.({ pages: Math.ceil(count / pageSize), signal }))
+    } catch (error) {
+      if (!(error instanceof AccountLimitError)) onApiError(error)
+      return undefined
+    }
   }
 
-  function itemsToTrack(request: Request, items: RequestItem[]): Tracked[] {
-    const whole = catalog.openIfFit(request)
-    const opened = new Map(whole ? catalog.itemsOf(whole).map((item) => [item.id, item]) : [])
-    return items.flatMap((item) => {
-      const one = opened.get(item.id)
-      if (!one || (!isItemUnderway(item) && item.trackedUntil === undefined)) return []
-      return [
-        {
-          ...asUnderway(request, item, one),
-          item: item.id,
-          surveyed: surveyedOf(one),
-          isUnanswered: unansweredSince(request) !== undefined,
-        },
-      ]
-    })
-  }
-
-  return { track, toTracked, ...looks }
+  return { track }
 }
 export type Track = ReturnType<typeof createTrack>
+
+/** Returns what is tracked of a request: the request itself, or each of its items that is under way or may still start. */
+function toTracked(request: Request, now: number): Tracked[] {
+  if (!request.items) return [{ request }]
+  return request.items
+    .filter((item) => (isItemUnderway(item) ? isAnswered({ request, item }, now) || isOverdue(item, now) : item.trackedUntil !== undefined))
+    .map((item) => ({ request, item }))
+}
+
+/**
+ * Whether the answer to the write of an item is due to be read on the account once, alone: it may have come while nobody tracked the item, which keeps
+ * others from being sent.
+ */
+function isOverdue({ sentAt = 0 }: RequestItem, now: number): boolean {
+  return now - sentAt >= overdueMs && now - sentAt < overdueMs + 3_000
+}
+
+/** Whether a list that begins now shows what the write has led to: it was answered, or its time limit is over. */
+function isAnswered({ request, item }: Tracked, now: number): boolean {
+  const { state, sentAt = 0 } = item ?? request
+  return state !== 'starting' || now - sentAt >= writeOverMs
+}

@@ -1,7 +1,7 @@
 -- Takes a step of a request as one compare-and-set. No other script changes the state of an existing record, or raises its revision.
 -- Safe to repeat: a client sends a command again when its connection breaks. The repeat finds its own token and returns 'won' again.
 -- KEYS: record, open, ended, outbox, due, audit intake, then the lock and the last change of each resource.
--- ARGV: JSON { id, tokenName, token, from: [state], to, set: { field: json }, stamp: [field], unexpired, notAfter | false, unlessHeld,
+-- ARGV: JSON { id, tokenName, token, from: [state], to, set: { field: json }, stamp: [field], clear: [field], unexpired, notAfter | false, unlessHeld,
 --              revision | false, extendMs | false, dueInMs | false, keepDue, cardInMs | false,
 --              reports: [name], open, keepMs, changed: [number of the key of a last change] }, the audit note as JSON.
 -- Returns { 'won' | 'lost' | 'changed' | 'expired' | 'outdated' | 'missing', state as JSON, now in ms }, and 'repeat' for a repeat.
@@ -41,6 +41,7 @@ for _, report in ipairs(arg.reports) do set('outbox:' .. report, cjson.encode({ 
 if arg.cardInMs then set('pace:card', whole(arg.cardInMs)) end
 if arg.extendMs then set('expiresAt', whole(now + arg.extendMs)) end
 redis.call('HSET', KEYS[1], unpack(values))
+for _, field in ipairs(arg.clear) do redis.call('HDEL', KEYS[1], field) end
 
 redis.call('XADD', KEYS[6], '*', 'note', ARGV[2], 'at', stamp, 'from', cjson.decode(state), 'to', arg.to)
 

@@ -22,9 +22,13 @@ test('an approved request says that it waits for the account API while that does
   const cardOf = (more: Partial<Request>) => approvalCard(cardViewFor({ request: requestFor({ state: 'approved', ...more }) })).text
 
   expect(cardOf({})).toContain('*Approved.* Starting.')
-  expect(cardOf({ unreadAt: requestedAt })).toContain(
+  expect(cardOf({ waits: { for: 'account' } })).toContain(
     "*Approved.* Waiting for the account API, which isn't answering. Nothing has changed yet.",
   )
+  expect(cardOf({ waits: { for: 'writes', ms: 40_000, until: 1, perMinute: 20 } })).toContain(
+    "*Approved.* Waits for the account's limit of 20 changes a minute, about 40\u00a0s.",
+  )
+  expect(cardOf({ waits: { for: 'worker' } })).toContain('*Approved.* Not started yet: no worker of Lockkeeper is running.')
 })
 
 test('a request under way says since when nobody can see how far it is, and how many were moved before', () => {

@@ -38,6 +38,7 @@ describe('findings in words', () => {
       { code: 'no-server', serverId: 'sv_1' },
       { code: 'no-elastic-ip', elasticIpId: 'eip_1', address },
       { code: 'no-server', serverId: 'sv_1', name: server },
+      { code: 'bgp-address', address },
       { code: 'already-moving', address },
       { code: 'already-moving', address, server },
       { code: 'not-active', address, status: 'error' },
@@ -56,6 +57,7 @@ describe('findings in words', () => {
       { code: 'names-not-compared', server },
       { code: 'server-not-on', server, status: 'off' },
       { code: 'server-locked', server },
+      { code: 'server-deletion-scheduled', server, at: Date.UTC(2026, 11, 1, 9, 30) },
       { code: 'server-label', server, label: 'do not touch before the sale' },
       { code: 'same-name', server, serverId: 'sv_2', others: ['sv_9'], count: 1 },
       {
@@ -88,6 +90,7 @@ describe('findings in words', () => {
       No server sv_1 on the account. → Check the account.
       203.0.113.10 is no longer on the account, so it can't be moved. → Check the account.
       Server web-2 is no longer on the account. → Choose another server.
+      203.0.113.10 is a BGP address: several servers can announce it, so it isn't moved. → Close or open its BGP sessions in the dashboard.
       203.0.113.10 is already moving. Wait until that move has ended, then request again.
       203.0.113.10 is already moving to web-2. Wait until that move has ended, then request again.
       203.0.113.10 has status error. Only active Elastic IPs can be moved. → Contact the provider's support.
@@ -106,6 +109,7 @@ describe('findings in words', () => {
       whether another server is called web-2 (couldn't read all servers)
       web-2 has status off. Addresses on it answer only once it is on.
       web-2 is locked on the account.
+      web-2 is scheduled for deletion at 2026-12-01 09:30 UTC.
       web-2 has the label “do not touch before the sale”.
       Another server (sv_9) is also called web-2. This move goes to sv_2.
       There is also a web-2 in DAL (Internal). This move goes to the one in ASH (Storefront).
@@ -256,6 +260,7 @@ describe('findings in words', () => {
       { code: 'account-unread' },
       { code: 'account-unread', refusal: { operation: 'elasticIps.get', status: 401, codes: [] } },
       { code: 'approved-too-long-ago' },
+      { code: 'limit-used-up', perMinute: 20 },
       { code: 'record-changed' },
       { code: 'record-unverified' },
       { code: 'unknown-key' },
@@ -276,9 +281,10 @@ describe('findings in words', () => {
       The account API refused this (422). It says: “No such thing”. Nothing was sent or changed.
       Couldn't reach the account API. Nothing was sent or changed.
       Couldn't reach the account API. Nothing was created.
-      Couldn't read the account for 10 minutes after the approval. Nothing was sent or changed.
-      Couldn't read the account for 10 minutes after the approval. Nothing was sent or changed. The account API rejects Lockkeeper's API key (401). The people who run Lockkeeper must set a valid INFRA_API_KEY.
-      Approved, but not sent before the deadline. Nothing was changed.
+      Couldn't read the account for 30 minutes after the approval. Nothing was sent or changed.
+      Couldn't read the account for 30 minutes after the approval. Nothing was sent or changed. The account API rejects Lockkeeper's API key (401). The people who run Lockkeeper must set a valid INFRA_API_KEY.
+      Approved, but not sent within 30 minutes. Nothing was changed.
+      The account's limit of calls a minute left no room for it within 30 minutes after the approval. Nothing was sent or changed.
       Its record in Redis no longer matches what was approved. Nothing was sent or changed. Someone may have changed Redis. → Tell the people who run Lockkeeper before you request it again.
       Its record in Redis doesn't match what was requested. Someone may have changed Redis.
       The request was signed with a key that Lockkeeper doesn't have. Nothing was sent or changed.

@@ -10,6 +10,7 @@ const { view } = createRenderer({
   catalog,
   ruleOf: () => ruleFor(),
   environment: undefined,
+  writesPerMinute: 20,
   addressOf: () => undefined,
   profileOf: (userId) => `https://nimbus.slack.com/team/${userId}`,
   linkTo: () => undefined,

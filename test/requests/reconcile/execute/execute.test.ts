@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test, vi } from 'vitest'
-import { ApiError } from '../../../../src/domain/errors/api-errors.ts'
+import { AccountLimitError, ApiError } from '../../../../src/domain/errors/api-errors.ts'
 import type { AuthorityProblem } from '../../../../src/domain/request/authority-problem.ts'
 import { payloadHash } from '../../../../src/domain/request/payload.ts'
 import type { Request, RequestState } from '../../../../src/domain/request/request.ts'
@@ -26,7 +26,8 @@ function approvedMove(
     refused,
     problem,
     revision,
-  }: { now?: number; unread?: Error; refused?: Error; problem?: AuthorityProblem; revision?: number } = {},
+    turnMs = 0,
+  }: { turnMs?: number; now?: number; unread?: Error; refused?: Error; problem?: AuthorityProblem; revision?: number } = {},
 ) {
   vi.useFakeTimers({ toFake: ['performance'] })
   const steps: { name: StepName; to: RequestState }[] = []
@@ -36,7 +37,8 @@ function approvedMove(
   const due: (number | undefined)[] = []
   const written: string[] = []
   const distrusted: string[] = []
-  const looks: number[] = []
+  const woken: number[] = []
+  const waits: unknown[] = []
   const elasticIp = {
     id: 'eip_1GijF7NsZe3bN',
     address: '203.0.113.10',
@@ -64,12 +66,14 @@ function approvedMove(
       state = afterStep(state, name)
       steps.push({ name, to: state })
       due.push(dueInMs)
+      if (set?.waits) waits.push(set.waits)
       const { why, next } = explainAll(undefined, set?.causes ?? [])
       reported.push(...[why, next].filter(Boolean))
       if (name === 'send') vi.advanceTimersByTime(claimTakesMs)
       return { outcome: 'won', state }
     },
     postpone: async () => {},
+    usualDuration: async () => undefined,
     postponeIfUnchanged: async (_: Request, ms: number) => void postponed.push(ms),
   } as unknown as Store
   const execute = createExecute({
@@ -78,13 +82,18 @@ function approvedMove(
     noteOf,
     catalog: createCatalog([createMoveChange(accountApi)]),
     onApiError: () => {},
-    planLook: async (ms) => void looks.push(ms),
+    budget: {
+      perMinute: { read: 60, write: 20 },
+      waitForWrite: async () => turnMs,
+      takeWrite: async () => turnMs,
+    },
+    wake: async (_, ms = 0) => void woken.push(ms),
     sendItems: async () => {},
     signatures,
     checkAuthority: async () => problem,
     onDistrusted: (_, { code }) => void distrusted.push(code),
   })
-  return { execute, steps, written, reported, postponed, due, distrusted, looks }
+  return { execute, steps, written, reported, postponed, due, distrusted, woken, waits }
 }
 
 function approvedRequest(): Request {
@@ -186,8 +195,8 @@ describe('an account that cannot be read before the write', () => {
   const rejected = new ApiError({ operation: 'elasticIps.get', status: 401, codes: [] })
   const limited = new ApiError({ operation: 'elasticIps.get', status: 429, codes: [] })
 
-  test('is read again until ten minutes after the approval', async () => {
-    const { execute, steps, postponed } = approvedMove(0, { now: 999_000 + 599_999, unread: rejected })
+  test('is read again until 30 minutes after the approval', async () => {
+    const { execute, steps, postponed } = approvedMove(0, { now: 999_000 + 1_799_999, unread: rejected })
     await execute(approvedRequest())
     expect(steps).toEqual([])
     expect(postponed).toEqual([10_000])
@@ -199,21 +208,69 @@ describe('an account that cannot be read before the write', () => {
     expect([first.steps, first.due, first.postponed]).toEqual([[{ name: 'wait-for-account', to: 'approved' }], [10_000], []])
 
     const again = approvedMove(0, { unread: limited })
-    await again.execute({ ...approvedRequest(), unreadAt: 999_500 })
+    await again.execute({ ...approvedRequest(), waits: { for: 'account' } })
     expect([again.steps, again.postponed]).toEqual([[], [10_000]])
   })
 
   test('ends the request after that time, with a rejected key as the reason', async () => {
-    const unread = "Couldn't read the account for 10 minutes after the approval. Nothing was sent or changed."
-    const withKey = approvedMove(0, { now: 999_000 + 600_000, unread: rejected })
+    const unread = "Couldn't read the account for 30 minutes after the approval. Nothing was sent or changed."
+    const withKey = approvedMove(0, { now: 999_000 + 1_800_000, unread: rejected })
     await withKey.execute(approvedRequest())
     expect(withKey.steps).toEqual([{ name: 'drop', to: 'not-started' }])
     expect(withKey.reported).toEqual([
       `${unread} The account API rejects Lockkeeper's API key (401). The people who run Lockkeeper must set a valid INFRA_API_KEY.`,
     ])
 
-    const busy = approvedMove(0, { now: 999_000 + 600_000, unread: limited })
+    const busy = approvedMove(0, { now: 999_000 + 1_800_000, unread: limited })
     await busy.execute(approvedRequest())
     expect(busy.reported).toEqual([unread])
+  })
+})
+
+describe('the limit of the account', () => {
+  const refused = new AccountLimitError({ operation: 'elasticIps.move', kind: 'write', waitMs: 40_000, perMinute: 20, answered: true })
+  const unread = new AccountLimitError({ operation: 'elasticIps.get', kind: 'read', waitMs: 12_000, perMinute: 60, answered: false })
+
+  test('a write whose turn has not come waits, without a read of the account, and its message says how long', async () => {
+    const { execute, steps, written, due, woken, waits } = approvedMove(0, { turnMs: 40_000 })
+    await execute(approvedRequest())
+    expect({ steps, written, due, woken }).toEqual({
+      steps: [{ name: 'wait-for-turn', to: 'approved' }],
+      written: [],
+      due: [40_000],
+      woken: [40_020],
+    })
+    expect(waits).toEqual([{ for: 'writes', ms: 40_000, until: 1_040_000, perMinute: 20 }])
+  })
+
+  test('the same wait is not shown twice', async () => {
+    const { execute, steps, postponed } = approvedMove(0, { turnMs: 39_000 })
+    await execute({ ...approvedRequest(), waits: { for: 'writes', ms: 40_000, until: 1_040_000, perMinute: 20 } })
+    expect({ steps, postponed }).toEqual({ steps: [], postponed: [39_000] })
+  })
+
+  test('a check before the write that must not be sent yet waits, too', async () => {
+    const { execute, written, waits } = approvedMove(0, { unread })
+    await execute(approvedRequest())
+    expect(written).toEqual([])
+    expect(waits).toEqual([{ for: 'reads', ms: 12_000, until: 1_012_000, perMinute: 60 }])
+  })
+
+  test('a write that is refused because of it goes back to wait for its next turn', async () => {
+    const { execute, steps, written, due, waits } = approvedMove(0, { refused })
+    await execute(approvedRequest())
+    expect(written).toHaveLength(1)
+    expect(steps.map(({ name, to }) => `${name}: ${to}`)).toEqual(['send: starting', 'limit: approved'])
+    expect(due.at(-1)).toBe(40_000)
+    expect(waits.at(-1)).toEqual({ for: 'writes', ms: 40_000, until: 1_040_000, perMinute: 20 })
+  })
+
+  test('ends a request that has waited for 30 minutes', async () => {
+    const { execute, steps, reported } = approvedMove(0, { turnMs: 40_000, now: 999_000 + 1_800_000 })
+    await execute(approvedRequest())
+    expect(steps).toEqual([{ name: 'drop', to: 'not-started' }])
+    expect(reported).toEqual([
+      "The account's limit of calls a minute left no room for it within 30 minutes after the approval. Nothing was sent or changed.",
+    ])
   })
 })

@@ -29,7 +29,7 @@ async function withReads({ readMs = 0 } = {}) {
   return { account, clock, read, first, second }
 }
 
-test('the reads before the first write count for 5 s', async () => {
+test('the reads before the first write count for 10 s', async () => {
   const { account, clock, read, first } = await withReads()
   clock.ms = 5_000
 
@@ -39,35 +39,23 @@ test('the reads before the first write count for 5 s', async () => {
 
 test('older ones are repeated once for all items that ask at the same time', async () => {
   const { account, clock, read, first, second } = await withReads()
-  clock.ms = 5_001
+  clock.ms = 10_001
   account.serverOf.set('eip_1', 'sv_3')
 
   const results = await Promise.all([read(first), read(second)])
 
   expect(results).toMatchObject([
-    { is: 'unchanged', notAfter: 25_001 },
+    { is: 'unchanged', notAfter: 30_001 },
     { is: 'changed', causes: [{ code: 'not-on-server' }] },
   ])
   expect(account.lists).toBe(1)
 })
 
-test('reads that take long begin before they are needed, so that no write waits for them', async () => {
-  const { account, clock, read, first, second } = await withReads({ readMs: 3_000 })
-  clock.ms = 6_000
-  await read(first)
-  expect([account.lists, clock.ms]).toEqual([1, 9_000])
-
-  clock.ms = 11_500
-  const beforeTheNextOnes = read(second)
-  expect(await beforeTheNextOnes).toMatchObject({ is: 'unchanged', notAfter: 26_000 })
-  await expect.poll(() => account.lists).toBe(2)
-})
-
-test('an account that cannot be read is reported, and is read again after 5 s', async () => {
+test('an account that cannot be read is reported, and is read again', async () => {
   const { account, clock, read, first } = await withReads()
   const { get } = account.api.servers
   account.api.servers.get = async () => Promise.reject(new TypeError('no network'))
-  clock.ms = 6_000
+  clock.ms = 11_000
   await expect(read(first)).rejects.toThrow('no network')
 
   account.api.servers.get = get

@@ -2,6 +2,7 @@ import { expect } from 'vitest'
 import type { AccountApi } from '../../../../src/account-api/client.ts'
 import type { AuditNote } from '../../../../src/audit/entry.ts'
 import type { ElasticIp } from '../../../../src/domain/account/elastic-ip.ts'
+import type { WriteTurns } from '../../../../src/domain/account/lane.ts'
 import { ApiError } from '../../../../src/domain/errors/api-errors.ts'
 import type { AuthorityProblem } from '../../../../src/domain/request/authority-problem.ts'
 import type { Request } from '../../../../src/domain/request/request.ts'
@@ -15,7 +16,7 @@ import { createItemSteps } from '../../../../src/requests/reconcile/items/item-s
 import { createObserveItem } from '../../../../src/requests/reconcile/items/observe-item.ts'
 import { createSendItems } from '../../../../src/requests/reconcile/items/send-items.ts'
 import { createReconcile } from '../../../../src/requests/reconcile/reconcile.ts'
-import { createTrack, type Track } from '../../../../src/requests/reconcile/track/track.ts'
+import type { Track } from '../../../../src/requests/reconcile/track/track.ts'
 import type { TakenStep } from '../../../../src/requests/store/step-data.ts'
 import { createStore, type Store } from '../../../../src/requests/store/store.ts'
 import { noteOf } from '../../audit-for-test.ts'
@@ -62,9 +63,9 @@ export function accountWith(ids: string[], { writeMs = 0 } = {}) {
         reads.push(id)
         return shown(id)
       },
-      list: async ({ serverId }: { serverId?: string } = {}) => {
+      list: async () => {
         account.lists += 1
-        return [...serverOf.keys()].map(shown).filter(({ server: on }) => serverId === undefined || on?.id === serverId)
+        return [...serverOf.keys()].map(shown)
       },
       move: async (id: string, serverId: string) => {
         writes.push(id)
@@ -106,7 +107,17 @@ export async function withBegun(ids: string[], account: TestAccount) {
   account.lists = 0
 
   /** Creates the parts of one process. `over`: a store that fails where a process would end. */
-  function startProcess({ over = {}, past = new Map() }: { over?: Partial<Store>; past?: ItemsAllowed['past'] } = {}) {
+  function startProcess({
+    over = {},
+    past = new Map(),
+    takeWrite = async () => 0,
+    forMs = 600_000,
+  }: {
+    over?: Partial<Store>
+    past?: ItemsAllowed['past']
+    takeWrite?: WriteTurns['takeWrite']
+    forMs?: number
+  } = {}) {
     const own = { ...store, ...over }
     const distrusted: string[] = []
     const note = async (noted: AuditNote) => void notes.push(noted)
@@ -123,9 +134,10 @@ export async function withBegun(ids: string[], account: TestAccount) {
       catalog,
       checkRecord,
       distrust,
-      checkItems: async () => ({ until: (await store.now()) + 600_000, past }),
+      checkItems: async () => ({ until: (await store.now()) + forMs, past }),
       itemSteps,
-      planLook: async () => {},
+      budget: { takeWrite },
+      wake: async () => {},
       onApiError,
       onDistrusted,
     })
@@ -144,18 +156,18 @@ export async function withBegun(ids: string[], account: TestAccount) {
     const { observe } = startProcess()
     const request = await read()
     const now = (await store.now()) + afterMs
-    for (const { id } of request.items ?? []) await observe(await read(), id, now, AbortSignal.timeout(5_000))
+    for (const { id } of request.items ?? []) {
+      const current = await read()
+      const item = current.items?.find((one) => one.id === id) ?? expect.fail('the item is gone')
+      await observe(current, item, now, { signal: AbortSignal.timeout(5_000) })
+    }
   }
 
   /** Does what the request needs now, as a worker that is woken up for it. It observes all items where it tracks some. */
   async function reconcile(): Promise<void> {
     const { sendItems, checkRecord, distrust } = startProcess()
-    const { toTracked } = createTrack({ store, catalog } as unknown as Parameters<typeof createTrack>[0])
-    const track: Track['track'] = async (tracked) => {
-      if (tracked.length > 0) await observeAll()
-      return []
-    }
-    const parts = { store, catalog, checkRecord, distrust, sendItems, track, toTracked }
+    const track: Track['track'] = async () => observeAll()
+    const parts = { store, catalog, checkRecord, distrust, sendItems, track }
     await createReconcile(parts as unknown as Parameters<typeof createReconcile>[0])(begun.id)
   }
 

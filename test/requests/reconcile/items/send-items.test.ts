@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { ApiUnreachableError } from '../../../../src/domain/errors/api-errors.ts'
+import { AccountLimitError, ApiUnreachableError } from '../../../../src/domain/errors/api-errors.ts'
 import type { Store } from '../../../../src/requests/store/store.ts'
 import { accountWith, from, to, withBegun } from './items-for-test.ts'
 
@@ -98,22 +98,6 @@ describe('the items of a request', () => {
     expect(await statesOf()).toEqual({ eip_0: 'not-started', eip_1: 'done' })
   })
 
-  test('are written once the account shows the effect of those before them, whose answers were lost, and not after their 20 s', async () => {
-    const ids = idsOf(7)
-    const account = accountWith(ids)
-    const { id, startProcess, reconcile, statesOf } = await withBegun(ids, account)
-    const { itemSteps } = startProcess()
-    for (const lost of ids.slice(0, 5)) {
-      await itemSteps.takeItemStep(id, lost, () => ({ name: 'send-item' }))
-      account.serverOf.set(lost, to.id)
-    }
-
-    await reconcile()
-
-    expect(account.writes).toEqual(ids.slice(5))
-    expect(await statesOf()).toMatchObject(all(ids.slice(0, 5), 'done'))
-  })
-
   test('are not written if the audit has a note of it, whatever the record says', async () => {
     const ids = idsOf(2)
     const account = accountWith(ids)
@@ -178,7 +162,7 @@ describe('the items of a request', () => {
 
     await startProcess({ over: { now: async () => (await store.now()) + 30_000 } }).sendItems(id)
 
-    expect([account.reads, account.lists]).toEqual([['eip_0'], 1])
+    expect([account.reads, account.lists]).toEqual([[], 1])
     expect(account.writes.toSorted()).toEqual(ids.slice(1).toSorted())
     expect(await statesOf()).toEqual({ ...all(ids, 'tracking'), eip_0: 'not-started' })
     expect((await read()).items?.[0]?.causes).toMatchObject([{ code: 'not-on-server', now: 'web-3' }])
@@ -242,5 +226,62 @@ describe('a step of an item', () => {
     await observeAll(122_000)
 
     expect([(await read()).state, await statesOf()]).toEqual(['done', { eip_0: 'done' }])
+  })
+})
+
+describe('the limit of the account', () => {
+  /** Gives so many turns, and then none for a minute. */
+  function turns(count: number) {
+    let left = count
+    return async () => {
+      left -= 1
+      return left >= 0 ? 0 : 60_000
+    }
+  }
+
+  test('lets items wait for their turn, in the same order, and the request is due then', async () => {
+    const ids = idsOf(14)
+    const account = accountWith(ids)
+    const { id, startProcess, statesOf, store, redis, keys } = await withBegun(ids, account)
+
+    await startProcess({ takeWrite: turns(6) }).sendItems(id)
+
+    expect(account.writes).toHaveLength(6)
+    expect(Object.values(await statesOf()).filter((state) => state === 'waiting')).toHaveLength(8)
+    expect(Number(await redis.zscore(keys.due, id)) - (await store.now())).toBeGreaterThan(55_000)
+
+    await startProcess({ takeWrite: turns(8) }).sendItems(id)
+    expect(account.writes.toSorted()).toEqual(ids.toSorted())
+  })
+
+  test('that refuses a write although it was counted puts its item back, and it is written once more', async () => {
+    const ids = idsOf(2)
+    const account = accountWith(ids)
+    const { id, startProcess, statesOf } = await withBegun(ids, account)
+    const { move } = account.api.elasticIps
+    let refusals = 1
+    account.api.elasticIps.move = async (one, ...rest) => {
+      if (one === 'eip_1' && refusals-- > 0)
+        throw new AccountLimitError({ operation: 'elasticIps.move', kind: 'write', waitMs: 40_000, perMinute: 20, answered: true })
+      return move(one, ...rest)
+    }
+
+    await startProcess().sendItems(id)
+    expect(await statesOf()).toEqual({ eip_0: 'tracking', eip_1: 'waiting' })
+
+    await startProcess().sendItems(id)
+    expect(await statesOf()).toEqual(all(ids, 'tracking'))
+    expect(account.writes.toSorted()).toEqual(ids)
+  })
+
+  test('ends items whose turn comes after the approval is over', async () => {
+    const ids = idsOf(3)
+    const account = accountWith(ids)
+    const { id, startProcess, statesOf, read } = await withBegun(ids, account)
+
+    await startProcess({ takeWrite: turns(1), forMs: 30_000 }).sendItems(id)
+
+    expect(Object.values(await statesOf()).filter((state) => state === 'not-started')).toHaveLength(2)
+    expect((await read()).items?.find(({ state }) => state === 'not-started')?.causes).toMatchObject([{ code: 'limit-used-up' }])
   })
 })

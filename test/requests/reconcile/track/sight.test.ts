@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Request } from '../../../../src/domain/request/request.ts'
 import type { Observed } from '../../../../src/requests/reconcile/track/observe.ts'
-import type { Tracked } from '../../../../src/requests/reconcile/track/observe-each.ts'
 import { createSight, lostAfterMs } from '../../../../src/requests/reconcile/track/sight.ts'
 import { requestFor } from '../../request-for-test.ts'
 
@@ -26,9 +25,7 @@ function startSight(count: number) {
 
   /** One tick, `sinceMs` after the first. Each request gives this result, or these give theirs. */
   async function tick(sinceMs: number, results: Observed | Observed[]): Promise<void> {
-    const tracked = [...records.values()].map((request): Tracked => {
-      return { ...request, isUnanswered: request.unanswered !== undefined && request.unanswered.until === undefined }
-    })
+    const tracked = [...records.values()].map((request) => ({ request }))
     await noteSight(tracked, Array.isArray(results) ? results : tracked.map(() => results), startedAt + sinceMs)
   }
   return { records, taken, tick }

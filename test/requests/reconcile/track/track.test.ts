@@ -4,7 +4,8 @@ import type { ApiKey } from '../../../../src/domain/account/api-key.ts'
 import type { AuthorityProblem } from '../../../../src/domain/request/authority-problem.ts'
 import type { Request } from '../../../../src/domain/request/request.ts'
 import { createNewKeyChange } from '../../../../src/features/create-api-key/change.ts'
-import { type Catalog, createCatalog } from '../../../../src/requests/catalog.ts'
+import { createMoveChange } from '../../../../src/moves/move-change.ts'
+import { createCatalog } from '../../../../src/requests/catalog.ts'
 import { createDistrust } from '../../../../src/requests/reconcile/distrust.ts'
 import { createTrack } from '../../../../src/requests/reconcile/track/track.ts'
 import { createStore, type Store } from '../../../../src/requests/store/store.ts'
@@ -33,7 +34,6 @@ function startTrack(checkRetraction: (request: Request, store: Store) => Promise
     pollIntervalMs: 1_000,
     lateAfterMs: 900_000,
     timings,
-    budget: { spend: async () => 0 },
     itemSteps: { takeItemStep: async () => undefined, endIfOver: async () => {} },
     onApiError: (error) => {
       throw error
@@ -109,10 +109,9 @@ test('a request that has ended since it was found due is not observed, because i
   const ended = await recordAfter('a', 'approve', 'issue', ['finish', { dueInMs: 0 }])
   expect(await isDue('a')).toBe(true)
 
-  await track([{ ...ended, state: 'starting' }])
+  await track([{ ...ended, state: 'starting', revision: ended.revision - 1 }])
 
   expect(live).toHaveLength(1)
-  expect(await isDue('a')).toBe(false)
 })
 
 test.each(['record-changed', 'unknown-key'] as const)(
@@ -144,44 +143,81 @@ test('a request that took another step while it was checked is observed again, a
   expect(await dueInMs('a')).toBeLessThan(60_000)
 })
 
-test('thousands of requests are compared with one survey and postponed in chunks, and a request that it does not show is read', async () => {
-  const postponed: string[][] = []
-  const read: string[] = []
-  let surveys = 0
-  const everyMove = Array.from({ length: 1_201 }, (_, index) => index)
-  const survey = async () => {
-    surveys += 1
-    return new Set(everyMove.filter((index) => index !== 1_200).map((index) => `eip_${index} on sv_1WFgWmkF9Mzju`))
-  }
-  const { track } = createTrack({
-    store: {
-      now: async () => 1_000_000,
-      postpone: async (ids: string[]) => void postponed.push(ids),
-      findMany: async (ids: string[]) => {
-        read.push(...ids)
-        return []
+describe('several moves under way', () => {
+  const pageOf = (statuses: Record<string, string>, serverId: string) =>
+    Object.entries(statuses).map(([id, status]) => ({ id, address: id, status, server: { id: serverId, hostname: 'web-2' } }))
+
+  /** Tracks moves to web-2 whose addresses one list shows like this. Those it does not show are read alone. */
+  async function trackMoves(ids: string[], listed: unknown[]) {
+    const { redis, keys } = connectTestRedis()
+    const store = createStore({ redis, keys, audit: noAudit, noteOf })
+    const calls: string[] = []
+    const elasticIps = {
+      list: async ({ pages }: { pages: number }) => {
+        calls.push(`list of ${pages}`)
+        return listed
       },
-    } as unknown as Store,
-    catalog: {} as Catalog,
-    pollIntervalMs: 1_000,
-    lateAfterMs: 900_000,
-    timings,
-    budget: { spend: async () => 0 },
-    itemSteps: { takeItemStep: async () => undefined, endIfOver: async () => {} },
-    onApiError: () => {},
-    checkRecord: () => undefined,
-    checkRetraction: async () => undefined,
-    distrust: () => expect.fail('a request is not trusted'),
+      get: async (id: string) => {
+        calls.push(`get ${id}`)
+        return { id, address: id, status: 'moving', server: { id: 'sv_22mUQSvUfeqdv', hostname: 'web-2' } }
+      },
+    }
+    const catalog = createCatalog([createMoveChange({ elasticIps } as never)])
+    const { track } = createTrack({
+      store,
+      catalog,
+      pollIntervalMs: 1_000,
+      lateAfterMs: 900_000,
+      timings,
+      itemSteps: { takeItemStep: async () => undefined, endIfOver: async () => {} },
+      onApiError: () => {},
+      checkRecord: () => undefined,
+      checkRetraction: async () => undefined,
+      distrust: () => expect.fail('a request is not trusted'),
+    })
+    const requests: Request[] = []
+    for (const id of ids) {
+      const facts = {
+        elasticIpId: id,
+        address: id,
+        from: { id: 'sv_1', name: 'web-1' },
+        to: { id: 'sv_22mUQSvUfeqdv', name: 'web-2' },
+      }
+      const input = { elasticIpId: id, serverId: 'sv_22mUQSvUfeqdv' }
+      await recordRequest(store, { id, kind: 'ip.move', input, facts, resource: `elastic_ip:${id}` })
+      requests.push(await takeSteps(store, id, 'approve', 'send', ['accept', { dueInMs: 0 }]))
+    }
+    await track(requests)
+    const states = (await store.findMany(ids)).map(({ id, state }) => `${id} ${state}`)
+    return { calls, states }
+  }
+
+  test('are looked at with one list, in which a row that shows the end is the end', async () => {
+    const listed = pageOf({ a: 'active', b: 'moving', c: 'active' }, 'sv_22mUQSvUfeqdv')
+
+    const { calls, states } = await trackMoves(['a', 'b', 'c'], listed)
+
+    expect(calls).toEqual(['list of 1'])
+    expect(states).toEqual(['a done', 'b tracking', 'c done'])
   })
-  const moves = everyMove.map((index) => ({
-    ...requestFor({ id: String(index), state: 'tracking', createdAt: 999_000, sentAt: 999_000 }),
-    surveyed: { survey, surveyKeys: [`eip_${index} on sv_22mUQSvUfeqdv`, `eip_${index} on sv_1WFgWmkF9Mzju`] },
-  }))
 
-  const unchanged = await track(moves)
+  test('that the list does not show are read alone, because a missing row settles nothing', async () => {
+    const { calls, states } = await trackMoves(['a', 'b'], pageOf({ a: 'active' }, 'sv_22mUQSvUfeqdv'))
 
-  expect(surveys).toBe(1)
-  expect(postponed.map((part) => part.length)).toEqual([500, 500, 200])
-  expect(unchanged.map(({ id }) => id)).toEqual(postponed.flat())
-  expect(read).toEqual(['1200'])
+    expect(calls).toEqual(['list of 1', 'get b'])
+    expect(states).toEqual(['a done', 'b tracking'])
+  })
+
+  test('are not ended by a row that shows anything but the target', async () => {
+    const { calls, states } = await trackMoves(['a', 'b'], pageOf({ a: 'error', b: 'active' }, 'sv_3'))
+
+    expect(calls).toEqual(['list of 1', 'get a'])
+    expect(states).toEqual(['a tracking', 'b tracking'])
+  })
+
+  test('one alone is read by itself', async () => {
+    const { calls } = await trackMoves(['a'], [])
+
+    expect(calls).toEqual(['get a'])
+  })
 })

@@ -1,0 +1,102 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { racks } from '../faults/many-elastic-ips.ts'
+import { openWorld, people, type World } from '../journeys/open-world.ts'
+import { elasticIps } from '../sandbox/account-api/data/elastic-ips.ts'
+import { documentedLimits } from '../sandbox/account-api/rate-limiter.ts'
+import { startRedis } from '../sandbox/redis/start-redis.ts'
+import { judged, table } from './table.ts'
+
+const channel = 'C0OPS00001'
+
+interface Step {
+  name: string
+  mostReads: number
+  run: (world: World) => Promise<unknown>
+}
+
+/** The steps of a scenario follow each other at once, and each scenario has its own bot and account. */
+const scenarios: Step[][] = [
+  [
+    { name: '`ip list`', mostReads: 1, run: (world) => list(world, 'ip list') },
+    { name: '`ip list` again, within 10 s', mostReads: 0, run: (world) => list(world, 'ip list') },
+  ],
+  [{ name: '`servers`, with their addresses', mostReads: 2, run: (world) => list(world, 'servers') }],
+  [{ name: '`ip list` by three people at once', mostReads: 1, run: (world) => list(world, 'ip list', ['ada', 'ben', 'chiara']) }],
+  [
+    { name: 'a move by ids: request', mostReads: 2, run: (world) => request(world, moveOf(world, 'id')) },
+    { name: 'a move by ids: from the approval to the write', mostReads: 2, run: approve },
+  ],
+  [
+    { name: 'a move by names: request', mostReads: 3, run: (world) => request(world, moveOf(world, 'name')) },
+    { name: 'a move by names: from the approval to the write', mostReads: 2, run: approve },
+  ],
+  [
+    { name: 'an evacuation of 14 addresses: request', mostReads: 4, run: (world) => request(world, 'evacuate rack-0 web-2') },
+    { name: 'an evacuation of 14 addresses: from the approval to the last write', mostReads: 2, run: approve },
+  ],
+]
+
+async function list({ slack }: World, words: string, by: (keyof typeof people)[] = ['ada']): Promise<void> {
+  const shown = () => by.map((name) => slack.ephemerals(people[name]).length)
+  const before = shown()
+  await Promise.all(by.map((name) => slack.as(people[name]).command(`/infra ${words}`, { channel })))
+  await slack.until(() => shown().every((count, index) => count > (before[index] ?? 0)), { what: words })
+}
+
+function moveOf({ accountApi }: World, by: 'id' | 'name'): string {
+  const { elasticIp, target } = accountApi.world.movable()
+  return by === 'id' ? `ip move ${elasticIp.id} ${target.id}` : `ip move ${elasticIp.address} ${target.hostname}`
+}
+
+const requestMessage = ({ slack }: World) => slack.messages(channel).find(({ isBot, text }) => isBot && /needs approval from/.test(text))
+
+async function request(world: World, words: string): Promise<void> {
+  await world.ada.command(`/infra ${words}`, { channel })
+  await world.slack.until(() => requestMessage(world), { what: words })
+}
+
+async function approve(world: World): Promise<void> {
+  const { slack, accountApi, ben } = world
+  const message = requestMessage(world)
+  if (!message) throw new Error('there is no request message')
+  const writes = message.text.includes('Evacuate') ? 14 : 1
+  await ben.click(message, 'Approve')
+  await slack.until(() => accountApi.journal.writes().length >= writes, { what: 'the writes', timeoutMs: 30_000 })
+}
+
+/** Counts what is sent to an account that enforces its documented limits, and has fewer servers and Elastic IPs than fill a page. */
+export async function benchRequests(): Promise<string> {
+  // The Redis process does not keep this process alive.
+  const alive = setInterval(() => {}, 1_000)
+  const redis = await startRedis({ appendonly: true })
+  const { servers, elasticIps: onRack } = racks([14])
+  const projectId = onRack[0]?.projectId
+  const rows: string[][] = []
+  for (const [index, steps] of scenarios.entries()) {
+    const data = { servers: servers.filter((server) => server.projectId === projectId), elasticIps: [...elasticIps.slice(0, 4), ...onRack] }
+    const world = await openWorld(redis.url, {
+      account: { data: structuredClone(data), limits: documentedLimits, moveTakes: { min: 60_000, max: 60_000 } },
+      env: { MOVE_POLL_INTERVAL: '60s', REDIS_PREFIX: `bench-${index}` },
+    })
+    const { journal } = world.accountApi
+    for (const { name, mostReads, run } of steps) {
+      const before = journal.length
+      await run(world)
+      // What is sent after the last write belongs to the tracking.
+      if (run !== approve) await delay(300)
+      const sent = journal.slice(before, run === approve ? journal.findLastIndex(({ method }) => method !== 'GET') + 1 : undefined)
+      const reads = sent.filter(({ method }) => method === 'GET').length
+      rows.push([
+        name,
+        `${reads}`,
+        ...judged(reads, mostReads),
+        `${sent.length - reads}`,
+        `${sent.filter(({ refused }) => refused).length}`,
+      ])
+    }
+    await world.close()
+  }
+  await redis.stop()
+  clearInterval(alive)
+  return table(['', 'reads', 'target', '', 'writes', 'refused'], rows)
+}
