@@ -65,6 +65,8 @@ interface InventoryParts {
   redis: Redis
   keys: Keys
   keyring: Keyring
+  /** In ms. Only tests replace it. */
+  now?: () => number
 }
 
 /**
@@ -72,8 +74,9 @@ interface InventoryParts {
  * Each list throws what the `list` operation of its resource throws, and its ListCutError is kept like a whole list. `asFarAsRead` returns how old a
  * copy is. Nothing in a copy is secret, because the account API lists no tokens.
  */
-export function createInventory({ accountApi, redis, keys, keyring }: InventoryParts) {
+export function createInventory({ accountApi, redis, keys, keyring, now = () => performance.now() }: InventoryParts) {
   const run = createScripts(redis)
+  const ageOf = ({ began }: Copy) => now() - began
 
   function createCopies<Name extends ListName>(name: Name) {
     const key = keys.list(name)
@@ -89,29 +92,29 @@ export function createInventory({ accountApi, redis, keys, keyring }: InventoryP
     }
 
     /** Looks for the newest copy. Without Redis it is that of this process. */
-    async function look(): Promise<{ copy: Copy | undefined; now: number | undefined }> {
+    async function look(): Promise<{ copy: Copy | undefined; at: number | undefined }> {
       try {
-        const [[now], head] = await Promise.all([run('now', [keys.lastTick], []), guardStore(() => redis.hget(key.copy, 'head'))])
-        if (head !== null && head !== newest?.head) await load(Number(now))
+        const [[at], head] = await Promise.all([run('now', [keys.lastTick], []), guardStore(() => redis.hget(key.copy, 'head'))])
+        if (head !== null && head !== newest?.head) await load(Number(at))
         // A copy that was removed from Redis, because the account has changed since, is only used if the list cannot be read.
         else if (head === null && newest?.head !== undefined) forgetFresh()
-        return { copy: newest, now: Number(now) }
+        return { copy: newest, at: Number(at) }
       } catch (error) {
         if (!(error instanceof StoreUnavailableError)) throw error
-        return { copy: newest, now: undefined }
+        return { copy: newest, at: undefined }
       }
     }
 
     /** Takes the copy in Redis, if it is genuine and newer. */
-    async function load(now: number): Promise<void> {
+    async function load(redisNow: number): Promise<void> {
       const [head, text] = await guardStore(() => redis.hmget(key.copy, 'head', 'text'))
       const read = signed.decode({ head: head ?? '', text: text ?? '' })
-      if (read.is !== 'genuine' || read.at > now + clockOffMs || read.at < (newest?.at ?? 0)) return
+      if (read.is !== 'genuine' || read.at > redisNow + clockOffMs || read.at < (newest?.at ?? 0)) return
       const { items, cut, ...leftOut } = read.list
       newest = {
         head: head ?? undefined,
         at: read.at,
-        began: performance.now() - (now - read.at),
+        began: now() - (redisNow - read.at),
         list: { items: noteLeftOut(items, leftOut), cut, ...leftOut },
       }
     }
@@ -142,8 +145,8 @@ export function createInventory({ accountApi, redis, keys, keyring }: InventoryP
     /** Reads the list, unless another process is reading it. */
     async function readOnce(): Promise<Copy> {
       const token = randomUUID()
-      const until = performance.now() + waitForOtherMs
-      while (!(await claimRead(token)) && performance.now() < until) {
+      const until = now() + waitForOtherMs
+      while (!(await claimRead(token)) && now() < until) {
         await delay(lookAgainMs)
         const { copy } = await look()
         if (copy && ageOf(copy) < freshMs) return copy
@@ -157,11 +160,11 @@ export function createInventory({ accountApi, redis, keys, keyring }: InventoryP
     }
 
     async function read(): Promise<Copy> {
-      const { copy, now } = await look()
+      const { copy, at } = await look()
       if (copy && ageOf(copy) < freshMs) return copy
-      const began = performance.now()
+      const began = now()
       const list = await asFarAsRead<unknown>(accountApi[name].list({ signal: AbortSignal.timeout(readMs) }))
-      newest = { head: now === undefined ? undefined : await store(list, now), at: now ?? Date.now(), began, list }
+      newest = { head: at === undefined ? undefined : await store(list, at), at: at ?? Date.now(), began, list }
       return newest
     }
 
@@ -177,7 +180,7 @@ export function createInventory({ accountApi, redis, keys, keyring }: InventoryP
     }
 
     function forgetFresh(): void {
-      if (newest) newest = { ...newest, began: Math.min(newest.began, performance.now() - freshMs) }
+      if (newest) newest = { ...newest, began: Math.min(newest.began, now() - freshMs) }
     }
 
     return {
@@ -219,7 +222,3 @@ export function createInventory({ accountApi, redis, keys, keyring }: InventoryP
   }
 }
 export type Inventory = ReturnType<typeof createInventory>
-
-function ageOf({ began }: Copy): number {
-  return performance.now() - began
-}
