@@ -57,6 +57,8 @@ interface Copy {
   /** When the read began, in ms since 1970 by Redis' clock, and by the clock of this process. */
   at: number
   began: number
+  /** Whether the account has changed since, so that it is only used if the list cannot be read. */
+  isOutdated?: boolean
   list: ReadList<unknown>
 }
 
@@ -77,6 +79,7 @@ interface InventoryParts {
 export function createInventory({ accountApi, redis, keys, keyring, now = () => performance.now() }: InventoryParts) {
   const run = createScripts(redis)
   const ageOf = ({ began }: Copy) => now() - began
+  const isFresh = (copy: Copy) => !copy.isOutdated && ageOf(copy) < freshMs
 
   function createCopies<Name extends ListName>(name: Name) {
     const key = keys.list(name)
@@ -96,8 +99,8 @@ export function createInventory({ accountApi, redis, keys, keyring, now = () => 
       try {
         const [[at], head] = await Promise.all([run('now', [keys.lastTick], []), guardStore(() => redis.hget(key.copy, 'head'))])
         if (head !== null && head !== newest?.head) await load(Number(at))
-        // A copy that was removed from Redis, because the account has changed since, is only used if the list cannot be read.
-        else if (head === null && newest?.head !== undefined) forgetFresh()
+        // It was removed, because Lockkeeper has changed something in the list.
+        else if (head === null && newest?.head !== undefined) newest.isOutdated = true
         return { copy: newest, at: Number(at) }
       } catch (error) {
         if (!(error instanceof StoreUnavailableError)) throw error
@@ -122,7 +125,7 @@ export function createInventory({ accountApi, redis, keys, keyring, now = () => 
     async function list(): Promise<Items[Name][]> {
       const { copy } = await look()
       const agoMs = copy ? ageOf(copy) : Number.POSITIVE_INFINITY
-      if (copy && agoMs < freshMs) return give(copy)
+      if (copy && isFresh(copy)) return give(copy)
       try {
         const read = await (copy && agoMs < usableMs ? withinOr(slowMs, readShared(), undefined) : readShared())
         return give(...((read ? [read] : [copy as Copy, { agoMs }]) as [Copy, Missing['old']]))
@@ -149,7 +152,7 @@ export function createInventory({ accountApi, redis, keys, keyring, now = () => 
       while (!(await claimRead(token)) && now() < until) {
         await delay(lookAgainMs)
         const { copy } = await look()
-        if (copy && ageOf(copy) < freshMs) return copy
+        if (copy && isFresh(copy)) return copy
       }
       return read().finally(() => run('release', [key.reading], [token]).catch(() => {}))
     }
@@ -161,7 +164,7 @@ export function createInventory({ accountApi, redis, keys, keyring, now = () => 
 
     async function read(): Promise<Copy> {
       const { copy, at } = await look()
-      if (copy && ageOf(copy) < freshMs) return copy
+      if (copy && isFresh(copy)) return copy
       const began = now()
       const list = await asFarAsRead<unknown>(accountApi[name].list({ signal: AbortSignal.timeout(readMs) }))
       newest = { head: at === undefined ? undefined : await store(list, at), at: at ?? Date.now(), began, list }
@@ -179,15 +182,11 @@ export function createInventory({ accountApi, redis, keys, keyring, now = () => 
       )
     }
 
-    function forgetFresh(): void {
-      if (newest) newest = { ...newest, began: Math.min(newest.began, now() - freshMs) }
-    }
-
     return {
       list,
       isShort: () => (newest?.list.items.length ?? 0) < pageSize,
       async forget(): Promise<void> {
-        forgetFresh()
+        if (newest) newest.isOutdated = true
         await guardStore(() => redis.del(key.copy))
       },
     }

@@ -283,6 +283,7 @@ describe('the addresses of an evacuation', () => {
     const card = await requestEvacuation(world)
 
     expect(JSON.stringify(card.blocks)).toContain(own[49]?.address)
+    const target = `/servers/${web2(world)}`
     world.accountApi.journal.clear()
     await world.ben.click(card, 'Approve')
     await untilReport(world.slack, card.ts, /Done/)
@@ -290,7 +291,6 @@ describe('the addresses of an evacuation', () => {
     const { journal } = world.accountApi
     const firstWrite = journal.findIndex(({ method }) => method === 'PATCH')
     const reads = journal.filter(({ method, path }, index) => method === 'GET' && (index < firstWrite || path.startsWith('/servers')))
-    const target = `/servers/${web2(world)}`
     expect(reads.map(({ path }) => path).toSorted()).toEqual(['/elastic_ips', '/elastic_ips', target])
   })
 })
