@@ -24,7 +24,13 @@ const meanings: Record<RequestState, string> = {
   expired: 'Its deadline passed before it was approved, or before its secret was issued.',
 }
 
-const takers: Record<Taker, string> = { requester: 'requester', approver: 'approver', worker: 'Lockkeeper', web: 'Lockkeeper', alert: 'alert' }
+const takers: Record<Taker, string> = {
+  requester: 'requester',
+  approver: 'approver',
+  worker: 'Lockkeeper',
+  web: 'Lockkeeper',
+  alert: 'alert',
+}
 
 const reports: Record<ReportName, string> = {
   'reminder-half': 'first reminder',
@@ -36,6 +42,7 @@ const reports: Record<ReportName, string> = {
   remark: 'what is unexpected on the account',
   late: 'slower than usual',
   resolved: 'the alert resolved',
+  outdated: 'the message is out of date',
   stopped: 'tracking stopped',
   ended: 'how it ended',
   restarted: 'correction: it started after all',

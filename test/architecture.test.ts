@@ -51,7 +51,7 @@ const roomsOfDomain = [
 
 /** Packages that only some folders may import. */
 const owners: [name: RegExp, files: RegExp][] = [
-  [/^undici$/, /^(account-api\/transport|slack\/web-api)\//],
+  [/^undici$/, /^account-api\/transport\//],
   [/^bullmq$/, /^(requests\/worker|redis)\//],
   [/^ioredis$/, /^redis\//],
   [/^@slack\//, /^(slack|features|requests|bot)\//],

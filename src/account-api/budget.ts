@@ -1,5 +1,14 @@
 import { randomUUID } from 'node:crypto'
-import { type CallKind, type KeyName, type Spender, type Turns, type WriteTurns, writesForChanges } from '../domain/account/lane.ts'
+import {
+  type CallKind,
+  type KeyName,
+  type Lane,
+  mayUseReadKey,
+  type Spender,
+  type Turns,
+  type WriteTurns,
+  writesForChanges,
+} from '../domain/account/lane.ts'
 import { StoreUnavailableError } from '../domain/errors/errors.ts'
 import { guardStore, type Redis } from '../redis/connect.ts'
 import type { Keys } from '../redis/key-names.ts'
@@ -23,34 +32,51 @@ interface AccountBudgetParts {
   writesPerMinute: number
   /** The reads a minute that all tracking together may spend. */
   pollBudget: number
+  /** Whether there is a second key, for reads. */
+  hasReadKey?: boolean
   /** What counts as a minute, in ms. Only tests shorten it. */
   windowMs?: number | undefined
+  /** Called when a read has to wait only because this person has spent their share, of so many reads a minute. */
+  onShareSpent?: (userId: string, share: number) => void
 }
 
 /** The lanes of each kind of call, as the metrics name them. */
 const lanesOf = { read: ['execute', 'person', 'track', 'background'], write: ['change', 'bundle', 'retract'] } as const
 type NamedLane = (typeof lanesOf)[CallKind][number]
 
+export interface BudgetFigure {
+  kind: CallKind
+  lane: NamedLane
+  used: number
+  waitMs: number
+}
+
 /**
  * Creates the allowances of the account's keys, counted in Redis for all processes, so that no window of 60 s holds more calls than the account
  * allows, whether its own windows are fixed or slide. Times are in ms, by Redis' clock.
  */
 export function createAccountBudget(parts: AccountBudgetParts) {
-  const { redis, keys, readsPerMinute, writesPerMinute, pollBudget, windowMs = 60_000 } = parts
+  const { redis, keys, readsPerMinute, writesPerMinute, pollBudget, hasReadKey = false, windowMs = 60_000, onShareSpent } = parts
   const run = createScripts(redis, scripts)
   const window = windowMs + Math.round((travelMs * windowMs) / 60_000)
+  const shareOfPerson = Math.max(1, Math.floor((readsPerMinute - share(keptForExecute, readsPerMinute)) / 3))
   const withoutRedis = createReadsWithoutRedis({ window, most: Math.floor(readsPerMinute / 10) })
 
   async function take(kind: CallKind, by: Spender, key: KeyName): Promise<number> {
     try {
       const wait = await ask(kind, by, key, randomUUID())
       withoutRedis.end()
+      if (wait > 0 && by.userId !== undefined && kind === 'read' && by.lane === 'person') await noteIfShareIsSpent(by.userId, key)
       return wait
     } catch (error) {
       if (kind === 'write' || !(error instanceof StoreUnavailableError)) throw error
       if (withoutRedis.take()) return 0
       throw error
     }
+  }
+
+  async function noteIfShareIsSpent(userId: string, key: KeyName): Promise<void> {
+    if ((await ask('read', { lane: 'person' }, key)) === 0) onShareSpent?.(userId, shareOfPerson)
   }
 
   /** Without a token nothing is counted. */
@@ -78,7 +104,7 @@ export function createAccountBudget(parts: AccountBudgetParts) {
         // Otherwise one person who lists again and again would leave the others nothing.
         return userId === undefined
           ? { adds, limits }
-          : { adds: [...adds, `user:${userId}`], limits: { ...limits, [`user:${userId}`]: Math.max(1, Math.floor((total - kept) / 3)) } }
+          : { adds: [...adds, `user:${userId}`], limits: { ...limits, [`user:${userId}`]: shareOfPerson } }
       case 'track':
         return { adds, limits: { ...limits, track: pollBudget } }
       case 'background':
@@ -101,28 +127,34 @@ export function createAccountBudget(parts: AccountBudgetParts) {
   }
 
   /** Returns the calls of each lane in the last minute, and how long its next one would have to wait, in ms. Throws StoreUnavailableError. */
-  async function figures(): Promise<{ kind: CallKind; lane: NamedLane; used: number; waitMs: number }[]> {
-    const kinds: CallKind[] = ['read', 'write']
-    const found = kinds.map(async (kind) => {
-      const counts = await guardStore(() => redis.hgetall(keys.accountBudget('key', kind).counts))
-      return Promise.all(
-        lanesOf[kind].map(async (lane) => {
-          const waitMs = await ask(kind, { lane: lane === 'change' ? 'execute' : lane }, 'key')
-          return { kind, lane, used: Number(counts[lane] ?? 0), waitMs }
-        }),
-      )
+  async function figures(): Promise<BudgetFigure[]> {
+    return (await Promise.all([figuresOf('read'), figuresOf('write')])).flat()
+  }
+
+  async function figuresOf(kind: CallKind): Promise<BudgetFigure[]> {
+    const keyOf = (lane: NamedLane) => (kind === 'read' && hasReadKey && mayUseReadKey(asLane(lane)) ? 'read-key' : 'key')
+    // Asking drops the calls that are older than a minute, so the counts are read afterwards.
+    const waits = await Promise.all(lanesOf[kind].map((lane) => ask(kind, { lane: asLane(lane) }, keyOf(lane))))
+    const names: KeyName[] = hasReadKey ? ['key', 'read-key'] : ['key']
+    const counts = await Promise.all(names.map((name) => guardStore(() => redis.hgetall(keys.accountBudget(name, kind).counts))))
+    return lanesOf[kind].map((lane, index) => {
+      const used = counts.reduce((sum, each) => sum + Number(each[lane] ?? 0), 0)
+      return { kind, lane, used, waitMs: waits[index] ?? 0 }
     })
-    return (await Promise.all(found)).flat()
   }
 
   const perMinute = { read: readsPerMinute, write: writesPerMinute }
-  return { take, pause, takeWrite, waitForWrite, perMinute, figures }
+  return { take, pause, takeWrite, waitForWrite, perMinute, hasReadKey, figures }
 }
 export type AccountBudget = Turns & WriteTurns & ReturnType<typeof createAccountBudget>
 
 function nameLane(kind: CallKind, lane: Spender['lane']): NamedLane {
   if (kind === 'read') return lane === 'bundle' || lane === 'retract' ? 'execute' : lane
   return lane === 'bundle' || lane === 'retract' ? lane : 'change'
+}
+
+function asLane(lane: NamedLane): Lane {
+  return lane === 'change' ? 'execute' : lane
 }
 
 /** The same share of a smaller allowance than the documented 60. A larger one keeps no more. */

@@ -35,6 +35,7 @@ export function createVerifier() {
       return before ? `The entry after number ${before.seq} cannot be read.` : 'The first entry cannot be read.'
     }
     last = { seq: parsed.seq, hash }
+    if (!isAsWritten(entry)) return `Entry ${parsed.seq} was rewritten: its text isn't in the form that Lockkeeper writes.`
     if (hashOf(entry) !== hash) return `Entry ${parsed.seq} was changed: its hash doesn't match its text.`
     if (before && parsed.seq !== before.seq + 1)
       return `Between entries ${before.seq} and ${parsed.seq} an entry is missing or was inserted.`
@@ -74,6 +75,11 @@ export function readPrintedLine(line: string): (Link & { seq: number }) | undefi
   } catch {
     return undefined
   }
+}
+
+/** Whether a JSON text is spelled as Lockkeeper spells what it says: without escapes that it does not need, without a key twice. */
+export function isAsWritten(text: string, content: unknown = JSON.parse(text)): boolean {
+  return JSON.stringify(content) === text
 }
 
 /** Parses the text of an entry. Returns undefined if it is no entry. */

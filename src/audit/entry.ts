@@ -38,6 +38,8 @@ export const AuditNote = z.looseObject({
   via: z.string().optional(),
   /** The refused attempt: `decide`, or the action id of a button. */
   attempted: z.string().optional(),
+  /** In a second entry on a refusal: how many more times the person was refused the same for the same cause, in ten minutes. */
+  count: z.number().int().positive().optional(),
   /** Why it was refused, or why the request ended. */
   causes: z.array(Finding).optional(),
   /** The reason that a person typed. */
@@ -48,7 +50,7 @@ export const AuditNote = z.looseObject({
   answer: ApiAnswer.optional(),
   /** The id of the resource that a write created. */
   resourceId: z.string().optional(),
-  /** Unchanged text: the refused command or button, or a note that could not be parsed. */
+  /** The refused command or button, or the unchanged text of a note that could not be parsed. */
   text: z.string().optional(),
   /** The SHA-256 of the request. */
   payload: z.string().optional(),

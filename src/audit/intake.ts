@@ -8,6 +8,7 @@ import type { AuditNote } from './entry.ts'
 import { createFindEntries, type Found } from './find-entries.ts'
 import { createNewestHead, type NewestHead } from './newest-head.ts'
 import type { NoteOutcome, NoteSigner } from './note-signer.ts'
+import { createRefusals } from './refusals.ts'
 import { cleanNote } from './stored-note.ts'
 import { createTrim } from './trim.ts'
 
@@ -52,6 +53,7 @@ export function createAudit({
   const findEntries = createFindEntries({ redis, keys, keyring })
   const { appendBatch, printLeftOver } = createAppend({ redis, keys, print, clean, keyring, newestHead, onNotGenuine })
   const trim = createTrim({ redis, keys, note, findGenuine: (fits) => find(fits, { limit: 1, scan: 10_000, onlyGenuine: true }) })
+  const { noteRefusal, endRepeats } = createRefusals({ redis, keys, keyring, noteWith })
   let chaining: Promise<void> | undefined
   let hasNewNotes = false
   /** Why the last attempt to chain notes failed. */
@@ -112,8 +114,9 @@ export function createAudit({
     }
   }
 
-  /** Chains and prints the notes and entries that other processes have left, and removes old entries. */
+  /** Notes the repeats of refusals, chains and prints the notes and entries that other processes have left, and removes old entries. */
   async function tidy(): Promise<void> {
+    await endRepeats()
     kick()
     await chaining
     await printLeftOver()
@@ -138,6 +141,6 @@ export function createAudit({
     while (chaining) await chaining
   }
 
-  return { note, noteWith, kick, tidy, find, size, settle }
+  return { note, noteWith, noteRefusal, kick, tidy, find, size, settle }
 }
 export type Audit = ReturnType<typeof createAudit>

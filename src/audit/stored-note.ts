@@ -1,4 +1,5 @@
 import type { Keyring } from '../domain/signing/keyring.ts'
+import { isAsWritten } from './chain.ts'
 import { AuditEntry, type AuditNote, auditVersion } from './entry.ts'
 import { verifyNote } from './note-signer.ts'
 
@@ -49,8 +50,11 @@ function parseNote(
   stamps: { at: number; from: string | undefined; to: string | undefined },
 ): Record<string, unknown> | undefined {
   try {
-    const fields = { ...JSON.parse(text), ...stamps }
+    const content = JSON.parse(text)
+    const fields = { ...content, ...stamps }
     if (isDeeperThan(mostLevels, fields)) return undefined
+    // Somebody else wrote it, or wrote it again.
+    if (!isAsWritten(text, content)) delete fields.signature
     return StampedNote.safeParse(fields).success ? fields : undefined
   } catch {
     return undefined

@@ -1,8 +1,10 @@
 import type { Config } from '../config/config.ts'
+import { readKeyProblem } from '../domain/account/api-key.ts'
 import { inLane } from '../domain/account/lane.ts'
 import { StoreUnavailableError } from '../domain/errors/errors.ts'
 import { createKeyring } from '../domain/signing/keyring.ts'
 import { createSigningKeyMark } from '../redis/signing-key-mark.ts'
+import { unsuitableReadKey } from '../requests/messages/operator-notices.ts'
 import type { Identity } from '../slack/web-api/identity.ts'
 import { createAlertsSide } from './alerts-side.ts'
 import { createFoundation, type Outlets } from './foundation/foundation.ts'
@@ -36,11 +38,17 @@ export function createBot(config: Config, outlets: Outlets) {
 
   async function reachRedis(): Promise<void> {
     await redis.reach()
-    // Report a rejected key right after the start. It does not stop the start, because moves in flight wait for a valid key.
-    void inLane('background', () => clients.accountApi.apiKeys.list({ signal: AbortSignal.timeout(10_000) })).catch(operators.onApiError)
+    // Report a rejected or unsuitable key right after the start. It does not stop the start, because moves in flight wait for a valid key.
+    void checkKeys().catch(operators.onApiError)
     await checkData().catch((error: unknown) => {
       throw error instanceof StoreUnavailableError ? redis.startProblem(error) : error
     })
+  }
+
+  async function checkKeys(): Promise<void> {
+    const list = () => clients.accountApi.apiKeys.list({ signal: AbortSignal.timeout(10_000) })
+    const problem = readKeyProblem(await inLane('background', list), clients.ownLastSlices)
+    if (problem) await operators.owe('read-key-unsuitable', unsuitableReadKey(problem), { about: problem, level: 'warn' })
   }
 
   async function checkData(): Promise<void> {

@@ -19,7 +19,6 @@ interface FeatureNeeds {
 export function buildFeatures(foundation: Foundation, { submit, openForm, home, lastReceived }: FeatureNeeds): Feature[] {
   const { catalog, access, forPeople } = foundation.requests
   const { accountApi, ownLastSlices, slack } = foundation.clients
-  const [ownLastSlice = ''] = ownLastSlices
   return createFeatures({
     accountApi,
     inventory: foundation.inventory,
@@ -33,7 +32,7 @@ export function buildFeatures(foundation: Foundation, { submit, openForm, home, 
     linkTo: slack.identity.linkTo,
     onDoubledWrite: foundation.operators.onDoubledWrite,
     setup: setupParts(foundation, home, lastReceived),
-    ownLastSlice,
+    ownLastSlices,
   })
 }
 
@@ -43,11 +42,12 @@ function setupParts({ config, redis, clients, requests, opsChannel }: Foundation
   return {
     probe: clients.slack.setupProbe,
     members: requests.directory.members,
-    showHome: (viewer: Origin) => home.show(viewer, undefined),
+    showHome: (viewer: Origin) => home.show(viewer),
     lastReceived,
     probeWrites: redis.probeWrites,
     redisPrefix: config.redis.prefix,
     redisFaults: async () => (await redis.faults()).map(({ words }) => words),
+    budget: clients.budget,
     opsChannel,
     running: { ...config, version: packageFile.version, rules: config.policy.rules.length },
     usesSockets,

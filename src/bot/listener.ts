@@ -11,7 +11,7 @@ interface ListenerNeeds {
   handlers: InteractionHandlers
   openForm: OpenForm
   onReceived: NonNullable<ListenOptions['onReceived']>
-  /** Stops the updates of Home tabs. */
+  /** Waits for the Home tabs that are being published. */
   stopHome: () => Promise<void>
 }
 

@@ -1,8 +1,11 @@
-import { inLane } from '../domain/account/lane.ts'
-import { createChecks } from '../ops/pages/checks.ts'
+import { randomUUID } from 'node:crypto'
+import { z } from 'zod'
+import { inLane, type KeyName } from '../domain/account/lane.ts'
+import { createChecks, type Finding } from '../ops/pages/checks.ts'
 import { startHealth } from '../ops/pages/health.ts'
 import { createMetricsPage } from '../ops/pages/metrics-page.ts'
 import { createStatus } from '../ops/pages/status.ts'
+import { claim } from '../redis/claims.ts'
 import { guardStore } from '../redis/connect.ts'
 import type { Progress } from '../requests/worker/progress.ts'
 import type { Foundation } from './foundation/foundation.ts'
@@ -20,12 +23,18 @@ export function createOperationsSide({ config, telemetry, redis, clients }: Foun
       redisFaults: async () => (await redis.unacceptedFaults()).map(({ words }) => words),
       slack: slack.identity.fetch,
       accountApi: () => inLane('background', () => accountApi.apiKeys.list({ signal: AbortSignal.timeout(1_900) })),
+      shareFinding: createShareFinding(redis, config.infra.key ? 'key' : 'read-key'),
       worker: progress.check,
     }),
   })
+  const snapshot = async () => {
+    // A Redis that refuses writes still has the other figures.
+    const [figures, budget] = await Promise.all([progress.snapshot(), clients.budget.figures().catch(() => [])])
+    return { ...figures, budget }
+  }
   const pages = {
     '/status': status.page,
-    '/metrics': createMetricsPage({ registry: metrics.registry, snapshot: progress.snapshot }),
+    '/metrics': createMetricsPage({ registry: metrics.registry, snapshot }),
   }
 
   /** Opens the operations port. Throws StartError if Lockkeeper cannot listen there. */
@@ -40,4 +49,27 @@ export function createOperationsSide({ config, telemetry, redis, clients }: Foun
   }
 
   return { open, note: status.note, workerProblem }
+}
+
+const StoredFinding = z.object({ problem: z.string().optional(), note: z.string().optional() })
+
+/** How long a finding holds for all processes. */
+const findingMs = 60_000
+/** Longer than a probe takes. If its process dies, another one probes. */
+const probingMs = 5_000
+
+function createShareFinding({ prompt, keys }: Foundation['redis'], keyName: KeyName) {
+  const names = keys.accountProbe(keyName)
+  let last: Finding = {}
+
+  return async function shareFinding(probe: (before: Finding) => Promise<Finding>): Promise<Finding> {
+    const stored = await guardStore(() => prompt.get(names.finding))
+    if (stored !== null) last = StoredFinding.parse(JSON.parse(stored))
+    else if ((await claim(prompt, names.claim, { token: randomUUID(), lastsMs: probingMs })) === undefined) {
+      const { againMs = findingMs, ...found } = await probe(last)
+      last = found
+      await guardStore(() => prompt.set(names.finding, JSON.stringify(found), 'PX', Math.max(1_000, Math.min(againMs, findingMs))))
+    }
+    return last
+  }
 }

@@ -1,3 +1,6 @@
+import { ifNoKeyIsMinted } from '../config/combinations.ts'
+import { ConfigError } from '../config/config.ts'
+import { rulesNaming } from '../domain/policy/find-rules.ts'
 import { createHome } from '../requests/interactions/home.ts'
 import { createInteractions } from '../requests/interactions/interactions.ts'
 import { createLastReceived } from '../requests/interactions/last-received.ts'
@@ -53,6 +56,12 @@ export function createPeopleSide(foundation: Foundation) {
   const openForm = createFormOpener(messenger)
   const features = buildFeatures(foundation, { submit, openForm, home, lastReceived })
   catalog.register(features.flatMap(({ changes }) => changes ?? []))
+  // Such a button changes the account in the process that gets the click.
+  const minting = catalog.kinds().find((kind) => catalog.changeIfKnown(kind)?.handover && rulesNaming(config.policy, kind).length > 0)
+  if (!config.infra.key && minting)
+    throw new ConfigError([
+      `INFRA_API_KEY is missing: with ROLE=web it can be left out only ${ifNoKeyIsMinted}. The policy allows ${minting}`,
+    ])
   telemetry.metrics.expectKinds(catalog.kinds())
 
   const interactions = createInteractions({

@@ -7,7 +7,6 @@ import { createItemSteps } from '../requests/reconcile/items/item-steps.ts'
 import { createSendItems } from '../requests/reconcile/items/send-items.ts'
 import { createReconcile } from '../requests/reconcile/reconcile.ts'
 import { createTrack } from '../requests/reconcile/track/track.ts'
-import { createCounts } from '../requests/worker/counts.ts'
 import { createDataLossMark } from '../requests/worker/data-loss-mark.ts'
 import { createProgress } from '../requests/worker/progress.ts'
 import { createRedisWatch } from '../requests/worker/redis-watch.ts'
@@ -19,7 +18,7 @@ import { repeatedOf } from './repeated-of.ts'
 /** Creates the worker side: the worker, which handles requests without a person, over the patient connection, and the report of its progress. */
 export function createWorkerSide(foundation: Foundation, features: Feature[]) {
   const { telemetry, redis, operators, requests } = foundation
-  const { keys, prompt, patient } = redis
+  const { keys, patient } = redis
 
   const dataLossMark = createDataLossMark({
     redis: patient,
@@ -50,7 +49,7 @@ export function createWorkerSide(foundation: Foundation, features: Feature[]) {
   })
 
   const { store, queues } = requests.forPeople
-  const progress = createProgress({ store, queues, counts: createCounts({ redis: prompt, keys }), catalog: requests.catalog })
+  const progress = createProgress({ store, queues, catalog: requests.catalog })
 
   const repeatedWork = createRepeatedWork({
     redis: patient,

@@ -14,11 +14,21 @@ export function linesAcross({ values, reported }: Given): string[] {
   if (!has('SLACK_SIGNING_SECRET') && !has('SLACK_APP_TOKEN')) {
     lines.push('SLACK_SIGNING_SECRET is missing: it verifies requests from Slack (or set SLACK_APP_TOKEN to use Socket Mode)')
   }
+  // Without it, a process can neither change anything nor derive a key for the signatures.
+  if (!has('INFRA_API_KEY') && !(values.ROLE === 'web' && has('INFRA_READ_KEY') && has('STATE_KEY'))) {
+    const unless = values.ROLE === 'web' ? ` (or set INFRA_READ_KEY and STATE_KEY, ${ifNoKeyIsMinted})` : ''
+    lines.push(`INFRA_API_KEY is missing: it must be a key of the account API, in one word${unless}`)
+  }
+  if (values.INFRA_READ_KEY !== undefined && values.INFRA_READ_KEY === values.INFRA_API_KEY)
+    lines.push('INFRA_READ_KEY must be another key than INFRA_API_KEY, because the account counts the requests of each key')
   if (has('ALERTS_PORT') && !has('ALERTS_TOKEN')) {
     lines.push('ALERTS_TOKEN is missing: with ALERTS_PORT it must be a token of at least 32 characters, which the sender of alerts sends')
   }
   return [...lines, ...linesAboutPorts(values, has)]
 }
+
+/** When a process with ROLE=web can do without INFRA_API_KEY. The policy and the kinds of change are known only later. */
+export const ifNoKeyIsMinted = 'if the policy allows no change whose button creates a token'
 
 /** The ports of a process must differ. 0 selects any free port. */
 function linesAboutPorts(values: Environment, has: (name: string) => boolean): string[] {

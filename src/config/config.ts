@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { ChangeKind } from '../domain/policy/change-kind.ts'
 import type { Bundles } from '../domain/policy/policy.ts'
+import type { Secret } from '../domain/signing/secret.ts'
 import { alertWarnings, linesAcross } from './combinations.ts'
 import { openEnvFileWarning } from './env-file.ts'
 import { type Environment, type Given, givenVariables, secretVariables } from './given.ts'
@@ -74,7 +75,7 @@ export function takeConfig(env: NodeJS.ProcessEnv, options: ReadOptions): Config
 export function readAuditConfig(env: Environment, readFile: ReadFile = readFromDisk) {
   const given = givenVariables(env, ['REDIS_URL', 'STATE_KEY', 'INFRA_API_KEY'], readFile)
   const { REDIS_URL, REDIS_PREFIX, STATE_KEY, INFRA_API_KEY } = Variables.shape
-  const parsed = z.object({ REDIS_URL, REDIS_PREFIX, STATE_KEY, INFRA_API_KEY: INFRA_API_KEY.optional() }).safeParse(given.values)
+  const parsed = z.object({ REDIS_URL, REDIS_PREFIX, STATE_KEY, INFRA_API_KEY }).safeParse(given.values)
   const lines = linesOf(parsed.error, given)
   if (!parsed.success || lines.length > 0) throw new ConfigError(lines)
   const { REDIS_URL: url, REDIS_PREFIX: prefix, STATE_KEY: stateKeys, INFRA_API_KEY: apiKey } = parsed.data
@@ -97,6 +98,7 @@ function nameParts(v: Variables) {
       apiUrl: v.SLACK_API_URL,
       host: v.HOST,
       port: v.PORT,
+      trustedProxies: v.TRUSTED_PROXIES ?? [],
     },
     infra: {
       url: v.INFRA_API_URL,
@@ -113,8 +115,8 @@ function nameParts(v: Variables) {
         : { host: v.ALERTS_HOST, port: v.ALERTS_PORT, tokens: v.ALERTS_TOKEN },
     opsHost: v.OPS_HOST,
     opsPort: v.OPS_PORT,
-    // Without STATE_KEY a key is derived from the API key, which every replica has as well.
-    signingSecrets: v.STATE_KEY ?? ([v.INFRA_API_KEY] as const),
+    // Without STATE_KEY a key is derived from the API key, which every replica has as well. `linesAcross` refuses a configuration without both.
+    signingSecrets: v.STATE_KEY ?? ([v.INFRA_API_KEY as Secret] as const),
     signsWithApiKey: v.STATE_KEY === undefined,
     role: v.ROLE,
     approvalTtlMs: v.APPROVAL_TTL,

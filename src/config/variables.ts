@@ -36,6 +36,14 @@ const port = value(
 
 const listenAddress = fitting((text) => isIP(text) !== 0, 'an IP address of this machine, such as 127.0.0.1, or 0.0.0.0 for all of them')
 
+/** A range of all addresses would trust everybody. */
+function isAddressOrRange(text: string): boolean {
+  const [address = '', prefix, ...others] = text.split('/')
+  const family = isIP(address)
+  if (family === 0 || address.includes('%') || others.length > 0) return false
+  return prefix === undefined || (/^[1-9]\d{0,2}$/.test(prefix) && Number(prefix) <= (family === 4 ? 32 : 128))
+}
+
 /** Parses keys or tokens, separated by commas. One of 32 characters cannot be guessed if it is random. */
 function readLongSecrets(text: string): readonly [Secret, ...Secret[]] | undefined {
   const keys = [...new Set(text.split(',').map((key) => key.trim()))]
@@ -108,7 +116,8 @@ export const Variables = z.object({
   ).prefault('/infra'),
   SLACK_API_URL: address("the base address of Slack's Web API").prefault('https://slack.com/api/'),
   INFRA_API_URL: address('the base address of the account API'),
-  INFRA_API_KEY: secret((text) => /^[\x21-\x7e]+$/.test(text), 'a key of the account API, in one word'),
+  /** Required, with one exception: see `linesAcross`. */
+  INFRA_API_KEY: secret((text) => /^[\x21-\x7e]+$/.test(text), 'a key of the account API, in one word').optional(),
   INFRA_READ_KEY: secret((text) => /^[\x21-\x7e]+$/.test(text), 'a read-only key of the account API, in one word').optional(),
   INFRA_READS_PER_MINUTE: perMinute('reads', 10).prefault('60'),
   INFRA_WRITES_PER_MINUTE: perMinute('writes', 5).prefault('20'),
@@ -118,6 +127,7 @@ export const Variables = z.object({
   }).optional(),
   HOST: listenAddress.prefault('0.0.0.0'),
   PORT: port.prefault('3000'),
+  TRUSTED_PROXIES: list(isAddressOrRange, 'IP addresses of proxies, or ranges such as 10.0.0.0/8').optional(),
   OPS_HOST: listenAddress.prefault('127.0.0.1'),
   OPS_PORT: port.prefault('9464'),
   ALERTS_HOST: listenAddress.prefault('127.0.0.1'),

@@ -1,6 +1,8 @@
+import type { AccountBudget } from '../account-api/budget.ts'
 import type { AccountApi } from '../account-api/client.ts'
 import type { Inventory } from '../account-api/inventory.ts'
 import type { Audit } from '../audit/intake.ts'
+import type { OwnLastSlices } from '../domain/account/api-key.ts'
 import type { SeenAssignments } from '../domain/account/assignment.ts'
 import type { Origin } from '../domain/approval/origin.ts'
 import type { Change } from '../domain/change/change.ts'
@@ -48,8 +50,7 @@ export interface FeatureParts {
   audit: Audit
   /** Returns the address of a request's message. */
   linkTo: (request: Request) => string | undefined
-  /** The last characters of the API key that Lockkeeper itself uses. */
-  ownLastSlice: string
+  ownLastSlices: OwnLastSlices
   /** Receives the request of a write that the account shows twice. */
   onDoubledWrite: (requestId: string) => Promise<void> | void
   setup: Setup
@@ -64,6 +65,7 @@ export interface Setup {
   /** The channel that gets the notices to the operators, and the check whether they can be posted there. */
   opsChannel: { id: string; check: () => Promise<ChannelMembership> } | undefined
   probe: SetupProbe
+  budget: Pick<AccountBudget, 'figures' | 'perMinute' | 'hasReadKey'>
   /** Reads the members of these groups, as for a decision. `unknown`: Slack gave no answer. */
   members: (groupIds: string[]) => Promise<Map<string, Set<string> | 'unknown'>>
   showHome: (viewer: Origin) => Promise<'shown' | { refused: string } | { unavailable: string }>

@@ -16,10 +16,14 @@ export function createKeys(prefix: string) {
     lastChange: (resource: string) => `${tag}:last-change:${resource}`,
     /** A set: the requests of a person that wait for an approval. It may hold others, which the person's next request removes. */
     undecided: (userId: string) => `${tag}:undecided:${userId}`,
+    /** A sorted set: the requests that a person made in the last minutes, whatever became of them, by time. */
+    requested: (userId: string) => `${tag}:requested:${userId}`,
     /** Sorted sets of request ids: `open` by the time of the last step, `ended` by the time of the end, `due` by the time to reconcile. */
     open: `${tag}:open`,
     ended: `${tag}:ended`,
     due: `${tag}:due`,
+    /** A list: the ids of the requests that a person's Home tab has shown for their approval since they opened it, in their order there. */
+    homeOrder: (userId: string) => `${tag}:home:${userId}`,
     /** A sorted set of `<request id>/<message>` by the time to send it. */
     outbox: `${tag}:outbox`,
     /** A stream of audit entries that are not in the chain yet. */
@@ -30,6 +34,8 @@ export function createKeys(prefix: string) {
     auditHead: `${tag}:audit:head`,
     /** Marks an audit entry as sent, so that a repeat is recognized. */
     auditSent: (token: string) => `${tag}:audit:sent:${token}`,
+    /** A hash: the refusals that were noted within ten minutes, and how often each was repeated since. */
+    refusals: `${tag}:audit:refusals`,
     /** A sorted set of workers by the time they last worked. */
     workers: `${tag}:workers`,
     /** A hash: the signed list of the servers that Elastic IPs were last seen on. */
@@ -55,6 +61,8 @@ export function createKeys(prefix: string) {
       const name = `${tag}:account-budget:${key}:${kind}`
       return { calls: name, counts: `${name}:counts`, pause: `${name}:pause`, waiting: `${name}:waiting` }
     },
+    /** What the last probe of the account API with this key found, for a minute, and the claim of the process that probes. */
+    accountProbe: (key: string) => ({ finding: `${tag}:account-probe:${key}`, claim: `${tag}:account-probe:${key}:claim` }),
     lastTick: `${tag}:last-tick`,
     /** The settings with which Redis could lose requests, as the operators were notified of them. */
     redisFaults: `${tag}:redis-faults`,

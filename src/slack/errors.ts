@@ -146,11 +146,11 @@ function featureMissing(error: ApiError): Words {
 }
 
 function statusWords(error: ApiError): Words {
-  const { status, codes } = error
+  const { status, codes, key } = error
   if (status === 401)
     return {
       why: "The account API rejects Lockkeeper's API key (401).",
-      next: 'The people who run Lockkeeper must set a valid INFRA_API_KEY.',
+      next: `The people who run Lockkeeper must set a valid ${key}.`,
     }
   if (status === 403)
     return {

@@ -5,9 +5,13 @@ import type { CallKind, Lane } from '../../src/domain/account/lane.ts'
 import { StoreUnavailableError } from '../../src/domain/errors/errors.ts'
 import { connectTestRedis } from '../requests/redis-for-test.ts'
 
-function setUp(options: { windowMs?: number; readsPerMinute?: number; writesPerMinute?: number; pollBudget?: number } = {}) {
+function setUp(
+  options: { windowMs?: number; readsPerMinute?: number; writesPerMinute?: number; pollBudget?: number; hasReadKey?: boolean } = {},
+) {
   const { redis, keys } = connectTestRedis()
-  const create = () => createAccountBudget({ redis, keys, readsPerMinute: 60, writesPerMinute: 20, pollBudget: 20, ...options })
+  const shareSpent = vi.fn()
+  const create = () =>
+    createAccountBudget({ onShareSpent: shareSpent, redis, keys, readsPerMinute: 60, writesPerMinute: 20, pollBudget: 20, ...options })
   const budget = create()
 
   /** Takes calls until one has to wait. Returns how many may be sent. */
@@ -15,7 +19,7 @@ function setUp(options: { windowMs?: number; readsPerMinute?: number; writesPerM
     for (let taken = 0; taken < most; taken += 1) if ((await budget.take(kind, { lane, userId }, 'key')) > 0) return taken
     return most
   }
-  return { redis, keys, create, budget, spend }
+  return { redis, keys, create, budget, spend, shareSpent }
 }
 
 describe('reads', () => {
@@ -34,6 +38,19 @@ describe('reads', () => {
     expect(await spend('read', 'person', { userId: 'U0ADA' })).toBe(16)
     expect(await spend('read', 'person', { userId: 'U0BEN' })).toBe(16)
     expect(await spend('read', 'execute')).toBe(28)
+  })
+
+  test('a person is named whose own share makes their reads wait, and nobody while all reads are spent', async () => {
+    const { budget, spend, shareSpent } = setUp()
+
+    await spend('read', 'person', { userId: 'U0ADA' })
+    await budget.take('read', { lane: 'person', userId: 'U0ADA' }, 'key')
+    expect(shareSpent.mock.calls).toEqual(Array(2).fill(['U0ADA', 16]))
+
+    await spend('read', 'person')
+    await spend('read', 'person', { userId: 'U0ADA' })
+    await spend('read', 'person', { userId: 'U0BEN' })
+    expect(shareSpent).toHaveBeenCalledTimes(2)
   })
 
   test('tracking and the background have limits of their own', async () => {
@@ -137,6 +154,27 @@ test('figures name what each lane has spent, and how long its next call waits', 
   expect(figures.find(({ lane }) => lane === 'execute')?.waitMs).toBe(0)
   // Asking counts nothing.
   expect((await budget.figures()).map(({ used }) => used)).toEqual(figures.map(({ used }) => used))
+})
+
+test('figures of people, tracking and the background are those of the read-only key, if there is one', async () => {
+  const { budget } = setUp({ hasReadKey: true, readsPerMinute: 12 })
+  for (let taken = 0; taken < 10; taken += 1) await budget.take('read', { lane: 'person' }, 'read-key')
+  // The list of keys needs the key that writes.
+  await budget.take('read', { lane: 'person' }, 'key')
+
+  const [execute, person] = await budget.figures()
+
+  expect(execute).toMatchObject({ lane: 'execute', used: 0, waitMs: 0 })
+  expect(person).toMatchObject({ lane: 'person', used: 11 })
+  expect(person?.waitMs).toBeGreaterThan(55_000)
+})
+
+test('figures leave out what is older than a minute', async () => {
+  const { budget, spend } = setUp({ windowMs: 100 })
+  await spend('read', 'track', { most: 3 })
+  await delay(110)
+
+  expect((await budget.figures()).map(({ used }) => used)).toEqual(Array(7).fill(0))
 })
 
 describe('without Redis', () => {

@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { createServer } from 'node:net'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { type AccountApi, createAccountApi } from '../../src/account-api/client.ts'
+import { inLane } from '../../src/domain/account/lane.ts'
 import { ApiUnreachableError } from '../../src/domain/errors/api-errors.ts'
 import { Secret } from '../../src/domain/signing/secret.ts'
 import { key, type Reply, rejection, startClient, timings } from './recording-server.ts'
@@ -58,6 +59,22 @@ describe('a write is never repeated', () => {
 })
 
 describe('a read', () => {
+  test.each([
+    ['an outage', { status: 503, json: {} }, { name: 'ApiError', status: 503 }],
+    [
+      'a limit',
+      { status: 429, json: { errors: [{ meta: { retry_after: 40 } }] } },
+      { name: 'AccountLimitError', answered: true, waitMs: 40_000 },
+    ],
+  ] as const)('whose repeat has to wait too long ends with what happened to its first attempt: %s', async (_, reply, expected) => {
+    const waits = [0, 50_000]
+    const turns = { perMinute: { read: 60, write: 20 }, take: async () => waits.shift() ?? 50_000, pause: async () => {} }
+    const { api, requests } = await startClient(() => reply, { turns })
+
+    expect(await rejection(inLane('background', () => api.plans.list()))).toMatchObject(expected)
+    expect(requests).toHaveLength(1)
+  })
+
   test.each(faults.slice(0, 7))('is sent three times after %s', async (_, reply) => {
     const { api, requests } = await startClient(() => reply)
 

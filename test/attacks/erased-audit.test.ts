@@ -1,5 +1,5 @@
 import { describe, expect, inject, test } from 'vitest'
-import { chain } from '../../src/audit/chain.ts'
+import { chain, hashOf } from '../../src/audit/chain.ts'
 import { createAudit } from '../../src/audit/intake.ts'
 import { checkAudit } from '../../src/audit/verification/check.ts'
 import { auditSigning } from '../requests/audit-for-test.ts'
@@ -7,6 +7,7 @@ import { connectTestRedis } from '../requests/redis-for-test.ts'
 
 const keys = 'a-key-for-tests-of-32-characters'
 const dayMs = 24 * 3_600_000
+const requestId = 'a1b2c3'
 const acts = ['request', 'approve', 'send', 'accept', 'late', 'finish']
 
 /** A chain of six entries, which a process noted that began at this time. */
@@ -22,9 +23,9 @@ async function startAudited(startedAt = Date.now()) {
       ...auditSigning({ keys: signingKeys, prefix, process: `${new Date(at).toISOString()}/0a1b2c3d` }),
     })
   const audit = start(startedAt)
-  for (const act of acts) await audit.note({ act, resource: 'elastic_ip:eip_1' })
+  for (const act of acts) await audit.note({ act, requestId, resource: 'elastic_ip:eip_1' })
   await audit.tidy()
-  const verify = () => checkAudit({ REDIS_URL: inject('redisUrl'), REDIS_PREFIX: mine.prefix, STATE_KEY: keys }, [])
+  const verify = (env = {}) => checkAudit({ REDIS_URL: inject('redisUrl'), REDIS_PREFIX: mine.prefix, STATE_KEY: keys, ...env }, [])
   return { ...mine, audit, start, verify, errors }
 }
 type Audited = Awaited<ReturnType<typeof startAudited>>
@@ -45,6 +46,19 @@ async function rebuild({ redis, keys: { audit, auditHead } }: Audited, items: It
     last = { seq: last.seq + 1, hash: link.hash }
   }
   await redis.hset(auditHead, 'seq', last.seq, 'hash', last.hash)
+}
+
+/** Spells the entries otherwise, in a chain that has no other fault. */
+async function respell({ redis, keys: { audit, auditHead } }: Audited, spell: (text: string) => string): Promise<void> {
+  const found = await redis.xrange(audit, '-', '+')
+  await redis.del(audit)
+  let last = ''
+  for (const [id, [, entry = '']] of found) {
+    const text = spell(JSON.stringify({ ...JSON.parse(entry), prev: last }))
+    last = hashOf(text)
+    await redis.xadd(audit, id, 'entry', text, 'hash', last)
+  }
+  await redis.hset(auditHead, 'hash', last)
 }
 
 /** Moves the items of the chain to other ids, which are its times, and leaves everything else as it is. */
@@ -114,6 +128,27 @@ describe('somebody with write access to Redis cannot erase the audit without a t
     expect(await audited.verify()).toEqual({ exitCode: 1, output: expect.stringMatching(/Note 2 is missing from the process/) })
   })
 
+  test.each<[how: string, spell: (text: string) => string]>([
+    ['with escapes in the id of the request', (text) => text.replace('"a1b2c3"', '"\\u00611b2c3"')],
+    ['with escapes in the name of a field', (text) => text.replace('"requestId"', '"request\\u0049d"')],
+    ['with a field twice', (text) => text.replace('"requestId"', '"requestId":"other","requestId"')],
+    ['with white space', (text) => text.replace('{', '{ ')],
+  ])('by spelling its entries %s', async (_, spell) => {
+    const audited = await startAudited()
+    await respell(audited, (text) => text)
+    expect(await audited.verify()).toMatchObject({ exitCode: 0 })
+    await respell(audited, spell)
+
+    const { entries } = await audited.audit.find(({ act }) => act === 'send', { requestId })
+    expect(entries).toMatchObject([{ act: 'send', verdict: 'forged' }])
+    const found = {
+      exitCode: 1,
+      output: expect.stringContaining("Entry 3 was rewritten: its text isn't in the form that Lockkeeper writes."),
+    }
+    expect(await audited.verify()).toEqual(found)
+    expect(await audited.verify({ STATE_KEY: undefined })).toEqual(found)
+  })
+
   test.each<[how: string, change: (items: Item[]) => Item[], found: RegExp]>([
     ['by removing an entry and writing the chain again', (items) => items.toSpliced(2, 1), /Note 3 is missing/],
     ['by removing the beginning and counting from 1', (items) => items.slice(2), /Notes 1 to 2 are missing/],
@@ -158,6 +193,19 @@ describe('somebody with write access to Redis cannot erase the audit without a t
 
     expect(await audited.verify()).toEqual({ exitCode: 1, output: expect.stringMatching(/^Entry 7 is (not genuine|signed with a key)/) })
   })
+})
+
+test('a note in the intake that somebody spells otherwise joins the chain unsigned', async () => {
+  const audited = await startAudited()
+  const { redis, keys: names, audit } = audited
+  const { signer } = auditSigning({ prefix: audited.prefix, process: new Date().toISOString() })
+  const text = JSON.stringify(signer.sign({ version: 1, act: 'withdraw', requestId }).note)
+  await redis.xadd(names.auditIntake, '*', 'note', text.replace('withdraw', '\\u0077ithdraw'), 'at', String(Date.now()))
+  await audit.tidy()
+
+  const { entries } = await audit.find(({ act }) => act === 'withdraw', { requestId })
+  expect(entries).toMatchObject([{ verdict: 'unsigned', unverified: 'unsigned' }])
+  expect(await audited.verify()).toEqual({ exitCode: 1, output: 'Entry 7 is not signed: Lockkeeper did not write it.\n' })
 })
 
 describe('a note that somebody puts into the intake does not stop the notes after it', () => {

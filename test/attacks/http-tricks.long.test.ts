@@ -119,13 +119,13 @@ test('somebody who asks for leave to send a body is refused before it is sent', 
   expect(statusesIn(await exchange(world, post({ ...plausibleHeaders(1), ...expecting })))).toEqual([100, 401])
 })
 
-test('200 requests in one packet are each refused, and a signed command is acknowledged meanwhile', async () => {
+test('of 200 requests in one packet the first is refused and ends the connection, and a signed command is acknowledged meanwhile', async () => {
   const world = await startWorld()
   const one = post({ ...plausibleHeaders(), ...length('payload=x') }, 'payload=x')
 
   const [answer, command] = await Promise.all([exchange(world, one.repeat(200)), world.ada.command('/infra help', { channel: ops })])
 
-  expect(statusesIn(answer)).toEqual(Array(200).fill(401))
+  expect(statusesIn(answer)).toEqual([401])
   expect(command.outcome).toBe('acknowledged')
 })
 

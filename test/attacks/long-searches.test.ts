@@ -81,7 +81,7 @@ describe('a member who searches with thousands of words', () => {
     const served: unknown[] = []
     const takeCommand = createTakeCommand({
       handlers: {
-        takesReason: () => true,
+        commandNamed: () => ({ name: 'any', takesReason: true }),
         command: (typed) => {
           split.push(typed)
           return async () => {}

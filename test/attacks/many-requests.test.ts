@@ -1,10 +1,12 @@
 import { describe, expect, test } from 'vitest'
 import { createStore } from '../../src/requests/store/store.ts'
-import { ops, people, startWorld, untilCard, untilShown, type World } from '../journeys/world.ts'
+import { openRecords } from '../journeys/records.ts'
+import { ops, people, startWorld, untilCard, untilReport, untilShown, type World } from '../journeys/world.ts'
 import { noteOf } from '../requests/audit-for-test.ts'
 import { connectTestRedis, noAudit } from '../requests/redis-for-test.ts'
-import { newRequestFor } from '../requests/request-for-test.ts'
+import { minutes, newRequestFor } from '../requests/request-for-test.ts'
 
+const ofBen = { teamId: 'T0NIMBUS01', channelId: ops, userId: people.ben, command: '/infra' }
 const notPosted = { code: 'not-posted', error: 'is_archived' }
 
 function setUp() {
@@ -15,7 +17,7 @@ function setUp() {
     count += 1
     return store.create(newRequestFor({ resource: `elastic_ip:${count}`, ...more }), { mostUndecided: 10 })
   }
-  return { store, ask }
+  return { store, ask, redis, keys }
 }
 
 async function askForMove(world: World, skip: number): Promise<void> {
@@ -58,8 +60,6 @@ describe('a person who asks for more and more', () => {
     const { ask } = setUp()
     await Promise.all(Array.from({ length: 12 }, () => ask()))
 
-    const ofBen = { teamId: 'T0NIMBUS01', channelId: ops, userId: people.ben, command: '/infra' }
-
     expect(await ask({ origin: ofBen })).toMatchObject({ outcome: 'created' })
   })
 
@@ -94,6 +94,44 @@ describe('a person who asks for more and more', () => {
     expect(await ask({ id: first?.id ?? '' })).toEqual({ outcome: 'exists', id: first?.id, held: [] })
   })
 
+  test('makes at most 20 in 10 minutes, whatever became of them', async () => {
+    const { ask, store, redis, keys } = setUp()
+    const startedAt = await store.now()
+    for (let made = 0; made < 20; made += 1) {
+      const { id } = await ask()
+      const request = await store.find(id)
+      if (request) await (made % 2 === 0 ? store.take(request, 'withdraw') : store.discard(request, notPosted))
+    }
+
+    const refused = await Promise.all([ask(), ask({ needsApproval: false })])
+    for (const { outcome, retryAt = 0 } of refused) {
+      expect(outcome).toBe('too-often')
+      expect(retryAt).toBeGreaterThanOrEqual(startedAt + 10 * minutes)
+      expect(retryAt).toBeLessThan((await store.now()) + 10 * minutes)
+    }
+    expect(await store.open()).toEqual([])
+    expect(await ask({ origin: ofBen })).toMatchObject({ outcome: 'created' })
+
+    const [first = ''] = await redis.zrange(keys.requested(people.ada), '0', '0')
+    await redis.zadd(keys.requested(people.ada), startedAt - 10 * minutes, first)
+    expect(await ask()).toMatchObject({ outcome: 'created' })
+    expect(await ask()).toMatchObject({ outcome: 'too-often' })
+  })
+
+  test('reads when it can ask again', async () => {
+    const world = await startWorld()
+    const { redis, keys } = openRecords(world)
+    const at = Date.UTC(2030, 0, 1, 12, 0, 30)
+    await redis.zadd(keys.requested(people.ada), ...Array.from({ length: 20 }, (_, index) => [String(at), `${index}`]).flat())
+
+    await askForMove(world, 0)
+    const { text } = await untilShown(world.slack, people.ada, /Nothing was requested/)
+    expect(text).toMatchInlineSnapshot(
+      `"Nothing was requested. You made 20 requests in the last 10 minutes, which is the limit. Try again at <!date^1893499860^{time} {date_short_pretty}|2030-01-01 12:11 UTC>."`,
+    )
+    expect(world.slack.messages(ops)).toEqual([])
+  })
+
   test('may have any number that need no approval', async () => {
     const { ask } = setUp()
 
@@ -101,4 +139,22 @@ describe('a person who asks for more and more', () => {
 
     expect(outcomes.every(({ outcome }) => outcome === 'created')).toBe(true)
   })
+})
+
+test('a person who is refused again and again makes one entry of the audit for each act and reason, and the write reads no more', async () => {
+  const world = await startWorld()
+  const records = openRecords(world)
+  await askForMove(world, 0)
+  const card = await untilCard(world.slack, /needs approval from/)
+
+  for (let count = 0; count < 30; count += 1) await world.dov.command(`/infra servers web-${count}`, { channel: ops })
+  for (let count = 0; count < 10; count += 1) await world.ada.click(card, 'Approve')
+  await world.slack.until(() => world.slack.ephemerals(people.dov).length === 30)
+  // The first answer to her is about the request that she sent.
+  await world.slack.until(() => world.slack.ephemerals(people.ada).length === 11)
+  await world.ben.click(card, 'Approve')
+  await untilReport(world.slack, card.ts, /Done/)
+
+  const acts = (await records.audit()).map(({ act, by }) => `${act}${act === 'refused' ? ` ${by}` : ''}`)
+  expect(acts).toEqual(['request', `refused ${people.dov}`, `refused ${people.ada}`, 'approve', 'send', 'accept', 'finish'])
 })

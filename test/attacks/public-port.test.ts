@@ -1,4 +1,5 @@
-import { describe, expect, test } from 'vitest'
+import { connect } from 'node:net'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { cardButtons } from '../../src/requests/messages/buttons.ts'
 import { pageActionIds } from '../../src/slack/blocks/listing.ts'
 import { ops, people, startWorld, untilCard, untilReport, untilShown, type World } from '../journeys/world.ts'
@@ -65,6 +66,19 @@ test("Slack's certificate check, the one request without a signature, is answere
   expect(await statusOn(socket, 15_000)).toBe(200)
   socket.destroy()
 })
+
+test('1,000 kept connections that send nothing signed do not keep a signed command out', async () => {
+  const world = await startWorld()
+  const send = 'GET / HTTP/1.1\r\nhost: bot.example.com\r\n\r\n'
+  const sockets = Array.from({ length: 1_000 }, () => connect(portOf(world), '127.0.0.1').on('error', () => {}))
+  onTestFinished(() => void sockets.map((socket) => socket.destroy()))
+
+  await Promise.all(sockets.map((socket) => new Promise((resolve) => socket.on('data', resolve).on('close', resolve).write(send))))
+  const { outcome } = await world.ada.command('/infra help', { channel: ops })
+
+  expect(outcome).toBe('acknowledged')
+  await expect.poll(() => sockets.filter(({ destroyed }) => !destroyed).length).toBe(0)
+}, 30_000)
 
 test('500 requests that are not signed fill no log: two lines count them all', async () => {
   const world = await startWorld()

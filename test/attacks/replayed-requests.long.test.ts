@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
+import { hashOf } from '../../src/audit/chain.ts'
 import type { Request } from '../../src/domain/request/request.ts'
 import { encodeFields } from '../../src/requests/store/record.ts'
 import { policyInFile } from '../journeys/policy-in-file.ts'
@@ -43,6 +44,29 @@ describe('somebody with write access to Redis cannot have an approved change sen
     await attack.write(move.request, { state: 'approved' })
 
     await attack.expectRefused(move, 'already-sent', /it was sent before/)
+    expect(attack.accountApi.journal.writes()).toHaveLength(1)
+  })
+
+  test('by putting it back, with an audit that spells its id with escapes, in a chain that is computed again', async () => {
+    const attack = await startAttack()
+    const move = await carryOut(attack)
+    const { redis, keys } = attack.records
+    const found = await redis.xrange(keys.audit, '-', '+')
+    await redis.del(keys.audit)
+    const { id: requestId } = move.request
+    const escaped = `${requestId[0]}\\u00${requestId.charCodeAt(1).toString(16)}${requestId.slice(2)}`
+    let last = ''
+    for (const [id, [, entry = '']] of found) {
+      const text = JSON.stringify({ ...JSON.parse(entry), prev: last }).replaceAll(requestId, escaped)
+      last = hashOf(text)
+      await redis.xadd(keys.audit, id, 'entry', text, 'hash', last)
+    }
+    await redis.hset(keys.auditHead, 'hash', last)
+    await attack.write(move.request, { state: 'approved' })
+
+    const report = await untilReport(attack.slack, move.card.ts, /Not started/)
+    expect(report.text).toMatch(/it was sent before/)
+    await expect(attack.records.audit()).rejects.toThrow(/Entry 3 was rewritten/)
     expect(attack.accountApi.journal.writes()).toHaveLength(1)
   })
 

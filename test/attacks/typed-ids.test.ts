@@ -95,7 +95,7 @@ describe('somebody who types an id in other letters', () => {
     ['revokes', createRevokeChange],
   ])('%s no API key', async (_, create) => {
     const { ask } = setUp()
-    const change = create({ accountApi: accountThatIsNotStrict(), ownLastSlice: 'zzzzz' })
+    const change = create({ accountApi: accountThatIsNotStrict(), ownLastSlices: { INFRA_API_KEY: 'zzzzz' } })
 
     await expect(ask(change, { keyId: 'KEY_1' })).rejects.toThrow('No API key KEY_1 on the account.')
     expect(await ask(change, { keyId: 'key_1' })).toMatchObject({ resource: 'api_key:key_1' })

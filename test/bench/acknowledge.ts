@@ -15,21 +15,16 @@ const place = (name: string) => fileURLToPath(new URL(name, import.meta.url))
 const programs = {
   'Bolt `HTTPReceiver`, echo': './acknowledge/bolt-echo.ts',
   '`node:http` and HMAC': './acknowledge/bare-http.ts',
-  'Lockkeeper, up to the acknowledgement': './acknowledge/acknowledgement-alone.ts',
   'Lockkeeper, with de-duplication and authorization': './acknowledge/bot-without-answers.ts',
-  'Lockkeeper, with `/infra ip list` and its answer': '../../src/main.ts',
 }
 type Variant = keyof typeof programs
 const variants = Object.keys(programs) as Variant[]
 const base: Variant = 'Bolt `HTTPReceiver`, echo'
-const withAnswer: Variant = 'Lockkeeper, with `/infra ip list` and its answer'
 /** The work for any command, before and after its acknowledgement. */
 const measuredByTarget: Variant = 'Lockkeeper, with de-duplication and authorization'
 
-const loads = [
-  { connections: 1, most: 1.8 },
-  { connections: 16, most: 1.2 },
-]
+const connections = 16
+const most = 1.5
 
 /** `wallMs` and `cpuMs`: of one command. */
 interface Figures extends Acknowledged {
@@ -39,9 +34,7 @@ interface Figures extends Acknowledged {
 
 /** Measures what it costs to acknowledge a signed slash command. */
 export async function benchAcknowledge({ quick, rounds }: Effort): Promise<string> {
-  const usualCount = quick ? 200 : 3_000
-  // A list takes two calls, and Lockkeeper sends at most 1,000 calls to the account API at once. More would be answered during the next variants.
-  const countOf = (variant: Variant) => (variant === withAnswer ? Math.min(usualCount, 450) : usualCount)
+  const count = quick ? 200 : 3_000
   // The Redis process does not keep this process alive.
   const alive = setInterval(() => {}, 1_000)
   const redis = await startRedis({ appendonly: true })
@@ -57,21 +50,15 @@ export async function benchAcknowledge({ quick, rounds }: Effort): Promise<strin
     return { variant, program, port: JSON.parse(program.line).slackPort as number }
   }
 
-  async function answers(): Promise<number> {
-    return Number(await (await fetch(`${outsideUrl}/count`)).text())
-  }
-
-  async function measure(variant: Variant, connections: number): Promise<Figures> {
+  async function measure(variant: Variant): Promise<Figures> {
     const found = running.find((candidate) => candidate.variant === variant)
     if (!found) throw new Error(`${variant} does not run`)
     const { program, port } = found
-    const count = countOf(variant)
-    const before = { cpu: cpuSeconds(program.pid), commands: await redisCommands(admin), answers: await answers() }
+    const before = { cpu: cpuSeconds(program.pid), commands: await redisCommands(admin) }
     const load: Load = { port, connections, count, secret: signingSecret, responseUrl: `${outsideUrl}/answer` }
     const acknowledged = await exchange<Acknowledged>(generator, load)
     // Work after the last acknowledgement counts as well.
     await delay(quick ? 200 : 500)
-    while (variant === withAnswer && (await answers()) < before.answers + count) await delay(20)
     return {
       ...acknowledged,
       wallMs: acknowledged.wallMs / count,
@@ -81,13 +68,8 @@ export async function benchAcknowledge({ quick, rounds }: Effort): Promise<strin
   }
 
   try {
-    const parts: string[] = []
-    for (const { connections, most } of loads) {
-      await interleave(variants, 1, (variant) => measure(variant, connections))
-      const figures = await interleave(variants, rounds, (variant) => measure(variant, connections))
-      parts.push(describe(figures, connections, most, usualCount))
-    }
-    return parts.join('\n\n')
+    await interleave(variants, 1, measure)
+    return describe(await interleave(variants, rounds, measure), count)
   } finally {
     for (const { program } of running) program.stop()
     generator.disconnect()
@@ -98,7 +80,7 @@ export async function benchAcknowledge({ quick, rounds }: Effort): Promise<strin
   }
 }
 
-function describe(figures: Record<Variant, Figures[]>, connections: number, most: number, count: number): string {
+function describe(figures: Record<Variant, Figures[]>, count: number): string {
   const rows = variants.map((variant) => {
     const of = (figure: (figures: Figures) => number) => ratio(figures[variant], figures[base], figure)
     const cpu = of(({ cpuMs }) => cpuMs)

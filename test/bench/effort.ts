@@ -2,9 +2,7 @@
 export interface Effort {
   quick: boolean
   rounds: number
-  /** For `following`, whose rounds take minutes. */
-  followRounds: number
 }
 
-export const full: Effort = { quick: false, rounds: 7, followRounds: 5 }
-export const quick: Effort = { quick: true, rounds: 2, followRounds: 1 }
+export const full: Effort = { quick: false, rounds: 7 }
+export const quick: Effort = { quick: true, rounds: 2 }

@@ -52,11 +52,14 @@ describe('a valid configuration', () => {
         "environment": undefined,
         "infra": {
           "key": "[redacted]",
+          "readKey": undefined,
+          "readsPerMinute": 60,
           "url": "https://api.example.com/v1",
+          "writesPerMinute": 20,
         },
         "logLevel": "info",
-        "movePollBudget": 60,
-        "movePollIntervalMs": 5000,
+        "movePollBudget": 20,
+        "movePollIntervalMs": 3000,
         "moveTimeoutMs": 900000,
         "openRequestsPerPerson": 10,
         "opsChannel": undefined,
@@ -120,6 +123,7 @@ describe('a valid configuration', () => {
           "host": "0.0.0.0",
           "port": 3000,
           "signingSecret": "[redacted]",
+          "trustedProxies": [],
         },
         "tracesEndpoint": undefined,
         "unusedVariables": [],
@@ -136,6 +140,7 @@ describe('a valid configuration', () => {
       STATE_KEY: `${oldKey}, ${newKey},${oldKey}`,
       HOST: '::1',
       PORT: '0',
+      TRUSTED_PROXIES: '10.0.0.5, 192.168.0.0/16,2001:db8::/32',
       OPS_HOST: '10.0.0.5',
       OPS_PORT: '0',
       ROLE: 'worker',
@@ -155,7 +160,12 @@ describe('a valid configuration', () => {
     })
 
     expect(config).toMatchObject({
-      slack: { apiUrl: new URL('http://127.0.0.1:4010/api/'), host: '::1', port: 0 },
+      slack: {
+        apiUrl: new URL('http://127.0.0.1:4010/api/'),
+        host: '::1',
+        port: 0,
+        trustedProxies: ['10.0.0.5', '192.168.0.0/16', '2001:db8::/32'],
+      },
       redis: { prefix: 'lockkeeper-2', allowVolatile: true },
       opsHost: '10.0.0.5',
       opsPort: 0,
@@ -176,7 +186,7 @@ describe('a valid configuration', () => {
   it('ignores unknown variables, and white space around values', () => {
     const config = read({ ...required, INFRA_API_KEY: ' lk_9f2c1b7e4d\n', PATH: '/usr/bin', PORT: ' 8080 ' })
 
-    expect(config.infra.key.reveal()).toBe('lk_9f2c1b7e4d')
+    expect(config.infra.key?.reveal()).toBe('lk_9f2c1b7e4d')
     expect(config.slack.port).toBe(8080)
   })
 
@@ -207,10 +217,10 @@ describe('an invalid configuration', () => {
       [
         "SLACK_BOT_TOKEN is missing: it must be the bot's token, which begins with xoxb-",
         "INFRA_API_URL is missing: it must be the base address of the account API: https, or http on this machine only, without user, password or query",
-        "INFRA_API_KEY is missing: it must be a key of the account API, in one word",
         "REDIS_URL is missing: it must be redis:// or rediss:// with a host; special characters of a password are percent-encoded",
         "APPROVERS is missing: it must be the people who may approve, as user ids (U…, W…) and user group ids (S…), separated by commas (or set POLICY_FILE)",
         "SLACK_SIGNING_SECRET is missing: it verifies requests from Slack (or set SLACK_APP_TOKEN to use Socket Mode)",
+        "INFRA_API_KEY is missing: it must be a key of the account API, in one word",
       ]
     `)
   })
@@ -224,10 +234,14 @@ describe('an invalid configuration', () => {
       SLACK_COMMAND: 'infra',
       INFRA_API_URL: 'http://api.example.com',
       INFRA_API_KEY: 'two words',
+      INFRA_READ_KEY: 'two words more',
+      INFRA_READS_PER_MINUTE: '9',
+      INFRA_WRITES_PER_MINUTE: 'many',
       REDIS_URL: 'redis://:p#w@redis.example.com',
       STATE_KEY: `${newKey},short`,
       HOST: 'localhost',
       PORT: 'http',
+      TRUSTED_PROXIES: 'proxy.example.com,10.0.0.5,10.0.0.0/33,0.0.0.0/0,10.0.0.0/8/8,fe80::1%eth0',
       OPS_HOST: '10.0.0',
       OPS_PORT: '70000',
       ALERTS_HOST: 'alerts.example.com',
@@ -263,10 +277,14 @@ describe('an invalid configuration', () => {
         "SLACK_API_URL must be the base address of Slack's Web API: https, or http on this machine only, without user, password or query",
         "INFRA_API_URL must be the base address of the account API: https, or http on this machine only, without user, password or query",
         "INFRA_API_KEY must be a key of the account API, in one word",
+        "INFRA_READ_KEY must be a read-only key of the account API, in one word",
+        "INFRA_READS_PER_MINUTE must be how many reads a minute the account allows one key, from 10 to 999999, not "9"",
+        "INFRA_WRITES_PER_MINUTE must be how many writes a minute the account allows one key, from 5 to 999999, not "many"",
         "REDIS_URL must be redis:// or rediss:// with a host; special characters of a password are percent-encoded",
         "STATE_KEY must be a key of at least 32 characters without spaces, or several, separated by commas",
         "HOST must be an IP address of this machine, such as 127.0.0.1, or 0.0.0.0 for all of them, not "localhost"",
         "PORT must be a port from 0 (any free one) to 65535, not "http"",
+        "TRUSTED_PROXIES must be IP addresses of proxies, or ranges such as 10.0.0.0/8, separated by commas, not "proxy.example.com", "10.0.0.0/33", "0.0.0.0/0", "10.0.0.0/8/8", "fe80::1%eth0"",
         "OPS_HOST must be an IP address of this machine, such as 127.0.0.1, or 0.0.0.0 for all of them, not "10.0.0"",
         "OPS_PORT must be a port from 0 (any free one) to 65535, not "70000"",
         "ALERTS_HOST must be an IP address of this machine, such as 127.0.0.1, or 0.0.0.0 for all of them, not "alerts.example.com"",
@@ -280,7 +298,7 @@ describe('an invalid configuration', () => {
         "APPROVAL_TTL must be a duration such as 500ms, 5s, 15m or 4h, at most 24d, not "1 hour"",
         "OPEN_REQUESTS_PER_PERSON must be how many undecided requests a person may have, from 1 to 9999, not "0"",
         "MOVE_POLL_INTERVAL must be a duration such as 500ms, 5s, 15m or 4h, at most 24d, not "0s"",
-        "MOVE_POLL_BUDGET must be requests a minute, from 0 to 99999, not "-1"",
+        "MOVE_POLL_BUDGET must be reads a minute, from 1 to 99999, not "-1"",
         "MOVE_TIMEOUT must be a duration such as 500ms, 5s, 15m or 4h, at most 24d, not "99d"",
         "OPS_CHANNEL must be a channel id (C…, G…), not "ops"",
         "ENVIRONMENT must be a short name such as production: up to 30 letters, digits, spaces, dots, dashes, not "production\\u0007"",
@@ -373,6 +391,25 @@ alerts: [{name: a, match: {alertname: A}, server: instance, to: standby, channel
       expect(read({ ...withPolicy, ALERTS_PORT: '', ROLE: 'worker' }, policy).warnings).toEqual([])
       expect(read(withPolicy, policy).warnings).toEqual([])
     })
+  })
+
+  it('needs INFRA_API_KEY, except for a web process that has a read-only key and a key for signatures', () => {
+    const { INFRA_API_KEY: _, ...others } = { ...required, INFRA_READ_KEY: 'lk_readonly77', STATE_KEY: newKey, ROLE: 'web' }
+
+    expect(linesFor(others)).toEqual([])
+    expect(read(others).infra).toMatchObject({ key: undefined })
+    for (const name of ['INFRA_READ_KEY', 'STATE_KEY']) {
+      expect(linesFor({ ...others, [name]: '' })).toEqual([
+        'INFRA_API_KEY is missing: it must be a key of the account API, in one word (or set INFRA_READ_KEY and STATE_KEY, if the policy allows no change whose button creates a token)',
+      ])
+    }
+    expect(linesFor({ ...others, ROLE: 'worker' })).toEqual(['INFRA_API_KEY is missing: it must be a key of the account API, in one word'])
+  })
+
+  it('reports one key for both purposes, because its requests would be counted as those of two', () => {
+    expect(withOne('INFRA_READ_KEY', required.INFRA_API_KEY)).toEqual([
+      'INFRA_READ_KEY must be another key than INFRA_API_KEY, because the account counts the requests of each key',
+    ])
   })
 
   it('reports an operations port that equals the public port, along with other errors', () => {
@@ -605,6 +642,7 @@ describe('secrets', () => {
     const values: Record<string, string> = {
       ...required,
       SLACK_APP_TOKEN: 'xapp-1-A0LOCKKEEP-99',
+      INFRA_READ_KEY: 'lk_readonly77',
       STATE_KEY: newKey,
       ALERTS_PORT: '9465',
       ALERTS_TOKEN: alertsToken,
@@ -614,7 +652,16 @@ describe('secrets', () => {
     const config = read({ ...others, [`${name}_FILE`]: '/run/secrets/one' }, () => `${secret}\n`)
 
     const { slack, infra, redis, signingSecrets, alerts } = config
-    const all = [slack.botToken, slack.signingSecret, slack.appToken, infra.key, redis.url, ...signingSecrets, ...(alerts?.tokens ?? [])]
+    const all = [
+      slack.botToken,
+      slack.signingSecret,
+      slack.appToken,
+      infra.key,
+      infra.readKey,
+      redis.url,
+      ...signingSecrets,
+      ...(alerts?.tokens ?? []),
+    ]
     expect(all.map((each) => each?.reveal()).toSorted()).toEqual(secretVariables.map((each) => values[each]).toSorted())
   })
 
@@ -645,6 +692,7 @@ describe('secrets', () => {
       ...required,
       ...alerts,
       SLACK_APP_TOKEN: 'xapp-1-A0LOCKKEEP-99',
+      INFRA_READ_KEY: 'lk_readonly77',
       STATE_KEY: newKey,
       HOME: '/home/node',
     }
@@ -653,7 +701,7 @@ describe('secrets', () => {
 
     expect(env).toEqual({ HOME: '/home/node', INFRA_API_URL: required.INFRA_API_URL, APPROVERS: required.APPROVERS, ALERTS_PORT: '9465' })
     expect(`${inspect(config, { depth: 9 })}${JSON.stringify(config)}`).not.toMatch(
-      /botbotbot|zzz85a5|lk_9f2c|horse|A0LOCKKEEP|a-new-key|a-token-of-alerts/,
+      /botbotbot|zzz85a5|lk_9f2c|lk_readonly|horse|A0LOCKKEEP|a-new-key|a-token-of-alerts/,
     )
   })
 
@@ -695,8 +743,10 @@ describe('.env.example', () => {
       ALLOW_VOLATILE_REDIS: 'false',
       APPROVAL_TTL: '4h',
       OPEN_REQUESTS_PER_PERSON: '10',
-      MOVE_POLL_BUDGET: '60',
-      MOVE_POLL_INTERVAL: '5s',
+      INFRA_READS_PER_MINUTE: '60',
+      INFRA_WRITES_PER_MINUTE: '20',
+      MOVE_POLL_BUDGET: '20',
+      MOVE_POLL_INTERVAL: '3s',
       MOVE_TIMEOUT: '15m',
       ROLE: 'all',
       HOST: '0.0.0.0',

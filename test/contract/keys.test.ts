@@ -24,7 +24,7 @@ const aChange = fc.constantFrom(...Object.values(changes))
 type Outcome = { refused: string } | { passed: Preflight<KeyFacts> }
 
 async function preflight(create: typeof createRotateChange, all: Wire[], keyId: string, unavailable: string[] = []): Promise<Outcome> {
-  const change = create({ accountApi: accountOf({ apiKeys: all, unavailable }), ownLastSlice })
+  const change = create({ accountApi: accountOf({ apiKeys: all, unavailable }), ownLastSlices: { INFRA_API_KEY: ownLastSlice } })
   try {
     return { passed: await change.preflight({ keyId }, {}) }
   } catch (error) {

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { ops, people } from '../journeys/world.ts'
-import type { Limits } from '../sandbox/account-api/rate-limiter.ts'
+import { documentedLimits } from '../sandbox/account-api/rate-limiter.ts'
 import type { Hands } from '../sandbox/slack/slack.ts'
 import { nodeDown, startAlertScene } from './alert-scene.ts'
 import { untilEvacuation } from './evacuations.ts'
@@ -11,13 +11,21 @@ type Busy = Awaited<ReturnType<typeof startBusyScene>>
 
 /** A minute of the account API takes this long here. Moves, polls and people are faster by the same factor. */
 const windowMs = 6_000
-const accountLimits: Limits = { windowMs }
+const accountLimits = { ...documentedLimits, windowMs }
+
+/** What the bots may spend, as they are shipped. */
+const shippedLimits = {
+  INFRA_READS_PER_MINUTE: '60',
+  INFRA_WRITES_PER_MINUTE: '20',
+  MOVE_POLL_BUDGET: '20',
+  ACCOUNT_WINDOW_MS: String(windowMs),
+}
 
 async function startBusyScene({ web, worker }: { web: number; worker: number }) {
   const role = (index: number) => (worker === 0 ? 'all' : index < web ? 'web' : 'worker')
   const scene = await startAlertScene({
     bots: web + worker,
-    own: (index) => ({ ROLE: role(index) }),
+    own: (index) => ({ ROLE: role(index), ...shippedLimits }),
     elasticIps: 5,
     onRacks: [14],
     moveTakesMs: 3_000,

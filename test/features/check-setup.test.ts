@@ -36,7 +36,18 @@ const well: SetupFacts = {
   groups: [{ id: 'S0ONCALL01', decides: true, reading: { is: 'read', members: 2 } }],
   alerts: { isOn: false, routes: [] },
   redis: { faults: [] },
-  accountApi: { is: 'answers', known: true, name: 'lockkeeper', readOnly: false },
+  accountApi: { is: 'answers', own: { is: 'listed', name: 'lockkeeper', readOnly: false } },
+  limits: {
+    perMinute: { read: 60, write: 20 },
+    hasReadKey: false,
+    used: [
+      { kind: 'read', lane: 'execute', used: 2, waitMs: 0 },
+      { kind: 'read', lane: 'person', used: 16, waitMs: 0 },
+      { kind: 'read', lane: 'background', used: 0, waitMs: 0 },
+      { kind: 'write', lane: 'change', used: 0, waitMs: 0 },
+    ],
+  },
+  idsUnseen: [],
   elasticIps: { all: 5, bgp: 0 },
   clock: { ofSlackMs: -300, ofRedisMs: 12 },
   workers: { seen: 2, lastTickMs: 4_000, overdue: false },
@@ -134,6 +145,7 @@ describe('the ten mistakes', () => {
       :white_check_mark: *Redis:* Persistence on, no eviction, supported version.
       :white_check_mark: *Account API:* Reachable.
       :white_check_mark: *API key:* \`lockkeeper\` is accepted and can make changes.
+      :white_check_mark: *Limits:* The account allows 60 reads and 20 changes a minute. Last minute: 18 reads (2 for changes, 16 for people), 0 changes.
       :white_check_mark: *Clock:* Same time as Slack and Redis.
       :white_check_mark: *Workers:* 2 running.
       *Can you see this table?* Lists such as \`ip list\` are tables."
@@ -143,7 +155,7 @@ describe('the ten mistakes', () => {
   test('1 and 9: a missing scope, with its effect, which also means an old manifest', () => {
     const scopes = granted.filter((scope) => scope !== 'usergroups:read' && scope !== 'groups:read')
     expect(linesOf({ slack: answering(scopes) })).toMatchInlineSnapshot(`
-      "*2 of 12 checks failed*
+      "*2 of 13 checks failed*
       :x: *Slack scopes:* \`usergroups:read\` is missing: user groups can't be read, so their members are denied; \`groups:read\` is missing: private channels shared with another organization aren't recognized. *Fix:* Paste the current \`manifest.yml\`, with your own address, into *App Manifest* at api.slack.com/apps. Save it and reinstall the app.
       :x: *App manifest:* Older than this version of Lockkeeper: scopes are missing. *Fix:* Paste the current \`manifest.yml\`, with your own address, into *App Manifest* at api.slack.com/apps. Save it and reinstall the app."
     `)
@@ -190,7 +202,7 @@ describe('the ten mistakes', () => {
         ],
       }),
     ).toMatchInlineSnapshot(`
-      "*2 of 15 checks failed*, 1 unknown
+      "*2 of 16 checks failed*, 1 unknown
       :x: *Channels:* Lockkeeper isn't in <#C0OPS00001> and <#C0ALERTS01>, so it can't post there. *Fix:* Run \`/invite @Lockkeeper\` there.
       :x: *Channels:* <#C0OLD00001> is archived, so Lockkeeper can't post there. *Fix:* Unarchive it, or set another channel in the configuration.
       :grey_question: *Channels:* Couldn't check whether Lockkeeper is in <#C0HIDDEN01> (missing_scope)."
@@ -203,9 +215,9 @@ describe('the ten mistakes', () => {
       "Redis doesn't write changes to disk (appendonly no). Set appendonly yes.",
     ]
     expect([linesOf({ redis: { faults } }), linesOf({ redis: { silent: 'no answer' } })].join('\n')).toMatchInlineSnapshot(`
-      "*1 of 12 checks failed*
+      "*1 of 13 checks failed*
       :x: *Redis:* Not safe for storing requests. *Fix:* Redis evicts keys when its memory is full (maxmemory-policy allkeys-lru). Set it to noeviction. Redis doesn't write changes to disk (appendonly no). Set appendonly yes.
-      *1 of 12 checks failed*
+      *1 of 13 checks failed*
       :x: *Redis:* Not responding, so nothing can be requested, approved or tracked. *Fix:* Check that Redis runs at \`REDIS_URL\` and that Lockkeeper's host can reach it."
     `)
   })
@@ -213,7 +225,7 @@ describe('the ten mistakes', () => {
   test('4b: Redis refuses writes, so that nobody can know whether workers run', () => {
     const refusal = writeRefusalOf('OOM') as WriteRefusal
     expect(linesOf({ redis: { faults: [], refusal }, workers: { seen: 0, lastTickMs: 60_000, overdue: true } })).toMatchInlineSnapshot(`
-      "*1 of 12 checks failed*, 1 unknown
+      "*1 of 13 checks failed*, 1 unknown
       :x: *Redis:* Refuses writes, because its memory is full (OOM). Nothing can be requested, approved or tracked. *Fix:* Raise maxmemory, or remove data that other programs store there.
       :grey_question: *Workers:* Unknown while Redis refuses writes: they can't report that they run. Fix Redis first, then run this command again."
     `)
@@ -229,10 +241,10 @@ describe('the ten mistakes', () => {
         linesOf({ redis: { lacksRight: keys as MissingRight }, workers: { seen: 0, lastTickMs: 60_000, overdue: true } }),
       ].join('\n'),
     ).toMatchInlineSnapshot(`
-      "*1 of 12 checks failed*, 1 unknown
+      "*1 of 13 checks failed*, 1 unknown
       :x: *Redis:* The user in REDIS_URL has no right to run the command info (NOPERM). *Fix:* Give it +info, or all rights in deploy/redis/users.acl.
       :grey_question: *Workers:* Unknown while Redis refuses Lockkeeper's user: they can't report that they run. Fix Redis first, then run this command again.
-      *1 of 12 checks failed*, 1 unknown
+      *1 of 13 checks failed*, 1 unknown
       :x: *Redis:* The user in REDIS_URL has no right to use the keys of REDIS_PREFIX (NOPERM). *Fix:* Give it ~{lockkeeper-eu}:*, or correct REDIS_PREFIX.
       :grey_question: *Workers:* Unknown while Redis refuses Lockkeeper's user: they can't report that they run. Fix Redis first, then run this command again."
     `)
@@ -242,26 +254,70 @@ describe('the ten mistakes', () => {
   test('5: the API key is rejected or read-only, or its access is unknown', () => {
     expect(
       [
-        linesOf({ accountApi: { is: 'rejects', status: 401 } }),
-        linesOf({ accountApi: { is: 'rejects', status: 403 } }),
+        linesOf({ accountApi: { is: 'rejects', status: 401, key: 'INFRA_API_KEY' } }),
+        linesOf({ accountApi: { is: 'rejects', status: 403, key: 'INFRA_READ_KEY' } }),
         linesOf({ accountApi: { is: 'lacks-feature' } }),
-        linesOf({ accountApi: { is: 'answers', known: true, name: 'lockkeeper', readOnly: true } }),
-        linesOf({ accountApi: { is: 'answers', known: false, name: undefined, readOnly: undefined } }),
-        linesOf({ accountApi: { is: 'answers', known: true, name: 'lockkeeper', readOnly: undefined } }),
+        linesOf({ accountApi: { is: 'answers', own: { is: 'listed', name: 'lockkeeper', readOnly: true } } }),
+        linesOf({ accountApi: { is: 'answers', own: { is: 'not-listed' } } }),
+        linesOf({ accountApi: { is: 'answers', own: { is: 'listed', name: 'lockkeeper', readOnly: undefined } } }),
       ].join('\n'),
     ).toMatchInlineSnapshot(`
-      "*1 of 12 checks failed*
+      "*1 of 13 checks failed*
       :x: *API key:* Rejected (401). Lockkeeper can't read, change or track anything. *Fix:* Set a valid \`INFRA_API_KEY\` and restart Lockkeeper. Requests in progress are kept and then continue.
-      *1 of 12 checks failed*
-      :x: *API key:* Rejected (403). Lockkeeper can't read, change or track anything. *Fix:* Check that the key allows the IP address of Lockkeeper's host, and that its owner is a member of the team. Or set another \`INFRA_API_KEY\` and restart Lockkeeper.
+      *1 of 13 checks failed*
+      :x: *API key:* Rejected (403). Lockkeeper can't read, change or track anything. *Fix:* Check that the key allows the IP address of Lockkeeper's host, and that its owner is a member of the team. Or set another \`INFRA_READ_KEY\` and restart Lockkeeper.
       *No check failed*, 1 unknown
       :grey_question: *API key:* Accepted. Couldn't check whether it can make changes: the team lacks a feature that the list of keys needs. Ask the provider's support to enable it.
-      *1 of 12 checks failed*
+      *1 of 13 checks failed*
       :x: *API key:* \`lockkeeper\` is read-only, so Lockkeeper can't make changes. *Fix:* Create a key with full access, set it as \`INFRA_API_KEY\`, and restart Lockkeeper.
       *No check failed*, 1 unknown
       :grey_question: *API key:* Accepted. Couldn't check whether it can make changes: it isn't in the list of keys.
       *No check failed*, 1 unknown
       :grey_question: *API key:* \`lockkeeper\` is accepted. The account API doesn't show whether it can make changes."
+    `)
+  })
+
+  test('5: the read-only key does not fit, or is the only one', () => {
+    const own = { is: 'listed', name: 'lockkeeper', readOnly: false } as const
+    const lines = (reading: Partial<Extract<SetupFacts['accountApi'], { is: 'answers' }>>) => {
+      const { text } = report(well.bot, diagnose({ ...well, accountApi: { is: 'answers', own, ...reading } })).table
+      return text.split('\n').filter((line) => /\*(API|Read-only) key:/.test(line))
+    }
+    const problems = ['not-listed', 'not-read-only', 'of-another-user'] as const
+    expect(problems.flatMap((problem) => lines({ readKey: { problem, name: 'reads' } })[0]).join('\n')).toMatchInlineSnapshot(`
+      ":x: *Read-only key:* \`INFRA_READ_KEY\` isn't in the list of keys, so lists and forms may fail. *Fix:* Create a read-only key with the user of \`INFRA_API_KEY\`, set it as \`INFRA_READ_KEY\`, and restart Lockkeeper.
+      :x: *Read-only key:* \`INFRA_READ_KEY\` has full access. *Fix:* Create a read-only key with the user of \`INFRA_API_KEY\`, set it as \`INFRA_READ_KEY\`, and restart Lockkeeper.
+      :x: *Read-only key:* \`INFRA_READ_KEY\` belongs to another user than \`INFRA_API_KEY\`, so it may not read the same. *Fix:* Create a read-only key with the user of \`INFRA_API_KEY\`, set it as \`INFRA_READ_KEY\`, and restart Lockkeeper."
+    `)
+    expect(lines({ own: { is: 'not-set' }, readKey: { problem: undefined, name: 'reads' } }).join('\n')).toMatchInlineSnapshot(`
+      ":white_check_mark: *API key:* Not set. This process reads with \`INFRA_READ_KEY\`, and workers make the changes.
+      :white_check_mark: *Read-only key:* \`reads\` is accepted, for reads."
+    `)
+  })
+
+  test("the account's limit is no failure", () => {
+    const limited = { is: 'limited', why: 'The account allows 60 reads a minute.', waitMs: 40_000 } as const
+    expect(linesOf({ accountApi: limited })).toMatchInlineSnapshot(`
+      "*No check failed*, 2 unknown
+      :grey_question: *Account API:* Not checked, because of the limit. The account allows 60 reads a minute. Run this command again in 40 s.
+      :grey_question: *API key:* Not checked, because of the account's limit."
+    `)
+  })
+
+  test('the limits say what is allowed and what was used', () => {
+    const lineFor = (limits: Partial<SetupFacts['limits']>) =>
+      report(well.bot, diagnose({ ...well, limits: { ...well.limits, ...limits } }))
+        .table.text.split('\n')
+        .filter((line) => line.includes('*Limits:*'))
+    const written = [{ kind: 'write', lane: 'bundle', used: 14, waitMs: 0 }] as const
+    expect([
+      ...lineFor({ hasReadKey: true, used: [...written] }),
+      ...lineFor({ used: { unavailable: "Redis isn't responding" } }),
+    ]).toMatchInlineSnapshot(`
+      [
+        ":white_check_mark: *Limits:* The account allows 60 reads with each key and 20 changes a minute. Last minute: 0 reads, 14 changes (14 of evacuations).",
+        ":grey_question: *Limits:* The account allows 60 reads and 20 changes a minute. Couldn't check: Redis isn't responding.",
+      ]
     `)
   })
 
@@ -275,11 +331,11 @@ describe('the ten mistakes', () => {
         linesOf({ clock: { ofSlackMs: undefined, ofRedisMs: { unavailable: "Redis isn't responding" } } }),
       ].join('\n'),
     ).toMatchInlineSnapshot(`
-      "*1 of 12 checks failed*
+      "*1 of 13 checks failed*
       :x: *Clock:* Lockkeeper's host is 10 min ahead of Slack (at 5 min, Lockkeeper refuses requests from Slack) and 10 min ahead of Redis (deadlines use the clock of Redis). *Fix:* Enable clock synchronization (NTP) on Lockkeeper's host.
-      *1 of 12 checks failed*
+      *1 of 13 checks failed*
       :x: *Clock:* Lockkeeper's host is 45 s behind Slack (at 5 min, Lockkeeper refuses requests from Slack). *Fix:* Enable clock synchronization (NTP) on Lockkeeper's host.
-      *1 of 12 checks failed*
+      *1 of 13 checks failed*
       :x: *Clock:* Lockkeeper's host is 30 s behind Redis (deadlines use the clock of Redis). *Fix:* Enable clock synchronization (NTP) on Lockkeeper's host and on the Redis host.
       *No check failed*, 1 unknown
       :grey_question: *Clock:* Same time as Redis. Couldn't compare with Slack: no time in its answer.
@@ -296,11 +352,11 @@ describe('the ten mistakes', () => {
         linesOf({ workers: { seen: 2, lastTickMs: Number.POSITIVE_INFINITY, overdue: true } }),
       ].join('\n'),
     ).toMatchInlineSnapshot(`
-      "*1 of 12 checks failed*
+      "*1 of 13 checks failed*
       :x: *Workers:* None running. Approved requests aren't carried out, nothing is tracked and nothing expires. *Fix:* Start a process with \`ROLE=worker\` or \`ROLE=all\`, and the same \`REDIS_URL\` and \`REDIS_PREFIX\`.
-      *1 of 12 checks failed*
+      *1 of 13 checks failed*
       :x: *Workers:* 1 running, but work that was due 5 min ago isn't done. The last tick was 6 min 40 s ago. *Fix:* Restart the workers and check their log for the cause.
-      *1 of 12 checks failed*
+      *1 of 13 checks failed*
       :x: *Workers:* 2 running, but work that was due 5 min ago isn't done. There was no tick yet. *Fix:* Restart the workers and check their log for the cause."
     `)
   })
@@ -317,7 +373,7 @@ describe('the ten mistakes', () => {
         ],
       }),
     ).toMatchInlineSnapshot(`
-      "*4 of 16 checks failed*
+      "*4 of 17 checks failed*
       :x: *User groups:* <!subteam^S0GONE0001> (\`S0GONE0001\`) can't be read (no_such_subteam), so its members get no rights from it. *Fix:* Check in Slack that the user group exists and is enabled. Check its id in the configuration.
       :x: *User groups:* <!subteam^S0SCOPE001> (\`S0SCOPE001\`) can't be read (missing_scope), so its members get no rights from it. *Fix:* Add the scope \`usergroups:read\`. See *Slack scopes* in this list.
       :x: *User groups:* <!subteam^S0EMPTY001> (\`S0EMPTY001\`) is empty or disabled, so it gives nobody rights. *Fix:* Add members to it, enable it, or set others in the configuration.
@@ -327,7 +383,7 @@ describe('the ten mistakes', () => {
 
   test('9: the manifest is older than Lockkeeper', () => {
     expect(linesOf({ home: { refused: 'not_enabled' } })).toMatchInlineSnapshot(`
-      "*1 of 12 checks failed*
+      "*1 of 13 checks failed*
       :x: *App manifest:* Older than this version of Lockkeeper: the Home tab is off. *Fix:* Paste the current \`manifest.yml\`, with your own address, into *App Manifest* at api.slack.com/apps. Save it and reinstall the app."
     `)
   })
@@ -342,22 +398,22 @@ describe('the ten mistakes', () => {
       'ECONNRESET',
     ]
     expect(problems.map((problem) => linesOf({ accountApi: { is: 'unreachable', problem } })).join('\n')).toMatchInlineSnapshot(`
-      "*1 of 12 checks failed*, 1 unknown
+      "*1 of 13 checks failed*, 1 unknown
       :x: *Account API:* Not reachable: hostname not found (ENOTFOUND). *Fix:* Check the hostname in \`INFRA_API_URL\` and the DNS server.
       :grey_question: *API key:* Not checked, because the account API isn't reachable.
-      *1 of 12 checks failed*, 1 unknown
+      *1 of 13 checks failed*, 1 unknown
       :x: *Account API:* Not reachable: connection refused (ECONNREFUSED). *Fix:* Check the port in \`INFRA_API_URL\` and the firewalls on the way.
       :grey_question: *API key:* Not checked, because the account API isn't reachable.
-      *1 of 12 checks failed*, 1 unknown
+      *1 of 13 checks failed*, 1 unknown
       :x: *Account API:* Not reachable: timed out (UND_ERR_CONNECT_TIMEOUT). *Fix:* Check that firewalls and proxies let Lockkeeper's host reach \`INFRA_API_URL\`. Check whether the account API is slow.
       :grey_question: *API key:* Not checked, because the account API isn't reachable.
-      *1 of 12 checks failed*, 1 unknown
+      *1 of 13 checks failed*, 1 unknown
       :x: *Account API:* Not reachable: timed out. *Fix:* Check that firewalls and proxies let Lockkeeper's host reach \`INFRA_API_URL\`. Check whether the account API is slow.
       :grey_question: *API key:* Not checked, because the account API isn't reachable.
-      *1 of 12 checks failed*, 1 unknown
+      *1 of 13 checks failed*, 1 unknown
       :x: *Account API:* Not reachable: TLS certificate not trusted (DEPTH_ZERO_SELF_SIGNED_CERT). *Fix:* Check the hostname in \`INFRA_API_URL\` and the clock of Lockkeeper's host. For your own certificate authority, set \`NODE_EXTRA_CA_CERTS\`.
       :grey_question: *API key:* Not checked, because the account API isn't reachable.
-      *1 of 12 checks failed*, 1 unknown
+      *1 of 13 checks failed*, 1 unknown
       :x: *Account API:* Not reachable: connection lost (ECONNRESET). *Fix:* Check the proxies, firewalls and load balancers between Lockkeeper's host and \`INFRA_API_URL\`.
       :grey_question: *API key:* Not checked, because the account API isn't reachable."
     `)
@@ -372,17 +428,17 @@ describe('the ten mistakes', () => {
         linesOf({ slack: { is: 'rejects', error: 'token_revoked' } }),
       ].join('\n'),
     ).toMatchInlineSnapshot(`
-      "*1 of 12 checks failed*, 1 unknown
+      "*1 of 13 checks failed*, 1 unknown
       :x: *Account API:* Returned an error (404) for the list of API keys. *Fix:* Check that \`INFRA_API_URL\` is the base address in the account API's documentation.
       :grey_question: *API key:* Not checked, because the account API didn't list the keys.
-      *1 of 12 checks failed*, 1 unknown
+      *1 of 13 checks failed*, 1 unknown
       :x: *Account API:* Returned an error (503) for the list of API keys. *Fix:* Wait a minute and run this command again. If the error stays, check the status page of the account API.
       :grey_question: *API key:* Not checked, because the account API didn't list the keys.
-      *1 of 12 checks failed*, 2 unknown
+      *1 of 13 checks failed*, 2 unknown
       :x: *Slack:* Not responding (no answer). *Fix:* Check that Lockkeeper's host can reach slack.com: DNS, firewall, proxy, and \`SLACK_API_URL\` if set.
       :grey_question: *Slack scopes:* Couldn't check: Slack doesn't show which are granted.
       :grey_question: *App manifest:* Couldn't check: Slack doesn't show which are granted.
-      *1 of 12 checks failed*, 2 unknown
+      *1 of 13 checks failed*, 2 unknown
       :x: *Slack:* Rejected the bot token (token_revoked). *Fix:* Reinstall the app, set \`SLACK_BOT_TOKEN\` to its Bot User OAuth Token (*OAuth & Permissions*), and restart Lockkeeper.
       :grey_question: *Slack scopes:* Couldn't check: Slack doesn't show which are granted.
       :grey_question: *App manifest:* Couldn't check: Slack doesn't show which are granted."

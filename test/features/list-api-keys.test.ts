@@ -9,7 +9,7 @@ test('a name with line breaks adds no line to the list of API keys', () => {
   const user = { id: 'user_1', email: 'eve@example.com\u2028:key: *prod*' }
   const key = { ...unknown, id: 'tok_9ZXm2eMd1nvsF', name, allowedIps: [], lastUsedAt: undefined, user }
 
-  const { rows } = apiKeyListing([key], [], { now: 0, ownLastSlice: '2daaa' })
+  const { rows } = apiKeyListing([key], [], { now: 0, ownLastSlices: { INFRA_API_KEY: '2daaa' } })
 
   expect(rows[0]?.text.split('\n').map((line) => line.slice(0, 40))).toMatchInlineSnapshot(`
     [
@@ -31,7 +31,7 @@ test('a key with unknown allowed addresses is not listed as usable from anywhere
     user: undefined,
   }
 
-  const { rows } = apiKeyListing([key], [], { now: 0, ownLastSlice: '2daaa' })
+  const { rows } = apiKeyListing([key], [], { now: 0, ownLastSlices: { INFRA_API_KEY: '2daaa' } })
 
   expect(rows[0]?.text).toContain('full access  ·  allowed addresses unknown')
   expect(rows[0]?.text).not.toMatch(/anywhere|everywhere/)
@@ -53,7 +53,7 @@ describe('the remarks on a key', () => {
     ...more,
   })
   const listed = (key: ApiKey, words: string[] = []) =>
-    apiKeyListing([key], words, { now, ownLastSlice: '2daaa' })
+    apiKeyListing([key], words, { now, ownLastSlices: { INFRA_API_KEY: '2daaa' } })
       .rows.map(({ text }) => text)
       .join('\n')
 
@@ -67,7 +67,7 @@ describe('the remarks on a key', () => {
   })
 
   test('stand next to the name, where a phone shows them, and *For* is there only if a key is for somebody', () => {
-    const headersOf = (key: ApiKey) => apiKeyListing([key], [], { now, ownLastSlice: '2daaa' }).table?.headers
+    const headersOf = (key: ApiKey) => apiKeyListing([key], [], { now, ownLastSlices: { INFRA_API_KEY: '2daaa' } }).table?.headers
 
     expect(headersOf(madeAgo(day))?.slice(0, 3)).toEqual(['Name', 'Needs attention', 'Token ends in'])
     expect(headersOf(madeAgo(day, { name: 'ci [U0ADA00001 0123456789ab]' }))?.slice(0, 3)).toEqual(['Name', 'Needs attention', 'For'])

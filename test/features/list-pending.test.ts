@@ -75,8 +75,10 @@ describe('/infra pending', () => {
     const judged: unknown[] = []
     const { commands } = listPending.create({
       store: {
-        open: async () => open,
-        findMany: async (ids) => open.filter(({ id, version }) => ids.includes(id) && version === requestFor().version),
+        findOpen: async () => {
+          const requests = open.filter(({ version }) => version === requestFor().version)
+          return { requests, unreadable: open.length - requests.length }
+        },
       },
       access: {
         judge: async ({ userId }, act) => {
@@ -135,7 +137,7 @@ describe('/infra pending', () => {
 
     expect(rows).toHaveLength(1)
     expect([listing.title, ...(listing.notes ?? [])].map(({ text }) => text)).toEqual([
-      '3 requests need approval. You can approve 1.',
+      '1 request needs approval. You can approve it.',
       ":warning: 2 requests aren't listed: written by another version of Lockkeeper.",
     ])
   })

@@ -45,7 +45,10 @@ test('the title of a key that shares its name shows the end of its token, and ap
     keyCalled(uniqueKeyName('Grafana read', 'U0ADA00001', 'a'.repeat(32)), 'tok_2'),
     keyCalled('terraform', 'tok_3'),
   ]
-  const { preflight, describe } = createRevokeChange({ accountApi: { apiKeys: { list: async () => list } } as never, ownLastSlice: 'own' })
+  const { preflight, describe } = createRevokeChange({
+    accountApi: { apiKeys: { list: async () => list } } as never,
+    ownLastSlices: { INFRA_API_KEY: 'own' },
+  })
   const shown = async (keyId: string) => {
     const { facts, warnings = [] } = await preflight({ keyId }, { signal: AbortSignal.timeout(1_000) })
     return { title: phraseText(describe(facts).title), codes: warnings.map(({ code }) => code) }

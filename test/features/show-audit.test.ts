@@ -213,9 +213,29 @@ describe('a row', () => {
       ],
       /Waiting for approval.*\n2 refused attempts$/s,
     ],
+    [
+      'with repeats of a refused attempt',
+      [
+        { ...move, act: 'refused', by: dov, attempted: 'decide' },
+        { ...move, act: 'refused', by: dov, attempted: 'decide', count: 1_199 },
+      ],
+      /\n1,200 refused attempts$/,
+    ],
     ['whose record was changed', [{ ...move, act: 'distrust' }], /\nits record can't be trusted$/],
   ])('shows a request %s', (_, more, line) => {
     expect(textOf(entriesOf({ ...move, act: 'request', by: ada }, ...more))).toMatch(line)
+  })
+
+  test('says how often an attempt without a request was repeated', () => {
+    const guest = { act: 'refused', by: dov, attempted: 'read', causes: [isGuest] }
+    expect(textOf(entriesOf({ ...guest, text: 'command ip move', count: 199 }, { ...guest, count: 1 }))).toMatchInlineSnapshot(`
+      ":no_entry: *Tried to use Lockkeeper*  ·  Refused once more  ·  <!date^1795176001^{time} {date_short_pretty}|2026-11-20 12:00 UTC>
+      by <@U0DOV00001>
+      Guests can't use Lockkeeper. Ask a teammate who is a full member of this workspace to do it for you.
+      :no_entry: *Tried to move an Elastic IP*  ·  Refused 199 more times  ·  <!date^1795176000^{time} {date_short_pretty}|2026-11-20 12:00 UTC>
+      by <@U0DOV00001>
+      Guests can't use Lockkeeper. Ask a teammate who is a full member of this workspace to do it for you."
+    `)
   })
 
   test('says that the beginning of a request was not found', () => {
@@ -385,9 +405,11 @@ describe('a step', () => {
       { ...move, act: 'refused', by: dov, attempted: 'track', causes: [notAnApprover] },
       { ...move, act: 'refused', by: ben, attempted: 'request-reject-form', causes: [{ code: 'changed-record' }] },
       { act: 'refused', by: ben },
-      { act: 'refused', by: dov, text: 'command hlep', attempted: 'read', causes: [isGuest] },
+      { act: 'refused', by: dov, text: 'command unknown', attempted: 'read', causes: [isGuest] },
       { act: 'refused', by: dov, text: 'click of-another-version', attempted: 'read', causes: [isGuest] },
       { ...move, act: 'refused', by: ada, attempted: 'break-glass', causes: [notAnApprover] },
+      { ...move, act: 'refused', by: dov, attempted: 'decide', causes: [notAnApprover], count: 199 },
+      { act: 'refused', by: dov, kind: 'ip.move', attempted: 'decide', causes: [notAnApprover], count: 1 },
     )
     expect(entries.map((entry) => stepText(entry)).join('\n')).toMatchInlineSnapshot(`
       "Refused: <@U0DOV00001> tried to approve or reject this request, <!date^1795176000^{time} {date_short_pretty}|2026-11-20 12:00 UTC>: You aren't an approver of this request. <!subteam^S0ONCALL01> can approve or reject it.
@@ -399,9 +421,11 @@ describe('a step', () => {
       Refused: <@U0DOV00001> tried to stop or restart the tracking of this request, <!date^1795176006^{time} {date_short_pretty}|2026-11-20 12:00 UTC>: You aren't an approver of this request. <!subteam^S0ONCALL01> can approve or reject it.
       Refused: <@U0BEN00001> tried an unknown action on this request, <!date^1795176007^{time} {date_short_pretty}|2026-11-20 12:00 UTC>: request-reject-form: The record of this request no longer matches what was requested. Nothing was done. The people who run Lockkeeper were notified. Run the command again.
       Refused: <@U0BEN00001> tried an unknown action, <!date^1795176008^{time} {date_short_pretty}|2026-11-20 12:00 UTC>
-      Refused: <@U0DOV00001> tried to run \`hlep\`, <!date^1795176009^{time} {date_short_pretty}|2026-11-20 12:00 UTC>: Guests can't use Lockkeeper. Ask a teammate who is a full member of this workspace to do it for you.
+      Refused: <@U0DOV00001> tried to run an unknown command, <!date^1795176009^{time} {date_short_pretty}|2026-11-20 12:00 UTC>: Guests can't use Lockkeeper. Ask a teammate who is a full member of this workspace to do it for you.
       Refused: <@U0DOV00001> tried to use Lockkeeper (\`click of-another-version\`), <!date^1795176010^{time} {date_short_pretty}|2026-11-20 12:00 UTC>: Guests can't use Lockkeeper. Ask a teammate who is a full member of this workspace to do it for you.
-      Refused: <@U0ADA00001> tried to give an emergency approval of this request, <!date^1795176011^{time} {date_short_pretty}|2026-11-20 12:00 UTC>: You aren't an approver of this request. <!subteam^S0ONCALL01> can approve or reject it."
+      Refused: <@U0ADA00001> tried to give an emergency approval of this request, <!date^1795176011^{time} {date_short_pretty}|2026-11-20 12:00 UTC>: You aren't an approver of this request. <!subteam^S0ONCALL01> can approve or reject it.
+      Refused: <@U0DOV00001> tried to approve or reject this request 199 more times in 10 minutes, <!date^1795176012^{time} {date_short_pretty}|2026-11-20 12:00 UTC>: You aren't an approver of this request. <!subteam^S0ONCALL01> can approve or reject it.
+      Refused: <@U0DOV00001> tried to approve or reject a request once more in 10 minutes, <!date^1795176013^{time} {date_short_pretty}|2026-11-20 12:00 UTC>: You aren't an approver of this request. <!subteam^S0ONCALL01> can approve or reject it."
     `)
   })
 

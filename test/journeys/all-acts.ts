@@ -2,6 +2,7 @@ import type { Bot } from '../../src/bot/bot.ts'
 import type { Request } from '../../src/domain/request/request.ts'
 import { buttonValue } from '../../src/requests/messages/buttons.ts'
 import { pageActionIds } from '../../src/slack/blocks/listing.ts'
+import { parseWords } from '../../src/slack/commands/parse-words.ts'
 import { writeMetadata } from '../../src/slack/receive/metadata.ts'
 import type { RawRequest } from '../sandbox/slack/slack.ts'
 import { people } from './world.ts'
@@ -44,7 +45,7 @@ export function allActs({ commands, interactions }: Pick<Bot, 'commands' | 'inte
   function command(text: string): PossibleAct {
     return {
       name: `the command "${text}"`,
-      at: `command ${text.split(/\s+/, 2).join(' ')}`,
+      at: `command ${interactions.commandNamed(parseWords(text)).name}`,
       place: 'channel',
       delivery: ({ userId, teamId, channelId }) =>
         form({ command: '/infra', text, user_id: userId, team_id: teamId, channel_id: channelId, trigger_id: triggerOf(userId) }),

@@ -124,15 +124,16 @@ test('where Slack takes no tables, it has pages, and a picker for the steps on e
   const world = await startWorld()
   world.slack.setTables('refused in response URLs')
   const { elasticIp } = await makeMove(world)
-  for (const _ of Array.from({ length: 12 })) await world.dov.command('/infra audit', { channel: ops })
-  await world.slack.until(() => world.slack.ephemerals(people.dov).length >= 12)
+  const records = openRecords(world)
+  const refused = { act: 'refused', by: people.dov, attempted: 'read', text: 'command audit', causes: [{ code: 'guest', action: 'read' }] }
+  for (const _ of Array.from({ length: 12 })) await records.note(refused)
 
   await world.ben.command('/infra audit', { channel: ops })
   const first = await untilShown(world.slack, people.ben, /Audit:.*page 1 of 2/)
   expect(first.text).toMatch(/Tried to read the audit/)
   await world.ben.click(first, 'Next')
   const second = await untilShown(world.slack, people.ben, /page 2 of 2/)
-  const { requestId = '' } = (await openRecords(world).audit())[0] ?? {}
+  const { requestId = '' } = (await records.audit())[0] ?? {}
   await world.ben.click(second, 'Steps of a request', { choose: requestId })
 
   expect((await untilShown(world.slack, people.ben, /Requested:/)).text).toContain(elasticIp.address)

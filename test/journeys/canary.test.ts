@@ -12,6 +12,7 @@ import type { Message, Slack } from '../sandbox/slack/slack.ts'
 import { startSlack } from '../sandbox/slack/start-slack.ts'
 import { systemEnvironment } from '../sandbox/system-environment.ts'
 import { startTraceCollector, type TraceCollector } from '../sandbox/trace-collector.ts'
+import { dumpRedis } from './dump-redis.ts'
 import { ops, people, untilReport, untilShown } from './world.ts'
 
 const main = botProgram('quick-main')
@@ -45,10 +46,18 @@ afterAll(async () => {
   await Promise.all([slack?.close(), accountApi?.close(), redis?.stop(), collector?.close()])
 })
 
+/** Returns the read-only key that the bot reads with. */
+function readKey(): string {
+  const key = accountApi.world.data.apiKeys.find(({ name }) => name === 'laptop of ada')
+  if (!key) throw new Error('no key')
+  return Object.assign(key, { readOnly: true }).token
+}
+
 /** Starts the bot and points Slack at it. Returns a function that kills it without a shutdown. */
 async function startBot(): Promise<() => Promise<void>> {
   const env = {
     ...botVariables({ slack, accountApi, redisUrl: redis.url }),
+    INFRA_READ_KEY: readKey(),
     REDIS_PREFIX: 'canary',
     MOVE_POLL_INTERVAL: '200ms',
     LOG_LEVEL: 'trace',
@@ -212,7 +221,7 @@ test('afterwards no token is anywhere except in what its requester was shown', a
     ),
   )
   expect(found).toEqual([])
-  expect(Object.values(sinks).join('')).not.toContain(redis.password)
+  for (const secret of [redis.password, accountApi.key, readKey()]) expect(Object.values(sinks).join('')).not.toContain(secret)
 
   const showing = slack.journal.filter(({ args }) => tokens.some((token) => JSON.stringify(args).includes(token)))
   expect(showing.length).toBeGreaterThanOrEqual(2)
@@ -240,7 +249,7 @@ async function collectSinks(): Promise<Record<string, string>> {
   return {
     log: written.join(''),
     monitor: redisCommands.join('\n'),
-    keys: await dumpRedis(),
+    keys: await dumpRedis(redis.url),
     'append-only file': readdirSync(folder)
       .map((file) => readFileSync(join(folder, file), 'latin1'))
       .join('\n'),
@@ -250,28 +259,4 @@ async function collectSinks(): Promise<Record<string, string>> {
     'texts of notifications': JSON.stringify(slack.ephemerals(people.ada).map(({ text }) => text)),
     "operators' pages": answers.join('\n'),
   }
-}
-
-/** Returns every key of Redis with its whole value, including jobs and their logs. */
-async function dumpRedis(): Promise<string> {
-  const client = new Redis(redis.url)
-  const parts: string[] = []
-  for (const key of await client.keys('*')) {
-    const type = await client.type(key)
-    const value =
-      type === 'hash'
-        ? await client.hgetall(key)
-        : type === 'zset'
-          ? await client.zrange(key, '0', '-1')
-          : type === 'set'
-            ? await client.smembers(key)
-            : type === 'list'
-              ? await client.lrange(key, 0, -1)
-              : type === 'stream'
-                ? await client.xrange(key, '-', '+')
-                : await client.get(key)
-    parts.push(key, JSON.stringify(value))
-  }
-  client.disconnect()
-  return parts.join('\n')
 }

@@ -2,8 +2,10 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { createAccountApi } from '../../src/account-api/client.ts'
 import { Secret } from '../../src/domain/signing/secret.ts'
 import { neededScopes } from '../../src/features/check-setup/checks/slack.ts'
+import { projectId } from '../sandbox/account-api/data/places.ts'
 import { startAccountApi } from '../sandbox/account-api/start-account-api.ts'
 import { startRedis } from '../sandbox/redis/start-redis.ts'
+import { policyInFile } from './policy-in-file.ts'
 import { general, ops, people, type Slack, startWorld, untilShown } from './world.ts'
 
 /** Returns the doctor's answer to Ben, as a message that he can click. The time that Slack took is replaced by a constant. */
@@ -39,7 +41,7 @@ describe('the doctor', () => {
     // The texts of the checks that passed are in test/features/check-setup.test.ts.
     const [passed, others] = [true, false].map((is) => text.split('\n').filter((line) => line.startsWith(':white_check_mark:') === is))
     expect(passed?.map((line) => /\*(.+?):\*/.exec(line)?.[1]).join()).toBe(
-      'Slack,Slack scopes,App manifest,Channels,User groups,Redis,Account API,API key,Elastic IPs,Clock,Workers',
+      'Slack,Slack scopes,App manifest,Channels,User groups,Redis,Account API,API key,Limits,Elastic IPs,Clock,Workers',
     )
     expect(others?.join('\n')).toMatchInlineSnapshot(`
       "*No check failed*, 2 unknown
@@ -70,6 +72,24 @@ describe('the doctor', () => {
     await untilShown(world.slack, people.ben, /Pickers work/)
 
     await expect.poll(async () => (await runDoctor(world)).text).toMatch(/\*Buttons:\* Last worked.*\n.*\*Pickers:\* Last worked/)
+  })
+
+  test('warns of ids in the policy that nothing on the account shows, and reads only as many lists as it takes', async () => {
+    const storefront = projectId('storefront')
+    const policy = (projects: string) =>
+      policyInFile(`rules: [{ name: a, channels: [${ops}], projects: ${projects}, approve: [S0ONCALL01] }]`)
+    const shown = await startWorld({ env: { POLICY_FILE: policy(`[${storefront}]`) } })
+    expect((await runDoctor(shown)).text).not.toContain('*Policy:*')
+    expect(shown.accountApi.journal.map(({ path }) => path)).not.toEqual(
+      expect.arrayContaining([expect.stringMatching(/^.(servers|virtual_machines)/)]),
+    )
+
+    const { text } = await runDoctor(await startWorld({ env: { POLICY_FILE: policy(`[${storefront}, ${storefront}x]`) } }))
+    expect(text.split('\n').filter((line) => line.includes('*Policy:*'))).toMatchInlineSnapshot(`
+      [
+        ":grey_question: *Policy:* No server, Elastic IP or virtual machine shows \`proj_pZ7pVr9w3SA3Lx\`. Check the spelling in \`POLICY_FILE\`. A rule for a project that doesn't exist never applies.",
+      ]
+    `)
   })
 
   test('works over Socket Mode', async () => {
@@ -134,13 +154,14 @@ describe('the ten mistakes', () => {
     await redis.kill()
     const { text } = await runDoctor(world)
     expect(text).toMatchInlineSnapshot(`
-      "*1 of 11 checks failed*, 6 unknown
+      "*1 of 12 checks failed*, 7 unknown
       Lockkeeper 0.1.0  ·  web and worker  ·  HTTP  ·  one rule from environment variables
       :x: *Redis:* Not responding, so nothing can be requested, approved or tracked. *Fix:* Check that Redis runs at \`REDIS_URL\` and that Lockkeeper's host can reach it.
       :grey_question: *App manifest:* Couldn't check: Redis isn't responding.
       :grey_question: *Buttons:* Couldn't check: Redis isn't responding.
       :grey_question: *Pickers:* Couldn't check: Redis isn't responding.
       :grey_question: *Account API:* Couldn't check: Redis isn't responding.
+      :grey_question: *Limits:* The account allows 99999 reads and 99999 changes a minute. Couldn't check: Redis isn't responding.
       :grey_question: *Clock:* Same time as Slack. Couldn't compare with Redis: Redis isn't responding.
       :grey_question: *Workers:* Couldn't check: Redis isn't responding.
       :white_check_mark: *Slack:* Answered in 4 ms.

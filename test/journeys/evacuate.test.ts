@@ -178,7 +178,7 @@ describe('an evacuation', () => {
 
   test('sends nothing more once its tracking is stopped, and the rest when it is tracked again', async () => {
     const own = addresses(12)
-    const world = await worldWith(own)
+    const world = await worldWith(own, { env: { MOVE_POLL_INTERVAL: '500ms' } })
     const { journal, faults } = world.accountApi
     const card = await requestEvacuation(world)
     faults.add({ method: 'PATCH', kind: 'delay', delayMs: 700, times: 12 })

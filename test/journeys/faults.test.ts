@@ -203,6 +203,28 @@ describe('a service that the bot needs is away', () => {
     expect(world.slack.thread(ops, card.ts)).toHaveLength(2)
   })
 
+  test('Slack refuses every update of the request message: its thread and the operators are told once, and no update is repeated', async () => {
+    const world = await startWorld({ env: { OPS_CHANNEL: general } })
+    world.slack.invite(general)
+    world.slack.faults.add({ method: 'chat.update', kind: 'error', error: 'msg_too_long', times: 100 })
+    const { card } = await approvedMove(world)
+
+    await untilReport(world.slack, card.ts, /Done/)
+    await untilCard(world.slack, /Slack refused to update the message of request/, general)
+    const told = (await untilReport(world.slack, card.ts, /is out of date/)).text
+    const tried = world.slack.calls('chat.update').length
+    await new Promise((resolve) => setTimeout(resolve, 3_000))
+
+    expect(told).toMatch(
+      /^<@U0ADA00001> :warning: \*The request message is out of date:\* Slack refused its update, so its buttons may be wrong\. “Move /,
+    )
+    expect(world.slack.thread(ops, card.ts).filter(({ text }) => /is out of date/.test(text))).toHaveLength(1)
+    expect(world.slack.messages(general).filter(({ text }) => text.includes('msg_too_long'))).toHaveLength(1)
+    // Each state gets one try: approved, starting, moving and done.
+    expect(world.slack.calls('chat.update')).toHaveLength(tried)
+    expect(tried).toBeLessThanOrEqual(4)
+  })
+
   test('the channel was archived: the requester gets a direct message', async () => {
     const world = await startWorld({ account: { moveTakes: { min: 800, max: 800 } } })
     const { card } = await approvedMove(world)

@@ -201,16 +201,16 @@ describe('the gate', () => {
     for (const id of Object.keys(bot?.interactions.shortcuts ?? {}))
       expect(names.filter((name) => name === `shortcut ${id}`)).toHaveLength(2)
     for (const id of Object.keys(bot?.interactions.options ?? {})) expect(names).toContain(`options ${id}`)
-    for (const { words } of bot?.commands ?? []) expect(names).toContain(`command ${words.split(' ', 2).join(' ')}`)
+    for (const { words } of bot?.commands ?? []) expect(names).toContain(`command ${words}`)
     expect(names).toContain('home')
     expect(Object.keys(bot?.interactions ?? {}).toSorted()).toEqual([
       'clicks',
       'command',
+      'commandNamed',
       'home',
       'options',
       'shortcuts',
       'submissions',
-      'takesReason',
     ])
   })
 

@@ -136,7 +136,7 @@ describe('the listings', () => {
 
     await world.ada.command('/infra moves', { channel: ops })
     const { text } = await untilShown(world.slack, people.ada, /1 in progress/)
-    expect(text).toMatch(/1 in progress, 1 waiting for approval, 1 ended in the last 30 days/)
+    expect(text).toMatch(/1 in progress, 1 waiting for approval, 1 ended lately/)
     expect(text).toMatch(/moving {2}· {2}(\d+\ss|less than a second) so far/)
   })
 })

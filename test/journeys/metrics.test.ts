@@ -139,6 +139,7 @@ test('/metrics shows the figures of a day by the conventions of Prometheus, and 
       "counter lockkeeper_request_transitions_total",
       "counter lockkeeper_decisions_total",
       "histogram lockkeeper_account_api_call_duration_seconds",
+      "counter lockkeeper_account_reads_over_share_total",
       "histogram lockkeeper_slack_call_duration_seconds",
       "histogram lockkeeper_move_duration_seconds",
       "counter lockkeeper_alerts_total",
@@ -160,6 +161,8 @@ test('/metrics shows the figures of a day by the conventions of Prometheus, and 
       "gauge lockkeeper_messages_unsent",
       "gauge lockkeeper_queue_jobs",
       "gauge lockkeeper_last_tick_age_seconds",
+      "gauge lockkeeper_account_budget_used",
+      "gauge lockkeeper_account_budget_waiting_seconds",
     ]
   `)
   for (const { name, type, help, samples } of after.own) {
@@ -185,6 +188,7 @@ test('/metrics shows the figures of a day by the conventions of Prometheus, and 
       "decision",
       "how",
       "kind",
+      "lane",
       "le",
       "method",
       "operation",

@@ -108,7 +108,8 @@ test('while the memory of Redis is full, people, /status, the doctor and the ope
   expect(doctor.text).toMatch(/:grey_question: \*Workers:\* Unknown while Redis refuses writes/)
   const notice = () => world.slack.messages(general).filter(({ text }) => /Redis stores nothing/.test(text))
   await expect.poll(() => notice().length, { timeout: 12_000 }).toBe(1)
-  expect(await page('/metrics')).toMatch(/^lockkeeper_redis_refuses_writes 1$/m)
+  const metrics = await page('/metrics')
+  for (const line of [/^lockkeeper_redis_refuses_writes 1$/m, /^lockkeeper_redis_up 1$/m]) expect(metrics).toMatch(line)
 
   await redis.config('SET', 'maxmemory', '0')
   await request()

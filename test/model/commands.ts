@@ -196,7 +196,9 @@ export function change(group: Group, person: Name): Command {
     check: ({ members }) => !members[group].includes(person) || members[group].length > fewest[group],
     toString: () => `change(${person} ↔ ${group})`,
     async run({ members }, { slack }) {
-      members[group] = members[group].includes(person) ? members[group].filter((name) => name !== person) : [...members[group], person]
+      const joins = !members[group].includes(person)
+      members[group] = joins ? [...members[group], person] : members[group].filter((name) => name !== person)
+      if (joins) members.joined.push(person)
       slack.setUserGroup(groupIds[group], { members: members[group].map((name) => ids[name]) })
     },
   }

@@ -57,7 +57,9 @@ export interface Outcome {
 
 /** Returns everything that may follow. There are several outcomes only if time or a worker may come first. */
 export function outcomesOf(request: ModelRequest, event: Event, members: Members): Outcome[] {
-  const usual = usualOutcomesOf(request, event, members)
+  const usual = [members, ...(members.joined.includes(event.person) ? [withoutPerson(members, event.person)] : [])].flatMap((known) =>
+    usualOutcomesOf(request, event, known),
+  )
   // The check whether a person may use the bot needs no Redis.
   if (!event.isHit || event.person === guest || event.person === stranger) return usual
   // The record decides then: either nothing took effect, or everything.
@@ -66,6 +68,11 @@ export function outcomesOf(request: ModelRequest, event: Event, members: Members
   const forms = { reject: 'form:reject', again: 'form:again' } as const
   const form = event.does === 'reject' || event.does === 'again' ? forms[event.does] : undefined
   return [...usual, ...unsaid, ...(form ? unsaid.map(({ next }): Outcome => ({ answer: form, also: 'redis away', next })) : [])]
+}
+
+function withoutPerson({ oncall, security, joined }: Members, person: Name): Members {
+  const others = (name: Name) => name !== person
+  return { oncall: oncall.filter(others), security: security.filter(others), joined }
 }
 
 function usualOutcomesOf(request: ModelRequest, { person, does, forged }: Event, members: Members): Outcome[] {

@@ -21,9 +21,10 @@ export const stranger: Name = 'ines'
 
 export type Group = 'oncall' | 'security'
 export const groupIds: Record<Group, string> = { oncall: 'S0ONCALL01', security: 'S0SECURE01' }
-export type Members = Record<Group, Name[]>
+/** `joined`: who joined a group during the run, and may be refused by an older list of its members. */
+export type Members = Record<Group | 'joined', Name[]>
 
-export const members: Members = { oncall: ['ben', 'chiara', 'finn', 'gita'], security: ['chiara', 'gita'] }
+export const members: Members = { oncall: ['ben', 'chiara', 'finn', 'gita'], security: ['chiara', 'gita'], joined: [] }
 /** At least this many stay in a group, so that there are always enough approvers. */
 export const fewest: Record<Group, number> = { oncall: 3, security: 2 }
 /** The people who join and leave groups. */

@@ -98,7 +98,7 @@ test('the Home tab shows the requests that wait for a person, and an approval th
   await dialog.waitFor()
   await browser.shoot(page, '22-confirm')
   await dialog.getByRole('button', { name: /Approve/ }).click()
-  await home.getByText('Needs your approval').waitFor({ state: 'detached' })
+  await home.getByText('Needs your approval (0)').waitFor()
 
   await actAs(page, dov)
   await home.getByText("Guests can't use Lockkeeper").waitFor()

@@ -1,4 +1,5 @@
 import type { Dispatcher, Pool } from 'undici'
+import type { KeyVariable } from '../../domain/account/api-key.ts'
 import { ApiContractError, ApiError, ApiUnreachableError } from '../../domain/errors/api-errors.ts'
 import { AnswerTooLongError } from '../../domain/errors/list-errors.ts'
 import type { Secret } from '../../domain/signing/secret.ts'
@@ -14,20 +15,24 @@ export const maxResponseBytes = 8 * 1024 * 1024
 interface ExchangeParts {
   pool: Pool
   baseUrl: URL
-  key: Secret
+  /** Undefined if this process does not have it. Its calls then throw. */
+  key: Secret | undefined
+  /** The variable that holds it. */
+  name: KeyVariable
 }
 
 /**
  * Creates the exchange of one request for one answer. It throws ApiError for a status of 400 or more, ApiContractError for an answer that
  * does not fit, and ApiUnreachableError if no answer came.
  */
-export function createExchange({ pool, baseUrl, key }: ExchangeParts) {
+export function createExchange({ pool, baseUrl, key, name }: ExchangeParts) {
   const prefix = baseUrl.pathname.replace(/\/+$/, '')
-  const redact = (text: string) => text.replaceAll(key.reveal(), '[redacted]')
+  const redact = (text: string) => (key ? text.replaceAll(key.reveal(), '[redacted]') : text)
 
   return async function exchange<T>(request: HttpCall<T>, deadline: Deadline): Promise<{ status: number; value: T }> {
     const { operation } = request
-    const answer = await send(request, deadline).catch((error: unknown) => {
+    if (!key) throw new Error(`${operation} needs ${name}, which this process does not have`)
+    const answer = await send(request, key, deadline).catch((error: unknown) => {
       throw unreachable(operation, error, deadline, wasRequestSent(error))
     })
     const { statusCode: status, headers } = answer
@@ -50,12 +55,12 @@ export function createExchange({ pool, baseUrl, key }: ExchangeParts) {
     }
   }
 
-  function send({ method, path, body }: HttpCall<unknown>, deadline: Deadline) {
+  function send({ method, path, body }: HttpCall<unknown>, authorization: Secret, deadline: Deadline) {
     return pool.request({
       method,
       path: `${prefix}${path}`,
       headers: {
-        authorization: key.reveal(),
+        authorization: authorization.reveal(),
         accept: 'application/vnd.api+json, application/json',
         // Without this header, HTTP allows any encoding, and a small compressed answer can fill the memory once it is decompressed.
         'accept-encoding': 'identity',
@@ -72,7 +77,13 @@ export function createExchange({ pool, baseUrl, key }: ExchangeParts) {
     // If the body does not arrive, the status is enough.
     const text = await body.text().catch(() => '')
     const retryAfterMs = parseRetryAfter(headers['retry-after'], headers.date)
-    return new ApiError({ operation, status, ...readErrorAnswer(text, redact), ...(retryAfterMs !== undefined && { retryAfterMs }) })
+    return new ApiError({
+      operation,
+      status,
+      key: name,
+      ...readErrorAnswer(text, redact),
+      ...(retryAfterMs !== undefined && { retryAfterMs }),
+    })
   }
 }
 

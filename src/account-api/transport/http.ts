@@ -4,6 +4,7 @@ import {
   currentSpender,
   type KeyName,
   mayShareReads,
+  mayUseReadKey,
   type Spender,
   type Turns,
   useTakenTurn,
@@ -20,8 +21,8 @@ import { retryDelayMs } from './retry.ts'
 const maxConnections = 20
 const maxReadTries = 3
 
-/** The pause after a 429 that names no time: the whole minute for which the account counts. */
-const defaultPauseMs = 60_000
+/** The pause after a 429 that names no time. The account names one, so such a 429 is another's. */
+const defaultPauseMs = 5_000
 /** The longest pause after a 429, even if the answer names a longer time. */
 const longestPauseMs = 120_000
 
@@ -37,9 +38,10 @@ const patienceMs: Record<Spender['lane'], number> = {
 
 export interface HttpOptions {
   baseUrl: URL
-  key: Secret
+  /** Undefined in a process that only reads, which then needs `readKey`. */
+  key: Secret | undefined
   timings?: Partial<HttpTimings>
-  /** A second key, which can only read. It is used for reads that settle no write. */
+  /** A second key, which can only read. It is used for reads that settle no write, and without `key` for all reads. */
   readKey?: Secret | undefined
   /** The allowances of the account. Default: everything may be sent at once. */
   turns?: Turns | undefined
@@ -55,8 +57,8 @@ export function createHttp({ baseUrl, key, readKey, timings, turns, onCall }: Ht
   const times: HttpTimings = { ...defaultHttpTimings, ...timings }
   const pool = openPool(baseUrl, times)
   const exchanges: Record<KeyName, ReturnType<typeof createExchange>> = {
-    key: createExchange({ pool, baseUrl, key }),
-    'read-key': createExchange({ pool, baseUrl, key: readKey ?? key }),
+    key: createExchange({ pool, baseUrl, key, name: 'INFRA_API_KEY' }),
+    'read-key': createExchange({ pool, baseUrl, key: readKey, name: 'INFRA_READ_KEY' }),
   }
 
   /** The reads that are under way and may be shared, by their paths. */
@@ -87,17 +89,22 @@ export function createHttp({ baseUrl, key, readKey, timings, turns, onCall }: Ht
     const tries = kind === 'read' ? maxReadTries : 1
     const deadline = startDeadline(kind === 'read' ? times.readMs : times.writeMs, signal)
     const use = { kind, keyName: keyFor(kind, operation), deadline } satisfies Use
+    let failure: unknown
     try {
       for (let attempt = 1; ; attempt++) {
-        await takeTurn(operation, use)
+        // What happened to an attempt says more than that the next one has to wait.
+        await takeTurn(operation, use).catch((error: unknown) => {
+          throw failure ?? error
+        })
         try {
           return await attemptOnce(request, attempt, use)
         } catch (error) {
           const limited = await pauseAfter(error, use)
+          failure = limited ?? error
           // The next turn waits for the end of the pause, if that is soon enough.
           if (limited && turns && attempt < tries) continue
           const delayMs = attempt < tries ? retryDelayMs(error, attempt, times) : undefined
-          if (delayMs === undefined || !(await deadline.wait(delayMs))) throw limited ?? error
+          if (delayMs === undefined || !(await deadline.wait(delayMs))) throw failure
         }
       }
     } finally {
@@ -107,8 +114,9 @@ export function createHttp({ baseUrl, key, readKey, timings, turns, onCall }: Ht
 
   /** The lists of keys, and all reads before a write or that settle one, use the key that writes. */
   function keyFor(kind: CallKind, operation: string): KeyName {
+    if (!key && kind === 'read') return 'read-key'
     if (!readKey || kind === 'write' || operation.startsWith('apiKeys.')) return 'key'
-    return ['person', 'track', 'background'].includes(currentSpender(operation).lane) ? 'read-key' : 'key'
+    return mayUseReadKey(currentSpender(operation).lane) ? 'read-key' : 'key'
   }
 
   async function takeTurn(operation: string, { kind, keyName, deadline }: Use): Promise<void> {

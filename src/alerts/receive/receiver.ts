@@ -63,7 +63,7 @@ export function createAlertReceiver({ host, port, tokens, takeDelivery, onRefuse
 
   async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const refusal = refusalOf(request)
-    if (refusal && mustEnd(request, { status: refusal.status })) response.setHeader('connection', 'close')
+    if (refusal && refusal.status !== 413 && mustEnd(request)) response.setHeader('connection', 'close')
     const answer = refusal ?? (await take(request))
     if (!answer) return
     if (answer.reason) onRefused(answer.reason)

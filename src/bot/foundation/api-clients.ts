@@ -4,6 +4,7 @@ import type { AccountBudget } from '../../account-api/budget.ts'
 import { createAccountApi } from '../../account-api/client.ts'
 import type { ElasticIpReads } from '../../account-api/resources/elastic-ips.ts'
 import type { Config } from '../../config/config.ts'
+import type { OwnLastSlices } from '../../domain/account/api-key.ts'
 import { slackLogger } from '../../ops/log/slack-logger.ts'
 import { webClientOptions } from '../../slack/receive/app.ts'
 import { createNaming } from '../../slack/text/naming.ts'
@@ -29,11 +30,17 @@ export function createApiClients({ slack, infra, opsChannel }: Config, telemetry
     slack: createSlackClients(slack, opsChannel, telemetry),
     accountApi: createMeasuredAccountApi(infra, telemetry, parts),
     budget: parts.budget,
-    /** The last characters of Lockkeeper's own API keys, by which they are recognized in a list of keys. */
-    ownLastSlices: [infra.key, ...(infra.readKey ? [infra.readKey] : [])].map((key) => key.reveal().slice(-5)),
+    ownLastSlices: lastSlicesOf(infra),
   }
 }
 export type ApiClients = ReturnType<typeof createApiClients>
+
+function lastSlicesOf({ key, readKey }: Config['infra']): OwnLastSlices {
+  return {
+    ...(key && { INFRA_API_KEY: key.reveal().slice(-5) }),
+    ...(readKey && { INFRA_READ_KEY: readKey.reveal().slice(-5) }),
+  }
+}
 
 function createSlackClients(
   { botToken, apiUrl, command }: Config['slack'],

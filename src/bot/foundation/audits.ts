@@ -43,7 +43,7 @@ export function createAudits({ config, printAudit, telemetry: { metrics, errorRe
   /** Counts and records a refusal. The person is refused even if it cannot be recorded. */
   function noteRefusal(note: AuditNote): Promise<void> {
     metrics.decision(note.kind ?? 'none', 'refused')
-    return people.note(note).catch(errorReports.of('audit'))
+    return people.noteRefusal(note).catch(errorReports.of('audit'))
   }
 
   return { people, jobs, newestHead, noteRefusal }

@@ -19,7 +19,7 @@ export async function findLastTransition(audit: Audit, request: Request, since: 
 }
 
 async function findEntriesOf(audit: Audit, { id }: Request, fits: (act: string) => boolean, since: number): Promise<FoundEntry[]> {
-  const whole = { limit: Number.POSITIVE_INFINITY, scan: Number.POSITIVE_INFINITY, since, allChained: true, containing: id }
-  const { entries } = await audit.find(({ requestId, act }) => requestId === id && fits(act), whole)
+  const whole = { limit: Number.POSITIVE_INFINITY, scan: Number.POSITIVE_INFINITY, since, allChained: true, requestId: id }
+  const { entries } = await audit.find(({ act }) => fits(act), whole)
   return entries
 }

@@ -39,7 +39,9 @@ export function createFoundation(config: Config, { log, printAudit = createAudit
     readsPerMinute,
     writesPerMinute,
     pollBudget: config.movePollBudget,
+    hasReadKey: config.infra.readKey !== undefined,
     windowMs: timings.accountWindowMs,
+    onShareSpent: telemetry.onShareSpent,
   })
   const elasticIpReads = {
     onComplete: (all: ElasticIp[]) => void assignments.note(all).catch(onAssignmentsLost),

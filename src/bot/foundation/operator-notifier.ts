@@ -6,10 +6,11 @@ import type { Request } from '../../domain/request/request.ts'
 import { createKeyring } from '../../domain/signing/keyring.ts'
 import { createApiErrorHandler } from '../../ops/log/api-error-handler.ts'
 import { type Forgery, forgeries } from '../../ops/pages/objectives.ts'
-import { distrusted, doubledWrite, lostRecord, unannounced, undeliverable } from '../../requests/messages/operator-notices.ts'
+import { distrusted, doubledWrite, lostRecord, outdated, unannounced, undeliverable } from '../../requests/messages/operator-notices.ts'
 import { refusedKey } from '../../requests/messages/words.ts'
 import { createNotifyOperators } from '../../requests/outbox/notices/notify-operators.ts'
 import type { ReportName } from '../../requests/steps/step.ts'
+import type { Mrkdwn } from '../../slack/text/text.ts'
 import type { ApiClients } from './api-clients.ts'
 import type { RedisConnections } from './redis-connections.ts'
 import type { Telemetry } from './telemetry.ts'
@@ -48,7 +49,9 @@ export function createOperatorNotifier({
   })
 
   function notifyOfKey(error: ApiError): void {
-    void notify('api-key-rejected', refusedKey(error), { about: String(error.status) })
+    void notify('api-key-rejected', refusedKey(error), {
+      about: error.key === 'INFRA_API_KEY' ? String(error.status) : `${error.key} ${error.status}`,
+    })
   }
 
   /** Handles an error that a person was shown. While nothing is in flight, only people find out that the account rejects the key. */
@@ -57,14 +60,14 @@ export function createOperatorNotifier({
   }
 
   function onUndeliverable(request: Request, error: string, report?: ReportName): Promise<void> {
-    const [words, about] =
-      report === 'break-glass'
-        ? [
-            unannounced(request, { error, command, profile: clients.slack.identity.profileOf(request.origin.userId) }),
-            `${report}:${request.id}`,
-          ]
-        : [undeliverable(request, error, command), request.id]
-    return owe('report-undeliverable', words, { requestId: request.id, about })
+    const about = report === undefined ? request.id : `${report}:${request.id}`
+    return owe('report-undeliverable', wordsFor(request, error, report), { requestId: request.id, about })
+  }
+
+  function wordsFor(request: Request, error: string, report: ReportName | undefined): Mrkdwn {
+    if (report === 'outdated') return outdated(request, error)
+    if (report !== 'break-glass') return undeliverable(request, error, command)
+    return unannounced(request, { error, command, profile: clients.slack.identity.profileOf(request.origin.userId) })
   }
 
   /** Handles a request whose record, approvals or history cannot be trusted. */

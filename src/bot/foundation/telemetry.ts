@@ -39,7 +39,17 @@ export function createTelemetry(log: Log, tracing: BotTracing = noTracing) {
     })
   }
 
-  return { log, lines, metrics, tracing, errorReports, onSlackCall }
+  /** Counts and logs that a person has spent their share of the reads, by which others notice who lists in unusual number. */
+  function onShareSpent(userId: string, reads: number): void {
+    metrics.readRefusedByShare()
+    lines.write({
+      fields: { code: 'reads-share-spent', userId, reads },
+      text: 'A person has read as often in a minute as one person may, and waits',
+      about: userId,
+    })
+  }
+
+  return { log, lines, metrics, tracing, errorReports, onSlackCall, onShareSpent }
 }
 export type Telemetry = ReturnType<typeof createTelemetry>
 

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { AlertRoute } from '../../domain/policy/alert-route.ts'
 import { isChannelId, quote } from '../notation.ts'
-import { formOf, isLine, isMap, line, mustBe, quotesNeeded, value } from './values.ts'
+import { formOf, isAscii, isLine, isMap, line, mustBe, quotesNeeded, value } from './values.ts'
 
 /** Parses a map of texts. The texts and their names stay exactly as they are, because they are compared with labels. */
 const textsByName = (expected: string, longest: number) =>
@@ -40,7 +40,9 @@ export const routeSchema = z.strictObject(
     to: formOf<AlertRoute['to']>(
       (input) => (isMap(input) ? targetsBySite : typeof input === 'string' ? target : undefined),
       'a hostname or id, or one for each site by its slug, such as {ASH: standby-ash}',
-    ),
+    ).refine((to) => (typeof to === 'string' ? [to] : [...to.values()]).every((server) => !server.startsWith('sv_') || isAscii(server)), {
+      error: 'has an id with other characters than ASCII: copy the id of the server again',
+    }),
     channel: value((input) => (typeof input === 'string' && isChannelId(input) ? input : undefined), 'a channel id (C…, G…)'),
   },
   {

@@ -1,5 +1,6 @@
 import type { z } from 'zod'
 import type { Policy } from '../../domain/policy/policy.ts'
+import { misleadingPart, withoutInvisible } from '../../domain/text/invisible.ts'
 import { nearestWord } from '../../domain/text/nearest.ts'
 import { quote } from '../notation.ts'
 import { type ReadFile, readText } from '../text-file.ts'
@@ -31,7 +32,10 @@ export function readPolicy(text: string, file: string, options: PolicyOptions): 
 
   const schema = policySchema(options)
   const parsed = schema.file.safeParse(content.value)
-  const issues = withoutFollowUps((parsed.error?.issues ?? []).flatMap((issue) => violationsIn(issue, schema)))
+  const misleading = misleadingTexts(content.value)
+  const places = new Set(misleading.map(({ path }) => path.join()))
+  const found = (parsed.error?.issues ?? []).flatMap((issue) => violationsIn(issue, schema))
+  const issues = [...misleading, ...withoutFollowUps(found).filter(({ path }) => !places.has(path.join()))]
   // Whole rules and entries are compared with each other only if all their values are valid.
   const policy = parsed.data && toPolicy(parsed.data, options)
   const conflicts = policy ? [...bundleConflicts(policy), ...alertConflicts(policy)].map(toViolation) : []
@@ -66,6 +70,25 @@ interface Violation {
   sentence: string
   /** The path of the known key that an unknown key was probably meant to be. */
   meant?: string
+}
+
+/**
+ * Finds texts that can look like others: a rule with such an id or name may not apply where its reader thinks, and a laxer one decides then. `seen`: what
+ * an alias has led to before.
+ */
+function misleadingTexts(value: unknown, path: PropertyKey[] = [], seen = new Set<unknown>()): Violation[] {
+  const violation = (text: string, at: PropertyKey[], name: string) => {
+    const part = misleadingPart(text)
+    return part ? [{ path: at, sentence: `${name} ${part}, in ${quote(withoutInvisible(text))}: type it again` }] : []
+  }
+  const name = nameOf(path)
+  if (typeof value === 'string') return violation(value, path, /^[\w. ]+$/.test(name) ? name : quote(name, 60))
+  if (typeof value !== 'object' || value === null || seen.has(value)) return []
+  seen.add(value)
+  return Object.entries(value).flatMap(([key, member]) => {
+    const at = [...path, Array.isArray(value) ? Number(key) : key]
+    return [...violation(key, at, 'a key'), ...misleadingTexts(member, at, seen)]
+  })
 }
 
 /** Removes duplicates, because a YAML alias can lead to the same error in the same line several times. */

@@ -1,6 +1,6 @@
 import type { Projects } from '../../domain/policy/policy.ts'
 import { quote } from '../notation.ts'
-import { isLine, listOf, quotesNeeded } from './values.ts'
+import { isAscii, isLine, listOf, quotesNeeded } from './values.ts'
 
 /** A project in a rule. `bare` is a name that was written like an id, without `{name: …}`. */
 export type ProjectEntry = { id: string } | { name: string; bare: boolean }
@@ -13,12 +13,14 @@ export const projectList = listOf<ProjectEntry>({
   read: readEntry,
   labelOf: projectKey,
   whenEmpty: 'name a project, or remove it for every project',
-  hint: quotesNeeded,
+  hint: (item) =>
+    typeof item === 'string' && isProjectId(item.trim()) ? ': an id has only ASCII characters. Copy it again' : quotesNeeded(item),
 })
 
 function readEntry(item: unknown): ProjectEntry | undefined {
   const word = readWord(item)
-  if (word !== undefined) return isProjectId(word) ? { id: word } : { name: word, bare: true }
+  if (word !== undefined && isProjectId(word)) return isAscii(word) ? { id: word } : undefined
+  if (word !== undefined) return { name: word, bare: true }
   if (typeof item !== 'object' || item === null || Object.keys(item).join() !== 'name') return undefined
   const name = readWord((item as { name: unknown }).name)
   return name === undefined ? undefined : { name, bare: false }

@@ -68,6 +68,9 @@ export const quotesNeeded = (input: unknown) => (typeof input === 'number' || ty
 
 export const isLine = (text: string, longest: number) => [...text].length <= longest && /^[^\p{Cc}\p{Zl}\p{Zp}\ufffd]+$/u.test(text)
 
+/** Ids have no space in them, either. */
+export const isAscii = (text: string) => /^[!-~]+$/.test(text)
+
 export const line = (longest: number, expected: string) =>
   value(
     (input) => (typeof input === 'string' && isLine(input.trim(), longest) ? input.trim() : undefined),

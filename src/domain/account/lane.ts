@@ -32,6 +32,11 @@ export function sendingMs(writes: number, perMinute: number): number {
 /** Which key a call uses. Each has its own allowance. */
 export type KeyName = 'key' | 'read-key'
 
+/** Whether reads of this lane use the read-only key, if there is one. What comes before a write, or settles one, is read with the key that writes. */
+export function mayUseReadKey(lane: Lane): boolean {
+  return lane === 'person' || lane === 'track' || lane === 'background'
+}
+
 /** Who takes a turn. `userId` is the person who waits, in the lane `person`. */
 export interface Spender {
   lane: Lane

@@ -1,3 +1,4 @@
+import type { KeyVariable } from '../account/api-key.ts'
 import type { CallKind } from '../account/lane.ts'
 import { UserError } from './errors.ts'
 
@@ -10,6 +11,8 @@ interface ApiErrorDetails {
   /** The `detail`, `message` or `title` of the answer, cut to 200 characters. The text comes from outside: escape it before it is shown. */
   detail?: string
   retryAfterMs?: number
+  /** The key that was used. */
+  key?: KeyVariable
 }
 
 /** The account API rejected the request. */
@@ -20,6 +23,7 @@ export class ApiError extends Error {
   readonly codes: string[]
   readonly detail: string | undefined
   readonly retryAfterMs: number | undefined
+  readonly key: KeyVariable
 
   constructor(details: ApiErrorDetails) {
     super(`${details.operation}: ${details.status}${details.codes.length > 0 ? ` ${details.codes.join(', ')}` : ''}`)
@@ -28,6 +32,7 @@ export class ApiError extends Error {
     this.codes = details.codes
     this.detail = details.detail
     this.retryAfterMs = details.retryAfterMs
+    this.key = details.key ?? 'INFRA_API_KEY'
   }
 }
 

@@ -5,6 +5,7 @@
 export const errorCodes = [
   // Notices to the operators' channel, which the log has, too.
   'api-key-rejected',
+  'read-key-unsuitable',
   'no-worker',
   'report-undeliverable',
   'record-not-genuine',
@@ -40,6 +41,7 @@ export const errorCodes = [
   'payload-unreadable',
   'public-port-refused',
   'queue-failed',
+  'reads-share-spent',
   'redis-not-responding',
   'signing-keys-differ',
   'slack-library',

@@ -64,8 +64,11 @@ function approvalContent({ id, hash }: Pick<Request, 'id' | 'hash'>, { by, rule,
 }
 
 /** What the signature of the last approver's decision covers: that these approvals were enough when they were counted. */
-function approvedContent({ id, hash, approvals }: Pick<Request, 'id' | 'hash' | 'approvals'>, { by, at }: Omit<Decision, 'signature'>) {
-  return { signed: 'approved', requestId: id, hash, by, at, approvals: approvals.map(({ signature }) => signature) }
+function approvedContent(
+  { id, hash, approvals }: Pick<Request, 'id' | 'hash' | 'approvals'>,
+  { by, at, allOf }: Omit<Decision, 'signature'>,
+) {
+  return { signed: 'approved', requestId: id, hash, by, at, allOf, approvals: approvals.map(({ signature }) => signature) }
 }
 
 function breakGlassContent({ id, hash }: Pick<Request, 'id' | 'hash'>, { by, rule, via, at, reason }: Omit<Decision, 'signature'>) {

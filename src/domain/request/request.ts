@@ -58,6 +58,8 @@ export const Decision = Grant.extend({
   breakGlass: z.boolean().optional(),
   /** When the last approval was given, in ms since 1970. */
   at: z.number().optional(),
+  /** The people and groups whom the rule required at the last approval. All had approved. */
+  allOf: z.array(z.string()).optional(),
   /** Signs that the approvals were enough, or the emergency with its reason (see `request-signature.ts`). */
   signature: z.string().optional(),
 })

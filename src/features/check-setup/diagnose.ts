@@ -1,4 +1,4 @@
-import { accountApi, elasticIps } from './checks/account-api.ts'
+import { accountApi, elasticIps, limits, policy } from './checks/account-api.ts'
 import { alerts } from './checks/alerts.ts'
 import { channels, groups, notices } from './checks/channels.ts'
 import { clock, redis, workers } from './checks/operations.ts'
@@ -21,6 +21,8 @@ export function diagnose(facts: SetupFacts): CheckResult[] {
     ...alerts(facts),
     redis(facts),
     ...accountApi(facts),
+    limits(facts),
+    ...policy(facts),
     ...elasticIps(facts),
     clock(facts),
     workers(facts),

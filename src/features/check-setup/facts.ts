@@ -1,3 +1,5 @@
+import type { AccountBudget, BudgetFigure } from '../../account-api/budget.ts'
+import type { KeyVariable, ReadKeyProblem } from '../../domain/account/api-key.ts'
 import type { MissingRight } from '../../domain/errors/missing-right.ts'
 import type { WriteRefusal } from '../../domain/errors/write-refusal.ts'
 import type { ChannelMembership, GroupReading, SlackReading } from '../../slack/web-api/setup-probe.ts'
@@ -28,6 +30,10 @@ export interface SetupFacts {
   /** `refusal`: why Redis refuses writes although it answers. `lacksRight`: what its user may not do. */
   redis: { faults: string[]; refusal?: WriteRefusal } | { lacksRight: MissingRight } | { silent: string } | Unavailable
   accountApi: AccountApiReading | Unavailable
+  /** What the account allows one key in a minute, and what was used in the last one. */
+  limits: { perMinute: AccountBudget['perMinute']; hasReadKey: boolean; used: BudgetFigure[] | Unavailable }
+  /** The ids of projects and the servers in the policy that nothing on the account shows. */
+  idsUnseen: string[] | Unavailable
   elasticIps: { all: number; bgp: number } | Unavailable
   /** How far this machine's clock is ahead, in milliseconds. */
   clock: { ofSlackMs: number | undefined | Unavailable; ofRedisMs: number | Unavailable }
@@ -35,15 +41,20 @@ export interface SetupFacts {
 }
 
 export type AccountApiReading =
-  /** `known`: the list of keys contains Lockkeeper's own key, with its access. */
-  | { is: 'answers'; known: boolean; name: string | undefined; readOnly: boolean | undefined }
+  /** `own`: Lockkeeper's own key as the list of keys has it. `readKey`: the read-only key, if there is one. */
+  | { is: 'answers'; own: OwnKeyReading; readKey?: { problem: ReadKeyProblem | undefined; name: string | undefined } }
   /** 401 or 403. */
-  | { is: 'rejects'; status: number }
+  | { is: 'rejects'; status: number; key: KeyVariable }
+  /** The account allows no more reads for now. */
+  | { is: 'limited'; why: string; waitMs: number }
   /** The key is accepted, but the team lacks the feature that listing keys needs. */
   | { is: 'lacks-feature' }
   | { is: 'fails'; status: number }
   /** `problem`: the code of a transport error, or what ended the wait. */
   | { is: 'unreachable'; problem: string }
+
+/** `not-set`: this process only reads, with the read-only key. */
+type OwnKeyReading = { is: 'not-set' | 'not-listed' } | { is: 'listed'; name: string | undefined; readOnly: boolean | undefined }
 
 export function isUnavailable<T>(fact: T | Unavailable): fact is Unavailable {
   return typeof fact === 'object' && fact !== null && 'unavailable' in fact

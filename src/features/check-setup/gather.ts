@@ -1,15 +1,17 @@
 import type { AccountApi } from '../../account-api/client.ts'
 import type { Inventory } from '../../account-api/inventory.ts'
 import { asFarAsRead } from '../../account-api/lists/cut-list.ts'
+import { type KeyVariable, type OwnLastSlices, ownVariableOf, readKeyProblem } from '../../domain/account/api-key.ts'
 import { isBgp } from '../../domain/account/elastic-ip.ts'
 import type { Origin } from '../../domain/approval/origin.ts'
-import { ApiError, ApiUnreachableError, isFeatureMissing, isKeyRefused } from '../../domain/errors/api-errors.ts'
+import { AccountLimitError, ApiError, ApiUnreachableError, isFeatureMissing, isKeyRefused } from '../../domain/errors/api-errors.ts'
 import { StoreUnavailableError } from '../../domain/errors/errors.ts'
 import { missingRightOf } from '../../domain/errors/missing-right.ts'
 import { writeRefusalOf } from '../../domain/errors/write-refusal.ts'
 import { approversOf, type PolicyRule } from '../../domain/policy/policy.ts'
 import type { Access } from '../../requests/access/access.ts'
 import type { Store } from '../../requests/store/store.ts'
+import { limitWords } from '../../slack/errors.ts'
 import type { GroupReading } from '../../slack/web-api/setup-probe.ts'
 import type { Setup } from '../feature.ts'
 import { describeBot } from './describe-bot.ts'
@@ -26,13 +28,20 @@ export interface GatherParts {
   access: Pick<Access, 'policy'>
   store: Pick<Store, 'now' | 'workersSeen' | 'sinceLastTickMs' | 'isBusy'>
   accountApi: Pick<AccountApi, 'apiKeys'>
-  inventory: Pick<Inventory, 'elasticIps'>
-  ownLastSlice: string
+  inventory: Pick<Inventory, 'servers' | 'elasticIps' | 'virtualMachines'>
+  ownLastSlices: OwnLastSlices
+}
+
+/** What servers, Elastic IPs and virtual machines have in common. */
+interface Shown {
+  id: string
+  hostname?: string | undefined
+  project: { id: string } | undefined
 }
 
 /** Reads all facts in parallel. Never throws: a fact that cannot be read is `unavailable`. */
-export function createGather({ setup, access, store, accountApi, inventory, ownLastSlice }: GatherParts) {
-  const { probe, members, showHome, lastReceived, opsChannel, usesSockets } = setup
+export function createGather({ setup, access, store, accountApi, inventory, ownLastSlices }: GatherParts) {
+  const { probe, members, showHome, lastReceived, budget, opsChannel, usesSockets } = setup
   const { rules, alerts: routes = [] } = access.policy
 
   async function channelsFor({ channelId }: Origin): Promise<SetupFacts['channels']> {
@@ -59,6 +68,23 @@ export function createGather({ setup, access, store, accountApi, inventory, ownL
     return { is: 'unreadable', why: (await probe.whyUnreadable(id)) ?? 'the last read failed' }
   }
 
+  /**
+   * Returns the ids of projects and the targets of alerts that nothing shows. The list of
+   * Elastic IPs is read anyway, and the next one only if an id is left.
+   */
+  async function idsUnseen(): Promise<string[]> {
+    const targets = routes.flatMap(({ to }) => (typeof to === 'string' ? [to] : [...to.values()]))
+    let unseen = [...new Set([...rules.flatMap((rule) => rule.projects?.ids ?? []), ...targets])]
+    for (const list of [inventory.elasticIps, inventory.servers, inventory.virtualMachines]) {
+      if (unseen.length === 0) break
+      const { items, cut } = await asFarAsRead<Shown>(list())
+      if (cut !== undefined) return []
+      const seen = new Set(items.flatMap(({ id, hostname, project }) => [id, hostname?.toLowerCase(), project?.id]))
+      unseen = unseen.filter((id) => !seen.has(id) && !seen.has(id.toLowerCase()))
+    }
+    return unseen
+  }
+
   async function countElasticIps(): Promise<{ all: number; bgp: number }> {
     const { items } = await asFarAsRead(inventory.elasticIps())
     return { all: items.length, bgp: items.filter(isBgp).length }
@@ -74,7 +100,7 @@ export function createGather({ setup, access, store, accountApi, inventory, ownL
   }
 
   return async function gather(viewer: Origin): Promise<SetupFacts> {
-    const [slack, home, lastReceivedMs, channels, notices, groups, redis, api, elasticIps, ofSlackMs, ofRedisMs, workers] =
+    const [slack, home, lastReceivedMs, channels, notices, groups, redis, api, used, unseen, elasticIps, ofSlackMs, ofRedisMs, workers] =
       await Promise.all([
         readFact(probe.reach),
         readFact(() => showHome(viewer)),
@@ -83,7 +109,9 @@ export function createGather({ setup, access, store, accountApi, inventory, ownL
         readOpsChannel(),
         groupsOfPolicy(),
         readFact(() => readRedis(setup, store)),
-        readFact(() => readAccountApi(accountApi, ownLastSlice)),
+        readFact(() => readAccountApi(accountApi, ownLastSlices)),
+        readFact(budget.figures),
+        readFact(idsUnseen),
         readFact(countElasticIps),
         readFact(() => probe.clockAheadMs(AbortSignal.timeout(factTimeoutMs))),
         readFact(async () => Date.now() - (await store.now())),
@@ -104,6 +132,8 @@ export function createGather({ setup, access, store, accountApi, inventory, ownL
       alerts,
       redis,
       accountApi: api,
+      limits: { perMinute: budget.perMinute, hasReadKey: budget.hasReadKey, used },
+      idsUnseen: unseen,
       elasticIps,
       clock,
       workers,
@@ -132,17 +162,27 @@ async function readRedis(
   }
 }
 
-async function readAccountApi({ apiKeys }: GatherParts['accountApi'], ownLastSlice: string): Promise<AccountApiReading> {
+async function readAccountApi({ apiKeys }: GatherParts['accountApi'], own: OwnLastSlices): Promise<AccountApiReading> {
   try {
     // Ends shortly before `readFact` does, so that the reason is known.
     const keys = await apiKeys.list({ signal: AbortSignal.timeout(factTimeoutMs - 100) })
-    const own = keys.find(({ tokenLastSlice }) => tokenLastSlice === ownLastSlice)
-    return { is: 'answers', known: own !== undefined, name: own?.name, readOnly: own?.readOnly }
+    const holding = (variable: KeyVariable) => keys.find((each) => ownVariableOf(each, own) === variable)
+    const key = holding('INFRA_API_KEY')
+    const readKey = { problem: readKeyProblem(keys, own), name: holding('INFRA_READ_KEY')?.name }
+    return {
+      is: 'answers',
+      own: key
+        ? { is: 'listed', name: key.name, readOnly: key.readOnly }
+        : { is: own.INFRA_API_KEY === undefined ? 'not-set' : 'not-listed' },
+      ...(own.INFRA_READ_KEY === undefined ? {} : { readKey }),
+    }
   } catch (error) {
+    if (error instanceof AccountLimitError) return { is: 'limited', why: limitWords(error).why, waitMs: error.waitMs }
     if (error instanceof ApiUnreachableError) return { is: 'unreachable', problem: error.problem }
     if (isFeatureMissing(error)) return { is: 'lacks-feature' }
     if (!(error instanceof ApiError)) throw error
-    return { is: isKeyRefused(error) ? 'rejects' : 'fails', status: error.status }
+    const { status, key } = error
+    return isKeyRefused(error) ? { is: 'rejects', status, key } : { is: 'fails', status }
   }
 }
 

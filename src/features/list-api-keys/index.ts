@@ -1,5 +1,6 @@
 import type { Inventory } from '../../account-api/inventory.ts'
 import { asFarAsRead, findInList } from '../../account-api/lists/cut-list.ts'
+import type { OwnLastSlices } from '../../domain/account/api-key.ts'
 import { mrkdwn } from '../../slack/text/text.ts'
 import type { Feature, FeatureDefinition } from '../feature.ts'
 import { apiKeyDetails, apiKeyListing } from './messages.ts'
@@ -9,11 +10,10 @@ export const listApiKeys = { create } satisfies FeatureDefinition
 
 interface ListApiKeysParts {
   inventory: Pick<Inventory, 'apiKeys'>
-  /** The last characters of the key that Lockkeeper itself uses. */
-  ownLastSlice: string
+  ownLastSlices: OwnLastSlices
 }
 
-function create({ inventory, ownLastSlice }: ListApiKeysParts): Feature {
+function create({ inventory, ownLastSlices }: ListApiKeysParts): Feature {
   return {
     commands: [
       {
@@ -27,14 +27,14 @@ function create({ inventory, ownLastSlice }: ListApiKeysParts): Feature {
         need: 'read',
         run: async (call) => {
           const { items, ...missing } = await asFarAsRead(inventory.apiKeys())
-          await call.list(apiKeyListing(items, call.args, { now: Date.now(), ownLastSlice, missing }))
+          await call.list(apiKeyListing(items, call.args, { now: Date.now(), ownLastSlices, missing }))
         },
       },
     ],
     details: {
       'api-key': async (id) => {
         const key = await findInList(inventory.apiKeys(), (one) => one.id === id)
-        return key && apiKeyDetails(key, { now: Date.now(), ownLastSlice })
+        return key && apiKeyDetails(key, { now: Date.now(), ownLastSlices })
       },
     },
   }

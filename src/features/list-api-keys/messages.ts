@@ -1,4 +1,4 @@
-import type { ApiKey } from '../../domain/account/api-key.ts'
+import { type ApiKey, type OwnLastSlices, ownVariableOf } from '../../domain/account/api-key.ts'
 import { isFresh, labelOf, remarksOn, requesterOfKey } from '../../domain/account/api-key-name.ts'
 import type { Missing } from '../../domain/errors/missing.ts'
 import { filteredListing } from '../../slack/blocks/filtered-listing.ts'
@@ -36,8 +36,7 @@ const columns: Columns<ListedKey> = [
 interface Reading {
   /** In ms since 1970. */
   now: number
-  /** The last characters of the key that Lockkeeper itself uses. */
-  ownLastSlice: string
+  ownLastSlices: OwnLastSlices
   missing?: Missing
 }
 
@@ -65,8 +64,8 @@ export function apiKeyDetails(key: ApiKey, reading: Reading): Details {
   return { ...detailsOf(listed(key, reading), columns, more), name: labelOfKey(key) }
 }
 
-function listed(key: ApiKey, { now, ownLastSlice }: Reading): ListedKey {
-  const isOwn = key.tokenLastSlice === ownLastSlice
+function listed(key: ApiKey, { now, ownLastSlices }: Reading): ListedKey {
+  const isOwn = ownVariableOf(key, ownLastSlices) !== undefined
   return {
     key,
     isOwn,

@@ -1,4 +1,4 @@
-import type { Outline, Request } from '../../domain/request/request.ts'
+import type { Request } from '../../domain/request/request.ts'
 import { phraseText } from '../../domain/text/phrase.ts'
 import type { Catalog } from '../../requests/catalog.ts'
 import type { Store } from '../../requests/store/store.ts'
@@ -10,7 +10,7 @@ const mostOpen = 500
 const mostEnded = 10
 
 interface ListMovesParts {
-  store: Pick<Store, 'open' | 'ended' | 'countEnded' | 'findMany' | 'now'>
+  store: Pick<Store, 'findOpen' | 'ended' | 'now'>
   catalog: Catalog
   /** Returns the address of the request message. */
   linkTo: (request: Request) => string | undefined
@@ -20,7 +20,7 @@ interface ListMovesParts {
 export const listMoves = { create } satisfies FeatureDefinition
 
 function create({ store, catalog, linkTo }: ListMovesParts): Feature {
-  const takesTime = ({ kind }: Outline) => catalog.changeIfKnown(kind)?.takesTime ?? false
+  const takesTime = ({ kind }: Pick<Request, 'kind'>) => catalog.changeIfKnown(kind)?.takesTime ?? false
 
   function describe(request: Request): ListedMove | undefined {
     const opened = catalog.openIfFit(request)
@@ -39,21 +39,18 @@ function create({ store, catalog, linkTo }: ListMovesParts): Feature {
         examples: [],
         need: 'read',
         run: async (call) => {
-          const reads = [store.open(), store.ended(mostEnded, takesTime), store.countEnded(takesTime), store.now()] as const
-          const [open, ended, endedCount, now] = await Promise.all(reads)
-          const moves = open.filter(takesTime)
+          const [open, ended, now] = await Promise.all([store.findOpen(), store.ended(mostEnded, takesTime), store.now()])
+          const moves = open.requests.filter(takesTime)
           const waiting = moves.filter(({ state }) => state === 'waiting')
           const inFlight = moves.filter(({ state }) => state !== 'waiting')
           const listed = [...inFlight.slice(0, mostOpen), ...waiting.slice(0, mostOpen)]
-          const read = await store.findMany(listed.map(({ id }) => id))
           // A move that ended between the reads is in both results.
-          const requests = [...read, ...ended.filter(({ id }) => !listed.some((each) => each.id === id))]
+          const requests = [...listed, ...ended.filter(({ id }) => !listed.some((each) => each.id === id))]
           const described = requests.flatMap((request) => describe(request) ?? [])
           const unlisted = {
             inFlight: Math.max(0, inFlight.length - mostOpen),
             waiting: Math.max(0, waiting.length - mostOpen),
-            ended: Math.max(0, endedCount - ended.length),
-            unreadable: listed.length - read.length + requests.length - described.length,
+            unreadable: open.unreadable + requests.length - described.length,
           }
           await call.list(moveListing(described, unlisted, now))
         },

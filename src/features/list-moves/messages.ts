@@ -23,7 +23,6 @@ export interface ListedMove {
 interface Unlisted {
   inFlight: number
   waiting: number
-  ended: number
   /** Another version of Lockkeeper wrote them. */
   unreadable: number
 }
@@ -35,9 +34,12 @@ export function moveListing(moves: ListedMove[], unlisted: Unlisted, now: number
   const ended = moves.filter(({ request }) => !isOpen(request.state))
   const counts = { inFlight: inFlight.length + unlisted.inFlight, waiting: waiting.length + unlisted.waiting }
   return {
-    title: mrkdwn`Moves: ${counts.inFlight} in progress, ${counts.waiting} waiting for approval, ${ended.length + unlisted.ended} ended in the last 30 days`,
+    title: mrkdwn`Moves: ${counts.inFlight} in progress, ${counts.waiting} waiting for approval, ${ended.length} ended lately`,
     ...itemRows([...inFlight, ...waiting, ...ended], { columns: columnsAt(now), mark: ({ request }) => markOf(request) }),
-    empty: unlisted.unreadable > 0 ? mrkdwn`No moves can be shown.` : mrkdwn`No moves in progress, and none in the last 30 days.`,
+    empty:
+      unlisted.unreadable > 0
+        ? mrkdwn`No moves can be shown.`
+        : mrkdwn`No moves in progress, and none ended lately. See ${code('audit')} for earlier ones.`,
     notes: [
       ...(unlisted.inFlight > 0
         ? [mrkdwn`${unlisted.inFlight} more ${unlisted.inFlight === 1 ? 'is' : 'are'} in progress. Only the longest are shown.`]
@@ -45,7 +47,7 @@ export function moveListing(moves: ListedMove[], unlisted: Unlisted, now: number
       ...(unlisted.waiting > 0
         ? [mrkdwn`${unlisted.waiting} more ${unlisted.waiting === 1 ? 'waits' : 'wait'} for approval. Only the oldest are shown.`]
         : []),
-      ...(unlisted.ended > 0 ? [mrkdwn`${unlisted.ended} more ended earlier. See ${code('audit')}.`] : []),
+      ...(ended.length > 0 ? [mrkdwn`For moves that ended earlier, see ${code('audit')}.`] : []),
       ...unreadableRequests(unlisted.unreadable),
     ],
   }

@@ -1,4 +1,4 @@
-import type { Outline } from '../../domain/request/request.ts'
+import type { Request } from '../../domain/request/request.ts'
 import { phraseText } from '../../domain/text/phrase.ts'
 import type { Access } from '../../requests/access/access.ts'
 import type { Catalog } from '../../requests/catalog.ts'
@@ -10,7 +10,7 @@ import { type Pending, pendingListing } from './messages.ts'
 const mostShown = 500
 
 interface ListPendingParts {
-  store: Pick<Store, 'open' | 'findMany'>
+  store: Pick<Store, 'findOpen'>
   access: Pick<Access, 'judge' | 'tally'>
   catalog: Pick<Catalog, 'titleOf'>
   linkTo: (request: Pending['request']) => string | undefined
@@ -30,16 +30,14 @@ function create({ store, access, catalog, linkTo }: ListPendingParts): Feature {
         examples: [],
         need: 'read',
         run: async ({ slashCommand: { origin }, list }) => {
-          const waiting = (await store.open()).filter(waits)
-          const chosen = waiting.slice(0, mostShown)
-          const read = await store.findMany(chosen.map(({ id }) => id))
+          const { requests, unreadable } = await store.findOpen()
+          const waiting = requests.filter(waits)
           const rows = await Promise.all(
-            // A request may have been decided after the list was read.
-            read.filter(waits).map(async (request): Promise<Pending> => {
+            waiting.slice(0, mostShown).map(async (request): Promise<Pending> => {
               const by = request.approvals.map((approval) => approval.by)
               const [ruling, { missing, needed }] = await Promise.all([
                 access.judge(origin, { to: 'decide', request }),
-                access.tally(request, by),
+                access.tally(request, by, 'refusal'),
               ])
               return {
                 request,
@@ -52,13 +50,13 @@ function create({ store, access, catalog, linkTo }: ListPendingParts): Feature {
               }
             }),
           )
-          await list(pendingListing(rows, { more: waiting.length - chosen.length, unreadable: chosen.length - read.length }))
+          await list(pendingListing(rows, { more: waiting.length - rows.length, unreadable }))
         },
       },
     ],
   }
 }
 
-function waits({ state, needsApproval }: Outline): boolean {
+function waits({ state, needsApproval }: Request): boolean {
   return state === 'waiting' && needsApproval
 }

@@ -34,7 +34,7 @@ const columns: Columns<Pending> = [
 /** Lists the requests that the viewer can decide first, then the others, each by when they expire. `more` and `unreadable` requests are left out. */
 export function pendingListing(pending: Pending[], { more = 0, unreadable = 0 } = {}): Listing {
   const sorted = pending.toSorted((a, b) => Number(b.canDecide) - Number(a.canDecide) || a.request.expiresAt - b.request.expiresAt)
-  const count = pending.length + more + unreadable
+  const count = pending.length + more
   const forYou = pending.filter(({ canDecide }) => canDecide).length
   return {
     title: mrkdwn`${count === 1 ? '1 request needs' : `${count} requests need`} approval. ${howMany(forYou, more, count)}`,

@@ -21,7 +21,7 @@ const mostThings = 8
 interface LookUpParts {
   accountApi: AccountApi
   inventory: Inventory
-  store: Pick<Store, 'open' | 'findMany'>
+  store: Pick<Store, 'findOpen'>
   catalog: Pick<Catalog, 'offersFor' | 'titleOf'>
   linkTo: (request: Request) => string | undefined
 }

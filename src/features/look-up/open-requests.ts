@@ -1,23 +1,19 @@
 import type { Request } from '../../domain/request/request.ts'
 import type { Store } from '../../requests/store/store.ts'
 
-/** The most open requests that are searched. */
-const mostRead = 200
-
-/** The open requests about each thing, by its id. `unread`: how many open requests were not searched. */
+/** The open requests about each thing, by its id. `unread`: how many open requests this version cannot read. */
 interface OpenRequests {
   about: Map<string, Request[]>
   unread: number
 }
 
 /** Finds the open requests about these things. */
-export async function findOpenRequests(store: Pick<Store, 'open' | 'findMany'>, thingIds: string[]): Promise<OpenRequests> {
+export async function findOpenRequests(store: Pick<Store, 'findOpen'>, thingIds: string[]): Promise<OpenRequests> {
   if (thingIds.length === 0) return { about: new Map(), unread: 0 }
-  const open = await store.open()
-  const requests = await store.findMany(open.slice(0, mostRead).map(({ id }) => id))
+  const { requests, unreadable } = await store.findOpen()
   const namedIn = requests.map((request) => ({ request, ids: stringsIn([request.input, request.facts]) }))
   const about = thingIds.map((id) => [id, namedIn.filter(({ ids }) => ids.has(id)).map(({ request }) => request)] as const)
-  return { about: new Map(about), unread: Math.max(0, open.length - mostRead) }
+  return { about: new Map(about), unread: unreadable }
 }
 
 /**

@@ -1,6 +1,6 @@
 import { throwIfOld } from '../../account-api/lists/cut-list.ts'
 import { leftOutOf } from '../../account-api/lists/left-out.ts'
-import type { ApiKey } from '../../domain/account/api-key.ts'
+import { type ApiKey, type OwnLastSlices, ownVariableOf } from '../../domain/account/api-key.ts'
 import { findKeys, labelOf } from '../../domain/account/api-key-name.ts'
 import { UnknownName } from '../../domain/errors/errors.ts'
 import type { Missing } from '../../domain/errors/missing.ts'
@@ -32,8 +32,8 @@ export function chooseKey(keys: ApiKey[], typed: string, commandFor: (id: string
 }
 
 /** Offers the keys, except Lockkeeper's own, which it refuses to change. */
-export function keyChoices(keys: ApiKey[], typed: string, { ownLastSlice, missing }: { ownLastSlice: string; missing?: Missing }): Choices {
-  const candidates = [...keyCandidates(keys)].filter(([key]) => key.tokenLastSlice !== ownLastSlice)
+export function keyChoices(keys: ApiKey[], typed: string, { own, missing }: { own: OwnLastSlices; missing?: Missing }): Choices {
+  const candidates = [...keyCandidates(keys)].filter(([key]) => !ownVariableOf(key, own))
   return offer(
     candidates.map(([, candidate]) => candidate),
     typed,

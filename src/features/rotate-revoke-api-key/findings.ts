@@ -12,7 +12,7 @@ const between = { before: z.string(), now: z.string() }
 export const KeyFinding = z.discriminatedUnion('code', [
   /** `name`: from an earlier request. Absent if the key was only named by its id. */
   z.object({ code: z.literal('no-key'), keyId: z.string(), name: z.string().optional(), verb: z.enum(['rotate', 'revoke']).optional() }),
-  z.object({ code: z.literal('own-key'), verb: z.enum(['rotate', 'revoke']) }),
+  z.object({ code: z.literal('own-key'), verb: z.enum(['rotate', 'revoke']), variable: z.enum(['INFRA_API_KEY', 'INFRA_READ_KEY']) }),
 
   z.object({ code: z.literal('perhaps-own-key'), name: z.string() }),
   z.object({ code: z.literal('key-unread'), keyId: z.string() }),
@@ -107,8 +107,8 @@ function sentenceOf(finding: Exclude<KeyFinding, { code: 'key-history' | 'same-n
   switch (finding.code) {
     case 'own-key':
       return finding.verb === 'rotate'
-        ? "Lockkeeper uses this key, so it can't rotate it. Rotate it in the dashboard and update INFRA_API_KEY."
-        : "Lockkeeper uses this key, so it can't revoke it. Set another INFRA_API_KEY, then revoke this key in the dashboard."
+        ? `Lockkeeper uses this key, so it can't rotate it. Rotate it in the dashboard and update ${finding.variable}.`
+        : `Lockkeeper uses this key, so it can't revoke it. Set another ${finding.variable}, then revoke this key in the dashboard.`
     case 'perhaps-own-key':
       return `whether ${labelOf(finding.name)} is Lockkeeper's own key (the account API doesn't show the end of its token)`
     case 'key-unread':

@@ -1,6 +1,7 @@
 import type { AccountApi } from '../../account-api/client.ts'
 import type { Inventory } from '../../account-api/inventory.ts'
 import { asFarAsRead } from '../../account-api/lists/cut-list.ts'
+import type { OwnLastSlices } from '../../domain/account/api-key.ts'
 import { labelOf } from '../../domain/account/api-key-name.ts'
 import type { Change } from '../../domain/change/change.ts'
 import { type CommandSubmit, submitFromCommand } from '../../requests/interactions/forms/submit-from-slack.ts'
@@ -21,15 +22,15 @@ import { createRotateChange } from './rotate.ts'
 interface RotateRevokeParts extends CommandSubmit {
   accountApi: Pick<AccountApi, 'apiKeys'>
   inventory: Pick<Inventory, 'apiKeys' | 'prefetch'>
-  ownLastSlice: string
+  ownLastSlices: OwnLastSlices
 }
 
 /** `/infra keys rotate` and `/infra keys revoke`: request a new token for an API key, or its deletion. */
 export const rotateRevokeApiKey = { kinds: ['key.rotate', 'key.revoke'], create } satisfies FeatureDefinition
 
-function create({ accountApi, inventory, submit, openForm, ownLastSlice }: RotateRevokeParts): Feature {
-  const rotate = createRotateChange({ accountApi, copies: inventory, ownLastSlice })
-  const revoke = createRevokeChange({ accountApi, copies: inventory, ownLastSlice })
+function create({ accountApi, inventory, submit, openForm, ownLastSlices }: RotateRevokeParts): Feature {
+  const rotate = createRotateChange({ accountApi, copies: inventory, ownLastSlices })
+  const revoke = createRevokeChange({ accountApi, copies: inventory, ownLastSlices })
   const forms = { rotate: createKeyForm(submit, 'rotate', rotate), revoke: createKeyForm(submit, 'revoke', revoke) }
 
   async function run(verb: Verb, change: Change<KeyInput, KeyFacts>, call: CommandCall): Promise<void> {
@@ -86,7 +87,7 @@ function create({ accountApi, inventory, submit, openForm, ownLastSlice }: Rotat
     options: {
       [keyPicker]: async ({ typed }) => {
         const { items, ...missing } = await asFarAsRead(inventory.apiKeys())
-        return keyChoices(items, typed, { ownLastSlice, missing })
+        return keyChoices(items, typed, { own: ownLastSlices, missing })
       },
     },
   }

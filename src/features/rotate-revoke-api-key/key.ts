@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { AccountApi } from '../../account-api/client.ts'
 import type { Inventory } from '../../account-api/inventory.ts'
 import { asFarAsRead, findInList, listNow } from '../../account-api/lists/cut-list.ts'
-import type { ApiKey } from '../../domain/account/api-key.ts'
+import { type ApiKey, type OwnLastSlices, ownVariableOf } from '../../domain/account/api-key.ts'
 import { keyPhrase, labelOf, requesterOfKey } from '../../domain/account/api-key-name.ts'
 import { looksSame } from '../../domain/account/namesakes.ts'
 import type { Fact } from '../../domain/change/description.ts'
@@ -33,12 +33,11 @@ export interface KeyChangeParts {
   accountApi: Pick<AccountApi, 'apiKeys'>
   /** The shared list, for requests. */
   copies?: Pick<Inventory, 'apiKeys'>
-  /** The last characters of the key that Lockkeeper itself uses. */
-  ownLastSlice: string
+  ownLastSlices: OwnLastSlices
 }
 
 /** Creates the members that the rotation and the revocation of a key share. */
-export function sharedParts({ accountApi: { apiKeys }, copies, ownLastSlice }: KeyChangeParts, verb: 'rotate' | 'revoke') {
+export function sharedParts({ accountApi: { apiKeys }, copies, ownLastSlices }: KeyChangeParts, verb: 'rotate' | 'revoke') {
   async function preflight(
     { keyId }: KeyInput,
     { signal, forRequest, earlier }: PreflightOptions<KeyFacts>,
@@ -48,7 +47,8 @@ export function sharedParts({ accountApi: { apiKeys }, copies, ownLastSlice }: K
       const key = await findInList(list, ({ id }) => id === keyId)
       if (!key) refuseKeyChange({ code: 'no-key', keyId, ...(earlier?.keyId === keyId ? { name: earlier.name, verb } : {}) })
       const namesakes = namesakesOf(key, (await asFarAsRead(list)).items)
-      if (key.tokenLastSlice === ownLastSlice) refuseKeyChange({ code: 'own-key', verb })
+      const variable = ownVariableOf(key, ownLastSlices)
+      if (variable) refuseKeyChange({ code: 'own-key', verb, variable })
       const unchecked: KeyFinding[] = key.tokenLastSlice === undefined ? [{ code: 'perhaps-own-key', name: key.name ?? keyId }] : []
       return {
         facts: { ...toFacts(key), ...(namesakes > 0 ? { hasNamesakes: true as const } : {}) },

@@ -7,7 +7,7 @@ import type { AuditRow } from './audit-row.ts'
 import { itemStatesIn, type Outcome, outcomeOf, type Story, trustedEntries } from './story.ts'
 import { markOf, wordsOfAct } from './words/act-words.ts'
 import { subjectsOf, type WordsOfChanges } from './words/entry-words.ts'
-import { attemptWords, whyRefused } from './words/refused.ts'
+import { attemptWords, timesMore, whyRefused } from './words/refused.ts'
 import { unverifiedAmong } from './words/unverified.ts'
 
 interface Beside {
@@ -57,12 +57,16 @@ function whatIn(
 }
 
 function outcomeWords({ requestId }: Story, entries: FoundEntry[], outcome: Outcome | undefined): string | undefined {
-  if (requestId === undefined) return entries[0]?.act === 'refused' ? 'Refused' : undefined
+  if (requestId === undefined) return entries[0]?.act === 'refused' ? refusedWords(entries[0]) : undefined
   if (outcome === undefined) return undefined
   if (outcome.state === 'discarded') return 'Not posted'
   // Before the end, the entries do not cover every item.
   const items = outcome.state === 'failed' ? itemStatesIn(entries) : []
   return capitalised(stateWithCount({ state: outcome.state, items }))
+}
+
+function refusedWords({ count }: FoundEntry): string {
+  return count === undefined ? 'Refused' : `Refused ${timesMore(count)}`
 }
 
 function requesterIn({ requestId }: Story, entries: FoundEntry[]): Mrkdwn | undefined {
@@ -86,13 +90,16 @@ function decisionIn(entries: FoundEntry[]): Mrkdwn | undefined {
 
 function notesOn({ requestId }: Story, entries: FoundEntry[], confirmedBy: MatchedEvent[], catalog: WordsOfChanges): Mrkdwn | undefined {
   const refused = entries.filter(({ act }) => act === 'refused')
+  const attempts = refused.reduce((sum, { count = 1 }) => sum + count, 0)
   const notes =
     requestId === undefined
       ? refused.flatMap((entry) => whyRefused(entry, catalog.labelOf))
       : [
           ...(entries.some(({ act }) => act === 'distrust') ? [mrkdwn`its record can't be trusted`] : []),
           ...entries.filter(({ act }) => act === 'discard').flatMap(whyNotPosted),
-          ...(refused.length > 0 ? [mrkdwn`${refused.length === 1 ? '1 refused attempt' : `${refused.length} refused attempts`}`] : []),
+          ...(attempts > 0
+            ? [mrkdwn`${attempts === 1 ? '1 refused attempt' : `${attempts.toLocaleString('en-US')} refused attempts`}`]
+            : []),
           ...(confirmedBy.length > 0 ? [mrkdwn`confirmed by the account`] : []),
           ...(entries.some(({ act }) => act === 'request') ? [] : [mrkdwn`its first entry wasn't found`]),
         ]

@@ -1,4 +1,4 @@
-import { ApiError, isKeyRefused, isRefusal } from '../../domain/errors/api-errors.ts'
+import { AccountLimitError, ApiError, isKeyRefused, isRefusal } from '../../domain/errors/api-errors.ts'
 import { UserError } from '../../domain/errors/errors.ts'
 import { likenessOf } from './likeness.ts'
 import type { RepeatedLines } from './repeated-lines.ts'
@@ -15,7 +15,8 @@ interface ApiErrorHandlerParts {
 export function createApiErrorHandler({ lines, count, onRefusedKey }: ApiErrorHandlerParts) {
   return function onApiError(error: unknown): void {
     if (error instanceof UserError) return
-    if (!isRefusal(error)) count()
+    // A limit is no failure.
+    if (!isRefusal(error) && !(error instanceof AccountLimitError)) count()
     lines.write({
       fields: { code: 'account-api-error', error },
       text: 'A call to the account API failed',

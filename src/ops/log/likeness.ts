@@ -10,7 +10,7 @@ const ofConnection =
  * alike if they differ at most in numbers and ids.
  */
 export function likenessOf(error: unknown): string {
-  const { name, message, code = '', operation = '', status = '', codes = [] } = describeError(error)
+  const { name, message = '', code = '', operation = '', status = '', codes = [] } = describeError(error)
   const isAway = (error instanceof StoreUnavailableError && code === '') || ofConnection.test(`${code} ${message}`)
   if (isAway && operation === '') return 'no connection'
   return [name, code, operation, status, ...codes, withoutNumbers(message)].join(' ')

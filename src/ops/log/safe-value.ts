@@ -1,10 +1,10 @@
 import { ApiContractError, ApiError, ApiUnreachableError } from '../../domain/errors/api-errors.ts'
-import { StoreUnavailableError, UserError } from '../../domain/errors/errors.ts'
+import { CheckFailed, StoreUnavailableError, UserError } from '../../domain/errors/errors.ts'
 import { Secret } from '../../domain/signing/secret.ts'
 
 interface ErrorDescription {
   name: string
-  message: string
+  message?: string
   code?: string
   operation?: string
   status?: number
@@ -28,7 +28,9 @@ export function describeError(thrown: unknown, depth = 0): ErrorDescription {
   const frames = isOwn ? [] : framesOf(thrown)
   return {
     name: thrown.name,
-    message: messageOf(thrown),
+    // The sentences for people quote what they typed.
+    ...(thrown instanceof UserError ? {} : { message: messageOf(thrown) }),
+    ...(thrown instanceof CheckFailed ? { code: thrown.finding.code } : {}),
     ...(typeof code === 'string' ? { code: code.slice(0, 60) } : {}),
     ...(isOwn && typeof operation === 'string' ? { operation } : {}),
     ...(isOwn && typeof status === 'number' ? { status } : {}),

@@ -1,4 +1,4 @@
-import { ApiContractError, ApiError, isKeyRefused } from '../../domain/errors/api-errors.ts'
+import { AccountLimitError, ApiContractError, ApiError, isKeyRefused } from '../../domain/errors/api-errors.ts'
 import { StoreUnavailableError } from '../../domain/errors/errors.ts'
 import { isMissingRight } from '../../domain/errors/missing-right.ts'
 import { refusesWrites, type WriteRefusal, writeRefusalOf } from '../../domain/errors/write-refusal.ts'
@@ -17,15 +17,34 @@ interface Probes {
   /** Rejects with an Error whose message is a sentence for operators. */
   slack: () => Promise<unknown>
   accountApi: () => Promise<unknown>
+  /** Lets one process probe the account in a minute, and tells the others what it found, because each probe spends a read. */
+  shareFinding?: (probe: (before: Finding) => Promise<Finding>) => Promise<Finding>
   /** Rejects with an Error whose message is a sentence for operators, if requests are due and no worker handles them. */
   worker: () => Promise<void>
 }
 
-/** Slack and the account API are probed at most this often, however often the page is read. */
+/** What a probe found: a problem, or something to know although nothing is wrong. Sentences for operators. */
+export interface Finding {
+  problem?: string | undefined
+  note?: string | undefined
+  /** When to probe again, in ms, if that is sooner than usual. */
+  againMs?: number | undefined
+}
+
+/** Slack is probed at most this often, however often the page is read. */
 const externalProbeMs = 30_000
 
 /** Creates the checks of `/status`. Each fails with its own sentence and shows no details of the failed call, which can be secret. */
-export function createChecks({ redis, redisProblem = () => undefined, probeWrites, redisFaults, slack, accountApi, worker }: Probes) {
+export function createChecks({
+  redis,
+  redisProblem = () => undefined,
+  probeWrites,
+  redisFaults,
+  slack,
+  accountApi,
+  shareFinding = (probe) => probe({}),
+  worker,
+}: Probes) {
   return {
     redis: async () => {
       const fail = (error: unknown) => {
@@ -36,7 +55,19 @@ export function createChecks({ redis, redisProblem = () => undefined, probeWrite
     },
     redisSettings: failingWith(async () => failOn(await redisFaults()), unknownWithoutRedis),
     slack: atMostEvery(externalProbeMs, async () => void (await slack())),
-    accountApi: atMostEvery(externalProbeMs, failingWith(accountApi, apiProblem)),
+    accountApi: async () => {
+      const probe = (before: Finding) =>
+        accountApi().then(
+          () => ({}),
+          (error: unknown) => accountFinding(error, before),
+        )
+      const { problem, note } = await shareFinding(probe).catch((error: unknown) => ({
+        problem: unknownWithoutRedis(error),
+        note: undefined,
+      }))
+      failOn(problem === undefined ? [] : [problem])
+      return note
+    },
     worker: async () => {
       try {
         await worker()
@@ -71,8 +102,17 @@ function redisWords(problem: string | undefined): string {
   return `Redis isn't responding${problem === undefined ? '' : ` (${problem})`}`
 }
 
+/** A limit is no outage. If Lockkeeper did not send the probe, what was found before still holds. */
+function accountFinding(error: unknown, before: Finding): Finding {
+  if (!(error instanceof AccountLimitError)) return { problem: apiProblem(error) }
+  const { answered, perMinute, waitMs: againMs } = error
+  if (!answered && before.problem !== undefined) return { ...before, againMs }
+  const at = new Date(Date.now() + againMs).toISOString()
+  return { note: `Not checked, because of the account's limit of ${perMinute} reads a minute. A read is free at ${at}`, againMs }
+}
+
 function apiProblem(error: unknown): string {
-  if (error instanceof ApiError && isKeyRefused(error)) return `The account API rejects INFRA_API_KEY (${error.status})`
+  if (error instanceof ApiError && isKeyRefused(error)) return `The account API rejects ${error.key} (${error.status})`
   if (error instanceof ApiError) return `The account API returned an error (${error.status})`
   if (error instanceof ApiContractError) return `The account API returned something unreadable (${error.status})`
   return "The account API isn't responding"

@@ -15,6 +15,8 @@ export interface Snapshot {
   jobs: { queue: string; state: string; count: number }[]
   /** Undefined if there was no tick yet. */
   lastTickAgeMs: number | undefined
+  /** Calls to the account API in the last minute, and how long the next one would have to wait. */
+  budget: { kind: string; lane: string; used: number; waitMs: number }[]
 }
 
 /** How long the shared figures are reused, so that frequent scrapes cost little. Short enough that ages in them need no correction. */
@@ -59,15 +61,30 @@ function createSnapshotGauges(registry: Registry) {
   const unsent = gauge('lockkeeper_messages_unsent', 'Messages that Slack has not received yet.')
   const jobs = gauge('lockkeeper_queue_jobs', 'Jobs, by queue and state.', 'queue', 'state')
   const tickAge = gauge('lockkeeper_last_tick_age_seconds', 'Time since the last tick of any replica. No ticks run while nothing is due.')
+  const used = gauge(
+    'lockkeeper_account_budget_used',
+    'Calls to the account API in the last minute, of all replicas, by kind (read, write) and by what they were for.',
+    'kind',
+    'lane',
+  )
+  const waiting = gauge(
+    'lockkeeper_account_budget_waiting_seconds',
+    'How long the next call to the account API would have to wait for its limit, by kind and by what it is for.',
+    'kind',
+    'lane',
+  )
 
   function set(figures: Snapshot | undefined): void {
     up.set(figures ? 1 : 0)
-    open.reset()
-    jobs.reset()
+    for (const each of [open, jobs, used, waiting]) each.reset()
     for (const each of [inFlight, unsent, tickAge]) each.remove()
     if (!figures) return
     for (const { kind, state, count } of figures.open) open.set({ kind, state }, count)
     for (const { queue, state, count } of figures.jobs) jobs.set({ queue, state }, count)
+    for (const { kind, lane, ...of } of figures.budget) {
+      used.set({ kind, lane }, of.used)
+      waiting.set({ kind, lane }, of.waitMs / 1_000)
+    }
     inFlight.set(figures.movesInFlight)
     unsent.set(figures.unsent)
     if (figures.lastTickAgeMs !== undefined) tickAge.set(figures.lastTickAgeMs / 1_000)

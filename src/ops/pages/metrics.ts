@@ -44,6 +44,10 @@ export function createMetrics() {
     'operation',
     'status',
   )
+  const sharesSpent = counter(
+    'lockkeeper_account_reads_over_share_total',
+    'Reads of people that had to wait in this process, because one person may spend a third of what all people may.',
+  )
   const slackCalls = histogram(
     'lockkeeper_slack_call_duration_seconds',
     'Requests to Slack, by method (or response_url) and result: ok, refused, token-rejected, rate-limited, unknown, HTTP status or unreachable.',
@@ -91,6 +95,7 @@ export function createMetrics() {
     decision: (kind: string, decision: string) => decisions.inc({ kind, decision }),
     apiCall: (operation: string, status: number | string, ms: number) =>
       apiCalls.observe({ operation, status: String(status) }, ms / 1_000),
+    readRefusedByShare: () => sharesSpent.inc(),
     slackCall: (method: string, status: number | string, ms: number) => slackCalls.observe({ method, status: String(status) }, ms / 1_000),
     alert: (outcome: string, count: number) => alerts.inc({ outcome }, count),
     alertRefused: (reason: string, count: number) => alertsRefused.inc({ reason }, count),

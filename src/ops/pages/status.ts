@@ -5,13 +5,15 @@ import { json, type Page } from './health.ts'
 import { shareRuns } from './shared-runs.ts'
 
 /**
- * Checks one dependency. Throws an Error whose message is a sentence for operators if the dependency has a problem. A check that reuses its
- * result drops it on `forget`.
+ * Checks one dependency. Throws an Error whose message is a sentence for operators if the dependency has a problem. May return a note for
+ * them although it has none. A check that reuses its result drops it on `forget`.
  */
-export type Check = (() => Promise<void> | void) & { forget?: () => void }
+export type Check = (() => Promise<Note> | Note) & { forget?: () => void }
+// biome-ignore lint/suspicious/noConfusingVoidType: most checks return nothing.
+type Note = string | undefined | void
 
 /** The result of a check. `since` is the time when this process first saw the problem, in ISO 8601. */
-type CheckResult = { ok: true } | { ok: false; problem: string; since: string }
+type CheckResult = { ok: true; note?: string } | { ok: false; problem: string; since: string }
 
 /** How long a check may take. After that the page reports that it got no answer. */
 const checkDeadlineMs = 2_000
@@ -48,8 +50,9 @@ export function createStatus<Name extends string>({ checks, log, now = Date.now 
 
   async function check(name: Name): Promise<CheckResult> {
     const before = successesOf(name)
-    const problem = await runCheck(checks[name])
-    return record(name, successesOf(name) === before ? problem : undefined)
+    const { problem, note } = await runCheck(checks[name])
+    const result = record(name, successesOf(name) === before ? problem : undefined)
+    return result.ok && note !== undefined ? { ...result, note } : result
   }
 
   function record(name: Name, problem: string | undefined): CheckResult {
@@ -79,12 +82,12 @@ export function createStatus<Name extends string>({ checks, log, now = Date.now 
   return { note, run, page }
 }
 
-async function runCheck(check: Check): Promise<string | undefined> {
+async function runCheck(check: Check): Promise<{ problem?: string; note?: string }> {
   const outcome = Promise.resolve()
     .then(check)
     .then(
-      () => undefined,
-      (error: unknown) => scrub(describeError(error).message) || 'Failed',
+      (note) => (note ? { note } : {}),
+      (error: unknown) => ({ problem: scrub(describeError(error).message ?? '') || 'Failed' }),
     )
-  return withinOr(checkDeadlineMs, outcome, `No answer within ${checkDeadlineMs / 1000} s`)
+  return withinOr(checkDeadlineMs, outcome, { problem: `No answer within ${checkDeadlineMs / 1000} s` })
 }

@@ -75,13 +75,18 @@ export function createAccess({ people, policy, homeTeamId, catalog, noteRefusal,
     return rules.every(({ needsReason }) => needsReason) ? rules.at(-1)?.name : undefined
   }
 
-  /** Counts the approvals of these people, by the groups as Slack knows them now. */
-  async function tally(request: Request, userIds: string[]): Promise<{ enough: boolean; missing: number; needed: number }> {
+  /** Counts the approvals of these people, by the members of the groups. `allOf`: whom the rule requires. */
+  async function tally(
+    request: Request,
+    userIds: string[],
+    purpose: 'request' | 'refusal' = 'request',
+  ): Promise<{ enough: boolean; missing: number; needed: number; allOf?: string[] }> {
     const terms = ruleOf(request)?.approve
     if (!terms) return { enough: false, missing: 1, needed: 1 }
     const found = await Promise.all(userIds.map((id) => standings.person(id, { fresh: true })))
     const members = found.filter((person) => person.standing === 'member').map(({ userId }) => userId)
-    return { ...tallyApprovals(terms, members, await standings.members(approversOf(terms).userGroups)), needed: approvalsNeeded(terms) }
+    const membership = await standings.members(approversOf(terms).userGroups, purpose)
+    return { ...tallyApprovals(terms, members, membership), needed: approvalsNeeded(terms), allOf: terms.allOf }
   }
 
   return {

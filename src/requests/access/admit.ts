@@ -61,7 +61,7 @@ export function createAdmit({ standings, policy, refuse }: AdmitParts) {
   /** Returns whether the possible approvers are enough. The requester counts only if the rule allows break-glass. */
   async function findApprovers(terms: ApproveTerms, { breakGlass }: PolicyRule, origin: Origin): Promise<Approvers> {
     const { users, userGroups } = approversOf(terms)
-    const membership = await standings.members(userGroups)
+    const membership = await standings.members(userGroups, 'refusal')
     const groups = [...membership.values()]
     if (groups.includes('unknown')) return 'unknown'
     const inGroups = groups.flatMap((members) => [...members])

@@ -12,6 +12,9 @@ import { isSend, isUnsend, stateOfAct } from '../steps.ts'
  */
 export const approvalHoldsMs = 30 * 60_000
 
+/** How far off the clock of a Redis can be that took over after a failover. The signatures cover the times that are compared. */
+const clockMarginMs = 60_000
+
 interface CheckAuthorityParts {
   signatures: RequestSignatures
   /** The policy's rule for a request as it is now. Undefined if there is none any more. */
@@ -32,8 +35,7 @@ export function createCheckAuthority({ signatures, ruleOf, findSendsAndEnds }: C
   async function checkAuthority(request: Request, now: number, holdsMs = approvalHoldsMs): Promise<AuthorityProblem | undefined> {
     const allowed = whenAllowed(request, now, holdsMs)
     if ('code' in allowed) return allowed
-    const earlier = await findSendsAndEnds(request, request.createdAt)
-    return pastOf(earlier)
+    return pastOf(await findSendsAndEnds(request, request.createdAt - clockMarginMs))
   }
 
   /**
@@ -45,7 +47,7 @@ export function createCheckAuthority({ signatures, ruleOf, findSendsAndEnds }: C
     if (problem) return problem
     const allowed = whenAllowed(request, now, approvalHoldsMs)
     if ('code' in allowed) return allowed
-    const earlier = await findSendsAndEnds(request, request.createdAt)
+    const earlier = await findSendsAndEnds(request, request.createdAt - clockMarginMs)
     const last = earlier.find(({ item }) => item === undefined)
     if (!last || stateOfAct(last.act) !== 'tracking') return { code: 'already-ended' }
     const past = Map.groupBy(earlier, ({ item }) => item)
@@ -82,7 +84,7 @@ export function createCheckAuthority({ signatures, ruleOf, findSendsAndEnds }: C
     if (!isGenuine || approvals.length === 0) return { code: 'approvals-not-genuine' }
     const needed = rule.approve ? approvalsNeeded(rule.approve) : request.approvalsNeeded
     const people = new Set(approvals.map(({ by }) => by))
-    if (people.size < needed) return { code: 'approval-needed-now' }
+    if (people.size < needed || !hasAll(rule, people, decision)) return { code: 'approval-needed-now' }
     return { at: Math.max(...approvals.map(({ at }) => at)) }
   }
 
@@ -123,7 +125,16 @@ function withPast(item: string | undefined, problem: AuthorityProblem | undefine
   return problem ? [[item, problem]] : []
 }
 
+/**
+ * Whether the people approved whom the rule requires now. A group counts only if it was required at the last approval, because its members are not
+ * read again.
+ */
+function hasAll({ approve }: PolicyRule, people: Set<string>, decision: Decision | undefined): boolean {
+  const allOf = approve?.allOf ?? []
+  return allOf.every((id) => people.has(id)) || allOf.every((id) => decision?.allOf?.includes(id))
+}
+
 /** An approval from before the request, or from after its deadline, does not count. */
 function isInTime({ createdAt, ttlMs }: Request, { at }: Pick<Approval, 'at'>): boolean {
-  return at >= createdAt && at <= createdAt + ttlMs
+  return at >= createdAt - clockMarginMs && at <= createdAt + ttlMs + clockMarginMs
 }

@@ -8,12 +8,13 @@ import {
   withdrawerRuling,
 } from '../../domain/approval/approval.ts'
 import { isMachine, type Origin } from '../../domain/approval/origin.ts'
-import type { Requester } from '../../domain/approval/people.ts'
+import type { Membership, Requester } from '../../domain/approval/people.ts'
 import type { Ruling } from '../../domain/approval/ruling.ts'
 import type { ChangeKind } from '../../domain/policy/change-kind.ts'
 import { rulesOfKind } from '../../domain/policy/find-rules.ts'
 import { approverGroupsOf, type Policy, type PolicyRule } from '../../domain/policy/policy.ts'
 import type { Request } from '../../domain/request/request.ts'
+import type { MembersFor } from '../../slack/people/groups.ts'
 import type { CardButtonId } from '../messages/buttons.ts'
 import type { Freshness, Standings } from './standings.ts'
 
@@ -60,8 +61,10 @@ export function createJudge({ standings, policy, hasProject, ruleOf }: JudgePart
     const change = { kind, hasProject: hasProject(kind) }
     const groups = rulesOfKind(policy, { ...change, channelId: origin.channelId }).flatMap((rule) => rule.request?.userGroups ?? [])
     const { person, place } = await standings.personAndPlace(origin, origin.channelId, freshness)
-    const requester = { person, place, membership: await standings.members(groups) }
-    return { ruling: requesterOfKindRuling(requester, change, policy), requester }
+    const judged = await judgeMembers(groups, freshness.fresh ? 'request' : 'refusal', (membership) =>
+      requesterOfKindRuling({ person, place, membership }, change, policy),
+    )
+    return { ruling: judged.ruling, requester: { person, place, membership: judged.membership } }
   }
 
   /** Judges by the channel of the request, because the button can also be on the Home tab. */
@@ -72,11 +75,26 @@ export function createJudge({ standings, policy, hasProject, ruleOf }: JudgePart
     const isForRequester = intent.to === 'issue' || (intent.to === 'withdraw' && isUndecided(intent.request))
     if (isForRequester) return ownerRuling(actor, intent.to)
     const rule = ruleOf(intent.request)
-    const membership = await standings.members(rule ? approverGroupsOf(rule) : [], freshness)
     const rulingOn = { decide: approverRuling, 'break-glass': breakGlassRuling, withdraw: withdrawerRuling, track: trackerRuling }[
       intent.to
     ]
-    return rulingOn({ ...actor, rule, membership })
+    // Requesters need the groups only to approve alone.
+    const needsGroups = origin.userId !== requesterId || intent.to === 'break-glass'
+    const judged = await judgeMembers(
+      rule && needsGroups ? approverGroupsOf(rule) : [],
+      freshness.fresh ? 'decision' : 'refusal',
+      (membership) => rulingOn({ ...actor, rule, membership }),
+    )
+    return judged.ruling
+  }
+
+  /** Judges by the known members first, because Slack limits the reads of groups: only what they allow needs newer ones. */
+  async function judgeMembers(groupIds: string[], purpose: MembersFor, rulingBy: (membership: Membership) => Ruling) {
+    const known = await standings.members(groupIds, 'refusal')
+    const ruling = rulingBy(known)
+    if (!ruling.allowed || purpose === 'refusal') return { ruling, membership: known }
+    const membership = await standings.members(groupIds, purpose)
+    return { ruling: rulingBy(membership), membership }
   }
 
   return { judge, judgeRequesting }

@@ -37,7 +37,7 @@ export function createRights({ people, standings, policy, catalog }: RightsParts
     const kinds = catalog.kinds().map((kind) => ({ kind, hasProject: catalog.hasProject(kind) }))
     const groups = kinds.flatMap((change) => rulesOfKind(policy, { ...change, channelId }).flatMap(groupsNamedIn))
     const { person, place } = await standings.personAndPlace(origin, channelId, { fresh: true })
-    const membership = await standings.members(groups)
+    const membership = await standings.members(groups, 'refusal')
     // The read of the place has just cached the channel, so this costs a call only where Lockkeeper is not a member.
     const hasBot = await people.hasBot(channelId)
     return { person, hasBot, kinds: kinds.map((change) => rightsFor(change, { person, place, membership })) }

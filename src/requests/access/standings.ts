@@ -1,11 +1,12 @@
 import { isMachine, type Origin } from '../../domain/approval/origin.ts'
 import type { ChannelStanding, Membership, Person, Place } from '../../domain/approval/people.ts'
+import type { MembersFor } from '../../slack/people/groups.ts'
 
 /** Reads people, groups and channels from Slack. A standing is `unknown` if Slack does not answer. */
 export interface People {
   /** `fresh`: read from Slack again if the cached answer is older than a few seconds. */
   person(userId: string, options?: { fresh?: boolean }): Promise<Person>
-  members(groupIds: string[], options?: { fresh?: boolean }): Promise<Membership>
+  members(groupIds: string[], purpose?: MembersFor): Promise<Membership>
   channel(channelId: string): Promise<ChannelStanding>
   /** Whether Lockkeeper is a member of the channel. */
   hasBot(channelId: string): Promise<boolean | 'unknown'>
@@ -19,7 +20,7 @@ interface StandingsParts {
   homeTeamId: () => string | undefined
 }
 
-/** `fresh`: read from Slack again, and not from the cache. */
+/** `fresh`: something is allowed by it, so Slack is read again unless it was read just now. */
 export interface Freshness {
   fresh: boolean
 }
@@ -47,8 +48,8 @@ export function createStandings({ people, homeTeamId }: StandingsParts) {
     return channelId === '' ? 'none' : people.channel(channelId)
   }
 
-  async function members(groupIds: string[], freshness?: Freshness): Promise<Membership> {
-    return people.members([...new Set(groupIds)], freshness)
+  async function members(groupIds: string[], purpose: MembersFor): Promise<Membership> {
+    return people.members([...new Set(groupIds)], purpose)
   }
 
   return { personAndPlace, members, person: people.person, teamIdFor }

@@ -65,7 +65,7 @@ export function createCardButtons({
       try {
         await work(await requests.requestOfClick(click), click)
       } finally {
-        if (click.onHome) await home.show(click.origin, undefined)
+        if (click.onHome) await home.show(click.origin)
       }
     }
   }

@@ -1,21 +1,42 @@
-import type { Button, KnownBlock } from '@slack/web-api'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Button } from '@slack/web-api'
 import type { Origin } from '../../domain/approval/origin.ts'
 import { isOpen, type Outline, type Request } from '../../domain/request/request.ts'
 import type { Click } from '../../slack/commands/handlers.ts'
-import { type Mrkdwn, mrkdwn } from '../../slack/text/text.ts'
+import type { Mrkdwn } from '../../slack/text/text.ts'
 import type { Messenger } from '../../slack/web-api/messenger.ts'
 import type { Access } from '../access/access.ts'
 import { refreshHome } from '../messages/buttons.ts'
 import type { CardView } from '../messages/card/card-view.ts'
 import { type HomeContent, homeBlocks, refusedHome } from '../messages/home-view.ts'
 import type { Store } from '../store/store.ts'
-import { createHomeWatch } from './home-watch.ts'
 
-/** Check rights for at most 500 waiting requests. Load at most 100 of the others, which is more than a Home tab can show. */
-const most = { waiting: 500, shown: 100, ended: 20 }
+/** Check rights for at most 100 waiting requests. Load at most 50 of the others in each part, which is more than a Home tab can show. */
+const most = { waiting: 100, shown: 50, ended: 10, inPlace: 20 }
+
+/** Each tab costs reads of Redis, and Slack takes 100 calls of `views.publish` a minute. */
+const publishEveryMs = 1_000
+
+type Published = 'shown' | { refused: string } | { unavailable: string }
+
+/** `refused`: why the person may not use Lockkeeper. `isNew`: the person opens or refreshes the tab. */
+interface Wanted {
+  refused?: Mrkdwn | undefined
+  isNew: boolean
+}
+
+/** A tab that is published as soon as the one before is a second old. */
+interface Turn {
+  viewer: Origin
+  wanted: Wanted
+  waits: boolean
+  published: Promise<Published>
+  /** Ends a second after the tab was published. */
+  over: Promise<void>
+}
 
 interface HomeParts {
-  store: Pick<Store, 'open' | 'ended' | 'countEnded' | 'findMany' | 'now'>
+  store: Pick<Store, 'open' | 'ended' | 'findMany' | 'orderOnHome' | 'now'>
   access: Pick<Access, 'judge'>
   messenger: Pick<Messenger, 'publishHome'>
   /** Returns the buttons that open forms. */
@@ -28,34 +49,53 @@ interface HomeParts {
 
 /** Creates the Home tab of each person: requests that wait for their decision, their own requests, and changes under way. */
 export function createHome({ store, access, messenger, buttons, view, linkTo, onError }: HomeParts) {
-  const watch = createHomeWatch({ findMany: store.findMany, publish: publishAgain, onError })
+  /** The last turn of each person. */
+  const turns = new Map<string, Turn>()
 
-  /** Publishes the Home tab of a person. `refused`: why they may not use Lockkeeper. */
-  async function show(viewer: Origin, refused: Mrkdwn | undefined): Promise<'shown' | { refused: string } | { unavailable: string }> {
-    const content = refused ? undefined : await gather(viewer)
-    const published = await publish(viewer, content ? homeBlocks(content) : refusedHome(refused ?? mrkdwn``))
-    watch.watch(viewer, content && published === 'shown' ? openOn(content) : undefined)
+  /** Publishes the Home tab that a person opens or refreshes. `refused`: why they may not use Lockkeeper. */
+  async function open(viewer: Origin, refused: Mrkdwn | undefined): Promise<void> {
+    await publishNext(viewer, { refused, isNew: true })
+  }
+
+  /**
+   * Publishes the Home tab of a person again. What was decided stays in its place, so that a second click does not press *Approve* of another
+   * request.
+   */
+  function show(viewer: Origin): Promise<Published> {
+    return publishNext(viewer, { isNew: false })
+  }
+
+  /** Publishes at most one tab a person and second in this process. Calls that come meanwhile share the next one, as the last of them wants it. */
+  function publishNext(viewer: Origin, wanted: Wanted): Promise<Published> {
+    const { userId } = viewer
+    const last = turns.get(userId)
+    if (last?.waits) {
+      Object.assign(last, { viewer, wanted })
+      return last.published
+    }
+    const published = Promise.resolve(last?.over).then(() => {
+      turn.waits = false
+      return publish(turn)
+    })
+    const over = Promise.allSettled([published])
+      .then(() => delay(publishEveryMs, undefined, { ref: false }))
+      .then(() => void (turns.get(userId) === turn && turns.delete(userId)))
+    const turn: Turn = { viewer, wanted, waits: true, published, over }
+    turns.set(userId, turn)
     return published
   }
 
-  /** Publishes a tab that a person opened earlier. Nobody has done anything now, so a refusal is not noted, and the tab stays as it is. */
-  async function publishAgain(viewer: Origin): Promise<Request[] | undefined> {
-    if (!(await access.judge(viewer, { to: 'read' })).allowed) return undefined
-    const content = await gather(viewer)
-    return (await publish(viewer, homeBlocks(content))) === 'shown' ? openOn(content) : undefined
-  }
-
-  async function publish(viewer: Origin, blocks: KnownBlock[]) {
+  async function publish({ viewer, wanted: { refused, isNew } }: Turn): Promise<Published> {
+    const blocks = refused ? refusedHome(refused) : homeBlocks(await gather(viewer, isNew))
     const published = await messenger.publishHome(viewer.userId, blocks)
     if (published.is === 'sent') return 'shown'
     onError(new Error(`a Home tab could not be shown: ${JSON.stringify(published)}`))
     return published.is === 'refused' ? { refused: published.error } : { unavailable: 'Slack did not answer' }
   }
 
-  async function gather(viewer: Origin): Promise<HomeContent> {
+  async function gather(viewer: Origin, isNew: boolean): Promise<HomeContent> {
     const isMine = ({ origin }: Outline) => origin.userId === viewer.userId
-    const reads = [store.open(), store.ended(most.ended, isMine), store.countEnded(isMine), store.now()] as const
-    const [open, ended, endedCount, now] = await Promise.all(reads)
+    const [open, ended, now] = await Promise.all([store.open(), store.ended(most.ended, isMine), store.now()])
     const { read, entries, unreadable } = createReading()
     const waiting = await read(open, ({ state }) => state === 'waiting', most.waiting)
     const mine = await read(open, isMine, most.shown)
@@ -66,14 +106,20 @@ export function createHome({ store, access, messenger, buttons, view, linkTo, on
     const waitsForMe = waiting.requests.filter(
       (request, index) => rulings[index]?.allowed && !request.approvals.some(({ by }) => by === viewer.userId),
     )
+    const toDecide = new Map(waitsForMe.map((request) => [request.id, request]))
+    const order = await store.orderOnHome(viewer.userId, [...toDecide.keys()].slice(0, most.inPlace), { isNew })
+    const decided = await store.findMany(order.filter((id) => !toDecide.has(id)))
+    const byId = new Map([...toDecide, ...decided.map((request) => [request.id, request] as const)])
+    const inPlace = [...new Set([...order, ...toDecide.keys()])].flatMap((id) => byId.get(id) ?? [])
     const ownWaiting = mine.requests.filter(({ state }) => state === 'waiting')
     const alone = await Promise.all(ownWaiting.map((request) => access.judge(viewer, { to: 'break-glass', request })))
     return {
       approvableAlone: new Set(ownWaiting.filter((_, index) => alone[index]?.allowed).map(({ id }) => id)),
-      waitsForMe: entries(waitsForMe),
+      waitsForMe: entries(inPlace),
+      decided: new Set(decided.map(({ id }) => id)),
       mine: entries([...mine.requests, ...endedBefore]),
       underway: entries(underway.requests),
-      unread: { waiting: waiting.unread, mine: mine.unread + endedCount - ended.length, underway: underway.unread },
+      unread: { waiting: waiting.unread, mine: mine.unread, underway: underway.unread },
       unreadable: unreadable(),
       now,
       buttons: buttons(),
@@ -111,15 +157,15 @@ export function createHome({ store, access, messenger, buttons, view, linkTo, on
   }
 
   async function refresh({ origin }: Click): Promise<void> {
-    await show(origin, undefined)
+    await open(origin, undefined)
   }
 
-  return { show, outdate: watch.outdate, clicks: { [refreshHome]: refresh }, stop: watch.stop }
-}
+  /** Waits for the tabs that are being published. */
+  async function stop(): Promise<void> {
+    await Promise.allSettled([...turns.values()].map(({ published }) => published))
+  }
 
-/** Returns the requests on a page that can still change, those first that the viewer can decide. */
-function openOn({ waitsForMe, underway, mine }: HomeContent): Request[] {
-  return [...waitsForMe, ...underway, ...mine].map(({ card }) => card.request).filter(({ state }) => isOpen(state))
+  return { open, show, clicks: { [refreshHome]: refresh }, stop }
 }
 
 export type Home = ReturnType<typeof createHome>

@@ -11,6 +11,7 @@ import type { OpenForm } from '../../slack/commands/forms/form.ts'
 import { createFormOpeners } from '../../slack/commands/forms/form-openers.ts'
 import type { InteractionHandlers } from '../../slack/commands/handlers.ts'
 import { createCommandRouter } from '../../slack/commands/router.ts'
+import { readMetadata } from '../../slack/receive/metadata.ts'
 import type { ShowSecret } from '../../slack/web-api/show-secret.ts'
 import type { Access } from '../access/access.ts'
 import type { CheckAuthority } from '../access/check-authority.ts'
@@ -71,16 +72,19 @@ interface InteractionsParts {
   joinTrace?: (request: Request, at: string) => void
 }
 
-/** Wraps the forms of a feature, so that a request that was sent appears on the requester's Home tab. */
-function thenOutdate(
-  home: Pick<Home, 'outdate'>,
+/** Wraps the forms of a feature: a request that was sent with a form of the Home tab or of a global shortcut appears on the Home tab. */
+function thenShow(
+  home: Pick<Home, 'show'>,
+  onError: (error: unknown) => void,
   submissions: InteractionHandlers['submissions'] = {},
 ): InteractionHandlers['submissions'] {
   const entries = Object.entries(submissions).map(([callbackId, submit]): [string, typeof submit] => [
     callbackId,
     async (submission) => {
       const answer = await submit(submission)
-      if (answer.is === 'accepted') home.outdate(submission.origin.userId)
+      const isFromChannel = readMetadata(submission.metadata)?.responseUrl !== undefined
+      // The form closes without waiting for it.
+      if (answer.is === 'accepted' && !isFromChannel) home.show(submission.origin).catch(onError)
       return answer
     },
   ])
@@ -150,7 +154,7 @@ export function createInteractions({ features, catalog, access, home, onError, .
   })
   return {
     command: router.command,
-    takesReason: router.takesReason,
+    commandNamed: router.commandNamed,
     clicks: Object.assign(
       {},
       router.clicks,
@@ -164,10 +168,10 @@ export function createInteractions({ features, catalog, access, home, onError, .
       {},
       formOpeners.submissions,
       cardButtons.submissions,
-      ...features.map(({ submissions }) => thenOutdate(home, submissions)),
+      ...features.map(({ submissions }) => thenShow(home, onError, submissions)),
     ),
     shortcuts: Object.assign({}, formOpeners.shortcuts, ...features.map(({ shortcuts }) => shortcuts)),
     options: Object.assign({}, ...features.map(({ options }) => options)),
-    home: async (viewer, refused) => void (await home.show(viewer, refused)),
+    home: home.open,
   }
 }

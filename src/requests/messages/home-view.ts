@@ -1,5 +1,7 @@
 import type { Button, KnownBlock } from '@slack/web-api'
+import { isOpen } from '../../domain/request/request.ts'
 import { actions, button, context, divider, header, wholeSection } from '../../slack/blocks/blocks.ts'
+import { capitalised } from '../../slack/text/capitalised.ts'
 import { phraseWords } from '../../slack/text/phrase-words.ts'
 import { dateTime, joinMrkdwn, link, type Mrkdwn, mention, mrkdwn } from '../../slack/text/text.ts'
 import { whoIsAsked } from './approvers.ts'
@@ -7,6 +9,7 @@ import { cardButtons, refreshHome } from './buttons.ts'
 import { cardActions } from './card/card-actions.ts'
 import type { CardView } from './card/card-view.ts'
 import { cardBody, prefixOf } from './card/open-card.ts'
+import { statusLine } from './card/status-line.ts'
 import { stateWithCount } from './items/items.ts'
 import { unreadableRequests } from './refusals/unreadable-requests.ts'
 
@@ -16,7 +19,10 @@ export interface HomeEntry {
 }
 
 export interface HomeContent {
+  /** In the order of the tab, with those that were decided since it was opened. */
   waitsForMe: HomeEntry[]
+  /** The ids of those that do not wait for the viewer any more. */
+  decided: ReadonlySet<string>
   mine: HomeEntry[]
   underway: HomeEntry[]
   /** The ids of the viewer's requests that the viewer may approve alone, in an emergency. */
@@ -44,12 +50,27 @@ interface Part {
 }
 
 /** Renders the Home tab of a person. Requests that wait for their decision are shown whole, as on their cards. */
-export function homeBlocks({ waitsForMe, mine, underway, approvableAlone, unread, unreadable, buttons, now }: HomeContent): KnownBlock[] {
+export function homeBlocks({
+  waitsForMe,
+  decided,
+  mine,
+  underway,
+  approvableAlone,
+  unread,
+  unreadable,
+  buttons,
+  now,
+}: HomeContent): KnownBlock[] {
   const refresh = button({ text: 'Refresh', actionId: refreshHome, value: 'refresh' })
   const blocks: KnownBlock[] = []
+  const waiting = waitsForMe.filter(({ card }) => !decided.has(card.request.id)).length
   const upTo = unread.waiting > 0 ? 58 : 59
   const atLeast = unread.waiting > 0 ? 'at least ' : ''
-  add(blocks, { title: `Needs your approval (${atLeast}${waitsForMe.length})`, entries: waitsForMe.map(wholeEntry), upTo })
+  add(blocks, {
+    title: `Needs your approval (${atLeast}${waiting})`,
+    entries: waitsForMe.map((entry) => wholeEntry(entry, decided)),
+    upTo,
+  })
   if (unread.waiting > 0) blocks.push(...context([mrkdwn`${unread.waiting} more need approval. Not checked whether they need yours.`]))
   blocks.push(...actions([...buttons, refresh], `home-actions-${now}`))
   add(blocks, {
@@ -87,13 +108,25 @@ function add(blocks: KnownBlock[], { title, entries, upTo, unread = 0 }: Part): 
   if (left > 0) blocks.push(...context([mrkdwn`${left} more aren't shown. See *pending*, *moves* and *audit me*.`]))
 }
 
-function wholeEntry({ card, link: address }: HomeEntry): KnownBlock[] {
+/** A decided request is as high as before, so that the buttons of the next one do not move to where its buttons were. */
+function wholeEntry({ card, link: address }: HomeEntry, decided: ReadonlySet<string>): KnownBlock[] {
+  const { id, revision, state } = card.request
+  const title = wholeSection(joinMrkdwn([titleOf(card), link(address, 'Open the request')], '  ·  '))
+  if (!decided.has(id)) {
+    return [...title, ...cardBody(card), ...actions(without(card, [cardButtons.withdraw]), `home-waiting-${id}-${revision}`), divider()]
+  }
+  const status = isOpen(state) ? statusLine(card) : endedLine(card)
   return [
-    ...wholeSection(joinMrkdwn([titleOf(card), link(address, 'Open the request')], '  ·  ')),
-    ...cardBody(card),
-    ...actions(without(card, [cardButtons.withdraw]), `home-waiting-${card.request.id}-${card.request.revision}`),
+    ...title,
+    ...cardBody(card, status),
+    ...context([mrkdwn`Stays here until you press *Refresh* or open this tab again.`]),
     divider(),
   ]
+}
+
+function endedLine({ request, description }: CardView): Mrkdwn {
+  const state = mrkdwn`*${capitalised(stateWithCount(request, description.underway))}*`
+  return request.endedAt === undefined ? state : mrkdwn`${state}, ${dateTime(request.endedAt)}`
 }
 
 function shortEntry({ card, link: address }: HomeEntry, part: string, approvableAlone?: ReadonlySet<string>): KnownBlock[] {
@@ -139,7 +172,8 @@ function shortActions(card: CardView, part: string, approvableAlone?: ReadonlySe
 }
 
 function without(card: CardView, buttons: string[]): Button[] {
-  return cardActions(card).filter(({ action_id: id }) => ![cardButtons.details, ...buttons].includes(id ?? ''))
+  // The next request can have moved to where the pointer is.
+  return cardActions(card, { confirmsApproval: true }).filter(({ action_id: id }) => ![cardButtons.details, ...buttons].includes(id ?? ''))
 }
 
 function titleOf({ environment, description }: CardView): Mrkdwn {

@@ -1,3 +1,4 @@
+import type { ReadKeyProblem } from '../../domain/account/api-key.ts'
 import type { AuthorityProblem } from '../../domain/request/authority-problem.ts'
 import type { Request } from '../../domain/request/request.ts'
 import type { ListProblem } from '../../redis/assignments/stored-assignments.ts'
@@ -6,6 +7,11 @@ import { code, type Mrkdwn, mrkdwn, profileLink } from '../../slack/text/text.ts
 /** Says that neither the channel nor the requester gets a message. `error`: Slack's code. */
 export function undeliverable({ id, state }: Request, error: string, command: string): Mrkdwn {
   return mrkdwn`:warning: Couldn't deliver a message about request ${id} (${state}) to its channel or the requester: ${error}. Tell the requester what ${code(`${command} audit ${id}`)} shows. Then invite Lockkeeper to the channel, or unarchive it.`
+}
+
+/** Says that Slack refuses to update the message of a request. `error`: Slack's code. */
+export function outdated({ id, state }: Request, error: string): Mrkdwn {
+  return mrkdwn`:warning: Slack refused to update the message of request ${id} (${state}): ${error}. The message shows an older state, with its buttons. Its thread says so.`
 }
 
 interface Unannounced {
@@ -24,6 +30,17 @@ export function unannounced({ id, origin }: Request, { error, command, profile }
 /** Says that the record of an open request is gone. */
 export function lostRecord(id: string, command: string): Mrkdwn {
   return mrkdwn`:rotating_light: Redis lost the record of request ${id}. Lockkeeper no longer tracks it. Find its resource with ${code(`${command} audit ${id}`)}, and check on the account whether the change was carried out.`
+}
+
+const readKeyProblems: Record<ReadKeyProblem, string> = {
+  'not-listed': "isn't a key of the account",
+  'not-read-only': 'has full access',
+  'of-another-user': 'belongs to another user than the key that makes changes',
+}
+
+/** Says that INFRA_READ_KEY is not the key that it is for. */
+export function unsuitableReadKey(problem: ReadKeyProblem): Mrkdwn {
+  return mrkdwn`:warning: ${code('INFRA_READ_KEY')} ${readKeyProblems[problem]}. Set it to a read-only key of the same user and team as ${code('INFRA_API_KEY')}, and restart all processes.`
 }
 
 /** Says that the account shows a change twice that was sent once. */

@@ -82,7 +82,9 @@ export function refusedCard(error: string): Mrkdwn {
 }
 
 /** Says to the operators that the account API rejects the key (401), or does not let it do this (403). */
-export function refusedKey({ status, operation }: ApiError): Mrkdwn {
+export function refusedKey({ status, operation, key }: ApiError): Mrkdwn {
+  if (key === 'INFRA_READ_KEY')
+    return mrkdwn`:warning: The account API rejects ${code(key)} (${status}, ${operation}). Lists and forms fail, and nothing is tracked, until it is valid again. Approved changes are still sent.`
   if (status === 403)
     return mrkdwn`:warning: The account API doesn't let Lockkeeper's API key do this (${status}, ${operation}). The key may be read-only, or limited to other addresses. Requests that need it fail until ${code('INFRA_API_KEY')} has the right. Everything else works.`
   return mrkdwn`:warning: The account API rejects Lockkeeper's API key (${status}, ${operation}). Nothing can be sent or tracked until ${code('INFRA_API_KEY')} is valid again. Lockkeeper then resumes tracking accepted moves. Requests that are approved but not sent within 30 minutes must be requested again.`

@@ -37,7 +37,7 @@ export function createDeliver({
   onReported = () => {},
   tracing = noTracing,
 }: DeliverParts) {
-  const sendCard = createSendCard({ messenger, render })
+  const sendCard = createSendCard({ messenger, render, onUndeliverable })
   const sendReport = createSendReport({ messenger, render, namesOf, onUndeliverable })
 
   return async function deliver(id: string, name: OutboxName): Promise<Delivered> {

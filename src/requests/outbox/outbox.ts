@@ -4,7 +4,7 @@ import type { Redis } from '../../redis/connect.ts'
 import { guardStore } from '../../redis/connect.ts'
 import type { Keys } from '../../redis/key-names.ts'
 import { createScripts, readScripts } from '../../redis/scripts.ts'
-import { longestCallMs } from '../../slack/web-api/post-form.ts'
+import { longestCallMs } from '../../slack/web-api/measured-fetch.ts'
 import { type ReportName, reportNames } from '../steps/step.ts'
 import { decodeRecord } from '../store/record.ts'
 
@@ -27,6 +27,8 @@ export interface Lease {
   triedUntilMs?: number
   /** An earlier try may have sent this report before its card was posted, so into the channel and not into the thread. */
   triedCardless: boolean
+  /** Whether the thread is told, or will be, that the card is out of date. */
+  isOutdatedTold: boolean
   /** The revision of the record that owes this report. A later revision may owe it again. The card has none. */
   owedBy?: number
   /** The latest time to send, in ms of `performance.now()`. Later requests may arrive when another process holds the lease. */
@@ -46,8 +48,11 @@ type NotLeased = 'held' | 'settled' | 'missing' | 'cardless'
 
 /** The result of a try. */
 export type Settlement =
-  /** Slack has it. `shownRevision`: for a card, the revision of the record that Slack shows now. */
-  | { status: 'settled'; cardTs?: string; shownRevision?: number }
+  /**
+   * Slack has it, or refuses it for good. `shownRevision`: for a card, the revision of the record that Slack shows now, or refused. `owes`: a
+   * report that the thread then gets, unless it ever got it.
+   */
+  | { status: 'settled'; cardTs?: string; shownRevision?: number; owes?: ReportName | undefined }
   /** This try certainly sent nothing. If an earlier one may have sent it, the next lease is `unsure` again. */
   | { status: 'queued'; retryInMs: number }
   /** This try may have sent it. */
@@ -71,16 +76,18 @@ export function createOutbox({ redis, keys }: { redis: Redis; keys: Keys }) {
       values,
     )
     if (mode !== 'fresh' && mode !== 'unsure') return mode as NotLeased
+    const fields = pairsOf(flat)
     const held: Lease = {
       token,
       mode,
       searchedForMs: Number(searchedForMs),
       triedCardless: triedCardless === '1',
+      isOutdatedTold: fields['outbox:outdated'] !== undefined,
       sendBefore: startedAt + leaseMs[mode] - longestCallMs,
       ...(triedUntilMs ? { triedUntilMs: Number(triedUntilMs) } : {}),
       ...(owedBy ? { owedBy: Number(owedBy) } : {}),
     }
-    return { lease: held, request: decodeRecord(id, pairsOf(flat)), now: () => Number(leasedAt) + performance.now() - startedAt }
+    return { lease: held, request: decodeRecord(id, fields), now: () => Number(leasedAt) + performance.now() - startedAt }
   }
 
   /** Stores the result of a try. `again`: the record changed, so send the card again. `lost`: another process holds the lease now. */
@@ -93,7 +100,8 @@ export function createOutbox({ redis, keys }: { redis: Redis; keys: Keys }) {
     const retryInMs = result.status === 'settled' ? 0 : result.retryInMs
     const cardTs = result.status === 'settled' ? (result.cardTs ?? '') : ''
     const shown = result.status === 'settled' ? (result.shownRevision ?? 0) : 0
-    const values = [id, name, held.token, result.status, String(retryInMs), cardTs, String(shown)]
+    const owes = result.status === 'settled' ? (result.owes ?? '') : ''
+    const values = [id, name, held.token, result.status, String(retryInMs), cardTs, String(shown), owes]
     const [outcome] = await run('settle', [keys.record(id), keys.outbox], values)
     return outcome as 'settled' | 'again' | 'later' | 'lost'
   }

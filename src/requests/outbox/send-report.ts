@@ -16,8 +16,8 @@ export interface SendReportParts {
   /** Returns the names of people by their ids. Those that cannot be read are left out. */
   namesOf: (userIds: string[]) => Promise<ReadonlyMap<string, string>>
   /**
-   * Receives a message that neither the channel nor the requester gets, with Slack's error code; and an emergency approval that the channel does not
-   * get, because the requester, who gave it, must not be the only one who knows.
+   * Receives a message that neither the channel nor the requester gets, with Slack's error code; an emergency approval that the channel does not
+   * get, because the requester, who gave it, must not be the only one who knows; and a card that Slack refuses to update, as `outdated`.
    */
   onUndeliverable: (request: Request, error: string, report?: ReportName) => Promise<void> | void
 }

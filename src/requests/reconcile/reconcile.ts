@@ -85,9 +85,8 @@ export function createReconcile({ checkRecord, distrust, execute, track, sendIte
 
   /** Sends the remaining items of a request that has begun. Its card is updated later, because many items change at once. */
   async function reconcileItems(request: Request): Promise<void> {
-    const { items = [] } = request
     if (request.state === 'tracking') {
-      await Promise.all([sendItems(request.id), track([{ ...request, items: items.filter(({ state }) => state === 'starting') }])])
+      await sendItems(request.id)
       const sent = await store.find(request.id)
       // Items under way are observed at the next tick, even if other items have to wait longer.
       return sent?.items?.some(isItemUnderway) ? store.postpone([request.id], 0) : undefined

@@ -10,7 +10,7 @@ export type Taker = 'requester' | 'approver' | 'worker' | 'web' | 'alert'
 /** Fields of a record that a step sets to the current time, by Redis' clock. */
 export type Stamp = 'decidedAt' | 'sentAt' | 'acceptedAt' | 'lateAt' | 'endedAt'
 
-/** Messages that a thread can be owed, in the order of the thread. */
+/** Messages that a thread can be owed, in the order of the thread. Steps owe all but `outdated`: Slack's refusal to update the card does. */
 export const reportNames = [
   'reminder-half',
   'reminder-last',
@@ -21,6 +21,7 @@ export const reportNames = [
   'remark',
   'late',
   'resolved',
+  'outdated',
   'stopped',
   'ended',
   'restarted',

@@ -23,6 +23,11 @@ export function createDueTimes({ redis, keys }: { redis: Redis; keys: Keys }) {
     return requests.length + messages.length > 0
   }
 
+  /** Counts the messages that Slack has not received yet. */
+  async function countUnsent(): Promise<number> {
+    return guardStore(() => redis.zcard(keys.outbox))
+  }
+
   /** Makes requests due again in `inMs`. Skips requests without a due time. */
   async function postpone(ids: string[], inMs: number): Promise<void> {
     if (ids.length > 0) await run('postpone', [keys.due], [String(Math.round(inMs)), ...ids])
@@ -53,5 +58,5 @@ export function createDueTimes({ redis, keys }: { redis: Redis; keys: Keys }) {
     return outcome === 'removed'
   }
 
-  return { due, isBusy, isDue, postpone, postponeIfUnchanged, clearDueIfUnchanged, clearDueWithoutRecord }
+  return { due, isBusy, countUnsent, isDue, postpone, postponeIfUnchanged, clearDueIfUnchanged, clearDueWithoutRecord }
 }

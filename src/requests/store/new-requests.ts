@@ -22,6 +22,14 @@ export const keepLatestMs = 3_600_000
 /** Longer than any request can wait for an approval. */
 const keepUndecidedMs = 30 * 24 * 3_600_000
 
+/** How long a request counts for how many its requester may make. */
+const latelyMs = 10 * 60_000
+
+/** How many requests one person may make in 10 minutes, whatever becomes of them: as many as may wait for an approval, and at least 20. */
+export function mostLately(mostUndecided: number): number {
+  return Math.max(20, mostUndecided)
+}
+
 export interface NewRequest {
   id: string
   kind: ChangeKind
@@ -53,12 +61,14 @@ export interface NewRequest {
 export interface Created {
   /**
    * `exists`: a repeated delivery of the same request. `busy`: other open requests hold resources of it. `too-many`: the requester has as many
-   * undecided requests as a person may have.
+   * undecided requests as a person may have. `too-often`: the requester made `mostLately` requests in the last 10 minutes.
    */
-  outcome: 'created' | 'exists' | 'busy' | 'too-many'
+  outcome: 'created' | 'exists' | 'busy' | 'too-many' | 'too-often'
   id: string
   /** The resources that are held, and the id of the request that holds each. Empty unless `busy`. */
   held: { resource: string; by: string }[]
+  /** From when on the requester may request again, in ms by Redis' clock. Undefined unless `too-often`. */
+  retryAt: number | undefined
 }
 
 interface NewRequestsParts extends Omit<TakeStepParts, 'durations'> {
@@ -71,7 +81,7 @@ export function createNewRequests({ redis, keys, audit, noteOf, onStep, currentT
 
   /**
    * Records a request, unless it exists, its resource is busy, or its requester already has `mostUndecided` requests that wait for an
-   * approval.
+   * approval, or made `mostLately` of them in 10 minutes.
    */
   async function create(request: NewRequest, { mostUndecided }: { mostUndecided?: number } = {}): Promise<Created> {
     const { id, ttlMs, createdAt, origin, rule, reason } = request
@@ -86,8 +96,10 @@ export function createNewRequests({ redis, keys, audit, noteOf, onStep, currentT
       needsApproval: request.needsApproval,
       mostUndecided: mostUndecided ?? false,
       keepUndecidedMs,
+      mostLately: mostUndecided !== undefined && mostLately(mostUndecided),
+      latelyMs,
     }
-    const [outcome, ...pairs] = await audit.noteWith(
+    const [outcome, ...more] = await audit.noteWith(
       noteOfVerified(request, 'request', { by: origin.userId, rule, reason }),
       (note) => run('create', keysOf(request), [JSON.stringify(argument), note]),
       // `exists`: the client may have sent the command again, after the first one wrote the note.
@@ -95,8 +107,8 @@ export function createNewRequests({ redis, keys, audit, noteOf, onStep, currentT
     )
     if (outcome === 'created') onStep({ step: 'request', requestId: id, kind: request.kind, to: 'waiting' })
     const resources = resourcesOf(request)
-    const held = pairs.flatMap((by, index) => (index % 2 === 1 ? [{ resource: resources[Number(pairs[index - 1]) - 1] ?? '', by }] : []))
-    return { outcome: outcome as Created['outcome'], id, held }
+    const held = more.flatMap((by, index) => (index % 2 === 1 ? [{ resource: resources[Number(more[index - 1]) - 1] ?? '', by }] : []))
+    return { outcome: outcome as Created['outcome'], id, held, retryAt: outcome === 'too-often' ? Number(more[0]) : undefined }
   }
 
   /** Discards a request whose card could not be posted. Keeps it if its card was posted or a step was taken. */
@@ -112,7 +124,8 @@ export function createNewRequests({ redis, keys, audit, noteOf, onStep, currentT
   function keysOf(request: Pick<Request, 'id' | 'resource' | 'origin'> & { moreResources?: string[] | undefined }): string[] {
     const { id, origin } = request
     const ofResources = resourcesOf(request).flatMap((resource) => [keys.resource(resource), keys.latest(resource)])
-    return [keys.record(id), keys.open, keys.outbox, keys.due, keys.auditIntake, keys.undecided(origin.userId), ...ofResources]
+    const ofRequester = [keys.undecided(origin.userId), keys.requested(origin.userId)]
+    return [keys.record(id), keys.open, keys.outbox, keys.due, keys.auditIntake, ...ofRequester, ...ofResources]
   }
 
   return { create, discard }

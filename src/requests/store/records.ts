@@ -7,6 +7,12 @@ import { decodeIfFit, decodeOutlineIfFit, decodeRecord, outlineFields, type Reco
 /** Read 500 records per exchange: few exchanges, and answers that fit into memory. */
 const readAtOnce = 500
 
+/** Ended requests are looked for among this many. */
+const walkedEnded = 100
+
+/** How long the order of a Home tab is kept after something was added to it. */
+const homeOrderMs = 24 * 3_600_000
+
 /** Creates the reads of requests. They throw StoreUnavailableError if Redis does not answer. */
 export function createRecords({ redis, keys }: { redis: Redis; keys: Keys }) {
   const { findEach, outlineEach } = createBulkReads({ redis, keys })
@@ -23,6 +29,13 @@ export function createRecords({ redis, keys }: { redis: Redis; keys: Keys }) {
     return found
   }
 
+  /** Reads all open requests, the one with the oldest last step first. `unreadable`: how many records do not fit this version. */
+  async function findOpen(): Promise<{ requests: Request[]; unreadable: number }> {
+    const ids = await guardStore(() => redis.zrange(keys.open, '0', '-1'))
+    const requests = await findMany(ids)
+    return { requests, unreadable: ids.length - requests.length }
+  }
+
   /** Reads the outlines of all open requests, the one with the oldest last step first. */
   async function open(): Promise<Outline[]> {
     const found: Outline[] = []
@@ -30,21 +43,29 @@ export function createRecords({ redis, keys }: { redis: Redis; keys: Keys }) {
     return found
   }
 
-  /** Reads the latest ended requests that fit, newest first. */
+  /** Reads the ended requests that fit, newest first, among the last 100 of all people: however many there are, the cost is the same. */
   async function ended(limit: number, fits: (outline: Outline) => boolean): Promise<Request[]> {
     const found: string[] = []
-    for await (const outline of outlineEach(await guardStore(() => redis.zrevrange(keys.ended, 0, -1)))) {
+    for await (const outline of outlineEach(await guardStore(() => redis.zrevrange(keys.ended, 0, walkedEnded - 1)))) {
       if (fits(outline)) found.push(outline.id)
-      if (found.length === limit) break
     }
-    return findMany(found)
+    return findMany(found.slice(0, limit))
   }
 
-  /** Counts the ended requests that fit, of those that are still kept. */
-  async function countEnded(fits: (outline: Outline) => boolean): Promise<number> {
-    let count = 0
-    for await (const outline of outlineEach(await guardStore(() => redis.zrevrange(keys.ended, 0, -1)))) count += fits(outline) ? 1 : 0
-    return count
+  /**
+   * Returns the order in which a person's Home tab shows requests for their approval: those that it has shown since it was opened, then the others.
+   * All processes have the same order. `isNew`: the tab is opened, and the order begins with these ids.
+   */
+  async function orderOnHome(userId: string, ids: string[], { isNew }: { isNew: boolean }): Promise<string[]> {
+    const key = keys.homeOrder(userId)
+    const shown = isNew ? [] : await guardStore(() => redis.lrange(key, 0, -1))
+    const added = ids.filter((id) => !shown.includes(id))
+    const write = redis.multi()
+    if (isNew) write.del(key)
+    if (added.length > 0) write.rpush(key, ...added).pexpire(key, homeOrderMs)
+    // While Redis takes no writes, people still see what waits for them.
+    if (isNew || added.length > 0) await write.exec().catch(() => undefined)
+    return [...new Set([...shown, ...added])]
   }
 
   /** Returns the id of the request that holds a resource, if any. */
@@ -70,7 +91,7 @@ export function createRecords({ redis, keys }: { redis: Redis; keys: Keys }) {
     return new Map(last.flatMap(([resource, request]) => (request ? [[resource, request]] : [])))
   }
 
-  return { find, findEach, findMany, open, ended, countEnded, holderOf, isLatest, lastChangesOf }
+  return { find, findEach, findMany, findOpen, open, ended, orderOnHome, holderOf, isLatest, lastChangesOf }
 }
 
 interface RecordAnswer {

@@ -1,15 +1,15 @@
+import type { Request } from '../../domain/request/request.ts'
+import { isItemUnderway } from '../../domain/request/request-item.ts'
 import type { Queues } from '../../redis/queues.ts'
 import type { Catalog } from '../catalog.ts'
 import type { Store } from '../store/store.ts'
-import type { Counts } from './counts.ts'
 
 /** A worker that has not reported for this long counts as stopped. Workers report every few seconds. */
 const workerSilenceMs = 30_000
 
 interface ProgressParts {
-  store: Pick<Store, 'isBusy' | 'sinceLastTickMs' | 'workersSeen'>
+  store: Pick<Store, 'isBusy' | 'sinceLastTickMs' | 'workersSeen' | 'findOpen' | 'countUnsent'>
   queues: Pick<Queues, 'depth' | 'pollIntervalMs'>
-  counts: Counts
   catalog: Pick<Catalog, 'changeIfKnown'>
 }
 
@@ -17,7 +17,7 @@ interface ProgressParts {
  * Creates the report of the work of all replicas. It uses the due times in Redis, because a worker that hangs may still report that it is
  * running.
  */
-export function createProgress({ store, queues, counts, catalog }: ProgressParts) {
+export function createProgress({ store, queues, catalog }: ProgressParts) {
   /** Throws an Error with a sentence for operators if no worker is running, or if requests are due and no ticks run. */
   async function check(): Promise<void> {
     const overdueMs = Math.max(workerSilenceMs, queues.pollIntervalMs * 6)
@@ -35,13 +35,25 @@ export function createProgress({ store, queues, counts, catalog }: ProgressParts
 
   /** Returns the figures for the metrics page. Throws StoreUnavailableError if Redis does not answer. */
   async function snapshot() {
-    const [{ open, unsent }, jobs, lastTickAgeMs] = await Promise.all([counts(), queues.depth(), store.sinceLastTickMs()])
-    const takesTime = (kind: string) => catalog.changeIfKnown(kind)?.takesTime ?? false
-    const inFlight = open.filter(({ kind, state }) => takesTime(kind) && (state === 'starting' || state === 'tracking'))
-    // A request of several counts as its items do.
-    const isOfSeveral = (kind: string) => catalog.changeIfKnown(kind)?.items !== undefined
-    const movesInFlight = inFlight.reduce((sum, { kind, count, items = 0 }) => sum + (isOfSeveral(kind) ? items : count), 0)
+    const [{ requests }, unsent, jobs, lastTickAgeMs] = await Promise.all([
+      store.findOpen(),
+      store.countUnsent(),
+      queues.depth(),
+      store.sinceLastTickMs(),
+    ])
+    const byKindAndState = Map.groupBy(requests, ({ kind, state }) => `${kind} ${state}`)
+    const open = [...byKindAndState.values()].flatMap(([first, ...others]) =>
+      first ? [{ kind: first.kind, state: first.state, count: 1 + others.length }] : [],
+    )
+    const movesInFlight = requests.reduce((sum, request) => sum + countUnderway(request), 0)
     return { open, movesInFlight, unsent, jobs, lastTickAgeMs: Number.isFinite(lastTickAgeMs) ? lastTickAgeMs : undefined }
+  }
+
+  /** Counts the changes of a request that are under way, of the kinds that take time. A request of several counts as its items do. */
+  function countUnderway({ kind, state, items = [] }: Request): number {
+    const change = catalog.changeIfKnown(kind)
+    if (!change?.takesTime || (state !== 'starting' && state !== 'tracking')) return 0
+    return change.items ? items.filter(isItemUnderway).length : 1
   }
 
   return { check, snapshot }

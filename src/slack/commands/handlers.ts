@@ -155,8 +155,11 @@ export interface FormHandler<Interaction> {
 export interface InteractionHandlers {
   /** Finds the handler by the words that were typed after the command's name. */
   command: (words: string[]) => Handler<SlashCommand> | FormHandler<SlashCommand>
-  /** Whether the words name a command that takes a reason. In other commands *because* is an ordinary word. */
-  takesReason: (words: string[]) => boolean
+  /**
+   * Returns the command that the words name, without what else was typed, for the log and the audit: `ip move`, `help`, `unknown`. `takesReason`: in
+   * other commands *because* is an ordinary word.
+   */
+  commandNamed: (words: string[]) => { name: string; takesReason: boolean }
   clicks: Record<string, Handler<Click> | FormHandler<Click>>
   submissions: Record<string, (submission: Submission) => Promise<SubmissionAnswer>>
   shortcuts: Record<string, Handler<Shortcut> | FormHandler<Shortcut>>

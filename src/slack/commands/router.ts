@@ -93,12 +93,13 @@ export function createCommandRouter({ commands, gate, gateForm = gate, may, rule
     })
   }
 
-  function takesReason(words: string[]): boolean {
-    const found = findCommand(commands, words)
-    return found !== undefined && found.command.need !== 'read'
+  function commandNamed([first, ...others]: string[]): { name: string; takesReason: boolean } {
+    if (first === undefined || isHelpWord(first)) return { name: 'help', takesReason: false }
+    const command = findCommand(commands, [first, ...others])?.command
+    return { name: command?.words ?? 'unknown', takesReason: command !== undefined && command.need !== 'read' }
   }
 
-  return { command: handlerFor, takesReason, clicks: Object.fromEntries(Object.values(pageActionIds).map((id) => [id, showPage])) }
+  return { command: handlerFor, commandNamed, clicks: Object.fromEntries(Object.values(pageActionIds).map((id) => [id, showPage])) }
 }
 
 /** How a list is shown: as the answer to a command, or in place of the page that was clicked. */

@@ -7,10 +7,11 @@ import { parseWords } from '../commands/parse-words.ts'
 import { splitReason } from '../commands/split-reason.ts'
 import { type CommandPayload, deliveryKey } from '../receive/payloads.ts'
 import type { AnswerTo, TrackedAnswer } from './answering.ts'
+import { hasToken, refuseToken } from './refuse-tokens.ts'
 import type { Serve } from './serve.ts'
 
 interface TakeCommandParts {
-  handlers: Pick<InteractionHandlers, 'command' | 'takesReason'>
+  handlers: Pick<InteractionHandlers, 'command' | 'commandNamed'>
   answerTo: AnswerTo
   serve: Serve
 }
@@ -20,13 +21,13 @@ export function createTakeCommand({ handlers, answerTo, serve }: TakeCommandPart
   function readText(text: string): { words: string[]; reason?: string } {
     const split = splitReason(text)
     const words = split ? parseWords(split.command) : []
-    return split && handlers.takesReason(words) ? { words, reason: split.reason } : { words: parseWords(text) }
+    return split && handlers.commandNamed(words).takesReason ? { words, reason: split.reason } : { words: parseWords(text) }
   }
 
   return async function takeCommand(payload: z.infer<typeof CommandPayload>, ack: () => Promise<void>): Promise<void> {
     const { trigger_id: triggerId, response_url: responseUrl } = payload
-    const isTooLong = payload.text.length > longestCommand
-    const { words, reason } = isTooLong ? { words: [] } : readText(payload.text)
+    const refuse = payload.text.length > longestCommand ? refuseLongCommand : hasToken(payload.text) ? refuseToken : undefined
+    const { words, reason } = refuse ? { words: [] } : readText(payload.text)
     const origin: Origin = { teamId: payload.team_id, channelId: payload.channel_id, userId: payload.user_id, command: payload.command }
     const command: SlashCommand & { answer: TrackedAnswer } = {
       deliveryKey: deliveryKey('command', payload.user_id, triggerId || randomUUID()),
@@ -36,6 +37,7 @@ export function createTakeCommand({ handlers, answerTo, serve }: TakeCommandPart
       triggerId,
       reason,
     }
-    await serve(command, `command ${words.slice(0, 2).join(' ')}`, ack, isTooLong ? refuseLongCommand : handlers.command(words))
+    const { name } = refuse ? { name: 'unknown' } : handlers.commandNamed(words)
+    await serve(command, `command ${name}`, ack, refuse ?? handlers.command(words))
   }
 }

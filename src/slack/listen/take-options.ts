@@ -9,6 +9,7 @@ import { type Mrkdwn, mrkdwn, toPlainText } from '../text/text.ts'
 import { plain } from '../text/text-objects.ts'
 import type { Explain, OnError } from './explain.ts'
 import { interimAfterMs } from './interim-answer.ts'
+import { hasToken, tokenAdvice } from './refuse-tokens.ts'
 
 interface TakeOptionsParts {
   handlers: Pick<InteractionHandlers, 'options'>
@@ -31,6 +32,7 @@ export function createTakeOptions({ handlers, authorize, explain, onError, withN
     const origin = { ...read, command: read.command || command }
     try {
       if (!load) throw new Refusal(mrkdwn`This form is out of date. Close it and run the command again.`)
+      if (hasToken(payload.value)) throw new Refusal(tokenAdvice)
       const query = {
         actionId: payload.action_id,
         origin,

@@ -15,6 +15,7 @@ import type { Messenger } from '../web-api/messenger.ts'
 import type { AnswerTo } from './answering.ts'
 import type { Explain } from './explain.ts'
 import { interimAfterMs, interimWords } from './interim-answer.ts'
+import { hasToken, tokenAdvice } from './refuse-tokens.ts'
 
 const outOfDate = mrkdwn`This form is out of date, so nothing was sent. Copy what you need, close it and run the command again.`
 
@@ -73,6 +74,12 @@ export function createTakeSubmission({
       onUnhandled(handle ? unreadableForm : unknownForm)
       return
     }
+    const values = valuesOf(view.state)
+    const withToken = Object.keys(values).find((block) => hasToken(values[block] ?? ''))
+    if (withToken !== undefined) {
+      await ack({ response_action: 'errors', errors: { [withToken]: toPlainText(tokenAdvice) } })
+      return
+    }
     const origin: Origin = { ...metadata.origin, userId: payload.user.id }
     const submission = {
       deliveryKey: deliveryKey('submission', payload.user.id, view.id, view.hash),
@@ -82,7 +89,7 @@ export function createTakeSubmission({
       viewId: view.id,
       metadata: view.private_metadata,
       blocks: view.blocks,
-      values: valuesOf(view.state),
+      values,
       chosen: chosenOf(view.state),
       ticked: tickedOf(view.state),
     }

@@ -35,6 +35,7 @@ export function createDirectory({ client, now = Date.now }: { client: WebClient;
   const channels = createChannels(client, now)
   const people = createLookup(async (userId): Promise<{ person: Person; name: string | undefined }> => {
     const { user } = UserResponse.parse(await client.users.info({ user: userId }))
+    if (user.id !== userId) throw new Error('users.info answered about somebody else')
     const person: Person = { userId, standing: standingOf(user), teamId: user.team_id }
     return { person, name: user.profile?.display_name || user.real_name || user.name }
   }, now)

@@ -10,6 +10,7 @@ interface Read<Found> {
 export function createLookup<Found>(read: (id: string) => Promise<Found>, now: () => number) {
   const cached = new Map<string, Read<Found>>()
   const underway = new Map<string, Read<Promise<Found>>>()
+  const queued = new Map<string, Promise<Found>>()
 
   /** Returns the answer of a read that began within the last `maxAgeMs`, if it has ended. */
   function known(id: string, maxAgeMs: number): Found | undefined {
@@ -17,10 +18,29 @@ export function createLookup<Found>(read: (id: string) => Promise<Found>, now: (
     return last && isYoung(last, maxAgeMs) ? last.found : undefined
   }
 
+  /** Returns the answer of a read that began within the last `maxAgeMs`, also of one that has not ended. */
+  function share(id: string, maxAgeMs: number): Found | Promise<Found> | undefined {
+    const current = underway.get(id)
+    return known(id, maxAgeMs) ?? (current && isYoung(current, maxAgeMs) ? current.found : undefined)
+  }
+
   /** Returns the answer of a read that began within the last `maxAgeMs`, or else of a new one (always with 0). Throws what `read` throws. */
   function find(id: string, maxAgeMs: number): Found | Promise<Found> {
+    return share(id, maxAgeMs) ?? begin(id)
+  }
+
+  /** Returns the answer of a read that begins after this call. All who call while a read is under way share the next one. */
+  function findNew(id: string): Promise<Found> {
     const current = underway.get(id)
-    return known(id, maxAgeMs) ?? (current && isYoung(current, maxAgeMs) ? current.found : begin(id))
+    if (!current) return begin(id)
+    const next =
+      queued.get(id) ??
+      Promise.allSettled([current.found]).then(() => {
+        queued.delete(id)
+        return begin(id)
+      })
+    queued.set(id, next)
+    return next
   }
 
   function isYoung({ beganAt }: Read<unknown>, maxAgeMs: number): boolean {
@@ -46,5 +66,5 @@ export function createLookup<Found>(read: (id: string) => Promise<Found>, now: (
     cached.set(id, answer)
   }
 
-  return { known, find }
+  return { known, share, find, findNew }
 }

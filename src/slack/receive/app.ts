@@ -4,8 +4,7 @@ import type { WebClientOptions } from '@slack/web-api'
 import { StartError } from '../../domain/errors/errors.ts'
 import { whyNotListening } from '../../domain/listening.ts'
 import type { Secret } from '../../domain/signing/secret.ts'
-import { measuredFetch, type OnSlackCall } from '../web-api/measured-fetch.ts'
-import { createPostForm } from '../web-api/post-form.ts'
+import { longestCallMs, measuredFetch, type OnSlackCall } from '../web-api/measured-fetch.ts'
 import { httpReceiver } from './http-receiver.ts'
 import { type Screening, screen } from './screen.ts'
 import { readEveryEnvelope } from './socket-envelopes.ts'
@@ -19,6 +18,7 @@ interface SlackSettings {
   /** The IP address to listen on. */
   host: string
   port: number
+  trustedProxies: readonly string[]
 }
 
 /**
@@ -31,7 +31,8 @@ export function webClientOptions(apiUrl: URL, logger: Logger, onCall: OnSlackCal
     retryConfig: { retries: 0 },
     rejectRateLimitedCalls: true,
     allowAbsoluteUrls: false,
-    fetch: measuredFetch(onCall, createPostForm()),
+    timeout: longestCallMs,
+    fetch: measuredFetch(onCall),
     logger,
   }
 }
@@ -56,7 +57,13 @@ export function createBoltApp(
   const onNull = () => screening.onUnhandled({ kind: 'null', why: 'no-listener' })
   const receiver = settings.appToken
     ? socketReceiver(settings.appToken, clientOptions, logger)
-    : httpReceiver({ signingSecret: settings.signingSecret?.reveal() ?? '', port: settings.port, logger, onNull })
+    : httpReceiver({
+        signingSecret: settings.signingSecret?.reveal() ?? '',
+        port: settings.port,
+        trustedProxies: settings.trustedProxies,
+        logger,
+        onNull,
+      })
   const options: AppOptions = {
     receiver: screen(receiver, screening),
     authorize: async () => ({ botToken: settings.botToken.reveal(), ...identity }),

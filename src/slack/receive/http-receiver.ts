@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { BufferedIncomingMessage, Logger } from '@slack/bolt'
 import { HTTPReceiver, HTTPModuleFunctions as http, isValidSlackRequest } from '@slack/bolt'
-import { limitServer } from './limit-server.ts'
+import { type ConnectionLimits, limitServer } from './limit-server.ts'
 import { createRefusalLog } from './log-refusals.ts'
 import { createBodyReader } from './read-body.ts'
 import {
@@ -15,7 +15,7 @@ import {
   refusalOf,
 } from './refuse-unread.ts'
 
-interface HttpSettings {
+interface HttpSettings extends ConnectionLimits {
   signingSecret: string
   port: number
   logger: Logger
@@ -23,15 +23,24 @@ interface HttpSettings {
   onNull: () => void
 }
 
-/** Bolt's check of a body up to this size takes less time than a second check would. */
-const quicklyCheckedBytes = 16_384
-
-/** Receives Slack's requests over HTTP. Bolt checks their signatures. */
-export function httpReceiver({ signingSecret, port, logger, onNull }: HttpSettings): HTTPReceiver {
+/**
+ * Receives Slack's requests over HTTP. Bolt gets only those whose signature its own function has found valid, so that the connections of others can be
+ * told from those of Slack. Bolt checks the signature once more.
+ */
+export function httpReceiver({ signingSecret, port, logger, onNull, ...limits }: HttpSettings): HTTPReceiver {
   const refusals = createRefusalLog<RefusalReason>(logger)
   // Bolt has one warning for each request that it refuses. `refusals` has one line for many.
   const quietLogger: Logger = { ...logger, warn: () => {} }
-  const receiver = limitServer(new HTTPReceiver({ signingSecret, port, endpoints: endpoint, bodyLimit: maxBodyBytes, logger: quietLogger }))
+  const { receiver, noteSigned, noteUnsigned } = limitServer(
+    new HTTPReceiver({
+      signingSecret,
+      port,
+      endpoints: endpoint,
+      bodyLimit: maxBodyBytes,
+      logger: quietLogger,
+    }),
+    limits,
+  )
   const { requestListener: listen, stop } = receiver
   const readBody = createBodyReader({ maxBytes: maxBodyBytes })
 
@@ -40,30 +49,39 @@ export function httpReceiver({ signingSecret, port, logger, onNull }: HttpSettin
     response.writeHead(status).end()
   }
 
+  /** Answers a request without a valid signature at once, and ends its connection when its body has arrived, so that the sender can read why. */
+  function answerUnsigned(response: ServerResponse, status: number, reason?: RefusalReason): void {
+    if (reason) refusals.note(reason)
+    const { req: request } = response
+    const connection = noteUnsigned(request)
+    if (connection !== 'kept' || mustEnd(request)) response.setHeader('connection', 'close')
+    response.writeHead(connection === 'limited' ? 429 : status, { 'content-length': 0 })
+    if (request.complete || mustEnd(request)) return void response.end()
+    response.flushHeaders()
+    request.resume().once('close', () => response.end())
+  }
+
   /** Answers the requests that Bolt must not or cannot answer, and passes the others on with their bodies. */
   async function handleRequest(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const refusal = refusalOf(request, Date.now())
-    if (refusal) {
-      if (mustEnd(request, refusal)) response.setHeader('connection', 'close')
-      return refuse(response, refusal.status, refusal.reason)
-    }
+    // The body of one that is too large is discarded, so that its sender can read why.
+    if (refusal?.status === 413) return refuse(response, 413, 'too large')
+    if (refusal) return answerUnsigned(response, refusal.status, refusal.reason)
     const reading = await readBody(request)
     if (reading.is === 'too-large') return refuse(response, 413, 'too large')
     if (reading.is === 'not-sent') return refusals.note('not sent in time')
     const text = reading.body.toString()
     if (mayBeCertificateCheck(request.headers)) {
-      return isCertificateCheck(text) ? void response.writeHead(200).end() : refuse(response, 401, 'no signature')
+      return isCertificateCheck(text) ? answerUnsigned(response, 200) : answerUnsigned(response, 401, 'no signature')
     }
-    if (mustBeCheckedFirst(text) && !isSigned(request.headers, text)) return refuse(response, 401, 'wrong signature')
-    if (isForm(request.headers) && looksLikeJson.test(text)) {
-      return isSigned(request.headers, text) ? refuse(response, 400, 'wrong content') : refuse(response, 401, 'wrong signature')
-    }
+    if (!isSigned(request.headers, text)) return answerUnsigned(response, 401, 'wrong signature')
+    noteSigned(request)
+    if (isForm(request.headers) && looksLikeJson.test(text)) return refuse(response, 400, 'wrong content')
     const buffered: BufferedIncomingMessage = Object.assign(request, { rawBody: reading.body })
     // Bolt reads `null` as an object.
-    if (mayBeNull.test(text) && isNull(buffered) && isSigned(request.headers, text)) return acknowledgeNull(response)
+    if (mayBeNull.test(text) && isNull(buffered)) return acknowledgeNull(response)
     response.once('finish', () => {
       if (response.statusCode === 400) refusals.note('wrong content')
-      if (response.statusCode === 401) refusals.note('wrong signature')
     })
     listen(buffered, response)
   }
@@ -101,17 +119,6 @@ const looksLikeJson = /^\s*["[{]/
  * request. If the content is `null`, its unhandled rejection ends the process.
  */
 const mayBeNull = /(?:^|&)payload=(?!\{|%7b)|^\s*n/i
-
-/**
- * Whether Bolt's receiver must not be the first to check the signature of a body. It looks for a certificate check in the whole body before,
- * which takes ten times as long as the signature, and answers one with 200 without a look at the signature.
- */
-function mustBeCheckedFirst(text: string): boolean {
-  return text.length > quicklyCheckedBytes || text.includes('ssl_check') || encodedName.test(text)
-}
-
-/** Matches a form with an encoded character in a name, which may be that of a certificate check. Slack encodes only values. */
-const encodedName = /(?:^|&)[^=&%]*%/
 
 function isNull(buffered: BufferedIncomingMessage): boolean {
   try {

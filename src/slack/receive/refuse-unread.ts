@@ -44,10 +44,10 @@ function isForEndpoint(url: string): boolean {
   return url === endpoint || URL.parse(url, 'http://localhost')?.pathname === endpoint
 }
 
-/** Whether the connection of a refused request has to be ended. A body that is too large is discarded, so that its sender learns the reason. */
-export function mustEnd({ headers }: Pick<IncomingMessage, 'headers'>, { status }: Pick<UnreadRefusal, 'status'>): boolean {
+/** Whether the connection of a refused request has to be ended, because its body is long. */
+export function mustEnd({ headers }: Pick<IncomingMessage, 'headers'>): boolean {
   const length = headers['transfer-encoding'] === undefined ? Number(headers['content-length'] ?? 0) : Number.POSITIVE_INFINITY
-  return status !== 413 && length > maxDiscardedBytes
+  return length > maxDiscardedBytes
 }
 
 export function isForm(headers: IncomingMessage['headers']): boolean {

@@ -1,5 +1,8 @@
 import { classifyRefusal, type SlackFailure } from './failure.ts'
 
+/** The longest time that one call to Slack takes, with its whole answer, in ms. */
+export const longestCallMs = 5_000
+
 /** A call to Slack. `status`: `ok`, the kind of a SlackFailure, another HTTP status than 200, or `unreachable` if no whole answer came. */
 export interface SlackCall {
   /** `chat.postMessage` and so on; `response_url` for an answer through one; or `other`. */

@@ -10,14 +10,12 @@ const answers: Record<string, unknown> = {
   'users.info': { ok: true, user: { id: 'U0ADA00001', team_id: 'T1', name: 'ada' } },
   'conversations.info': { ok: true, channel: { id: 'C1' } },
 }
-let answered = 0
 
 const server = createServer((request, response) => {
   request.resume()
   request.on('end', () => {
     const last = (request.url ?? '').split('?')[0]?.split('/').at(-1) ?? ''
-    if (last === 'answer') answered += 1
-    const text = last === 'count' ? String(answered) : JSON.stringify(answers[last] ?? { ok: true, data: [] })
+    const text = JSON.stringify(answers[last] ?? { ok: true, data: [] })
     response.writeHead(200, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) }).end(text)
   })
 })

@@ -6,6 +6,7 @@ import { stringify } from 'yaml'
 import { readPolicy } from '../../../src/config/policy/policy-file.ts'
 import { firstMatchingRule } from '../../../src/domain/policy/find-rules.ts'
 import type { Policy, PolicyRule } from '../../../src/domain/policy/policy.ts'
+import { misleadingPart } from '../../../src/domain/text/invisible.ts'
 import { bundles, changeKinds } from '../../../src/features/index.ts'
 import { anyText } from '../../any-text.ts'
 import { evacuationKinds } from '../evacuation-kinds.ts'
@@ -219,6 +220,45 @@ rules:
         "line 25: this rule can never match: rule 2 above covers all that it is for. Move it up, or remove it",
         "line 26: approve must be none, a list such as [U0BEN00001, S0ONCALL01], or any_of and all_of with such lists, not 1",
         "line 27: this rule must be keys with values (name, approve and so on), not "production"",
+      ]
+    `)
+  })
+
+  it('invisible characters, letters of several scripts in a word, and ids that are not ASCII', () => {
+    const text = `rules:
+  - name: Pаyments
+    changes: [ip.move\u2060]
+    projects: ["proj_alpha\u200b", "\u202eproj_beta", {name: "Web\u00a0shop"}, proj_älpha, {name: Рayments}]
+    channels: ["\ufeffC0OPS00001"]
+    approve: [S0ONCALL01, "U0BEN00001\u180e"]
+    "expires\u200d": 1h
+  - name: 決済webサーバー, Größe, Пётр-web, n\u0303andu\u0301
+    approve: [U0BEN00001]
+alerts:
+  - name: node down
+    match: { "alert\u00adname": "Node\u2800Down", env: рrod }
+    server: instance
+    to: { ASH: sv_1х, FRA: "stand\u200bby" }
+    channel: C0OPS00001
+`
+
+    expect(errorsOf(text)).toMatchInlineSnapshot(`
+      [
+        "line 2: name mixes Latin and Cyrillic letters in one word, in "Pаyments": type it again",
+        "line 3: changes has the invisible character U+2060, in "ip.move": type it again",
+        "line 4: projects has the invisible character U+200B, in "proj_alpha": type it again",
+        "line 4: projects has the invisible character U+202E, in "proj_beta": type it again",
+        "line 4: projects.name has the invisible character U+00A0, in "Web shop": type it again",
+        "line 4: projects.name mixes Cyrillic and Latin letters in one word, in "Рayments": type it again",
+        "line 4: projects must be project ids (proj_…) and names such as {name: Storefront}, each in one line of up to 100 characters, not "proj_älpha": an id has only ASCII characters. Copy it again",
+        "line 5: channels has the invisible character U+FEFF, in "C0OPS00001": type it again",
+        "line 6: approve has the invisible character U+180E, in "U0BEN00001": type it again",
+        "line 7: a key has the invisible character U+200D, in "expires": type it again",
+        "line 12: a key has the invisible character U+00AD, in "alertname": type it again",
+        "line 12: match has the invisible character U+2800, in "NodeDown": type it again",
+        "line 12: match mixes Cyrillic and Latin letters in one word, in "рrod": type it again",
+        "line 14: to has the invisible character U+200B, in "standby": type it again",
+        "line 14: to has an id with other characters than ASCII: copy the id of the server again",
       ]
     `)
   })
@@ -702,22 +742,15 @@ describe('a policy', () => {
   const names = fc
     .string({ unit: 'grapheme', minLength: 1, maxLength: 8 })
     .map((text) => text.trim())
-    .filter((text) => /^[^\p{Cc}\p{Zl}\p{Zp}\ufffd]{1,60}$/u.test(text))
+    .filter((text) => /^[^\p{Cc}\p{Zl}\p{Zp}\ufffd]{1,60}$/u.test(text) && !misleadingPart(text))
   const written = fc.record(
     {
       changes: fc.oneof(fc.uniqueArray(fc.constantFrom(...singleKinds), { minLength: 1 }), fc.constantFrom(...singleKinds)),
-      projects: fc.uniqueArray(
-        fc.oneof(
-          names,
-          names.map((name) => `proj_${name}`),
-          fc.record({ name: names }),
-        ),
-        {
-          minLength: 1,
-          maxLength: 3,
-          selector: (entry) => (typeof entry === 'string' ? entry : entry.name),
-        },
-      ),
+      projects: fc.uniqueArray(fc.oneof(names, fc.stringMatching(/^proj_[!-~]{1,8}$/), fc.record({ name: names })), {
+        minLength: 1,
+        maxLength: 3,
+        selector: (entry) => (typeof entry === 'string' ? entry : entry.name),
+      }),
       request: fc.oneof(ids(1), fc.constant('everyone')),
       approve: fc.oneof(
         ids(1),

@@ -7,7 +7,7 @@ test('an address that an evacuation leaves out has no open request', async () =>
     input: { serverId: 'sv_1', elasticIpIds: ['eip_1'] },
     facts: { items: [{ elasticIpId: 'eip_1' }], leftOut: [{ elasticIpId: 'eip_2', address: '203.0.113.2' }] },
   })
-  const store = { open: async () => [request], findMany: async () => [request] }
+  const store = { findOpen: async () => ({ requests: [request], unreadable: 0 }) }
 
   const { about } = await findOpenRequests(store as never, ['eip_1', 'eip_2', 'sv_1'])
 

@@ -9,6 +9,7 @@ const figures: Snapshot = {
   unsent: 1,
   jobs: [{ queue: 'wake-ups', state: 'delayed', count: 4 }],
   lastTickAgeMs: 1_500,
+  budget: [{ kind: 'read', lane: 'person', used: 50, waitMs: 31_000 }],
 }
 
 /** Returns metrics together with their page. */

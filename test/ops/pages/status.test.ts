@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { ApiContractError, ApiError, ApiUnreachableError } from '../../../src/domain/errors/api-errors.ts'
+import { AccountLimitError, ApiContractError, ApiError, ApiUnreachableError } from '../../../src/domain/errors/api-errors.ts'
 import { StoreUnavailableError } from '../../../src/domain/errors/errors.ts'
 import { writeRefusalOf } from '../../../src/domain/errors/write-refusal.ts'
-import { createChecks } from '../../../src/ops/pages/checks.ts'
+import { createChecks, type Finding } from '../../../src/ops/pages/checks.ts'
 import { type Check, createStatus } from '../../../src/ops/pages/status.ts'
 
 /** Creates a status page over these checks, with a fake clock. */
@@ -184,6 +184,51 @@ test.each<[string, unknown, string]>([
   expect((await read()).body.checks.accountApi).toMatchObject({ ok: false, problem })
 })
 
+describe('the limit of the account', () => {
+  const limit = (answered: boolean) => new AccountLimitError({ operation: 'x', kind: 'read', waitMs: 40_000, perMinute: 60, answered })
+
+  /** Creates a page whose probes of the account fail like this, one after the other, and shares each finding with the next. */
+  function arrangeAccount(...errors: Error[]) {
+    const fine = async () => {}
+    let found: Finding = {}
+    const checks = {
+      redis: fine,
+      probeWrites: takesWrites,
+      redisFaults: safe,
+      slack: fine,
+      worker: fine,
+      accountApi: async () => Promise.reject(errors.shift()),
+      shareFinding: async (probe: (before: Finding) => Promise<Finding>) => {
+        found = await probe(found)
+        return found
+      },
+    }
+    return arrange(createChecks(checks))
+  }
+
+  test('is no outage, and the page names it with the time', async () => {
+    const { read } = arrangeAccount(limit(false), limit(true))
+
+    for (let time = 0; time < 2; time += 1) {
+      const { status, body } = await read()
+      expect(status).toBe(200)
+      expect(body.checks.accountApi).toEqual({
+        ok: true,
+        note: expect.stringMatching(/^Not checked, because of the account's limit of 60 reads a minute\. A read is free at 20\d\d-\S+Z$/),
+      })
+    }
+  })
+
+  test('does not hide an outage while no probe is sent, and ends it once the account answers', async () => {
+    const away = new ApiUnreachableError({ operation: 'x', requestSent: 'no', problem: 'ECONNREFUSED' })
+    const { read } = arrangeAccount(away, limit(false), limit(true))
+
+    expect((await read()).body.checks.accountApi.ok).toBe(false)
+    expect((await read()).body.checks.accountApi).toMatchObject({ ok: false, problem: "The account API isn't responding" })
+    expect((await read()).body.checks.accountApi).toMatchObject({ ok: true })
+  })
+})
+
 test.each([
   ['SELF_SIGNED_CERT_IN_CHAIN', "Redis isn't responding (SELF_SIGNED_CERT_IN_CHAIN)"],
   [undefined, "Redis isn't responding"],
@@ -222,7 +267,7 @@ test('the status page shows the worker as unknown while Redis does not answer, a
   expect((await read()).body.checks.worker.problem).toBe('No worker has run for 30 s')
 })
 
-test('the status page probes Slack and the account API at most every 30 s, however often the page is read', async () => {
+test('the status page probes Slack at most every 30 s, however often the page is read', async () => {
   const probes = { redis: 0, slack: 0, accountApi: 0, worker: 0 }
   const count = (name: keyof typeof probes) => async () => {
     probes[name] += 1
@@ -240,7 +285,7 @@ test('the status page probes Slack and the account API at most every 30 s, howev
 
   for (let time = 0; time < 3; time += 1) await read()
 
-  expect(probes).toEqual({ redis: 3, slack: 1, accountApi: 1, worker: 3 })
+  expect(probes).toEqual({ redis: 3, slack: 1, accountApi: 3, worker: 3 })
 })
 
 test('the status page shows the settings with which Redis could lose requests, and not while Redis does not answer', async () => {

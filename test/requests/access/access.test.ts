@@ -43,8 +43,8 @@ function setUp({
         reads.push(`${fresh ? 'fresh ' : ''}${userId}`)
         return { userId, standing: standings[userId] ?? 'member', teamId: teams[userId] ?? 'T0NIMBUS01' }
       },
-      members: async (ids, { fresh = false } = {}) => {
-        reads.push(...ids.map((id) => `${fresh ? 'fresh ' : ''}${id}`))
+      members: async (ids, purpose) => {
+        reads.push(...ids.map((id) => `${id} for a ${purpose}`))
         return new Map(
           ids.map((id) => {
             const found = members[id] ?? []
@@ -132,7 +132,17 @@ describe('a decision', () => {
 
     expect(await access.authorize(ben, { to: 'decide', request: requestFor() })).toEqual({ rule: 'APPROVERS', via: 'S0ONCALL01' })
 
-    expect(reads.toSorted()).toEqual(['fresh S0ONCALL01', 'fresh U0BEN00001'])
+    expect(reads).toEqual(['fresh U0BEN00001', 'S0ONCALL01 for a refusal', 'S0ONCALL01 for a decision'])
+  })
+
+  test('is refused by members that were read up to a minute ago, without another read', async () => {
+    const { access, reads } = setUp()
+    const request = requestFor()
+
+    expect(await why(access.authorize({ ...ben, userId: 'U0DOV00001' }, { to: 'decide', request }))).toMatch(/^You aren't an approver/)
+    expect(await why(access.authorize(ada, { to: 'decide', request }))).toMatch(/^You requested this/)
+
+    expect(reads.filter((read) => read.startsWith('S'))).toEqual(['S0ONCALL01 for a refusal'])
   })
 
   test('is checked by the channel of the request, not by the place of the button', async () => {
@@ -160,7 +170,7 @@ describe('a decision', () => {
     const rules = [ruleFor({ approve: approveBy(['S0ONCALL01'], 2) })]
     const { access } = setUp({ rules, groups: { S0ONCALL01: ['U0CHI00001'] } })
 
-    expect(await access.tally(requestFor(), ['U0BEN00001', 'U0CHI00001'])).toEqual({ enough: false, missing: 1, needed: 2 })
+    expect(await access.tally(requestFor(), ['U0BEN00001', 'U0CHI00001'])).toMatchObject({ enough: false, missing: 1, needed: 2 })
   })
 
   test('counts no approval of somebody who was deactivated since, also if Slack said otherwise a moment ago', async () => {
@@ -361,7 +371,7 @@ describe('a request', () => {
 
     expect(await admitWith(access)).toMatchObject({ rule: { name: 'APPROVERS' } })
 
-    expect(reads).toEqual(['fresh U0ADA00001', 'S0OPERATE1'])
+    expect(reads).toEqual(['fresh U0ADA00001', 'S0OPERATE1 for a refusal', 'S0OPERATE1 for a request'])
   })
 
   test('is never judged by the facts of another person or another channel', async () => {

@@ -27,13 +27,14 @@ function approvedRequest(more: Partial<Request> = {}, by = [byBen]): Request {
 }
 
 /** The request as the last approver's process stores it. */
-function decided(request: Request): Request {
+function decided(request: Request, allOf?: string[]): Request {
   const { by, rule, via, at } = request.approvals.at(-1) ?? byBen
-  return request.approvals.length === 0 ? request : { ...request, decision: signatures.signApproved(request, { by, rule, via, at }) }
+  return request.approvals.length === 0 ? request : { ...request, decision: signatures.signApproved(request, { by, rule, via, at, allOf }) }
 }
 
 interface World {
   rule?: PolicyRule | undefined
+  /** What the audit has of the request. */
   sent?: FoundEntry[]
 }
 
@@ -41,7 +42,7 @@ function check(request: Request, { sent = [], ...world }: World = {}, at = now) 
   const { checkAuthority: authority } = createCheckAuthority({
     signatures,
     ruleOf: () => ('rule' in world ? world.rule : ruleFor()),
-    findSendsAndEnds: async () => sent,
+    findSendsAndEnds: async (_, since) => sent.filter(({ at }) => at >= since),
   })
   return authority(request, at)
 }
@@ -67,6 +68,27 @@ describe('a write is sent', () => {
     expect(await check(alone)).toEqual({ code: 'approval-needed-now' })
     const otherReason = { ...alone, decision: { ...alone.decision, reason: 'a test' } }
     expect(await check(otherReason, { rule: ruleFor({ breakGlass: true }) })).toEqual({ code: 'approvals-not-genuine' })
+  })
+})
+
+describe('after a failover to a Redis whose clock is up to a minute off', () => {
+  test.each([
+    ['3 s behind', requestedAt - 3_000],
+    ['a minute behind', requestedAt - minutes],
+    ['a minute ahead of the deadline', requestedAt + 241 * minutes],
+  ])('an approval counts that was given %s', async (_, at) => {
+    expect(await check(approvedRequest({}, [{ ...byBen, at }]), {}, at)).toBeUndefined()
+
+    const waiting = approvedRequest({}, [])
+    const decision = { by: 'U0ADA00001', rule: 'APPROVERS', via: 'U0ADA00001', reason: 'all is down', breakGlass: true, at }
+    const alone = { ...waiting, decision: signatures.signBreakGlass(waiting, decision) }
+    expect(await check(alone, { rule: ruleFor({ breakGlass: true }) }, at)).toBeUndefined()
+  })
+
+  test('a write is found that the audit has from before the request', async () => {
+    const at = requestedAt - 3_000
+    const sent = { ...entryOf('send'), at }
+    expect(await check(approvedRequest({}, [{ ...byBen, at }]), { sent: [sent] }, at)).toEqual({ code: 'already-sent' })
   })
 })
 
@@ -141,7 +163,7 @@ describe('somebody who writes to Redis', () => {
   })
 
   test('cannot use an approval from before the request, or from after its deadline', async () => {
-    for (const at of [requestedAt - 1, requestedAt + 241 * minutes]) {
+    for (const at of [requestedAt - minutes - 1, requestedAt + 241 * minutes + 1]) {
       expect(await check(approvedRequest({}, [{ ...byBen, at }]), {}, Math.max(at, now))).toEqual({ code: 'approvals-not-genuine' })
     }
   })
@@ -167,6 +189,26 @@ describe('what changed in the policy since', () => {
 
   test('without a rule nothing is sent', async () => {
     expect(await check(approvedRequest(), { rule: undefined })).toEqual({ code: 'rule-gone' })
+  })
+
+  test('people whom the rule requires now must be among those who approved', async () => {
+    const requiring = (...allOf: string[]) => ({ rule: ruleFor({ approve: { anyOf: toGroup([]), allOf, approvals: 1 } }) })
+    const byChi = { ...byBen, by: 'U0CHI00001' }
+
+    expect(await check(approvedRequest(), requiring('U0CHI00001'))).toEqual({ code: 'approval-needed-now' })
+    expect(await check(approvedRequest({}, [byChi]), requiring('U0CHI00001'))).toBeUndefined()
+    expect(await check(approvedRequest({}, [byChi, byBen]), requiring('U0CHI00001', 'U0BEN00001'))).toBeUndefined()
+    expect(await check(approvedRequest(), requiring('S0NETWORK1'))).toEqual({ code: 'approval-needed-now' })
+  })
+
+  test('a group that the rule required at the last approval is not read again', async () => {
+    const request = decided(approvedRequest(), ['S0NETWORK1', 'U0BEN00001'])
+    const requiring = (...allOf: string[]) => ({ rule: ruleFor({ approve: { anyOf: toGroup([]), allOf, approvals: 1 } }) })
+    expect(await check(request, requiring('S0NETWORK1'))).toBeUndefined()
+    expect(await check(request, requiring('S0SECURE01'))).toEqual({ code: 'approval-needed-now' })
+
+    const forged = { ...request, decision: { rule: 'APPROVERS', via: 'U0BEN00001', ...request.decision, allOf: ['S0SECURE01'] } }
+    expect(await check(forged, requiring('S0SECURE01'))).toEqual({ code: 'approvals-not-genuine' })
   })
 
   test('where the rule asks for no approval any more, those count that it asked for', async () => {

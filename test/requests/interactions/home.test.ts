@@ -1,48 +1,61 @@
 import type { KnownBlock } from '@slack/web-api'
-import { expect, test } from 'vitest'
+import { beforeEach, describe, expect, test, vi } from 'vitest'
 import type { Request } from '../../../src/domain/request/request.ts'
 import { createHome } from '../../../src/requests/interactions/home.ts'
+import { encodeFields } from '../../../src/requests/store/record.ts'
+import { createStore } from '../../../src/requests/store/store.ts'
+import { mrkdwn } from '../../../src/slack/text/text.ts'
+import type { Done } from '../../../src/slack/web-api/messenger.ts'
+import { noteOf } from '../audit-for-test.ts'
 import { cardViewFor } from '../messages/card-view-for-test.ts'
 import { readableBlocks } from '../readable.ts'
+import { connectTestRedis, noAudit } from '../redis-for-test.ts'
 import { minutes, requestedAt, requestFor } from '../request-for-test.ts'
 
 const ben = 'U0BEN00001'
 const origin = { teamId: 'T0NIMBUS01', channelId: 'C0OPS00001', userId: ben, command: '/infra' }
 
-/** The Home tab of Ben. `listed`: the requests as listed. `read`: the same requests as read a moment later. */
-async function homeOf({
-  listed,
-  read = listed,
-  ended = [],
-}: {
-  listed: Request[]
-  read?: Request[]
-  ended?: Request[]
-}): Promise<KnownBlock[]> {
+type Parts = Parameters<typeof createHome>[0]
+
+/** Home tabs over a store without requests, unless there is another. `publish`: the first answers of Slack. */
+function startHome({ store = {}, publish = [] }: { store?: Partial<Parts['store']>; publish?: Done[] } = {}) {
   const pages: KnownBlock[][] = []
   const home = createHome({
     store: {
-      open: async () => listed,
-      ended: async (limit, fits) => ended.filter(fits).slice(0, limit),
-      countEnded: async (fits) => ended.filter(fits).length,
-      findMany: async (ids) => read.filter(({ id }) => ids.includes(id)),
+      open: async () => [],
+      ended: async () => [],
+      findMany: async () => [],
       now: async () => requestedAt + 30 * minutes,
+      orderOnHome: async (_, ids) => ids,
+      ...store,
     },
     access: { judge: async () => ({ allowed: true, grant: { rule: 'APPROVERS', via: 'S0ONCALL01' } }) },
     messenger: {
       publishHome: async (_, blocks) => {
         pages.push(blocks)
-        return { is: 'sent' }
+        return publish.shift() ?? { is: 'sent' }
       },
     },
     buttons: () => [],
     view: (request) => cardViewFor({ request }),
     linkTo: () => undefined,
     onError: (error) => {
-      throw error
+      if (!String(error).includes('not_enabled')) throw error
     },
   })
-  await home.show(origin, undefined)
+  return { home, pages }
+}
+
+/** The Home tab of Ben. `listed`: the requests as listed. `read`: the same requests as read a moment later. */
+async function homeOf({ listed, read = listed, ended = [] }: { listed: Request[]; read?: Request[]; ended?: Request[] }) {
+  const { home, pages } = startHome({
+    store: {
+      open: async () => listed,
+      ended: async (limit, fits) => ended.filter(fits).slice(0, limit),
+      findMany: async (ids) => read.filter(({ id }) => ids.includes(id)),
+    },
+  })
+  await home.open(origin, undefined)
   const [page] = pages
   if (!page) throw new Error('nothing was shown')
   return page
@@ -61,21 +74,94 @@ test('a request that is decided or ends during the reads is shown once, in the r
   expect(readableBlocks(blocks).match(/^# .*$/gm)).toEqual(['# Your requests (1)'])
 })
 
-test('a Home tab with more than 500 waiting requests says that not all were checked', async () => {
-  const words = readableBlocks(await homeOf({ listed: Array.from({ length: 612 }, (_, index) => requestFor({ id: `waiting-${index}` })) }))
+test('a Home tab with more than 100 waiting requests says that not all were checked', async () => {
+  const words = readableBlocks(await homeOf({ listed: Array.from({ length: 212 }, (_, index) => requestFor({ id: `waiting-${index}` })) }))
 
-  expect(words).toContain('# Needs your approval (at least 500)')
+  expect(words).toContain('# Needs your approval (at least 100)')
   expect(words).toContain('112 more need approval.')
 })
 
-test('a Home tab counts the ended requests that it does not show, and those that cannot be read', async () => {
-  const own = (id: string) => requestFor({ id, origin, state: 'done', sentAt: requestedAt, endedAt: requestedAt + minutes })
-  const ended = Array.from({ length: 25 }, (_, index) => own(`ended-${index}`))
+test('a Home tab counts the requests that cannot be read', async () => {
+  const ended = [requestFor({ id: 'ended', origin, state: 'done', sentAt: requestedAt, endedAt: requestedAt + minutes })]
   const listed = [requestFor({ id: 'written by another version', origin })]
 
   const words = readableBlocks(await homeOf({ listed, read: [], ended }))
 
-  expect(words).toContain('# Your requests (25)')
-  expect(words).toMatch(/\d+ more aren't shown\. See \*pending\*, \*moves\* and \*audit me\*\./)
+  expect(words).toContain('# Your requests (1)')
   expect(words).toContain("1 request isn't listed: written by another version of Lockkeeper.")
+})
+
+/** A Home tab over a real store, with many requests of Ben's and of others that have ended. Counts what it costs to show it. */
+async function costWith(ended: number) {
+  const { redis, keys } = connectTestRedis()
+  const pipeline = redis.pipeline()
+  for (let index = 0; index < ended; index += 1) {
+    const own = index % 3 === 0 ? { origin } : {}
+    pipeline.hset(keys.record(`r${index}`), encodeFields(requestFor({ ...own, id: `r${index}`, state: 'rejected', endedAt: requestedAt })))
+    pipeline.zadd(keys.ended, index, `r${index}`)
+  }
+  await pipeline.exec()
+  let roundTrips = 0
+  const counted = new Proxy(redis, {
+    get(target, name) {
+      const member = target[name as keyof typeof target] as unknown
+      if (typeof member !== 'function') return member
+      return (...values: unknown[]) => {
+        roundTrips += 1
+        return member.apply(target, values)
+      }
+    },
+  })
+  const store = createStore({ redis: counted, keys, audit: noAudit, noteOf })
+  const { home, pages } = startHome({ store })
+  await store.now()
+  roundTrips = 0
+  const sent = vi.spyOn(redis, 'sendCommand')
+
+  await home.show(origin)
+
+  expect(readableBlocks(pages[0] ?? [])).toMatch(/# Your requests \(\d+\)/)
+  return { roundTrips, commands: sent.mock.calls.length }
+}
+
+test('a Home tab costs as many reads of Redis with 2,000 ended requests as with few', async () => {
+  const [few, some, many] = [await costWith(10), await costWith(100), await costWith(2_000)]
+
+  expect(many.roundTrips).toBe(few.roundTrips)
+  expect(many.commands).toBe(some.commands)
+  expect(many.roundTrips).toBeLessThan(12)
+})
+
+describe('of one person', () => {
+  beforeEach(() => {
+    vi.useFakeTimers({ toFake: ['setTimeout'] })
+    return () => vi.useRealTimers()
+  })
+
+  test('at most one Home tab is published a second, the last that was wanted', async () => {
+    const { home, pages } = startHome()
+    await home.show(origin)
+    const shown = Array.from({ length: 5 }, () => home.show(origin))
+    const last = home.open(origin, mrkdwn`Guests can't use Lockkeeper.`)
+    await vi.advanceTimersByTimeAsync(999)
+    expect(pages).toHaveLength(1)
+    await vi.advanceTimersByTimeAsync(1)
+
+    await last
+    expect(await Promise.all(shown)).toEqual(Array(5).fill('shown'))
+    expect(pages).toHaveLength(2)
+    expect(readableBlocks(pages[1] ?? [])).toContain("Guests can't use Lockkeeper.")
+  })
+
+  test('a tab waits for no tab of somebody else, nor for one that failed longer than a second', async () => {
+    const { home, pages } = startHome({ publish: [{ is: 'refused', error: 'not_enabled' }] })
+
+    expect(await home.show(origin)).toEqual({ refused: 'not_enabled' })
+    expect(await home.show({ ...origin, userId: 'U0ADA00001' })).toBe('shown')
+    const again = home.show(origin)
+    await vi.advanceTimersByTimeAsync(1_000)
+
+    expect(await again).toBe('shown')
+    expect(pages).toHaveLength(3)
+  })
 })

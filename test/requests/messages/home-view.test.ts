@@ -1,4 +1,6 @@
+import type { KnownBlock } from '@slack/web-api'
 import { describe, expect, test } from 'vitest'
+import { phrase } from '../../../src/domain/text/phrase.ts'
 import { fitsOnCard } from '../../../src/requests/messages/card/card.ts'
 import type { CardView } from '../../../src/requests/messages/card/card-view.ts'
 import { type HomeContent, type HomeEntry, homeBlocks, refusedHome } from '../../../src/requests/messages/home-view.ts'
@@ -29,6 +31,7 @@ function content(more: Partial<HomeContent> = {}): HomeContent {
   return {
     approvableAlone: new Set(),
     waitsForMe: [],
+    decided: new Set(),
     mine: [],
     underway: [],
     unread: { waiting: 0, mine: 0, underway: 0 },
@@ -99,6 +102,46 @@ describe('the Home tab', () => {
       [Stop tracking, asks once more]
       (Updated <!date^1795012200^{time} {date_short_pretty}|2026-11-18 14:30 UTC>)"
     `)
+  })
+
+  test('leaves a decided request in its place, without buttons, so that nothing below it moves', () => {
+    const ids = ['a', 'b', 'c', 'd', 'e'].map((letter) => letter.repeat(32))
+    const states: Parameters<typeof requestFor>[0][] = [
+      { state: 'approved', decidedAt: now },
+      { state: 'rejected', decidedAt: now, endedAt: now, decision: { by: 'U0BEN00001', rule: 'R', via: 'U0BEN00001', reason: 'no' } },
+      { state: 'done', sentAt: now, endedAt: now },
+      { approvals: [{ by: 'U0BEN00001', rule: 'R', via: 'S0ONCALL01', at: now }], missing: 1 },
+    ]
+    const waiting = homeBlocks(content({ waitsForMe: ids.map((id) => entry({ id })) }))
+    const decided = homeBlocks(
+      content({ waitsForMe: ids.map((id, index) => entry({ id, ...states[index] })), decided: new Set(ids.slice(0, -1)) }),
+    )
+
+    const words = readableBlocks(decided)
+    expect(words).toContain('# Needs your approval (1)')
+    expect(words.match(/^\[Approve.*$/gm)).toHaveLength(1)
+    expect(words.match(/^(:.*|\*\S*\*, .*|<@U0ADA00001> needs.*)$/gm)).toMatchInlineSnapshot(`
+      [
+        ":white_check_mark: *Approved.* Starting.",
+        "*Rejected*, <!date^1795012200^{time} {date_short_pretty}|2026-11-18 14:30 UTC>",
+        "*Done*, <!date^1795012200^{time} {date_short_pretty}|2026-11-18 14:30 UTC>",
+        "<@U0ADA00001> needs approval from <!subteam^S0ONCALL01> by <!date^1795024800^{time} {date_short_pretty}|2026-11-18 18:00 UTC> (4 h after the request).",
+        ":ballot_box_with_check: *0 of 1 approvals*: <@U0BEN00001>, <!date^1795012200^{time} {date_short_pretty}|2026-11-18 14:30 UTC>",
+        "<@U0ADA00001> needs approval from <!subteam^S0ONCALL01> by <!date^1795024800^{time} {date_short_pretty}|2026-11-18 18:00 UTC> (4 h after the request).",
+      ]
+    `)
+    const typesOf = (blocks: KnownBlock[], upTo: number) => blocks.slice(0, upTo).map(({ type }) => type.replace('actions', 'context'))
+    const upToThird = 1 + 3 * 6
+    expect(typesOf(decided, upToThird)).toEqual(typesOf(waiting, upToThird))
+  })
+
+  test('names the change in the dialog after *Approve*, also one that is too long for it', () => {
+    const title = phrase`Move ${'203.0.113.10'}: ${'w'.repeat(250)} → ${'x'.repeat(250)}`
+    const blocks = homeBlocks(content({ waitsForMe: [entry({}, { description: { ...description, title } })] }))
+    const text = JSON.stringify(blocks.filter(({ type }) => type === 'actions'))
+
+    expect(text).toContain('Move `203.0.113.10`: `www')
+    expect(text).not.toContain('more to check')
   })
 
   test('says since when a change has been under way, and no duration that would be untrue later, also if it was reported as ended before', () => {

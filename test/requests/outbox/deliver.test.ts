@@ -34,6 +34,9 @@ interface Case {
   report?: Answerable
   /** Slack's answer to a post in the channel. If the report has a table, Slack takes it without one. */
   posted?: Awaited<ReturnType<Messenger['post']>>
+  /** Slack's answer to an update. */
+  updated?: Awaited<ReturnType<Messenger['update']>>
+  isOutdatedTold?: boolean
   namesOf?: () => Promise<Map<string, string>>
 }
 
@@ -51,6 +54,8 @@ async function deliver(
     triedCardless = false,
     report = message,
     posted = { is: 'sent', ts: '2.1', channelId: 'C0OPS00001' },
+    updated = { is: 'sent' },
+    isOutdatedTold = false,
     namesOf = async () => new Map(),
   }: Case,
 ) {
@@ -59,7 +64,7 @@ async function deliver(
   const searches: object[] = []
   const outbox = {
     lease: async () => ({
-      lease: { token: 't', mode, searchedForMs, triedUntilMs, triedCardless, sendBefore: performance.now() + leftMs },
+      lease: { token: 't', mode, searchedForMs, triedUntilMs, triedCardless, isOutdatedTold, sendBefore: performance.now() + leftMs },
       request,
       now: () => nowMs,
     }),
@@ -76,7 +81,7 @@ async function deliver(
     },
     update: async () => {
       sent.push('update')
-      return { is: 'sent' }
+      return updated
     },
     find: async (where: object) => {
       searches.push(where)
@@ -91,11 +96,12 @@ async function deliver(
     asRepeat: () => ({ ...message, text: 'again' }),
     asDirect: () => message,
   } as Renderer
-  const onUndeliverable = () => {}
+  const undeliverable: string[] = []
+  const onUndeliverable = (_: Request, error: string, report?: string) => void undeliverable.push(`${report}: ${error}`)
   const reported: number[] = []
   const onReported = (_: Request, sinceEndMs: number) => void reported.push(sinceEndMs)
   const delivered = await createDeliver({ outbox, messenger, render, namesOf, onUndeliverable, onReported })(request.id, name)
-  return { delivered, sent, settlements, searches, reported }
+  return { delivered, sent, settlements, searches, reported, undeliverable }
 }
 
 describe('under a lease that holds', () => {
@@ -206,6 +212,35 @@ describe('a message that may have been sent', () => {
     const refused = await deliver('ended', { mode: 'unsure', found: { is: 'cannot-search' } })
     const long = await deliver('ended', { mode: 'unsure', found: { is: 'unknown', problem: 'x' }, searchedForMs: 11 * 60_000 })
     expect([refused.sent, long.sent]).toEqual([['post to C0OPS00001, again'], ['post to C0OPS00001, again']])
+  })
+})
+
+describe('a card that Slack refuses to update', () => {
+  const refuse = (error: string, isOutdatedTold = false) => deliver('card', { updated: { is: 'refused', error }, isOutdatedTold })
+
+  test.each(['message_not_found', 'channel_not_found', 'is_archived', 'is_inactive'])(
+    'is settled without a word if it is gone: %s',
+    async (error) => {
+      const { settlements, undeliverable } = await refuse(error)
+      expect(settlements).toEqual([{ status: 'settled', cardTs: requestFor().cardTs, shownRevision: 1 }])
+      expect(undeliverable).toEqual([])
+    },
+  )
+
+  test.each(['msg_too_long', 'edit_window_closed', 'cant_update_message', 'invalid_blocks', 'not_in_channel', 'a_new_code'])(
+    'is told in its thread and to the operators once, and tried again only after the next step: %s',
+    async (error) => {
+      const [first, second] = [await refuse(error), await refuse(error, true)]
+      for (const { settlements } of [first, second]) expect(settlements).toMatchObject([{ status: 'settled', owes: 'outdated' }])
+      // It was posted, so nobody may discard the request.
+      expect(first.delivered).toEqual({ is: 'sent' })
+      expect([first.undeliverable, second.undeliverable]).toEqual([[`outdated: ${error}`], []])
+    },
+  )
+
+  test('is tried again if another update may be taken: the token is being replaced', async () => {
+    const { settlements, undeliverable } = await refuse('token_revoked')
+    expect([settlements, undeliverable]).toEqual([[{ status: 'queued', retryInMs: 3_000 }], []])
   })
 })
 

@@ -283,6 +283,20 @@ describe('the reports that a request owes', () => {
   })
 })
 
+test('a report that a settled card owes is owed once, and not again after it was sent', async () => {
+  const { store, outbox, request, send } = await withUnsentCard()
+  const refused: Settlement = { status: 'settled', cardTs: '1.1', shownRevision: 1, owes: 'outdated' }
+  const first = await send('card', refused)
+  expect(await outbox.owed(request.id)).toEqual(['outdated'])
+  await send('outdated', { status: 'settled' })
+
+  await store.take(request, 'reject')
+  const second = await send('card', { ...refused, shownRevision: 2 })
+
+  expect([first.isOutdatedTold, second.isOutdatedTold]).toEqual([false, true])
+  expect(await outbox.owed(request.id)).toEqual(['ended'])
+})
+
 describe('a report that a later step owes again', () => {
   const sent: Settlement = { status: 'settled' }
 

@@ -15,6 +15,18 @@ describe('of many requests,', () => {
     return { redis, keys, store, ids }
   }
 
+  test('all open ones are read, except those that do not fit', async () => {
+    const { redis, keys, store, ids } = await withMany(1_001)
+    await redis.hset(keys.record('r7'), 'kind', '7')
+    await redis.set(keys.record('r8'), 'not a record')
+
+    const { requests, unreadable } = await store.findOpen()
+
+    expect(requests.map(({ id }) => id).toSorted()).toEqual(ids.filter((id) => !['r7', 'r8'].includes(id)).toSorted())
+    expect(unreadable).toBe(2)
+    expect(await store.countUnsent()).toBe(1_001)
+  })
+
   test('the outlines of all open ones are read, except those that do not fit', async () => {
     const { redis, keys, store, ids } = await withMany(1_001)
     await redis.hset(keys.record('r7'), 'kind', '7')
@@ -48,14 +60,20 @@ describe('of many requests,', () => {
     resolve()
   })
 
-  test('the latest ended ones that fit are found behind all others', async () => {
-    const { store } = await withMany(3)
+  test('the latest ended ones that fit are found behind others, but not behind 100 of them', async () => {
+    const { redis, keys, store } = await withMany(3)
     await store.create(newRequestFor({ id: 'rename', kind: 'vm.rename', resource: 'vm:1' }))
     for (const id of ['rename', 'r0', 'r2', 'r1']) await takeSteps(store, id, 'reject')
+    const renames = () => store.ended(1, ({ kind }) => kind === 'vm.rename')
+    const later = (count: number) => redis.zadd(keys.ended, ...Array.from({ length: count }, (_, index) => [9e12, `later${index}`]).flat())
     // All end within a few milliseconds, so the order among the moves is not tested.
-    expect((await store.ended(1, ({ kind }) => kind === 'vm.rename')).map(({ id }) => id)).toEqual(['rename'])
     expect(await store.ended(2, ({ kind }) => kind === 'ip.move')).toHaveLength(2)
-    expect(await store.countEnded(({ kind }) => kind === 'ip.move')).toBe(3)
+
+    await later(96)
+    expect((await renames()).map(({ id }) => id)).toEqual(['rename'])
+    await later(100)
+
+    expect(await renames()).toEqual([])
   })
 })
 
@@ -98,5 +116,36 @@ describe('the last change of a resource', () => {
 
     await redis.hset(keys.record('gone'), 'state', '"done"')
     expect(await store.lastChangesOf(['elastic_ip:eip_9'])).toEqual(new Map())
+  })
+})
+
+describe('the order of a Home tab', () => {
+  function startTwo() {
+    const { redis, keys } = connectTestRedis()
+    const storeOver = (connection: typeof redis) => createStore({ redis: connection, keys, audit: noAudit, noteOf })
+    return { redis, storeOver, first: storeOver(redis), second: storeOver(redis) }
+  }
+  const again = { isNew: false }
+
+  test('is the same for all processes, with new requests at its end, until the tab is opened again', async () => {
+    const { first, second } = startTwo()
+    expect(await first.orderOnHome('U0BEN00001', ['a', 'b'], { isNew: true })).toEqual(['a', 'b'])
+
+    expect(await second.orderOnHome('U0BEN00001', ['c', 'b'], again)).toEqual(['a', 'b', 'c'])
+    expect(await first.orderOnHome('U0BEN00001', ['d', 'c'], again)).toEqual(['a', 'b', 'c', 'd'])
+    expect(await first.orderOnHome('U0CHI00001', ['c'], again)).toEqual(['c'])
+
+    expect(await second.orderOnHome('U0BEN00001', ['c'], { isNew: true })).toEqual(['c'])
+    expect(await first.orderOnHome('U0BEN00001', [], { isNew: true })).toEqual([])
+  })
+
+  test('shows what waits also while Redis takes no writes', async () => {
+    const { redis, storeOver, first } = startTwo()
+    await first.orderOnHome('U0BEN00001', ['a'], { isNew: true })
+    const refused = { del: () => refused, rpush: () => refused, pexpire: () => refused, exec: () => Promise.reject(new Error('OOM')) }
+    const refusing = storeOver(Object.assign(Object.create(redis), { multi: () => refused }))
+
+    expect(await refusing.orderOnHome('U0BEN00001', ['b'], again)).toEqual(['a', 'b'])
+    expect(await refusing.orderOnHome('U0BEN00001', ['b'], { isNew: true })).toEqual(['b'])
   })
 })

@@ -1,13 +1,15 @@
 import { describe, expect, test } from 'vitest'
-import type { Count } from '../../../src/requests/worker/counts.ts'
+import type { Request } from '../../../src/domain/request/request.ts'
+import { RequestItem } from '../../../src/domain/request/request-item.ts'
 import { createProgress } from '../../../src/requests/worker/progress.ts'
 import { catalog } from '../catalog-for-test.ts'
+import { requestFor } from '../request-for-test.ts'
 
 interface Contents {
   dueSinceMs?: number
   lastTickMs?: number
   workers?: number
-  open?: Count[]
+  open?: Request[]
 }
 
 /** The progress by what Redis contains: since when a request is due, how long ago the last tick was, and the number of workers. */
@@ -17,9 +19,10 @@ function progressOf({ dueSinceMs, lastTickMs = 5_000, workers = 1, open = [] }: 
       isBusy: async (withinMs) => dueSinceMs !== undefined && -dueSinceMs <= withinMs,
       sinceLastTickMs: async () => lastTickMs,
       workersSeen: async () => workers,
+      findOpen: async () => ({ requests: open, unreadable: 0 }),
+      countUnsent: async () => 2,
     },
     queues: { depth: async () => [], pollIntervalMs: 10_000 },
-    counts: async () => ({ open, unsent: 0 }),
     catalog,
   })
 }
@@ -52,25 +55,42 @@ describe('the check of the work', () => {
   })
 })
 
-test('only changes that take time count as in flight, and only after they were sent', async () => {
+function many(count: number, more: Partial<Request>): Request[] {
+  return Array.from({ length: count }, () => requestFor(more))
+}
+
+test('open requests are counted by kind and state, and of those that take time, the ones that were sent are in flight', async () => {
   const open = [
-    { kind: 'ip.move', state: 'waiting', count: 1 },
-    { kind: 'ip.move', state: 'starting', count: 20 },
-    { kind: 'ip.move', state: 'tracking', count: 300 },
-    { kind: 'vm.rename', state: 'tracking', count: 4_000 },
-    { kind: 'of.a.later.version', state: 'tracking', count: 50_000 },
+    ...many(1, { kind: 'ip.move', state: 'waiting' }),
+    ...many(2, { kind: 'ip.move', state: 'starting' }),
+    ...many(3, { kind: 'ip.move', state: 'tracking' }),
+    ...many(4, { kind: 'vm.rename', state: 'tracking' }),
+    ...many(5, { kind: 'of.a.later.version', state: 'tracking' }),
   ]
 
-  expect(await progressOf({ open }).snapshot()).toMatchObject({ movesInFlight: 320 })
+  expect(await progressOf({ open }).snapshot()).toEqual({
+    open: [
+      { kind: 'ip.move', state: 'waiting', count: 1 },
+      { kind: 'ip.move', state: 'starting', count: 2 },
+      { kind: 'ip.move', state: 'tracking', count: 3 },
+      { kind: 'vm.rename', state: 'tracking', count: 4 },
+      { kind: 'of.a.later.version', state: 'tracking', count: 5 },
+    ],
+    movesInFlight: 5,
+    unsent: 2,
+    jobs: [],
+    lastTickAgeMs: 5_000,
+  })
 })
 
-test('of a request with several items, the items under way count, also if it is late or nothing is sent any more', async () => {
+test('of a request with several items, those under way are in flight', async () => {
+  const states = ['waiting', 'starting', 'tracking', 'tracking', 'done', 'failed', 'superseded', 'not-started'] as const
+  const items = states.map((state, index) => RequestItem.parse({ id: `eip_${index}`, state }))
   const open = [
-    { kind: 'ip.evacuate', state: 'waiting', count: 3 },
-    { kind: 'ip.evacuate', state: 'tracking', count: 2, items: 14 },
-    { kind: 'ip.move', state: 'tracking', count: 1 },
+    requestFor({ kind: 'ip.evacuate', state: 'tracking', items }),
+    requestFor({ kind: 'ip.evacuate', state: 'waiting', items: [] }),
+    requestFor({ kind: 'ip.move', state: 'tracking' }),
   ]
 
-  expect(await progressOf({ open }).snapshot()).toMatchObject({ movesInFlight: 15 })
-  expect(await progressOf({ open: [{ kind: 'ip.evacuate', state: 'tracking', count: 1 }] }).snapshot()).toMatchObject({ movesInFlight: 0 })
+  expect(await progressOf({ open }).snapshot()).toMatchObject({ movesInFlight: 4 })
 })

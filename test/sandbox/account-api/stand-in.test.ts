@@ -207,7 +207,7 @@ describe('the limits', () => {
         ],
       },
     ])
-    expect(await refusal(account.api.elasticIps.move(elasticIp.id, target.id))).toBe('429 RATE_LIMIT_EXCEEDED')
+    await expect(account.api.elasticIps.move(elasticIp.id, target.id)).rejects.toMatchObject({ name: 'AccountLimitError', waitMs: 46_000 })
     expect(account.world.elasticIp(elasticIp.id)?.serverId).toBe(elasticIp.serverId)
     expect(account.journal.filter(({ refused }) => refused).map(({ method }) => method)).toEqual(['GET', 'PATCH', 'PATCH'])
     const counts = (kind: 'read' | 'write') => [account.limiter.used(kind), account.limiter.refused(kind), account.limiter.most(kind)]

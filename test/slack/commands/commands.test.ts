@@ -255,13 +255,18 @@ describe('a command with a form', () => {
     expect(done[0]).toMatchObject({ metadata: { reason: 'OPS-123', ruleWithReason: 'production' } })
   })
 
-  it('takes a reason only if it changes something', () => {
-    const { takesReason } = setUp().router
-
-    expect(takesReason(['ip', 'move', '203.0.113.10', 'web-2'])).toBe(true)
-    expect(takesReason(['ip', 'list'])).toBe(false)
-    expect(takesReason(['dance'])).toBe(false)
-  })
+  it.each([
+    ['ip move 203.0.113.10 web-2', 'ip move', true],
+    ['IP List web', 'ip list', false],
+    ['? ip', 'help', false],
+    ['', 'help', false],
+    ['dance', 'unknown', false],
+  ])(
+    'of "%s" has the name "%s", without what else was typed, and takes a reason only if it changes something',
+    (text, name, takesReason) => {
+      expect(setUp().router.commandNamed(text.split(' ').filter(Boolean))).toEqual({ name, takesReason })
+    },
+  )
 
   it('opens the form with what was given if it is incomplete, and only after the authorization, because it shows what was named', async () => {
     const given: unknown[] = []

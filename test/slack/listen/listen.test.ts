@@ -179,7 +179,7 @@ function setUp({ authorize = async () => {}, isFirstDelivery = async () => true,
     allow: async () => void handled.push(`allow ${name}`),
   })
   const handlers: InteractionHandlers = {
-    takesReason: (words) => words[0] === 'change',
+    commandNamed: (words) => ({ name: words.slice(0, 2).join(' '), takesReason: words[0] === 'change' }),
     command: (words) => (words[0] === 'form' ? form('command form') : async () => void handled.push(`command ${words.join(' ')}`)),
     clicks: { press: async () => void handled.push('click press'), 'press-form': form('click form') },
     submissions: {
@@ -418,7 +418,7 @@ describe('a duplicate', () => {
     const authorized: string[] = []
     listen(app, {
       handlers: {
-        takesReason: () => false,
+        commandNamed: () => ({ name: 'any', takesReason: false }),
         command: () => async () => void done.push('ran'),
         clicks: {},
         submissions: {},

@@ -97,6 +97,7 @@ describe('a person', () => {
   it.each([
     ['does not answer', undefined],
     ['answers with something else', { name: 'ben' }],
+    ['answers about somebody else', { ...ben, id: 'U0CHI00001' }],
   ])('is unknown while Slack %s, and is read again at the next call', async (_, answer) => {
     const { directory, users } = workspace()
     users.set('U0BEN00001', answer)
@@ -369,7 +370,7 @@ describe('the members of user groups', () => {
     await directory.members(['S0ONCALL01'])
     groups.set('S0ONCALL01', [])
 
-    expect(await directory.members(['S0ONCALL01'], { fresh: true })).toEqual(new Map([['S0ONCALL01', new Set()]]))
+    expect(await directory.members(['S0ONCALL01'], 'decision')).toEqual(new Map([['S0ONCALL01', new Set()]]))
     expect(calls).toHaveLength(2)
   })
 
@@ -379,7 +380,7 @@ describe('the members of user groups', () => {
     await directory.members(['S0ONCALL01'])
     groups.set('S0ONCALL01', undefined)
 
-    expect(await directory.members(['S0ONCALL01'], { fresh: true })).toEqual(new Map([['S0ONCALL01', 'unknown']]))
+    expect(await directory.members(['S0ONCALL01'], 'decision')).toEqual(new Map([['S0ONCALL01', 'unknown']]))
   })
 
   it('come from the cache at a decision if Slack limits the calls, and are unknown after 15 s', async () => {
@@ -389,9 +390,9 @@ describe('the members of user groups', () => {
     groups.set('S0ONCALL01', rateLimited)
 
     pass(14_999)
-    const soon = await directory.members(['S0ONCALL01'], { fresh: true })
+    const soon = await directory.members(['S0ONCALL01'], 'decision')
     pass(1)
-    const late = await directory.members(['S0ONCALL01'], { fresh: true })
+    const late = await directory.members(['S0ONCALL01'], 'decision')
 
     expect([soon, late]).toEqual([new Map([['S0ONCALL01', new Set(['U0BEN00001'])]]), new Map([['S0ONCALL01', 'unknown']])])
   })
@@ -405,16 +406,51 @@ describe('the members of user groups', () => {
   })
 
   it('come from a parallel read if Slack limits the calls', async () => {
-    const { directory, groups } = workspace()
+    const { directory, groups, pass } = workspace()
     const refusal = Promise.withResolvers<string[]>()
     groups.set('S0ONCALL01', refusal.promise)
-    const refused = directory.members(['S0ONCALL01'], { fresh: true })
+    const refused = directory.members(['S0ONCALL01'], 'decision')
+    pass(15_000)
     groups.set('S0ONCALL01', ['U0BEN00001'])
-    await directory.members(['S0ONCALL01'], { fresh: true })
+    await directory.members(['S0ONCALL01'])
 
     refusal.reject(rateLimited)
 
     expect(await refused).toEqual(new Map([['S0ONCALL01', new Set(['U0BEN00001'])]]))
+  })
+
+  it('refuse for a minute, so that people without rights cost no calls', async () => {
+    const { directory, groups, calls, pass } = workspace()
+    groups.set('S0ONCALL01', ['U0BEN00001'])
+    await directory.members(['S0ONCALL01'], 'refusal')
+
+    pass(59_999)
+    await directory.members(['S0ONCALL01'], 'refusal')
+    expect(calls).toHaveLength(1)
+    pass(1)
+    await directory.members(['S0ONCALL01'], 'refusal')
+
+    expect(calls).toHaveLength(2)
+  })
+
+  it('are read for decisions alone when 12 of the 20 calls of a minute are spent', async () => {
+    const { directory, groups, calls, pass } = workspace()
+    const ids = Array.from({ length: 13 }, (_, index) => `S${index}`)
+    for (const id of ids) groups.set(id, ['U0BEN00001'])
+    await directory.members(['S12'], 'refusal')
+    pass(60_000)
+    await Promise.all(ids.slice(0, 12).map((id) => directory.members([id], 'request')))
+    groups.set('S12', [])
+    calls.length = 0
+
+    expect(await directory.members(['S12'], 'request')).toEqual(new Map([['S12', 'unknown']]))
+    expect(await directory.members(['S12'], 'refusal')).toEqual(new Map([['S12', new Set(['U0BEN00001'])]]))
+    expect(calls).toEqual([])
+    expect(await directory.members(['S12'], 'decision')).toEqual(new Map([['S12', new Set()]]))
+    pass(60_000)
+    await directory.members(['S12'], 'request')
+
+    expect(calls).toEqual(['S12', 'S12'])
   })
 
   it('need no call if there is no group', async () => {
@@ -456,13 +492,23 @@ describe('concurrent callers', () => {
     expect(calls).toHaveLength(2)
   })
 
+  it('who decide while a group is read share the next read of it', async () => {
+    const { directory, groups, calls } = workspace()
+    groups.set('S0ONCALL01', ['U0BEN00001'])
+
+    const decided = await Promise.all(Array.from({ length: 24 }, () => directory.members(['S0ONCALL01'], 'decision')))
+
+    expect(decided).toEqual(Array(24).fill(new Map([['S0ONCALL01', new Set(['U0BEN00001'])]])))
+    expect(calls).toHaveLength(2)
+  })
+
   it('never decide by a read of a group that began before the decision', async () => {
     const { directory, groups, calls } = workspace()
     groups.set('S0ONCALL01', ['U0BEN00001'])
     const reading = directory.members(['S0ONCALL01'])
     groups.set('S0ONCALL01', [])
 
-    const decided = await directory.members(['S0ONCALL01'], { fresh: true })
+    const decided = await directory.members(['S0ONCALL01'], 'decision')
 
     expect([await reading, decided]).toEqual([new Map([['S0ONCALL01', new Set(['U0BEN00001'])]]), new Map([['S0ONCALL01', new Set()]])])
     expect(calls).toHaveLength(2)
@@ -492,8 +538,8 @@ describe('a cached answer', () => {
     groups.set('S0ONCALL01', slow.promise)
     const reading = directory.members(['S0ONCALL01'])
     groups.set('S0ONCALL01', [])
-    pass(1)
-    await directory.members(['S0ONCALL01'], { fresh: true })
+    pass(15_000)
+    await directory.members(['S0ONCALL01'])
 
     slow.resolve(['U0BEN00001'])
     await reading

@@ -6,10 +6,16 @@ import { triedBy, triedWithRequest } from './tried.ts'
 
 /** Says who tried what, and why it was refused. `subject` is that of the request on which the steps are shown: they do not repeat it. */
 export function refusedSentence(entry: AuditEntry, subject: string, catalog: WordsOfChanges): Mrkdwn {
-  const { by, at } = entry
+  const { by, at, count } = entry
   const parts = [...unknownAttempt(entry), ...whyRefused(entry, catalog.labelOf)]
   const who = by === undefined ? 'Someone' : mention(by)
-  return joinMrkdwn([mrkdwn`${who} tried ${attemptWords(entry, catalog, subject)}, ${dateTime(at)}`, ...parts], ': ')
+  const again = count === undefined ? '' : ` ${timesMore(count)} in 10 minutes`
+  return joinMrkdwn([mrkdwn`${who} tried ${attemptWords(entry, catalog, subject)}${again}, ${dateTime(at)}`, ...parts], ': ')
+}
+
+/** Says how often an attempt was repeated, in an entry on repeats: `199 more times`. */
+export function timesMore(count: number): string {
+  return count === 1 ? 'once more' : `${count.toLocaleString('en-US')} more times`
 }
 
 /** Says why something was refused. Returns an empty list if the entry has no cause. */
@@ -30,11 +36,10 @@ export function attemptWords(entry: AuditEntry, catalog: WordsOfChanges, subject
   return mrkdwn`to ${verb} ${what ?? 'a request'}`
 }
 
-/** Says how somebody tried to use Lockkeeper. A mistyped command, or a button of another version, is shown as it is. */
+/** Says how somebody tried to use Lockkeeper. A command or a button of another version is shown as it is. */
 function useWords(text: string | undefined): Mrkdwn {
   if (text === undefined) return mrkdwn`use Lockkeeper`
-  const typed = /^command (.*)$/s.exec(text)?.[1]
-  return mrkdwn`${triedBy(text) ?? (typed === undefined ? mrkdwn`use Lockkeeper (${code(text)})` : mrkdwn`run ${code(typed)}`)}`
+  return mrkdwn`${triedBy(text) ?? mrkdwn`use Lockkeeper (${code(text)})`}`
 }
 
 /** Shows the id of a form, or of a button of another version, as it is. */

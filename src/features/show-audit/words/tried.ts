@@ -1,6 +1,5 @@
 import type { AuditEntry } from '../../../audit/entry.ts'
 import { breakGlassCallbackId, type CardButtonId, cardButtons, refreshHome } from '../../../requests/messages/buttons.ts'
-import { isHelpWord } from '../../../slack/commands/help/show-help.ts'
 
 /**
  * What a person tries with each button of a request, and with each right that a request needs. The request follows: `approve`, `a request`.
@@ -25,10 +24,11 @@ const triedOnRequest: Record<CardButtonId, string> & Record<string, string> = {
 }
 
 /**
- * What a person tries with each command, button, form, picker and shortcut, by the name in the entry. An entry has up to two words of a
- * command. A line stays when its command is deleted, because old entries still name it.
+ * What a person tries with each command, button, form, picker and shortcut, by the name in the entry. A line stays when its command is deleted, because old entries still name it.
  */
 const tried: Record<string, string> = {
+  'command help': 'read the help',
+  'command unknown': 'run an unknown command',
   'command ip move': 'move an Elastic IP',
   'command evacuate': 'evacuate a server',
   'command vm rename': 'rename a virtual machine',
@@ -125,16 +125,13 @@ export function triedWithRequest(attempted: string): string | undefined {
 }
 
 /**
- * Returns what somebody tried, by the text of the entry: `evacuate a server` for `command evacuate web-1`. Undefined for a mistyped command,
- * and for a name of another version.
+ * Returns what somebody tried, by the text of the entry: `evacuate a server` for `command evacuate`. Undefined for a
+ * name of another version.
  */
 export function triedBy(text: string): string | undefined {
   const onRequest = triedWithCard(text)
   if (onRequest !== undefined) return `${onRequest} a request`
-  const [sort = '', first = ''] = text.split(' ')
-  if (sort === 'command' && (first === '' || isHelpWord(first))) return 'read the help'
-  const names = sort === 'command' ? [text.toLowerCase(), `command ${first.toLowerCase()}`] : [text]
-  return names.map((one) => (Object.hasOwn(tried, one) ? tried[one] : undefined)).find((words) => words !== undefined)
+  return Object.hasOwn(tried, text) ? tried[text] : undefined
 }
 
 /**

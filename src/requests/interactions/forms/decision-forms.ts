@@ -40,7 +40,7 @@ export function createDecisionForms({ decide, requests, catalog, home }: Decisio
       rejectForm(metadata ?? { origin: submission.origin }, catalog.titleOf(request), problem, reason || undefined)
     if (problem) return { is: 'refused', problems: { [reasonBlockId]: problem }, again }
     await decide.reject(request, submission.origin, reason)
-    await home.show(submission.origin, undefined)
+    await home.show(submission.origin)
     return { is: 'accepted', words: mrkdwn`Rejected. The requester will see it in the thread.` }
   }
 
@@ -54,7 +54,7 @@ export function createDecisionForms({ decide, requests, catalog, home }: Decisio
     const refused = refuseForm({ [reasonBlockId]: problem, confirmed }, again)
     if (refused) return refused
     await decide.breakGlass(request, submission.origin, reason)
-    await home.show(submission.origin, undefined)
+    await home.show(submission.origin)
     return { is: 'accepted', words: mrkdwn`You approved your own request. The channel sees your reason.` }
   }
 

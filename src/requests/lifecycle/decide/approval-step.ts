@@ -8,7 +8,7 @@ import type { StepData } from '../../store/step-data.ts'
  * its requester, for as long as the rule gives for an approval. The thread calls the requester, because an update of the card notifies nobody.
  */
 export function approvalData(change: Change, request: Request, decision: Decision): StepData {
-  const { breakGlass: _, at: __, signature: ___, ...audit } = decision
+  const { breakGlass: _, at: __, signature: ___, allOf: ____, ...audit } = decision
   const data: StepData = { set: { decision }, audit, dueInMs: wakeInMs(change, request) }
   if (!change.handover) return data
   return { ...data, set: { decision, reminded: 0 }, extendMs: request.ttlMs, reports: ['approved'] }

@@ -43,8 +43,8 @@ export function createApprove({ signatures, store, access, catalog, steps, wake 
       if (earlier.some(({ by }) => by === origin.userId)) throw new Refusal(approvedByYou((await tallyOf(request, earlier)).missing))
       const approval = signatures.signApproval(request, { by: origin.userId, ...grant, at: await store.now() })
       const approvals = [...earlier, approval]
-      const { enough, missing, needed } = await tallyOf(request, approvals)
-      const signed = signatures.signApproved({ ...request, approvals }, { ...decision, at: approval.at })
+      const { enough, missing, needed, allOf } = await tallyOf(request, approvals)
+      const signed = signatures.signApproved({ ...request, approvals }, { ...decision, at: approval.at, allOf })
       const step = enough
         ? lastApproval(request, signed, approvals)
         : ({ name: 'count-approval', data: oneApproval(decision, approvals, { missing, needed }) } as const)

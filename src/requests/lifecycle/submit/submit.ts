@@ -14,11 +14,11 @@ import type { Access } from '../../access/access.ts'
 import { ReasonRequired } from '../../access/reason-required.ts'
 import type { Catalog } from '../../catalog.ts'
 import { whoIsAsked } from '../../messages/approvers.ts'
-import { type SubmitOutcome, tooLongReason, tooManyUndecided } from '../../messages/forms/submitted.ts'
+import { type SubmitOutcome, tooLongReason, tooManyLately, tooManyUndecided } from '../../messages/forms/submitted.ts'
 import type { CommonFinding } from '../../messages/refusals/causes.ts'
 import { refusedCard } from '../../messages/words.ts'
 import type { Deliver } from '../../outbox/deliver.ts'
-import { asRecorded, firstReminderAt, type NewRequest } from '../../store/new-requests.ts'
+import { asRecorded, firstReminderAt, mostLately, type NewRequest } from '../../store/new-requests.ts'
 import type { Store } from '../../store/store.ts'
 import { type CheckedChange, createBuildRequest } from './build-request.ts'
 import { createBusyRefusal, itemNamesOf } from './busy-refusal.ts'
@@ -135,7 +135,7 @@ export function createSubmit({ signatures, store, access, deliver, wake, names, 
     return found.filter(({ names }) => names.length > 0)
   }
 
-  /** Records the request. Throws a Refusal if others hold its resources, or its requester has too many undecided requests. */
+  /** Records the request. Throws a Refusal if others hold its resources, or its requester has or made too many requests. */
   async function record<Input, Facts>({ change, origin }: RequestedChange<Input, Facts>, request: NewRequest, facts: Facts): Promise<void> {
     const created = await store.create(request, isMachine(origin) ? {} : { mostUndecided })
     if (created.outcome === 'busy') {
@@ -144,6 +144,7 @@ export function createSubmit({ signatures, store, access, deliver, wake, names, 
       throw await busyRefusal({ held: created.held, resource: request.resource, subject, names, viewerId: origin.userId })
     }
     if (created.outcome === 'too-many') throw new Refusal(tooManyUndecided(mostUndecided))
+    if (created.retryAt !== undefined) throw new Refusal(tooManyLately(mostLately(mostUndecided), created.retryAt))
   }
 
   return submit

@@ -10,8 +10,8 @@ import { unsentOf, unsentWords } from '../items/items.ts'
 import type { CardView } from './card-view.ts'
 import { approveConfirmation } from './check-first.ts'
 
-/** Returns the buttons that a request has in its state. */
-export function cardActions(view: CardView): Button[] {
+/** Returns the buttons that a request has in its state. `confirmsApproval`: *Approve* always asks once more. */
+export function cardActions(view: CardView, { confirmsApproval = false } = {}): Button[] {
   const { request, isKnown, ending, reverseLabel, handoverLabel } = view
   const make = (name: CardButton, text: string, more: Partial<ButtonParts> = {}) =>
     button({ text, actionId: cardButtons[name], value: buttonValue(request), ...more })
@@ -21,7 +21,7 @@ export function cardActions(view: CardView): Button[] {
     case 'waiting':
       return request.needsApproval
         ? [
-            make('approve', 'Approve', { style: 'primary', confirm: approveConfirmation(view) }),
+            make('approve', 'Approve', { style: 'primary', confirm: approveConfirmation(view, confirmsApproval) }),
             make('reject', 'Reject', { style: 'danger' }),
             // Approvers reject what an alert requested, so that they say why.
             ...(isMachine(request.origin) ? [] : [make('withdraw', 'Withdraw')]),

@@ -19,10 +19,13 @@ export function checksInWords(view: Checked): Mrkdwn[] {
   return lines.length === 0 ? [] : [mrkdwn`${headingOf(view)}: ${joinMrkdwn(lines, ' ')}`]
 }
 
-/** The dialog that Slack shows after a press on *Approve*: the change first, because it hides the message. Undefined if there is nothing to confirm. */
-export function approveConfirmation(view: Checked & Pick<CardView, 'rule' | 'description'>) {
+/**
+ * The dialog that Slack shows after a press on *Approve*: the change first, because it hides the message. Undefined if there is nothing to confirm,
+ * unless it is shown `always`.
+ */
+export function approveConfirmation(view: Checked & Pick<CardView, 'rule' | 'description'>, always = false) {
   const lines = checkLines(view)
-  if (lines.length === 0 && !view.rule?.confirm) return undefined
+  if (lines.length === 0 && !view.rule?.confirm && !always) return undefined
   const text = withinDialog([phraseWords(view.description.title), ...lines.map(unlinked)])
   return { title: 'Approve this change?', text, confirm: 'Approve', deny: 'Cancel' }
 }

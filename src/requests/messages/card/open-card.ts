@@ -53,14 +53,8 @@ export function titleBlocks({ description, environment }: CardView): KnownBlock[
 }
 
 /** Renders a request without its title and its buttons. */
-export function cardBody(view: CardView): KnownBlock[] {
-  return [
-    ...wholeSection(statusLine(view)),
-    ...approvalLines(view),
-    ...contentBlocks(view),
-    ...context([smallPrint(view)]),
-    ...checkBlocks(view),
-  ]
+export function cardBody(view: CardView, status: Mrkdwn = statusLine(view)): KnownBlock[] {
+  return [...wholeSection(status), ...approvalLines(view), ...contentBlocks(view), ...context([smallPrint(view)]), ...checkBlocks(view)]
 }
 
 /** Shows the facts of the request that are not in the title, and the reason. */

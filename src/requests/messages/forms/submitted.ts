@@ -2,7 +2,7 @@ import { longestReason } from '../../../domain/policy/reason.ts'
 import type { Request } from '../../../domain/request/request.ts'
 import { type Phrase, withoutOwner } from '../../../domain/text/phrase.ts'
 import { phraseWords } from '../../../slack/text/phrase-words.ts'
-import { channelMention, code, joinMrkdwn, link, type Mrkdwn, mention, mrkdwn } from '../../../slack/text/text.ts'
+import { channelMention, code, dateTime, joinMrkdwn, link, type Mrkdwn, mention, mrkdwn } from '../../../slack/text/text.ts'
 import { stateWords } from '../words.ts'
 
 /** `card-delayed`: the request is recorded, and Slack has not confirmed its message yet. */
@@ -30,6 +30,12 @@ export function submittedWords(outcome: SubmitOutcome): Mrkdwn {
 export function tooManyUndecided(most: number): Mrkdwn {
   const many = most === 1 ? '1 request' : `${most} requests`
   return mrkdwn`Nothing was requested. You already have ${many} waiting for approval, which is the limit. Withdraw one, or wait for a decision. Your Home tab shows them.`
+}
+
+/** Says to a person that they made as many requests in 10 minutes as one may make. `retryAt` is in ms since 1970. */
+export function tooManyLately(most: number, retryAt: number): Mrkdwn {
+  const minute = Math.ceil(retryAt / 60_000) * 60_000
+  return mrkdwn`Nothing was requested. You made ${most} requests in the last 10 minutes, which is the limit. Try again at ${dateTime(minute)}.`
 }
 
 interface OpenRequest {

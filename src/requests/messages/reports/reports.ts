@@ -15,7 +15,7 @@ import type { ItemView } from '../items/item-view.ts'
 import { isOne, movedCount, othersMayFinish, stateWithCount, underwayNames, unsentOf, unsentWords } from '../items/items.ts'
 import { whyWords } from '../refusals/causes.ts'
 import { isDistrusted } from '../refusals/unverified.ts'
-import { mayHaveEndedBefore, timeTaken } from '../words.ts'
+import { mayHaveEndedBefore, shortId, timeTaken } from '../words.ts'
 import { approvedBy, approversReminder, emergencyCall, handoverCall, handoverReminder } from './calls.ts'
 import { adviceAfterItems, endSentence } from './end-report.ts'
 import type { ReportView } from './report-view.ts'
@@ -72,7 +72,7 @@ export function actorsIn(request: Request, name: ReportName): string[] {
   return actor === undefined ? [] : [actor]
 }
 
-type ForRequester = 'remark' | 'late' | 'resolved' | 'restarted' | 'stopped' | 'ended' | 'corrected'
+type ForRequester = 'remark' | 'late' | 'resolved' | 'outdated' | 'restarted' | 'stopped' | 'ended' | 'corrected'
 
 function sentenceForRequester(view: ReportView, name: ForRequester): Mrkdwn | undefined {
   const { request, description } = view
@@ -83,6 +83,8 @@ function sentenceForRequester(view: ReportView, name: ForRequester): Mrkdwn | un
       return lateSentence(view)
     case 'resolved':
       return resolvedSentence(view)
+    case 'outdated':
+      return mrkdwn`:warning: *The request message is out of date:* Slack refused its update, so its buttons may be wrong. ${quotedTitle(description.title)} is now *${stateWithCount(request, description.underway)}*. ${code(`${request.origin.command} audit ${shortId(request)}`)} shows its steps.`
     case 'restarted':
       return request.state === 'tracking'
         ? mrkdwn`:arrows_counterclockwise: *Correction:* it did start. ${quotedTitle(description.title)} is ${description.underway}. The result will appear here.`

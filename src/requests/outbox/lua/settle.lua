@@ -1,6 +1,7 @@
 -- Stores the result of an attempt to send a leased message.
 -- KEYS: record, outbox.
--- ARGV: id, message name, token, status ('settled' | 'queued' | 'unsure'), retry in ms, cardTs or '', shown revision or '0'.
+-- ARGV: id, message name, token, status ('settled' | 'queued' | 'unsure'), retry in ms, cardTs or '', shown revision or '0', and the report
+-- that the thread is then owed, if it never was, or ''.
 -- Returns 'settled', 'again' (the record has a newer revision, so the card must be sent again now), 'later', or 'lost' (another process holds
 -- the lease now).
 local id, name, token, status, retry, cardTs, shown = ARGV[1], ARGV[2], ARGV[3], ARGV[4], tonumber(ARGV[5]), ARGV[6], tonumber(ARGV[7])
@@ -30,6 +31,11 @@ end
 if shown > 0 then
   values[#values + 1] = 'cardRevision'
   values[#values + 1] = ARGV[7]
+end
+if ARGV[8] ~= '' and redis.call('HEXISTS', KEYS[1], 'outbox:' .. ARGV[8]) == 0 then
+  values[#values + 1] = 'outbox:' .. ARGV[8]
+  values[#values + 1] = cjson.encode({ status = 'queued' })
+  redis.call('ZADD', KEYS[2], now, id .. '/' .. ARGV[8])
 end
 redis.call('HSET', KEYS[1], unpack(values))
 if shown > 0 and tonumber(known[2]) > shown then

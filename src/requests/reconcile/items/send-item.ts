@@ -95,6 +95,6 @@ export function skipItem(itemSteps: ItemSteps, requestId: string, itemId: string
 }
 
 /** Whether the answer to the write of an item may still come. */
-function isBeingSent({ state, sentAt = 0 }: RequestItem, now: number): boolean {
+export function isBeingSent({ state, sentAt = 0 }: RequestItem, now: number): boolean {
   return state === 'starting' && now - sentAt < readValidMs
 }

@@ -11,10 +11,10 @@ import type { CommonFinding } from '../../messages/refusals/causes.ts'
 import type { Store } from '../../store/store.ts'
 import type { Distrust } from '../distrust.ts'
 import { createItemReads } from './item-reads.ts'
-import { createSendItem, parallelWrites, type SendItemParts, skipItem } from './send-item.ts'
+import { createSendItem, isBeingSent, parallelWrites, type SendItemParts, skipItem } from './send-item.ts'
 
-/** How often an item tries to be sent while as many others are under way as may be. A lost answer counts as under way for 20 s. */
-const fullRetry = { everyMs: 250, times: 80 }
+/** How often an item tries to be sent while as many others are under way as may be. Then the next tick goes on, which also reads lost answers. */
+const fullRetry = { everyMs: 250, times: 8 }
 
 /** When items are tried again that were signed with an unknown key. */
 const retryUnknownKeyMs = 10_000
@@ -63,22 +63,32 @@ export function createSendItems(parts: SendItemsParts) {
     const read = createItemReads({ beganAt, opened, waiting, now: store.now, onApiError })
     let waitMs = 0
     const sendNext = async (item: OpenedItem) => {
-      if (waitMs > 0) return
-      // Before the reads, because they allow a write for a short time only.
-      waitMs = Math.max(waitMs, await budget.takeWrite('bundle', id))
-      if (waitMs > 0) return
-      for (let attempt = 0; attempt < fullRetry.times; attempt += 1) {
+      let hasTurn = false
+      for (let attempt = 0; attempt < fullRetry.times && waitMs === 0; attempt += 1) {
+        if (await isFull(id)) {
+          await pause(fullRetry.everyMs)
+          continue
+        }
+        // Before the reads, because they allow a write for a short time only.
+        if (!hasTurn) waitMs = Math.max(waitMs, await budget.takeWrite('bundle', id))
+        if (waitMs > 0) return
+        hasTurn = true
         const result = await read(item)
         waiting.delete(item.id)
         if ((await sendItem(request, item, allowed, result)) !== 'full') return
         waiting.add(item.id)
-        await pause(fullRetry.everyMs)
       }
-      await store.postpone([request.id], 0)
+      if (waitMs === 0) await store.postpone([request.id], 0)
     }
     await Promise.all(items.map((item) => limit(() => sendNext(item))))
     if (waitMs > 0) return waitForTurn(request, waiting, { waitMs, until: allowed.until })
     await itemSteps.endIfOver(id)
+  }
+
+  /** Whether as many writes of the request are under way as may be. Another process may be sending other items. */
+  async function isFull(id: string): Promise<boolean> {
+    const [now, found] = await Promise.all([store.now(), store.find(id)])
+    return (found?.items ?? []).filter((item) => isBeingSent(item, now)).length >= parallelWrites
   }
 
   /** Sends the rest at its turn, if the approval holds until then. */

@@ -2,6 +2,7 @@ import { inLane } from '../../../domain/account/lane.ts'
 import type { Observation, ObserveOptions } from '../../../domain/change/observation.ts'
 import { AccountLimitError } from '../../../domain/errors/api-errors.ts'
 import { isOpen, type Request } from '../../../domain/request/request.ts'
+import type { RequestItem } from '../../../domain/request/request-item.ts'
 import type { Timings } from '../../../domain/timings.ts'
 import type { CheckRecord } from '../../access/check-record.ts'
 import type { CheckRetraction } from '../../access/check-retraction.ts'
@@ -20,6 +21,12 @@ const middleAgedMs = 5 * 60_000
 
 /** `unread`: the account API did not answer. `skipped`: the request is not, or not now, to be observed, or its turn for a read has not come. */
 export type Observed = 'read' | 'unread' | 'skipped'
+
+/** A request, or one of its items, that is observed. */
+export interface Tracked {
+  request: Request
+  item?: RequestItem
+}
 
 export interface ObserveParts {
   store: Store

@@ -2,8 +2,7 @@ import { isOpen, type Request } from '../../../domain/request/request.ts'
 import { unansweredSince } from '../../../domain/request/unanswered.ts'
 import type { CheckRecord } from '../../access/check-record.ts'
 import type { Store } from '../../store/store.ts'
-import type { Observed } from './observe.ts'
-import type { Tracked } from './track.ts'
+import type { Observed, Tracked } from './observe.ts'
 
 /** How long the account API may leave every read unanswered before request messages say so. */
 export const lostAfterMs = 30_000

@@ -11,7 +11,7 @@ import type { Catalog } from '../../catalog.ts'
 import type { Store } from '../../store/store.ts'
 import type { ItemSteps } from '../items/item-steps.ts'
 import { createObserveItem } from '../items/observe-item.ts'
-import { createObserve, type Observed, type ObserveParts } from './observe.ts'
+import { createObserve, type Observed, type ObserveParts, type Tracked } from './observe.ts'
 import { createSight } from './sight.ts'
 
 /** The rows of one page. One list of a page for every so many changes costs less than reading each. */
@@ -39,12 +39,6 @@ interface TrackParts extends Pick<ObserveParts, 'checkRecord' | 'checkRetraction
   itemSteps: ItemSteps
   onApiError: (error: unknown) => void
   tracing?: Tracing
-}
-
-/** A request, or one of its items, that is observed. */
-export interface Tracked {
-  request: Request
-  item?: RequestItem
 }
 
 /**

@@ -1,20 +1,20 @@
 -- Creates a request, unless it exists (a repeated delivery), another open request holds one of its resources, or its requester has as many
--- undecided requests as a person may have. Takes all its resources or none.
--- KEYS: record, open, outbox, due, audit intake, undecided requests of the requester, then the lock and the latest of each resource.
+-- undecided requests as a person may have, or made as many lately. Takes all its resources or none.
+-- KEYS: record, open, outbox, due, audit intake, undecided and latest requests of the requester, then the lock and the latest of each resource.
 -- ARGV: JSON { id, recordPrefix, open: [state], fields: { name: json }, expiresAt, dueInMs, keepLatestMs, needsApproval,
---              mostUndecided | false, keepUndecidedMs }, the audit note as JSON.
+--              mostUndecided | false, keepUndecidedMs, mostLately | false, latelyMs }, the audit note as JSON.
 -- Returns { 'created' | 'exists' | 'too-many' }, or 'busy' and then, for each resource that is held, its number from 1 and the id of the
--- request that holds it.
+-- request that holds it, or 'too-often' and from when on the requester may request again, in ms.
 local arg = cjson.decode(ARGV[1])
 if redis.call('EXISTS', KEYS[1]) == 1 then return { 'exists' } end
 
 local isOpen = {}
 for _, open in ipairs(arg.open) do isOpen[cjson.encode(open)] = true end
 local busy = { 'busy' }
-for i = 7, #KEYS, 2 do
+for i = 8, #KEYS, 2 do
   local holder = redis.call('GET', KEYS[i])
   if holder and holder ~= arg.id and isOpen[redis.call('HGET', arg.recordPrefix .. holder, 'state') or ''] then
-    busy[#busy + 1] = whole((i - 5) / 2)
+    busy[#busy + 1] = whole((i - 6) / 2)
     busy[#busy + 1] = holder
   end
 end
@@ -32,9 +32,14 @@ if arg.needsApproval then
   if arg.mostUndecided and undecided >= arg.mostUndecided then return { 'too-many' } end
 end
 
--- A full Redis refuses a script at its first write, if that takes memory, and lets the rest pass. So the first one is a SET.
 local now = clock()
-for i = 7, #KEYS, 2 do
+if arg.mostLately then
+  local nth = redis.call('ZREVRANGE', KEYS[7], arg.mostLately - 1, arg.mostLately - 1, 'WITHSCORES')
+  if nth[2] and now < nth[2] + arg.latelyMs then return { 'too-often', whole(nth[2] + arg.latelyMs) } end
+end
+
+-- A full Redis refuses a script at its first write, if that takes memory, and lets the rest pass. So the first one is a SET.
+for i = 8, #KEYS, 2 do
   redis.call('SET', KEYS[i], arg.id)
   redis.call('SET', KEYS[i + 1], arg.id, 'PX', arg.keepLatestMs)
 end
@@ -42,6 +47,11 @@ for _, id in ipairs(decided) do redis.call('SREM', KEYS[6], id) end
 if arg.needsApproval then
   redis.call('SADD', KEYS[6], arg.id)
   redis.call('PEXPIRE', KEYS[6], arg.keepUndecidedMs)
+end
+if arg.mostLately then
+  redis.call('ZREMRANGEBYSCORE', KEYS[7], '-inf', now - arg.latelyMs)
+  redis.call('ZADD', KEYS[7], now, arg.id)
+  redis.call('PEXPIRE', KEYS[7], arg.latelyMs)
 end
 local values = { 'revision', '1', 'expiresAt', whole(arg.expiresAt) }
 for field, value in pairs(arg.fields) do

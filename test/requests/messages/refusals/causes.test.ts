@@ -202,7 +202,7 @@ describe('findings in words', () => {
       { code: 'no-key', keyId: 'tok_1' },
       { code: 'no-key', keyId: 'tok_1', name: 'ci-deploy [U0ADA00001 7f3a9c12ab34]', verb: 'revoke' },
       { code: 'no-key', keyId: 'tok_1', name: 'ci-deploy', verb: 'rotate' },
-      { code: 'own-key', verb: 'rotate' },
+      { code: 'own-key', verb: 'rotate', variable: 'INFRA_API_KEY' },
       { code: 'perhaps-own-key', name: 'ci-deploy' },
       { code: 'key-unread', keyId: 'tok_1' },
       { code: 'token-stops', verb: 'rotate' },

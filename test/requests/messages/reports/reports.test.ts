@@ -51,6 +51,14 @@ test('while the account API does not answer, late says that nobody knows, and th
   expect(report(view({ request: ended }), 'ended')?.text).toMatch(/Finished within 10.min \(the account API didn't answer for 9.min\)\./)
 })
 
+test('a message that Slack does not update is corrected in its thread', () => {
+  const request = requestFor({ state: 'tracking', sentAt: requestedAt })
+
+  expect(report(view({ request }), 'outdated')?.text).toBe(
+    '<@U0ADA00001> :warning: *The request message is out of date:* Slack refused its update, so its buttons may be wrong. “Move `203.0.113.10`: `web-1` → `web-2`” is now *moving*. `/infra audit b7e23ec2` shows its steps.',
+  )
+})
+
 describe('a resolved alert', () => {
   const resolvedIn = (state: RequestState, reverseLabel?: string) =>
     report(view({ request: requestFor({ state }), reverseLabel }), 'resolved')?.text

@@ -11,7 +11,7 @@ import { createTrack } from '../../../../src/requests/reconcile/track/track.ts'
 import { createStore, type Store } from '../../../../src/requests/store/store.ts'
 import { noteOf } from '../../audit-for-test.ts'
 import { connectTestRedis, noAudit } from '../../redis-for-test.ts'
-import { recordRequest, requestFor } from '../../request-for-test.ts'
+import { recordRequest } from '../../request-for-test.ts'
 import { type PlannedStep, takeSteps } from '../../take-steps.ts'
 
 const timings = { graceMs: 60_000, handoverMs: 45_000 }

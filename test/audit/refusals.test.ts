@@ -1,0 +1,166 @@
+import { expect, inject, onTestFinished, test, vi } from 'vitest'
+import { parseEntry } from '../../src/audit/chain.ts'
+import type { AuditNote } from '../../src/audit/entry.ts'
+import { createAudit } from '../../src/audit/intake.ts'
+import { refusalScripts } from '../../src/audit/refusals.ts'
+import { checkAudit } from '../../src/audit/verification/check.ts'
+import { createScripts } from '../../src/redis/scripts.ts'
+import { auditSigning } from '../requests/audit-for-test.ts'
+import { connectTestRedis } from '../requests/redis-for-test.ts'
+
+/** A guest who wants to use Lockkeeper. */
+const guest: AuditNote = { act: 'refused', by: 'U0DOV00001', attempted: 'read', text: 'command servers', causes: [{ code: 'guest' }] }
+
+/** Ada, who wants to approve what she requested. */
+const own: AuditNote = {
+  act: 'refused',
+  by: 'U0ADA00001',
+  attempted: 'decide',
+  kind: 'ip.move',
+  requestId: 'a'.repeat(32),
+  resource: 'elastic_ip:eip_1',
+  causes: [{ code: 'own-request' }],
+}
+
+/** Two processes that refuse. */
+function startTwo() {
+  const { redis, keys, prefix } = connectTestRedis()
+  const another = redis.duplicate()
+  onTestFinished(() => another.disconnect())
+  const start = (connection: typeof redis, process: string) =>
+    createAudit({
+      redis: connection,
+      keys,
+      print: () => {},
+      clean: (text) => text,
+      onError: () => {},
+      ...auditSigning({ prefix, process: `${new Date().toISOString()}/${process}` }),
+    })
+  const [first, second] = [start(redis, 'first'), start(another, 'second')]
+
+  async function entries() {
+    await vi.waitFor(async () => {
+      await second.tidy()
+      expect(await redis.xlen(keys.auditIntake)).toBe(0)
+    })
+    const found = (await redis.xrange(keys.audit, '-', '+')).map(([, [, text = '']]) => parseEntry(text))
+    const { output } = await checkAudit(
+      { REDIS_URL: inject('redisUrl'), REDIS_PREFIX: prefix, STATE_KEY: 'a-key-for-tests-of-32-characters' },
+      [],
+    )
+    expect(output).toMatch(/genuine/)
+    expect(output).not.toMatch(/missing|fault|not genuine/i)
+    return found.map((entry) => entry && { by: entry.by, text: entry.text, requestId: entry.requestId, count: entry.count })
+  }
+
+  async function letTenMinutesPass(): Promise<void> {
+    for (const [key, count] of Object.entries(await redis.hgetall(keys.refusals)))
+      await redis.hset(keys.refusals, key, JSON.stringify({ ...JSON.parse(count), over: 1 }))
+  }
+
+  return { redis, keys, first, second, entries, letTenMinutesPass }
+}
+
+test('repeats of a refusal are one entry with their number, noted by another process if the first one died', async () => {
+  const { redis, keys, first, second, entries, letTenMinutesPass } = startTwo()
+  for (let count = 0; count < 100; count += 1) await (count % 2 === 0 ? first : second).noteRefusal(guest)
+  expect(await entries()).toEqual([{ by: guest.by, text: guest.text }])
+
+  await letTenMinutesPass()
+
+  expect(await entries()).toEqual([
+    { by: guest.by, text: guest.text },
+    { by: guest.by, text: guest.text, count: 99 },
+  ])
+  expect(await redis.exists(keys.refusals)).toBe(0)
+  await letTenMinutesPass()
+  expect(await entries()).toHaveLength(2)
+})
+
+test('of refusals at the same moment, one is noted at once, and the others are counted', async () => {
+  const { first, second, entries, letTenMinutesPass } = startTwo()
+  await Promise.all(Array.from({ length: 40 }, (_, index) => (index % 2 === 0 ? first : second).noteRefusal(guest)))
+  await second.noteRefusal({ ...guest, causes: [{ code: 'other-workspace' }] })
+  await letTenMinutesPass()
+
+  expect((await entries()).map((entry) => entry?.count)).toEqual([undefined, undefined, 39])
+})
+
+test('repeats about other requests or words are counted too, and the entry with their number names none', async () => {
+  const { first, entries, letTenMinutesPass } = startTwo()
+  for (const requestId of ['a', 'b', 'c']) await first.noteRefusal({ ...own, requestId: requestId.repeat(32) })
+  for (const word of ['x', 'y']) await first.noteRefusal({ ...guest, text: `command ${word}` })
+  await letTenMinutesPass()
+
+  const [ofAda, ofDov, ...repeats] = await entries()
+  expect([ofAda, ofDov]).toEqual([
+    { by: own.by, requestId: own.requestId },
+    { by: guest.by, text: 'command x' },
+  ])
+  expect(repeats.toSorted((a, b) => Number(b?.count) - Number(a?.count))).toEqual([
+    { by: own.by, count: 2 },
+    { by: guest.by, count: 1 },
+  ])
+})
+
+test('another person, act or cause is another refusal', async () => {
+  const { first, entries } = startTwo()
+  const others = [{ by: 'U0BEN00001' }, { attempted: 'withdraw' }, { kind: 'ip.evacuate' }, { causes: [{ code: 'not-an-approver' }] }]
+  for (const more of [{}, ...others]) await first.noteRefusal({ ...own, ...more })
+
+  expect(await entries()).toHaveLength(5)
+})
+
+test('a refusal after ten minutes is noted at once, without a worker that has noted the repeats before', async () => {
+  const { first, entries, letTenMinutesPass } = startTwo()
+  for (let count = 0; count < 3; count += 1) await first.noteRefusal(own)
+  await letTenMinutesPass()
+  await first.noteRefusal(own)
+
+  expect((await entries()).map((entry) => entry?.count)).toEqual([undefined, 2, undefined])
+})
+
+test('a count that somebody else wrote is dropped, and signed by nobody', async () => {
+  const { redis, keys, first, entries, letTenMinutesPass } = startTwo()
+  await first.noteRefusal(own)
+  await first.noteRefusal(own)
+  const [key = '', value = ''] = Object.entries(await redis.hgetall(keys.refusals)).flat()
+  const count = JSON.parse(value)
+  for (const forged of [
+    { ...count, first: count.first.replace('refused', 'approve'), over: 0 },
+    { ...count, first: count.first.replace('U0ADA00001', 'U0BEN00001'), over: 0 },
+    { ...count, count: 1e300, over: 0 },
+    'not a count',
+  ])
+    await redis.hset(keys.refusals, `${key}${JSON.stringify(forged)}`, JSON.stringify(forged))
+  await letTenMinutesPass()
+
+  expect((await entries()).map((entry) => entry?.count)).toEqual([undefined, 1])
+  expect(await redis.exists(keys.refusals)).toBe(0)
+})
+
+test('refused attempts do not make the search longer that a write needs before it is sent', async () => {
+  const { first, entries } = startTwo()
+  for (let count = 0; count < 2_000; count += 1) await first.noteRefusal({ ...own, by: `U0MEMBER0${count % 3}` })
+  await entries()
+
+  expect(await first.find(() => false, { scan: Number.POSITIVE_INFINITY })).toMatchObject({ searched: 3, all: true })
+})
+
+test('a command whose answer was lost, and that is sent again, notes a refusal and its repeats once', async () => {
+  const { redis, keys } = startTwo()
+  const run = createScripts(redis, refusalScripts)
+  const markedWith = (mark: string) => [keys.auditIntake, keys.refusals, keys.auditSent(mark)]
+  const refuse = (mark: string, note: string) => run('refuse', markedWith(mark), ['key', '', note, '1000'])
+  const note = '{"act":"refused"}'
+  expect([await refuse('first', note), await refuse('first', note)]).toEqual([['noted'], ['noted']])
+  expect([await refuse('second', ''), await refuse('second', '')]).toEqual([['counted'], ['counted']])
+
+  const value = (await redis.hget(keys.refusals, 'key')) ?? ''
+  expect(JSON.parse(value).count).toBe(1)
+  const end = () => run('end-repeats', markedWith('repeats'), ['key', value, '{"act":"refused","count":1}'])
+  expect([await end(), await end()]).toEqual([['ended'], ['ended']])
+
+  expect(await redis.xlen(keys.auditIntake)).toBe(2)
+  expect(await run('end-repeats', markedWith('later'), ['key', value, ''])).toEqual(['lost'])
+})

@@ -1,0 +1,76 @@
+import { Redis } from 'ioredis'
+import { createKeys } from '../../src/redis/key-names.ts'
+import { createHome } from '../../src/requests/interactions/home.ts'
+import { encodeFields } from '../../src/requests/store/record.ts'
+import { createStore } from '../../src/requests/store/store.ts'
+import { noteOf } from '../requests/audit-for-test.ts'
+import { cardViewFor } from '../requests/messages/card-view-for-test.ts'
+import { noAudit } from '../requests/redis-for-test.ts'
+import { requestedAt, requestFor } from '../requests/request-for-test.ts'
+import { startRedis } from '../sandbox/redis/start-redis.ts'
+import type { Effort } from './effort.ts'
+import { interleave, median, ratio } from './rounds.ts'
+import { fixed, judged, table } from './table.ts'
+
+const counts = ['100', '10000'] as const
+const most = 1.3
+
+/** Measures a Home tab with few and with many ended requests: it must not cost more because people have used Lockkeeper for longer. */
+export async function benchHome({ quick, rounds }: Effort): Promise<string> {
+  const tabs = quick ? 5 : 200
+  // The Redis process does not keep this process alive.
+  const alive = setInterval(() => {}, 1_000)
+  const server = await startRedis()
+  const redis = new Redis(server.url)
+  const { origin } = requestFor()
+
+  async function openerWith(count: number) {
+    const keys = createKeys(`bench-${count}`)
+    const pipeline = redis.pipeline()
+    for (let index = 0; index < count; index += 1) {
+      const id = `r${index}`
+      const by = { ...origin, userId: `U${index % 10}` }
+      pipeline.hset(keys.record(id), encodeFields(requestFor({ id, origin: by, state: 'rejected', endedAt: requestedAt })))
+      pipeline.zadd(keys.ended, index, id)
+    }
+    await pipeline.exec()
+    const parts: Parameters<typeof createHome>[0] = {
+      store: createStore({ redis, keys, audit: noAudit, noteOf }),
+      access: { judge: async () => ({ allowed: true, grant: { via: 'member' } }) },
+      messenger: { publishHome: async () => ({ is: 'sent' }) },
+      buttons: () => [],
+      view: (request) => cardViewFor({ request }),
+      linkTo: () => undefined,
+      onError: console.error,
+    }
+    // Each is new, because one has a pause between two tabs of a person.
+    return () => createHome(parts).show({ ...origin, userId: 'U1' })
+  }
+
+  try {
+    const openers = { 100: await openerWith(100), 10000: await openerWith(10_000) }
+
+    async function measure(count: (typeof counts)[number]): Promise<number> {
+      const startedAt = performance.now()
+      for (let tab = 0; tab < tabs; tab += 1) await openers[count]()
+      return (performance.now() - startedAt) / tabs
+    }
+
+    await interleave(counts, 1, measure)
+    const figures = await interleave(counts, rounds, measure)
+    const rows = counts.map((count) => {
+      const times = ratio(figures[count], figures[100], (ms) => ms)
+      return [
+        `${Number(count).toLocaleString('en')} ended requests`,
+        fixed(times),
+        fixed(median(figures[count])),
+        ...judged(times, count === '100' ? undefined : most),
+      ]
+    })
+    return table(['a Home tab with', 'time', 'ms', 'target', ''], rows)
+  } finally {
+    redis.disconnect()
+    await server.stop()
+    clearInterval(alive)
+  }
+}

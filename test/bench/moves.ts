@@ -1,0 +1,151 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { Redis } from 'ioredis'
+import { payloadHash } from '../../src/domain/request/payload.ts'
+import { createKeys } from '../../src/redis/key-names.ts'
+import { createStore } from '../../src/requests/store/store.ts'
+import { manyElasticIps, places } from '../faults/many-elastic-ips.ts'
+import { auditWriting, noteOf } from '../requests/audit-for-test.ts'
+import { signaturesOfBot, signedBy } from '../requests/signatures-for-test.ts'
+import { takeSteps } from '../requests/take-steps.ts'
+import type { ElasticIpState } from '../sandbox/account-api/data/model.ts'
+import { startAccountApi } from '../sandbox/account-api/start-account-api.ts'
+import { botVariables } from '../sandbox/bot-variables.ts'
+import { startRedis } from '../sandbox/redis/start-redis.ts'
+import { startSlack } from '../sandbox/slack/start-slack.ts'
+import type { Effort } from './effort.ts'
+import { startProgram } from './processes.ts'
+import { median } from './rounds.ts'
+import { fixed, judged, table } from './table.ts'
+
+const intervalMs = 5_000
+const raisedLimits = { INFRA_READS_PER_MINUTE: '6000', INFRA_WRITES_PER_MINUTE: '2000', MOVE_POLL_BUDGET: '3000' }
+
+interface Figures {
+  looks: number
+  requests: number
+  /** Those that read one Elastic IP. */
+  single: number
+  reportedP50: number
+  reportedP99: number
+  reported: number
+}
+
+/** Measures how many requests 1,000 moves under way take with raised limits, and how soon their ends are reported. */
+export async function benchMoves({ quick }: Effort): Promise<string> {
+  const count = quick ? 100 : 1_000
+  const moves = { count, firstEndMs: quick ? 10_000 : 20_000, endingMs: quick ? 5_000 : 20_000 }
+  const rounds: Figures[] = []
+  for (let round = 0; round < (quick ? 1 : 2); round += 1) rounds.push(await measure(moves))
+  const middle = (figure: (figures: Figures) => number) => median(rounds.map(figure))
+  const aLook = middle(({ looks, requests }) => requests / looks)
+  const p99 = middle(({ reportedP99 }) => reportedP99)
+  const reported = Math.min(...rounds.map((figures) => figures.reported))
+  const rows = [
+    [
+      'looks at the account',
+      fixed(
+        middle(({ looks }) => looks),
+        0,
+      ),
+      '',
+      '',
+    ],
+    ['requests to the account API, a look', fixed(aLook, 1), ...judged(aLook, 1.1 * Math.ceil(count / 100))],
+    [
+      '… of them for a single Elastic IP',
+      fixed(
+        middle(({ looks, single }) => single / looks),
+        1,
+      ),
+      '',
+      '',
+    ],
+    [
+      'reported after the end, p50, ms',
+      fixed(
+        middle(({ reportedP50 }) => reportedP50),
+        0,
+      ),
+      '',
+      '',
+    ],
+    ['reported after the end, p99, ms', fixed(p99, 0), ...judged(p99, intervalMs + 1_000)],
+    ['reported, the least of all rounds', `${reported}`, `${count}`, reported === count ? 'met' : 'missed'],
+  ]
+  return table([`${count} moves, an interval of ${intervalMs / 1_000} s`, 'Lockkeeper', 'target', ''], rows)
+}
+
+/** The moves start at once, and end one after the other, from `firstEndMs` on and within `endingMs`. */
+async function measure({ count, firstEndMs, endingMs }: { count: number; firstEndMs: number; endingMs: number }): Promise<Figures> {
+  // The Redis process does not keep this process alive.
+  const alive = setInterval(() => {}, 1_000)
+  const server = await startRedis({ appendonly: true })
+  const admin = new Redis(server.url)
+  const slack = await startSlack({ keepAnswers: false })
+  const elasticIps = manyElasticIps(count)
+  const account = await startAccountApi({ data: { elasticIps }, movePhases: [{ server: 'target' }] })
+  const variables = {
+    ...botVariables({ slack, accountApi: account, redisUrl: server.url }),
+    ...raisedLimits,
+    MOVE_POLL_INTERVAL: `${intervalMs}ms`,
+  }
+  await recordMoves(admin, variables, elasticIps)
+  for (const [index, { id }] of elasticIps.entries()) {
+    account.world.nextMove({ takesMs: firstEndMs + (index / count) * endingMs })
+    account.world.startMove(id, places.to)
+  }
+  const endsAt = new Map(elasticIps.map(({ address, move }) => [address, move?.endsAt ?? Number.NaN]))
+  const reportedAfterMs: number[] = []
+  let next = 0
+  slack.subscribe(() => {
+    for (; next < slack.journal.length; next += 1) {
+      const { method, args } = slack.journal[next] ?? {}
+      const [, address = ''] = /\*Done.*?(198\.18\.\d+\.\d+)/s.exec(String(args?.text ?? '')) ?? []
+      if (method === 'chat.postMessage' && endsAt.has(address)) reportedAfterMs.push(Date.now() - Number(endsAt.get(address)))
+    }
+  })
+
+  const bot = await startProgram(new URL('../../src/main.ts', import.meta.url).pathname, 'slackPort', { env: variables })
+  const deadline = Date.now() + firstEndMs + endingMs + 60_000
+  while (reportedAfterMs.length < count && Date.now() < deadline) await delay(200)
+  // With a filter, the list is read once at the start, for what may have been lost.
+  const reads = account.journal.filter(({ path, query }) => path.startsWith('/elastic_ips') && !('filter[status]' in query))
+  bot.stop()
+  admin.disconnect()
+  await Promise.all([slack.close(), account.close()])
+  await server.stop()
+  clearInterval(alive)
+
+  const sorted = reportedAfterMs.toSorted((a, b) => a - b)
+  const at = (share: number) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN
+  return {
+    looks: reads.filter(({ path, query }) => path === '/elastic_ips' && (query['page[number]'] ?? '1') === '1').length,
+    requests: reads.length,
+    single: reads.filter(({ path }) => path !== '/elastic_ips').length,
+    reportedP50: at(0.5),
+    reportedP99: at(0.99),
+    reported: sorted.length,
+  }
+}
+
+/** Records a request for the move of each of them, approved, accepted and under way, as the bot with these variables would have recorded it. */
+async function recordMoves(redis: Redis, variables: Parameters<typeof signaturesOfBot>[0], elasticIps: ElasticIpState[]): Promise<void> {
+  const keys = createKeys(variables.REDIS_PREFIX)
+  const signatures = signaturesOfBot(variables)
+  const store = createStore({ redis, keys, audit: auditWriting(() => '{"act":"bench"}'), noteOf })
+  for (const [index, { id: elasticIpId, address }] of elasticIps.entries()) {
+    const requested = {
+      id: String(index).padStart(32, '0'),
+      kind: 'ip.move' as const,
+      input: { elasticIpId, serverId: places.to },
+      facts: { elasticIpId, address, from: { id: places.from, name: 'web-1' }, to: { id: places.to, name: 'web-2' } },
+      resource: `elastic_ip:${elasticIpId}`,
+      unchecked: [],
+      origin: { teamId: 'T0NIMBUS01', channelId: 'C0OPS00001', userId: 'U0ADA00001', command: '/infra' },
+    }
+    const decided = { rule: 'APPROVERS', needsApproval: true, approvalsNeeded: 1, ttlMs: 3_600_000, createdAt: Date.now() }
+    await store.create(signedBy(signatures, { ...requested, ...decided, hash: payloadHash(requested), signature: '' }))
+    await takeSteps(store, requested.id, 'approve', 'send', ['accept', { dueInMs: 0 }])
+  }
+  await redis.del(keys.auditIntake)
+}

@@ -1,0 +1,53 @@
+import { expect, test } from 'vitest'
+import { ops, people, startWorld, untilShown, type World } from './world.ts'
+
+function listsOfKeys({ accountApi }: World): number {
+  return accountApi.journal.filter(({ path }) => path === '/auth/api_keys').length
+}
+
+async function accountCheck(bot: { opsPort: number } | undefined): Promise<unknown> {
+  const page = await fetch(`http://127.0.0.1:${bot?.opsPort}/status`)
+  return ((await page.json()) as { checks: { accountApi: unknown } }).checks.accountApi
+}
+
+test('the status pages of two processes share one probe of the account in a minute', async () => {
+  const world = await startWorld({ replicas: 2 })
+  // Each process checks its key at its start.
+  await expect.poll(() => listsOfKeys(world)).toBe(2)
+
+  const read = () => Promise.all(world.bots.map(accountCheck))
+  for (let time = 0; time < 3; time += 1) expect(await read()).toEqual([{ ok: true }, { ok: true }])
+  expect(listsOfKeys(world)).toBe(3)
+})
+
+test('a process that sees a fault of the account tells the other one', async () => {
+  const world = await startWorld({ replicas: 2 })
+  await expect.poll(() => listsOfKeys(world)).toBe(2)
+  world.accountApi.faults.add({ path: '/auth/api_keys', kind: 'status', status: 401, times: 1 })
+
+  for (const bot of world.bots) {
+    expect(await accountCheck(bot)).toMatchObject({ ok: false, problem: 'The account API rejects INFRA_API_KEY (401)' })
+  }
+})
+
+test('when the reads are spent, the doctor and the status page name the limit, and the log the person who reads in unusual number', async () => {
+  const world = await startWorld({ env: { INFRA_READS_PER_MINUTE: '10' } })
+  for (let time = 0; time < 4; time += 1) await world.ada.command('/infra plans', { channel: ops })
+  await expect
+    .poll(() => world.log.filter((line) => line.includes('"reads-share-spent"')).map((line) => JSON.parse(line)))
+    .toMatchObject([{ userId: people.ada, reads: 3, level: 'warn' }])
+  for (const each of [world.chiara, world.ben, world.ben, world.ben, world.chiara]) await each.command('/infra keys', { channel: ops })
+
+  await world.ben.command('/infra doctor', { channel: ops })
+  const { text } = await untilShown(world.slack, people.ben, /checks? (passed|failed)|No check failed/i)
+  expect(text).toMatch(
+    /:grey_question: \*Account API:\* Not checked, because of the limit\. The account allows 10 reads a minute\. Run this command again in \d/,
+  )
+  expect(text).toMatch(
+    /\*Limits:\* The account allows 10 reads and 99999 changes a minute\. Last minute: \d+ reads \(.*\d+ for people, 1 in the background\), 0 changes\./,
+  )
+  expect(await accountCheck(world.bots[0])).toEqual({
+    ok: true,
+    note: expect.stringMatching(/^Not checked, because of the account's limit of 10 reads a minute\. A read is free at /),
+  })
+})

@@ -1,0 +1,113 @@
+import { describe, expect, test } from 'vitest'
+import { usualTimings } from '../../src/domain/timings.ts'
+import { documentedLimits } from '../sandbox/account-api/rate-limiter.ts'
+import { addresses, requestEvacuation, withAddresses } from './evacuations.ts'
+import { ops, people, startWorld, untilCard, untilReport, untilShown, type World, type WorldOptions } from './world.ts'
+
+/** A minute of the account takes this long here. */
+const windowMs = 5_000
+
+const shipped = { INFRA_READS_PER_MINUTE: '60', INFRA_WRITES_PER_MINUTE: '20', MOVE_POLL_BUDGET: '20', MOVE_POLL_INTERVAL: '500ms' }
+
+const strict = {
+  env: shipped,
+  timings: { ...usualTimings, accountWindowMs: windowMs },
+  account: { limits: { ...documentedLimits, windowMs }, moveTakes: { min: 300, max: 300 } },
+} satisfies WorldOptions
+
+async function requestMove(world: World, index = 0) {
+  const { elasticIp, target } = world.accountApi.world.movable(index)
+  await world.ada.command(`/infra ip move ${elasticIp.id} ${target.id}`, { channel: ops })
+  return untilCard(world.slack, new RegExp(`Move ${elasticIp.address.replaceAll('.', '\\.')}[^]*needs approval from`))
+}
+
+const accepted = ({ accountApi }: World) => accountApi.journal.writes().filter(({ refused }) => !refused)
+
+describe('another tool has used up the writes of the minute', () => {
+  test('an approved move waits for its turn, says so, and is sent once', async () => {
+    const world = await startWorld(strict)
+    const card = await requestMove(world)
+    world.accountApi.limiter.useByAnotherTool('write')
+
+    await world.ben.click(card, 'Approve')
+    const waiting = await untilCard(world.slack, /Waits for/)
+    await untilReport(world.slack, card.ts, /\*Done\.\*/)
+
+    expect(waiting.text).toMatch(/\*Approved\.\* Waits for the account's limit of 20 changes a minute, about \d+\u00a0s\./)
+    expect(waiting.text).not.toMatch(/Not started|Couldn't/)
+    expect(accepted(world)).toHaveLength(1)
+    expect(world.accountApi.limiter.refused('write')).toBe(1)
+  })
+
+  test('an approved move that waits can be withdrawn', async () => {
+    const world = await startWorld(strict)
+    const request = await requestMove(world)
+    world.accountApi.limiter.useByAnotherTool('write')
+    await world.ben.click(request, 'Approve')
+
+    await world.ada.click(await untilCard(world.slack, /Waits for/), 'Withdraw')
+    await untilCard(world.slack, /\*Withdrawn\*/)
+
+    expect(accepted(world)).toEqual([])
+  })
+
+  test('a press on Create key is answered with when to press again, and nothing is made without it', async () => {
+    const world = await startWorld(strict)
+    await world.ada.command('/infra keys create ci-deploy', { channel: ops })
+    await world.ben.click(await untilCard(world.slack, /needs approval from/), 'Approve')
+    const card = await untilCard(world.slack, /press \*Create key\*/)
+    world.accountApi.limiter.useByAnotherTool('write')
+
+    await world.ada.click(card, 'Create key')
+    const answer = await untilShown(world.slack, people.ada, /Press again/)
+    expect(answer.text).toMatch(/The account allows 20 changes a minute\. Press again in \d+\u00a0s\.$/)
+    await world.ada.click(await untilCard(world.slack, /press \*Create key\*/), 'Create key')
+    expect(accepted(world)).toEqual([])
+
+    world.accountApi.limiter.forgetAnotherTool()
+    await expect
+      .poll(
+        async () => {
+          if (accepted(world).length === 0) await world.ada.click(await untilCard(world.slack, /Create key/), 'Create key')
+          return accepted(world).length
+        },
+        { timeout: 20_000, interval: 1_000 },
+      )
+      .toBe(1)
+    await untilReport(world.slack, card.ts, /\*Done\.\*/)
+  })
+})
+
+describe('the own budget', () => {
+  test('twelve moves that are approved at once are all sent, although few reads are left', async () => {
+    const world = await startWorld(withAddresses(addresses(12), strict))
+    const cards = []
+    for (const [index, { id }] of addresses(12).entries()) {
+      const requester = index % 2 === 0 ? world.ada : world.chiara
+      await requester.command(`/infra ip move ${id} web-2`, { channel: ops })
+      cards.push(
+        await world.slack.until(() => world.slack.messages(ops).filter(({ text }) => /needs approval from/.test(text))[cards.length]),
+      )
+    }
+
+    for (const card of cards) await world.ben.click(card, 'Approve')
+    for (const card of cards) await untilReport(world.slack, card.ts, /\*Done\.\*/)
+
+    expect(accepted(world)).toHaveLength(12)
+    expect([world.accountApi.limiter.refused('read'), world.accountApi.limiter.refused('write')]).toEqual([0, 0])
+  })
+
+  test('an evacuation of 25 addresses sends all of them, 18 a minute', async () => {
+    const world = await startWorld(withAddresses(addresses(25), strict))
+    const card = await requestEvacuation(world)
+    expect(card.text).toContain('Takes about 1\u00a0min.')
+
+    await world.ben.click(card, 'Approve')
+    await untilCard(world.slack, /The rest takes about 1\u00a0min\./)
+    await untilReport(world.slack, card.ts, /\*Done\.\*/)
+
+    expect(accepted(world)).toHaveLength(25)
+    expect(world.accountApi.limiter.most('write')).toBeLessThanOrEqual(18)
+    expect([world.accountApi.limiter.refused('read'), world.accountApi.limiter.refused('write')]).toEqual([0, 0])
+  })
+})
