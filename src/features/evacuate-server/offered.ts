@@ -1,4 +1,5 @@
 import type { Finding } from '../../domain/change/finding.ts'
+import type { Missing } from '../../domain/errors/missing.ts'
 import type { Phrase } from '../../domain/text/phrase.ts'
 import type { LinkedRequest } from '../../requests/messages/related.ts'
 
@@ -11,6 +12,8 @@ export interface OfferedAddresses {
   cannotMove: { elasticIpId: string; address: string; finding: Finding }[]
   /** The BGP addresses that the server may announce. */
   bgp: string[]
+  /** Set if they are from an earlier list. */
+  old?: Missing['old']
   /** The last change of a server that has no address to move, or of the addresses that are no longer there, if Lockkeeper made one. */
   lastMove?: LastMove | undefined
 }
