@@ -33,6 +33,7 @@ export function buildFeatures(foundation: Foundation, { submit, openForm, home, 
     onDoubledWrite: foundation.operators.onDoubledWrite,
     setup: setupParts(foundation, home, lastReceived),
     ownLastSlices,
+    writesPerMinute: foundation.config.infra.writesPerMinute,
   })
 }
 

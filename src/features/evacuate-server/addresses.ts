@@ -1,5 +1,6 @@
 import type { AccountApi } from '../../account-api/client.ts'
 import { freshSeenMs } from '../../domain/account/assignment.ts'
+import { sendingMs } from '../../domain/account/lane.ts'
 import { checkAddresses } from '../../domain/evacuation/addresses.ts'
 import { type EvacuationFacts, type LeftOut, mostEvacuated } from '../../domain/evacuation/evacuation.ts'
 import { readServer, type ServerCopies } from '../../moves/find-server.ts'
@@ -21,10 +22,12 @@ interface AddressesParts {
   copies?: ServerCopies
   readAddresses: ReadAddresses
   lastMoveOf: FindLastMove
+  /** What the account allows. */
+  writesPerMinute: number
 }
 
 /** Creates the function that reads which addresses of a server can be moved. Throws as the reads of the account API do. */
-export function createOfferAddresses({ accountApi, copies, readAddresses, lastMoveOf }: AddressesParts) {
+export function createOfferAddresses({ accountApi, copies, readAddresses, lastMoveOf, writesPerMinute }: AddressesParts) {
   return async function offerAddresses({ serverId, targetId, ticked }: Wanted, signal: AbortSignal): Promise<OfferedAddresses> {
     const known = async (id: string | undefined) =>
       id === undefined ? undefined : readServer(accountApi, id, { copies, signal }).catch(() => undefined)
@@ -41,9 +44,11 @@ export function createOfferAddresses({ accountApi, copies, readAddresses, lastMo
     const cannotMove = checked.flatMap((each) => ('finding' in each ? [each] : []))
     const gone = cannotMove.filter((each) => isGone(each)).map(({ elasticIpId }) => elasticIpId)
     const offered = checked.flatMap((each) => ('move' in each ? [{ ...each, seenAgoMs: each.move.facts.seenAgoMs }] : []))
+    const takesMs = sendingMs(Math.min(offered.length, mostEvacuated), writesPerMinute)
     return {
       serverId,
       serverName: from.name,
+      sending: takesMs > 0 ? { takesMs, perMinute: writesPerMinute } : undefined,
       offered: offered.map(({ elasticIpId, address, seenAgoMs = 0 }, index) => ({
         elasticIpId,
         address,

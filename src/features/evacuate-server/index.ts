@@ -41,6 +41,7 @@ interface EvacuateServerParts extends CommandSubmit {
   store: Pick<Store, 'lastChangesOf'>
   catalog: Pick<Catalog, 'titleOf'>
   linkTo: (request: Request) => string | undefined
+  writesPerMinute: number
 }
 
 /** `/infra evacuate`: requests to move all Elastic IPs of a server to another one, by arguments or by a form. */
@@ -50,7 +51,18 @@ export const evacuateServer = {
   create,
 } satisfies FeatureDefinition
 
-function create({ accountApi, inventory, submit, openForm, access, seen, store, catalog, linkTo }: EvacuateServerParts): Feature {
+function create({
+  accountApi,
+  inventory,
+  submit,
+  openForm,
+  access,
+  seen,
+  store,
+  catalog,
+  linkTo,
+  writesPerMinute,
+}: EvacuateServerParts): Feature {
   const offerOf = { of: 'server', label: 'Evacuate…', actionId: evacuateThis } satisfies Offer
   const change = { ...createEvacuation({ accountApi, copies: inventory, seen }), offer: offerOf }
   const findSource = createFindSource({ accountApi, copies: inventory, seen })
@@ -59,6 +71,7 @@ function create({ accountApi, inventory, submit, openForm, access, seen, store, 
     copies: inventory,
     readAddresses: createReadAddresses({ accountApi, copies: inventory, seen }),
     lastMoveOf: createFindLastMove({ store, catalog, change, linkTo }),
+    writesPerMinute,
   })
   const { formFor, formForServer, filledForm, freshForm, serversChosen, submitForm } = createEvacuationForm({
     submit,

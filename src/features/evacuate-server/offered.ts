@@ -10,6 +10,8 @@ export interface OfferedAddresses {
   offered: { elasticIpId: string; address: string; seenAgoMs?: number | undefined; isTicked: boolean }[]
   /** Addresses that cannot be moved, and why. */
   cannotMove: { elasticIpId: string; address: string; finding: Finding }[]
+  /** How long it takes until all of them are sent at the account's limit, in ms, and that limit. Absent if one minute is enough. */
+  sending?: { takesMs: number; perMinute: number } | undefined
   /** The BGP addresses that the server may announce. */
   bgp: string[]
   /** Set if they are from an earlier list. */
