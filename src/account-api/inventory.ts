@@ -34,13 +34,7 @@ interface Items {
 }
 export type ListName = keyof Items
 
-/** A copy younger than this is returned as it is, because what is about to be written is always read again. */
-const freshMs = 10_000
-/** A copy younger than this is returned with its age if a new read takes longer than `slowMs`. */
-const usableMs = 60_000
 const slowMs = 1_000
-/** A copy younger than this is returned with its age if the list cannot be read. */
-const keptMs = 5 * 60_000
 
 const readMs = 10_000
 /** How long a process waits for the read of another one. */
@@ -69,6 +63,8 @@ interface InventoryParts {
   keyring: Keyring
   /** In ms. Only tests replace it. */
   now?: () => number
+  /** What counts as a minute, in ms. Only tests shorten it. */
+  minuteMs?: number | undefined
 }
 
 /**
@@ -76,7 +72,13 @@ interface InventoryParts {
  * Each list throws what the `list` operation of its resource throws, and its ListCutError is kept like a whole list. `asFarAsRead` returns how old a
  * copy is. Nothing in a copy is secret, because the account API lists no tokens.
  */
-export function createInventory({ accountApi, redis, keys, keyring, now = () => performance.now() }: InventoryParts) {
+export function createInventory({ accountApi, redis, keys, keyring, now = () => performance.now(), minuteMs = 60_000 }: InventoryParts) {
+  /** A copy younger than this is returned as it is, because what is about to be written is always read again. */
+  const freshMs = minuteMs / 6
+  /** A copy younger than this is returned with its age if a new read takes longer than `slowMs`. */
+  const usableMs = minuteMs
+  /** A copy younger than this is returned with its age if the list cannot be read. */
+  const keptMs = 5 * minuteMs
   const run = createScripts(redis)
   const ageOf = ({ began }: Copy) => now() - began
   const isFresh = (copy: Copy) => !copy.isOutdated && ageOf(copy) < freshMs

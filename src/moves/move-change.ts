@@ -75,8 +75,10 @@ export function createMoveChange(
       const observation = listed && isTrusted(listed) ? listed : observeMove(facts, await readAlone(input.elasticIpId, signal), moment)
       return observation.is === 'done' ? withNotes(facts, signal) : observation
     },
-    look: async ({ pages, signal }) => {
-      const { items } = await asFarAsRead(accountApi.elasticIps.list({ pages, signal }))
+    look: async (wanted, { signal }) => {
+      // Beyond so many pages, it costs less to read the rest alone.
+      const pages = Math.ceil(wanted.length / 4)
+      const { items } = await asFarAsRead(accountApi.elasticIps.list({ pages, wanted, signal }))
       return new Map(items.map((item) => [item.id, item]))
     },
     underwayNow: {

@@ -193,7 +193,7 @@ test('what is not in a list that was cut off is never taken for gone', async () 
     await createFillRename({ virtualMachines: list } as never)('', given),
   ]
   for (const { blocks } of forms) expect(JSON.stringify(blocks[0])).toContain('too long to read to its end')
-  expect(await createMoveChange(accountApi).look?.({ pages: 1, signal: AbortSignal.timeout(1_000) })).toBeDefined()
+  expect(await createMoveChange(accountApi).look?.(['eip_2'], { signal: AbortSignal.timeout(1_000) })).toBeDefined()
   expect(toUserMessage(cut)).toMatchInlineSnapshot(
     `"The account's list is too long to read to its end. Use an id instead of a name or an address."`,
   )

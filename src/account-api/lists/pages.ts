@@ -21,6 +21,8 @@ interface PagedRequest extends Pick<HttpCall<unknown>, 'operation' | 'path' | 's
   limit?: number | undefined
   /** Reads at most so many pages, for readers to whom an incomplete list does no harm. */
   pages?: number | undefined
+  /** Stops once it has the items with these ids. */
+  wanted?: string[] | undefined
   /** Whether this list tells how many items it has (vendor's API reference: events and virtual machines do). */
   hasTotal?: boolean
 }
@@ -46,7 +48,16 @@ const WithTotal = z.object({ meta: z.object({ stats: z.object({ total: z.object(
 export async function readPages<Item extends { id: string }>(
   http: Http,
   kind: ResourceKind<Item>,
-  { operation, path, query, signal, limit = Number.POSITIVE_INFINITY, pages = Number.POSITIVE_INFINITY, hasTotal = false }: PagedRequest,
+  {
+    operation,
+    path,
+    query,
+    signal,
+    limit = Number.POSITIVE_INFINITY,
+    pages = Number.POSITIVE_INFINITY,
+    wanted,
+    hasTotal = false,
+  }: PagedRequest,
   reportSkipped: ReportSkipped,
 ): Promise<Item[]> {
   const asked = Math.min(limit, pageSize)
@@ -69,7 +80,7 @@ export async function readPages<Item extends { id: string }>(
     for (let number = 1, before = pageSize; number <= listLimits.pages; number++) {
       const page = await readPage(number)
       const rows = rowsOf(page)
-      if (!list.add(page) || number >= pages) return list.exceeded()
+      if (!list.add(page) || number >= pages || (wanted && list.hasAll(wanted))) return list.exceeded()
       if (before < documentedPageSize) http.shortPages.set(operation, 'not-last')
       const count = list.count()
       if (count === page.total || (isLast(rows) && count > (page.total ?? 0))) return undefined
@@ -136,6 +147,7 @@ function collectPages<Item extends { id: string }>(limit: number, addBytes: (byt
   return {
     add,
     count,
+    hasAll: (ids: string[]) => ids.every((id) => found.has(id)),
     items: () => [...found.values()].slice(0, Math.min(limit, listLimits.items)),
     skipped: () => skipped,
     leftOut: () => ({ unreadable: skipped, unready: Math.max(0, leftOut.size - skipped) }),

@@ -51,6 +51,7 @@ export function createFoundation(config: Config, { log, printAudit = createAudit
   const onWrite = (operation: string) => void inventory.forget(operation.split('.')[0] as ListName).catch(() => {})
   const clients = createApiClients(config, telemetry, { elasticIpReads, budget, onWrite })
   const inventory = createInventory({
+    minuteMs: timings.accountWindowMs,
     accountApi: clients.accountApi,
     redis: redis.prompt,
     keys: redis.keys,
