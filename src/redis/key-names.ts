@@ -38,7 +38,7 @@ export function createKeys(prefix: string) {
     refusals: `${tag}:audit:refusals`,
     /** A sorted set of workers by the time they last worked. */
     workers: `${tag}:workers`,
-    /** A hash: the signed list of the servers that Elastic IPs were last seen on, in parts. */
+    /** A hash: the signed list of the servers that Elastic IPs were last seen on. */
     assignments: `${tag}:assignments`,
     /** A hash: what became of an alert until it resolves, or which process handles it. */
     alert: (key: string) => `${tag}:alert:${key}`,

@@ -1,9 +1,9 @@
-import { type Assignment, longestSeenMs } from '../../domain/account/assignment.ts'
+import { z } from 'zod'
+import { Assignment, longestSeenMs } from '../../domain/account/assignment.ts'
 import type { Keyring } from '../../domain/signing/keyring.ts'
 import { guardStore, type Redis } from '../connect.ts'
 import type { Keys } from '../key-names.ts'
 import { createScripts, readScripts } from '../scripts.ts'
-import { createAssignmentList, type ReadList } from './assignment-list.ts'
 
 const scripts = readScripts(import.meta.url, ['replace-assignments'])
 
@@ -12,6 +12,17 @@ const endOffMs = 60_000
 
 /** Why a list is not used. `older`: this process has read a newer one. `missing`: it has read one that should still be there. */
 export type ListProblem = 'forged' | 'older' | 'missing'
+
+/** A list as Redis holds it: its time and signature, and its entries. One signature covers both, so nobody can change an entry or leave one out. */
+interface StoredList {
+  head: string
+  entries: string
+}
+
+const Head = z.object({ at: z.number(), signature: z.string() })
+
+/** `none`: there is no list. `unreadable`: it was signed with a key that this process does not have, or written by another version of Lockkeeper. */
+type ReadList = { is: 'genuine'; at: number; entries: Assignment[] } | { is: 'none' | 'unreadable' | 'forged' }
 
 /** A list as it was read. `head`: its signed head, '' if there is none. `at`: undefined if it is not used. */
 export interface Found {
@@ -31,7 +42,6 @@ export interface StoredAssignmentsParts {
 /** Creates the functions that read and replace the list of assignments in Redis. Times are in ms since 1970, by Redis' clock. */
 export function createStoredAssignments({ redis, keys, keyring, onRefused }: StoredAssignmentsParts) {
   const run = createScripts(redis, scripts)
-  const list = createAssignmentList(keyring)
   /** The time of the newest list that this process has read or written. An older one was put back. */
   let newest = 0
 
@@ -44,9 +54,8 @@ export function createStoredAssignments({ redis, keys, keyring, onRefused }: Sto
   async function read(now: number): Promise<Found> {
     // A list that this process reads or writes while the answer is on its way is not compared.
     const known = newest
-    const { head = '', ...fields } = await guardStore(() => redis.hgetall(keys.assignments))
-    const parts = Object.keys(fields).map((_, index) => fields[index] ?? '')
-    const found = await list.decode({ head, parts })
+    const { head = '', entries = '' } = await guardStore(() => redis.hgetall(keys.assignments))
+    const found = decodeList(keyring, { head, entries })
     const problem = problemOf(found, known, now)
     if (problem) await onRefused(problem)
     if (problem || found.is !== 'genuine') return { head, at: undefined, entries: [] }
@@ -58,8 +67,8 @@ export function createStoredAssignments({ redis, keys, keyring, onRefused }: Sto
   async function replace({ head, at = 0 }: Found, entries: Assignment[], now: number): Promise<boolean> {
     // Each list has a later time than the one before, also if Redis' clock was set back.
     const listedAt = Math.max(now, at + 1, newest + 1)
-    const stored = await list.encode(entries, listedAt)
-    const [outcome] = await run('replace-assignments', [keys.assignments], [head, String(longestSeenMs), stored.head, ...stored.parts])
+    const stored = encodeList(keyring, entries, listedAt)
+    const [outcome] = await run('replace-assignments', [keys.assignments], [head, String(longestSeenMs), stored.head, stored.entries])
     if (outcome !== 'replaced') return false
     newest = Math.max(newest, listedAt)
     return true
@@ -79,5 +88,32 @@ function problemOf(found: ReadList, newest: number, now: number): ListProblem | 
       return newest > 0 && now - newest < longestSeenMs - endOffMs ? 'missing' : undefined
     case 'unreadable':
       return undefined
+  }
+}
+
+export function encodeList(keyring: Keyring, assignments: Assignment[], at: number): StoredList {
+  const entries = JSON.stringify(assignments)
+  return { head: JSON.stringify({ at, signature: keyring.sign(contentOf(at, entries)) }), entries }
+}
+
+function decodeList(keyring: Keyring, { head, entries }: StoredList): ReadList {
+  if (head === '') return { is: 'none' }
+  const read = parseHead(head)
+  const verdict = read ? keyring.verify(contentOf(read.at, entries), read.signature) : 'forged'
+  if (verdict === 'unknown-key') return { is: 'unreadable' }
+  if (!read || verdict !== 'genuine') return { is: 'forged' }
+  const decoded = z.array(Assignment).safeParse(JSON.parse(entries))
+  return decoded.success ? { is: 'genuine', at: read.at, entries: decoded.data } : { is: 'unreadable' }
+}
+
+function contentOf(at: number, entries: string) {
+  return { signed: 'assignments', at, entries }
+}
+
+function parseHead(text: string): z.infer<typeof Head> | undefined {
+  try {
+    return Head.parse(JSON.parse(text))
+  } catch {
+    return undefined
   }
 }

@@ -2,8 +2,8 @@ import { describe, expect, test, vi } from 'vitest'
 import type { Assignment } from '../../../src/domain/account/assignment.ts'
 import type { ElasticIp } from '../../../src/domain/account/elastic-ip.ts'
 import { createKeyring } from '../../../src/domain/signing/keyring.ts'
-import { createAssignmentList } from '../../../src/redis/assignments/assignment-list.ts'
 import { createAssignments } from '../../../src/redis/assignments/assignments.ts'
+import { encodeList } from '../../../src/redis/assignments/stored-assignments.ts'
 import { connectTestRedis } from '../../requests/redis-for-test.ts'
 import { secretsOf } from '../../requests/signatures-for-test.ts'
 
@@ -23,8 +23,7 @@ function setUp() {
 
   /** Writes a genuine list with these entries. */
   async function write(entries: Assignment[], at = Date.now()): Promise<void> {
-    const { head, parts } = await createAssignmentList(keyringOf(ownKey)).encode(entries, at)
-    await redis.hset(keys.assignments, { head, ...Object.fromEntries(parts.map((part, index) => [index, part])) })
+    await redis.hset(keys.assignments, { ...encodeList(keyringOf(ownKey), entries, at) })
   }
 
   const stored = () => redis.hgetall(keys.assignments)
@@ -77,15 +76,6 @@ describe('the servers that Elastic IPs were seen on', () => {
     expect(idsOf(await start().find(any))).toEqual(['eip_1', 'eip_3'])
   })
 
-  test('are kept in one list of any length', async () => {
-    const { note, find } = setUp()
-    await note(Array.from({ length: 1_201 }, (_, index) => ip(`eip_${index}`, 'sv_1')))
-    await note([ip('eip_1200', 'sv_2')])
-
-    expect(await find(on('sv_1'))).toHaveLength(1_200)
-    expect(idsOf(await find(on('sv_2')))).toEqual(['eip_1200'])
-  })
-
   test('are not written again within two minutes if nothing is new', async () => {
     const { note, stored } = setUp()
     await note([ip('eip_1', 'sv_1')])
@@ -130,11 +120,10 @@ describe('the servers that Elastic IPs were seen on', () => {
 
 describe('somebody with write access to Redis', () => {
   test.each<[how: string, change: (first: Record<string, string>, second: Record<string, string>) => Record<string, string>]>([
-    ['cannot put entries of another list into a list', (first, second) => ({ ...second, '0': first['0'] ?? '' })],
+    ['cannot put entries of another list into a list', (first, second) => ({ ...second, entries: first.entries ?? '' })],
     ['cannot put the time of another list on a list', (first, second) => ({ ...first, head: second.head ?? '' })],
     ['cannot leave entries out', ({ head = '' }) => ({ head })],
-    ['cannot change an entry', (first) => ({ ...first, '0': (first['0'] ?? '').replace('sv_1', 'sv_9') })],
-    ['cannot add a part', (first) => ({ ...first, '1': '[]' })],
+    ['cannot change an entry', (first) => ({ ...first, entries: (first.entries ?? '').replace('sv_1', 'sv_9') })],
     ['cannot write another list', (first) => ({ ...first, head: 'not json' })],
   ])('%s', async (_, change) => {
     const { note, stored, putBack, start } = setUp()
@@ -152,7 +141,7 @@ describe('somebody with write access to Redis', () => {
     const { redis, keys, note, find, stored, refused } = setUp()
     await note([ip('eip_1', 'sv_1')])
     expect(idsOf(await find(any))).toEqual(['eip_1'])
-    await redis.hset(keys.assignments, '0', ((await stored())['0'] ?? '').replace('sv_1', 'sv_9'))
+    await redis.hset(keys.assignments, 'entries', ((await stored()).entries ?? '').replace('sv_1', 'sv_9'))
 
     expect(await find(any)).toEqual([])
     expect(refused).toEqual(['forged'])
