@@ -7,7 +7,6 @@ import { settleWithin } from '../../domain/within.ts'
 import { createAuditLog } from '../../ops/log/audit-log.ts'
 import type { Log } from '../../ops/log/log.ts'
 import { createAssignments } from '../../redis/assignments/assignments.ts'
-import { createNoteSoon } from '../../redis/assignments/note-soon.ts'
 import { assignmentsRefused } from '../../requests/messages/operator-notices.ts'
 import { createApiClients } from './api-clients.ts'
 import { createOperatorNotifier } from './operator-notifier.ts'
@@ -44,7 +43,7 @@ export function createFoundation(config: Config, { log, printAudit = createAudit
   })
   const elasticIpReads = {
     onComplete: (all: ElasticIp[]) => void assignments.note(all).catch(onAssignmentsLost),
-    onOne: createNoteSoon({ note: (seen) => assignments.note(seen), onError: onAssignmentsLost }),
+    onOne: (one: ElasticIp) => void assignments.noteOne(one).catch(onAssignmentsLost),
   }
   const clients = createApiClients(config, telemetry, { elasticIpReads, budget })
   const opsChannel = createOpsChannel({
