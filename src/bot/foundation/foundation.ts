@@ -1,4 +1,5 @@
 import { createAccountBudget } from '../../account-api/budget.ts'
+import { createInventory, type ListName } from '../../account-api/inventory.ts'
 import type { Config } from '../../config/config.ts'
 import type { ElasticIp } from '../../domain/account/elastic-ip.ts'
 import { createKeyring } from '../../domain/signing/keyring.ts'
@@ -28,7 +29,7 @@ export interface Outlets {
 export function createFoundation(config: Config, { log, printAudit = createAuditLog(), timings = usualTimings, tracing }: Outlets) {
   const telemetry = createTelemetry(log, tracing)
   const redis = createRedisConnections(config, telemetry)
-  const keyring = createKeyring(config.signingSecrets, { purpose: 'assignments', prefix: config.redis.prefix })
+  const keyringFor = (purpose: 'assignments' | 'lists') => createKeyring(config.signingSecrets, { purpose, prefix: config.redis.prefix })
   const onAssignmentsLost = telemetry.errorReports.of('jobs')
   const { readsPerMinute, writesPerMinute } = config.infra
   const budget = createAccountBudget({
@@ -45,7 +46,16 @@ export function createFoundation(config: Config, { log, printAudit = createAudit
     onComplete: (all: ElasticIp[]) => void assignments.note(all).catch(onAssignmentsLost),
     onOne: (one: ElasticIp) => void assignments.noteOne(one).catch(onAssignmentsLost),
   }
-  const clients = createApiClients(config, telemetry, { elasticIpReads, budget })
+  // Without Redis, the copies of the lists are at most 10 s old anyway.
+  const onWrite = (operation: string) => void inventory.forget(operation.split('.')[0] as ListName).catch(() => {})
+  const clients = createApiClients(config, telemetry, { elasticIpReads, budget, onWrite })
+  const inventory = createInventory({
+    minuteMs: timings.accountWindowMs,
+    accountApi: clients.accountApi,
+    redis: redis.prompt,
+    keys: redis.keys,
+    keyring: keyringFor('lists'),
+  })
   const opsChannel = createOpsChannel({
     channelId: config.opsChannel,
     membership: clients.slack.setupProbe.membership,
@@ -55,7 +65,7 @@ export function createFoundation(config: Config, { log, printAudit = createAudit
   const assignments = createAssignments({
     redis: redis.prompt,
     keys: redis.keys,
-    keyring,
+    keyring: keyringFor('assignments'),
     onRefused: (problem) => operators.owe('assignments-refused', assignmentsRefused(problem), { about: problem }),
   })
   const requests = createRequests({ config, printAudit, telemetry, redis, clients, operators })
@@ -68,6 +78,6 @@ export function createFoundation(config: Config, { log, printAudit = createAudit
     await redis.close()
   }
 
-  return { config, timings, telemetry, redis, clients, assignments, operators, opsChannel, requests, disconnect }
+  return { config, timings, telemetry, redis, clients, inventory, assignments, operators, opsChannel, requests, disconnect }
 }
 export type Foundation = ReturnType<typeof createFoundation>

@@ -4,6 +4,7 @@ import type { Keyring } from '../../domain/signing/keyring.ts'
 import { guardStore, type Redis } from '../connect.ts'
 import type { Keys } from '../key-names.ts'
 import { createScripts, readScripts } from '../scripts.ts'
+import { createSignedList, type ReadList } from '../signed-list.ts'
 
 const scripts = readScripts(import.meta.url, ['replace-assignments'])
 
@@ -12,17 +13,6 @@ const endOffMs = 60_000
 
 /** Why a list is not used. `older`: this process has read a newer one. `missing`: it has read one that should still be there. */
 export type ListProblem = 'forged' | 'older' | 'missing'
-
-/** A list as Redis holds it: its time and signature, and its entries. One signature covers both, so nobody can change an entry or leave one out. */
-interface StoredList {
-  head: string
-  entries: string
-}
-
-const Head = z.object({ at: z.number(), signature: z.string() })
-
-/** `none`: there is no list. `unreadable`: it was signed with a key that this process does not have, or written by another version of Lockkeeper. */
-type ReadList = { is: 'genuine'; at: number; entries: Assignment[] } | { is: 'none' | 'unreadable' | 'forged' }
 
 /** A list as it was read. `head`: its signed head, '' if there is none. `at`: undefined if it is not used. */
 export interface Found {
@@ -42,6 +32,7 @@ export interface StoredAssignmentsParts {
 /** Creates the functions that read and replace the list of assignments in Redis. Times are in ms since 1970, by Redis' clock. */
 export function createStoredAssignments({ redis, keys, keyring, onRefused }: StoredAssignmentsParts) {
   const run = createScripts(redis, scripts)
+  const list = createSignedList({ keyring, name: 'assignments', schema: z.array(Assignment) })
   /** The time of the newest list that this process has read or written. An older one was put back. */
   let newest = 0
 
@@ -54,21 +45,21 @@ export function createStoredAssignments({ redis, keys, keyring, onRefused }: Sto
   async function read(now: number): Promise<Found> {
     // A list that this process reads or writes while the answer is on its way is not compared.
     const known = newest
-    const { head = '', entries = '' } = await guardStore(() => redis.hgetall(keys.assignments))
-    const found = decodeList(keyring, { head, entries })
+    const { head = '', text = '' } = await guardStore(() => redis.hgetall(keys.assignments))
+    const found = list.decode({ head, text })
     const problem = problemOf(found, known, now)
     if (problem) await onRefused(problem)
     if (problem || found.is !== 'genuine') return { head, at: undefined, entries: [] }
     newest = Math.max(newest, found.at)
-    return { head, at: found.at, entries: found.entries }
+    return { head, at: found.at, entries: found.list }
   }
 
   /** Replaces the list that was found. Returns whether it was still the same. */
   async function replace({ head, at = 0 }: Found, entries: Assignment[], now: number): Promise<boolean> {
     // Each list has a later time than the one before, also if Redis' clock was set back.
     const listedAt = Math.max(now, at + 1, newest + 1)
-    const stored = encodeList(keyring, entries, listedAt)
-    const [outcome] = await run('replace-assignments', [keys.assignments], [head, String(longestSeenMs), stored.head, stored.entries])
+    const stored = list.encode(entries, listedAt)
+    const [outcome] = await run('replace-assignments', [keys.assignments], [head, String(longestSeenMs), stored.head, stored.text])
     if (outcome !== 'replaced') return false
     newest = Math.max(newest, listedAt)
     return true
@@ -78,7 +69,7 @@ export function createStoredAssignments({ redis, keys, keyring, onRefused }: Sto
 }
 
 /** `newest`: the time of the newest list that was known before this one was read. */
-function problemOf(found: ReadList, newest: number, now: number): ListProblem | undefined {
+function problemOf(found: ReadList<Assignment[]>, newest: number, now: number): ListProblem | undefined {
   switch (found.is) {
     case 'genuine':
       return found.at < newest ? 'older' : undefined
@@ -88,32 +79,5 @@ function problemOf(found: ReadList, newest: number, now: number): ListProblem | 
       return newest > 0 && now - newest < longestSeenMs - endOffMs ? 'missing' : undefined
     case 'unreadable':
       return undefined
-  }
-}
-
-export function encodeList(keyring: Keyring, assignments: Assignment[], at: number): StoredList {
-  const entries = JSON.stringify(assignments)
-  return { head: JSON.stringify({ at, signature: keyring.sign(contentOf(at, entries)) }), entries }
-}
-
-function decodeList(keyring: Keyring, { head, entries }: StoredList): ReadList {
-  if (head === '') return { is: 'none' }
-  const read = parseHead(head)
-  const verdict = read ? keyring.verify(contentOf(read.at, entries), read.signature) : 'forged'
-  if (verdict === 'unknown-key') return { is: 'unreadable' }
-  if (!read || verdict !== 'genuine') return { is: 'forged' }
-  const decoded = z.array(Assignment).safeParse(JSON.parse(entries))
-  return decoded.success ? { is: 'genuine', at: read.at, entries: decoded.data } : { is: 'unreadable' }
-}
-
-function contentOf(at: number, entries: string) {
-  return { signed: 'assignments', at, entries }
-}
-
-function parseHead(text: string): z.infer<typeof Head> | undefined {
-  try {
-    return Head.parse(JSON.parse(text))
-  } catch {
-    return undefined
   }
 }

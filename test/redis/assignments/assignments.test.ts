@@ -1,9 +1,10 @@
 import { describe, expect, test, vi } from 'vitest'
-import type { Assignment } from '../../../src/domain/account/assignment.ts'
+import { z } from 'zod'
+import { Assignment } from '../../../src/domain/account/assignment.ts'
 import type { ElasticIp } from '../../../src/domain/account/elastic-ip.ts'
 import { createKeyring } from '../../../src/domain/signing/keyring.ts'
 import { createAssignments } from '../../../src/redis/assignments/assignments.ts'
-import { encodeList } from '../../../src/redis/assignments/stored-assignments.ts'
+import { createSignedList } from '../../../src/redis/signed-list.ts'
 import { connectTestRedis } from '../../requests/redis-for-test.ts'
 import { secretsOf } from '../../requests/signatures-for-test.ts'
 
@@ -23,7 +24,8 @@ function setUp() {
 
   /** Writes a genuine list with these entries. */
   async function write(entries: Assignment[], at = Date.now()): Promise<void> {
-    await redis.hset(keys.assignments, { ...encodeList(keyringOf(ownKey), entries, at) })
+    const list = createSignedList({ keyring: keyringOf(ownKey), name: 'assignments', schema: z.array(Assignment) })
+    await redis.hset(keys.assignments, { ...list.encode(entries, at) })
   }
 
   const stored = () => redis.hgetall(keys.assignments)
@@ -131,10 +133,10 @@ describe('the servers that Elastic IPs were seen on', () => {
 
 describe('somebody with write access to Redis', () => {
   test.each<[how: string, change: (first: Record<string, string>, second: Record<string, string>) => Record<string, string>]>([
-    ['cannot put entries of another list into a list', (first, second) => ({ ...second, entries: first.entries ?? '' })],
+    ['cannot put entries of another list into a list', (first, second) => ({ ...second, text: first.text ?? '' })],
     ['cannot put the time of another list on a list', (first, second) => ({ ...first, head: second.head ?? '' })],
-    ['cannot leave entries out', ({ head = '' }) => ({ head })],
-    ['cannot change an entry', (first) => ({ ...first, entries: (first.entries ?? '').replace('sv_1', 'sv_9') })],
+    ['cannot leave entries out', ({ head = '' }) => ({ head, text: '[]' })],
+    ['cannot change an entry', (first) => ({ ...first, text: (first.text ?? '').replace('sv_1', 'sv_9') })],
     ['cannot write another list', (first) => ({ ...first, head: 'not json' })],
   ])('%s', async (_, change) => {
     const { note, stored, putBack, start } = setUp()
@@ -152,7 +154,7 @@ describe('somebody with write access to Redis', () => {
     const { redis, keys, note, find, stored, refused } = setUp()
     await note([ip('eip_1', 'sv_1')])
     expect(idsOf(await find(any))).toEqual(['eip_1'])
-    await redis.hset(keys.assignments, 'entries', ((await stored()).entries ?? '').replace('sv_1', 'sv_9'))
+    await redis.hset(keys.assignments, 'text', ((await stored()).text ?? '').replace('sv_1', 'sv_9'))
 
     expect(await find(any)).toEqual([])
     expect(refused).toEqual(['forged'])
