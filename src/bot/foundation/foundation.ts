@@ -8,7 +8,6 @@ import { settleWithin } from '../../domain/within.ts'
 import { createAuditLog } from '../../ops/log/audit-log.ts'
 import type { Log } from '../../ops/log/log.ts'
 import { createAssignments } from '../../redis/assignments/assignments.ts'
-import { createNoteSoon } from '../../redis/assignments/note-soon.ts'
 import { assignmentsRefused } from '../../requests/messages/operator-notices.ts'
 import { createApiClients } from './api-clients.ts'
 import { createOperatorNotifier } from './operator-notifier.ts'
@@ -45,7 +44,7 @@ export function createFoundation(config: Config, { log, printAudit = createAudit
   })
   const elasticIpReads = {
     onComplete: (all: ElasticIp[]) => void assignments.note(all).catch(onAssignmentsLost),
-    onOne: createNoteSoon({ note: (seen) => assignments.note(seen), onError: onAssignmentsLost }),
+    onOne: (one: ElasticIp) => void assignments.noteOne(one).catch(onAssignmentsLost),
   }
   // Without Redis, the copies of the lists are at most 10 s old anyway.
   const onWrite = (operation: string) => void inventory.forget(operation.split('.')[0] as ListName).catch(() => {})
