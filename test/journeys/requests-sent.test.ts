@@ -122,7 +122,7 @@ describe('while the limit of reads is reached', () => {
     expect(text).toMatch(/\*As of \d.s ago\.\* The account allows 99999 reads a minute\. Try again in 2.s\./)
     const shown = await untilShown(world.slack, people.ada, /As of/)
     world.accountApi.faults.clear()
-    await pause(1_000)
+    await pause(2_500)
     await world.ada.click(shown, 'Refresh')
     await world.slack.until(() => !/As of/.test(world.slack.ephemerals(people.ada).at(-1)?.text ?? 'As of'), { what: 'the list' })
   })
