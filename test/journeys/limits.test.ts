@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { usualTimings } from '../../src/domain/timings.ts'
 import { documentedLimits } from '../sandbox/account-api/rate-limiter.ts'
 import { addresses, requestEvacuation, withAddresses } from './evacuations.ts'
-import { ops, people, startWorld, untilCard, untilReport, untilShown, type World, type WorldOptions } from './world.ts'
+import { forgetLists, ops, people, startWorld, untilCard, untilReport, untilShown, type World, type WorldOptions } from './world.ts'
 
 /** A minute of the account takes this long here. */
 const windowMs = 5_000
@@ -113,6 +113,27 @@ describe('the own budget', () => {
 
     expect(accepted(world)).toHaveLength(25)
     expect(world.accountApi.limiter.most('write')).toBeLessThanOrEqual(18)
+    expect([world.accountApi.limiter.refused('read'), world.accountApi.limiter.refused('write')]).toEqual([0, 0])
+  })
+
+  test('a member without any right who lists again and again keeps no approved move from being sent', async () => {
+    const world = await startWorld({ ...strict, timings: usualTimings, account: { ...strict.account, limits: documentedLimits } })
+    const finn = 'U0FINN0001'
+    world.slack.workspace.people.push({ id: finn, name: 'Finn Aalto', handle: 'finn' })
+    for (const channel of world.slack.workspace.channels) channel.members.push(finn)
+    const card = await requestMove(world)
+    for (let time = 0; time < 20; time += 1) {
+      // Otherwise the shared copies answer nearly all of them.
+      await forgetLists(world)
+      await world.slack.as(finn).command(`/infra ${time % 2 === 0 ? 'servers' : 'ip list'}`, { channel: ops })
+    }
+    await untilShown(world.slack, finn, /The account allows 60 reads a minute\./)
+
+    await world.ben.click(card, 'Approve')
+    await untilReport(world.slack, card.ts, /\*Done\.\*/)
+
+    const updates = world.slack.journal.filter(({ method }) => method === 'chat.update')
+    expect(JSON.stringify(updates)).not.toContain('Waits for')
     expect([world.accountApi.limiter.refused('read'), world.accountApi.limiter.refused('write')]).toEqual([0, 0])
   })
 })
