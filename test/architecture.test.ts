@@ -189,7 +189,7 @@ describe('the architecture', () => {
     const revealers = files.filter((file) => /\.reveal\(\)/.test(textOf.get(file) ?? ''))
     expect(revealers.toSorted()).toEqual([
       'account-api/transport/exchange.ts',
-      'alerts/receive/bearer.ts',
+      'alerts/receiver.ts',
       'bot/foundation/api-clients.ts',
       'domain/signing/keyring.ts',
       'redis/connect.ts',

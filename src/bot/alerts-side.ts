@@ -1,20 +1,9 @@
-import { createAlertStates } from '../alerts/alert-states.ts'
-import { createFindAlerted } from '../alerts/firing/find-servers.ts'
-import { createIsProposal } from '../alerts/firing/is-proposal.ts'
-import { createTakeFiring } from '../alerts/firing/take-firing.ts'
-import { createListStorm } from '../alerts/list-storm.ts'
-import { forgedProposal, unposted, unread } from '../alerts/messages/operator-words.ts'
-import { createFindNotice, createPostOnce } from '../alerts/messages/post-once.ts'
-import { createNoteResolved } from '../alerts/note-resolved.ts'
-import { type AlertCounts, alertOutcomes, type RefusalReason, refusalReasons } from '../alerts/outcome.ts'
-import { createAlertReceiver } from '../alerts/receive/receiver.ts'
-import { createSlots } from '../alerts/slots.ts'
-import { createStormServers } from '../alerts/storm-servers.ts'
-import { createTakeDelivery } from '../alerts/take-delivery.ts'
-import { createTakeResolved } from '../alerts/take-resolved.ts'
+import { createAlertRecords } from '../alerts/alert-records.ts'
+import { createAlertReceiver } from '../alerts/receiver.ts'
+import { type Alerting, alertOutcomes, takeDelivery } from '../alerts/take-delivery.ts'
+import { forgedProposal, type RefusalReason, refusalReasons, unposted, unread } from '../alerts/words.ts'
 import type { Change } from '../domain/change/change.ts'
 import { ApiContractError, ApiError, ApiUnreachableError } from '../domain/errors/api-errors.ts'
-import type { Metrics } from '../ops/pages/metrics.ts'
 import { createResolveAlert } from '../requests/lifecycle/resolve-alert.ts'
 import type { Submit } from '../requests/lifecycle/submit/submit.ts'
 import type { NotifyOperators } from '../requests/outbox/notices/notify-operators.ts'
@@ -33,16 +22,19 @@ export function createAlertsSide(foundation: Foundation, submit: Submit) {
     { warn: (line, which) => log.warn(which, line) },
     { port: 'the port of alerts', code: 'alerts-port-refused' },
   )
-  const counts = createAlertCounts(metrics)
+  // Every count begins with 0, so that Prometheus sees the first increase.
+  for (const outcome of alertOutcomes) metrics.alert(outcome, 0)
+  for (const reason of refusalReasons) metrics.alertRefused(reason, 0)
+  const alerting = createAlerting(foundation, submit, change)
   const notifyUnread = createUnreadNotices(notify)
 
   const receiver = createAlertReceiver({
     host,
     port,
     tokens,
-    takeDelivery: createTaking(foundation, { submit, change, counts }),
+    takeDelivery: (alerts, signal) => takeDelivery(alerting, alerts, signal),
     onRefused: (reason, count) => {
-      counts.refused(reason, count)
+      alerting.countRefused(reason, count)
       refusals.note(reason)
       // After a 503 the sender tries again soon. Other refusals recur at each group interval until a person corrects the cause.
       if (reason !== 'too-many') notifyUnread(reason)
@@ -72,59 +64,37 @@ function createUnreadNotices(notify: NotifyOperators['notify']) {
 }
 type Unread = Parameters<typeof unread>[0]
 
-function createTaking(
+function createAlerting(
   { config, redis, clients, inventory, assignments, requests, operators, telemetry }: Foundation,
-  { submit, change, counts }: { submit: Submit; change: Change; counts: AlertCounts },
-) {
+  submit: Submit,
+  change: Change,
+): Alerting {
   const { store, show } = requests.forPeople
   const { messenger, identity } = clients.slack
-  const { prompt, keys } = redis
-  const states = createAlertStates({ redis: prompt, keys })
+  const { metrics } = telemetry
   const onError = telemetry.errorReports.of('alerts')
-  const routes = config.policy.alerts ?? []
-  const shared = {
-    states,
+  return {
+    records: createAlertRecords({ redis: redis.prompt, keys: redis.keys }),
+    routes: config.policy.alerts ?? [],
+    change,
+    accountApi: clients.accountApi,
+    copies: inventory,
+    seen: assignments,
+    submit,
+    store,
+    signatures: requests.signatures,
+    resolveAlert: createResolveAlert({ store, show, onError }),
     messenger,
-    postOnce: createPostOnce({ messenger }),
     command: config.slack.command,
-    onUnposted: (channelId: string, error: string) => operators.owe('alerts-unposted', unposted(channelId, error), { about: channelId }),
-  }
-  return createTakeDelivery({
-    takeFiring: createTakeFiring({
-      ...shared,
-      routes,
-      change,
-      slots: createSlots({ redis: prompt, keys }),
-      findAlerted: createFindAlerted({ accountApi: clients.accountApi, copies: inventory, seen: assignments }),
-      submit,
-      store,
-      isProposal: createIsProposal({ store, signatures: requests.signatures, change }),
-      onForged: ({ requestId }) => operators.owe('record-not-genuine', forgedProposal(requestId), { requestId }),
-      teamId: () => identity.current()?.teamId,
-    }),
-    takeResolved: createTakeResolved({
-      states,
-      routes,
-      resolveAlert: createResolveAlert({ store, show, onError }),
-      findNotice: createFindNotice({ messenger }),
-    }),
-    listStorm: createListStorm({ ...shared, stormServers: createStormServers({ redis: prompt, keys }) }),
-    noteResolved: createNoteResolved(shared),
-    counts,
+    teamId: () => identity.current()?.teamId,
+    count: (outcome, count = 1) => metrics.alert(outcome, count),
+    countRefused: (reason, count = 1) => metrics.alertRefused(reason, count),
+    onUnposted: (channelId, error) => operators.owe('alerts-unposted', unposted(channelId, error), { about: channelId }),
+    onForged: (requestId) => operators.owe('record-not-genuine', forgedProposal(requestId), { requestId }),
     onError: (error) => (isOfAccountApi(error) ? operators.onApiError(error) : onError(error)),
-  })
+  }
 }
 
 function isOfAccountApi(error: unknown): boolean {
   return error instanceof ApiError || error instanceof ApiUnreachableError || error instanceof ApiContractError
-}
-
-/** Counts alerts for the metrics. Every count begins with 0, so that Prometheus sees the first increase. */
-function createAlertCounts(metrics: Metrics): AlertCounts {
-  for (const outcome of alertOutcomes) metrics.alert(outcome, 0)
-  for (const reason of refusalReasons) metrics.alertRefused(reason, 0)
-  return {
-    alert: (outcome, count = 1) => metrics.alert(outcome, count),
-    refused: (reason, count = 1) => metrics.alertRefused(reason, count),
-  }
 }

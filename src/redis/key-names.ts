@@ -42,12 +42,11 @@ export function createKeys(prefix: string) {
     assignments: `${tag}:assignments`,
     /** `copy`, a hash: the signed copy of a list of the account. `reading`: the process that reads the list. */
     list: (name: string) => ({ copy: `${tag}:list:${name}`, reading: `${tag}:list:${name}:reading` }),
-    /** A hash: what became of an alert until it resolves, or which process handles it. */
+    /** A hash: the server of an alert, the message that lists it, or that it has resolved. `alertClaim`: the process that handles it. */
     alert: (key: string) => `${tag}:alert:${key}`,
-    /** A hash: the request that alerts about a server led to, and the alerts that have not resolved. */
+    alertClaim: (key: string) => `${tag}:alert-claim:${key}`,
+    /** A hash: the alerts about a server that have not resolved, and their episode, which names their request. */
     alertedServer: (serverId: string) => `${tag}:alerted-server:${serverId}`,
-    /** A sorted set of the messages about alerts in a channel, by time. */
-    alertSlots: (name: string) => `${tag}:alert-slots:${name}`,
     /** The process that did a repeated work last. */
     repeated: (name: string) => `${tag}:repeated:${name}`,
     /** A hash: when the last click and the last request for options arrived from Slack. */

@@ -1,7 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { readPayload } from '../../src/alerts/payload/payload.ts'
-import { reasonOf, sourceOf } from '../../src/alerts/payload/source-alert.ts'
+import { readPayload, reasonOf, sourceOf } from '../../src/alerts/payload.ts'
 import { alertWords } from '../../src/requests/messages/alert-words.ts'
 import type { WireAlert } from '../journeys/alerts-world.ts'
 import { arrange, down, route, server } from './scene.ts'
@@ -92,8 +91,7 @@ describe('what Grafana really sent', () => {
     await take(sent)
 
     expect(submitted).toEqual([])
-    expect(posts).toHaveLength(sent.length)
-    expect(posts.map(({ text }) => text).join('\n')).toContain(`:warning: *Alert: nothing was requested.* ${words}`)
+    expect(posts.map(({ text }) => text)).toEqual([expect.stringContaining(words)])
   })
 
   test('about a rule that has no data proposes nothing although it has the label, unless the policy names this alert', async () => {

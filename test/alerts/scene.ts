@@ -1,18 +1,8 @@
 import { vi } from 'vitest'
-import { createAlertStates } from '../../src/alerts/alert-states.ts'
-import { createFindAlerted } from '../../src/alerts/firing/find-servers.ts'
-import { createTakeFiring } from '../../src/alerts/firing/take-firing.ts'
-import { createListStorm } from '../../src/alerts/list-storm.ts'
-import { createFindNotice, createPostOnce } from '../../src/alerts/messages/post-once.ts'
-import { createNoteResolved } from '../../src/alerts/note-resolved.ts'
-import type { AlertCount, RefusalReason } from '../../src/alerts/outcome.ts'
-import { type Alert, readPayload } from '../../src/alerts/payload/payload.ts'
-import { createSlots } from '../../src/alerts/slots.ts'
-import { createStormServers } from '../../src/alerts/storm-servers.ts'
-import { createTakeDelivery } from '../../src/alerts/take-delivery.ts'
-import { createTakeResolved } from '../../src/alerts/take-resolved.ts'
+import { createAlertRecords } from '../../src/alerts/alert-records.ts'
+import { type Alert, readPayload } from '../../src/alerts/payload.ts'
+import { type Alerting, takeDelivery } from '../../src/alerts/take-delivery.ts'
 import type { Server } from '../../src/domain/account/server.ts'
-import type { Change } from '../../src/domain/change/change.ts'
 import { UserError } from '../../src/domain/errors/errors.ts'
 import type { AlertRoute } from '../../src/domain/policy/alert-route.ts'
 import { requestIdFor } from '../../src/requests/lifecycle/submit/build-request.ts'
@@ -62,36 +52,41 @@ interface SceneOptions {
   routes?: AlertRoute[]
   claimMs?: number
   waitMs?: number
+  takeMs?: number
 }
 
 /**
  * The handling of alerts over a real Redis, with records of requests that have nothing but their states.
  */
-export function arrange({ servers = defaultServers, routes = [route], claimMs = 60_000, waitMs = 50 }: SceneOptions = {}) {
+export function arrange({ servers = defaultServers, routes = [route], claimMs = 60_000, waitMs = 50, takeMs }: SceneOptions = {}) {
   const { redis, keys } = connectTestRedis()
   const submitted: Parameters<Submit>[0][] = []
   const posts: (Where & { text: string; ts: string })[] = []
-  /** What messages said after each update. */
-  const updates: string[] = []
   const operators: string[] = []
   const counted = new Map<string, number>()
   const count = (name: string, by: number) => counted.set(name, (counted.get(name) ?? 0) + by)
   const resolvedRequests: string[] = []
-  const find = async (id: string) => ((await redis.exists(keys.record(id))) ? ({ id } as never) : undefined)
+  const findMany = async (ids: string[]) => {
+    const found = await Promise.all(ids.map(async (id) => ({ id, hash: await redis.hgetall(keys.record(id)) })))
+    return found.filter(({ hash }) => hash.state).map(recordIn) as never
+  }
   const hooks: {
-    forged?: (serverId: string) => boolean
     beforeList?: () => Promise<void>
+    beforeResolve?: () => Promise<void>
     beforeRecord?: SubmitHook
     afterRecord?: SubmitHook
     post?: () => unknown
-    update?: (text: string) => unknown
+    find?: () => unknown
     afterPost?: () => Promise<void> | void
   } = {}
 
   async function submit(request: Parameters<Submit>[0]): ReturnType<Submit> {
     await hooks.beforeRecord?.(request)
     const requestId = requestIdFor(request.deliveryKey)
+    const { serverId } = request.input as { serverId: string }
     if ((await redis.hsetnx(keys.record(requestId), 'state', '"waiting"')) === 1) submitted.push(request)
+    await redis.hset(keys.record(requestId), 'serverId', serverId)
+    await redis.set(keys.resource(serverId), requestId)
     await hooks.afterRecord?.(request)
     return {
       is: 'posted',
@@ -117,71 +112,45 @@ export function arrange({ servers = defaultServers, routes = [route], claimMs = 
     return { is: 'sent' as const, ts, channelId: where.channelId }
   }
 
-  async function update({ ts }: { ts: string }, { text }: Message) {
-    const answer = await hooks.update?.(text)
-    if (answer) return answer
-    updates.push(text)
-    for (const posted of posts) if (posted.ts === ts) posted.text = text
-    return { is: 'sent' as const }
-  }
-
   const messenger = {
     post: post as never,
-    update: update as never,
-    find: async ({ key, threadTs }: { key: string; threadTs?: string }) => {
-      const found = posts.find((each) => each.key === key && each.threadTs === threadTs)
+    find: async ({ key }: { key: string }) => {
+      const answer = hooks.find?.()
+      if (answer) return answer as never
+      const found = posts.find((each) => each.key === key)
       return found ? { is: 'found' as const, ts: found.ts } : { is: 'absent' as const }
     },
   }
 
   /** Creates one process of several. */
   function replica() {
-    const states = createAlertStates({ redis: redis as never, keys, claimMs })
-    const shared = {
-      states,
-      waitMs,
-      command: '/infra',
-      messenger,
-      postOnce: createPostOnce({ messenger }),
-      onUnposted: (_: string, error: string) => void operators.push(error),
-    }
-    const take = createTakeDelivery({
-      takeFiring: createTakeFiring({
-        ...shared,
-        routes,
-        change: { kind: 'ip.evacuate', inputOfAlert: (both: object) => both } as unknown as Change,
-        slots: createSlots({ redis: redis as never, keys }),
-        findAlerted: createFindAlerted({
-          accountApi: { servers: { list, get: vi.fn() } } as never,
-          copies: { servers: list as never },
-          seen: { find: async () => [] },
-        }),
-        submit: submit as Submit,
-        store: { find },
-        isProposal: async (_, serverId) => !hooks.forged?.(serverId),
-        onForged: ({ requestId }) => void operators.push(`forged: ${requestId}`),
-        teamId: () => 'T0NIMBUS01',
-      }),
-      takeResolved: createTakeResolved({
-        states,
-        routes,
-        waitMs,
-        findNotice: createFindNotice({ messenger }),
-        resolveAlert: async (id) => {
-          if (!(await find(id))) return
-          resolvedRequests.push(id)
-          if ((await redis.hget(keys.record(id), 'state')) === '"waiting"') await redis.hset(keys.record(id), 'state', '"withdrawn"')
-        },
-      }),
-      listStorm: createListStorm({ ...shared, stormServers: createStormServers({ redis: redis as never, keys }) }),
-      noteResolved: createNoteResolved(shared),
-      counts: {
-        alert: (outcome: AlertCount, by = 1) => count(outcome, by),
-        refused: (reason: RefusalReason, by = 1) => count(`refused: ${reason}`, by),
+    const alerting: Alerting = {
+      records: createAlertRecords({ redis: redis as never, keys, claimMs, waitMs }),
+      routes,
+      change: { kind: 'ip.evacuate', inputOfAlert: (both) => both, resource: (input) => (input as { serverId: string }).serverId },
+      accountApi: { servers: { list, get: vi.fn() } } as never,
+      copies: { servers: list as never },
+      seen: { find: async () => [] },
+      submit: submit as Submit,
+      store: { findMany, holderOf: async (resource) => (await redis.get(keys.resource(resource))) ?? undefined },
+      signatures: { verifyRecord: () => 'genuine' },
+      resolveAlert: async (id) => {
+        await hooks.beforeResolve?.()
+        if (!(await redis.exists(keys.record(id)))) return
+        resolvedRequests.push(id)
+        if ((await redis.hget(keys.record(id), 'state')) === '"waiting"') await redis.hset(keys.record(id), 'state', '"withdrawn"')
       },
+      messenger,
+      command: '/infra',
+      teamId: () => 'T0NIMBUS01',
+      count: (outcome, by = 1) => count(outcome, by),
+      countRefused: (reason, by = 1) => count(`refused: ${reason}`, by),
+      onUnposted: (_, error) => void operators.push(error),
+      onForged: (requestId) => void operators.push(`forged: ${requestId}`),
       onError: (error) => void errors.push(error),
-    })
-    return (alerts: unknown[], signal = new AbortController().signal) => take(read(alerts), signal)
+      takeMs,
+    }
+    return (alerts: unknown[], signal = new AbortController().signal) => takeDelivery(alerting, read(alerts), signal)
   }
 
   const errors: unknown[] = []
@@ -194,9 +163,15 @@ export function arrange({ servers = defaultServers, routes = [route], claimMs = 
   }
 
   const counts = () => Object.fromEntries([...counted].filter(([, number]) => number > 0))
-  return { replica, take: replica(), submitted, posts, updates, operators, counts, hooks, resolvedRequests, setState, errors, redis, keys }
+  return { replica, take: replica(), submitted, posts, operators, counts, hooks, resolvedRequests, setState, errors, redis, keys }
 }
-export type Scene = ReturnType<typeof arrange>
+
+/** What the handling of alerts reads of a record. */
+function recordIn({ id, hash }: { id: string; hash: Record<string, string> }) {
+  const { state = '', decidedAt, serverId } = hash
+  const at = decidedAt === undefined ? {} : { decidedAt: Number(decidedAt) }
+  return { id, state: JSON.parse(state), kind: 'ip.evacuate', origin: { userId: 'alerts' }, resource: serverId, ...at }
+}
 
 const defaultServers = [server('standby'), ...Array.from({ length: 9 }, (_, index) => server(`web-${index + 1}`))]
 

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
-import { TryLater } from '../../src/alerts/outcome.ts'
-import { reasonOf } from '../../src/alerts/payload/source-alert.ts'
+import { reasonOf } from '../../src/alerts/payload.ts'
+import { TryLater } from '../../src/alerts/take-delivery.ts'
 import { resolved } from '../journeys/alerts-world.ts'
 import { arrange, channelId, deathAtHook, down, read, refusal, server } from './scene.ts'
 
@@ -331,62 +331,171 @@ describe('a resolved alert', () => {
   })
 })
 
-describe('a storm', () => {
-  test('proposes three, and lists the rest in the thread of one message', async () => {
+describe('a delivery', () => {
+  test('of many alerts requests each server that it can, and posts one list of the rest', async () => {
     const { take, submitted, posts, counts } = arrange()
+    const sent = [...servers(5), ...Array.from({ length: 50 }, (_, index) => down(`unknown-${index}:9100`))]
 
-    expect(await take(servers(5))).toBe('accepted')
-    expect(await take(servers(4, 6))).toBe('accepted')
+    expect(await take(sent)).toBe('accepted')
+    expect(await take(sent)).toBe('accepted')
 
-    expect(submitted).toHaveLength(3)
-    const [root, ...replies] = posts
-    expect(posts.filter(({ threadTs }) => threadTs === undefined)).toEqual([root])
-    expect(replies.map(({ threadTs }) => threadTs)).toEqual([root?.ts, root?.ts])
-    expect(posts.map(({ text }) => text.replaceAll(/<http[^>]*>/g, 'LINK')).join('\n\n')).toMatchInlineSnapshot(`
-      ":rotating_light: *Many alerts.* Nothing was requested for \`web-4\`, \`web-5\`, \`web-6\`, \`web-7\`, \`web-8\`, \`web-9\`. In 10 minutes Lockkeeper posts at most 3 proposals and 3 notices here. The other alerts are listed in this thread. By hand: \`/infra evacuate\`.
-
-      *2 more alerts.* Nothing was proposed.
-      •  \`web-4\`: Alert \`NodeDown\`, LINK (\`prometheus.example.com:9090\`)
-      •  \`web-5\`: Alert \`NodeDown\`, LINK (\`prometheus.example.com:9090\`)
-
-      *4 more alerts.* Nothing was proposed.
-      •  \`web-6\`: Alert \`NodeDown\`, LINK (\`prometheus.example.com:9090\`)
-      •  \`web-7\`: Alert \`NodeDown\`, LINK (\`prometheus.example.com:9090\`)
-      •  \`web-8\`: Alert \`NodeDown\`, LINK (\`prometheus.example.com:9090\`)
-      •  \`web-9\`: Alert \`NodeDown\`, LINK (\`prometheus.example.com:9090\`)"
-    `)
-    expect(counts()).toMatchObject({ proposed: 3, 'refused: storm': 6 })
+    expect(submitted).toHaveLength(5)
+    expect(posts.map(({ text }) => text)).toEqual([
+      expect.stringMatching(/\*50 alerts: nothing was requested for them\.\*.*`unknown-0`: .*And 40 more: `unknown-10`, .* and 30 more\./s),
+    ])
+    expect(counts()).toEqual({ received: 110, proposed: 5, refused: 50, 'refused: server': 50, duplicate: 55 })
   })
 
-  test('posts nothing for repeats', async () => {
-    const { take, posts, updates } = arrange()
-    await take(servers(6))
-    const before = posts.length
-    expect(updates).toEqual([])
-
-    expect(await take(servers(6))).toBe('accepted')
-
-    expect(posts).toHaveLength(before)
-  })
-
-  test('of alerts that lead to no request makes three notices', async () => {
-    const { take, posts } = arrange()
-
-    await take(Array.from({ length: 50 }, (_, index) => down(`unknown-${index}`)))
-
-    const inChannel = posts.filter(({ threadTs }) => threadTs === undefined)
-    expect(inChannel).toHaveLength(4)
-    expect(posts.find(({ threadTs }) => threadTs !== undefined)?.text).toMatch(/\*47 more alerts.*And 27 more\./s)
-  })
-
-  test('on two replicas at once has three proposals and one message', async () => {
+  test('to two replicas at once posts one list, also if the groups differ', async () => {
     const scene = arrange({ waitMs: 3_000 })
+    const unknown = ['unknown-1', 'unknown-2', 'unknown-3'].map((name) => down(name))
+    const { promise: isPosting, resolve } = Promise.withResolvers<void>()
+    scene.hooks.beforeList = async () => {
+      resolve()
+      await pause(50)
+    }
 
-    await Promise.all([scene.replica()(servers(5)), scene.replica()(servers(4, 6))])
+    const first = scene.replica()(unknown)
+    await isPosting
+    const taken = await Promise.all([first, scene.replica()([...unknown, down('unknown-4')])])
 
-    expect(scene.submitted).toHaveLength(3)
-    expect(scene.posts.filter(({ threadTs }) => threadTs === undefined)).toHaveLength(1)
+    expect(taken).toEqual(['accepted', 'accepted'])
+    const listed = scene.posts.flatMap(({ text }) => [...text.matchAll(/no server `(unknown-\d)`/g)].map(([, name]) => name))
+    expect(listed.toSorted()).toEqual(['unknown-1', 'unknown-2', 'unknown-3', 'unknown-4'])
   })
+
+  test('after a process that died while it posted lists nothing twice, and what came in addition once', async () => {
+    const scene = arrange(claims)
+    const { die, isDead } = deathAtHook()
+    scene.hooks.afterPost = die
+    void scene.replica()([down('unknown-1'), down('unknown-2')])
+    await isDead
+    delete scene.hooks.afterPost
+
+    expect(await scene.take([down('unknown-2'), down('unknown-3')])).toBe('accepted')
+
+    expect(scene.posts.map(({ text }) => text)).toEqual([
+      expect.stringMatching(/`unknown-1`.*`unknown-2`/s),
+      expect.stringMatching(/^(?!.*unknown-2).*no server `unknown-3`/s),
+    ])
+  })
+
+  test('that takes too long is delayed, and a repeat goes on', async () => {
+    const scene = arrange({ takeMs: 200 })
+    scene.hooks.beforeRecord = async () => void (await pause(90))
+
+    expect(await scene.take(servers(6))).toBe('later')
+    const before = scene.submitted.length
+    expect(before).toBeGreaterThan(0)
+    expect(before).toBeLessThan(6)
+    await expect.poll(() => scene.take(servers(6))).toBe('accepted')
+
+    expect(scene.submitted).toHaveLength(6)
+  })
+})
+
+describe('two alerts about one server', () => {
+  const [first, other] = [down(), down('web-1', { job: 'ping' })]
+
+  test('are one request after the first one was decided, too, until both have resolved', async () => {
+    const { take, submitted, setState } = arrange()
+    await take([first])
+    await setState(0, 'rejected', { decidedAt: String(Date.now()) })
+
+    await take([other])
+    await take([resolved(first)])
+    await take([other])
+    expect(submitted).toHaveLength(1)
+    await take([resolved(other)])
+    await take([{ ...other, startsAt: '2026-11-22T05:00:00Z' }])
+
+    expect(submitted).toHaveLength(2)
+  })
+
+  test('withdraw the request that followed an expired one', async () => {
+    const { take, submitted, setState, resolvedRequests, redis, keys } = arrange()
+    await take([first, other])
+    await setState(0, 'expired')
+    await take([other])
+    expect(submitted).toHaveLength(2)
+
+    await take([resolved(other)])
+    expect(resolvedRequests).toEqual([])
+    await take([resolved(first)])
+
+    expect(resolvedRequests).toHaveLength(1)
+    expect(await redis.hget(keys.record(resolvedRequests[0] ?? ''), 'state')).toBe('"withdrawn"')
+  })
+
+  test('of which one begins while the other ends lose nothing', async () => {
+    const scene = arrange()
+    await scene.take([first])
+    const [requestId = ''] = await scene.redis.keys(scene.keys.record('*'))
+    // The first alert has left its server, and its request is not withdrawn yet.
+    await scene.redis.hdel(scene.keys.alertedServer('sv_web-1'), `alert:${read([first])[0]?.key}`)
+    scene.hooks.beforeRecord = async () => {
+      if ((await scene.redis.hget(requestId, 'state')) === '"waiting"') throw refusal('Another request is open.')
+    }
+
+    expect(await scene.take([other])).toBe('later')
+    await scene.redis.hset(requestId, 'state', '"withdrawn"')
+    expect(await scene.take([other])).toBe('accepted')
+
+    expect(scene.submitted).toHaveLength(2)
+    expect(scene.posts).toEqual([])
+  })
+})
+
+test('a process that dies before it withdraws the request of a resolved alert is followed by one that does, although another alert began', async () => {
+  const scene = arrange(claims)
+  await scene.take([down()])
+  const { die, isDead } = deathAtHook()
+  scene.hooks.beforeResolve = die
+  void scene.replica()([resolved(down())])
+  await isDead
+  delete scene.hooks.beforeResolve
+  scene.hooks.beforeRecord = async () => {
+    if (scene.resolvedRequests.length === 0) throw refusal('Another request is open.')
+  }
+
+  expect(await scene.take([down('web-1', { job: 'ping' })])).toBe('later')
+  expect(await scene.take([resolved(down())])).toBe('accepted')
+  expect(await scene.take([down('web-1', { job: 'ping' })])).toBe('accepted')
+
+  expect(scene.resolvedRequests).toHaveLength(1)
+  expect(scene.submitted).toHaveLength(2)
+  expect(scene.posts).toEqual([])
+})
+
+test.each([
+  ['does not answer', { is: 'unknown', problem: 'no answer' }, 'later', 1],
+  ['allows no search', { is: 'cannot-search' }, 'accepted', 2],
+])('after a process that died while it posted, a Slack that %s: %#', async (_, answer, outcome, posts) => {
+  const scene = arrange(claims)
+  const { die, isDead } = deathAtHook()
+  scene.hooks.afterPost = die
+  void scene.replica()([down('unknown-1')])
+  await isDead
+  delete scene.hooks.afterPost
+  scene.hooks.find = () => answer
+
+  expect(await scene.take([down('unknown-1')])).toBe(outcome)
+
+  expect(scene.posts).toHaveLength(posts)
+  if (posts > 1) expect(scene.posts[1]?.text).toContain('Possible duplicate')
+})
+
+test('a repeat is a duplicate while the account does not answer, or does not show the server', async () => {
+  const all = [server('standby'), server('web-1')]
+  const scene = arrange({ servers: all })
+  await scene.take([down()])
+  all.splice(0)
+  scene.hooks.beforeList = () => Promise.reject(new Error('the account is away'))
+
+  expect(await scene.take([down()])).toBe('accepted')
+
+  expect(scene.counts()).toEqual({ received: 2, proposed: 1, duplicate: 1 })
+  expect(scene.posts).toEqual([])
 })
 
 test('a stop delays what is not begun', async () => {

@@ -28,7 +28,7 @@ export interface ChaosOptions {
 }
 
 const movesPerKey = 15
-/** Alerts propose this many of the evacuations. More of them at once would be a storm. */
+/** Alerts propose this many of the evacuations. People request the others. */
 const mostByAlerts = 2
 /** More than an evacuation sends at once. */
 const addressesPerRack = 7

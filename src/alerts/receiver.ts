@@ -1,16 +1,15 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import { whyNotListening } from '../../domain/listening.ts'
-import type { Secret } from '../../domain/signing/secret.ts'
-import { settleWithin } from '../../domain/within.ts'
-import { serverLimits } from '../../slack/receive/limit-server.ts'
-import { createBodyReader } from '../../slack/receive/read-body.ts'
-import { maxBodyBytes, mustEnd } from '../../slack/receive/refuse-unread.ts'
-import { type RefusalReason, TryLater } from '../outcome.ts'
-import { readPayload } from '../payload/payload.ts'
-import type { TakeDelivery } from '../take-delivery.ts'
-import { createCheckBearer } from './bearer.ts'
-import { limitStrangers } from './limit-strangers.ts'
-import { createRate } from './rate.ts'
+import { createHash, timingSafeEqual } from 'node:crypto'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+import { whyNotListening } from '../domain/listening.ts'
+import type { Secret } from '../domain/signing/secret.ts'
+import { settleWithin } from '../domain/within.ts'
+import { serverLimits } from '../slack/receive/limit-server.ts'
+import { createBodyReader } from '../slack/receive/read-body.ts'
+import { maxBodyBytes, mustEnd } from '../slack/receive/refuse-unread.ts'
+import { type Alert, readPayload } from './payload.ts'
+import { TryLater } from './take-delivery.ts'
+import type { RefusalReason } from './words.ts'
 
 const alertsPath = '/alerts/alertmanager'
 
@@ -31,7 +30,8 @@ interface AlertReceiverParts {
   /** 0 selects any free port. */
   port: number
   tokens: readonly Secret[]
-  takeDelivery: TakeDelivery
+  /** Handles the alerts of a delivery. `later`: the sender has to repeat it. */
+  takeDelivery: (alerts: Alert[], signal: AbortSignal) => Promise<'accepted' | 'later'>
   /** Receives why a delivery, or a part of it, was not taken. `count`: how many of its alerts that concerns, if it is known. */
   onRefused: (reason: RefusalReason, count?: number) => void
   /** Receives how many alerts the sender left out of a delivery. */
@@ -130,4 +130,69 @@ export function createAlertReceiver({ host, port, tokens, takeDelivery, onRefuse
   }
 
   return { start, stop }
+}
+
+/**
+ * Creates the check of an `Authorization` header. It compares hashes of one length with all tokens, so its time says nothing about them. Several
+ * tokens are valid at once, so that a token can be replaced without losing an alert.
+ */
+function createCheckBearer(tokens: readonly Secret[]) {
+  const valid = tokens.map((token) => digest(token.reveal()))
+
+  return function isAuthorized(header: string | undefined): boolean {
+    const [, token = ''] = /^Bearer +([\x21-\x7e]{1,1000}) *$/i.exec(header ?? '') ?? []
+    const sent = digest(token)
+    return valid.map((each) => timingSafeEqual(each, sent)).includes(true)
+  }
+}
+
+function digest(text: string): Buffer {
+  return createHash('sha256').update(text).digest()
+}
+
+/**
+ * Ends the oldest connection without a valid token while there are more than `most`. Otherwise somebody without a token could hold all connections
+ * that a port takes, and keep every alert out. A sender with the token sends it at once, and its connection then counts no more. Returns the function
+ * that says so.
+ */
+function limitStrangers(server: Server, most: number): (known: Socket) => void {
+  /** In the order in which they came. */
+  const strangers = new Set<Socket>()
+
+  server.on('connection', (socket: Socket) => {
+    const [oldest] = strangers
+    if (strangers.size >= most) oldest?.destroy()
+    strangers.add(socket)
+    socket.once('close', () => strangers.delete(socket))
+  })
+
+  return (known) => void strangers.delete(known)
+}
+
+/** Each new alert takes some reads of the account, so only a few deliveries run at a time. */
+const mostAtOnce = 8
+
+/** Alertmanager sends a group every few minutes. This allows for hundreds of groups. */
+const mostInWindow = 300
+const windowMs = 60_000
+
+/**
+ * Creates the limit of deliveries in this process. `enter` returns undefined if there are too many, and otherwise the function to call at
+ * the end.
+ */
+export function createRate({ now = Date.now }: { now?: () => number } = {}) {
+  let inside = 0
+  let window = { at: 0, count: 0 }
+
+  function enter(): (() => void) | undefined {
+    if (now() - window.at >= windowMs) window = { at: now(), count: 0 }
+    if (inside >= mostAtOnce || window.count >= mostInWindow) return undefined
+    inside += 1
+    window.count += 1
+    return () => {
+      inside -= 1
+    }
+  }
+
+  return { enter }
 }

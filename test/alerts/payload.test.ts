@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { nestedDeeper } from '../../../src/alerts/payload/nesting.ts'
-import { mostAlerts, readPayload } from '../../../src/alerts/payload/payload.ts'
-import { alert, delivery } from '../../journeys/alerts-world.ts'
+import { mostAlerts, nestedDeeper, readPayload } from '../../src/alerts/payload.ts'
+import { alert, delivery } from '../journeys/alerts-world.ts'
 
 const read = (payload: unknown) => readPayload(JSON.stringify(payload))
 const alertsOf = (alerts: unknown[], more = {}) => {

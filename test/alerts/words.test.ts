@@ -1,9 +1,8 @@
 import { expect, test } from 'vitest'
-import type { ServerProblem } from '../../../src/alerts/firing/find-servers.ts'
-import { nothingProposed, problemWords } from '../../../src/alerts/messages/messages.ts'
-import { unposted, unread } from '../../../src/alerts/messages/operator-words.ts'
-import type { Unevaluated } from '../../../src/alerts/payload/unevaluated.ts'
-import { mrkdwn } from '../../../src/slack/text/text.ts'
+import type { ServerProblem } from '../../src/alerts/find-servers.ts'
+import type { Unevaluated } from '../../src/alerts/payload.ts'
+import { type NotRequested, nothingRequested, problemWords, unposted, unread } from '../../src/alerts/words.ts'
+import { mrkdwn } from '../../src/slack/text/text.ts'
 
 const server = { id: 'sv_1', name: 'web-1' }
 const problems: (ServerProblem | Unevaluated)[] = [
@@ -32,9 +31,13 @@ test('every reason to propose nothing is a sentence', () => {
   `)
 })
 
+/** What one alert leads to. */
+const saying = (more: Partial<NotRequested>) =>
+  nothingRequested([{ source: { name: 'NodeDown' }, why: mrkdwn``, server: undefined, named: undefined, ...more }], '/infra')
+
 test('a notice leads with the outcome, and ends with the alert', () => {
   const why = problemWords({ is: 'no-target', server, site: 'TYO' })
-  const notice = nothingProposed({ name: 'NodeDown', link: 'http://prometheus:9090/graph' }, why, { command: '/infra', server: 'web-1' })
+  const notice = saying({ source: { name: 'NodeDown', link: 'http://prometheus:9090/graph' }, why, server: 'web-1' })
 
   expect(notice.text).toMatchInlineSnapshot(`
     ":warning: *Alert for \`web-1\`: nothing was requested.* The policy names no target for the site \`TYO\` of \`web-1\`. By hand: \`/infra evacuate web-1\`.
@@ -44,7 +47,7 @@ test('a notice leads with the outcome, and ends with the alert', () => {
 
 test('a notice about a server without Elastic IPs does not send people to an evacuation of nothing', () => {
   const why = mrkdwn`The account shows no Elastic IPs on ${'web-1'}, so there is nothing to evacuate.`
-  const notice = nothingProposed({ name: 'NodeDown' }, why, { command: '/infra', server: 'web-1', isEmpty: true })
+  const notice = saying({ why, server: 'web-1', isEmpty: true })
 
   expect(notice.text).toMatchInlineSnapshot(`
     ":warning: *Alert for \`web-1\`: nothing was requested.* The account shows no Elastic IPs on web-1, so there is nothing to evacuate. See the server: \`/infra servers web-1\`.
@@ -52,17 +55,35 @@ test('a notice about a server without Elastic IPs does not send people to an eva
   `)
 })
 
+test('several alerts are one list, which names those that it has no room for', () => {
+  const alerts = Array.from({ length: 36 }, (_, index) => ({
+    source: { name: 'NodeDown' },
+    why: problemWords({ is: 'no-server', named: `web-${index}` }),
+    server: undefined,
+    named: index === 1 ? undefined : `web-${index}`,
+  }))
+
+  const lines = nothingRequested(alerts, '/infra').text.split('\n')
+
+  expect([...lines.slice(0, 3), lines.length, lines.at(-1)].join('\n')).toMatchInlineSnapshot(`
+    ":warning: *36 alerts: nothing was requested for them.* By hand: \`/infra evacuate\`.
+    •  \`web-0\`: The account shows no server \`web-0\`. Alert \`NodeDown\`
+    •  The account shows no server \`web-1\`. Alert \`NodeDown\`
+    12
+    And 26 more: \`web-10\`, \`web-11\`, \`web-12\`, \`web-13\`, \`web-14\`, \`web-15\`, \`web-16\`, \`web-17\`, \`web-18\`, \`web-19\` and 16 more."
+  `)
+})
+
 test('what an alert says is never markup', () => {
   const hostile = '<!channel> *Approved* `x` <https://evil.example|open> :white_check_mark:'
-  const notice = nothingProposed(
-    { name: hostile, link: `https://evil.example/|a>${hostile}` },
-    problemWords({ is: 'no-server', named: hostile }),
-    {
-      command: '/infra',
-      server: undefined,
-    },
+  const source = { name: hostile, link: `https://evil.example/|a>${hostile}` }
+  const notice = saying({ source, why: problemWords({ is: 'no-server', named: hostile }) })
+  const listed = nothingRequested(
+    Array(30).fill({ source, why: problemWords({ is: 'no-server', named: hostile }), server: hostile }),
+    '/infra',
   )
 
+  expect(listed.text).not.toMatch(/<!|<https:\/\/evil/)
   expect(notice.text).not.toMatch(/<!|<https:\/\/evil/)
   expect(notice.text).toMatchInlineSnapshot(`
     ":warning: *Alert: nothing was requested.* The account shows no server \`&lt;!channel&gt; *Approved* ’x’ &lt;https://evil.example|open&gt; :white_check_mark:\`. Find the server with \`/infra servers\`, then run \`/infra evacuate\`.
