@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import { reasonOf } from '../../src/alerts/payload.ts'
 import { TryLater } from '../../src/alerts/take-delivery.ts'
+import { Denied } from '../../src/requests/access/refuse.ts'
 import { resolved } from '../journeys/alerts-world.ts'
 import { arrange, channelId, deathAtHook, down, read, refusal, server } from './scene.ts'
 
@@ -272,7 +273,9 @@ describe('a resolved alert', () => {
 
     expect(resolvedRequests).toHaveLength(1)
     expect(submitted).toHaveLength(2)
-    expect(counts()).toEqual({ received: 3, proposed: 2, resolved: 1 })
+    await take([resolved({ ...down(), startsAt: '2026-11-22T05:00:00Z' })])
+    expect(new Set(resolvedRequests).size).toBe(2)
+    expect(counts()).toEqual({ received: 4, proposed: 2, resolved: 2 })
   })
 
   test('of which nothing is known, or a second time, does nothing', async () => {
@@ -378,6 +381,28 @@ describe('a delivery', () => {
       expect.stringMatching(/`unknown-1`.*`unknown-2`/s),
       expect.stringMatching(/^(?!.*unknown-2).*no server `unknown-3`/s),
     ])
+  })
+
+  test('that has an alert twice lists it once, and its repeat needs no search', async () => {
+    const scene = arrange()
+    const twice = [down('unknown-1'), { ...down('unknown-1'), startsAt: '2027-01-01T00:00:00Z' }]
+
+    expect(await scene.take(twice)).toBe('accepted')
+    scene.hooks.find = () => ({ is: 'unknown', problem: 'no answer' })
+    expect(await scene.take(twice)).toBe('accepted')
+
+    expect(scene.posts.map(({ text }) => text)).toEqual([expect.stringMatching(/^:warning: \*Alert: nothing was requested\.\*/)])
+  })
+
+  test('whose rule cannot be applied now, because Slack does not answer, is delayed', async () => {
+    const scene = arrange()
+    scene.hooks.beforeRecord = () => {
+      throw new Denied({ code: 'group-unknown' }, String, '/infra')
+    }
+
+    expect(await scene.take([down()])).toBe('later')
+
+    expect(scene.posts).toEqual([])
   })
 
   test('that takes too long is delayed, and a repeat goes on', async () => {
