@@ -32,7 +32,7 @@ rules:
 /** Starts this many moves that do not end by themselves, and a rename that waits for its approval. */
 async function startBusyWorld(moves: number) {
   const world = await startWorld({
-    env: { MOVE_POLL_BUDGET: String(pollBudget), POLICY_FILE: policyInFile(policy) },
+    env: { MOVE_POLL_BUDGET: String(pollBudget), OPEN_REQUESTS_PER_PERSON: '9999', POLICY_FILE: policyInFile(policy) },
     timings: { ...usualTimings, accountWindowMs: windowMs },
     account: { data: { elasticIps: manyElasticIps(moves) }, moveTakes: { min: 600_000, max: 600_000 } },
   })
