@@ -191,14 +191,14 @@ describe('Redis away for half a minute, with requests in every phase', () => {
 })
 
 test('it is killed while a write waits for its turn: reads say so, and afterwards the write is sent once, within the limit', async () => {
-  const scene = await startScene(strictly(20_000, { reads: 60, writes: 1 }))
+  const writes = 5
+  const scene = await startScene(strictly(30_000, { reads: 999, writes }))
   const { redis, slack, chiara, ben, evidence, account } = scene
-  const first = await scene.requestMove(0)
-  const second = await scene.requestMove(1)
-  await ben.click(first, 'Approve')
-  await scene.untilReport(first, /\*Done\.\*/)
-  await ben.click(second, 'Approve')
-  await scene.untilCard(1, /Waits for the account's limit of 1 changes a minute/)
+  for (let index = 0; index < writes; index += 1) await ben.click(await scene.requestMove(index), 'Approve')
+  await expect.poll(() => scene.writes().length, { timeout: 20_000 }).toBe(writes)
+  const last = await scene.requestMove(writes)
+  await ben.click(last, 'Approve')
+  await scene.untilCard(writes, /Waits for the account's limit of 5 changes a minute/)
 
   await redis.kill()
   const before = slack.ephemerals(people.chiara).length
@@ -212,12 +212,12 @@ test('it is killed while a write waits for its turn: reads say so, and afterward
     { what: 'the answer to a list' },
   )
   await delay(5_000)
-  expect(scene.writes()).toHaveLength(1)
+  expect(scene.writes()).toHaveLength(writes)
   await redis.restart()
 
-  await scene.untilReport(second, /\*Done\.\*/, 40_000)
-  expect(brokenPromises(await scene.gather(2))).toEqual([])
-  expect(scene.writes()).toHaveLength(2)
+  await scene.untilReport(last, /\*Done\.\*/, 50_000)
+  expect(brokenPromises(await scene.gather(writes + 1))).toEqual([])
+  expect(scene.writes()).toHaveLength(writes + 1)
   expect(account.limiter.refused('write')).toBe(0)
   const waits = (await evidence.audit()).entries.filter(({ act }) => act === 'wait-for-turn')
   expect(waits.length).toBeGreaterThan(0)
