@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { AccountLimitError, ApiError } from '../../../../src/domain/errors/api-errors.ts'
+import { StoreUnavailableError } from '../../../../src/domain/errors/errors.ts'
 import type { AuthorityProblem } from '../../../../src/domain/request/authority-problem.ts'
 import { payloadHash } from '../../../../src/domain/request/payload.ts'
 import type { Request, RequestState } from '../../../../src/domain/request/request.ts'
@@ -210,6 +211,12 @@ describe('an account that cannot be read before the write', () => {
     const again = approvedMove(0, { unread: limited })
     await again.execute({ ...approvedRequest(), waits: { for: 'account' } })
     expect([again.steps, again.postponed]).toEqual([[], [10_000]])
+  })
+
+  test('is no fault of the account if Redis could not count the read', async () => {
+    const { execute, steps, postponed } = approvedMove(0, { unread: new StoreUnavailableError('Redis: no answer') })
+    await expect(execute(approvedRequest())).rejects.toThrow(StoreUnavailableError)
+    expect([steps, postponed]).toEqual([[], []])
   })
 
   test('ends the request after that time, with a rejected key as the reason', async () => {
