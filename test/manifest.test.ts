@@ -181,6 +181,7 @@ describe('an element with an action', () => {
           "open-rename-virtual-machine",
           "page-next",
           "page-previous",
+          "page-refresh",
           "refresh-home",
           "rename-this-one",
           "request-again",

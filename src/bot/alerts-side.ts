@@ -73,7 +73,7 @@ function createUnreadNotices(notify: NotifyOperators['notify']) {
 type Unread = Parameters<typeof unread>[0]
 
 function createTaking(
-  { config, redis, clients, assignments, requests, operators, telemetry }: Foundation,
+  { config, redis, clients, inventory, assignments, requests, operators, telemetry }: Foundation,
   { submit, change, counts }: { submit: Submit; change: Change; counts: AlertCounts },
 ) {
   const { store, show } = requests.forPeople
@@ -95,7 +95,7 @@ function createTaking(
       routes,
       change,
       slots: createSlots({ redis: prompt, keys }),
-      findAlerted: createFindAlerted({ accountApi: clients.accountApi, seen: assignments }),
+      findAlerted: createFindAlerted({ accountApi: clients.accountApi, copies: inventory, seen: assignments }),
       submit,
       store,
       isProposal: createIsProposal({ store, signatures: requests.signatures, change }),

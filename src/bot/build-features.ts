@@ -1,5 +1,4 @@
 import packageFile from '../../package.json' with { type: 'json' }
-import { createInventory } from '../account-api/inventory.ts'
 import type { Origin } from '../domain/approval/origin.ts'
 import type { Feature } from '../features/feature.ts'
 import { createFeatures } from '../features/index.ts'
@@ -22,7 +21,7 @@ export function buildFeatures(foundation: Foundation, { submit, openForm, home, 
   const { accountApi, ownLastSlices, slack } = foundation.clients
   return createFeatures({
     accountApi,
-    inventory: createInventory(accountApi),
+    inventory: foundation.inventory,
     submit,
     openForm,
     store: forPeople.store,
@@ -34,6 +33,7 @@ export function buildFeatures(foundation: Foundation, { submit, openForm, home, 
     onDoubledWrite: foundation.operators.onDoubledWrite,
     setup: setupParts(foundation, home, lastReceived),
     ownLastSlices,
+    writesPerMinute: foundation.config.infra.writesPerMinute,
   })
 }
 

@@ -51,6 +51,8 @@ export interface FeatureParts {
   /** Returns the address of a request's message. */
   linkTo: (request: Request) => string | undefined
   ownLastSlices: OwnLastSlices
+  /** What the account allows. */
+  writesPerMinute: number
   /** Receives the request of a write that the account shows twice. */
   onDoubledWrite: (requestId: string) => Promise<void> | void
   setup: Setup

@@ -1,4 +1,6 @@
 import type { AccountApi } from '../account-api/client.ts'
+import type { Inventory } from '../account-api/inventory.ts'
+import { asFarAsRead } from '../account-api/lists/cut-list.ts'
 import { nothingIfAbsent } from '../account-api/reading.ts'
 import { type ProjectRef, sameProject } from '../domain/account/place.ts'
 import type { Server } from '../domain/account/server.ts'
@@ -6,17 +8,49 @@ import { UnknownName, UserError } from '../domain/errors/errors.ts'
 import { serverNameProblem } from '../domain/text/address-problem.ts'
 import { someOf } from '../domain/text/some-of.ts'
 
+/** The shared copy of the list of servers. */
+export type ServerCopies = Pick<Inventory, 'servers' | 'isShort'>
+
+interface ReadOptions {
+  signal?: AbortSignal | undefined
+  /** Absent before a write, which must not rely on a copy. */
+  copies?: ServerCopies | undefined
+}
+
+/** Returns all servers as the account shows them now, if few reads are enough and the account answers. */
+export async function allServers(copies: ServerCopies | undefined): Promise<Server[] | undefined> {
+  if (!copies?.isShort('servers')) return undefined
+  const { items, cut, old } = await asFarAsRead(copies.servers()).catch(() => ({ items: [], cut: true, old: undefined }))
+  return cut || old ? undefined : items
+}
+
+/** Reads one server. Throws as the read of the account API does. */
+export async function readServer(accountApi: Pick<AccountApi, 'servers'>, id: string, { copies, signal }: ReadOptions): Promise<Server> {
+  const listed = (await allServers(copies))?.find((server) => server.id === id)
+  return listed ?? accountApi.servers.get(id, { signal })
+}
+
 /** Returns the server with this id, or else those with this hostname. Throws as the reads of the account API do. */
 export async function findServers(
   accountApi: Pick<AccountApi, 'servers'>,
   typed: string,
-  options: { signal?: AbortSignal } = {},
+  { copies, ...options }: ReadOptions = {},
 ): Promise<Server[]> {
-  const [byHostname, byId] = await Promise.all([
-    accountApi.servers.list({ hostname: typed, ...options }),
-    accountApi.servers.get(typed, options).catch(nothingIfAbsent),
-  ])
-  return byId ? [byId] : byHostname.filter((server) => server.hostname?.toLowerCase() === typed.toLowerCase())
+  const all = await allServers(copies)
+  const listed = all?.filter(({ id }) => id === typed) ?? []
+  if (listed.length > 0) return listed
+  const named = (servers: Server[]) => servers.filter(({ hostname }) => hostname?.toLowerCase() === typed.toLowerCase())
+  const inList = named(all ?? [])
+  if (inList.length > 0) return inList
+  const byId = async () => {
+    const found = await accountApi.servers.get(typed, options).catch(nothingIfAbsent)
+    return found ? [found] : []
+  }
+  const byHostname = async () => named(await accountApi.servers.list({ hostname: typed, ...options }))
+  const [first, second] = /^sv_\w+$/.test(typed) ? [byId, byHostname] : [byHostname, byId]
+  const found = await first()
+  // A whole list has neither, so one more read is enough for a server that was made since.
+  return found.length > 0 || all ? found : second()
 }
 
 /** Several servers have the typed name. */

@@ -14,13 +14,20 @@ import { afterMove } from '../domain/elastic-ip-move/warnings.ts'
 import { moveWords } from '../domain/elastic-ip-move/words.ts'
 import { ApiError } from '../domain/errors/api-errors.ts'
 import { phrase } from '../domain/text/phrase.ts'
+import type { ServerCopies } from './find-server.ts'
 import { createPreflight } from './preflight.ts'
 
 /** The kind of the change. This name is public. */
 export const moveKind = 'ip.move'
 
-/** Creates the change that moves an Elastic IP (interface specification, "PATCH /elastic_ips/{elastic_ip_id}"). */
-export function createMoveChange(accountApi: Pick<AccountApi, 'elasticIps' | 'servers'>): Change<MoveInput, MoveFacts> {
+/**
+ * Creates the change that moves an Elastic IP (interface specification, "PATCH /elastic_ips/{elastic_ip_id}"). `copies`: where a request finds
+ * servers without a read of their own.
+ */
+export function createMoveChange(
+  accountApi: Pick<AccountApi, 'elasticIps' | 'servers'>,
+  copies?: ServerCopies,
+): Change<MoveInput, MoveFacts> {
   async function run(input: MoveInput, _: MoveFacts, { onAnswer }: { onAnswer: OnAnswer }): Promise<'tracking'> {
     await accountApi.elasticIps.move(input.elasticIpId, input.serverId, { onAnswer })
     return 'tracking'
@@ -54,7 +61,7 @@ export function createMoveChange(accountApi: Pick<AccountApi, 'elasticIps' | 'se
     facts: MoveFacts,
     resource: (input) => `elastic_ip:${input.elasticIpId}`,
     project: (facts) => facts.project ?? 'unknown',
-    preflight: createPreflight(accountApi),
+    preflight: createPreflight(accountApi, copies),
     differences: moveDifferences,
     explain: explainer(MoveFinding, moveWords),
     complete: completeMove,
@@ -68,8 +75,10 @@ export function createMoveChange(accountApi: Pick<AccountApi, 'elasticIps' | 'se
       const observation = listed && isTrusted(listed) ? listed : observeMove(facts, await readAlone(input.elasticIpId, signal), moment)
       return observation.is === 'done' ? withNotes(facts, signal) : observation
     },
-    look: async ({ pages, signal }) => {
-      const { items } = await asFarAsRead(accountApi.elasticIps.list({ pages, signal }))
+    look: async (wanted, { signal }) => {
+      // Beyond so many pages, it costs less to read the rest alone.
+      const pages = Math.ceil(wanted.length / 4)
+      const { items } = await asFarAsRead(accountApi.elasticIps.list({ pages, wanted, signal }))
       return new Map(items.map((item) => [item.id, item]))
     },
     underwayNow: {

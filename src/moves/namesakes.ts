@@ -1,9 +1,10 @@
 import type { AccountApi } from '../account-api/client.ts'
-import { asFarAsRead } from '../account-api/lists/cut-list.ts'
+import { asFarAsRead, type ReadList } from '../account-api/lists/cut-list.ts'
 import type { Server } from '../domain/account/server.ts'
 import type { MoveFinding } from '../domain/elastic-ip-move/findings.ts'
 import { namesakeWarnings } from '../domain/elastic-ip-move/warnings.ts'
 import { withinOr } from '../domain/within.ts'
+import { allServers, type ServerCopies } from './find-server.ts'
 
 /** The time limit for the search for other servers of the same name, because the requester waits for it. */
 const namesakesMs = 3_000
@@ -19,17 +20,21 @@ export const noNamesakes: Namesakes = { warnings: [], unchecked: [] }
 export async function readNamesakes(
   accountApi: Pick<AccountApi, 'servers'>,
   target: Server,
-  options: { signal: AbortSignal | undefined },
+  { copies, ...options }: { signal: AbortSignal | undefined; copies?: ServerCopies | undefined },
 ): Promise<Namesakes> {
   const { hostname } = target
   if (hostname === undefined) return noNamesakes
-  const list = asFarAsRead(accountApi.servers.list({ hostname, ...options }))
   const read = await withinOr(
     namesakesMs,
-    list.catch(() => undefined),
+    readNamed().catch(() => undefined),
     undefined,
   )
   const warnings = namesakeWarnings(target, read?.items ?? [])
   const isOpen = warnings.length === 0 && (read === undefined || read.cut !== undefined)
   return { warnings, unchecked: isOpen ? [{ code: 'names-not-compared', server: hostname }] : [] }
+
+  async function readNamed(): Promise<ReadList<Server>> {
+    const all = await allServers(copies)
+    return all ? { items: all } : asFarAsRead(accountApi.servers.list({ hostname, ...options }))
+  }
 }

@@ -38,8 +38,10 @@ export function createKeys(prefix: string) {
     refusals: `${tag}:audit:refusals`,
     /** A sorted set of workers by the time they last worked. */
     workers: `${tag}:workers`,
-    /** A hash: the signed list of the servers that Elastic IPs were last seen on, in parts. */
+    /** A hash: the signed list of the servers that Elastic IPs were last seen on. */
     assignments: `${tag}:assignments`,
+    /** `copy`, a hash: the signed copy of a list of the account. `reading`: the process that reads the list. */
+    list: (name: string) => ({ copy: `${tag}:list:${name}`, reading: `${tag}:list:${name}:reading` }),
     /** A hash: what became of an alert until it resolves, or which process handles it. */
     alert: (key: string) => `${tag}:alert:${key}`,
     /** A hash: the request that alerts about a server led to, and the alerts that have not resolved. */

@@ -17,7 +17,7 @@ export function readScripts<Name extends string>(module: string, names: readonly
 }
 
 /** Scripts that several folders use: for the clock, claims, and sorted sets by due time. */
-const shared = readScripts(import.meta.url, ['now', 'release', 'due', 'postpone'])
+const shared = readScripts(import.meta.url, ['now', 'release', 'due'])
 
 /**
  * Creates a function that runs Lua scripts on one connection. It sends the hash of a script, and the source only if Redis does not have it
@@ -26,7 +26,7 @@ const shared = readScripts(import.meta.url, ['now', 'release', 'due', 'postpone'
 export function createScripts<Name extends string = never>(redis: Redis, own?: ScriptSources<Name>) {
   for (const [name, lua] of [...shared, ...(own ?? [])]) redis.defineCommand(`lockkeeper:${name}`, { lua })
 
-  return async function run(name: Name | 'now' | 'release' | 'due' | 'postpone', keys: string[], values: string[]): Promise<string[]> {
+  return async function run(name: Name | 'now' | 'release' | 'due', keys: string[], values: string[]): Promise<string[]> {
     const command = (redis as unknown as Record<string, ScriptCommand>)[`lockkeeper:${name}`]
     if (!command) throw new Error(`the script ${name} is not defined`)
     const answer = await guardStore(() => command.call(redis, keys.length, ...keys, ...values))

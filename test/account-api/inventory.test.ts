@@ -1,73 +1,214 @@
 import { describe, expect, test } from 'vitest'
 import type { AccountApi } from '../../src/account-api/client.ts'
-import { createInventory } from '../../src/account-api/inventory.ts'
+import { createInventory, type ListName } from '../../src/account-api/inventory.ts'
+import { asFarAsRead } from '../../src/account-api/lists/cut-list.ts'
+import { AccountLimitError, ApiError, ApiUnreachableError } from '../../src/domain/errors/api-errors.ts'
+import { ListCutError } from '../../src/domain/errors/list-errors.ts'
+import { createKeyring } from '../../src/domain/signing/keyring.ts'
+import { connectTestRedis } from '../requests/redis-for-test.ts'
+import { secretsOf } from '../requests/signatures-for-test.ts'
 
-/** Creates the lists over an account API whose reads are answered by the test. */
-function createLists() {
-  const reads: { answer: (names: string[]) => void; fail: () => void }[] = []
-  let now = 0
+const limited = new AccountLimitError({ operation: 'servers.list', kind: 'read', waitMs: 20_000, perMinute: 60, answered: false })
+const away = new ApiUnreachableError({ operation: 'servers.list', requestSent: 'no', problem: 'ECONNREFUSED' })
+
+/** Processes that share one Redis, over an account whose reads the test answers. Its clock is that of the processes. */
+function setUp() {
+  const { redis, keys, prefix } = connectTestRedis()
+  const reads: { answer: (names: string[]) => void; fail: (error: unknown) => void }[] = []
   const list = () =>
     new Promise<unknown[]>((resolve, reject) => {
-      reads.push({ answer: (names) => resolve(names.map((name) => ({ id: name }))), fail: () => reject(new Error('away')) })
+      reads.push({ answer: (names) => resolve(names.map((id) => ({ id, hostname: undefined }))), fail: reject })
     })
-  const accountApi = { elasticIps: { list }, servers: { list }, virtualMachines: { list } } as unknown as AccountApi
-  const inventory = createInventory(accountApi, () => now)
-  const names = async () => (await inventory.virtualMachines()).map(({ id }) => id)
-  const wait = (ms: number) => {
-    now += ms
+  const names: ListName[] = ['elasticIps', 'servers', 'virtualMachines', 'plans', 'baselines', 'apiKeys']
+  const accountApi = Object.fromEntries(names.map((name) => [name, { list }])) as unknown as AccountApi
+  let later = 0
+  const now = () => performance.now() + later
+
+  function start(secret = 'a-key-for-tests-of-32-characters') {
+    const inventory = createInventory({
+      accountApi,
+      redis,
+      keys,
+      keyring: createKeyring(secretsOf(secret), { purpose: 'lists', prefix }),
+      now,
+    })
+    const ids = async () => (await inventory.servers()).map(({ id }) => id)
+    return { ...inventory, ids }
   }
-  return { reads, inventory, names, wait }
+  const nextRead = async (count: number) => {
+    await expect.poll(() => reads.length).toBe(count)
+    return reads[count - 1] as (typeof reads)[number]
+  }
+  /** Starts a process that has read this list. */
+  async function startWith(names: string[]) {
+    const process = start()
+    const first = process.ids()
+    ;(await nextRead(reads.length + 1)).answer(names)
+    await first
+    return process
+  }
+  return { redis, copy: keys.list('servers').copy, reads, nextRead, start, startWith, wait: (ms: number) => (later += ms) }
 }
 
-describe('the lists that people pick from', () => {
-  test('share one read between parallel calls, and reuse its result', async () => {
-    const { reads, names } = createLists()
-    const both = [names(), names()]
-    reads[0]?.answer(['vm_1zHfNurvp25kg'])
+describe('a list of the account', () => {
+  test('is read once for all who want it at the same time, in all processes, and for 10 s', async () => {
+    const { reads, nextRead, start, wait } = setUp()
+    const processes = [start(), start()]
+    const all = Promise.all(processes.flatMap(({ ids }) => [ids(), ids()]))
+    const first = await nextRead(1)
+    first.answer(['sv_1'])
 
-    expect(await Promise.all(both)).toEqual([['vm_1zHfNurvp25kg'], ['vm_1zHfNurvp25kg']])
-    expect(await names()).toEqual(['vm_1zHfNurvp25kg'])
+    expect(await all).toEqual([['sv_1'], ['sv_1'], ['sv_1'], ['sv_1']])
+    expect(await start().ids()).toEqual(['sv_1'])
+    wait(9_000)
+    expect(await processes[0]?.ids()).toEqual(['sv_1'])
+    expect(reads).toHaveLength(1)
+
+    wait(2_000)
+    const again = processes[0]?.ids()
+    ;(await nextRead(2)).answer(['sv_1', 'sv_2'])
+    expect(await again).toEqual(['sv_1', 'sv_2'])
+    expect(await processes[1]?.ids()).toEqual(['sv_1', 'sv_2'])
+  })
+
+  test('that another process does not finish is read by the one that waits', async () => {
+    const { redis, copy, nextRead, start } = setUp()
+    await redis.set(`${copy}:reading`, 'a process that died', 'PX', 300)
+
+    const ids = start().ids()
+    ;(await nextRead(1)).answer(['sv_1'])
+
+    expect(await ids).toEqual(['sv_1'])
+  })
+
+  test.each([
+    ['the limit is reached', limited],
+    ['the account API does not answer', away],
+  ])('is the last one with its age if %s, for up to 5 minutes', async (_, error) => {
+    const { nextRead, startWith, wait } = setUp()
+    const process = await startWith(['sv_1'])
+    wait(40_000)
+
+    const read = asFarAsRead(process.servers())
+    ;(await nextRead(2)).fail(error)
+    expect(await read).toMatchObject({ items: [{ id: 'sv_1' }], old: { agoMs: expect.closeTo(40_000, -3), because: error } })
+
+    wait(5 * 60_000)
+    const tooOld = process.servers()
+    ;(await nextRead(3)).fail(error)
+    await expect(tooOld).rejects.toBe(error)
+  })
+
+  test('fails if there is no earlier one, and if the account API refuses it', async () => {
+    const { nextRead, start, startWith, wait } = setUp()
+    const none = start().servers()
+    ;(await nextRead(1)).fail(limited)
+    await expect(none).rejects.toBe(limited)
+
+    const process = await startWith(['sv_1'])
+    wait(40_000)
+    const refused = process.servers()
+    const forbidden = new ApiError({ operation: 'servers.list', status: 403, codes: [] })
+    ;(await nextRead(3)).fail(forbidden)
+    await expect(refused).rejects.toBe(forbidden)
+  })
+
+  test('is read by the next one who wants it if the limit of the first one was reached', async () => {
+    const { nextRead, start } = setUp()
+    const process = start()
+    const [first, second] = [process.ids(), process.ids()]
+    ;(await nextRead(1)).fail(limited)
+    await expect(first).rejects.toBe(limited)
+    ;(await nextRead(2)).answer(['sv_1'])
+
+    expect(await second).toEqual(['sv_1'])
+  })
+
+  test('that was cut off is kept like a whole one', async () => {
+    const { reads, nextRead, start } = setUp()
+    const cut = start().servers()
+    const items = [{ id: 'sv_1' }]
+    ;(await nextRead(1)).fail(new ListCutError({ operation: 'servers.list', limit: 'items', items }))
+
+    await expect(cut).rejects.toMatchObject({ name: 'ListCutError', limit: 'items', items })
+    expect(await asFarAsRead(start().servers())).toMatchObject({ cut: 'items', items })
     expect(reads).toHaveLength(1)
   })
 
-  test('return an older copy while a new one is read', async () => {
-    const { reads, names, wait } = createLists()
-    const first = names()
-    reads[0]?.answer(['vm_1zHfNurvp25kg'])
-    await first
-    wait(60_000)
+  test('is read again in all processes after a change of Lockkeeper, and is still the last one if that fails', async () => {
+    const { nextRead, start, startWith } = setUp()
+    const process = await startWith(['sv_1'])
+    const other = start()
+    expect(await other.ids()).toEqual(['sv_1'])
 
-    expect(await names()).toEqual(['vm_1zHfNurvp25kg'])
-    reads[1]?.answer(['vm_1zHfNurvp25kg', 'vm_2sMUCJzOnrmNC'])
-    await new Promise(setImmediate)
+    await process.forget('servers')
+    const read = asFarAsRead(other.servers())
+    ;(await nextRead(2)).fail(limited)
+    expect(await read).toMatchObject({ items: [{ id: 'sv_1' }], old: { because: limited } })
+    const again = process.ids()
+    ;(await nextRead(3)).answer(['sv_2'])
+    expect(await again).toEqual(['sv_2'])
+  })
 
-    expect(await names()).toEqual(['vm_1zHfNurvp25kg', 'vm_2sMUCJzOnrmNC'])
+  test('is kept by each process alone while Redis is away', async () => {
+    const { redis, nextRead, start, startWith, reads } = setUp()
+    const process = await startWith(['sv_1'])
+    redis.disconnect()
+
+    expect(await process.ids()).toEqual(['sv_1'])
+    const other = start().ids()
+    ;(await nextRead(2)).answer(['sv_2'])
+    expect(await other).toEqual(['sv_2'])
     expect(reads).toHaveLength(2)
   })
+})
 
-  test('throw the error of a failed read when the copy is too old', async () => {
-    const { reads, names, wait } = createLists()
-    const first = names()
-    reads[0]?.answer(['vm_1zHfNurvp25kg'])
-    await first
-    wait(600_000)
+describe('somebody with write access to Redis', () => {
+  test.each<[how: string, change: (stored: Record<string, string>) => Record<string, string>]>([
+    ['cannot change a list', ({ head = '', text = '' }) => ({ head, text: text.replace('sv_1', 'sv_9') })],
+    ['cannot give an old list a later time', ({ head = '', text = '' }) => ({ head: head.replace(/"at":\d/, '"at":9'), text })],
+    ['cannot write another list', () => ({ head: '{}', text: '{"items":[{"id":"sv_9"}]}' })],
+    ['cannot write something else', () => ({ head: 'not json', text: '' })],
+  ])('%s', async (_, change) => {
+    const { redis, copy, nextRead, start, startWith } = setUp()
+    await startWith(['sv_1'])
+    await redis.hset(copy, change(await redis.hgetall(copy)))
 
-    const second = names()
-    reads[1]?.fail()
-
-    await expect(second).rejects.toThrow('away')
+    const ids = start().ids()
+    ;(await nextRead(2)).answer(['sv_2'])
+    expect(await ids).toEqual(['sv_2'])
   })
 
-  test('can be read in advance, and a read after a failure tries again', async () => {
-    const { reads, inventory, names } = createLists()
-    const failed = inventory.prefetch('virtualMachines')
-    reads[0]?.fail()
-    await expect(failed).rejects.toThrow('away')
-    const read = inventory.prefetch('virtualMachines')
-    reads[1]?.answer(['vm_1zHfNurvp25kg'])
-    await read
+  test('cannot put one list in the place of another', async () => {
+    const { redis, copy, nextRead, start, startWith } = setUp()
+    await startWith(['sv_1'])
+    await redis.hset(copy.replace('servers', 'virtualMachines'), await redis.hgetall(copy))
 
-    expect(await names()).toEqual(['vm_1zHfNurvp25kg'])
+    const machines = start().virtualMachines()
+    ;(await nextRead(2)).answer(['vm_1'])
+    expect(await machines).toMatchObject([{ id: 'vm_1' }])
+  })
+
+  test('cannot make a process forget what it knows, and an older list shows its age', async () => {
+    const { redis, copy, nextRead, reads, startWith, wait } = setUp()
+    const process = await startWith(['sv_1'])
+    const old = await redis.hgetall(copy)
+    wait(11_000)
+    const again = process.ids()
+    ;(await nextRead(2)).answer(['sv_2'])
+    await again
+    await redis.hset(copy, old)
+
+    expect(await process.ids()).toEqual(['sv_2'])
     expect(reads).toHaveLength(2)
   })
+})
+
+test('a list that was signed with an unknown key is not used', async () => {
+  const { nextRead, start, startWith } = setUp()
+  await startWith(['sv_1'])
+
+  const ids = start('another-key-for-tests-of-32-chars').ids()
+  ;(await nextRead(2)).answer(['sv_2'])
+  expect(await ids).toEqual(['sv_2'])
 })

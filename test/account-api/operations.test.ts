@@ -80,18 +80,16 @@ test.each<[string, string, unknown, (api: AccountApi) => Promise<unknown[]>]>([
   ],
   [
     'virtual machines by project',
-    '/virtual_machines?filter[project]=proj_1',
+    '/virtual_machines?filter[project]=proj_1&stats[total]=count',
     sample.virtualMachine,
     (api) => api.virtualMachines.list({ projectId: 'proj_1' }),
   ],
-])('lists %s, page by page', async (_, path, item, call) => {
+])('lists %s', async (_, path, item, call) => {
   const { api, requests } = await startClient(firstPage(item))
 
   expect(await call(api)).toHaveLength(1)
 
-  expect(requests.map(({ target }) => decodeURIComponent(target))).toEqual(
-    [1, 2].map((page) => `${path}&page[size]=100&page[number]=${page}`),
-  )
+  expect(requests.map(({ target }) => decodeURIComponent(target))).toEqual([`${path}&page[size]=100&page[number]=1`])
 })
 
 test('a typed hostname stays one value of the query', async () => {
@@ -111,7 +109,7 @@ test('lists events newest first, up to the limit', async () => {
   expect(requests.map(({ target }) => decodeURIComponent(target))).toEqual(
     [1, 2].map(
       (page) =>
-        `/events?filter[target_id]=eip_1&filter[action]=update.elastic_ip&filter[created_at][gte]=2026-11-20T00:00:00.000Z&sort=-created_at&page[size]=2&page[number]=${page}`,
+        `/events?filter[target_id]=eip_1&filter[action]=update.elastic_ip&filter[created_at][gte]=2026-11-20T00:00:00.000Z&sort=-created_at&stats[total]=count&page[size]=2&page[number]=${page}`,
     ),
   )
   expect(events).toMatchObject([{ id: 'evt_0', author: { email: 'ada.okafor@nimbus.example' } }, { id: 'evt_1' }])

@@ -153,6 +153,7 @@ export function arrange({ servers = defaultServers, routes = [route], claimMs = 
         slots: createSlots({ redis: redis as never, keys }),
         findAlerted: createFindAlerted({
           accountApi: { servers: { list, get: vi.fn() } } as never,
+          copies: { servers: list as never },
           seen: { find: async () => [] },
         }),
         submit: submit as Submit,

@@ -2,6 +2,7 @@ import { parseArgs } from 'node:util'
 import { benchAcknowledge } from './acknowledge.ts'
 import { type Effort, full, quick } from './effort.ts'
 import { benchHome } from './home.ts'
+import { benchLimits } from './limits.ts'
 import { describeMachine } from './machine.ts'
 import { benchMoves } from './moves.ts'
 import { benchRequests } from './requests.ts'
@@ -15,6 +16,7 @@ const benchmarks: Record<string, { title: string; run: (effort: Effort) => Promi
   'typed-client': { title: 'Reading with the typed client', run: benchTypedClient },
   'start-up': { title: 'Starting', run: benchStartUp },
   requests: { title: 'Requests to the account API', run: () => benchRequests() },
+  limits: { title: "The account's limits", run: benchLimits },
   moves: { title: 'Many moves', run: benchMoves },
 }
 

@@ -45,6 +45,7 @@ export function accountOf({ elasticIps = [], servers = [], virtualMachines = [],
     },
     listMs: 30_000,
     listBudget: createListBudget(),
+    shortPages: new Map(),
     close: async () => {},
   }
   const none = () => {}

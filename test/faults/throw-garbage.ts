@@ -5,7 +5,7 @@ import { moveForm } from '../../src/features/move-elastic-ip/modal.ts'
 import { renameForm } from '../../src/features/rename-virtual-machine/modal.ts'
 import { buttonValue } from '../../src/requests/messages/buttons.ts'
 import { openRecords } from '../journeys/records.ts'
-import { ops, people, startWorld, untilCard, untilShown } from '../journeys/world.ts'
+import { forgetLists, ops, people, startWorld, untilCard, untilShown } from '../journeys/world.ts'
 import { evilMarkup, evilPrivateMarkup, garbageAnswer, garbageRequest, statusFor } from './garbage-payloads.ts'
 
 /**
@@ -58,6 +58,7 @@ export async function throwGarbage({ batches, atOnce, seed }: { batches: number;
   await fc.assert(
     fc.asyncProperty(batch, async ([requests, changes]) => {
       accountApi.faults.clear()
+      await forgetLists(world)
       const garbled = accountApi.faults.add({
         method: 'GET',
         times: Number.POSITIVE_INFINITY,

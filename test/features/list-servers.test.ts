@@ -50,8 +50,8 @@ const elasticIp = (address: string, more: Partial<ElasticIp> = {}): ElasticIp =>
 const some = [elasticIp('203.0.113.11', { status: 'moving' }), elasticIp('203.0.113.2'), elasticIp('203.0.113.3', { server: undefined })]
 
 function list(words: string[], servers: Server[], elasticIps: () => Promise<ElasticIp[]> = async () => some) {
-  const accountApi = { servers: { list: async () => servers }, elasticIps: { list: elasticIps } }
-  return listingOf(listServers.create({ accountApi: accountApi as never }).commands[0], words)
+  const inventory = { servers: async () => servers, elasticIps }
+  return listingOf(listServers.create({ accountApi: {} as never, inventory }).commands[0], words)
 }
 
 describe('the list of servers', () => {
@@ -176,22 +176,14 @@ describe('the list of servers', () => {
 
   test('has the details of each server, with all its Elastic IPs', async () => {
     const many = Array.from({ length: 22 }, (_, index) => elasticIp(`203.0.113.${index + 1}`))
-    const filters: unknown[] = []
+    const onServer = many.map((one) => ({ ...one, server: { id: web10.id, hostname: 'web-10' } }))
     const { details } = listServers.create({
-      accountApi: {
-        servers: { get: async () => web10 },
-        elasticIps: {
-          list: async ({ serverId }: { serverId: string }) => {
-            filters.push(serverId)
-            return many.map((one) => ({ ...one, server: { id: web10.id, hostname: 'web-10' } }))
-          },
-        },
-      } as never,
+      accountApi: { servers: { get: async () => web10 } } as never,
+      inventory: { servers: async () => [], elasticIps: async () => [...onServer, elasticIp('203.0.113.99')] },
     })
 
     const shown = await details?.server?.(web10.id, origin)
 
-    expect(filters).toEqual([web10.id])
     expect([shown?.title, ...(shown?.facts ?? []).map(({ label, words }) => `${label}: ${words}`)].map(String)).toMatchInlineSnapshot(`
       [
         "\`web-10\`",
@@ -209,10 +201,8 @@ describe('the list of servers', () => {
   test('has no details of a server that is gone, and fails if the account API does', async () => {
     const detailsAt = (status: number) =>
       listServers.create({
-        accountApi: {
-          servers: { get: () => Promise.reject(new ApiError({ operation: 'servers.get', status, codes: [] })) },
-          elasticIps: { list: async () => [] },
-        } as never,
+        accountApi: { servers: { get: () => Promise.reject(new ApiError({ operation: 'servers.get', status, codes: [] })) } } as never,
+        inventory: { servers: async () => [], elasticIps: async () => [] },
       }).details
     expect(await detailsAt(404)?.server?.(web1.id, origin)).toBeUndefined()
     await expect(detailsAt(500)?.server?.(web1.id, origin)).rejects.toThrow(ApiError)

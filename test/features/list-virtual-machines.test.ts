@@ -38,11 +38,12 @@ const bare: VirtualMachine = {
 const inventory = {
   servers: async () => [{ site: { id: 'loc_fra', name: 'Frankfurt 74', slug: 'FRA' }, regionNames: ['Frankfurt', 'Germany'] }] as Server[],
   elasticIps: async () => [],
+  virtualMachines: async () => [] as VirtualMachine[],
 }
 
 function list(words: string[], machines: VirtualMachine[], sites: Partial<Inventory> = inventory) {
-  const accountApi = { virtualMachines: { list: async () => machines } }
-  return listingOf(listVirtualMachines.create({ accountApi: accountApi as never, inventory: sites as never }).commands[0], words)
+  const all = { ...sites, virtualMachines: async () => machines }
+  return listingOf(listVirtualMachines.create({ accountApi: {} as never, inventory: all as never }).commands[0], words)
 }
 
 describe('the list of virtual machines', () => {

@@ -1,6 +1,4 @@
 import { describe, expect, test } from 'vitest'
-import type { AccountApi } from '../../src/account-api/client.ts'
-import { createInventory } from '../../src/account-api/inventory.ts'
 import type { Server } from '../../src/domain/account/server.ts'
 import { elasticIpChoices, serverChoices } from '../../src/features/move-elastic-ip/pickers.ts'
 import { createServerPicker } from '../../src/features/move-elastic-ip/server-picker.ts'
@@ -100,9 +98,8 @@ describe('the picker of servers', () => {
 })
 
 describe('the chosen Elastic IP', () => {
-  const lists = { elasticIps: { list: async () => [elasticIp] }, servers: { list: async () => servers } } as unknown as AccountApi
   const origin = { teamId: 'T0NIMBUS01', channelId: 'C0OPS00001', userId: 'U0ADA00001', command: '/infra' }
-  const { offerServers } = createServerPicker(createInventory(lists))
+  const { offerServers } = createServerPicker({ elasticIps: async () => [elasticIp], servers: async () => servers })
 
   async function offered(metadata: { extra?: string }, values: Record<string, string>) {
     return valuesOf(await offerServers({ actionId: 'server', origin, typed: '', metadata: writeMetadata({ origin, ...metadata }), values }))

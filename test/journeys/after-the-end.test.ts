@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Message } from '../sandbox/slack/slack.ts'
 import { type PolicyWorld, requestMove, startWorldUnder, steady, writesOf } from './policy-world.ts'
-import { ops, people, untilCard, untilReport, untilShown } from './world.ts'
+import { forgetLists, ops, people, untilCard, untilReport, untilShown } from './world.ts'
 
 describe('after the end', () => {
   const policy = 'rules:\n  - { name: everything, approve: [S0ONCALL01] }'
@@ -66,6 +66,7 @@ describe('after the end', () => {
       await world.ada.command(`/infra ${typed}`, { channel: ops })
       const card = await rejected(world, await untilCard(world.slack, /needs approval from/))
       remove()
+      await forgetLists(world)
       await requestAgain(world, card)
       const { errors } = await world.ada.submit()
       await world.ada.close(world.ada.topView())

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { usualTimings } from '../../src/domain/timings.ts'
 import { documentedLimits } from '../sandbox/account-api/rate-limiter.ts'
 import { addresses, requestEvacuation, withAddresses } from './evacuations.ts'
-import { ops, people, startWorld, untilCard, untilReport, untilShown, type World, type WorldOptions } from './world.ts'
+import { forgetLists, ops, people, startWorld, untilCard, untilReport, untilShown, type World, type WorldOptions } from './world.ts'
 
 /** A minute of the account takes this long here. */
 const windowMs = 5_000
@@ -99,6 +99,11 @@ describe('the own budget', () => {
 
   test('an evacuation of 25 addresses sends all of them, 18 a minute', async () => {
     const world = await startWorld(withAddresses(addresses(25), strict))
+    await world.ada.command('/infra evacuate web-1', { channel: ops })
+    const form = await world.slack.until(() => world.ada.topView())
+    expect(JSON.stringify(form.view)).toContain('Takes about 1\u00a0min: the account allows 20 changes a minute.')
+    await world.ada.close()
+
     const card = await requestEvacuation(world)
     expect(card.text).toContain('Takes about 1\u00a0min.')
 
@@ -108,6 +113,27 @@ describe('the own budget', () => {
 
     expect(accepted(world)).toHaveLength(25)
     expect(world.accountApi.limiter.most('write')).toBeLessThanOrEqual(18)
+    expect([world.accountApi.limiter.refused('read'), world.accountApi.limiter.refused('write')]).toEqual([0, 0])
+  })
+
+  test('a member without any right who lists again and again keeps no approved move from being sent', async () => {
+    const world = await startWorld({ ...strict, timings: usualTimings, account: { ...strict.account, limits: documentedLimits } })
+    const finn = 'U0FINN0001'
+    world.slack.workspace.people.push({ id: finn, name: 'Finn Aalto', handle: 'finn' })
+    for (const channel of world.slack.workspace.channels) channel.members.push(finn)
+    const card = await requestMove(world)
+    for (let time = 0; time < 20; time += 1) {
+      // Otherwise the shared copies answer nearly all of them.
+      await forgetLists(world)
+      await world.slack.as(finn).command(`/infra ${time % 2 === 0 ? 'servers' : 'ip list'}`, { channel: ops })
+    }
+    await untilShown(world.slack, finn, /The account allows 60 reads a minute\./)
+
+    await world.ben.click(card, 'Approve')
+    await untilReport(world.slack, card.ts, /\*Done\.\*/)
+
+    const updates = world.slack.journal.filter(({ method }) => method === 'chat.update')
+    expect(JSON.stringify(updates)).not.toContain('Waits for')
     expect([world.accountApi.limiter.refused('read'), world.accountApi.limiter.refused('write')]).toEqual([0, 0])
   })
 })

@@ -16,7 +16,7 @@ test('the log has one line for each step of a request, with its id, and only doc
   const card = await untilCard(slack, /needs approval from/)
   // An answer with an error is a line with a code.
   world.accountApi.faults.add({ method: 'GET', kind: 'status', status: 500, times: 1_000 })
-  await ada.command('/infra ip list', { channel: ops })
+  await ada.command('/infra plans', { channel: ops })
   await expect.poll(() => log.some((line) => line.includes('error-shown')), { timeout: 10_000 }).toBe(true)
   world.accountApi.faults.clear()
   await ben.click(card, 'Approve')

@@ -121,9 +121,10 @@ describe('Look up in Lockkeeper', () => {
   test('says what does not exist, and what could not be read', async () => {
     const world = await startWorld()
     const { elasticIp } = world.accountApi.world.movable()
-    world.accountApi.faults.add({ kind: 'status', path: `/elastic_ips/${elasticIp.id}`, status: 500, times: 100 })
+    for (const path of ['/elastic_ips', `/elastic_ips/${elasticIp.id}`])
+      world.accountApi.faults.add({ kind: 'status', path, status: 500, times: 100 })
 
-    const { shown } = await lookUp(world, `sv_doesNotExist and ${elasticIp.address}`)
+    const { shown } = await lookUp(world, `sv_doesNotExist and ${elasticIp.id}`)
 
     expect(wordsOf(shown)).toContain('(Not found on the account: `sv_doesNotExist`.)')
     expect(wordsOf(shown)).toContain(`\`${elasticIp.id}\`: couldn't read this Elastic IP. Try again in a minute.`)

@@ -215,7 +215,7 @@ test('/metrics counts errors by where they occurred, and what Slack refuses', as
   const card = await untilCard(slack, /needs approval from/)
   world.accountApi.faults.add({ method: 'GET', kind: 'status', status: 401, times: 1_000 })
   await ben.click(card, 'Approve')
-  await ada.command('/infra ip list', { channel: ops })
+  await ada.command('/infra plans', { channel: ops })
   await untilShown(slack, people.ada, /rejects Lockkeeper's API key/)
   await dov.command('/infra ip list', { channel: ops })
   await untilShown(slack, people.dov, /guest/i)

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { elementsOf } from '../sandbox/slack/elements.ts'
 import { objectsOf } from '../sandbox/slack/json.ts'
 import type { Hands, Message } from '../sandbox/slack/slack.ts'
-import { ops, people, startWorld, untilCard, untilShown } from './world.ts'
+import { forgetLists, ops, people, startWorld, untilCard, untilShown } from './world.ts'
 
 function kindsOf({ blocks = [] }: Message): unknown[] {
   return blocks.map(({ type }) => type)
@@ -119,6 +119,7 @@ describe('a list', () => {
     await world.ada.command('/infra keys', { channel: ops })
     const list = await untilShown(world.slack, people.ada, /API keys/)
     world.accountApi.faults.add({ method: 'GET', path: /api_keys/, kind: 'status', status: 200, body: { data: [] } })
+    await forgetLists(world)
     await chosenFirst(world.ada, list, 'Details of an API key')
 
     await untilShown(world.slack, people.ada, /This item is gone/)

@@ -2,7 +2,7 @@ import type { KnownBlock } from '@slack/web-api'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { changeKinds } from '../../src/features/index.ts'
 import { unconnectedFeatures } from '../sandbox/features.ts'
-import { ops, people, shareWorld, startWorld, untilCard, untilShown, type World } from './world.ts'
+import { forgetLists, ops, people, shareWorld, startWorld, untilCard, untilShown, type World } from './world.ts'
 
 const commands = unconnectedFeatures().flatMap((feature) => feature.commands)
 const examplesOf = (fits: (need: string) => boolean) =>
@@ -293,6 +293,7 @@ describe('the people who run Lockkeeper', () => {
     const form = await openForm(world, 'keys rotate')
     await world.ada.fill(form, { 'API key': 'terraform' })
     world.accountApi.faults.add({ path: '/auth/api_keys', kind: 'status', status: 401, times: 5 })
+    await forgetLists(world)
 
     await world.ada.submit()
 

@@ -1,6 +1,6 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { countRoundTrips } from './round-trips.ts'
-import { ops, people, startWorld, untilCard, untilReport, untilShown, type World } from './world.ts'
+import { general, ops, people, startWorld, untilCard, untilReport, untilShown, type World } from './world.ts'
 
 /** Every background read of the account comes at an interval of a minute, so that only the reads of the action are counted. */
 const quiet = { env: { MOVE_POLL_INTERVAL: '60s' } }
@@ -85,3 +85,19 @@ describe('the end of a move', () => {
     expect(world.log.filter((line) => /"level":(50|60)/.test(line))).toEqual([])
   })
 })
+
+test('without a worker an approved change says so, the operators are told once, and it starts when a worker runs', async () => {
+  const world = await startWorld({ env: { ROLE: 'web', OPS_CHANNEL: general } })
+  const { slack } = world
+  const card = await requestMove(world)
+  slack.invite(general)
+  await world.ben.click(card, 'Approve')
+
+  await slack.until(() => slack.messages(ops).find(({ text }) => /Not started yet: no worker/.test(text)), { timeoutMs: 20_000 })
+  await slack.until(() => slack.messages(general).find(({ text }) => text.includes('`no-worker`')), { timeoutMs: 20_000 })
+  const worker = await world.startBot({ ROLE: 'worker' })
+  onTestFinished(() => worker.stop())
+  await untilReport(slack, card.ts, /Done/)
+
+  expect(slack.messages(general).filter(({ text }) => /No worker of Lockkeeper is running.*`no-worker`/.test(text))).toHaveLength(1)
+}, 60_000)

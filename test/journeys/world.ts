@@ -1,4 +1,6 @@
+import { Redis } from 'ioredis'
 import { afterAll, beforeAll, inject, onTestFinished } from 'vitest'
+import { createKeys } from '../../src/redis/key-names.ts'
 import type { AccountApi } from '../sandbox/account-api/start-account-api.ts'
 import type { Slack } from '../sandbox/slack/slack.ts'
 import { openWorld, type World, type WorldOptions } from './open-world.ts'
@@ -48,4 +50,12 @@ export function untilReport(slack: Slack, cardTs: string, fits: RegExp, channel 
     what: `a report like ${fits}`,
     timeoutMs: 15_000,
   })
+}
+
+/** Lets the bots read the lists of the account again, as they do after 10 s. */
+export async function forgetLists({ prefix }: World): Promise<void> {
+  const redis = new Redis(inject('redisUrl'))
+  const names = ['elasticIps', 'servers', 'virtualMachines', 'plans', 'baselines', 'apiKeys']
+  await redis.del(...names.map((name) => createKeys(prefix).list(name).copy))
+  redis.disconnect()
 }

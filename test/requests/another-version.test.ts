@@ -46,7 +46,7 @@ describe('a request that another version of Lockkeeper wrote', () => {
     const { store, id } = await withRecord(field, value)
 
     expect(await store.find(id)).toMatchObject(expected)
-    expect((await store.open()).map((request) => request.id)).toEqual([id])
+    expect((await store.findOpen()).requests.map((request) => request.id)).toEqual([id])
   })
 
   test('is changed by no step and stays due', async () => {

@@ -34,6 +34,9 @@ export interface SandboxOptions {
   botEnded?: (how: string) => void
 }
 
+/** What the bot may spend, as it is shipped. */
+const shippedLimits = { INFRA_READS_PER_MINUTE: '60', INFRA_WRITES_PER_MINUTE: '20', MOVE_POLL_BUDGET: '20' }
+
 /** Who may do what, and which alerts propose something. */
 const policyFile = fileURLToPath(new URL('./policy.yml', import.meta.url))
 
@@ -74,6 +77,7 @@ export async function startSandbox(options: SandboxOptions = {}) {
     slack.connectBot(`http://127.0.0.1:${port}/slack/events`)
     const env = {
       ...botVariables({ slack, accountApi, redisUrl: redis.url, socketMode: transport === 'socket' }),
+      ...(limits === documentedLimits ? shippedLimits : {}),
       HOST: '127.0.0.1',
       REDIS_PREFIX: redisPrefix,
       PORT: String(port),
@@ -82,7 +86,7 @@ export async function startSandbox(options: SandboxOptions = {}) {
       ALERTS_TOKEN: alertsToken,
       POLICY_FILE: policyFile,
       APPROVAL_TTL: '4h',
-      MOVE_POLL_INTERVAL: '1s',
+      MOVE_POLL_INTERVAL: '2s',
       MOVE_TIMEOUT: '2m',
       ENVIRONMENT: 'sandbox',
       ...options.env,

@@ -19,15 +19,29 @@ export async function asFarAsRead<Item>(list: Promise<Item[]>): Promise<ReadList
 }
 
 /**
- * Finds one item of a list. Throws ListCutError if the list was not read to its end and does not contain the item, because the item may
- * still exist.
+ * Finds one item of a list. An item that it does not contain may still exist if the list was not read to its end, or is an earlier copy. Then it
+ * throws ListCutError, or what kept the list from being read again.
  */
 export async function findInList<Item>(list: Promise<Item[]>, matches: (item: Item) => boolean): Promise<Item | undefined> {
   try {
-    return (await list).find(matches)
+    const items = await list
+    const found = items.find(matches)
+    if (found === undefined) throwIfOld(leftOutOf(items))
+    return found
   } catch (error) {
     const found = error instanceof ListCutError ? (error.items as Item[]).find(matches) : undefined
     if (found === undefined) throw error
     return found
   }
+}
+
+/** Throws what kept a list from being read again, if it is an earlier copy, for code that needs an item that the copy lacks. */
+export function throwIfOld({ old }: Missing): void {
+  if (old?.because !== undefined) throw old.because
+}
+
+/** Returns a shared list if it is no earlier copy, and reads the list otherwise. `share`: absent before a write, which must not rely on a copy. */
+export async function listNow<Item>(share: (() => Promise<Item[]>) | undefined, read: () => Promise<Item[]>): Promise<Item[]> {
+  const items = await share?.()
+  return items && !leftOutOf(items).old ? items : read()
 }

@@ -1,5 +1,8 @@
+import { z } from 'zod'
+import { nobodyWaits } from '../../domain/account/lane.ts'
 import { ApiUnreachableError } from '../../domain/errors/api-errors.ts'
 import { AnswerTooLongError, ListCutError, type ListLimit } from '../../domain/errors/list-errors.ts'
+import { loose, toNumber } from '../fields.ts'
 import { withQuery } from '../path.ts'
 import type { HttpCall } from '../transport/call.ts'
 import type { Http } from '../transport/http.ts'
@@ -7,8 +10,10 @@ import { listLimits, startListDeadline } from '../transport/list-limits.ts'
 import { noteLeftOut } from './left-out.ts'
 import type { ListAnswer, ReportSkipped, ResourceKind } from './resource-kind.ts'
 
-const pageSize = 100
-const maxParallelPages = 8
+export const pageSize = 100
+
+/** The documented size of a page if none is requested. A server that allows only smaller pages than requested allows at least these. */
+const documentedPageSize = 20
 
 interface PagedRequest extends Pick<HttpCall<unknown>, 'operation' | 'path' | 'signal'> {
   query?: Record<string, string | undefined>
@@ -16,45 +21,80 @@ interface PagedRequest extends Pick<HttpCall<unknown>, 'operation' | 'path' | 's
   limit?: number | undefined
   /** Reads at most so many pages, for readers to whom an incomplete list does no harm. */
   pages?: number | undefined
+  /** Stops once it has the items with these ids. */
+  wanted?: string[] | undefined
+  /** Whether this list tells how many items it has (vendor's API reference: events and virtual machines do). */
+  hasTotal?: boolean
 }
 
 interface Page<Item> extends ListAnswer<Item> {
   /** The length of its text. */
   size: number
+  /** How many items the whole list has, if the answer says so. */
+  total: number | undefined
 }
 
+const WithTotal = z.object({ meta: z.object({ stats: z.object({ total: z.object({ count: loose }) }) }) })
+
 /**
- * Reads all items of a paged list. Returns each id once, as it was read last.
+ * Reads all items of a paged list, one page after the other. Returns each id once, as it was read last.
  *
- * Answers carry no total, and the server may return fewer items than requested. So the list ends only at an empty page, or at a page with
- * nothing new (from a server that ignores the page number). Rows can shift between pages while they are read, so an item that is missing
- * from the result may still exist.
+ * A server may return fewer items than requested. So the list ends at its total, where it tells one, at an empty page, at a page with nothing new
+ * (from a server that ignores the page number), or at a page with fewer items than documented, unless this server was seen to go on after such a
+ * page. Rows can shift between pages while they are read, so an item that is missing from the result may still exist.
  *
  * Throws ApiError, ApiContractError and ApiUnreachableError, and ListCutError for a list that exceeds one of its limits.
  */
 export async function readPages<Item extends { id: string }>(
   http: Http,
   kind: ResourceKind<Item>,
-  { operation, path, query, signal, limit = Number.POSITIVE_INFINITY, pages = Number.POSITIVE_INFINITY }: PagedRequest,
+  {
+    operation,
+    path,
+    query,
+    signal,
+    limit = Number.POSITIVE_INFINITY,
+    pages = Number.POSITIVE_INFINITY,
+    wanted,
+    hasTotal = false,
+  }: PagedRequest,
   reportSkipped: ReportSkipped,
 ): Promise<Item[]> {
-  const firstPart = withQuery(path, { ...query, 'page[size]': Math.min(limit, pageSize), 'page[number]': '' })
+  const asked = Math.min(limit, pageSize)
+  const stats = hasTotal ? { 'stats[total]': 'count' } : {}
+  const firstPart = withQuery(path, { ...query, ...stats, 'page[size]': asked, 'page[number]': '' })
   const deadline = startListDeadline(http.listMs, signal)
   const budget = http.listBudget.open()
   const list = collectPages<Item>(limit, budget.add)
 
   async function readPage(number: number): Promise<Page<Item>> {
-    const read = (json: unknown, size: number) => ({ ...kind.list(json, listLimits.itemsPerPage), size })
+    const read = (json: unknown, size: number) => {
+      const total = hasTotal ? toNumber(WithTotal.safeParse(json).data?.meta.stats.total.count) : undefined
+      return { ...kind.list(json, listLimits.itemsPerPage), size, total }
+    }
     const mostBytes = listLimits.bytesPerPage
     return http.call({ operation, method: 'GET', path: `${firstPart}${number}`, signal: deadline.signal, mostBytes, read })
   }
 
-  async function readFrom(first: number): Promise<ListLimit | undefined> {
-    if (first > listLimits.pages) return 'pages'
-    const width = Math.min(pagesAtOnce(first, limit), pages - first + 1)
-    const answers = await Promise.all(Array.from({ length: width }, (_, index) => readPage(first + index)))
-    const mayHaveMore = answers.every(list.add) && first + width <= pages
-    return mayHaveMore ? readFrom(first + width) : list.exceeded()
+  async function readAll(): Promise<ListLimit | undefined> {
+    for (let number = 1, before = pageSize; number <= listLimits.pages; number++) {
+      const page = await readPage(number)
+      const rows = rowsOf(page)
+      if (!list.add(page) || number >= pages || (wanted && list.hasAll(wanted))) return list.exceeded()
+      if (before < documentedPageSize) http.shortPages.set(operation, 'not-last')
+      const count = list.count()
+      if (count === page.total || (isLast(rows) && count > (page.total ?? 0))) return undefined
+      before = rows
+    }
+    return 'pages'
+  }
+
+  function isLast(rows: number): boolean {
+    if (asked < documentedPageSize || rows >= documentedPageSize || http.shortPages.get(operation) === 'not-last') return false
+    // Where nobody waits, one page more shows once whether the server goes on after such a page.
+    if (!nobodyWaits() || http.shortPages.has(operation)) return true
+    http.shortPages.set(operation, 'last')
+    return false
   }
 
   /** Returns the limit that ended the list, because the items that were read before it are still shown. Throws every other error. */
@@ -64,7 +104,7 @@ export async function readPages<Item extends { id: string }>(
     throw error
   }
 
-  const exceeded = await readFrom(1)
+  const exceeded = await readAll()
     .catch(limitOf)
     .finally(() => {
       deadline.end()
@@ -76,13 +116,8 @@ export async function readPages<Item extends { id: string }>(
   return items
 }
 
-/**
- * Returns how many pages to read in parallel from page `first` on. Most lists fit on one page and end at an empty second one, so these two are
- * read together. After that, at most a tenth of all requests can be for pages past the end.
- */
-function pagesAtOnce(first: number, limit: number): number {
-  if (first === 1) return limit > pageSize ? 2 : 1
-  return Math.min(maxParallelPages, Math.max(1, Math.floor((first - 1) / 10)))
+function rowsOf({ items, leftOut }: ListAnswer<unknown>): number {
+  return items.length + leftOut.length
 }
 
 /** Collects the items of pages, up to `limit` items and the limits of a list. `addBytes` returns false if there were too many. */
@@ -92,23 +127,27 @@ function collectPages<Item extends { id: string }>(limit: number, addBytes: (byt
   let skipped = 0
   let exceeded: ListLimit | undefined
 
+  const count = () => found.size + leftOut.size
+
   /** Returns false if there is nothing more to read, or if nothing more may be read. */
   function add(page: Page<Item>): boolean {
-    const before = found.size + leftOut.size
+    const before = count()
     const hasRoom = addBytes(page.size)
     for (const item of page.items) found.set(item.id, item)
     for (const item of page.leftOut) leftOut.add(JSON.stringify(item))
-    if (found.size + leftOut.size === before) return false
+    if (count() === before) return false
     skipped += page.invalidCount
     if (found.size >= limit) return false
     if (page.isCut) exceeded = 'items of a page'
-    else if (found.size + leftOut.size > listLimits.items) exceeded = 'items'
+    else if (count() > listLimits.items) exceeded = 'items'
     else if (!hasRoom) exceeded = 'bytes'
     return exceeded === undefined
   }
 
   return {
     add,
+    count,
+    hasAll: (ids: string[]) => ids.every((id) => found.has(id)),
     items: () => [...found.values()].slice(0, Math.min(limit, listLimits.items)),
     skipped: () => skipped,
     leftOut: () => ({ unreadable: skipped, unready: Math.max(0, leftOut.size - skipped) }),

@@ -41,6 +41,8 @@ interface ElasticIpFilter extends CallOptions {
   status?: string | undefined
   /** Reads at most so many pages of 100 Elastic IPs. Default: the whole list. */
   pages?: number | undefined
+  /** Stops once it has the Elastic IPs with these ids. */
+  wanted?: string[] | undefined
 }
 
 /** Who else gets what was read: every complete list, and every Elastic IP that was read by itself. */
@@ -60,11 +62,11 @@ export function elasticIpsResource(
      * Leaves out Elastic IPs without an id, which are still being provisioned.
      * Throws ApiError (403 FEATURE_NOT_ENABLED: the team lacks the feature flag `elastic_ips`), ApiContractError and ApiUnreachableError.
      */
-    async list({ projectId, serverId, status, pages, signal }: ElasticIpFilter = {}): Promise<ElasticIp[]> {
+    async list({ projectId, serverId, status, pages, wanted, signal }: ElasticIpFilter = {}): Promise<ElasticIp[]> {
       const query = { 'filter[project]': projectId, 'filter[server]': serverId, 'filter[status]': status }
-      const request = { operation: 'elasticIps.list', path: '/elastic_ips', query, pages, signal }
+      const request = { operation: 'elasticIps.list', path: '/elastic_ips', query, pages, wanted, signal }
       const found = await readPages(http, elasticIp, request, reportSkipped)
-      if (pages === undefined && Object.values(query).every((filter) => filter === undefined)) onComplete(found)
+      if (pages === undefined && wanted === undefined && Object.values(query).every((filter) => filter === undefined)) onComplete(found)
       return found
     },
 

@@ -49,7 +49,7 @@ export function eventsResource(http: Http, reportSkipped: ReportSkipped) {
         'filter[created_at][gte]': since?.toISOString(),
         sort: '-created_at',
       }
-      return readPages(http, event, { operation: 'events.list', path: '/events', query, signal, limit }, reportSkipped)
+      return readPages(http, event, { operation: 'events.list', path: '/events', query, hasTotal: true, signal, limit }, reportSkipped)
     },
   }
 }

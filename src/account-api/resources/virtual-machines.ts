@@ -59,7 +59,12 @@ export function virtualMachinesResource(http: Http, reportSkipped: ReportSkipped
      */
     async list({ projectId, signal }: CallOptions & { projectId?: string | undefined } = {}): Promise<VirtualMachine[]> {
       const query = { 'filter[project]': projectId }
-      return readPages(http, virtualMachine, { operation: 'virtualMachines.list', path: '/virtual_machines', query, signal }, reportSkipped)
+      return readPages(
+        http,
+        virtualMachine,
+        { operation: 'virtualMachines.list', path: '/virtual_machines', query, hasTotal: true, signal },
+        reportSkipped,
+      )
     },
 
     /**

@@ -3,6 +3,7 @@ import {
   type CallKind,
   currentSpender,
   type KeyName,
+  mayShareReads,
   mayUseReadKey,
   type Spender,
   type Turns,
@@ -10,6 +11,7 @@ import {
 } from '../../domain/account/lane.ts'
 import { AccountLimitError, ApiContractError, ApiError, ApiUnreachableError, isRateLimited } from '../../domain/errors/api-errors.ts'
 import type { Secret } from '../../domain/signing/secret.ts'
+import { unlessAborted } from '../../domain/within.ts'
 import { defaultHttpTimings, type HttpCall, type HttpCallReport, type HttpTimings } from './call.ts'
 import { type Deadline, startDeadline } from './deadline.ts'
 import { createExchange, maxResponseBytes } from './exchange.ts'
@@ -59,7 +61,27 @@ export function createHttp({ baseUrl, key, readKey, timings, turns, onCall }: Ht
     'read-key': createExchange({ pool, baseUrl, key: readKey, name: 'INFRA_READ_KEY' }),
   }
 
+  /** The reads that are under way and may be shared, by their paths. */
+  const underway = new Map<string, Promise<unknown>>()
+
+  /** Sends a request. An equal read that is under way for somebody is shared, and goes on for the others if one of them stops waiting. */
   async function call<T>(request: HttpCall<T>): Promise<T> {
+    const { operation, method, path, signal } = request
+    if (method !== 'GET' || !mayShareReads()) return send(request)
+    const running = underway.get(path) as Promise<T> | undefined
+    const work = running ?? send({ ...request, signal: undefined }).finally(() => underway.delete(path))
+    underway.set(path, work)
+    try {
+      return await (signal ? unlessAborted(signal, work) : work)
+    } catch (error) {
+      if (signal?.aborted) throw new ApiUnreachableError({ operation, requestSent: 'unknown', problem: 'cancelled by the caller' })
+      // The limit may be that of the one who sent it alone.
+      if (running && error instanceof AccountLimitError) return send(request)
+      throw error
+    }
+  }
+
+  async function send<T>(request: HttpCall<T>): Promise<T> {
     const { operation, method, signal } = request
     if (signal?.aborted) throw new ApiUnreachableError({ operation, requestSent: 'no', problem: 'cancelled before it was sent' })
 
@@ -147,6 +169,8 @@ export function createHttp({ baseUrl, key, readKey, timings, turns, onCall }: Ht
     /** The time limit of a whole list, in milliseconds. */
     listMs: times.listMs,
     listBudget,
+    /** What is known of pages with fewer items than documented, by operation. */
+    shortPages: new Map<string, 'last' | 'not-last'>(),
     /** Closes the connections after the running calls have ended. */
     close: () => pool.close(),
   }

@@ -1,4 +1,7 @@
 import type { AccountApi } from '../../account-api/client.ts'
+import type { Inventory } from '../../account-api/inventory.ts'
+import { throwIfOld } from '../../account-api/lists/cut-list.ts'
+import { leftOutOf } from '../../account-api/lists/left-out.ts'
 import type { SeenAssignments } from '../../domain/account/assignment.ts'
 import { sameProject, sameSite } from '../../domain/account/place.ts'
 import type { Server } from '../../domain/account/server.ts'
@@ -6,9 +9,6 @@ import { ListCutError } from '../../domain/errors/list-errors.ts'
 import { type AlertRoute, type Labels, targetIn } from '../../domain/policy/alert-route.ts'
 import { findServers } from '../../moves/find-server.ts'
 import { nameIn } from '../payload/name-in.ts'
-
-/** One list serves all alerts that arrive within this time, because both servers are read again before a request is made. */
-const listMs = 5_000
 
 /** Why the servers of an alert allow no request. `named`: the name in the alert or in the policy. */
 export type ServerProblem =
@@ -34,33 +34,24 @@ type FoundServers = ({ is: 'found' } & EvacuationServers) | ServerProblem
 
 interface FindAlertedParts {
   accountApi: Pick<AccountApi, 'servers'>
+  /** The list that is shared. Both servers are checked again before a request is made. */
+  copies: Pick<Inventory, 'servers'>
   seen: SeenAssignments
-  now?: () => number
 }
 
 /**
  * Creates the search for the server that an alert names, and for the one that takes over. Names are compared exactly, with the hostname, the id
  * and the primary IPv4 address. A server that the account no longer shows is found if Lockkeeper saw it before. Throws as the reads do.
  */
-export function createFindAlerted({ accountApi, seen, now = Date.now }: FindAlertedParts) {
-  let recent: { at: number; list: Promise<Server[]> } | undefined
-
-  function list(): Promise<Server[]> {
-    if (!recent || now() - recent.at > listMs) recent = { at: now(), list: accountApi.servers.list() }
-    const { list } = recent
-    // A failed list is not kept for the next alert.
-    list.catch(() => {
-      if (recent?.list === list) recent = undefined
-    })
-    return list
-  }
-
+export function createFindAlerted({ accountApi, copies, seen }: FindAlertedParts) {
   async function serversNamed(named: string): Promise<Server[]> {
     try {
-      const all = await list()
+      const all = await copies.servers()
       const byId = all.filter(({ id }) => id === named)
       if (byId.length > 0) return byId
-      return all.filter(({ hostname, primaryIpv4 }) => hostname?.toLowerCase() === named.toLowerCase() || primaryIpv4 === named)
+      const byName = all.filter(({ hostname, primaryIpv4 }) => hostname?.toLowerCase() === named.toLowerCase() || primaryIpv4 === named)
+      if (byName.length === 0) throwIfOld(leftOutOf(all))
+      return byName
     } catch (error) {
       // The list of a very large account is cut off. Hostnames and ids can be read without it.
       if (error instanceof ListCutError) return findServers(accountApi, named)

@@ -17,16 +17,19 @@ import { createSetupProbe } from '../../slack/web-api/setup-probe.ts'
 import { createSlackIdentity } from './slack-identity.ts'
 import type { Telemetry } from './telemetry.ts'
 
+interface AccountParts {
+  elasticIpReads: ElasticIpReads
+  budget: AccountBudget
+  /** Is called with the operation of each write that was sent, whatever became of it. */
+  onWrite: (operation: string) => void
+}
+
 /** Creates the clients of Slack and of the account API. Sends nothing yet. */
-export function createApiClients(
-  { slack, infra, opsChannel }: Config,
-  telemetry: Telemetry,
-  { elasticIpReads, budget }: { elasticIpReads: ElasticIpReads; budget: AccountBudget },
-) {
+export function createApiClients({ slack, infra, opsChannel }: Config, telemetry: Telemetry, parts: AccountParts) {
   return {
     slack: createSlackClients(slack, opsChannel, telemetry),
-    accountApi: createMeasuredAccountApi(infra, telemetry, { elasticIpReads, budget }),
-    budget,
+    accountApi: createMeasuredAccountApi(infra, telemetry, parts),
+    budget: parts.budget,
     ownLastSlices: lastSlicesOf(infra),
   }
 }
@@ -64,7 +67,7 @@ function createSlackClients(
 function createMeasuredAccountApi(
   { url, key, readKey }: Config['infra'],
   { log, lines, metrics, tracing }: Telemetry,
-  { elasticIpReads, budget }: { elasticIpReads: ElasticIpReads; budget: AccountBudget },
+  { elasticIpReads, budget, onWrite }: AccountParts,
 ) {
   return createAccountApi({
     baseUrl: url,
@@ -74,6 +77,7 @@ function createMeasuredAccountApi(
     elasticIpReads,
     onCall: (call) => {
       const { operation, attempt, status, ms } = call
+      if (!/\.(list|get)$/.test(operation)) onWrite(operation)
       metrics.apiCall(operation, status, ms)
       const attributes = { 'lockkeeper.operation': operation, 'lockkeeper.attempt': attempt, 'lockkeeper.status': String(status) }
       tracing.note(`account-api ${operation}`, attributes, ms)

@@ -1,4 +1,5 @@
 import { createAccountBudget } from '../../account-api/budget.ts'
+import { createInventory, type ListName } from '../../account-api/inventory.ts'
 import type { Config } from '../../config/config.ts'
 import type { ElasticIp } from '../../domain/account/elastic-ip.ts'
 import { createKeyring } from '../../domain/signing/keyring.ts'
@@ -7,7 +8,6 @@ import { settleWithin } from '../../domain/within.ts'
 import { createAuditLog } from '../../ops/log/audit-log.ts'
 import type { Log } from '../../ops/log/log.ts'
 import { createAssignments } from '../../redis/assignments/assignments.ts'
-import { createNoteSoon } from '../../redis/assignments/note-soon.ts'
 import { assignmentsRefused } from '../../requests/messages/operator-notices.ts'
 import { createApiClients } from './api-clients.ts'
 import { createOperatorNotifier } from './operator-notifier.ts'
@@ -29,7 +29,7 @@ export interface Outlets {
 export function createFoundation(config: Config, { log, printAudit = createAuditLog(), timings = usualTimings, tracing }: Outlets) {
   const telemetry = createTelemetry(log, tracing)
   const redis = createRedisConnections(config, telemetry)
-  const keyring = createKeyring(config.signingSecrets, { purpose: 'assignments', prefix: config.redis.prefix })
+  const keyringFor = (purpose: 'assignments' | 'lists') => createKeyring(config.signingSecrets, { purpose, prefix: config.redis.prefix })
   const onAssignmentsLost = telemetry.errorReports.of('jobs')
   const { readsPerMinute, writesPerMinute } = config.infra
   const budget = createAccountBudget({
@@ -44,9 +44,18 @@ export function createFoundation(config: Config, { log, printAudit = createAudit
   })
   const elasticIpReads = {
     onComplete: (all: ElasticIp[]) => void assignments.note(all).catch(onAssignmentsLost),
-    onOne: createNoteSoon({ note: (seen) => assignments.note(seen), onError: onAssignmentsLost }),
+    onOne: (one: ElasticIp) => void assignments.noteOne(one).catch(onAssignmentsLost),
   }
-  const clients = createApiClients(config, telemetry, { elasticIpReads, budget })
+  // Without Redis, the copies of the lists are at most 10 s old anyway.
+  const onWrite = (operation: string) => void inventory.forget(operation.split('.')[0] as ListName).catch(() => {})
+  const clients = createApiClients(config, telemetry, { elasticIpReads, budget, onWrite })
+  const inventory = createInventory({
+    minuteMs: timings.accountWindowMs,
+    accountApi: clients.accountApi,
+    redis: redis.prompt,
+    keys: redis.keys,
+    keyring: keyringFor('lists'),
+  })
   const opsChannel = createOpsChannel({
     channelId: config.opsChannel,
     membership: clients.slack.setupProbe.membership,
@@ -56,7 +65,7 @@ export function createFoundation(config: Config, { log, printAudit = createAudit
   const assignments = createAssignments({
     redis: redis.prompt,
     keys: redis.keys,
-    keyring,
+    keyring: keyringFor('assignments'),
     onRefused: (problem) => operators.owe('assignments-refused', assignmentsRefused(problem), { about: problem }),
   })
   const requests = createRequests({ config, printAudit, telemetry, redis, clients, operators })
@@ -69,6 +78,6 @@ export function createFoundation(config: Config, { log, printAudit = createAudit
     await redis.close()
   }
 
-  return { config, timings, telemetry, redis, clients, assignments, operators, opsChannel, requests, disconnect }
+  return { config, timings, telemetry, redis, clients, inventory, assignments, operators, opsChannel, requests, disconnect }
 }
 export type Foundation = ReturnType<typeof createFoundation>

@@ -67,8 +67,8 @@ export interface Change<Input = unknown, Facts = unknown> {
    * time, and only while the request is open or tracked after its end.
    */
   observe(input: Input, facts: Facts, moment: Moment, options: ObserveOptions): Promise<Observation>
-  /** Reads a list that shows several changes under way, with at most `pages` requests. `observe` uses its rows. */
-  look?(options: { pages: number; signal: AbortSignal }): Promise<Rows>
+  /** Reads a list that shows several changes under way, by the ids of their resources. `observe` uses its rows. */
+  look?(ids: string[], options: { signal: AbortSignal }): Promise<Rows>
   /** Lists the changes of this kind that are under way on the account, for the operators after Redis has lost its requests. */
   underwayNow?: UnderwayNow
   /** Returns the sentence for the thread when the change is done: `203.0.113.10 is assigned to web-2.` */

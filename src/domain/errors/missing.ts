@@ -1,6 +1,6 @@
 import type { ListLimit } from './list-errors.ts'
 
-/** The parts that are missing in a list from the account API. */
+/** What a list from the account API lacks. */
 export interface Missing {
   /** The limit that ended the read. */
   cut?: ListLimit | undefined
@@ -8,4 +8,6 @@ export interface Missing {
   unreadable?: number
   /** How many items have no id yet, because they are being provisioned. */
   unready?: number
+  /** Set if the list is an earlier copy: how old it is, and the error that kept it from being read again. Without one, the read takes long. */
+  old?: { agoMs: number; because?: unknown } | undefined
 }

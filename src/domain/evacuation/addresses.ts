@@ -18,6 +18,8 @@ export interface EvacuationReads {
   /** The addresses that Lockkeeper saw on the server before. Used only where the account shows none there. */
   seen: SeenAssignment[]
   source: Server | undefined
+  /** What the server was called at the request. */
+  sourceName?: string | undefined
   target: Server | undefined
 }
 
@@ -59,10 +61,10 @@ export function bgpAddressesFor(all: ElasticIp[], server: Pick<Server, 'project'
 /** If the account no longer shows the server, returns the name that Lockkeeper saw. */
 function nameOfSource(
   { serverId }: Pick<EvacuationInput, 'serverId'>,
-  { source, seen, all }: Pick<EvacuationReads, 'source' | 'seen' | 'all'>,
+  { source, sourceName, seen, all }: Pick<EvacuationReads, 'source' | 'sourceName' | 'seen' | 'all'>,
 ): string {
   const shown = all.find(({ server }) => server?.id === serverId)?.server?.hostname
-  return source?.hostname ?? source?.label ?? shown ?? seen[0]?.serverName ?? serverId
+  return source?.hostname ?? source?.label ?? shown ?? seen[0]?.serverName ?? sourceName ?? serverId
 }
 
 function checkEach(

@@ -191,11 +191,7 @@ export const Request = z.object({
 })
 export type Request = z.infer<typeof Request>
 
-/** The part of a request that a list of thousands needs. */
-export const Outline = Request.pick({ id: true, kind: true, state: true, needsApproval: true, origin: true })
-export type Outline = z.infer<typeof Outline>
-
-/** The part of a request that a worker keeps in memory between ticks. It decides whether the request is still under way, or late. */
+/** The part of a request, or of one of its items, that decides whether it is still under way, or late. */
 export type Underway = Pick<Request, 'id' | 'kind' | 'state' | 'createdAt' | 'sentAt' | 'lateAt' | 'trackedUntil'>
 
 /** Whether what a request did can be undone: it is done, or some of its items are. */

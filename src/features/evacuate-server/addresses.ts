@@ -1,7 +1,9 @@
 import type { AccountApi } from '../../account-api/client.ts'
 import { freshSeenMs } from '../../domain/account/assignment.ts'
+import { sendingMs } from '../../domain/account/lane.ts'
 import { checkAddresses } from '../../domain/evacuation/addresses.ts'
 import { type EvacuationFacts, type LeftOut, mostEvacuated } from '../../domain/evacuation/evacuation.ts'
+import { readServer, type ServerCopies } from '../../moves/find-server.ts'
 import type { FindLastMove } from './find-last-move.ts'
 import { isGone } from './gone.ts'
 import type { OfferedAddresses } from './offered.ts'
@@ -17,17 +19,20 @@ export interface Wanted {
 
 interface AddressesParts {
   accountApi: Pick<AccountApi, 'servers'>
+  copies?: ServerCopies
   readAddresses: ReadAddresses
   lastMoveOf: FindLastMove
+  /** What the account allows. */
+  writesPerMinute: number
 }
 
 /** Creates the function that reads which addresses of a server can be moved. Throws as the reads of the account API do. */
-export function createOfferAddresses({ accountApi, readAddresses, lastMoveOf }: AddressesParts) {
+export function createOfferAddresses({ accountApi, copies, readAddresses, lastMoveOf, writesPerMinute }: AddressesParts) {
   return async function offerAddresses({ serverId, targetId, ticked }: Wanted, signal: AbortSignal): Promise<OfferedAddresses> {
     const known = async (id: string | undefined) =>
-      id === undefined ? undefined : accountApi.servers.get(id, { signal }).catch(() => undefined)
+      id === undefined ? undefined : readServer(accountApi, id, { copies, signal }).catch(() => undefined)
     const [reads, source, target] = await Promise.all([
-      readAddresses(serverId, { elasticIpIds: ticked, isStrict: true, signal }),
+      readAddresses(serverId, { elasticIpIds: ticked, isStrict: true, mayBeOld: true, signal }),
       known(serverId),
       known(targetId),
     ])
@@ -39,9 +44,11 @@ export function createOfferAddresses({ accountApi, readAddresses, lastMoveOf }: 
     const cannotMove = checked.flatMap((each) => ('finding' in each ? [each] : []))
     const gone = cannotMove.filter((each) => isGone(each)).map(({ elasticIpId }) => elasticIpId)
     const offered = checked.flatMap((each) => ('move' in each ? [{ ...each, seenAgoMs: each.move.facts.seenAgoMs }] : []))
+    const takesMs = sendingMs(Math.min(offered.length, mostEvacuated), writesPerMinute)
     return {
       serverId,
       serverName: from.name,
+      sending: takesMs > 0 ? { takesMs, perMinute: writesPerMinute } : undefined,
       offered: offered.map(({ elasticIpId, address, seenAgoMs = 0 }, index) => ({
         elasticIpId,
         address,
@@ -49,6 +56,7 @@ export function createOfferAddresses({ accountApi, readAddresses, lastMoveOf }: 
         isTicked: ticked ? ticked.includes(elasticIpId) : index < mostEvacuated && seenAgoMs <= freshSeenMs,
       })),
       cannotMove,
+      old: reads.old,
       bgp,
       ...(gone.length > 0 || checked.length === 0 ? { lastMove: await lastMoveOf({ serverId, elasticIpIds: gone }) } : {}),
     }

@@ -1,5 +1,3 @@
-import type { AccountApi } from '../../account-api/client.ts'
-import type { SeenAssignments } from '../../domain/account/assignment.ts'
 import { projectName } from '../../domain/account/place.ts'
 import type { Change } from '../../domain/change/change.ts'
 import type { Description } from '../../domain/change/description.ts'
@@ -16,19 +14,14 @@ import { bgpWords, explainEvacuation } from '../../domain/evacuation/findings.ts
 import { type Phrase, phrase } from '../../domain/text/phrase.ts'
 import { createMoveChange } from '../../moves/move-change.ts'
 import { addressCount, remarkWords } from './messages.ts'
-import { createPreflight, createReadAddresses } from './preflight.ts'
+import { createPreflight, createReadAddresses, type EvacuationReadsParts } from './preflight.ts'
 
 /** The kind of the change. This name is public. */
 export const evacuationKind = 'ip.evacuate'
 
-interface EvacuationParts {
-  accountApi: Pick<AccountApi, 'elasticIps' | 'servers'>
-  seen: SeenAssignments
-}
-
 /** Creates the change that moves all Elastic IPs of a server to another server, with one write for each. */
-export function createEvacuation({ accountApi, seen }: EvacuationParts): Change<EvacuationInput, EvacuationFacts> {
-  const move = createMoveChange(accountApi)
+export function createEvacuation(parts: EvacuationReadsParts): Change<EvacuationInput, EvacuationFacts> {
+  const move = createMoveChange(parts.accountApi, parts.copies)
 
   return {
     kind: evacuationKind,
@@ -41,7 +34,7 @@ export function createEvacuation({ accountApi, seen }: EvacuationParts): Change<
     resource: ({ serverId }) => `server:${serverId}`,
     moreResources: (_, facts) => movesOf(facts).map((item) => move.resource(move.input.parse(item.input))),
     project: (facts) => facts.project ?? 'unknown',
-    preflight: createPreflight({ accountApi, readAddresses: createReadAddresses({ accountApi, seen }) }),
+    preflight: createPreflight({ ...parts, readAddresses: createReadAddresses(parts) }),
     differences: evacuationDifferences,
     explain: explainEvacuation,
     complete: completeEvacuation,

@@ -3,7 +3,7 @@ import type { SeenAssignments } from '../../domain/account/assignment.ts'
 import type { ProjectRef } from '../../domain/account/place.ts'
 import { UnknownName } from '../../domain/errors/errors.ts'
 import { serverNameProblem } from '../../domain/text/address-problem.ts'
-import { chooseServer, findServers } from '../../moves/find-server.ts'
+import { chooseServer, findServers, type ServerCopies } from '../../moves/find-server.ts'
 
 /** The server to evacuate, as far as it is known. */
 interface Source {
@@ -14,6 +14,7 @@ interface Source {
 
 interface FindSourceParts {
   accountApi: Pick<AccountApi, 'servers'>
+  copies?: ServerCopies
   seen: SeenAssignments
 }
 
@@ -21,9 +22,9 @@ interface FindSourceParts {
  * Creates the function that finds a server by its id or hostname. A server that the account no longer shows is found if Lockkeeper saw it
  * before. Throws UnknownName if there is none, and UserError if there are several.
  */
-export function createFindSource({ accountApi, seen }: FindSourceParts) {
+export function createFindSource({ accountApi, copies, seen }: FindSourceParts) {
   return async function findSource(typed: string, options: { signal?: AbortSignal } = {}): Promise<Source> {
-    const found = await findServers(accountApi, typed, options)
+    const found = await findServers(accountApi, typed, { copies, ...options })
     if (found.length > 0) {
       const { id, hostname, label, project } = chooseServer(typed, found, undefined)
       return { id, name: hostname ?? label ?? id, project }

@@ -4,6 +4,7 @@ import { asFarAsRead } from '../../account-api/lists/cut-list.ts'
 import type { SeenAssignments } from '../../domain/account/assignment.ts'
 import type { Offer } from '../../domain/change/offer.ts'
 import type { Request } from '../../domain/request/request.ts'
+import { unlessAborted } from '../../domain/within.ts'
 import { findServers, serversMeant } from '../../moves/find-server.ts'
 import { moveKind } from '../../moves/move-change.ts'
 import type { Access } from '../../requests/access/access.ts'
@@ -40,6 +41,7 @@ interface EvacuateServerParts extends CommandSubmit {
   store: Pick<Store, 'lastChangesOf'>
   catalog: Pick<Catalog, 'titleOf'>
   linkTo: (request: Request) => string | undefined
+  writesPerMinute: number
 }
 
 /** `/infra evacuate`: requests to move all Elastic IPs of a server to another one, by arguments or by a form. */
@@ -49,14 +51,27 @@ export const evacuateServer = {
   create,
 } satisfies FeatureDefinition
 
-function create({ accountApi, inventory, submit, openForm, access, seen, store, catalog, linkTo }: EvacuateServerParts): Feature {
+function create({
+  accountApi,
+  inventory,
+  submit,
+  openForm,
+  access,
+  seen,
+  store,
+  catalog,
+  linkTo,
+  writesPerMinute,
+}: EvacuateServerParts): Feature {
   const offerOf = { of: 'server', label: 'Evacuate…', actionId: evacuateThis } satisfies Offer
-  const change = { ...createEvacuation({ accountApi, seen }), offer: offerOf }
-  const findSource = createFindSource({ accountApi, seen })
+  const change = { ...createEvacuation({ accountApi, copies: inventory, seen }), offer: offerOf }
+  const findSource = createFindSource({ accountApi, copies: inventory, seen })
   const offerAddresses = createOfferAddresses({
     accountApi,
-    readAddresses: createReadAddresses({ accountApi, seen }),
+    copies: inventory,
+    readAddresses: createReadAddresses({ accountApi, copies: inventory, seen }),
     lastMoveOf: createFindLastMove({ store, catalog, change, linkTo }),
+    writesPerMinute,
   })
   const { formFor, formForServer, filledForm, freshForm, serversChosen, submitForm } = createEvacuationForm({
     submit,
@@ -94,7 +109,7 @@ function create({ accountApi, inventory, submit, openForm, access, seen, store, 
 
   async function resolve(typedServer: string, typedTarget: string, signal: AbortSignal) {
     // If neither exists, the error names the server to evacuate, because people type it first.
-    const targets = findServers(accountApi, typedTarget, { signal })
+    const targets = findServers(accountApi, typedTarget, { copies: inventory, signal })
     targets.catch(() => {})
     const source = await findSource(typedServer, { signal })
     return { source, targets: serversMeant(typedTarget, await targets, source.project) }
@@ -133,8 +148,8 @@ function create({ accountApi, inventory, submit, openForm, access, seen, store, 
       {
         name: 'assignments',
         everyMs: snapshotMs,
-        // The client stores every complete list of Elastic IPs as seen.
-        run: async (signal) => void (await accountApi.elasticIps.list({ signal })),
+        // The process that reads a complete list of Elastic IPs stores what it shows. One that is younger than 10 s has been stored.
+        run: (signal) => unlessAborted(signal, inventory.prefetch('elasticIps')),
       },
     ],
   }

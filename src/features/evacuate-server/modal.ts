@@ -2,10 +2,11 @@ import type { KnownBlock, ModalView, PlainTextOption } from '@slack/web-api'
 import { z } from 'zod'
 import { mostEvacuated } from '../../domain/evacuation/evacuation.ts'
 import { bgpWords } from '../../domain/evacuation/findings.ts'
-import { formatAgo } from '../../domain/text/duration.ts'
+import { formatAgo, formatDuration } from '../../domain/text/duration.ts'
 import { notUndoneBlocks, purposeOf } from '../../requests/messages/forms/purpose.ts'
 import { reasonField } from '../../requests/messages/forms/reason-field.ts'
 import { context, problemBlocks, wholeSection } from '../../slack/blocks/blocks.ts'
+import { oldNotes } from '../../slack/blocks/cut-note.ts'
 import { input } from '../../slack/blocks/inputs.ts'
 import { modal } from '../../slack/blocks/modal.ts'
 import { option } from '../../slack/blocks/option.ts'
@@ -74,7 +75,7 @@ const addressPrefix = `${evacuationForm.addresses}:`
 const mostGroups = 10
 
 function addressBlocks(addresses: OfferedAddresses): KnownBlock[] {
-  const { serverId, serverName, offered, cannotMove, bgp, lastMove } = addresses
+  const { serverId, serverName, offered, cannotMove, bgp, lastMove, old, sending } = addresses
   const leaves = bgpWords(bgp, serverName)
   const staying = leaves ? wholeSection(phraseWords(leaves)) : []
   if (offered.length + cannotMove.length === 0) return [...wholeSection(nothingWords(serverName, lastMove)), ...staying]
@@ -83,8 +84,12 @@ function addressBlocks(addresses: OfferedAddresses): KnownBlock[] {
   )
   const left = offered.length - groups.flat().length
   const notes = [
+    ...context(oldNotes({ old })),
     ...(left > 0 ? context([mrkdwn`${left} more addresses don't fit in here. Move them with another request.`]) : []),
     ...(offered.length > mostEvacuated ? context([mrkdwn`One request moves up to ${mostEvacuated} addresses.`]) : []),
+    ...(sending
+      ? context([mrkdwn`Takes about ${formatDuration(sending.takesMs)}: the account allows ${sending.perMinute} changes a minute.`])
+      : []),
     ...(cannotMove.length > 0 ? wholeSection(cannotMoveWords(addresses)) : []),
     ...staying,
   ]

@@ -1,6 +1,5 @@
-import { findApiKey } from '../../account-api/api-key-lookup.ts'
-import type { AccountApi } from '../../account-api/client.ts'
-import { asFarAsRead } from '../../account-api/lists/cut-list.ts'
+import type { Inventory } from '../../account-api/inventory.ts'
+import { asFarAsRead, findInList } from '../../account-api/lists/cut-list.ts'
 import type { OwnLastSlices } from '../../domain/account/api-key.ts'
 import { mrkdwn } from '../../slack/text/text.ts'
 import type { Feature, FeatureDefinition } from '../feature.ts'
@@ -10,11 +9,11 @@ import { apiKeyDetails, apiKeyListing } from './messages.ts'
 export const listApiKeys = { create } satisfies FeatureDefinition
 
 interface ListApiKeysParts {
-  accountApi: Pick<AccountApi, 'apiKeys'>
+  inventory: Pick<Inventory, 'apiKeys'>
   ownLastSlices: OwnLastSlices
 }
 
-function create({ accountApi: { apiKeys }, ownLastSlices }: ListApiKeysParts): Feature {
+function create({ inventory, ownLastSlices }: ListApiKeysParts): Feature {
   return {
     commands: [
       {
@@ -27,14 +26,14 @@ function create({ accountApi: { apiKeys }, ownLastSlices }: ListApiKeysParts): F
         mistakes: ['keys list', 'key list'],
         need: 'read',
         run: async (call) => {
-          const { items, ...missing } = await asFarAsRead(apiKeys.list({ signal: AbortSignal.timeout(10_000) }))
+          const { items, ...missing } = await asFarAsRead(inventory.apiKeys())
           await call.list(apiKeyListing(items, call.args, { now: Date.now(), ownLastSlices, missing }))
         },
       },
     ],
     details: {
       'api-key': async (id) => {
-        const key = await findApiKey(apiKeys, (one) => one.id === id, { signal: AbortSignal.timeout(10_000) })
+        const key = await findInList(inventory.apiKeys(), (one) => one.id === id)
         return key && apiKeyDetails(key, { now: Date.now(), ownLastSlices })
       },
     },

@@ -1,7 +1,6 @@
 import { type ApiKey, type OwnLastSlices, ownVariableOf } from '../../domain/account/api-key.ts'
 import { isFresh, labelOf, remarksOn, requesterOfKey } from '../../domain/account/api-key-name.ts'
 import type { Missing } from '../../domain/errors/missing.ts'
-import { cutNotes } from '../../slack/blocks/cut-note.ts'
 import { filteredListing } from '../../slack/blocks/filtered-listing.ts'
 import type { Listing } from '../../slack/blocks/listing.ts'
 import type { Columns } from '../../slack/lists/columns.ts'
@@ -54,7 +53,8 @@ export function apiKeyListing(keys: ApiKey[], words: string[], reading: Reading)
     mark: ({ remarks }) => (remarks.length > 0 ? mrkdwn`:warning:` : mrkdwn`:key:`),
     details: { of: 'api-key', placeholder: 'Details of an API key', idOf: ({ key }) => key.id, nameOf: ({ key }) => choiceOf(key) },
     none: mrkdwn`The account has no API keys.`,
-    notes: [...cutNotes(reading.missing ?? {}, keys.length, words), mrkdwn`Tokens can't be shown again.`],
+    missing: reading.missing,
+    notes: [mrkdwn`Tokens can't be shown again.`],
   })
 }
 

@@ -1,4 +1,4 @@
-import type { AccountApi } from '../../account-api/client.ts'
+import type { Inventory } from '../../account-api/inventory.ts'
 import { asFarAsRead, type ReadList } from '../../account-api/lists/cut-list.ts'
 import type { Baseline } from '../../domain/account/baseline.ts'
 import { ApiError, isFeatureMissing } from '../../domain/errors/api-errors.ts'
@@ -10,10 +10,10 @@ import { baselineListing } from './messages.ts'
 /** `/infra baselines`: lists the configurations that servers are expected to be delivered with. */
 export const listBaselines = { create } satisfies FeatureDefinition
 
-function create({ accountApi }: { accountApi: Pick<AccountApi, 'baselines'> }): Feature {
+function create({ inventory }: { inventory: Pick<Inventory, 'baselines'> }): Feature {
   async function read(): Promise<ReadList<Baseline>> {
     try {
-      return await asFarAsRead(accountApi.baselines.list({ signal: AbortSignal.timeout(10_000) }))
+      return await asFarAsRead(inventory.baselines())
     } catch (error) {
       // Teams without the feature flag may also get a 404. Any other 403 is about the key.
       if (isFeatureMissing(error) || (error instanceof ApiError && error.status === 404)) throw new UserError(noBaselines)

@@ -1,7 +1,6 @@
 import type { Baseline, DiskGroup } from '../../domain/account/baseline.ts'
 import type { Missing } from '../../domain/errors/missing.ts'
 import { inNaturalOrder } from '../../domain/text/natural-order.ts'
-import { cutNotes } from '../../slack/blocks/cut-note.ts'
 import { filteredListing } from '../../slack/blocks/filtered-listing.ts'
 import type { Listing } from '../../slack/blocks/listing.ts'
 import { code, dateTime, joinMrkdwn, type Mrkdwn, mrkdwn } from '../../slack/text/text.ts'
@@ -16,7 +15,8 @@ export function baselineListing(all: Baseline[], words: string[], missing: Missi
     order: (a, b) => inNaturalOrder(a.name, b.name),
     row,
     none: mrkdwn`The team has no baselines.`,
-    notes: [...cutNotes(missing, all.length, words), mrkdwn`Baselines are a preview of the account API. Their content may change.`],
+    missing,
+    notes: [mrkdwn`Baselines are a preview of the account API. Their content may change.`],
     rowsPerPage: 4,
   })
 }

@@ -1,4 +1,5 @@
 import type { AccountApi } from '../../account-api/client.ts'
+import type { Inventory } from '../../account-api/inventory.ts'
 import { asFarAsRead } from '../../account-api/lists/cut-list.ts'
 import { nothingIfAbsent } from '../../account-api/reading.ts'
 import { mrkdwn } from '../../slack/text/text.ts'
@@ -8,7 +9,12 @@ import { elasticIpDetails, elasticIpListing } from './messages.ts'
 /** `/infra ip list`: lists the Elastic IPs of the account. */
 export const listElasticIps = { create } satisfies FeatureDefinition
 
-function create({ accountApi: { elasticIps } }: { accountApi: Pick<AccountApi, 'elasticIps'> }): Feature {
+interface Parts {
+  accountApi: Pick<AccountApi, 'elasticIps'>
+  inventory: Pick<Inventory, 'elasticIps'>
+}
+
+function create({ accountApi: { elasticIps }, inventory }: Parts): Feature {
   return {
     commands: [
       {
@@ -20,7 +26,7 @@ function create({ accountApi: { elasticIps } }: { accountApi: Pick<AccountApi, '
         examples: ['fra', 'storefront active'],
         need: 'read',
         run: async (call) => {
-          const { items, ...missing } = await asFarAsRead(elasticIps.list({ signal: AbortSignal.timeout(10_000) }))
+          const { items, ...missing } = await asFarAsRead(inventory.elasticIps())
           await call.list(elasticIpListing(items, call.args, missing))
         },
       },

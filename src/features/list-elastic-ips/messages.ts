@@ -4,7 +4,6 @@ import { moveWords } from '../../domain/elastic-ip-move/words.ts'
 import type { Missing } from '../../domain/errors/missing.ts'
 import { inNaturalOrder } from '../../domain/text/natural-order.ts'
 import { endingWords } from '../../requests/messages/refusals/causes.ts'
-import { cutNotes } from '../../slack/blocks/cut-note.ts'
 import { filteredListing } from '../../slack/blocks/filtered-listing.ts'
 import type { Listing } from '../../slack/blocks/listing.ts'
 import type { Columns } from '../../slack/lists/columns.ts'
@@ -39,7 +38,7 @@ export function elasticIpListing(all: ElasticIp[], words: string[], missing: Mis
     mark: ({ status }) => marks[status] ?? mrkdwn`:white_circle:`,
     details: { of: 'elastic-ip', placeholder: 'Details of an Elastic IP', idOf: ({ id }) => id, nameOf: ({ address }) => address },
     none: mrkdwn`The account shows no Elastic IPs. Teams without the feature flag ${code('elastic_ips')} can't see any.`,
-    notes: cutNotes(missing, all.length, words),
+    missing,
   })
 }
 

@@ -1,4 +1,3 @@
-import type { AccountApi } from '../../account-api/client.ts'
 import type { Inventory } from '../../account-api/inventory.ts'
 import { asFarAsRead } from '../../account-api/lists/cut-list.ts'
 import { readSiteNames } from '../../account-api/site-names.ts'
@@ -10,11 +9,10 @@ import { planDetails, planListing } from './messages.ts'
 export const listPlans = { create } satisfies FeatureDefinition
 
 interface Parts {
-  accountApi: Pick<AccountApi, 'plans'>
-  inventory: Pick<Inventory, 'elasticIps' | 'servers'>
+  inventory: Pick<Inventory, 'elasticIps' | 'servers' | 'plans'>
 }
 
-function create({ accountApi, inventory }: Parts): Feature {
+function create({ inventory }: Parts): Feature {
   return {
     commands: [
       {
@@ -26,7 +24,7 @@ function create({ accountApi, inventory }: Parts): Feature {
         examples: ['fra in-stock EUR', 'h100 cheapest'],
         need: 'read',
         run: async (call) => {
-          const { items, ...missing } = await asFarAsRead(accountApi.plans.list({ signal: AbortSignal.timeout(10_000) }))
+          const { items, ...missing } = await asFarAsRead(inventory.plans())
           const asked = { words: call.args, name: call.slashCommand.origin.command }
           const listing = planListing(items, asked, missing)
           const mayBeCity = listing.rows.length === 0 && items.length > 0 && call.args.length > 0
@@ -36,7 +34,7 @@ function create({ accountApi, inventory }: Parts): Feature {
     ],
     details: {
       plan: async (id) => {
-        const { items } = await asFarAsRead(accountApi.plans.list({ signal: AbortSignal.timeout(10_000) }))
+        const { items } = await asFarAsRead(inventory.plans())
         const plan = items.find((one) => one.id === id)
         return plan && planDetails(plan)
       },

@@ -40,6 +40,7 @@ export function planListing(plans: Plan[], { words, name }: Asked, missing: Miss
       ...(offers.some(({ plan }) => plan.specs.gpu) ? [mrkdwn`The account API doesn't say how many GPUs a plan has.`] : []),
       ...unlisted(offers.length),
     ],
+    isOld: missing.old !== undefined,
   }
 }
 

@@ -1,4 +1,5 @@
 import type { AccountApi } from '../../account-api/client.ts'
+import type { Inventory } from '../../account-api/inventory.ts'
 import { asFarAsRead } from '../../account-api/lists/cut-list.ts'
 import { nothingIfAbsent } from '../../account-api/reading.ts'
 import { toUserMessage } from '../../slack/errors.ts'
@@ -11,11 +12,16 @@ export const listServers = { create } satisfies FeatureDefinition
 
 const readMs = 10_000
 
-function create({ accountApi: { servers, elasticIps } }: { accountApi: Pick<AccountApi, 'servers' | 'elasticIps'> }): Feature {
+interface Parts {
+  accountApi: Pick<AccountApi, 'servers'>
+  inventory: Pick<Inventory, 'servers' | 'elasticIps'>
+}
+
+function create({ accountApi: { servers }, inventory }: Parts): Feature {
   /** The servers are shown even if their Elastic IPs cannot be read: a team without the feature has none. */
-  async function readElasticIps(filter: { serverId?: string } = {}): Promise<ElasticIpsRead> {
+  async function readElasticIps(): Promise<ElasticIpsRead> {
     try {
-      return await asFarAsRead(elasticIps.list({ ...filter, signal: AbortSignal.timeout(readMs) }))
+      return await asFarAsRead(inventory.elasticIps())
     } catch (error) {
       const problem = toUserMessage(error)
       if (problem === undefined) throw error
@@ -35,7 +41,7 @@ function create({ accountApi: { servers, elasticIps } }: { accountApi: Pick<Acco
         mistakes: ['server list', 'servers list'],
         need: 'read',
         run: async (call) => {
-          const reads = [asFarAsRead(servers.list({ signal: AbortSignal.timeout(readMs) })), readElasticIps()] as const
+          const reads = [asFarAsRead(inventory.servers()), readElasticIps()] as const
           const [all, onServers] = await Promise.all(reads)
           await call.list(serverListing(all, call.args, onServers))
         },
@@ -44,7 +50,7 @@ function create({ accountApi: { servers, elasticIps } }: { accountApi: Pick<Acco
     details: {
       server: async (id) => {
         const server = servers.get(id, { signal: AbortSignal.timeout(readMs) }).catch(nothingIfAbsent)
-        const [found, itsElasticIps] = await Promise.all([server, readElasticIps({ serverId: id })])
+        const [found, itsElasticIps] = await Promise.all([server, readElasticIps()])
         return found && serverDetails(found, itsElasticIps)
       },
     },

@@ -2,7 +2,6 @@ import type { ReadList } from '../../account-api/lists/cut-list.ts'
 import type { ElasticIp } from '../../domain/account/elastic-ip.ts'
 import type { Server } from '../../domain/account/server.ts'
 import { inNaturalOrder } from '../../domain/text/natural-order.ts'
-import { cutNotes } from '../../slack/blocks/cut-note.ts'
 import { filteredListing } from '../../slack/blocks/filtered-listing.ts'
 import type { Listing } from '../../slack/blocks/listing.ts'
 import { placeOf } from '../../slack/blocks/picker.ts'
@@ -52,7 +51,9 @@ export function serverListing({ items, ...missing }: ReadList<Server>, words: st
       nameOf: ({ server }) => pickerName(server),
     },
     none: mrkdwn`The account has no servers.`,
-    notes: [...cutNotes(missing, items.length, words), ...elasticIpNotes(elasticIps)],
+    // Both lists are often equally old, and one note is enough.
+    missing: { ...missing, old: missing.old ?? ('items' in elasticIps ? elasticIps.old : undefined) },
+    notes: elasticIpNotes(elasticIps),
   })
 }
 

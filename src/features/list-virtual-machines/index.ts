@@ -12,7 +12,7 @@ export const listVirtualMachines = { create } satisfies FeatureDefinition
 
 interface Parts {
   accountApi: Pick<AccountApi, 'virtualMachines'>
-  inventory: Pick<Inventory, 'elasticIps' | 'servers'>
+  inventory: Pick<Inventory, 'elasticIps' | 'servers' | 'virtualMachines'>
 }
 
 function create({ accountApi: { virtualMachines }, inventory }: Parts): Feature {
@@ -28,7 +28,7 @@ function create({ accountApi: { virtualMachines }, inventory }: Parts): Feature 
         mistakes: ['vm list', 'vms list'],
         need: 'read',
         run: async (call) => {
-          const read = await asFarAsRead(virtualMachines.list({ signal: AbortSignal.timeout(10_000) }))
+          const read = await asFarAsRead(inventory.virtualMachines())
           const listing = virtualMachineListing(read, call.args)
           const mayBeCity = listing.rows.length === 0 && read.items.length > 0 && call.args.length > 0
           await call.list(mayBeCity ? virtualMachineListing(read, call.args, await readSiteNames(inventory)) : listing)

@@ -2,7 +2,6 @@ import type { ReadList } from '../../account-api/lists/cut-list.ts'
 import { namesOfSite, type SiteNames } from '../../domain/account/place.ts'
 import type { VirtualMachine } from '../../domain/account/virtual-machine.ts'
 import { inNaturalOrder } from '../../domain/text/natural-order.ts'
-import { cutNotes } from '../../slack/blocks/cut-note.ts'
 import { filteredListing } from '../../slack/blocks/filtered-listing.ts'
 import type { Listing } from '../../slack/blocks/listing.ts'
 import { placeOf } from '../../slack/blocks/picker.ts'
@@ -36,7 +35,7 @@ export function virtualMachineListing(
     columns,
     details: { of: 'virtual-machine', placeholder: 'Details of a virtual machine', idOf: ({ id }) => id, nameOf: pickerName },
     none: mrkdwn`The account has no virtual machines.`,
-    notes: cutNotes(missing, items.length, words),
+    missing,
   })
 }
 

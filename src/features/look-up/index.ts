@@ -15,7 +15,7 @@ import { createReadThings, type ThingNow } from './read-things.ts'
 import { type FoundThing, lookedUpView, lookingUpView } from './view.ts'
 import { wordsIn } from './words-in-message.ts'
 
-/** The most things that are read and shown. Each one takes up to two reads of the account. */
+/** The most things that are shown. Each one that the lists lack takes up to two reads of the account. */
 const mostThings = 8
 
 interface LookUpParts {
@@ -34,10 +34,11 @@ function create({ accountApi, inventory, store, catalog, linkTo }: LookUpParts):
 
   async function lookUpMessage({ origin, responseUrl, message }: Shortcut): Promise<ModalView> {
     const words = message ? wordsIn(message) : []
-    const { isIncomplete, isWhole, ...lists } = await readLists()
+    const lists = await readLists()
+    const { isIncomplete, isWhole, old } = lists
     const named = findThings(words, lists)
-    const first = await readNow(named.slice(0, mostThings))
-    const things = [...first, ...(await readNow(addressesOn(first).slice(0, mostThings - first.length)))]
+    const first = await readNow(named.slice(0, mostThings), lists)
+    const things = [...first, ...(await readNow(addressesOn(first).slice(0, mostThings - first.length), lists))]
     const { about, unread } = await findOpenRequests(
       store,
       things.map(({ id }) => id),
@@ -64,6 +65,7 @@ function create({ accountApi, inventory, store, catalog, linkTo }: LookUpParts):
       left: named.length - first.length,
       notFound: words.filter((word) => unknown.has(word)),
       isIncomplete,
+      old,
       unread,
     })
   }

@@ -5,9 +5,10 @@ import type { ElasticIp } from '../../domain/account/elastic-ip.ts'
 import type { Server } from '../../domain/account/server.ts'
 import type { VirtualMachine } from '../../domain/account/virtual-machine.ts'
 import { ApiError } from '../../domain/errors/api-errors.ts'
+import type { Missing } from '../../domain/errors/missing.ts'
 import type { Lists, Thing } from './find-things.ts'
 
-/** A thing as the account shows it now. `gone`: it does not exist. `unread`: the account API did not answer. */
+/** A thing as the account shows it. `gone`: it does not exist. `unread`: the account API did not answer. */
 export type ThingNow = Thing &
   (
     | { is: 'gone' | 'unread' }
@@ -26,13 +27,21 @@ interface ReadThingsParts {
   inventory: Inventory
 }
 
-/** Creates the reads of a look-up: the lists, of which a short-lived copy is kept, and each thing as it is now, with at most one read beside it. */
+export interface LookUpLists extends Lists {
+  /** Whether one of them was not read, or not to its end. */
+  isIncomplete: boolean
+  /** Whether every item with an id was read, as the account is now. */
+  isWhole: boolean
+  /** Whether the list of Elastic IPs was read. */
+  hasElasticIps: boolean
+  /** The oldest of those that are earlier copies. */
+  old: Missing['old']
+}
+
+/** Creates the reads of a look-up: the lists that are shared, and what they do not have. */
 export function createReadThings({ accountApi, inventory }: ReadThingsParts) {
-  /**
-   * Reads the lists. `isIncomplete`: one of them was not read, or not to its end. `isWhole`: every item with an id was read.
-   * Throws if none could be read.
-   */
-  async function readLists(): Promise<Lists & { isIncomplete: boolean; isWhole: boolean }> {
+  /** Reads the lists. Throws if none could be read. */
+  async function readLists(): Promise<LookUpLists> {
     const read = await Promise.allSettled([
       asFarAsRead(inventory.elasticIps()),
       asFarAsRead(inventory.servers()),
@@ -46,41 +55,55 @@ export function createReadThings({ accountApi, inventory }: ReadThingsParts) {
       servers: servers.status === 'fulfilled' ? servers.value.items : [],
       virtualMachines: virtualMachines.status === 'fulfilled' ? virtualMachines.value.items : [],
       isIncomplete,
-      isWhole: !isIncomplete && read.every((each) => each.status === 'fulfilled' && !each.value.unreadable),
+      isWhole: !isIncomplete && read.every((each) => each.status === 'fulfilled' && !each.value.unreadable && !each.value.old),
+      hasElasticIps: elasticIps.status === 'fulfilled',
+      old: read
+        .flatMap((each) => (each.status === 'fulfilled' && each.value.old) || [])
+        .toSorted((one, other) => other.agoMs - one.agoMs)[0],
     }
   }
 
-  async function readNow(things: Thing[]): Promise<ThingNow[]> {
+  async function readNow(things: Thing[], lists: LookUpLists): Promise<ThingNow[]> {
     const signal = AbortSignal.timeout(readMs)
     return Promise.all(
       things.map((thing) =>
-        readOne(thing, signal).catch((error: unknown): ThingNow => ({ ...thing, is: isAbsent(error) ? 'gone' : 'unread' })),
+        readOne(thing, lists, signal).catch((error: unknown): ThingNow => ({ ...thing, is: isAbsent(error) ? 'gone' : 'unread' })),
       ),
     )
   }
 
-  async function readOne(thing: Thing, signal: AbortSignal): Promise<ThingNow> {
+  async function readOne(thing: Thing, lists: LookUpLists, signal: AbortSignal): Promise<ThingNow> {
+    const { elasticIps, servers, virtualMachines } = lists
+    const { id } = thing
     switch (thing.kind) {
       case 'elastic-ip': {
-        const elasticIp = await accountApi.elasticIps.get(thing.id, { signal })
+        const elasticIp = find(elasticIps, id) ?? (await accountApi.elasticIps.get(id, { signal }))
         const serverId = elasticIp.server?.id
-        const server = serverId === undefined ? undefined : await accountApi.servers.get(serverId, { signal }).catch(() => undefined)
+        const server =
+          serverId === undefined
+            ? undefined
+            : (find(servers, serverId) ?? (await accountApi.servers.get(serverId, { signal }).catch(() => undefined)))
         return { ...thing, is: 'elastic-ip', elasticIp, server }
       }
       case 'server': {
-        const [server, elasticIps] = await Promise.all([
-          accountApi.servers.get(thing.id, { signal }),
-          asFarAsRead(accountApi.elasticIps.list({ serverId: thing.id, signal })).catch(() => undefined),
-        ])
-        // A server that ignores the filter lists every Elastic IP.
-        return { ...thing, is: 'server', server, elasticIps: elasticIps?.items.filter((each) => each.server?.id === thing.id) }
+        const server = find(servers, id) ?? (await accountApi.servers.get(id, { signal }))
+        const onServer = elasticIps.filter((each) => each.server?.id === id)
+        return { ...thing, is: 'server', server, elasticIps: lists.hasElasticIps ? onServer : undefined }
       }
       case 'virtual-machine':
-        return { ...thing, is: 'virtual-machine', machine: await accountApi.virtualMachines.get(thing.id, { signal }) }
+        return {
+          ...thing,
+          is: 'virtual-machine',
+          machine: find(virtualMachines, id) ?? (await accountApi.virtualMachines.get(id, { signal })),
+        }
     }
   }
 
   return { readLists, readNow }
+}
+
+function find<Item extends { id: string }>(list: Item[], id: string): Item | undefined {
+  return list.find((item) => item.id === id)
 }
 
 function isAbsent(error: unknown): boolean {

@@ -1,9 +1,11 @@
 import type { KnownBlock, ModalView } from '@slack/web-api'
 import type { Offer, OfferedThing } from '../../domain/change/offer.ts'
+import type { Missing } from '../../domain/errors/missing.ts'
 import type { Request } from '../../domain/request/request.ts'
 import { type Phrase, withoutOwner } from '../../domain/text/phrase.ts'
 import { stateWithCount } from '../../requests/messages/items/items.ts'
 import { button, context, divider, sectionWithButton, wholeSection } from '../../slack/blocks/blocks.ts'
+import { oldNotes } from '../../slack/blocks/cut-note.ts'
 import { modal } from '../../slack/blocks/modal.ts'
 import { phraseWords } from '../../slack/text/phrase-words.ts'
 import { someTexts } from '../../slack/text/some-texts.ts'
@@ -33,6 +35,8 @@ interface LookedUp {
   notFound: string[]
   /** Whether a list of the account could not be read to its end. */
   isIncomplete: boolean
+  /** Set if the account was read earlier. */
+  old: Missing['old']
   /** How many open requests were not searched. */
   unread: number
 }
@@ -42,8 +46,9 @@ export function lookingUpView(): ModalView {
 }
 
 /** Shows what a message names, as it is now, each with its open requests and its buttons. */
-export function lookedUpView({ metadata, things, read, left, notFound, isIncomplete, unread }: LookedUp): ModalView {
+export function lookedUpView({ metadata, things, read, left, notFound, isIncomplete, old, unread }: LookedUp): ModalView {
   const notes = [
+    ...oldNotes({ old }),
     ...(left > 0 ? [mrkdwn`The message names ${left} more. Only the first ${read} were looked up.`] : []),
     ...(isIncomplete ? [mrkdwn`:warning: Couldn't read every list of the account. The message may name more.`] : []),
     ...(unread > 0 && things.length > 0 ? [mrkdwn`:warning: ${unread} more open requests weren't searched.`] : []),

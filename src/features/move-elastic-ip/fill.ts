@@ -1,6 +1,6 @@
 import type { ModalView, PlainTextOption } from '@slack/web-api'
 import type { Inventory } from '../../account-api/inventory.ts'
-import { asFarAsRead } from '../../account-api/lists/cut-list.ts'
+import { asFarAsRead, throwIfOld } from '../../account-api/lists/cut-list.ts'
 import { type ElasticIp, isBgp } from '../../domain/account/elastic-ip.ts'
 import { refuseMove } from '../../domain/elastic-ip-move/check.ts'
 import { sameAddress } from '../../domain/elastic-ip-move/elastic-ip-move.ts'
@@ -49,8 +49,11 @@ export function createFillMove(inventory: Pick<Inventory, 'elasticIps' | 'server
     if (elasticIp && isBgp(elasticIp)) refuseMove({ code: 'bgp-address', address: elasticIp.address })
     if (elasticIp) return { elasticIp: elasticIpOption(elasticIp), found: elasticIp }
     const named = servers.items.filter(({ id, hostname }) => id === typed || hostname?.toLowerCase() === typed.toLowerCase())
-    // An item that is missing in a list that was cut off may still exist. In that case these reads throw.
-    if (named.length === 0) await Promise.all([inventory.elasticIps(), inventory.servers()])
+    if (named.length === 0) {
+      // An item that is missing in a list that was cut off may still exist. In that case these reads throw.
+      await Promise.all([inventory.elasticIps(), inventory.servers()])
+      for (const list of [elasticIps, servers]) throwIfOld(list)
+    }
     if (named.length === 0 && !isServer) throw new UnknownName('Elastic IP', typed, serverNameProblem(typed))
     if (named.length > 1) throw new Refusal(chooseBelow(typed, named.length))
     return { server: serverOption(chooseServer(typed, named, undefined)) }

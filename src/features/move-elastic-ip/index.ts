@@ -33,8 +33,11 @@ interface MoveElasticIpParts extends CommandSubmit {
 export const moveElasticIp = { kinds: [moveKind], create } satisfies FeatureDefinition
 
 function create({ accountApi, inventory, submit, openForm, access }: MoveElasticIpParts): Feature {
-  const change = { ...createMoveChange(accountApi), offer: { of: 'elastic-ip', label: 'Move…', actionId: moveThis } satisfies Offer }
-  const resolve = createResolve(accountApi)
+  const change = {
+    ...createMoveChange(accountApi, inventory),
+    offer: { of: 'elastic-ip', label: 'Move…', actionId: moveThis } satisfies Offer,
+  }
+  const resolve = createResolve(accountApi, inventory)
   const { filledForm, formFor, submitForm } = createMoveForm({ submit, change, accountApi })
   const { offerServers, elasticIpChosen, serverChosen } = createServerPicker(inventory)
 

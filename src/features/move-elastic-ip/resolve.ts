@@ -1,5 +1,6 @@
 import { isIP } from 'node:net'
 import type { AccountApi } from '../../account-api/client.ts'
+import type { Inventory } from '../../account-api/inventory.ts'
 import { findInList } from '../../account-api/lists/cut-list.ts'
 import { nothingIfAbsent } from '../../account-api/reading.ts'
 import type { ElasticIp } from '../../domain/account/elastic-ip.ts'
@@ -7,7 +8,7 @@ import type { Server } from '../../domain/account/server.ts'
 import { type MoveInput, sameAddress } from '../../domain/elastic-ip-move/elastic-ip-move.ts'
 import { UnknownName } from '../../domain/errors/errors.ts'
 import { addressProblem } from '../../domain/text/address-problem.ts'
-import { findServers, serversMeant } from '../../moves/find-server.ts'
+import { findServers, type ServerCopies, serversMeant } from '../../moves/find-server.ts'
 import { isServer } from './from.ts'
 
 interface Options {
@@ -29,9 +30,12 @@ type Resolved = ({ input: MoveInput } | { several: { elasticIp: ElasticIp; serve
 
 /**
  * Finds the ids of what a person typed: an Elastic IP by id or address, a server by id or hostname. Throws UnknownName if there is
- * none.
+ * none. `copies`: the lists that are shared.
  */
-export function createResolve(accountApi: Pick<AccountApi, 'elasticIps' | 'servers'>) {
+export function createResolve(
+  accountApi: Pick<AccountApi, 'elasticIps' | 'servers'>,
+  copies?: ServerCopies & Pick<Inventory, 'elasticIps'>,
+) {
   async function findElasticIp(typed: string, options: Options): Promise<ElasticIp> {
     const problem = addressProblem(typed)
     if (problem !== undefined) throw new UnknownName('Elastic IP', typed, problem)
@@ -39,7 +43,9 @@ export function createResolve(accountApi: Pick<AccountApi, 'elasticIps' | 'serve
     const found =
       isIP(address) === 0
         ? await accountApi.elasticIps.get(typed, options).catch(nothingIfAbsent)
-        : await findInList(accountApi.elasticIps.list(options), (elasticIp) => sameAddress(elasticIp.address, address))
+        : await findInList(copies ? copies.elasticIps() : accountApi.elasticIps.list(options), (elasticIp) =>
+            sameAddress(elasticIp.address, address),
+          )
     if (!found) throw new UnknownName('Elastic IP', address)
     return found
   }
@@ -52,7 +58,7 @@ export function createResolve(accountApi: Pick<AccountApi, 'elasticIps' | 'serve
     if (!server || status === 'moving') return undefined
     if (isServer(server, from)) return undefined
     // The account can show a server by its id alone.
-    const named = server.hostname === undefined ? await findServers(accountApi, from, options) : []
+    const named = server.hostname === undefined ? await findServers(accountApi, from, { copies, ...options }) : []
     return named.some(({ id }) => id === server.id) ? undefined : (server.hostname ?? server.id)
   }
 
@@ -60,7 +66,7 @@ export function createResolve(accountApi: Pick<AccountApi, 'elasticIps' | 'serve
     // Typed ids are used as they are. The preflight check reads them, and says what could not be read.
     if (from === undefined && areIds(typed, typedServer)) return { input: { elasticIpId: typed, serverId: typedServer } }
     // If neither exists, the error names the Elastic IP, because people type it first.
-    const servers = findServers(accountApi, typedServer, options)
+    const servers = findServers(accountApi, typedServer, { copies, ...options })
     servers.catch(() => {})
     const elasticIp = await findElasticIp(typed, options)
     const [server, ...others] = serversMeant(typedServer, await servers, elasticIp.project)

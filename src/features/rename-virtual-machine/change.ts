@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { AccountApi } from '../../account-api/client.ts'
+import type { Inventory } from '../../account-api/inventory.ts'
 import { nothingIfAbsent, readOrRefuse } from '../../account-api/reading.ts'
 import { distinctLabels, projectName, sameProject } from '../../domain/account/place.ts'
 import type { VirtualMachine } from '../../domain/account/virtual-machine.ts'
@@ -28,7 +29,10 @@ export const RenameFacts = z.object({
 export type RenameFacts = z.infer<typeof RenameFacts>
 
 /** Creates the change that renames a virtual machine (interface specification, "PATCH /virtual_machines/{virtual_machine_id}"). */
-export function createRenameChange(accountApi: Pick<AccountApi, 'virtualMachines'>): Change<RenameInput, RenameFacts> {
+export function createRenameChange(
+  accountApi: Pick<AccountApi, 'virtualMachines'>,
+  copies?: Pick<Inventory, 'virtualMachines'>,
+): Change<RenameInput, RenameFacts> {
   return {
     kind: 'vm.rename',
     label: 'renaming a virtual machine',
@@ -45,7 +49,7 @@ export function createRenameChange(accountApi: Pick<AccountApi, 'virtualMachines
           () => accountApi.virtualMachines.get(virtualMachineId, { signal }),
           () => refuseRename({ code: 'no-virtual-machine', virtualMachineId, ...nameIn(earlier, virtualMachineId) }),
         ),
-        forRequest ? readMachines(accountApi, { signal }) : undefined,
+        forRequest ? readMachines(accountApi, { copies, signal }) : undefined,
       ])
       const { unchecked, ...checked } = checkRename(input, machine)
       if (!forRequest) return { ...checked, unchecked }

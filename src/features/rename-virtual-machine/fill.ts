@@ -1,6 +1,6 @@
 import type { ModalView } from '@slack/web-api'
 import type { Inventory } from '../../account-api/inventory.ts'
-import { asFarAsRead } from '../../account-api/lists/cut-list.ts'
+import { asFarAsRead, throwIfOld } from '../../account-api/lists/cut-list.ts'
 import type { VirtualMachine } from '../../domain/account/virtual-machine.ts'
 import { UnknownName } from '../../domain/errors/errors.ts'
 import type { GivenWords } from '../../slack/commands/commands.ts'
@@ -25,7 +25,7 @@ export function createFillRename(inventory: Pick<Inventory, 'virtualMachines'>) 
   }
 
   async function find(typed: string): Promise<VirtualMachine> {
-    const { items } = await asFarAsRead(inventory.virtualMachines())
+    const { items, ...missing } = await asFarAsRead(inventory.virtualMachines())
     const byId = items.find(({ id }) => id === typed)
     if (byId) return byId
     const machines = items.filter(({ name }) => name?.toLowerCase() === typed.toLowerCase())
@@ -33,6 +33,7 @@ export function createFillRename(inventory: Pick<Inventory, 'virtualMachines'>) 
     if (only && others.length === 0) return only
     // An item that is missing in a list that was cut off may still exist. In that case this read throws.
     if (!only) await inventory.virtualMachines()
+    if (!only) throwIfOld(missing)
     if (!only) throw new UnknownName('virtual machine', typed)
     throw new Refusal(mrkdwn`${machines.length} virtual machines are called ${code(typed)}. Choose one below.`)
   }

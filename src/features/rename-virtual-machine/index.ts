@@ -27,7 +27,7 @@ interface RenameParts extends CommandSubmit {
 export const renameVirtualMachine = { kinds: ['vm.rename'], create } satisfies FeatureDefinition
 
 function create({ accountApi, inventory, submit, openForm }: RenameParts): Feature {
-  const change = createRenameChange(accountApi)
+  const change = createRenameChange(accountApi, inventory)
   const { filledForm, formFor, submitForm } = createRenameForm({ submit, change })
 
   async function run(call: CommandCall): Promise<void> {
@@ -38,7 +38,7 @@ function create({ accountApi, inventory, submit, openForm }: RenameParts): Featu
     if (meant !== undefined) throw new Refusal(noSpaces(origin.command, { args: [typed, meant], reason }))
     if (rest.length > 0) throw new Refusal(usage(origin.command, [typed, name], rest))
     refuseBadName(name)
-    const search = createResolve(accountApi)(typed, { signal: AbortSignal.timeout(8_000) })
+    const search = createResolve(accountApi, inventory)(typed, { signal: AbortSignal.timeout(8_000) })
     const found = await withSuggestions(search, namesOf(inventory, origin.command))
     if (found.is === 'several') return answer.ephemeral(whichMachine(found.machines, { typed, name, reason, command: origin.command }))
     await submitFromCommand({ submit, openForm }, call, { change, input: { virtualMachineId: found.id, name }, form: filledForm })

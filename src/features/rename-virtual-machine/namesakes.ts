@@ -1,5 +1,6 @@
 import type { AccountApi } from '../../account-api/client.ts'
-import { asFarAsRead, type ReadList } from '../../account-api/lists/cut-list.ts'
+import type { Inventory } from '../../account-api/inventory.ts'
+import { asFarAsRead, listNow, type ReadList } from '../../account-api/lists/cut-list.ts'
 import { findNamesakes } from '../../domain/account/namesakes.ts'
 import type { VirtualMachine } from '../../domain/account/virtual-machine.ts'
 import { withinOr } from '../../domain/within.ts'
@@ -11,9 +12,9 @@ const listMs = 3_000
 /** Lists the virtual machines. Returns undefined if they cannot be read in time, which does not prevent a rename. */
 export function readMachines(
   { virtualMachines }: Pick<AccountApi, 'virtualMachines'>,
-  options: { signal: AbortSignal | undefined },
+  { copies, signal }: { copies: Pick<Inventory, 'virtualMachines'> | undefined; signal: AbortSignal | undefined },
 ): Promise<ReadList<VirtualMachine> | undefined> {
-  const list = asFarAsRead(virtualMachines.list(options))
+  const list = asFarAsRead(listNow(copies?.virtualMachines, () => virtualMachines.list({ signal })))
   return withinOr(
     listMs,
     list.catch(() => undefined),

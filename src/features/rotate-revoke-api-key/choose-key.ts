@@ -1,6 +1,9 @@
+import { throwIfOld } from '../../account-api/lists/cut-list.ts'
+import { leftOutOf } from '../../account-api/lists/left-out.ts'
 import { type ApiKey, type OwnLastSlices, ownVariableOf } from '../../domain/account/api-key.ts'
 import { findKeys, labelOf } from '../../domain/account/api-key-name.ts'
 import { UnknownName } from '../../domain/errors/errors.ts'
+import type { Missing } from '../../domain/errors/missing.ts'
 import { type Candidate, candidatesOf, offer } from '../../slack/blocks/picker.ts'
 import type { Choices } from '../../slack/commands/handlers.ts'
 import { Refusal } from '../../slack/errors.ts'
@@ -16,6 +19,7 @@ const mostListed = 10
  */
 export function chooseKey(keys: ApiKey[], typed: string, commandFor: (id: string) => Mrkdwn): string {
   const [only, ...others] = findKeys(keys, typed)
+  if (!only) throwIfOld(leftOutOf(keys))
   if (!only) throw new UnknownName('API key', typed)
   if (others.length === 0) return only.id
   const all = [only, ...others]
@@ -28,11 +32,12 @@ export function chooseKey(keys: ApiKey[], typed: string, commandFor: (id: string
 }
 
 /** Offers the keys, except Lockkeeper's own, which it refuses to change. */
-export function keyChoices(keys: ApiKey[], typed: string, own: OwnLastSlices): Choices {
+export function keyChoices(keys: ApiKey[], typed: string, { own, missing }: { own: OwnLastSlices; missing?: Missing }): Choices {
   const candidates = [...keyCandidates(keys)].filter(([key]) => !ownVariableOf(key, own))
   return offer(
     candidates.map(([, candidate]) => candidate),
     typed,
+    missing,
   )
 }
 

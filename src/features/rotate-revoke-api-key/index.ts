@@ -1,4 +1,6 @@
 import type { AccountApi } from '../../account-api/client.ts'
+import type { Inventory } from '../../account-api/inventory.ts'
+import { asFarAsRead } from '../../account-api/lists/cut-list.ts'
 import type { OwnLastSlices } from '../../domain/account/api-key.ts'
 import { labelOf } from '../../domain/account/api-key-name.ts'
 import type { Change } from '../../domain/change/change.ts'
@@ -19,19 +21,20 @@ import { createRotateChange } from './rotate.ts'
 
 interface RotateRevokeParts extends CommandSubmit {
   accountApi: Pick<AccountApi, 'apiKeys'>
+  inventory: Pick<Inventory, 'apiKeys' | 'prefetch'>
   ownLastSlices: OwnLastSlices
 }
 
 /** `/infra keys rotate` and `/infra keys revoke`: request a new token for an API key, or its deletion. */
 export const rotateRevokeApiKey = { kinds: ['key.rotate', 'key.revoke'], create } satisfies FeatureDefinition
 
-function create({ accountApi, submit, openForm, ownLastSlices }: RotateRevokeParts): Feature {
-  const rotate = createRotateChange({ accountApi, ownLastSlices })
-  const revoke = createRevokeChange({ accountApi, ownLastSlices })
+function create({ accountApi, inventory, submit, openForm, ownLastSlices }: RotateRevokeParts): Feature {
+  const rotate = createRotateChange({ accountApi, copies: inventory, ownLastSlices })
+  const revoke = createRevokeChange({ accountApi, copies: inventory, ownLastSlices })
   const forms = { rotate: createKeyForm(submit, 'rotate', rotate), revoke: createKeyForm(submit, 'revoke', revoke) }
 
   async function run(verb: Verb, change: Change<KeyInput, KeyFacts>, call: CommandCall): Promise<void> {
-    const keys = await accountApi.apiKeys.list({ signal: AbortSignal.timeout(8_000) })
+    const keys = await inventory.apiKeys()
     const names = async () => keys.map(({ name }) => name && labelOf(name))
     const { origin, reason } = call.slashCommand
     const commandFor = (id: string) => wholeCommand(origin.command, { words: `keys ${verb}`, args: [id], reason })
@@ -52,7 +55,7 @@ function create({ accountApi, submit, openForm, ownLastSlices }: RotateRevokePar
       ...words,
       need: change.kind,
       form: (metadata, { problem }) => keyChoiceModal(verb, { metadata, problem }),
-      prepare: () => accountApi.apiKeys.list({ signal: AbortSignal.timeout(2_000) }),
+      prepare: () => inventory.prefetch('apiKeys'),
       run: (call) => run(verb, change, call),
     }
   }
@@ -82,8 +85,10 @@ function create({ accountApi, submit, openForm, ownLastSlices }: RotateRevokePar
       [callbackIds.revoke]: forms.revoke.submitForm,
     },
     options: {
-      [keyPicker]: async ({ typed }) =>
-        keyChoices(await accountApi.apiKeys.list({ signal: AbortSignal.timeout(2_000) }), typed, ownLastSlices),
+      [keyPicker]: async ({ typed }) => {
+        const { items, ...missing } = await asFarAsRead(inventory.apiKeys())
+        return keyChoices(items, typed, { own: ownLastSlices, missing })
+      },
     },
   }
 }

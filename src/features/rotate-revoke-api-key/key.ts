@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { AccountApi } from '../../account-api/client.ts'
-import { asFarAsRead, findInList } from '../../account-api/lists/cut-list.ts'
+import type { Inventory } from '../../account-api/inventory.ts'
+import { asFarAsRead, findInList, listNow } from '../../account-api/lists/cut-list.ts'
 import { type ApiKey, type OwnLastSlices, ownVariableOf } from '../../domain/account/api-key.ts'
 import { keyPhrase, labelOf, requesterOfKey } from '../../domain/account/api-key-name.ts'
 import { looksSame } from '../../domain/account/namesakes.ts'
@@ -30,14 +31,19 @@ export type KeyFacts = z.infer<typeof KeyFacts>
 
 export interface KeyChangeParts {
   accountApi: Pick<AccountApi, 'apiKeys'>
+  /** The shared list, for requests. */
+  copies?: Pick<Inventory, 'apiKeys'>
   ownLastSlices: OwnLastSlices
 }
 
 /** Creates the members that the rotation and the revocation of a key share. */
-export function sharedParts({ accountApi: { apiKeys }, ownLastSlices }: KeyChangeParts, verb: 'rotate' | 'revoke') {
-  async function preflight({ keyId }: KeyInput, { signal, earlier }: PreflightOptions<KeyFacts>): Promise<Preflight<KeyFacts, KeyInput>> {
+export function sharedParts({ accountApi: { apiKeys }, copies, ownLastSlices }: KeyChangeParts, verb: 'rotate' | 'revoke') {
+  async function preflight(
+    { keyId }: KeyInput,
+    { signal, forRequest, earlier }: PreflightOptions<KeyFacts>,
+  ): Promise<Preflight<KeyFacts, KeyInput>> {
     try {
-      const list = apiKeys.list({ signal })
+      const list = listNow(forRequest ? copies?.apiKeys : undefined, () => apiKeys.list({ signal }))
       const key = await findInList(list, ({ id }) => id === keyId)
       if (!key) refuseKeyChange({ code: 'no-key', keyId, ...(earlier?.keyId === keyId ? { name: earlier.name, verb } : {}) })
       const namesakes = namesakesOf(key, (await asFarAsRead(list)).items)

@@ -8,15 +8,20 @@ const keepMs = 2 * 60_000
 /** Other replicas write the list, too. Each time one was first, the list is read again. */
 const mostTries = 10
 
+interface Assignments extends SeenAssignments {
+  note(listed: ElasticIp[]): Promise<void>
+  noteOne(elasticIp: ElasticIp): Promise<void>
+}
+
 /**
  * Creates the list of servers that the Elastic IPs were last seen on. The account shows no server for the addresses of a server that is not
  * active, which is when they have to be moved. The whole list is signed, so that nobody who writes to Redis offers addresses of other servers.
  */
-export function createAssignments(parts: StoredAssignmentsParts): SeenAssignments & { note(listed: ElasticIp[]): Promise<void> } {
+export function createAssignments(parts: StoredAssignmentsParts): Assignments {
   const stored = createStoredAssignments(parts)
   /** The notes of this process. A search waits for them, so that it finds what a person has just seen in a list. */
   let noting: Promise<void> = Promise.resolve()
-  /** The lists that arrived while another one is noted, as one, so that many readers never make a queue of notes. */
+  /** What arrived while something else is noted, as one list, so that many readers never make a queue of notes. */
   let waiting: { servers: Map<string, ElasticIp>; noted: Promise<void> } | undefined
 
   /** Notes a complete list. An Elastic IP without a server keeps the last one. Entries that are no longer used are removed. */
@@ -24,6 +29,14 @@ export function createAssignments(parts: StoredAssignmentsParts): SeenAssignment
     waiting ??= noteNext()
     for (const elasticIp of listed) if (elasticIp.server) waiting.servers.set(elasticIp.id, elasticIp)
     return waiting.noted
+  }
+
+  /**
+   * Notes an Elastic IP that was read by itself. Such a read confirms a move, so a server that dies soon after is known to have the address,
+   * although no list has shown it there yet. While an address moves, its server can be the one before or the one after.
+   */
+  async function noteOne(elasticIp: ElasticIp): Promise<void> {
+    if (elasticIp.status === 'active') await note([elasticIp])
   }
 
   function noteNext() {
@@ -53,7 +66,7 @@ export function createAssignments(parts: StoredAssignmentsParts): SeenAssignment
     return entries.flatMap((entry) => (isUsed(entry, at) && fits(entry) ? [{ ...entry, agoMs: Math.max(0, at - entry.at) }] : []))
   }
 
-  return { note, find }
+  return { note, noteOne, find }
 }
 
 function isUsed({ at }: Assignment, now: number): boolean {

@@ -1,9 +1,10 @@
-import { type Assignment, longestSeenMs } from '../../domain/account/assignment.ts'
+import { z } from 'zod'
+import { Assignment, longestSeenMs } from '../../domain/account/assignment.ts'
 import type { Keyring } from '../../domain/signing/keyring.ts'
 import { guardStore, type Redis } from '../connect.ts'
 import type { Keys } from '../key-names.ts'
 import { createScripts, readScripts } from '../scripts.ts'
-import { createAssignmentList, type ReadList } from './assignment-list.ts'
+import { createSignedList, type ReadList } from '../signed-list.ts'
 
 const scripts = readScripts(import.meta.url, ['replace-assignments'])
 
@@ -31,7 +32,7 @@ export interface StoredAssignmentsParts {
 /** Creates the functions that read and replace the list of assignments in Redis. Times are in ms since 1970, by Redis' clock. */
 export function createStoredAssignments({ redis, keys, keyring, onRefused }: StoredAssignmentsParts) {
   const run = createScripts(redis, scripts)
-  const list = createAssignmentList(keyring)
+  const list = createSignedList({ keyring, name: 'assignments', schema: z.array(Assignment) })
   /** The time of the newest list that this process has read or written. An older one was put back. */
   let newest = 0
 
@@ -44,22 +45,21 @@ export function createStoredAssignments({ redis, keys, keyring, onRefused }: Sto
   async function read(now: number): Promise<Found> {
     // A list that this process reads or writes while the answer is on its way is not compared.
     const known = newest
-    const { head = '', ...fields } = await guardStore(() => redis.hgetall(keys.assignments))
-    const parts = Object.keys(fields).map((_, index) => fields[index] ?? '')
-    const found = await list.decode({ head, parts })
+    const { head = '', text = '' } = await guardStore(() => redis.hgetall(keys.assignments))
+    const found = list.decode({ head, text })
     const problem = problemOf(found, known, now)
     if (problem) await onRefused(problem)
     if (problem || found.is !== 'genuine') return { head, at: undefined, entries: [] }
     newest = Math.max(newest, found.at)
-    return { head, at: found.at, entries: found.entries }
+    return { head, at: found.at, entries: found.list }
   }
 
   /** Replaces the list that was found. Returns whether it was still the same. */
   async function replace({ head, at = 0 }: Found, entries: Assignment[], now: number): Promise<boolean> {
     // Each list has a later time than the one before, also if Redis' clock was set back.
     const listedAt = Math.max(now, at + 1, newest + 1)
-    const stored = await list.encode(entries, listedAt)
-    const [outcome] = await run('replace-assignments', [keys.assignments], [head, String(longestSeenMs), stored.head, ...stored.parts])
+    const stored = list.encode(entries, listedAt)
+    const [outcome] = await run('replace-assignments', [keys.assignments], [head, String(longestSeenMs), stored.head, stored.text])
     if (outcome !== 'replaced') return false
     newest = Math.max(newest, listedAt)
     return true
@@ -69,7 +69,7 @@ export function createStoredAssignments({ redis, keys, keyring, onRefused }: Sto
 }
 
 /** `newest`: the time of the newest list that was known before this one was read. */
-function problemOf(found: ReadList, newest: number, now: number): ListProblem | undefined {
+function problemOf(found: ReadList<Assignment[]>, newest: number, now: number): ListProblem | undefined {
   switch (found.is) {
     case 'genuine':
       return found.at < newest ? 'older' : undefined

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Button } from '@slack/web-api'
 import type { Origin } from '../../domain/approval/origin.ts'
-import { isOpen, type Outline, type Request } from '../../domain/request/request.ts'
+import { isOpen, type Request } from '../../domain/request/request.ts'
 import type { Click } from '../../slack/commands/handlers.ts'
 import type { Mrkdwn } from '../../slack/text/text.ts'
 import type { Messenger } from '../../slack/web-api/messenger.ts'
@@ -11,7 +11,7 @@ import type { CardView } from '../messages/card/card-view.ts'
 import { type HomeContent, homeBlocks, refusedHome } from '../messages/home-view.ts'
 import type { Store } from '../store/store.ts'
 
-/** Check rights for at most 100 waiting requests. Load at most 50 of the others in each part, which is more than a Home tab can show. */
+/** Check rights for at most 100 waiting requests. Take at most 50 of the others in each part, which is more than a Home tab can show. */
 const most = { waiting: 100, shown: 50, ended: 10, inPlace: 20 }
 
 /** Each tab costs reads of Redis, and Slack takes 100 calls of `views.publish` a minute. */
@@ -36,7 +36,7 @@ interface Turn {
 }
 
 interface HomeParts {
-  store: Pick<Store, 'open' | 'ended' | 'findMany' | 'orderOnHome' | 'now'>
+  store: Pick<Store, 'findOpen' | 'ended' | 'findMany' | 'orderOnHome' | 'now'>
   access: Pick<Access, 'judge'>
   messenger: Pick<Messenger, 'publishHome'>
   /** Returns the buttons that open forms. */
@@ -94,12 +94,12 @@ export function createHome({ store, access, messenger, buttons, view, linkTo, on
   }
 
   async function gather(viewer: Origin, isNew: boolean): Promise<HomeContent> {
-    const isMine = ({ origin }: Outline) => origin.userId === viewer.userId
-    const [open, ended, now] = await Promise.all([store.open(), store.ended(most.ended, isMine), store.now()])
-    const { read, entries, unreadable } = createReading()
-    const waiting = await read(open, ({ state }) => state === 'waiting', most.waiting)
-    const mine = await read(open, isMine, most.shown)
-    const underway = await read(open, (each) => !isMine(each) && isOpen(each.state) && each.state !== 'waiting', most.shown)
+    const isMine = ({ origin }: Request) => origin.userId === viewer.userId
+    const [{ requests: open, unreadable }, ended, now] = await Promise.all([store.findOpen(), store.ended(most.ended, isMine), store.now()])
+    const waiting = firstOf(open, ({ state }) => state === 'waiting', most.waiting)
+    const mine = firstOf(open, isMine, most.shown)
+    const underway = firstOf(open, (each) => !isMine(each) && isOpen(each.state) && each.state !== 'waiting', most.shown)
+    const { entries, unshown } = createEntries()
     // A request that ends during these reads can be in both lists, and Slack refuses a page with two equal block ids.
     const endedBefore = ended.filter(({ id }) => !open.some((each) => each.id === id))
     const rulings = await Promise.all(waiting.requests.map((request) => access.judge(viewer, { to: 'decide', request })))
@@ -120,40 +120,29 @@ export function createHome({ store, access, messenger, buttons, view, linkTo, on
       mine: entries([...mine.requests, ...endedBefore]),
       underway: entries(underway.requests),
       unread: { waiting: waiting.unread, mine: mine.unread, underway: underway.unread },
-      unreadable: unreadable(),
+      unreadable: unreadable + unshown.size,
       now,
       buttons: buttons(),
     }
   }
 
-  /** Creates the reads of one page. They count the requests that cannot be read or shown. */
-  function createReading() {
-    const lost = new Set<string>()
+  /** Creates the entries of one page. `unshown`: the ids of the requests that cannot be shown. They are left out, so that they cannot hide the others. */
+  function createEntries() {
+    const unshown = new Set<string>()
 
-    /** Reads the first requests that fit. Leaves out those that no longer fit when they are read. */
-    async function read(open: Outline[], fits: (outline: Outline) => boolean, limit: number) {
-      const fitting = open.filter(fits)
-      const chosen = fitting.slice(0, limit).map(({ id }) => id)
-      const requests = await store.findMany(chosen)
-      const found = new Set(requests.map(({ id }) => id))
-      for (const id of chosen) if (!found.has(id)) lost.add(id)
-      return { requests: requests.filter(fits), unread: fitting.length - chosen.length }
-    }
-
-    /** Skips a request that cannot be shown, so that it cannot hide the others. */
     function entries(requests: Request[]) {
       return requests.flatMap((request) => {
         try {
           return [{ card: view(request), link: linkTo(request) }]
         } catch (error) {
           onError(error)
-          lost.add(request.id)
+          unshown.add(request.id)
           return []
         }
       })
     }
 
-    return { read, entries, unreadable: () => lost.size }
+    return { entries, unshown }
   }
 
   async function refresh({ origin }: Click): Promise<void> {
@@ -169,3 +158,8 @@ export function createHome({ store, access, messenger, buttons, view, linkTo, on
 }
 
 export type Home = ReturnType<typeof createHome>
+
+function firstOf(open: Request[], fits: (request: Request) => boolean, limit: number) {
+  const fitting = open.filter(fits)
+  return { requests: fitting.slice(0, limit), unread: Math.max(0, fitting.length - limit) }
+}

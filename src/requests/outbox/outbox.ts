@@ -6,6 +6,7 @@ import type { Keys } from '../../redis/key-names.ts'
 import { createScripts, readScripts } from '../../redis/scripts.ts'
 import { longestCallMs } from '../../slack/web-api/measured-fetch.ts'
 import { type ReportName, reportNames } from '../steps/step.ts'
+import { dueAtOnce } from '../store/due-times.ts'
 import { decodeRecord } from '../store/record.ts'
 
 const scripts = readScripts(import.meta.url, ['lease', 'settle'])
@@ -107,7 +108,7 @@ export function createOutbox({ redis, keys }: { redis: Redis; keys: Keys }) {
   }
 
   /** Returns the messages that are due now, the oldest due time first. */
-  async function due(limit: number): Promise<{ id: string; name: OutboxName }[]> {
+  async function due(limit = dueAtOnce): Promise<{ id: string; name: OutboxName }[]> {
     const members = await run('due', [keys.outbox], ['0', String(limit)])
     return members.map((member) => {
       const slash = member.indexOf('/')

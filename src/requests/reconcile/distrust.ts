@@ -33,7 +33,7 @@ export function createDistrust({ store, audit, noteOf, show, onDistrusted }: Dis
   return async function distrust(request: Request, problem: AuthorityProblem, { keepOpen = false } = {}): Promise<void> {
     // Another process may have taken a step since the request was read, so that the audit shows a newer state.
     const current = await store.find(request.id)
-    if (current?.revision !== request.revision) return store.postpone([request.id], changedMs)
+    if (current?.revision !== request.revision) return store.postpone(request.id, changedMs)
     await onDistrusted(request, problem)
     if (!keepOpen && problem.code === 'unknown-key') return store.postponeIfUnchanged(request, unknownKeyMs)
     if (!keepOpen && canEnd(request)) {
@@ -41,7 +41,7 @@ export function createDistrust({ store, audit, noteOf, show, onDistrusted }: Dis
       return outcome === 'won' ? show(request.id) : undefined
     }
     await audit.note(noteOf(request, 'distrust', { causes: [problem] }))
-    if (keepOpen) await store.postpone([request.id], keptMs)
+    if (keepOpen) await store.postpone(request.id, keptMs)
     else await store.clearDueIfUnchanged(request.id, request.revision)
   }
 }

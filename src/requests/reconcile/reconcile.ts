@@ -89,13 +89,13 @@ export function createReconcile({ checkRecord, distrust, execute, track, sendIte
       await sendItems(request.id)
       const sent = await store.find(request.id)
       // Items under way are observed at the next tick, even if other items have to wait longer.
-      return sent?.items?.some(isItemUnderway) ? store.postpone([request.id], 0) : undefined
+      return sent?.items?.some(isItemUnderway) ? store.postpone(request.id, 0) : undefined
     }
     if (request.trackedUntil === undefined || request.trackedUntil < (await store.now())) {
       return settle(request)
     }
     await track([request])
-    await store.postpone([request.id], trackedItemsMs)
+    await store.postpone(request.id, trackedItemsMs)
   }
 
   return reconcile

@@ -77,7 +77,7 @@ export function createWaiting({ store, catalog, deliver, show, discardUnposted, 
     }
     const reminded = await store.take(request, due, { set: { reminded: passed }, dueInMs: inMs })
     // Another process sent the reminder, or a person acted, at the same moment.
-    if (reminded.outcome === 'changed') return store.postpone([request.id], changedRetryMs)
+    if (reminded.outcome === 'changed') return store.postpone(request.id, changedRetryMs)
     await wake(request, inMs)
     await show(request.id)
   }

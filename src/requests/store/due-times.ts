@@ -3,14 +3,17 @@ import { guardStore, type Redis } from '../../redis/connect.ts'
 import type { Keys } from '../../redis/key-names.ts'
 import { createScripts, readScripts } from '../../redis/scripts.ts'
 
-const scripts = readScripts(import.meta.url, ['postpone-if-unchanged', 'clear-due-if-unchanged'])
+const scripts = readScripts(import.meta.url, ['postpone', 'clear-due-if-unchanged'])
+
+/** The most requests, and the most messages, that one tick takes. The next tick takes the rest. */
+export const dueAtOnce = 2_000
 
 /** Creates the functions that read and set when requests are due. They throw StoreUnavailableError if Redis does not answer. */
 export function createDueTimes({ redis, keys }: { redis: Redis; keys: Keys }) {
   const run = createScripts(redis, scripts)
 
   /** Returns the ids of requests that are due now, the oldest due time first. */
-  async function due(limit: number): Promise<string[]> {
+  async function due(limit = dueAtOnce): Promise<string[]> {
     return run('due', [keys.due], ['0', String(limit)])
   }
 
@@ -28,15 +31,14 @@ export function createDueTimes({ redis, keys }: { redis: Redis; keys: Keys }) {
     return guardStore(() => redis.zcard(keys.outbox))
   }
 
-  /** Makes requests due again in `inMs`. Skips requests without a due time. */
-  async function postpone(ids: string[], inMs: number): Promise<void> {
-    if (ids.length > 0) await run('postpone', [keys.due], [String(Math.round(inMs)), ...ids])
+  /** Makes a request due again in `inMs`, if it has a due time. `revision`: if its record still has this one. */
+  async function postpone(id: string, inMs: number, revision?: number): Promise<void> {
+    await run('postpone', [keys.due, keys.record(id)], [id, String(Math.round(inMs)), revision === undefined ? '' : String(revision)])
   }
 
   /** Makes a request due again in `inMs`. Does nothing if its record changed since it was read, because that step set a due time. */
   async function postponeIfUnchanged(request: Request, inMs: number): Promise<void> {
-    const values = [request.id, String(Math.round(inMs)), String(request.revision)]
-    await run('postpone-if-unchanged', [keys.due, keys.record(request.id)], values)
+    await postpone(request.id, inMs, request.revision)
   }
 
   /** Clears the due time of a request, unless its record changed since `revision`. */

@@ -1,4 +1,4 @@
-import { Outline, Request } from '../../domain/request/request.ts'
+import { Request } from '../../domain/request/request.ts'
 
 /** The hash in Redis that holds a request: JSON by field. Fields with a colon are written by scripts (`token:approve`, `outbox:card`). */
 export type RecordHash = Record<string, string>
@@ -23,17 +23,6 @@ export function decodeRecord(id: string, hash: RecordHash): Request {
 export function decodeIfFit(id: string, hash: RecordHash): Request | undefined {
   try {
     return decodeRecord(id, hash)
-  } catch {
-    return undefined
-  }
-}
-
-export const outlineFields = Object.keys(Outline.shape)
-
-/** Decodes an outline from the values of `outlineFields`, in that order. Returns undefined if they do not fit this version. */
-export function decodeOutlineIfFit(values: (string | null)[]): Outline | undefined {
-  try {
-    return Outline.parse(Object.fromEntries(outlineFields.map((name, index) => [name, JSON.parse(values[index] ?? '')])))
   } catch {
     return undefined
   }

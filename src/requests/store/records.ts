@@ -1,11 +1,8 @@
-import type { Outline, Request } from '../../domain/request/request.ts'
-import type { ChainableCommander, Redis } from '../../redis/connect.ts'
+import type { Request } from '../../domain/request/request.ts'
+import type { Redis } from '../../redis/connect.ts'
 import { guardStore } from '../../redis/connect.ts'
 import type { Keys } from '../../redis/key-names.ts'
-import { decodeIfFit, decodeOutlineIfFit, decodeRecord, outlineFields, type RecordHash } from './record.ts'
-
-/** Read 500 records per exchange: few exchanges, and answers that fit into memory. */
-const readAtOnce = 500
+import { decodeIfFit, decodeRecord, type RecordHash } from './record.ts'
 
 /** Ended requests are looked for among this many. */
 const walkedEnded = 100
@@ -15,18 +12,18 @@ const homeOrderMs = 24 * 3_600_000
 
 /** Creates the reads of requests. They throw StoreUnavailableError if Redis does not answer. */
 export function createRecords({ redis, keys }: { redis: Redis; keys: Keys }) {
-  const { findEach, outlineEach } = createBulkReads({ redis, keys })
-
   /** Reads a request by its id. Throws if its record does not fit this version. */
   async function find(id: string): Promise<Request | undefined> {
     const hash = await guardStore(() => redis.hgetall(keys.record(id)))
     return hash.state ? decodeRecord(id, hash) : undefined
   }
 
+  /** Reads requests by their ids in one exchange. Skips records that do not fit this version, so that they cannot hide the others. */
   async function findMany(ids: string[]): Promise<Request[]> {
-    const found: Request[] = []
-    for await (const request of findEach(ids)) found.push(request)
-    return found
+    const pipeline = redis.pipeline()
+    for (const id of ids) pipeline.hgetall(keys.record(id))
+    const answers = await guardStore(async () => ((await pipeline.exec()) ?? []).map(readAnswer))
+    return ids.flatMap((id, index) => decodeIfFit(id, (answers[index] ?? {}) as RecordHash) ?? [])
   }
 
   /** Reads all open requests, the one with the oldest last step first. `unreadable`: how many records do not fit this version. */
@@ -36,20 +33,10 @@ export function createRecords({ redis, keys }: { redis: Redis; keys: Keys }) {
     return { requests, unreadable: ids.length - requests.length }
   }
 
-  /** Reads the outlines of all open requests, the one with the oldest last step first. */
-  async function open(): Promise<Outline[]> {
-    const found: Outline[] = []
-    for await (const outline of outlineEach(await guardStore(() => redis.zrange(keys.open, '0', '-1')))) found.push(outline)
-    return found
-  }
-
   /** Reads the ended requests that fit, newest first, among the last 100 of all people: however many there are, the cost is the same. */
-  async function ended(limit: number, fits: (outline: Outline) => boolean): Promise<Request[]> {
-    const found: string[] = []
-    for await (const outline of outlineEach(await guardStore(() => redis.zrevrange(keys.ended, 0, walkedEnded - 1)))) {
-      if (fits(outline)) found.push(outline.id)
-    }
-    return findMany(found.slice(0, limit))
+  async function ended(limit: number, fits: (request: Request) => boolean): Promise<Request[]> {
+    const last = await findMany(await guardStore(() => redis.zrevrange(keys.ended, 0, walkedEnded - 1)))
+    return last.filter(fits).slice(0, limit)
   }
 
   /**
@@ -91,44 +78,7 @@ export function createRecords({ redis, keys }: { redis: Redis; keys: Keys }) {
     return new Map(last.flatMap(([resource, request]) => (request ? [[resource, request]] : [])))
   }
 
-  return { find, findEach, findMany, findOpen, open, ended, orderOnHome, holderOf, isLatest, lastChangesOf }
-}
-
-interface RecordAnswer {
-  id: string
-  answer: unknown
-}
-
-/** Creates the reads of many records in few exchanges. */
-function createBulkReads({ redis, keys }: { redis: Redis; keys: Keys }) {
-  /** Reads requests by their ids, 500 at a time. Skips records that do not fit this version, so that they cannot hide the others. */
-  async function* findEach(ids: string[]): AsyncGenerator<Request> {
-    const hashes = readEach(ids, (pipeline, record) => pipeline.hgetall(record))
-    for await (const { id, answer } of hashes) {
-      const request = decodeIfFit(id, (answer ?? {}) as RecordHash)
-      if (request) yield request
-    }
-  }
-
-  async function* outlineEach(ids: string[]): AsyncGenerator<Outline> {
-    const answers = readEach(ids, (pipeline, record) => pipeline.hmget(record, ...outlineFields))
-    for await (const { id, answer } of answers) {
-      const outline = decodeOutlineIfFit((answer ?? []) as (string | null)[])
-      if (outline) yield { ...outline, id }
-    }
-  }
-
-  async function* readEach(ids: string[], queueRead: (pipeline: ChainableCommander, record: string) => void): AsyncGenerator<RecordAnswer> {
-    for (let at = 0; at < ids.length; at += readAtOnce) {
-      const pipeline = redis.pipeline()
-      const some = ids.slice(at, at + readAtOnce)
-      for (const id of some) queueRead(pipeline, keys.record(id))
-      const answers = await guardStore(async () => ((await pipeline.exec()) ?? []).map(readAnswer))
-      yield* some.map((id, index) => ({ id, answer: answers[index] }))
-    }
-  }
-
-  return { findEach, outlineEach }
+  return { find, findMany, findOpen, ended, orderOnHome, holderOf, isLatest, lastChangesOf }
 }
 
 /** Ignores a key of another type in place of one record. Every other error fails the whole read. */

@@ -7,15 +7,13 @@ const parallelMessages = 16
 interface OutboxSweepParts {
   outbox: Pick<Outbox, 'due'>
   deliver: Deliver
-  /** The largest number of messages that one sweep takes. The next sweep takes the rest. */
-  sweepSize: number
   /** Called with the id of a request whose card Slack refuses. */
   onRefusedCard: (id: string) => void
   onError: (error: unknown) => void
 }
 
 /** Creates the part of a tick that sends the messages that are due. */
-export function createOutboxSweep({ outbox, deliver, sweepSize, onRefusedCard, onError }: OutboxSweepParts) {
+export function createOutboxSweep({ outbox, deliver, onRefusedCard, onError }: OutboxSweepParts) {
   const limit = pLimit(parallelMessages)
   let running: Promise<void> | undefined
 
@@ -29,7 +27,7 @@ export function createOutboxSweep({ outbox, deliver, sweepSize, onRefusedCard, o
   }
 
   async function sweep(): Promise<void> {
-    const unsent = await outbox.due(sweepSize)
+    const unsent = await outbox.due()
     // Send reports before cards, because people wait for them. A report also posts its card if that is missing.
     unsent.sort((a, b) => Number(a.name === 'card') - Number(b.name === 'card'))
     await Promise.all(unsent.map(({ id, name }) => limit(() => send(id, name).catch(onError))))

@@ -15,30 +15,23 @@ const unfitMs = 10 * 60_000
 const afterRedisMs = 1_000
 
 interface RequestSweepParts {
-  store: Pick<Store, 'due' | 'findEach' | 'postpone'>
+  store: Pick<Store, 'due' | 'findMany' | 'postpone'>
   reconcile: Reconcile
   tracking: Track
-  /** The largest number of requests that one sweep takes. The next sweep takes the rest. */
-  sweepSize: number
   onError: (error: unknown) => void
 }
 
 /** Creates the part of a tick that handles the requests that are due. */
-export function createRequestSweep({ store, reconcile, tracking, sweepSize, onError }: RequestSweepParts) {
+export function createRequestSweep({ store, reconcile, tracking, onError }: RequestSweepParts) {
   // This limit is not shared with the messages, which may all wait for a Slack that hangs.
   const limit = pLimit(parallelReconciles)
   const running = new Map<string, Promise<void>>()
 
   /** Tracks the requests under way together, because one list shows many of them. Reconciles every other request by itself. */
   async function sweep(): Promise<void> {
-    const ids = await store.due(sweepSize)
-    const underway: Request[] = []
-    const isOnlyTracked = new Set<string>()
-    for await (const request of store.findEach(ids)) {
-      if (request.state !== 'tracking') continue
-      underway.push(request)
-      if (!needsItems(request)) isOnlyTracked.add(request.id)
-    }
+    const ids = await store.due()
+    const underway = (await store.findMany(ids)).filter(({ state }) => state === 'tracking')
+    const isOnlyTracked = new Set(underway.flatMap((request) => (needsItems(request) ? [] : request.id)))
     for (const id of ids) if (!isOnlyTracked.has(id)) reconcileInBackground(id)
     await tracking.track(underway)
   }
@@ -58,7 +51,7 @@ export function createRequestSweep({ store, reconcile, tracking, sweepSize, onEr
       await reconcile(id)
     } catch (error) {
       onError(error)
-      await store.postpone([id], error instanceof StoreUnavailableError ? afterRedisMs : unfitMs)
+      await store.postpone(id, error instanceof StoreUnavailableError ? afterRedisMs : unfitMs)
     }
   }
 

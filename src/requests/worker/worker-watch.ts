@@ -13,7 +13,7 @@ const silenceMs = 30_000
 const noWorker = mrkdwn`:rotating_light: *No worker of Lockkeeper is running.* Approved changes don't start, and moves under way aren't tracked. Start a process with \`ROLE=worker\` or \`ROLE=all\`. Approved changes start then, up to 30 minutes after their approval.`
 
 interface WorkerWatchParts {
-  store: Pick<Store, 'open' | 'findMany' | 'take' | 'workersSeen' | 'lastWorkerAt'>
+  store: Pick<Store, 'findOpen' | 'take' | 'workersSeen' | 'lastWorkerAt'>
   catalog: Pick<Catalog, 'changeIfKnown'>
   operators: Pick<NotifyOperators, 'owe'>
   show: Show
@@ -33,12 +33,11 @@ export function createWorkerWatch({ store, catalog, operators, show, onError, ch
     if ((await store.workersSeen(silenceMs)) > 0) return
     // The same for all processes, and another one at the next time that no worker is running.
     await operators.owe('no-worker', noWorker, { about: String(await store.lastWorkerAt()) })
-    const approved = (await store.open()).filter(({ state, kind }) => state === 'approved' && !catalog.changeIfKnown(kind)?.handover)
-    for (const request of await store.findMany(approved.map(({ id }) => id))) await noteOn(request)
+    for (const request of (await store.findOpen()).requests) await noteOn(request)
   }
 
   async function noteOn(request: Request): Promise<void> {
-    if (request.state !== 'approved' || request.waits?.for === 'worker') return
+    if (request.state !== 'approved' || request.waits?.for === 'worker' || catalog.changeIfKnown(request.kind)?.handover) return
     const { outcome } = await store.take(request, 'wait-for-worker', { set: { waits: { for: 'worker' } } })
     if (outcome === 'won') await show(request.id)
   }

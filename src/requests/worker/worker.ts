@@ -16,9 +16,6 @@ import { createOutboxSweep } from './sweep-outbox.ts'
 import { createRequestSweep } from './sweep-requests.ts'
 import { createWatchdog } from './watchdog.ts'
 
-/** The most requests, and the most messages, that one tick takes. The next tick takes the rest. */
-const sweepSize = 20_000
-
 /** A tick takes up to 25 s while the account API hangs. After this time, a tick no longer counts as work. */
 const usualLongestTickMs = 40_000
 
@@ -69,8 +66,8 @@ export function createWorker({
   watchdogMs = usualWatchdogMs,
   longestTickMs = usualLongestTickMs,
 }: WorkerParts) {
-  const requestSweep = createRequestSweep({ store, reconcile, tracking, sweepSize, onError })
-  const outboxSweep = createOutboxSweep({ outbox, deliver, sweepSize, onRefusedCard: requestSweep.reconcileInBackground, onError })
+  const requestSweep = createRequestSweep({ store, reconcile, tracking, onError })
+  const outboxSweep = createOutboxSweep({ outbox, deliver, onRefusedCard: requestSweep.reconcileInBackground, onError })
   const watchdog = createWatchdog({ queues, audit, dataLossMark, redisWatch, operators, store, onError, intervalMs: watchdogMs })
   const workers: Worker[] = []
   let whileSweeping: NodeJS.Timeout | undefined

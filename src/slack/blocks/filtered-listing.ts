@@ -1,12 +1,16 @@
+import type { Missing } from '../../domain/errors/missing.ts'
 import { inNaturalOrder } from '../../domain/text/natural-order.ts'
 import { someOf } from '../../domain/text/some-of.ts'
 import { type ItemRows, itemRows } from '../lists/columns.ts'
 import { containsWords } from '../text/contains-words.ts'
 import { code, type Mrkdwn, mrkdwn } from '../text/text.ts'
+import { cutNotes } from './cut-note.ts'
 import type { Listing } from './listing.ts'
 
 interface Filter<T> extends Pick<Listing, 'notes' | 'rowsPerPage'> {
   all: T[]
+  /** What is missing in `all`. */
+  missing?: Missing | undefined
   /** The words of the command. An item is listed if its texts contain all of them. */
   words: string[]
   textsOf: (item: T) => unknown[]
@@ -31,6 +35,7 @@ export const mostRows = 1_000
 /** Lists the items that contain every word. */
 export function filteredListing<T>({
   all,
+  missing = {},
   words,
   textsOf,
   siteOf,
@@ -48,7 +53,8 @@ export function filteredListing<T>({
     ...(rowsPerPage === undefined ? {} : { rowsPerPage }),
     title: filteredTitle(sorted.length, { one, many, words }),
     ...('row' in body ? { rows: listed.map(body.row) } : itemRows(listed, body)),
-    notes: [...notes, ...unlisted(sorted.length)],
+    notes: [...cutNotes(missing, all.length, words), ...notes, ...unlisted(sorted.length)],
+    isOld: missing.old !== undefined,
     empty:
       words.length > 0 && all.length > 0
         ? mrkdwn`${noneFits(all.length, { one, many, words })} ${otherWords(words)}${siteOf ? sitesInList(all.map(siteOf)) : ''}`

@@ -24,6 +24,8 @@ export interface Listing {
   rowsPerPage?: number
   /** The same rows as a table. `itemRows` makes both from one description. */
   table?: Table
+  /** Whether it shows an earlier list of the account. It then has a button that reads the list again. */
+  isOld?: boolean
   /** Opens the details of a row. */
   choices?: ItemChoices
 }
@@ -36,7 +38,7 @@ export interface ListPlace {
   page: number
 }
 
-export const pageActionIds = { previous: 'page-previous', next: 'page-next' } as const
+export const pageActionIds = { previous: 'page-previous', next: 'page-next', refresh: 'page-refresh' } as const
 
 /** The value of a page button. It holds only what a person could type as a command, so a forged value gains nothing. */
 export const PageButton = z.object({
@@ -52,7 +54,7 @@ const defaultRowsPerPage = 10
  * How many characters of a page the parts around its rows may take, so that room for rows is left. The title and the notes are cut to this
  * length. The page number and the buttons are always shorter.
  */
-const frame = { title: 1_000, pageNumber: 50, notes: 3_000, pageButtons: 150 } as const
+const frame = { title: 1_000, pageNumber: 50, notes: 3_000, pageButtons: 200 } as const
 
 // Two blocks of a message are kept for the buttons and the picker.
 const contentLimits = { most: 48, characters: mostCharacters - frame.pageButtons } as const
@@ -67,18 +69,24 @@ export function listAnswer(listing: Listing, at: ListPlace): Answerable {
   return table ? { table, instead } : instead
 }
 
-function tableMessage({ title, warning, rows, notes = [], table, choices }: Listing, { name }: ListPlace): Message | undefined {
+function tableMessage({ title, warning, rows, notes = [], table, isOld, choices }: Listing, at: ListPlace): Message | undefined {
   const block = table && dataTable(toPlainText(title), table)
   if (!block) return undefined
   const above = warning ? [warning] : []
-  const blocks = [...above.flatMap(wholeSection), block, ...choicesBlocks(choices, name), ...context(notes)]
+  const blocks = [
+    ...above.flatMap(wholeSection),
+    block,
+    ...choicesBlocks(choices, at.name),
+    ...context(notes),
+    ...pageButtons(at, { page: 0, pages: 1, isOld }),
+  ]
   const text = joinMrkdwn([...above, mrkdwn`*${title}*`, ...rows, ...notes], '\n').text.trim()
   return charactersIn(blocks) <= mostCharacters && text.length <= mostTableText ? { text, blocks } : undefined
 }
 
 /** Shows one page of a list, with buttons to the page before and after it. A page number past the end shows the last page. */
 export function listingMessage(
-  { title, warning, rows, empty, notes = [], rowsPerPage = defaultRowsPerPage, choices }: Listing,
+  { title, warning, rows, empty, notes = [], rowsPerPage = defaultRowsPerPage, isOld, choices }: Listing,
   at: ListPlace,
 ): Message {
   const name = cut(title, frame.title)
@@ -95,7 +103,7 @@ export function listingMessage(
   const content = [...body.flatMap((line) => wholeSection(line)), ...context(remarks)]
   const picker = choicesBlocks(choices, at.name, start, start + lines.length)
   const limits = { ...contentLimits, characters: contentLimits.characters - charactersIn(picker) }
-  const blocks = [...limitBlocks(content, limits), ...picker, ...pageButtons(at, page, pages.length)]
+  const blocks = [...limitBlocks(content, limits), ...picker, ...pageButtons(at, { page, pages: pages.length, isOld })]
   return message({ text: joinMrkdwn([...body, ...remarks], '\n'), blocks })
 }
 
@@ -138,8 +146,14 @@ function cut(words: Mrkdwn, most: number): Mrkdwn {
   return words.text.length <= most ? words : ownWords(truncate(words.text.trim(), most, 'mrkdwn'))
 }
 
-function pageButtons({ name, command, args }: ListPlace, page: number, pages: number): KnownBlock[] {
-  if (pages === 1) return []
+interface Shown {
+  page: number
+  pages: number
+  isOld: boolean | undefined
+}
+
+function pageButtons({ name, command, args }: ListPlace, { page, pages, isOld }: Shown): KnownBlock[] {
+  if (pages === 1 && !isOld) return []
   const valueFor = (target: number) => JSON.stringify({ version: 1, command, args, page: target } satisfies z.infer<typeof PageButton>)
   if (valueFor(pages).length > longestButtonValue) {
     return context([mrkdwn`The other pages can't be opened: the search has too many words for a button. Use fewer.`])
@@ -148,5 +162,6 @@ function pageButtons({ name, command, args }: ListPlace, page: number, pages: nu
   return actionsFor(name, 'pages', [
     ...(page > 0 ? [to('Previous', pageActionIds.previous, page - 1)] : []),
     ...(page < pages - 1 ? [to('Next', pageActionIds.next, page + 1)] : []),
+    ...(isOld ? [to('Refresh', pageActionIds.refresh, page)] : []),
   ])
 }

@@ -1,5 +1,7 @@
 import type { PlainTextOption } from '@slack/web-api'
+import { AccountLimitError } from '../../domain/errors/api-errors.ts'
 import type { Missing } from '../../domain/errors/missing.ts'
+import { formatDuration } from '../../domain/text/duration.ts'
 import { inNaturalOrder } from '../../domain/text/natural-order.ts'
 import { type Choices, notAChoice } from '../commands/handlers.ts'
 import { mostWords, searchText } from '../text/contains-words.ts'
@@ -46,14 +48,22 @@ export function offer(candidates: Candidate[], typed: string, missing: Missing =
   const pickable = candidates.filter(({ value }) => value.length <= longestOptionValue)
   const fits = pickable.filter((candidate) => matches(candidate, words)).toSorted((a, b) => inNaturalOrder(a.text, b.text))
   const unusable = candidates.length - pickable.length + (missing.unreadable ?? 0)
+  if (fits.length === 0 && missing.old) return noticeOptions(`Nothing matches. ${oldWords(missing.old)}`)
   if (fits.length === 0 && missing.cut !== undefined) return noticeOptions(`${incomplete} Run the command with the id instead of the form.`)
   const note = noteOf([
+    missing.old !== undefined && oldWords(missing.old),
     missing.cut !== undefined && incomplete,
     fits.length > mostOptions && `First ${mostOptions} of ${fits.length}. Type to narrow it down.`,
     typed.trim() === '' && (missing.unready ?? 0) > 0 && `Not offered: ${missing.unready} still being provisioned.`,
     unusable > 0 && `Not offered: ${unusable} more. Run the command with an id.`,
   ])
   return { options: fits.slice(0, mostOptions).map(toOption), ...(note === '' || fits.length === 0 ? {} : { note }) }
+}
+
+/** Says how old an earlier list is, in as few words as the label of a group of options has room for. */
+function oldWords({ agoMs, because }: NonNullable<Missing['old']>): string {
+  const as = `As of ${formatDuration(agoMs)} ago.`
+  return because instanceof AccountLimitError ? `${as} The account's limit is over in ${formatDuration(because.waitMs)}.` : as
 }
 
 const incomplete = 'Incomplete: not all were read.'

@@ -3,14 +3,13 @@ import type { Origin } from '../../domain/approval/origin.ts'
 import type { MessageRef } from '../../domain/request/message-ref.ts'
 import type { Answerable } from '../lists/answerable.ts'
 import type { Mrkdwn } from '../text/text.ts'
-import type { Message } from '../web-api/messenger.ts'
 
 /** Answers the person who typed or clicked. Only they see the answer. It never throws. An answer that Slack does not take is logged. */
 export interface Answer {
   /** Posts a new message. `isWhole`: the message itself names what it is about. */
   ephemeral(message: Answerable, options?: { isWhole?: boolean }): Promise<void>
   /** Replaces the message that they clicked, for example a page of a list. */
-  replace(message: Message): Promise<void>
+  replace(message: Answerable): Promise<void>
   /** Names what the click is about. Every new message from now on begins with it, because it appears far from the message that was clicked. */
   about(subject: Mrkdwn): void
 }

@@ -82,7 +82,13 @@ export function createCommandRouter({ commands, gate, gateForm = gate, may, rule
     const { replace } = click.answer
     const { page, args } = button
     await run(found, { ...click, responseUrl: undefined }, args, {
-      list: (listing, at) => replace(listingMessage(listing, { ...at, page })),
+      // A list that was refreshed is a table again, where one fits.
+      list: (listing, at) =>
+        replace(
+          click.actionId === pageActionIds.refresh && page === 0
+            ? listAnswer(listing, { ...at, page })
+            : listingMessage(listing, { ...at, page }),
+        ),
       say: replace,
     })
   }
@@ -93,7 +99,7 @@ export function createCommandRouter({ commands, gate, gateForm = gate, may, rule
     return { name: command?.words ?? 'unknown', takesReason: command !== undefined && command.need !== 'read' }
   }
 
-  return { command: handlerFor, commandNamed, clicks: { [pageActionIds.previous]: showPage, [pageActionIds.next]: showPage } }
+  return { command: handlerFor, commandNamed, clicks: Object.fromEntries(Object.values(pageActionIds).map((id) => [id, showPage])) }
 }
 
 /** How a list is shown: as the answer to a command, or in place of the page that was clicked. */

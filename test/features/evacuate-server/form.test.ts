@@ -69,7 +69,7 @@ function offerFrom(all: ElasticIp[], { seen = [], last }: { seen?: SeenAssignmen
     servers: { get: async (id: string) => servers.find((each) => each.id === id) ?? Promise.reject(notFound('servers.get')) },
   } as unknown as Pick<AccountApi, 'elasticIps' | 'servers'>
   const readAddresses = createReadAddresses({ accountApi, seen: { find: async (fits) => seen.filter(fits) } })
-  return createOfferAddresses({ accountApi, readAddresses, lastMoveOf: async () => last })
+  return createOfferAddresses({ accountApi, readAddresses, lastMoveOf: async () => last, writesPerMinute: 20 })
 }
 
 const noSubmit = () => Promise.reject(new Error('is not requested'))

@@ -22,7 +22,7 @@ function startHome({ store = {}, publish = [] }: { store?: Partial<Parts['store'
   const pages: KnownBlock[][] = []
   const home = createHome({
     store: {
-      open: async () => [],
+      findOpen: async () => ({ requests: [], unreadable: 0 }),
       ended: async () => [],
       findMany: async () => [],
       now: async () => requestedAt + 30 * minutes,
@@ -46,13 +46,12 @@ function startHome({ store = {}, publish = [] }: { store?: Partial<Parts['store'
   return { home, pages }
 }
 
-/** The Home tab of Ben. `listed`: the requests as listed. `read`: the same requests as read a moment later. */
-async function homeOf({ listed, read = listed, ended = [] }: { listed: Request[]; read?: Request[]; ended?: Request[] }) {
+/** The Home tab of Ben. `open`: the requests that were listed as open, as they are when they are read. */
+async function homeOf({ open, ended = [], unreadable = 0 }: { open: Request[]; ended?: Request[]; unreadable?: number }) {
   const { home, pages } = startHome({
     store: {
-      open: async () => listed,
+      findOpen: async () => ({ requests: open, unreadable }),
       ended: async (limit, fits) => ended.filter(fits).slice(0, limit),
-      findMany: async (ids) => read.filter(({ id }) => ids.includes(id)),
     },
   })
   await home.open(origin, undefined)
@@ -64,18 +63,17 @@ async function homeOf({ listed, read = listed, ended = [] }: { listed: Request[]
 test('a request that is decided or ends during the reads is shown once, in the right part', async () => {
   const mine = { id: 'mine', origin, state: 'tracking' as const, sentAt: requestedAt }
   const mineEnded = requestFor({ ...mine, state: 'done', endedAt: requestedAt + minutes })
-  const theirs = requestFor({ id: 'theirs' })
   const decided = requestFor({ id: 'theirs', state: 'approved', decidedAt: requestedAt + minutes })
 
-  const blocks = await homeOf({ listed: [requestFor(mine), theirs], read: [mineEnded, decided], ended: [mineEnded] })
+  const blocks = await homeOf({ open: [mineEnded, decided], ended: [mineEnded] })
 
   const ids = blocks.flatMap((block) => ('block_id' in block && block.block_id ? [block.block_id] : []))
   expect(new Set(ids).size).toBe(ids.length)
-  expect(readableBlocks(blocks).match(/^# .*$/gm)).toEqual(['# Your requests (1)'])
+  expect(readableBlocks(blocks).match(/^# .*$/gm)).toEqual(['# Your requests (1)', '# In progress (1)'])
 })
 
 test('a Home tab with more than 100 waiting requests says that not all were checked', async () => {
-  const words = readableBlocks(await homeOf({ listed: Array.from({ length: 212 }, (_, index) => requestFor({ id: `waiting-${index}` })) }))
+  const words = readableBlocks(await homeOf({ open: Array.from({ length: 212 }, (_, index) => requestFor({ id: `waiting-${index}` })) }))
 
   expect(words).toContain('# Needs your approval (at least 100)')
   expect(words).toContain('112 more need approval.')
@@ -83,9 +81,8 @@ test('a Home tab with more than 100 waiting requests says that not all were chec
 
 test('a Home tab counts the requests that cannot be read', async () => {
   const ended = [requestFor({ id: 'ended', origin, state: 'done', sentAt: requestedAt, endedAt: requestedAt + minutes })]
-  const listed = [requestFor({ id: 'written by another version', origin })]
 
-  const words = readableBlocks(await homeOf({ listed, read: [], ended }))
+  const words = readableBlocks(await homeOf({ open: [], ended, unreadable: 1 }))
 
   expect(words).toContain('# Your requests (1)')
   expect(words).toContain("1 request isn't listed: written by another version of Lockkeeper.")

@@ -50,7 +50,7 @@ describe('a request that is postponed', () => {
     const { redis, keys, store, request } = await withRequest()
     await store.clearDueIfUnchanged(request.id, request.revision)
     await store.postponeIfUnchanged(request, 0)
-    await store.postpone([request.id], 0)
+    await store.postpone(request.id, 0)
     expect(await redis.zscore(keys.due, request.id)).toBeNull()
   })
 })

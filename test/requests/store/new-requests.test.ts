@@ -30,7 +30,7 @@ describe('a new request', () => {
   test('is recorded once if it is delivered twice', async () => {
     const { store, request } = await withRequest()
     expect(await store.create(newRequestFor({ id: request.id }))).toEqual({ outcome: 'exists', id: request.id, held: [] })
-    expect(await store.open()).toHaveLength(1)
+    expect((await store.findOpen()).requests).toHaveLength(1)
   })
 
   test('takes all its resources or none, and names every request that holds one', async () => {
@@ -60,7 +60,7 @@ describe('a new request', () => {
     await redis.config('SET', 'maxmemory', '1')
 
     await expect(store.create(newRequestFor())).rejects.toMatchObject({ code: 'OOM' })
-    expect(await store.open()).toEqual([])
+    expect((await store.findOpen()).requests).toEqual([])
   })
 
   test('with several resources frees all of them when it ends', async () => {

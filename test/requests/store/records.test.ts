@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { StoreUnavailableError } from '../../../src/domain/errors/errors.ts'
-import { createStore, type Store } from '../../../src/requests/store/store.ts'
+import { createStore } from '../../../src/requests/store/store.ts'
 import { noteOf } from '../audit-for-test.ts'
 import { connectLossyRedis, connectTestRedis, noAudit } from '../redis-for-test.ts'
 import { newRequestFor } from '../request-for-test.ts'
@@ -24,38 +24,18 @@ describe('of many requests,', () => {
 
     expect(requests.map(({ id }) => id).toSorted()).toEqual(ids.filter((id) => !['r7', 'r8'].includes(id)).toSorted())
     expect(unreadable).toBe(2)
+    expect(await store.findMany(['r7', 'r8', 'r9'])).toMatchObject([{ id: 'r9' }])
     expect(await store.countUnsent()).toBe(1_001)
   })
 
-  test('the outlines of all open ones are read, except those that do not fit', async () => {
-    const { redis, keys, store, ids } = await withMany(1_001)
-    await redis.hset(keys.record('r7'), 'kind', '7')
-    await redis.set(keys.record('r8'), 'not a record')
-
-    const open = await store.open()
-
-    expect(open.map(({ id }) => id).toSorted()).toEqual(ids.filter((id) => !['r7', 'r8'].includes(id)).toSorted())
-    expect(await store.findMany(['r7', 'r8', 'r9'])).toMatchObject([{ id: 'r9' }])
-    expect(open[0]).toEqual({
-      id: expect.any(String),
-      kind: 'ip.move',
-      state: 'waiting',
-      needsApproval: true,
-      origin: newRequestFor().origin,
-    })
-  })
-
-  test.each([
-    ['outlines', 'hmget', (store: Store) => store.open()],
-    ['records', 'hgetall', (store: Store) => store.findMany(['r0'])],
-  ])("none counts as gone because Redis isn't responding: %s", async (_, command, read) => {
+  test("none counts as gone because Redis isn't responding", async () => {
     const { keys } = await withMany(1)
     const { redis, proxy } = await connectLossyRedis('prompt')
     const store = createStore({ redis, keys, audit: noAudit, noteOf })
     const { promise: end, resolve } = Promise.withResolvers<void>()
-    proxy.holdSent((sent) => sent.includes(command), end)
+    proxy.holdSent((sent) => sent.includes('hgetall'), end)
 
-    await expect(read(store)).rejects.toThrow(StoreUnavailableError)
+    await expect(store.findOpen()).rejects.toThrow(StoreUnavailableError)
 
     resolve()
   })

@@ -67,7 +67,7 @@ describe('a step', () => {
     const { redis, keys, store, outbox, request } = await withRequest()
     await store.take(request, 'reject')
     expect(await redis.get(keys.resource(request.resource))).toBeNull()
-    expect(await store.open()).toEqual([])
+    expect((await store.findOpen()).requests).toEqual([])
     expect((await store.ended(10, () => true)).map(({ id }) => id)).toEqual([request.id])
     expect(await outbox.owed(request.id)).toEqual(['ended'])
     expect(await redis.pttl(keys.record(request.id))).toBeGreaterThan(29 * 86_400_000)
@@ -91,13 +91,13 @@ describe('a step', () => {
   test('that restarts an ended request keeps its record and holds its resource again', async () => {
     const { redis, keys, store, request } = await withRequest()
     await takeSteps(store, request.id, 'approve', 'send', ['not-start', { dueInMs: 0 }])
-    expect(await store.open()).toEqual([])
+    expect((await store.findOpen()).requests).toEqual([])
 
     await takeSteps(store, request.id, ['correct-to-tracking', { dueInMs: 0 }])
 
     expect(await redis.pttl(keys.record(request.id))).toBe(-1)
     expect(await redis.get(keys.resource(request.resource))).toBe(request.id)
-    expect((await store.open()).map(({ id }) => id)).toEqual([request.id])
+    expect((await store.findOpen()).requests.map(({ id }) => id)).toEqual([request.id])
   })
 })
 

@@ -49,7 +49,7 @@ async function startWorker({
     reconcile: async (id) => {
       reconciled.push(id)
       if (failWith) {
-        await store.postpone([id], 15_000)
+        await store.postpone(id, 15_000)
         throw failWith
       }
       await redis.zrem(keys.due, id)

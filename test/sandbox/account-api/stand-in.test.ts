@@ -52,10 +52,10 @@ describe('the account', () => {
   })
 
   test('is listed in pages, which may be smaller than requested', async () => {
-    const { api, journal } = await start({ maxPageSize: 10 })
+    const { api, journal } = await start({ maxPageSize: 20 })
 
     expect(await api.servers.list()).toHaveLength(26)
-    expect(journal.map(({ query }) => query['page[number]'])).toEqual(['1', '2', '3', '4'])
+    expect(journal.map(({ query }) => query['page[number]'])).toEqual(['1', '2'])
   })
 
   test('is filtered', async () => {

@@ -52,6 +52,7 @@ const tried: Record<string, string> = {
   [`click ${refreshHome}`]: 'refresh the Home tab',
   'click page-previous': 'turn the page of a list',
   'click page-next': 'turn the page of a list',
+  'click page-refresh': 'refresh a list',
   'click open-move-elastic-ip': 'move an Elastic IP',
   'click open-evacuate-server': 'evacuate a server',
   'click open-rename-virtual-machine': 'rename a virtual machine',

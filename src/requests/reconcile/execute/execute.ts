@@ -95,7 +95,7 @@ export function createExecute({
       dueInMs: firstObservationMs,
       notAfter: now + preflightValidMs,
     })
-    if (claimed.outcome === 'outdated') return store.postpone([request.id], 0)
+    if (claimed.outcome === 'outdated') return store.postpone(request.id, 0)
     if (claimed.outcome !== 'won') return
     if (items) return sendItems(request.id, await store.now())
     // This process may have been suspended after Redis took the step. Then a tick may already have ended the request, so do not write.

@@ -42,7 +42,7 @@ export function createRequestOutcomes({ store, audit, noteOf, wake, perMinute }:
       fail: (cause, answer) => store.take(request, 'fail', { set: { causes: [cause] }, audit: withAnswer(answer) }),
       notStart: (cause, answer) => store.take(request, 'not-start', { set: { causes: [cause] }, audit: withAnswer(answer) }),
       async unclear(answer) {
-        await store.postpone([request.id], firstObservationMs)
+        await store.postpone(request.id, firstObservationMs)
         await audit.note(noteOf(request, 'answer', withAnswer(answer)))
       },
     }

@@ -57,7 +57,7 @@ export function createSendItem({ store, audit, noteOf, itemSteps, onApiError, on
       return state === 'waiting' && !isFull ? { name: 'send-item', notAfter: Math.min(read.notAfter, until) } : undefined
     })
     if (isFull) return 'full'
-    if (taken === 'outdated') await store.postpone([request.id], 0)
+    if (taken === 'outdated') await store.postpone(request.id, 0)
     if (taken !== 'won') return undefined
     const outcomes = outcomesOf(request, item)
     // This process may have been suspended after Redis took the step. Then the item may already have ended, so do not write.
@@ -75,7 +75,7 @@ export function createSendItem({ store, audit, noteOf, itemSteps, onApiError, on
   ): Promise<undefined> {
     const retryMs = read.is === 'limited' ? read.waitMs : retryUnreadMs
     if ((read.is === 'unread' || read.is === 'limited') && (await store.now()) + retryMs < until)
-      return void (await store.postpone([request.id], retryMs))
+      return void (await store.postpone(request.id, retryMs))
     await skipItem(itemSteps, request.id, id, causesOf(read))
   }
 

@@ -78,7 +78,7 @@ export function createSendItems(parts: SendItemsParts) {
         if ((await sendItem(request, item, allowed, result)) !== 'full') return
         waiting.add(item.id)
       }
-      if (waitMs === 0) await store.postpone([request.id], 0)
+      if (waitMs === 0) await store.postpone(request.id, 0)
     }
     await Promise.all(items.map((item) => limit(() => sendNext(item))))
     if (waitMs > 0) return waitForTurn(request, waiting, { waitMs, until: allowed.until })
@@ -97,7 +97,7 @@ export function createSendItems(parts: SendItemsParts) {
       for (const id of waiting) await skipItem(itemSteps, request.id, id, [{ code: 'limit-used-up' } satisfies CommonFinding])
       return itemSteps.endIfOver(request.id)
     }
-    await store.postpone([request.id], waitMs)
+    await store.postpone(request.id, waitMs)
     await wake(request, waitMs + 20)
   }
 

@@ -54,12 +54,12 @@ export function createObserve(parts: ObserveParts) {
     if (!opened) return skip(leaveUnfit(request))
     const mayRetract = opened.change.handover !== undefined
     // Another step may have been taken since it was read, after which its secret is in use.
-    if (mayRetract && (await store.find(request.id))?.revision !== request.revision) return skip(store.postpone([request.id], 0))
+    if (mayRetract && (await store.find(request.id))?.revision !== request.revision) return skip(store.postpone(request.id, 0))
     const problem = mayRetract ? await checkRetraction(request, now) : undefined
     // What was put back to an earlier state must not lead to a retraction once somebody tracks it again.
     if (problem) return skip(distrust(request, problem, { keepOpen: true }))
     const claim = mayRetract ? await store.claimRetraction(request.id) : undefined
-    if (mayRetract && claim === undefined) return skip(store.postpone([request.id], paceMs(request, now)))
+    if (mayRetract && claim === undefined) return skip(store.postpone(request.id, paceMs(request, now)))
     try {
       await apply(request, await readOutcome(request, opened, now, options), now)
       return 'read'
@@ -76,7 +76,7 @@ export function createObserve(parts: ObserveParts) {
   /** Leaves a genuine record that does not fit to the version of Lockkeeper that wrote it. Any other was changed in Redis. */
   function leaveUnfit(request: Request): Promise<void> {
     const problem = checkRecord(request)
-    return problem ? distrust(request, problem) : store.postpone([request.id], unfitMs)
+    return problem ? distrust(request, problem) : store.postpone(request.id, unfitMs)
   }
 
   async function readOutcome(
@@ -97,7 +97,7 @@ export function createObserve(parts: ObserveParts) {
   async function apply(request: Request, observation: Observation, now: number): Promise<void> {
     if (!isOpen(request.state) && !(await isCorrectable(request, now))) return store.clearDueIfUnchanged(request.id, request.revision)
     const step = nextStep(request, observation, now, lateAfterMs)
-    if (!step) return store.postpone([request.id], paceMs(request, now))
+    if (!step) return store.postpone(request.id, paceMs(request, now))
     const problem = checkRecord(request)
     if (problem) return distrust(request, problem)
     const { name, set, isDueAgain } = step

@@ -14,9 +14,6 @@ import { createObserveItem } from '../items/observe-item.ts'
 import { createObserve, type Observed, type ObserveParts, type Tracked } from './observe.ts'
 import { createSight } from './sight.ts'
 
-/** The rows of one page. One list of a page for every so many changes costs less than reading each. */
-const pageSize = 100
-
 const parallelReads = 10
 
 /** How long the reads of one tick may take, so that a tick ends even if the account API hangs. */
@@ -86,16 +83,16 @@ export function createTrack(parts: TrackParts) {
       return item ? change?.items?.change.look : change?.look
     }
     const groups = [...Map.groupBy(due, lookOf)].filter(([look, group]) => look && group.length > 1)
-    const read = await Promise.all(groups.map(([look, group]) => readOne(look, group.length, signal)))
+    const read = await Promise.all(groups.map(([look, group]) => readOne(look, group, signal)))
     const rows = new Map(groups.map(([look], index) => [look, read[index]]))
     const isCovered = new Set(due)
     return (tracked) => (isCovered.has(tracked) ? rows.get(lookOf(tracked)) : undefined)
   }
 
   /** Without the list each change is read alone, as far as the budget allows. */
-  async function readOne(look: Change['look'], count: number, signal: AbortSignal): Promise<Rows | undefined> {
+  async function readOne(look: Change['look'], group: Tracked[], signal: AbortSignal): Promise<Rows | undefined> {
     try {
-      return await inLane('track', () => look?.({ pages: Math.ceil(count / pageSize), signal }))
+      return await inLane('track', () => look?.(group.map(resourceId), { signal }))
     } catch (error) {
       if (!(error instanceof AccountLimitError)) onApiError(error)
       return undefined
@@ -105,6 +102,11 @@ export function createTrack(parts: TrackParts) {
   return { track }
 }
 export type Track = ReturnType<typeof createTrack>
+
+/** Returns the account's id of the resource that is changed: `eip_1` of `elastic_ip:eip_1`. */
+function resourceId({ request: { resource }, item }: Tracked): string {
+  return item?.id ?? resource.slice(resource.indexOf(':') + 1)
+}
 
 /** Returns what is tracked of a request: the request itself, or each of its items that is under way or may still start. */
 function toTracked(request: Request, now: number): Tracked[] {

@@ -13,5 +13,5 @@ export function listEvents({ world, maxPageSize }: Account, { query }: Authorize
       (query['filter[action]'] === undefined || event.action === query['filter[action]']),
   )
   const sorted = query.sort === 'created_at' ? found : found.toReversed()
-  return pageOf(sorted.map(eventOnWire), query, maxPageSize)
+  return pageOf(sorted.map(eventOnWire), query, maxPageSize, { hasTotal: true })
 }

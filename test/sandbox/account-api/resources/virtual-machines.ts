@@ -13,6 +13,7 @@ export function listVirtualMachines({ world, maxPageSize }: Account, { query }: 
     found.map((machine) => virtualMachineOnWire(world.data, machine)),
     query,
     maxPageSize,
+    { hasTotal: true },
   )
 }
 

@@ -1,0 +1,69 @@
+import { hash } from 'node:crypto'
+import { z } from 'zod'
+import type { Keyring } from '../domain/signing/keyring.ts'
+
+const Head = z.object({ at: z.number(), digest: z.string(), signature: z.string() })
+
+/** A list as Redis holds it, in the fields of a hash: its time and the hash of its text, signed together, and the text. */
+export interface StoredList {
+  head: string
+  text: string
+}
+
+interface Genuine<List> {
+  is: 'genuine'
+  /** In ms since 1970, by Redis' clock. */
+  at: number
+  list: List
+}
+
+/** `none`: there is no list. `unreadable`: it was signed with a key that this process does not have, or written by another version of Lockkeeper. */
+export type ReadList<List> = Genuine<List> | { is: 'none' | 'unreadable' | 'forged' }
+
+/**
+ * Creates the functions that encode and decode a list. One signature covers its name, its time and its text. So nobody can change it, put it in the
+ * place of another list, or give it another time.
+ */
+export function createSignedList<List>({ keyring, name, schema }: { keyring: Keyring; name: string; schema: z.ZodType<List> }) {
+  /** The last genuine list, because most are unchanged when they are read again. */
+  let last: { head: string; digest: string; list: Genuine<List> } | undefined
+
+  function contentOf({ at, digest }: { at: number; digest: string }) {
+    return { signed: name, at, digest }
+  }
+
+  function encode(list: List, at: number): StoredList {
+    const text = JSON.stringify(list)
+    const signed = { at, digest: digestOf(text) }
+    return { head: JSON.stringify({ ...signed, signature: keyring.sign(contentOf(signed)) }), text }
+  }
+
+  function decode({ head, text }: StoredList): ReadList<List> {
+    if (head === '') return { is: 'none' }
+    const digest = digestOf(text)
+    if (head === last?.head && digest === last.digest) return last.list
+    const read = parseHead(head)
+    const verdict = read ? keyring.verify(contentOf(read), read.signature) : 'forged'
+    if (verdict === 'unknown-key') return { is: 'unreadable' }
+    if (!read || verdict !== 'genuine' || read.digest !== digest) return { is: 'forged' }
+    const decoded = schema.safeParse(JSON.parse(text))
+    if (!decoded.success) return { is: 'unreadable' }
+    const list: Genuine<List> = { is: 'genuine', at: read.at, list: decoded.data }
+    last = { head, digest, list }
+    return list
+  }
+
+  return { encode, decode }
+}
+
+function parseHead(text: string): z.infer<typeof Head> | undefined {
+  try {
+    return Head.parse(JSON.parse(text))
+  } catch {
+    return undefined
+  }
+}
+
+function digestOf(text: string): string {
+  return hash('sha256', text)
+}

@@ -1,0 +1,108 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { manyElasticIps, places, racks } from '../faults/many-elastic-ips.ts'
+import { openWorld, type World } from '../journeys/open-world.ts'
+import { documentedLimits } from '../sandbox/account-api/rate-limiter.ts'
+import { startRedis } from '../sandbox/redis/start-redis.ts'
+import type { Effort } from './effort.ts'
+import { fixed, judged, table } from './table.ts'
+
+const channel = 'C0OPS00001'
+const shipped = { INFRA_READS_PER_MINUTE: '60', INFRA_WRITES_PER_MINUTE: '20', MOVE_POLL_BUDGET: '20', MOVE_POLL_INTERVAL: '3s' }
+
+/** Seconds in which the account's limit alone lets 50 writes through: 20 in each minute. */
+const floorOf50 = 120
+
+/** Measures what the account's limits cost, in real minutes: evacuations, and the reports of moves. */
+export async function benchLimits({ quick }: Effort): Promise<string> {
+  // The Redis process does not keep this process alive.
+  const alive = setInterval(() => {}, 1_000)
+  const redis = await startRedis({ appendonly: true })
+  const [large, small, alone, shared] = await Promise.all([
+    quick ? undefined : evacuate(redis.url, 50),
+    evacuate(redis.url, 14),
+    reports(redis.url, { replicas: 1, rounds: quick ? 1 : 3 }),
+    reports(redis.url, { replicas: 2, rounds: quick ? 1 : 3 }),
+  ])
+  await redis.stop()
+  clearInterval(alive)
+  const evacuations = [...(large ? [{ of: 50, most: floorOf50 * 1.1, ...large }] : []), { of: 14, most: 20, ...small }]
+  const refused = [large, small, alone, shared].reduce((sum, one) => sum + (one?.refused ?? 0), 0)
+  const mostReads = Math.max(alone.mostReads, shared.mostReads)
+  const rows = [
+    ...evacuations.flatMap(({ of, most, seconds, requests, looks }) => [
+      [`an evacuation of ${of}: seconds to its last write`, fixed(seconds, 1), ...judged(seconds, most)],
+      [`… requests, without ${looks} looks`, `${requests}`, ...judged(requests, of === 14 ? 18 : of + 6)],
+    ]),
+    ['one to five moves, one process: reported after the end, p99, ms', fixed(alone.p99, 0), ...judged(alone.p99, 4_000)],
+    ['… two processes', fixed(shared.p99, 0), ...judged(shared.p99, 4_000)],
+    ['… the most reads in any minute', `${mostReads}`, ...judged(mostReads, 60)],
+    ['429, in all of it', `${refused}`, ...judged(refused, 0)],
+  ]
+  return table(['60 reads and 20 writes a minute', 'Lockkeeper', 'target', ''], rows)
+}
+
+const refusedBy = ({ accountApi: { limiter } }: World) => limiter.refused('read') + limiter.refused('write')
+
+async function approved(world: World, words: string): Promise<void> {
+  const asking = () => world.slack.messages(channel).findLast(({ isBot, text }) => isBot && /needs approval from/.test(text))
+  await world.ada.command(`/infra ${words}`, { channel })
+  const message = await world.slack.until(asking, { what: words, timeoutMs: 30_000 })
+  await world.ben.click(message, 'Approve')
+}
+
+async function evacuate(redisUrl: string, count: number) {
+  const { servers, elasticIps } = racks([count])
+  const world = await openWorld(redisUrl, {
+    account: { data: { servers, elasticIps }, limits: documentedLimits, moveTakes: { min: 20_000, max: 20_000 } },
+    env: { ...shipped, REDIS_PREFIX: `bench-evacuate-${count}` },
+  })
+  const { journal } = world.accountApi
+  await approved(world, `evacuate rack-0 ${places.to}`)
+  const startedAt = Date.now()
+  const from = journal.length
+  const writes = () => journal.filter(({ method, refused }) => method === 'PATCH' && !refused)
+  while (writes().length < count && Date.now() - startedAt < 200_000) await delay(100)
+  const seconds = (Number(writes().at(-1)?.time) - startedAt) / 1_000
+  // A look reads the list of Elastic IPs; the checks before writes read it together with the target.
+  const checks = journal.slice(from).filter(({ path }) => path.startsWith('/servers/')).length
+  const lists = journal.slice(from).filter(({ method, path }) => method === 'GET' && path === '/elastic_ips').length
+  const result = { seconds, requests: writes().length + 2 * checks, looks: Math.max(0, lists - checks), refused: refusedBy(world) }
+  await world.close()
+  return result
+}
+
+/** Moves one to five addresses at once, again and again. */
+async function reports(redisUrl: string, { replicas, rounds }: { replicas: number; rounds: number }) {
+  const elasticIps = manyElasticIps(5 * rounds)
+  const world = await openWorld(redisUrl, {
+    account: { data: { elasticIps }, limits: documentedLimits, moveTakes: { min: 15_000, max: 40_000 } },
+    env: { ...shipped, REDIS_PREFIX: `bench-reports-${replicas}` },
+    replicas,
+  })
+  const { slack, accountApi } = world
+  const endsAt = new Map<string, number>()
+  const afterMs: number[] = []
+  let read = 0
+  slack.subscribe(() => {
+    for (; read < slack.journal.length; read += 1) {
+      const { method, args } = slack.journal[read] ?? {}
+      const [, address = ''] = /\*Done.*?(198\.18\.\d+\.\d+)/s.exec(String(args?.text ?? '')) ?? []
+      const end = endsAt.get(address)
+      if (method === 'chat.postMessage' && end !== undefined) afterMs.push(Date.now() - end)
+    }
+  })
+  const starting = setInterval(() => {
+    for (const { address, move } of accountApi.world.data.elasticIps) if (move) endsAt.set(address, move.endsAt)
+  }, 100)
+  for (let round = 0; round < rounds; round += 1) {
+    const some = elasticIps.slice(round * 5, round * 5 + (round === 0 ? 1 : 5))
+    const before = afterMs.length
+    for (const { id } of some) await approved(world, `ip move ${id} ${places.to}`)
+    const until = Date.now() + 90_000
+    while (afterMs.length - before < some.length && Date.now() < until) await delay(100)
+  }
+  clearInterval(starting)
+  const result = { p99: Math.max(...afterMs), mostReads: accountApi.limiter.most('read'), refused: refusedBy(world) }
+  await world.close()
+  return result
+}

@@ -1,0 +1,150 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { Redis } from 'ioredis'
+import { describe, expect, inject, test } from 'vitest'
+import { createKeys } from '../../src/redis/key-names.ts'
+import { elasticIps } from '../sandbox/account-api/data/elastic-ips.ts'
+import { servers } from '../sandbox/account-api/data/servers.ts'
+import { addresses } from './evacuations.ts'
+import { forgetLists, ops, people, startWorld, untilCard, untilShown, type World, type WorldOptions } from './world.ts'
+
+/** Starts a world with fewer servers and Elastic IPs than fill a page, whose lists nobody has read. */
+async function startSmall(options: WorldOptions = {}) {
+  const few = { servers: servers.slice(0, 12), elasticIps: [...elasticIps.slice(0, 4), ...addresses(14).slice(1)] }
+  const world = await startWorld({ ...options, account: { data: structuredClone(few), ...options.account } })
+  // What the start reads is not counted.
+  await world.slack.until(() => world.accountApi.journal.length >= 2, { what: 'the reads at the start' })
+  world.accountApi.journal.clear()
+  return world
+}
+
+async function list(world: World, words: string, person: 'ada' | 'ben' | 'chiara' = 'ada'): Promise<string> {
+  const before = world.slack.ephemerals(people[person]).length
+  await world.slack.as(people[person]).command(`/infra ${words}`, { channel: ops })
+  const shown = () => world.slack.ephemerals(people[person])[before]
+  return (await world.slack.until(shown, { what: words })).text
+}
+
+const reads = ({ accountApi }: World) => accountApi.journal.filter(({ method }) => method === 'GET').map(({ path }) => path)
+const limitReads = (world: World) =>
+  world.accountApi.faults.add({
+    method: 'GET',
+    kind: 'status',
+    status: 429,
+    body: { errors: [{ code: 'RATE_LIMIT_EXCEEDED', meta: { retry_after: 2 } }] },
+    times: 100,
+  })
+
+describe('the requests to the account API', () => {
+  test('of lists are one for each list, and none within 10 s', async () => {
+    const world = await startSmall({ replicas: 2 })
+
+    await list(world, 'ip list')
+    expect(reads(world)).toEqual(['/elastic_ips'])
+    await Promise.all([list(world, 'ip list'), list(world, 'ip list', 'ben'), list(world, 'servers', 'chiara')])
+    expect(reads(world)).toEqual(['/elastic_ips', '/servers'])
+    for (const words of ['vms', 'plans', 'baselines', 'keys', 'vms', 'plans', 'baselines', 'keys']) await list(world, words)
+    expect(reads(world).slice(2).toSorted()).toEqual(['/auth/api_keys', '/baselines', '/plans/virtual_machines', '/virtual_machines'])
+  })
+
+  test('of a list of servers with their addresses are two, also for three people at once', async () => {
+    const world = await startSmall()
+
+    await Promise.all((['ada', 'ben', 'chiara'] as const).map((person) => list(world, 'servers', person)))
+    expect(reads(world).toSorted()).toEqual(['/elastic_ips', '/servers'])
+  })
+
+  test.each<[by: string, most: number]>([
+    ['ids', 2],
+    ['names', 3],
+  ])('of a move by %s are at most %i, and two again before its write', async (by, most) => {
+    const world = await startSmall()
+    const { journal, world: account } = world.accountApi
+    const { elasticIp, target } = account.movable()
+    const move = by === 'ids' ? `${elasticIp.id} ${target.id}` : `${elasticIp.address} ${target.hostname}`
+
+    await world.ada.command(`/infra ip move ${move}`, { channel: ops })
+    const card = await untilCard(world.slack, /needs approval from/)
+    expect(card.text).not.toContain('Check first')
+    expect(reads(world).length).toBeLessThanOrEqual(most)
+
+    journal.clear()
+    await world.ben.click(card, 'Approve')
+    await world.slack.until(() => journal.writes().length > 0, { what: 'the write' })
+    const before = journal
+      .slice(
+        0,
+        journal.findIndex(({ method }) => method === 'PATCH'),
+      )
+      .map(({ path }) => path)
+    expect(before.toSorted()).toEqual([`/elastic_ips/${elasticIp.id}`, `/servers/${target.id}`])
+  })
+
+  test('of an evacuation are at most four, and two again before its writes', async () => {
+    const world = await startSmall()
+    const { journal } = world.accountApi
+
+    await world.ada.command('/infra evacuate web-1 web-2', { channel: ops })
+    const card = await untilCard(world.slack, /needs approval from/)
+    expect(reads(world).length).toBeLessThanOrEqual(4)
+
+    journal.clear()
+    await world.ben.click(card, 'Approve')
+    await world.slack.until(() => journal.writes().length > 0, { what: 'the writes' })
+    const before = journal
+      .slice(
+        0,
+        journal.findIndex(({ method }) => method === 'PATCH'),
+      )
+      .map(({ path }) => path)
+    expect(before.toSorted()).toEqual(['/elastic_ips', expect.stringMatching(/^\/servers\/sv_/)])
+  })
+
+  test('of a look-up are one for each list', async () => {
+    const world = await startSmall()
+    const posted = await world.ben.say('203.0.113.10 on web-1 is down', { channel: ops })
+    if (!posted) throw new Error('the message was not posted')
+    await world.ada.messageShortcut(posted, 'look-up')
+    await world.slack.until(() => JSON.stringify(world.ada.openViews()).includes('Elastic IP, active'), { what: 'the look-up' })
+
+    expect(reads(world).toSorted()).toEqual(['/elastic_ips', '/servers', '/virtual_machines'])
+  })
+})
+
+describe('while the limit of reads is reached', () => {
+  test('the last list is shown with its age, and read again by a button', async () => {
+    const world = await startSmall()
+    await list(world, 'ip list')
+    await forgetLists(world)
+    limitReads(world)
+
+    const text = await list(world, 'ip list')
+    expect(text).toContain('203.0.113.10')
+    expect(text).toMatch(/\*As of \d.s ago\.\* The account allows 99999 reads a minute\. Try again in 2.s\./)
+    const shown = await untilShown(world.slack, people.ada, /As of/)
+    world.accountApi.faults.clear()
+    await pause(2_500)
+    await world.ada.click(shown, 'Refresh')
+    await world.slack.until(() => !/As of/.test(world.slack.ephemerals(people.ada).at(-1)?.text ?? 'As of'), { what: 'the list' })
+  })
+
+  test('without an earlier list, lists, pickers and commands say how long it lasts', async () => {
+    const world = await startSmall()
+    limitReads(world)
+
+    const limit = /^The account allows 99999 reads a minute\..* Try again in \d+.s\./
+    expect(await list(world, 'servers')).toMatch(limit)
+    expect(await list(world, 'ip move 203.0.113.10 web-2')).toMatch(limit)
+    expect(await list(world, 'keys revoke terraform')).toMatch(limit)
+  })
+})
+
+test('the copies of lists in Redis hold no token', async () => {
+  const world = await startSmall()
+  await list(world, 'keys')
+
+  const redis = new Redis(inject('redisUrl'))
+  const copy = JSON.stringify(await redis.hgetall(createKeys(world.prefix).list('apiKeys').copy))
+  redis.disconnect()
+  expect(copy).toContain('terraform')
+  for (const { token } of world.accountApi.world.data.apiKeys) expect(copy).not.toContain(token)
+})
