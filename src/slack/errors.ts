@@ -98,8 +98,10 @@ function accountWords(error: unknown): Words | undefined {
   return error instanceof ApiError ? answerWords(error) : undefined
 }
 
+export type AccountLimit = Pick<AccountLimitError, 'kind' | 'perMinute' | 'waitMs'>
+
 /** Says that the account allows only so many requests a minute, and when the next one may be sent. */
-export function limitWords({ kind, perMinute, waitMs }: AccountLimitError): Words {
+export function limitWords({ kind, perMinute, waitMs }: AccountLimit): Words {
   const what = kind === 'read' ? 'reads' : 'changes'
   const why =
     perMinute === undefined ? `The account's limit of ${what} a minute is used up.` : `The account allows ${perMinute} ${what} a minute.`
