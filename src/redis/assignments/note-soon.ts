@@ -8,8 +8,8 @@ interface NoteSoonParts {
 }
 
 /**
- * Creates the function that notes the server of an Elastic IP that was read by itself, together with others. Such a read confirms each move, so a
- * server that dies soon after is known to have the address, although no list has shown it there yet.
+ * Creates the function that notes the server of an Elastic IP that was read by itself or in a part of the list, together with others. Such a read
+ * confirms each move, so a server that dies soon after is known to have the address, although no whole list has shown it there yet.
  */
 export function createNoteSoon({ note, onError, afterMs = 5_000 }: NoteSoonParts) {
   const seen = new Map<string, ElasticIp>()
