@@ -36,7 +36,7 @@ interface AccountBudgetParts {
   hasReadKey?: boolean
   /** What counts as a minute, in ms. Only tests shorten it. */
   windowMs?: number | undefined
-  /** Called when a read has to wait only because this person has spent their share, of so many reads a minute. */
+  /** Called when a read is not sent only because this person has spent their share, of so many reads a minute. */
   onShareSpent?: (userId: string, share: number) => void
 }
 
@@ -66,7 +66,6 @@ export function createAccountBudget(parts: AccountBudgetParts) {
     try {
       const wait = await ask(kind, by, key, randomUUID())
       withoutRedis.end()
-      if (wait > 0 && by.userId !== undefined && kind === 'read' && by.lane === 'person') await noteIfShareIsSpent(by.userId, key)
       return wait
     } catch (error) {
       if (kind === 'write' || !(error instanceof StoreUnavailableError)) throw error
@@ -75,8 +74,11 @@ export function createAccountBudget(parts: AccountBudgetParts) {
     }
   }
 
-  async function noteIfShareIsSpent(userId: string, key: KeyName): Promise<void> {
-    if ((await ask('read', { lane: 'person' }, key)) === 0) onShareSpent?.(userId, shareOfPerson)
+  async function spentShare(kind: CallKind, { lane, userId }: Spender, key: KeyName): Promise<number | undefined> {
+    if (kind === 'write' || lane !== 'person' || userId === undefined) return undefined
+    if ((await ask('read', { lane }, key).catch(() => 1)) > 0) return undefined
+    onShareSpent?.(userId, shareOfPerson)
+    return shareOfPerson
   }
 
   /** Without a token nothing is counted. */
@@ -144,7 +146,7 @@ export function createAccountBudget(parts: AccountBudgetParts) {
   }
 
   const perMinute = { read: readsPerMinute, write: writesPerMinute }
-  return { take, pause, takeWrite, waitForWrite, perMinute, hasReadKey, figures }
+  return { take, spentShare, pause, takeWrite, waitForWrite, perMinute, hasReadKey, figures }
 }
 export type AccountBudget = Turns & WriteTurns & ReturnType<typeof createAccountBudget>
 

@@ -52,6 +52,8 @@ export interface Turns {
    * Throws StoreUnavailableError for a call that cannot be counted. Then no write is sent, and few reads.
    */
   take(kind: CallKind, by: Spender, key: KeyName): Promise<number>
+  /** Returns how many reads a minute one person may have, if a call has to wait only because this person has had them. */
+  spentShare?(kind: CallKind, by: Spender, key: KeyName): Promise<number | undefined>
   /** Lets no call of this kind go out for this long, in no process, after the account API has refused one. */
   pause(kind: CallKind, ms: number, key: KeyName): Promise<void>
 }

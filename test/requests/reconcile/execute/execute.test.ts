@@ -167,7 +167,7 @@ describe('a write that is refused permanently', () => {
     [
       'SERVER_NETWORK_INCOMPATIBLE',
       422,
-      "Nothing was changed. This server's network configuration is outdated. Contact the provider's support.",
+      "Nothing was changed. The target's network configuration is outdated. Contact the provider's support.",
     ],
     ['SITE_NOT_SUPPORTED', 422, "Nothing was changed. The site doesn't support Elastic IPs. Ask the provider's support which sites do."],
   ])('ends the request as failed, with the next step for the requester: %s', async (code, status, words) => {
