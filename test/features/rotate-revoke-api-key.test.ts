@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest'
 import type { ApiKey } from '../../src/domain/account/api-key.ts'
 import { uniqueKeyName } from '../../src/domain/account/api-key-name.ts'
+import { AccountLimitError } from '../../src/domain/errors/api-errors.ts'
 import { phraseText } from '../../src/domain/text/phrase.ts'
+import { createNewKeyChange } from '../../src/features/create-api-key/change.ts'
 import { chooseKey } from '../../src/features/rotate-revoke-api-key/choose-key.ts'
 import { keyChoiceModal } from '../../src/features/rotate-revoke-api-key/modal.ts'
 import { createRevokeChange } from '../../src/features/rotate-revoke-api-key/revoke.ts'
@@ -60,4 +62,16 @@ test('the title of a key that shares its name shows the end of its token, and ap
   })
   expect((await shown('tok_2')).codes).toContain('same-name')
   expect(await shown('tok_3')).toEqual({ title: 'Revoke API key terraform', codes: ['token-stops', 'key-history'] })
+})
+
+test('a limit of the account is no account API that is away: the check throws it', async () => {
+  const limit = new AccountLimitError({ operation: 'apiKeys.list', kind: 'read', waitMs: 30_000, perMinute: 60, answered: false })
+  const accountApi = { apiKeys: { list: () => Promise.reject(limit) } } as never
+  const options = { signal: AbortSignal.timeout(1_000) }
+
+  const { preflight } = createRevokeChange({ accountApi, ownLastSlices: {} })
+  await expect(preflight({ keyId: 'tok_1' }, options)).rejects.toThrow(limit)
+  await expect(createNewKeyChange(accountApi).preflight({ name: 'ci-deploy', readOnly: true, allowedIps: [] }, options)).rejects.toThrow(
+    limit,
+  )
 })

@@ -10,7 +10,7 @@ import type { Description } from '../../domain/change/description.ts'
 import { explainer } from '../../domain/change/finding.ts'
 import type { Moment, Observation } from '../../domain/change/observation.ts'
 import type { Preflight, PreflightOptions } from '../../domain/change/preflight.ts'
-import { isUnanswered } from '../../domain/errors/api-errors.ts'
+import { AccountLimitError, isUnanswered } from '../../domain/errors/api-errors.ts'
 import { phrase } from '../../domain/text/phrase.ts'
 import { NewKeyFinding, newKeyWords, refuseNewKey } from './findings.ts'
 
@@ -31,7 +31,7 @@ export function createNewKeyChange({ apiKeys }: Pick<AccountApi, 'apiKeys'>): Ch
       if (keys.some(({ name }) => name === input.name)) refuseNewKey({ code: 'name-taken', name: input.name })
       return { facts: input, unchecked: [], warnings: [...sameNameAmong(keys, input), ...warningsAbout(input)], incomplete: false }
     } catch (error) {
-      if (!isUnanswered(error)) throw error
+      if (!isUnanswered(error) || error instanceof AccountLimitError) throw error
       return {
         facts: input,
         unchecked: [{ code: 'keys-unread' } satisfies NewKeyFinding],

@@ -8,7 +8,7 @@ import { looksSame } from '../../domain/account/namesakes.ts'
 import type { Fact } from '../../domain/change/description.ts'
 import { explainer } from '../../domain/change/finding.ts'
 import type { Preflight, PreflightOptions } from '../../domain/change/preflight.ts'
-import { isUnanswered } from '../../domain/errors/api-errors.ts'
+import { AccountLimitError, isUnanswered } from '../../domain/errors/api-errors.ts'
 import { type Phrase, phrase } from '../../domain/text/phrase.ts'
 import { KeyFinding, keyWords, refuseKeyChange } from './findings.ts'
 import { tokenStops, warningsAbout } from './warnings.ts'
@@ -58,7 +58,7 @@ export function sharedParts({ accountApi: { apiKeys }, copies, ownLastSlices }: 
         incomplete: false,
       }
     } catch (error) {
-      if (!isUnanswered(error)) throw error
+      if (!isUnanswered(error) || error instanceof AccountLimitError) throw error
       const unchecked: KeyFinding[] = [{ code: 'key-unread', keyId }]
       return { facts: { keyId }, unchecked, warnings: [tokenStops(verb)], incomplete: true }
     }
