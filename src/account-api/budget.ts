@@ -124,7 +124,10 @@ export function createAccountBudget(parts: AccountBudgetParts) {
   }
 
   async function pause(kind: CallKind, ms: number, key: KeyName): Promise<void> {
-    await guardStore(() => redis.set(keys.accountBudget(key, kind).pause, '1', 'PX', Math.max(1, Math.ceil(ms))))
+    const name = keys.accountBudget(key, kind).pause
+    const lasts = Math.max(1, Math.ceil(ms))
+    // A shorter one must not end the one before.
+    await guardStore(() => redis.multi().set(name, '1', 'PX', lasts, 'NX').pexpire(name, lasts, 'GT').exec())
   }
 
   /** Returns the calls of each lane in the last minute, and how long its next one would have to wait, in ms. Throws StoreUnavailableError. */

@@ -130,6 +130,17 @@ test('a pause stops one kind of call in all processes', async () => {
   expect(await create().take('write', { lane: 'execute' }, 'key')).toBe(0)
 })
 
+test('a shorter pause does not end a longer one', async () => {
+  const { budget } = setUp()
+
+  await budget.pause('write', 30_000, 'key')
+  await budget.pause('write', 5_000, 'key')
+  expect(await budget.take('write', { lane: 'execute' }, 'key')).toBeGreaterThan(29_000)
+
+  await budget.pause('write', 40_000, 'key')
+  expect(await budget.take('write', { lane: 'execute' }, 'key')).toBeGreaterThan(39_000)
+})
+
 test('no window holds more calls than the account allows, by two processes at once', async () => {
   const windowMs = 400
   const { create } = setUp({ windowMs, readsPerMinute: 12 })

@@ -46,7 +46,8 @@ local first = 0
 if ARGV[5] == 'first' or waiter ~= '' then
   redis.call('ZREMRANGEBYSCORE', KEYS[4], '-inf', now)
   -- Among single writes, those whose turns come sooner. Otherwise all would come for the same turn, each with a check before it.
-  first = waiter ~= '' and redis.call('ZRANK', KEYS[4], waiter) or redis.call('ZCARD', KEYS[4])
+  local own = waiter ~= '' and redis.call('ZSCORE', KEYS[4], waiter)
+  first = redis.call('ZCOUNT', KEYS[4], '-inf', own and '(' .. own or '+inf')
 end
 for i = 7, #ARGV, 2 do wait = math.max(wait, waitFor(ARGV[i], tonumber(ARGV[i + 1]) - first)) end
 if wait > 0 then
