@@ -72,6 +72,18 @@ const stories: Record<string, Story> = {
     },
     leastMoved: 3,
   },
+  'whose write the account refuses because of its limit, which puts the address back': {
+    addresses: 9,
+    options: { moveTakesMs: 1_500 },
+    moments: aroundEach('limit-item'),
+    arrange({ account }, id) {
+      const body = { errors: [{ code: 'RATE_LIMIT_EXCEEDED', status: '429', meta: { retry_after: 2 } }] }
+      for (const refused of [0, 7].map(id))
+        account.faults.add({ method: 'PATCH', path: `/elastic_ips/${refused}`, kind: 'status', status: 429, body })
+    },
+    // What the first bot is sending is lost with it, and the refusal of the first address: nobody knows then that it was refused.
+    leastMoved: 4,
+  },
   'whose report is corrected, because a write took effect much later': {
     addresses: 2,
     options: { moveTakesMs: 1_500 },

@@ -22,6 +22,7 @@ export interface Evidence {
   audit: { breaks: string[]; entries: AuditEntry[] }
   threads: { card: Posted; replies: Posted[] }[]
   elasticIps: { id: string; address: string; status: string; on: string | null }[]
+  /** Without those that the account has refused because of its limit, which may be sent again. */
   writes: { method: string; path: string }[]
   crashes: string[]
   log: string[]

@@ -42,11 +42,16 @@ function itemsAsTheyAre({ id, items = [] }: Request, ids: string[], { elasticIps
   })
 }
 
-/** Each address that was sent has one note of that in the audit, and what was not sent has no note and no write. */
+/**
+ * Each address that was sent has one note of that in the audit, besides those of refusals because of the limit, and what was not sent has no note and
+ * no write.
+ */
 function sentOnce({ id, items = [] }: Request, { audit, writes }: Evidence): string[] {
-  const notes = audit.entries.filter(({ requestId, act }) => requestId === id && act === 'send-item')
+  const notesOf = (act: string) => audit.entries.filter((entry) => entry.requestId === id && entry.act === act)
+  const [sent, refused] = [notesOf('send-item'), notesOf('limit-item')]
   return items.flatMap((item) => {
-    const noted = notes.filter((note) => note.item === item.id).length
+    const isAbout = (note: { item?: string | undefined }) => note.item === item.id
+    const noted = sent.filter(isAbout).length - refused.filter(isAbout).length
     const written = writes.filter(({ method, path }) => method === 'PATCH' && path.endsWith(item.id)).length
     const most = item.sentAt === undefined ? 0 : 1
     return [

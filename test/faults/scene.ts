@@ -147,7 +147,7 @@ export async function startScene({
       audit: await from.audit(),
       threads: cards.map((card) => ({ card, replies: reports(card) })),
       elasticIps: account.world.elasticIps().map(({ id, address, status, serverId: on }) => ({ id, address, status, on })),
-      writes: account.journal.writes(),
+      writes: account.journal.writes().filter(({ refused }) => !refused),
       crashes: bots.crashes,
       log: bots.log,
       said: JSON.stringify(slack.journal.map(({ method, args }) => ({ method, args }))),

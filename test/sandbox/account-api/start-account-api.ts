@@ -60,6 +60,7 @@ export async function startAccountApi(options: AccountApiOptions = {}) {
       return send(response, refused)
     }
     const fault = faults.next(entry)
+    if (!takesEffect(fault) && JSON.stringify(fault?.body)?.includes('RATE_LIMIT_EXCEEDED')) entry.refused = true
     if (fault?.kind === 'late') await wait(fault.delayMs, undefined, { ref: false })
     fault?.meanwhile?.()
     const reply = takesEffect(fault) ? answer({ ...entry, token: request.headers.authorization }) : undefined
