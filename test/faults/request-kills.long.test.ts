@@ -25,6 +25,13 @@ const forever = 600_000
 const moved = { moveTakesMs: 1_500 }
 const featureMissing = { kind: 'status', status: 403, body: { errors: [{ code: 'FEATURE_NOT_ENABLED' }] } } as const
 
+const limitReached = (seconds: number) =>
+  ({
+    kind: 'status',
+    status: 429,
+    body: { errors: [{ code: 'RATE_LIMIT_EXCEEDED', status: '429', meta: { retry_after: seconds } }] },
+  }) as const
+
 /** What can become of a move, and of an evacuation. */
 const ofBoth: Record<string, Story> = {
   'that is done': { options: moved, moments: aroundEach('finish'), ends: 'done' },
@@ -88,6 +95,23 @@ const ofMoves: Record<string, Story> = {
     ends: 'done',
   },
   'whose write is lost with the bot': { moments: aroundEach('send', 'not-start'), ends: 'not-started' },
+  'that waits for its turn': {
+    options: moved,
+    moments: aroundEach('wait-for-turn'),
+    arrange: ({ account }) => void account.faults.add({ method: 'GET', ...limitReached(20) }),
+    ends: 'done',
+  },
+  'whose write the account refuses because of its limit': {
+    options: moved,
+    moments: [{ at: 'limit', when: 'after' }],
+    arrange: ({ account }) => void account.faults.add({ method: 'PATCH', ...limitReached(3) }),
+    ends: 'done',
+  },
+  'whose refusal because of the limit is lost with the bot': {
+    moments: [{ at: 'limit', when: 'before' }],
+    arrange: ({ account }) => void account.faults.add({ method: 'PATCH', ...limitReached(3) }),
+    ends: 'not-started',
+  },
   'that another one overtakes': {
     options: { moveTakesMs: forever },
     moments: aroundEach('supersede'),
