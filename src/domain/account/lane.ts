@@ -61,8 +61,11 @@ export interface Turns {
 /** The turns of the writes that approved requests send. Times are in ms. They throw StoreUnavailableError. */
 export interface WriteTurns {
   perMinute: Record<CallKind, number>
-  /** Returns how long a single write would have to wait now. One that has to wait goes before those of bundles. */
-  waitForWrite(requestId: string): Promise<number>
+  /**
+   * Returns how long a write would have to wait now, after the single writes that wait already. A single one that has to wait goes before those of
+   * bundles.
+   */
+  waitForWrite(lane: 'execute' | 'bundle', requestId: string): Promise<number>
   /** Takes a turn, before the step that allows the write. Returns 0, or else how long to wait. */
   takeWrite(lane: 'execute' | 'bundle', requestId: string): Promise<number>
 }

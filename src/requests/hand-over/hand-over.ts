@@ -49,7 +49,7 @@ export function createHandOver({ signatures, checkAuthority, onDistrusted, acces
     const { handover } = opened.change
     if (request.state !== 'approved' || !handover) throw new Refusal(tooLate(request, click.origin.userId))
     if (click.onHome) throw new Refusal(notOnHome)
-    requireTurn(await budget.waitForWrite(request.id))
+    requireTurn(await budget.waitForWrite('execute', request.id))
     const facts = await inLane('execute', () => repeatPreflight(request, opened))
     await requireAuthority(request)
     // Before the step, so that the write does not wait after it.
