@@ -36,7 +36,7 @@ interface AccountBudgetParts {
   hasReadKey?: boolean
   /** What counts as a minute, in ms. Only tests shorten it. */
   windowMs?: number | undefined
-  /** Called when a read has to wait only because this person has spent their share, of so many reads a minute. */
+  /** Called when a read is not sent only because this person has spent their share, of so many reads a minute. */
   onShareSpent?: (userId: string, share: number) => void
 }
 
@@ -60,23 +60,26 @@ export function createAccountBudget(parts: AccountBudgetParts) {
   const run = createScripts(redis, scripts)
   const window = windowMs + Math.round((travelMs * windowMs) / 60_000)
   const shareOfPerson = Math.max(1, Math.floor((readsPerMinute - share(keptForExecute, readsPerMinute)) / 3))
-  const withoutRedis = createReadsWithoutRedis({ window, most: Math.floor(readsPerMinute / 10) })
+  const readsWithoutRedis = () => createReadsWithoutRedis({ window, most: Math.floor(readsPerMinute / 10) })
+  const withoutRedis = { key: readsWithoutRedis(), 'read-key': readsWithoutRedis() }
 
   async function take(kind: CallKind, by: Spender, key: KeyName): Promise<number> {
     try {
       const wait = await ask(kind, by, key, randomUUID())
-      withoutRedis.end()
-      if (wait > 0 && by.userId !== undefined && kind === 'read' && by.lane === 'person') await noteIfShareIsSpent(by.userId, key)
+      if (kind === 'read') withoutRedis[key].end()
       return wait
     } catch (error) {
       if (kind === 'write' || !(error instanceof StoreUnavailableError)) throw error
-      if (withoutRedis.take()) return 0
+      if (withoutRedis[key].take()) return 0
       throw error
     }
   }
 
-  async function noteIfShareIsSpent(userId: string, key: KeyName): Promise<void> {
-    if ((await ask('read', { lane: 'person' }, key)) === 0) onShareSpent?.(userId, shareOfPerson)
+  async function spentShare(kind: CallKind, { lane, userId }: Spender, key: KeyName): Promise<number | undefined> {
+    if (kind === 'write' || lane !== 'person' || userId === undefined) return undefined
+    if ((await ask('read', { lane }, key).catch(() => 1)) > 0) return undefined
+    onShareSpent?.(userId, shareOfPerson)
+    return shareOfPerson
   }
 
   /** Without a token nothing is counted. */
@@ -84,7 +87,7 @@ export function createAccountBudget(parts: AccountBudgetParts) {
     const named = nameLane(kind, lane)
     const { adds, limits } = rulesOf(kind, named, userId)
     const { calls, counts, pause, waiting } = keys.accountBudget(key, kind)
-    const uncounted = token !== '' && kind === 'read' ? withoutRedis.ages().join('|') : ''
+    const uncounted = token !== '' && kind === 'read' ? withoutRedis[key].ages().join('|') : ''
     const first = named === 'bundle' ? 'first' : ''
     const pairs = Object.entries(limits).flatMap(([name, most]) => [name, String(most)])
     const values = [String(window), token, adds.join('|'), waiter, first, uncounted, ...pairs]
@@ -118,12 +121,15 @@ export function createAccountBudget(parts: AccountBudgetParts) {
     return ask('write', { lane }, 'key', randomUUID(), lane === 'execute' ? requestId : '')
   }
 
-  async function waitForWrite(requestId: string): Promise<number> {
-    return ask('write', { lane: 'execute' }, 'key', '', requestId)
+  async function waitForWrite(lane: 'execute' | 'bundle', requestId: string): Promise<number> {
+    return ask('write', { lane }, 'key', '', lane === 'execute' ? requestId : '')
   }
 
   async function pause(kind: CallKind, ms: number, key: KeyName): Promise<void> {
-    await guardStore(() => redis.set(keys.accountBudget(key, kind).pause, '1', 'PX', Math.max(1, Math.ceil(ms))))
+    const name = keys.accountBudget(key, kind).pause
+    const lasts = Math.max(1, Math.ceil(ms))
+    // A shorter one must not end the one before.
+    await guardStore(() => redis.multi().set(name, '1', 'PX', lasts, 'NX').pexpire(name, lasts, 'GT').exec())
   }
 
   /** Returns the calls of each lane in the last minute, and how long its next one would have to wait, in ms. Throws StoreUnavailableError. */
@@ -144,7 +150,7 @@ export function createAccountBudget(parts: AccountBudgetParts) {
   }
 
   const perMinute = { read: readsPerMinute, write: writesPerMinute }
-  return { take, pause, takeWrite, waitForWrite, perMinute, hasReadKey, figures }
+  return { take, spentShare, pause, takeWrite, waitForWrite, perMinute, hasReadKey, figures }
 }
 export type AccountBudget = Turns & WriteTurns & ReturnType<typeof createAccountBudget>
 

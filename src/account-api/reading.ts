@@ -9,10 +9,17 @@ export async function readOrRefuse<T>(read: () => Promise<T>, refuse: () => neve
     return await read()
   } catch (error) {
     if (error instanceof ApiError && error.status === 404) refuse()
-    // The person, or the approved request, waits for its turn: that is sooner than an account API that is away.
-    if (isUnanswered(error) && !(error instanceof AccountLimitError)) return undefined
+    if (staysUnchecked(error)) return undefined
     throw error
   }
+}
+
+/**
+ * Whether a preflight check goes on without a read that ended so. Not after the account's limit: the person, or the approved request, waits for its
+ * turn, which comes sooner than an account API that is away.
+ */
+export function staysUnchecked(error: unknown): boolean {
+  return isUnanswered(error) && !(error instanceof AccountLimitError)
 }
 
 /** Handles a failed read in `.catch`: returns undefined if the resource does not exist (404), and throws every other error again. */

@@ -43,14 +43,14 @@ describe('reads', () => {
   test('a person is named whose own share makes their reads wait, and nobody while all reads are spent', async () => {
     const { budget, spend, shareSpent } = setUp()
 
+    const spentShare = (userId: string) => budget.spentShare('read', { lane: 'person', userId }, 'key')
     await spend('read', 'person', { userId: 'U0ADA' })
-    await budget.take('read', { lane: 'person', userId: 'U0ADA' }, 'key')
-    expect(shareSpent.mock.calls).toEqual(Array(2).fill(['U0ADA', 16]))
+    expect(await spentShare('U0ADA')).toBe(16)
+    expect(shareSpent.mock.calls).toEqual([['U0ADA', 16]])
 
     await spend('read', 'person')
-    await spend('read', 'person', { userId: 'U0ADA' })
-    await spend('read', 'person', { userId: 'U0BEN' })
-    expect(shareSpent).toHaveBeenCalledTimes(2)
+    expect([await spentShare('U0ADA'), await spentShare('U0BEN')]).toEqual([undefined, undefined])
+    expect(shareSpent).toHaveBeenCalledTimes(1)
   })
 
   test('tracking and the background have limits of their own', async () => {
@@ -100,6 +100,25 @@ describe('writes', () => {
     expect(bundle.filter((each) => each === 0)).toHaveLength(4)
     expect(await budget.takeWrite('execute', 'single')).toBe(0)
   })
+
+  test('single changes that wait have their turns one after the other', async () => {
+    const { budget } = setUp({ windowMs: 2_000, writesPerMinute: 3 })
+    for (let number = 0; number < 3; number += 1) {
+      expect(await budget.takeWrite('execute', `earlier ${number}`)).toBe(0)
+      await delay(200)
+    }
+
+    const first = await budget.waitForWrite('execute', 'first')
+    const second = await budget.waitForWrite('execute', 'second')
+    expect(second - first).toBeGreaterThan(100)
+    expect(Math.abs((await budget.waitForWrite('execute', 'second')) - second)).toBeLessThan(100)
+    await delay(first + 20)
+
+    // Otherwise each would read the account, and all but one in vain.
+    expect([await budget.waitForWrite('execute', 'second'), await budget.waitForWrite('execute', 'first')]).toEqual([expect.any(Number), 0])
+    expect(await budget.waitForWrite('execute', 'second')).toBeGreaterThan(0)
+    expect(await budget.takeWrite('execute', 'first')).toBe(0)
+  })
 })
 
 test('a pause stops one kind of call in all processes', async () => {
@@ -109,6 +128,17 @@ test('a pause stops one kind of call in all processes', async () => {
 
   expect(await create().take('read', { lane: 'execute' }, 'key')).toBeGreaterThan(29_000)
   expect(await create().take('write', { lane: 'execute' }, 'key')).toBe(0)
+})
+
+test('a shorter pause does not end a longer one', async () => {
+  const { budget } = setUp()
+
+  await budget.pause('write', 30_000, 'key')
+  await budget.pause('write', 5_000, 'key')
+  expect(await budget.take('write', { lane: 'execute' }, 'key')).toBeGreaterThan(29_000)
+
+  await budget.pause('write', 40_000, 'key')
+  expect(await budget.take('write', { lane: 'execute' }, 'key')).toBeGreaterThan(39_000)
 })
 
 test('no window holds more calls than the account allows, by two processes at once', async () => {
@@ -205,5 +235,19 @@ describe('without Redis', () => {
 
     back()
     expect(await spend('read', 'execute')).toBe(18)
+  })
+
+  test('the reads of each key count for that key', async () => {
+    const { redis, keys, budget, away, back } = setUpAway()
+    away()
+    await expect(budget.take('read', { lane: 'person' }, 'read-key')).rejects.toThrow(StoreUnavailableError)
+    await delay(320)
+    expect(await budget.take('read', { lane: 'person' }, 'read-key')).toBe(0)
+    back()
+
+    for (const key of ['key', 'read-key'] as const) expect(await budget.take('read', { lane: 'execute' }, key)).toBe(0)
+
+    const counted = (['key', 'read-key'] as const).map((key) => redis.hget(keys.accountBudget(key, 'read').counts, 'total'))
+    expect(await Promise.all(counted)).toEqual(['1', '2'])
   })
 })

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { AccountApi } from '../../src/account-api/client.ts'
 import { createInventory, type ListName } from '../../src/account-api/inventory.ts'
-import { asFarAsRead } from '../../src/account-api/lists/cut-list.ts'
+import { asFarAsRead, findInList } from '../../src/account-api/lists/cut-list.ts'
 import { AccountLimitError, ApiError, ApiUnreachableError } from '../../src/domain/errors/api-errors.ts'
 import { ListCutError } from '../../src/domain/errors/list-errors.ts'
 import { createKeyring } from '../../src/domain/signing/keyring.ts'
@@ -51,6 +51,17 @@ function setUp() {
 }
 
 describe('a list of the account', () => {
+  test('that takes longer than usual to read says nothing about what its last copy lacks', async () => {
+    const { nextRead, startWith, wait } = setUp()
+    const { servers } = await startWith(['sv_1'])
+    wait(20_000)
+    const found = ['sv_1', 'sv_2'].map((wanted) => findInList(servers(), ({ id }) => id === wanted))
+
+    const [listed, lacking] = await Promise.allSettled([...found, nextRead(2)])
+    expect(listed).toMatchObject({ status: 'fulfilled', value: { id: 'sv_1' } })
+    expect(lacking).toMatchObject({ status: 'rejected', reason: expect.any(ApiUnreachableError) })
+  })
+
   test('is read once for all who want it at the same time, in all processes, and for 10 s', async () => {
     const { reads, nextRead, start, wait } = setUp()
     const processes = [start(), start()]

@@ -218,3 +218,19 @@ test('lists virtual machines without their credentials', async () => {
 
   expect(JSON.stringify(await api.virtualMachines.list())).not.toMatch(/password|battery|username/)
 })
+
+test('who notes assignments gets each Elastic IP of a part of the list, too, because such a row is what confirms a move', async () => {
+  const whole: string[][] = []
+  const single: string[] = []
+  const elasticIpReads = {
+    onComplete: (all: { id: string }[]) => void whole.push(all.map(({ id }) => id)),
+    onOne: ({ id }: { id: string }) => void single.push(id),
+  }
+  const { api } = await startClient(() => ({ json: { data: [sample.elasticIp], meta: {} } }), { elasticIpReads })
+
+  await api.elasticIps.list()
+  expect({ whole, single }).toEqual({ whole: [[sample.elasticIp.id]], single: [] })
+
+  await api.elasticIps.list({ pages: 1 })
+  expect({ whole, single }).toEqual({ whole: [[sample.elasticIp.id]], single: [sample.elasticIp.id] })
+})

@@ -12,10 +12,7 @@ describe('a write that is refused', () => {
     ['ELASTIC_IP_NOT_ACTIVE', "The Elastic IP isn't active, so it can't be moved now. Nothing was changed."],
     ['SERVER_NOT_IN_PROJECT', "Nothing was changed. The server isn't in the same project as the Elastic IP. Choose another server."],
     ['SITE_NOT_SUPPORTED', "Nothing was changed. The site doesn't support Elastic IPs. Ask the provider's support which sites do."],
-    [
-      'SERVER_NETWORK_INCOMPATIBLE',
-      "Nothing was changed. This server's network configuration is outdated. Contact the provider's support.",
-    ],
+    ['SERVER_NETWORK_INCOMPATIBLE', "Nothing was changed. The target's network configuration is outdated. Contact the provider's support."],
     ['SITE_MISMATCH', "Nothing was changed. The server isn't in the same site as the Elastic IP. Choose another server."],
   ])('with %s is explained, ends as failed, and is not sent again', async (code, words) => {
     const world = await startWorld()

@@ -1,9 +1,12 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
+import type { RequestItem } from '../../src/domain/request/request-item.ts'
 import { itemSteps } from '../../src/requests/steps/items.ts'
-import { onRack, requestEvacuation, untilEvacuation, untilItem } from './evacuations.ts'
+import { onRack, requestEvacuation, untilEvacuation, untilItem, writesOf } from './evacuations.ts'
 import { brokenPromises } from './invariants.ts'
 import { approveWhileKilled, aroundEach, endMoves, killAtEach, type Moment } from './kills.ts'
-import { type Scene, type SceneOptions, startScene } from './scene.ts'
+import { type Scene, type SceneOptions, startScene, strictly } from './scene.ts'
+import { untilTrue } from './until-true.ts'
 
 /** Longer than half of the time for which the reads before the first write allow it. */
 const longAwayMs = 11_000
@@ -59,6 +62,17 @@ const stories: Record<string, Story> = {
     },
     leastMoved: 2,
   },
+  'with addresses that are refused because another tool has used up the writes': {
+    addresses: 12,
+    options: { accountLimits: { writes: 20, windowMs: 5_000 } },
+    moments: aroundEach('limit-item'),
+    // The bot dies with the answers to five of them, which were refused. It dies with those to four others once one of the next five waits again.
+    async meanwhile({ account, evidence }) {
+      const isAgainWaiting = async () => (await evidence.audit()).entries.some(({ act }) => act === 'limit-item')
+      for (; !(await isAgainWaiting()); await delay(500)) account.limiter.useByAnotherTool('write')
+    },
+    leastMoved: 3,
+  },
   'with addresses that are late and superseded': {
     addresses: 4,
     options: { moveTakesMs: forever, env: { MOVE_TIMEOUT: '2s' } },
@@ -102,6 +116,30 @@ describe('a bot that is killed around every step of an evacuation writes no addr
     console.log(JSON.stringify({ kills: scene.bots.kills(), states, seconds: Math.round(evidence.seconds) }))
     expect(scene.bots.kills()).toBe(moments.length)
     expect(states.filter((state) => state === 'done').length).toBeGreaterThanOrEqual(leastMoved)
+  })
+
+  test('one that waits for its next minute goes on by itself', { concurrent: true, timeout: 180_000 }, async ({ onTestFinished }) => {
+    const scene = await startScene({ ...strictly(20_000), elasticIps: 0, onRacks: [25], onEnd: onTestFinished })
+    const { ben, bots, evidence, account } = scene
+    await ben.click(await requestEvacuation(scene, 0), 'Approve')
+    const countIn = async (state: RequestItem['state']) =>
+      (await evidence.records()).flatMap(({ items = [] }) => items).filter((item) => item.state === state).length
+    await untilTrue('the writes of the minute are sent and answered', async () => {
+      const [waiting, starting] = [await countIn('waiting'), await countIn('starting')]
+      return waiting === 7 && starting === 0
+    })
+
+    for (let kills = 0; kills < 3; kills += 1) {
+      await bots.kill(0)
+      await bots.start(0)
+    }
+    expect(await countIn('waiting')).toBe(7)
+    const run = await scene.gather(1, 60_000)
+
+    expect(brokenPromises(run)).toEqual([])
+    expect(await countIn('done')).toBe(25)
+    expect(writesOf(scene, onRack(scene, 0))).toEqual(Array(25).fill(1))
+    expect(account.limiter.refused('write')).toBe(0)
   })
 
   test('these are all steps of items', () => {

@@ -22,6 +22,7 @@ export interface Evidence {
   audit: { breaks: string[]; entries: AuditEntry[] }
   threads: { card: Posted; replies: Posted[] }[]
   elasticIps: { id: string; address: string; status: string; on: string | null }[]
+  /** Those that the account API did not refuse because of its limit. */
   writes: { method: string; path: string }[]
   crashes: string[]
   log: string[]

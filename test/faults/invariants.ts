@@ -75,8 +75,11 @@ function approvedBeforeSent({ records, audit, genuine, approvers }: Evidence): s
     const own = entriesOf.get(id) ?? []
     const approved = own.filter(({ act, to }) => act === 'approve' && to === 'approved')
     const sent = own.filter(({ act }) => act === 'send' || act === 'issue' || act === 'begin')
-    if (approved.length !== 1 || sent.length !== 1)
-      lines.push(`I5: the audit has ${approved.length} approvals and ${sent.length} writes of ${id}`)
+    const limited = own.filter(({ act }) => act === 'limit').length
+    if (approved.length !== 1 || sent.length !== limited + 1)
+      lines.push(
+        `I5: the audit has ${approved.length} approvals, ${sent.length} writes and ${limited} refusals because of the limit of ${id}`,
+      )
     if ([...approved, ...sent].some(({ payload }) => payload !== hash)) lines.push(`I5: something else was approved or sent for ${id}`)
     if ((approved[0]?.seq ?? 0) > (sent[0]?.seq ?? 0)) lines.push(`I5: ${id} was sent before it was approved`)
   }

@@ -2,6 +2,7 @@ import { isMachine } from '../../src/domain/approval/origin.ts'
 import { EvacuationFacts } from '../../src/domain/evacuation/evacuation.ts'
 import type { Request } from '../../src/domain/request/request.ts'
 import { isItemOpen } from '../../src/domain/request/request-item.ts'
+import type { ItemStepName } from '../../src/requests/steps.ts'
 import type { Evidence } from './evidence.ts'
 
 /** Checks what must hold for every address of an evacuation after a run. Returns a line for each broken promise. */
@@ -42,11 +43,12 @@ function itemsAsTheyAre({ id, items = [] }: Request, ids: string[], { elasticIps
   })
 }
 
-/** Each address that was sent has one note of that in the audit, and what was not sent has no note and no write. */
+/** Each address has a note in the audit of its one write, and two for each refusal because of the limit. What was not sent has no write. */
 function sentOnce({ id, items = [] }: Request, { audit, writes }: Evidence): string[] {
-  const notes = audit.entries.filter(({ requestId, act }) => requestId === id && act === 'send-item')
+  const notes = audit.entries.filter(({ requestId }) => requestId === id)
   return items.flatMap((item) => {
-    const noted = notes.filter((note) => note.item === item.id).length
+    const count = (name: ItemStepName) => notes.filter((note) => note.item === item.id && note.act === name).length
+    const noted = count('send-item') - count('limit-item')
     const written = writes.filter(({ method, path }) => method === 'PATCH' && path.endsWith(item.id)).length
     const most = item.sentAt === undefined ? 0 : 1
     return [

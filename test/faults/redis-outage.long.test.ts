@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { ops, people } from '../journeys/world.ts'
 import { onRack, requestEvacuation, untilEvacuation, writesOf } from './evacuations.ts'
 import { brokenPromises } from './invariants.ts'
-import { type Scene, startScene } from './scene.ts'
+import { type Scene, startScene, strictly } from './scene.ts'
 
 /** A move for each phase, by index. The last one is requested while Redis is away. */
 const [waiting, approved, outdated, starting, following, unsent, requestedDuring] = [0, 1, 2, 3, 4, 5, 6]
@@ -189,3 +189,36 @@ describe('Redis away for half a minute, with requests in every phase', () => {
     150_000,
   )
 })
+
+test('it is killed while a write waits for its turn: reads say so, and afterwards the write is sent once, within the limit', async () => {
+  const writes = 5
+  const scene = await startScene(strictly(30_000, { reads: 999, writes }))
+  const { redis, slack, chiara, ben, evidence, account } = scene
+  for (let index = 0; index < writes; index += 1) await ben.click(await scene.requestMove(index), 'Approve')
+  await expect.poll(() => scene.writes().length, { timeout: 20_000 }).toBe(writes)
+  const last = await scene.requestMove(writes)
+  await ben.click(last, 'Approve')
+  await scene.untilCard(writes, /Waits for the account's limit of 5 changes a minute/)
+
+  await redis.kill()
+  const before = slack.ephemerals(people.chiara).length
+  await chiara.command('/infra ip list', { channel: ops })
+  await slack.until(
+    () =>
+      slack
+        .ephemerals(people.chiara)
+        .slice(before)
+        .find(({ text }) => away.test(text)),
+    { what: 'the answer to a list' },
+  )
+  await delay(5_000)
+  expect(scene.writes()).toHaveLength(writes)
+  await redis.restart()
+
+  await scene.untilReport(last, /\*Done\.\*/, 50_000)
+  expect(brokenPromises(await scene.gather(writes + 1))).toEqual([])
+  expect(scene.writes()).toHaveLength(writes + 1)
+  expect(account.limiter.refused('write')).toBe(0)
+  const waits = (await evidence.audit()).entries.filter(({ act }) => act === 'wait-for-turn')
+  expect(waits.length).toBeGreaterThan(0)
+}, 90_000)

@@ -14,7 +14,7 @@ interface Story {
   options?: SceneOptions
   moments: Moment[]
   /** Prepares the account before the approval. `ids`: those of the addresses. */
-  arrange?: (scene: Scene, ids: string[]) => void
+  arrange?: (scene: Scene, ids: string[]) => unknown
   /** What happens on the account meanwhile. */
   meanwhile?: (scene: Scene, ids: string[]) => Promise<void>
   isApproved?: false
@@ -24,6 +24,10 @@ interface Story {
 const forever = 600_000
 const moved = { moveTakesMs: 1_500 }
 const featureMissing = { kind: 'status', status: 403, body: { errors: [{ code: 'FEATURE_NOT_ENABLED' }] } } as const
+
+/** Another tool has used up the writes. The bots do not know. */
+const usedUp: SceneOptions = { accountLimits: { writes: 20, windowMs: 10_000 } }
+const useUp = ({ account }: Scene) => account.limiter.useByAnotherTool('write')
 
 /** What can become of a move, and of an evacuation. */
 const ofBoth: Record<string, Story> = {
@@ -37,13 +41,13 @@ const ofBoth: Record<string, Story> = {
   },
   'that the account API is certain to refuse': {
     moments: aroundEach('drop'),
-    arrange: ({ account }) => void account.faults.add({ method: 'GET', ...featureMissing, times: Number.POSITIVE_INFINITY }),
+    arrange: ({ account }) => account.faults.add({ method: 'GET', ...featureMissing, times: Number.POSITIVE_INFINITY }),
     ends: 'not-started',
   },
   'that waits for the account API': {
     options: moved,
     moments: aroundEach('wait-for-account'),
-    arrange: ({ account }) => void account.faults.add({ method: 'GET', kind: 'status', status: 503, times: Number.POSITIVE_INFINITY }),
+    arrange: ({ account }) => account.faults.add({ method: 'GET', kind: 'status', status: 503, times: Number.POSITIVE_INFINITY }),
     async meanwhile(scene) {
       await untilRecord(scene, ({ waits }) => waits?.for === 'account')
       scene.account.faults.clear()
@@ -87,6 +91,24 @@ const ofMoves: Record<string, Story> = {
     },
     ends: 'done',
   },
+  'that waits for its turn': {
+    options: moved,
+    moments: aroundEach('wait-for-turn'),
+    arrange: ({ admin, evidence: { keys } }) => admin.set(keys.accountBudget('key', 'write').pause, '1', 'PX', 20_000),
+    ends: 'done',
+  },
+  'that the account API refuses because of its limit': {
+    options: { ...moved, ...usedUp },
+    moments: [{ at: 'limit', when: 'after' }],
+    arrange: useUp,
+    ends: 'done',
+  },
+  'that the account API refuses because of its limit, of which the bot never learns': {
+    options: usedUp,
+    moments: [{ at: 'limit', when: 'before' }],
+    arrange: useUp,
+    ends: 'not-started',
+  },
   'whose write is lost with the bot': { moments: aroundEach('send', 'not-start'), ends: 'not-started' },
   'that another one overtakes': {
     options: { moveTakesMs: forever },
@@ -107,7 +129,7 @@ const ofMoves: Record<string, Story> = {
   'whose report is corrected, because its write took effect much later': {
     options: moved,
     moments: aroundEach('correct-to-tracking', 'correct-to-done'),
-    arrange: ({ account }) => void account.faults.add({ method: 'PATCH', kind: 'drop-before' }),
+    arrange: ({ account }) => account.faults.add({ method: 'PATCH', kind: 'drop-before' }),
     async meanwhile(scene, [id = '']) {
       await untilRecord(scene, ({ state }) => state === 'not-started')
       scene.account.world.nextMove({ takesMs: 4_000, phases: [{ server: 'target' }] })
@@ -139,7 +161,7 @@ describe('a bot that is killed right before and right after each step of a reque
     const scene = await startScene({ ...options, ...some, onEnd: context.onTestFinished })
     const ids = isMove ? [scene.elasticIp(0).id] : onRack(scene, 0).map(({ id }) => id)
     const card = isMove ? await scene.requestMove(0) : await requestEvacuation(scene, 0)
-    arrange?.(scene, ids)
+    await arrange?.(scene, ids)
 
     await Promise.all([killAtEach(scene, moments, 60_000), isApproved && approveWhileKilled(scene, card), meanwhile?.(scene, ids)])
     scene.account.faults.clear()

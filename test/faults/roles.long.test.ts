@@ -1,6 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { expect, test } from 'vitest'
+import { encodeFields } from '../../src/requests/store/record.ts'
 import { ops, people } from '../journeys/world.ts'
+import { signaturesOfBot } from '../requests/signatures-for-test.ts'
+import { later, signedAgain } from '../upgrades/as-if-now.ts'
 import { brokenPromises } from './invariants.ts'
 import { type Scene, startScene } from './scene.ts'
 
@@ -55,3 +58,37 @@ test('two workers send the account API no more requests than one does', async ()
   expect(both.ticks).toBeLessThan(one.ticks * 1.4)
   expect(both.reads).toBeLessThan(one.reads * 1.4)
 }, 60_000)
+
+test('while no worker runs, messages and operators say so within a minute, once; a worker that starts sends what is not too old', async () => {
+  const own = (index: number) => ({ ROLE: index < 2 ? 'web' : 'worker' })
+  const scene = await startScene({ bots: 3, own, moveTakesMs: 1_000, env: { OPS_CHANNEL: ops } })
+  const { bots, slack, evidence, admin, account, prefix, ada, ben } = scene
+  const notices = () => slack.messages(ops).filter(({ text }) => text.includes('No worker of Lockkeeper is running'))
+  await bots.kill(2)
+  const [fresh, old] = [await scene.requestMove(0), await scene.requestMove(1)]
+  for (const card of [fresh, old]) await ben.click(card, 'Approve')
+  for (const index of [0, 1]) await scene.untilCard(index, /Not started yet: no worker of Lockkeeper is running/, 60_000)
+  await slack.until(() => notices()[0], { what: 'a notice', timeoutMs: 10_000 })
+  // Both web processes look again, twice.
+  await delay(21_000)
+  expect(notices()).toHaveLength(1)
+  const noted = (await evidence.audit()).entries.filter(({ act }) => act === 'wait-for-worker')
+  expect(noted).toHaveLength(2)
+
+  const request = (await evidence.records()).find(({ cardTs }) => cardTs === old.ts)
+  if (!request) throw new Error('there is no record of the second move')
+  const signatures = signaturesOfBot({ INFRA_API_KEY: account.key, REDIS_PREFIX: prefix })
+  const older = signedAgain(later(request, -31 * 60_000), signatures)
+  await admin.hset(evidence.keys.record(request.id), encodeFields(older))
+  await bots.start(2)
+
+  await scene.untilReport(fresh, /\*Done\.\*/)
+  const dropped = await scene.untilReport(old, /\*Not started:\*/)
+  expect(dropped.text).toContain(
+    'Approved, but not sent within 30 minutes. Nothing was changed. Still wanted? Press *Request again* above.',
+  )
+  expect(brokenPromises(await scene.gather(2, 30_000))).toEqual([])
+  expect(scene.writes()).toHaveLength(1)
+  await ada.click(await scene.untilCard(1, /\*Not started\*/), 'Request again')
+  await slack.until(() => ada.topView())
+}, 150_000)

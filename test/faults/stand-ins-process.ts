@@ -89,7 +89,11 @@ const calls = {
   elasticIps: () => account.world.elasticIps().map(({ id, address, status, serverId: on }) => ({ id, address, status, on })),
   /** The ids of the Elastic IPs that are on no rack. */
   singles: () => single.map(({ id }) => id),
-  writes: () => account.journal.writes().map(({ method, path }) => ({ method, path })),
+  writes: () =>
+    account.journal
+      .writes()
+      .filter(({ refused }) => !refused)
+      .map(({ method, path }) => ({ method, path })),
   requests: () => account.journal.length,
   /** Plans each fault of the account API once, because chance alone can miss a rare write. */
   setChances: (next: typeof chances) => {

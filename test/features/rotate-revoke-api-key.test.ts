@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import type { ApiKey } from '../../src/domain/account/api-key.ts'
 import { uniqueKeyName } from '../../src/domain/account/api-key-name.ts'
+import { AccountLimitError } from '../../src/domain/errors/api-errors.ts'
 import { phraseText } from '../../src/domain/text/phrase.ts'
 import { chooseKey } from '../../src/features/rotate-revoke-api-key/choose-key.ts'
 import { keyChoiceModal } from '../../src/features/rotate-revoke-api-key/modal.ts'
@@ -60,4 +61,14 @@ test('the title of a key that shares its name shows the end of its token, and ap
   })
   expect((await shown('tok_2')).codes).toContain('same-name')
   expect(await shown('tok_3')).toEqual({ title: 'Revoke API key terraform', codes: ['token-stops', 'key-history'] })
+})
+
+test('a check that has to wait for the limit of the account is no check that stays open', async () => {
+  const limit = new AccountLimitError({ operation: 'apiKeys.list', kind: 'read', waitMs: 40_000, perMinute: 60, answered: false })
+  const { preflight } = createRevokeChange({
+    accountApi: { apiKeys: { list: async () => Promise.reject(limit) } } as never,
+    ownLastSlices: {},
+  })
+
+  await expect(preflight({ keyId: 'tok_1' }, { signal: AbortSignal.timeout(1_000), forRequest: true })).rejects.toBe(limit)
 })

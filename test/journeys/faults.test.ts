@@ -59,9 +59,9 @@ describe('a request that does not succeed', () => {
 
     const report = await untilReport(world.slack, waiting.ts, /Failed/)
 
-    expect(report.text).toMatch(/Nothing was changed\. This server's network configuration is outdated\. Contact the provider's support\.$/)
+    expect(report.text).toMatch(/Nothing was changed\. The target's network configuration is outdated\. Contact the provider's support\.$/)
     const card = await untilCard(world.slack, /\*Failed/)
-    expect(card.text).toContain("This server's network configuration is outdated. Contact the provider's support.")
+    expect(card.text).toContain("The target's network configuration is outdated. Contact the provider's support.")
     expect(JSON.stringify(card.blocks)).not.toContain('Request again')
     expect(patches(world)).toHaveLength(1)
   })

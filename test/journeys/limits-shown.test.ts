@@ -36,6 +36,7 @@ test('when the reads are spent, the doctor and the status page name the limit, a
   await expect
     .poll(() => world.log.filter((line) => line.includes('"reads-share-spent"')).map((line) => JSON.parse(line)))
     .toMatchObject([{ userId: people.ada, reads: 3, level: 'warn' }])
+  await untilShown(world.slack, people.ada, /^You've used your 3 of the account's 10 reads a minute\. Try again in \d/)
   const others = [people.chiara, people.ben, people.ben, people.ben, people.chiara]
   for (const [index, person] of others.entries()) {
     await forgetLists(world)

@@ -93,11 +93,11 @@ test('without a worker an approved change says so, the operators are told once, 
   slack.invite(general)
   await world.ben.click(card, 'Approve')
 
-  await slack.until(() => slack.messages(ops).find(({ text }) => /Not started yet: no worker/.test(text)), { timeoutMs: 20_000 })
+  await slack.until(() => slack.messages(ops).find(({ text }) => /Not started yet: no worker/.test(text)), { timeoutMs: 40_000 })
   await slack.until(() => slack.messages(general).find(({ text }) => text.includes('`no-worker`')), { timeoutMs: 20_000 })
   const worker = await world.startBot({ ROLE: 'worker' })
   onTestFinished(() => worker.stop())
   await untilReport(slack, card.ts, /Done/)
 
   expect(slack.messages(general).filter(({ text }) => /No worker of Lockkeeper is running.*`no-worker`/.test(text))).toHaveLength(1)
-}, 60_000)
+}, 90_000)

@@ -22,7 +22,7 @@ describe('a refusal of the account API', () => {
         "The Elastic IP isn't active, so it can't be moved now.",
         "The server isn't in the same project as the Elastic IP. Choose another server.",
         "The site doesn't support Elastic IPs. Ask the provider's support which sites do.",
-        "This server's network configuration is outdated. Contact the provider's support.",
+        "The target's network configuration is outdated. Contact the provider's support.",
         "The server isn't in the same site as the Elastic IP. Choose another server.",
         "BGP address: several servers can announce it, so it isn't moved. Close or open its BGP sessions in the dashboard.",
       ]
@@ -31,7 +31,7 @@ describe('a refusal of the account API', () => {
 
   test('has the same sentence in upper and lower case', () => {
     expect(apiErrorSentence(refused(422, ['server_network_incompatible']))).toBe(
-      "This server's network configuration is outdated. Contact the provider's support.",
+      "The target's network configuration is outdated. Contact the provider's support.",
     )
   })
 
@@ -95,7 +95,7 @@ describe('the next step of a refusal', () => {
     const parts = refusedWrite(refused(422, ['SERVER_NETWORK_INCOMPATIBLE']), 'Nothing was changed.')
 
     expect(`${parts.why} ${parts.next}`).toBe(
-      "Nothing was changed. This server's network configuration is outdated. Contact the provider's support.",
+      "Nothing was changed. The target's network configuration is outdated. Contact the provider's support.",
     )
     expect(refusedWrite(refused(422, ['ELASTIC_IP_NOT_ACTIVE']), 'Nothing was changed.')).toEqual({
       why: "The Elastic IP isn't active, so it can't be moved now. Nothing was changed.",

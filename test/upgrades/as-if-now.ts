@@ -47,7 +47,7 @@ export async function asIfNow({ redis, keys, store, signatures }: AsIfNowParts, 
 }
 
 /** Moves the times of a record, of its approvals, of its decision and of its items. */
-function later<T extends object>(record: T, ms: number): T {
+export function later<T extends object>(record: T, ms: number): T {
   const moved = Object.entries(record).map(([name, value]: [string, unknown]) => {
     if (times.has(name)) return [name, typeof value === 'number' ? value + ms : value]
     if (name === 'approvals' || name === 'items') return [name, (value as object[] | undefined)?.map((each) => later(each, ms))]
@@ -56,7 +56,7 @@ function later<T extends object>(record: T, ms: number): T {
   return Object.fromEntries(moved)
 }
 
-function signedAgain(request: Request, signatures: RequestSignatures): Request {
+export function signedAgain(request: Request, signatures: RequestSignatures): Request {
   const approvals = request.approvals.map(({ signature, ...approval }) => signatures.signApproval(request, approval))
   const signed = { ...request, approvals, signature: signatures.signRequest(request) }
   if (!request.decision?.signature) return signed

@@ -1,3 +1,4 @@
+import { ApiUnreachableError } from '../../domain/errors/api-errors.ts'
 import { ListCutError } from '../../domain/errors/list-errors.ts'
 import type { Missing } from '../../domain/errors/missing.ts'
 import { leftOutOf } from './left-out.ts'
@@ -37,7 +38,8 @@ export async function findInList<Item>(list: Promise<Item[]>, matches: (item: It
 
 /** Throws what kept a list from being read again, if it is an earlier copy, for code that needs an item that the copy lacks. */
 export function throwIfOld({ old }: Missing): void {
-  if (old?.because !== undefined) throw old.because
+  if (!old) return
+  throw old.because ?? new ApiUnreachableError({ operation: 'list', requestSent: 'unknown', problem: 'not finished within 1 s' })
 }
 
 /** Returns a shared list if it is no earlier copy, and reads the list otherwise. `share`: absent before a write, which must not rely on a copy. */

@@ -1,7 +1,7 @@
 -- Takes one call to the account API out of the allowance of the last window, which all processes share, or says when one may be free.
 -- KEYS: a sorted set of the calls by time, a hash of their counts, a pause, a sorted set of the single writes that wait.
 -- ARGV: the window in ms, the token of the call ('' only asks), the counts that it adds to (separated by |), how it waits ('' or the id of a
--- single write), how many single writes go first ('first' or ''), the ages in ms of calls that were sent without being counted (separated by |),
+-- single write), whether all single writes that wait go first ('first' or ''), the ages in ms of calls that were sent without being counted (separated by |),
 -- then pairs of a count and its limit.
 -- Returns the ms until a call may be free; 0 if this one was counted. Safe to repeat with the same token.
 local window, token, adds, waiter = tonumber(ARGV[1]), ARGV[2], ARGV[3], ARGV[4]
@@ -43,9 +43,11 @@ end
 
 local wait = math.max(0, redis.call('PTTL', KEYS[3]))
 local first = 0
-if ARGV[5] == 'first' then
+if ARGV[5] == 'first' or waiter ~= '' then
   redis.call('ZREMRANGEBYSCORE', KEYS[4], '-inf', now)
-  first = redis.call('ZCARD', KEYS[4])
+  -- Among single writes, those whose turns come sooner. Otherwise all would come for the same turn, each with a check before it.
+  local own = waiter ~= '' and redis.call('ZSCORE', KEYS[4], waiter)
+  first = redis.call('ZCOUNT', KEYS[4], '-inf', own and '(' .. own or '+inf')
 end
 for i = 7, #ARGV, 2 do wait = math.max(wait, waitFor(ARGV[i], tonumber(ARGV[i + 1]) - first)) end
 if wait > 0 then

@@ -45,7 +45,7 @@ interface ElasticIpFilter extends CallOptions {
   wanted?: string[] | undefined
 }
 
-/** Who else gets what was read: every complete list, and every Elastic IP that was read by itself. */
+/** Who else gets what was read: every complete list, and every Elastic IP of a part of it or that was read by itself. */
 export interface ElasticIpReads {
   onComplete?: (all: ElasticIp[]) => void
   onOne?: (one: ElasticIp) => void
@@ -67,6 +67,7 @@ export function elasticIpsResource(
       const request = { operation: 'elasticIps.list', path: '/elastic_ips', query, pages, wanted, signal }
       const found = await readPages(http, elasticIp, request, reportSkipped)
       if (pages === undefined && wanted === undefined && Object.values(query).every((filter) => filter === undefined)) onComplete(found)
+      else for (const each of found) onOne(each)
       return found
     },
 

@@ -127,7 +127,9 @@ export function createHttp({ baseUrl, key, readKey, timings, turns, onCall }: Ht
       const waitMs = await turns.take(kind, by, keyName)
       if (waitMs === 0) return
       const isTooLong = performance.now() + waitMs > until
-      if (isTooLong || !(await deadline.wait(waitMs))) throw limitError(operation, kind, { waitMs, answered: false })
+      if (!isTooLong && (await deadline.wait(waitMs))) continue
+      const share = await turns.spentShare?.(kind, by, keyName)
+      throw limitError(operation, kind, { waitMs, share, answered: false })
     }
   }
 
@@ -144,7 +146,11 @@ export function createHttp({ baseUrl, key, readKey, timings, turns, onCall }: Ht
     return kind === 'read' || isRateLimited(error) ? limitError(operation, kind, { waitMs, answered: true }) : undefined
   }
 
-  function limitError(operation: string, kind: CallKind, details: { waitMs: number; answered: boolean }): AccountLimitError {
+  function limitError(
+    operation: string,
+    kind: CallKind,
+    details: { waitMs: number; share?: number | undefined; answered: boolean },
+  ): AccountLimitError {
     return new AccountLimitError({ operation, kind, perMinute: turns?.perMinute[kind], ...details })
   }
 

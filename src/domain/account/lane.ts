@@ -52,6 +52,8 @@ export interface Turns {
    * Throws StoreUnavailableError for a call that cannot be counted. Then no write is sent, and few reads.
    */
   take(kind: CallKind, by: Spender, key: KeyName): Promise<number>
+  /** Returns how many reads a minute one person may have, if a call has to wait only because this person has had them. */
+  spentShare?(kind: CallKind, by: Spender, key: KeyName): Promise<number | undefined>
   /** Lets no call of this kind go out for this long, in no process, after the account API has refused one. */
   pause(kind: CallKind, ms: number, key: KeyName): Promise<void>
 }
@@ -59,8 +61,11 @@ export interface Turns {
 /** The turns of the writes that approved requests send. Times are in ms. They throw StoreUnavailableError. */
 export interface WriteTurns {
   perMinute: Record<CallKind, number>
-  /** Returns how long a single write would have to wait now. One that has to wait goes before those of bundles. */
-  waitForWrite(requestId: string): Promise<number>
+  /**
+   * Returns how long a write would have to wait now, after the single writes that wait already. A single one that has to wait goes before those of
+   * bundles.
+   */
+  waitForWrite(lane: 'execute' | 'bundle', requestId: string): Promise<number>
   /** Takes a turn, before the step that allows the write. Returns 0, or else how long to wait. */
   takeWrite(lane: 'execute' | 'bundle', requestId: string): Promise<number>
 }

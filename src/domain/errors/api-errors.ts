@@ -88,21 +88,30 @@ export function isRateLimited(error: unknown): error is ApiError {
 }
 
 /**
- * The request was not carried out, because the account allows only so many a minute. `waitMs`: the time until one may be sent. `answered`: the
- * account API has refused it; otherwise it was not sent.
+ * The request was not carried out, because the account allows only so many a minute. `waitMs`: the time until one may be sent. `share`: what one
+ * person may have, if only that was spent. `answered`: the account API has refused it; otherwise it was not sent.
  */
 export class AccountLimitError extends ApiUnreachableError {
   override name = 'AccountLimitError'
   readonly kind: CallKind
   readonly waitMs: number
   readonly perMinute: number | undefined
+  readonly share: number | undefined
   readonly answered: boolean
 
-  constructor(details: { operation: string; kind: CallKind; waitMs: number; perMinute: number | undefined; answered: boolean }) {
+  constructor(details: {
+    operation: string
+    kind: CallKind
+    waitMs: number
+    perMinute: number | undefined
+    share?: number | undefined
+    answered: boolean
+  }) {
     super({ operation: details.operation, requestSent: 'no', problem: `limit of ${details.kind}s a minute` })
     this.kind = details.kind
     this.waitMs = details.waitMs
     this.perMinute = details.perMinute
+    this.share = details.share
     this.answered = details.answered
   }
 }

@@ -8,7 +8,7 @@ const byCode = new Map<string, Words>([
   ['ELASTIC_IP_NOT_ACTIVE', { why: "The Elastic IP isn't active, so it can't be moved now." }],
   ['SERVER_NOT_IN_PROJECT', { why: "The server isn't in the same project as the Elastic IP.", next: 'Choose another server.' }],
   ['SITE_NOT_SUPPORTED', { why: "The site doesn't support Elastic IPs.", next: "Ask the provider's support which sites do." }],
-  ['SERVER_NETWORK_INCOMPATIBLE', { why: "This server's network configuration is outdated.", next: "Contact the provider's support." }],
+  ['SERVER_NETWORK_INCOMPATIBLE', { why: "The target's network configuration is outdated.", next: "Contact the provider's support." }],
   [
     'BGP_ELASTIC_IP_NOT_UPDATABLE',
     {

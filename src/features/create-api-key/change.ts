@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { ensureDeleted, findApiKey } from '../../account-api/api-key-lookup.ts'
 import type { AccountApi } from '../../account-api/client.ts'
+import { staysUnchecked } from '../../account-api/reading.ts'
 import { deletingActions } from '../../domain/account/account-event.ts'
 import type { ApiKey } from '../../domain/account/api-key.ts'
 import { keyPhrase, labelOf } from '../../domain/account/api-key-name.ts'
@@ -10,7 +11,6 @@ import type { Description } from '../../domain/change/description.ts'
 import { explainer } from '../../domain/change/finding.ts'
 import type { Moment, Observation } from '../../domain/change/observation.ts'
 import type { Preflight, PreflightOptions } from '../../domain/change/preflight.ts'
-import { isUnanswered } from '../../domain/errors/api-errors.ts'
 import { phrase } from '../../domain/text/phrase.ts'
 import { NewKeyFinding, newKeyWords, refuseNewKey } from './findings.ts'
 
@@ -31,7 +31,7 @@ export function createNewKeyChange({ apiKeys }: Pick<AccountApi, 'apiKeys'>): Ch
       if (keys.some(({ name }) => name === input.name)) refuseNewKey({ code: 'name-taken', name: input.name })
       return { facts: input, unchecked: [], warnings: [...sameNameAmong(keys, input), ...warningsAbout(input)], incomplete: false }
     } catch (error) {
-      if (!isUnanswered(error)) throw error
+      if (!staysUnchecked(error)) throw error
       return {
         facts: input,
         unchecked: [{ code: 'keys-unread' } satisfies NewKeyFinding],

@@ -2,13 +2,13 @@ import { z } from 'zod'
 import type { AccountApi } from '../../account-api/client.ts'
 import type { Inventory } from '../../account-api/inventory.ts'
 import { asFarAsRead, findInList, listNow } from '../../account-api/lists/cut-list.ts'
+import { staysUnchecked } from '../../account-api/reading.ts'
 import { type ApiKey, type OwnLastSlices, ownVariableOf } from '../../domain/account/api-key.ts'
 import { keyPhrase, labelOf, requesterOfKey } from '../../domain/account/api-key-name.ts'
 import { looksSame } from '../../domain/account/namesakes.ts'
 import type { Fact } from '../../domain/change/description.ts'
 import { explainer } from '../../domain/change/finding.ts'
 import type { Preflight, PreflightOptions } from '../../domain/change/preflight.ts'
-import { isUnanswered } from '../../domain/errors/api-errors.ts'
 import { type Phrase, phrase } from '../../domain/text/phrase.ts'
 import { KeyFinding, keyWords, refuseKeyChange } from './findings.ts'
 import { tokenStops, warningsAbout } from './warnings.ts'
@@ -58,7 +58,7 @@ export function sharedParts({ accountApi: { apiKeys }, copies, ownLastSlices }: 
         incomplete: false,
       }
     } catch (error) {
-      if (!isUnanswered(error)) throw error
+      if (!staysUnchecked(error)) throw error
       const unchecked: KeyFinding[] = [{ code: 'key-unread', keyId }]
       return { facts: { keyId }, unchecked, warnings: [tokenStops(verb)], incomplete: true }
     }

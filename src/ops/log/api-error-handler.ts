@@ -1,5 +1,5 @@
 import { AccountLimitError, ApiError, isKeyRefused, isRefusal } from '../../domain/errors/api-errors.ts'
-import { UserError } from '../../domain/errors/errors.ts'
+import { StoreUnavailableError, UserError } from '../../domain/errors/errors.ts'
 import { likenessOf } from './likeness.ts'
 import type { RepeatedLines } from './repeated-lines.ts'
 
@@ -14,7 +14,8 @@ interface ApiErrorHandlerParts {
 /** Creates the handler that counts and logs errors of the account API. A refusal, such as 404 or 422, is logged but not counted. */
 export function createApiErrorHandler({ lines, count, onRefusedKey }: ApiErrorHandlerParts) {
   return function onApiError(error: unknown): void {
-    if (error instanceof UserError) return
+    // Without Redis no call is sent.
+    if (error instanceof UserError || error instanceof StoreUnavailableError) return
     // A limit is no failure.
     if (!isRefusal(error) && !(error instanceof AccountLimitError)) count()
     lines.write({

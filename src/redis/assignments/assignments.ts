@@ -32,7 +32,7 @@ export function createAssignments(parts: StoredAssignmentsParts): Assignments {
   }
 
   /**
-   * Notes an Elastic IP that was read by itself. Such a read confirms a move, so a server that dies soon after is known to have the address,
+   * Notes an Elastic IP that was read by itself or in a part of the list. Such a read confirms a move, so a server that dies soon after is known to have it,
    * although no list has shown it there yet. While an address moves, its server can be the one before or the one after.
    */
   async function noteOne(elasticIp: ElasticIp): Promise<void> {

@@ -1,5 +1,6 @@
 import { inLane, type WriteTurns, withTurnTaken } from '../../domain/account/lane.ts'
 import type { Finding } from '../../domain/change/finding.ts'
+import { AccountLimitError } from '../../domain/errors/api-errors.ts'
 import { CheckFailed, UserError } from '../../domain/errors/errors.ts'
 import type { AuthorityProblem } from '../../domain/request/authority-problem.ts'
 import type { Request } from '../../domain/request/request.ts'
@@ -48,7 +49,7 @@ export function createHandOver({ signatures, checkAuthority, onDistrusted, acces
     const { handover } = opened.change
     if (request.state !== 'approved' || !handover) throw new Refusal(tooLate(request, click.origin.userId))
     if (click.onHome) throw new Refusal(notOnHome)
-    requireTurn(await budget.waitForWrite(request.id))
+    requireTurn(await budget.waitForWrite('execute', request.id))
     const facts = await inLane('execute', () => repeatPreflight(request, opened))
     await requireAuthority(request)
     // Before the step, so that the write does not wait after it.
@@ -76,7 +77,7 @@ export function createHandOver({ signatures, checkAuthority, onDistrusted, acces
 
   /** Refuses a press that has to wait, because nothing is made without the person who sees it. */
   function requireTurn(waitMs: number): void {
-    if (waitMs > 0) throw new Refusal(pressAgain(budget.perMinute.write, waitMs))
+    if (waitMs > 0) throw new Refusal(pressAgain({ kind: 'write', perMinute: budget.perMinute.write, waitMs }))
   }
 
   /** Refuses a request whose present content nobody allowed. An approved key can be created for as long as it could be approved. */
@@ -106,6 +107,7 @@ export function createHandOver({ signatures, checkAuthority, onDistrusted, acces
       .preflight(input, { signal: AbortSignal.timeout(preflightMs), earlier: facts })
       .catch(async (error: unknown) => {
         if (error instanceof CheckFailed) await voidRequest(request, [error.finding])
+        if (error instanceof AccountLimitError) throw new Refusal(pressAgain(error))
         throw error
       })
     if (now.incomplete) throw new UserError("The account API isn't responding. Nothing was created. Press the button again in a minute.")

@@ -71,7 +71,7 @@ export function createIssueAndShow({ store, audit, noteOf, showSecret, onApiErro
       if (error instanceof AccountLimitError) {
         // The request is as before the press. Nothing is made later by itself.
         await store.take(request, 'limit', { dueInMs: 0, ...(answer ? { audit: { answer } } : {}) })
-        await click.answer.ephemeral(notice(pressAgain(error.perMinute, error.waitMs)))
+        await click.answer.ephemeral(notice(pressAgain(error)))
         return undefined
       }
       onApiError(error)

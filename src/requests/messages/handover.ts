@@ -1,4 +1,5 @@
 import { formatDuration } from '../../domain/text/duration.ts'
+import { type AccountLimit, limitWords } from '../../slack/errors.ts'
 import { type Mrkdwn, mrkdwn } from '../../slack/text/text.ts'
 
 /** Answers a requester who was shown the secret too late to record it. */
@@ -13,7 +14,7 @@ export const notConfirmed = mrkdwn`The account API hasn't confirmed this. If the
 /** What a refused write means, for the requester. */
 export const nothingMade = 'Nothing was created.'
 
-/** Says to the requester that the account allows no more writes this minute. The button stays. */
-export function pressAgain(perMinute: number | undefined, waitMs: number): Mrkdwn {
-  return mrkdwn`The account allows ${perMinute === undefined ? 'only so many' : perMinute} changes a minute. Press again in ${formatDuration(Math.max(1_000, waitMs))}.`
+/** Says to the requester that the account allows no more calls this minute. The button stays. */
+export function pressAgain(limit: AccountLimit): Mrkdwn {
+  return mrkdwn`${limitWords(limit).why} Press again in ${formatDuration(Math.max(1_000, limit.waitMs))}.`
 }

@@ -11,6 +11,9 @@ const parallelReconciles = 16
 /** The wait before a request that could not be reconciled is tried again, for example because its record does not fit this version. */
 const unfitMs = 10 * 60_000
 
+/** The wait before a request is tried again during which Redis failed, as it does while one of two connections is not back yet. */
+const afterRedisMs = 1_000
+
 interface RequestSweepParts {
   store: Pick<Store, 'due' | 'findMany' | 'postpone'>
   reconcile: Reconcile
@@ -42,13 +45,13 @@ export function createRequestSweep({ store, reconcile, tracking, onError }: Requ
     running.set(id, work)
   }
 
-  /** Postpones a request that cannot be reconciled. After an error of Redis it stays due, because the request is not the problem. */
+  /** Postpones a request that cannot be reconciled. After an error of Redis it is due again soon, because the request is not the problem. */
   async function reconcileOrPostpone(id: string): Promise<void> {
     try {
       await reconcile(id)
     } catch (error) {
       onError(error)
-      if (!(error instanceof StoreUnavailableError)) await store.postpone(id, unfitMs)
+      await store.postpone(id, error instanceof StoreUnavailableError ? afterRedisMs : unfitMs)
     }
   }
 

@@ -10,6 +10,9 @@ const usualCheckMs = 10_000
 /** No worker has reported for this long. Workers report every few seconds. */
 const silenceMs = 30_000
 
+/** So many checks in a row must see no worker: workers may start later than this process, or come back later after an outage of Redis. */
+const checksInARow = 3
+
 const noWorker = mrkdwn`:rotating_light: *No worker of Lockkeeper is running.* Approved changes don't start, and moves under way aren't tracked. Start a process with \`ROLE=worker\` or \`ROLE=all\`. Approved changes start then, up to 30 minutes after their approval.`
 
 interface WorkerWatchParts {
@@ -28,9 +31,14 @@ interface WorkerWatchParts {
 export function createWorkerWatch({ store, catalog, operators, show, onError, checkMs = usualCheckMs }: WorkerWatchParts) {
   let timer: NodeJS.Timeout | undefined
   let running: Promise<void> | undefined
+  let unseen = 0
 
   async function check(): Promise<void> {
+    const before = unseen
+    unseen = 0
     if ((await store.workersSeen(silenceMs)) > 0) return
+    unseen = before + 1
+    if (unseen < checksInARow) return
     // The same for all processes, and another one at the next time that no worker is running.
     await operators.owe('no-worker', noWorker, { about: String(await store.lastWorkerAt()) })
     for (const request of (await store.findOpen()).requests) await noteOn(request)
@@ -51,7 +59,6 @@ export function createWorkerWatch({ store, catalog, operators, show, onError, ch
   }
 
   return {
-    /** The first check comes after a while, because workers may start at the same moment. */
     start: () => {
       timer = setInterval(begin, checkMs)
       timer.unref()

@@ -80,8 +80,9 @@ export function limitServer(receiver: HTTPReceiver, { trustedProxies, maxConnect
   function noteSigned({ socket }: IncomingMessage): void {
     const connection = connections.get(socket)
     if (!connection) return
+    connection.since = performance.now()
     connections.delete(socket)
-    connections.set(socket, { ...connection, since: performance.now() })
+    connections.set(socket, connection)
   }
 
   /**

@@ -160,7 +160,8 @@ describe('an error of the account API', () => {
       },
       onRefusedKey: ({ status }) => void rejected.push(status),
     })
-    for (const error of [new UserError('No such address.'), apiError(404), apiError(409), apiError(422), noFeature]) onApiError(error)
+    const unasked = [new UserError('No such address.'), new StoreUnavailableError('Redis')]
+    for (const error of [...unasked, apiError(404), apiError(409), apiError(422), noFeature]) onApiError(error)
     expect([count, rejected]).toEqual([0, []])
     for (const error of [apiError(401), apiError(401), apiError(403), apiError(429), apiError(503), away]) onApiError(error)
     expect(count).toBe(6)

@@ -26,8 +26,9 @@ interface World {
   creationMs?: number
   /** How long a step takes that Redis does not answer. */
   unansweredMs?: number
-  /** The error of the account API instead of a key. */
+  /** The errors of the account API instead of a key, and of the list that is read before it. */
   refused?: Error
+  unread?: Error
   /** What is wrong with its approvals, and the revision of the record when it is read again. */
   problem?: AuthorityProblem
   /** How long the account's limit lets the write wait. */
@@ -36,7 +37,7 @@ interface World {
 }
 
 /** An approved key of Ada, and an account that creates it. */
-function approvedKey({ steps = {}, creationMs = 100, unansweredMs = 1_000, refused, problem, waitMs = 0, revision }: World = {}) {
+function approvedKey({ steps = {}, creationMs = 100, unansweredMs = 1_000, refused, unread, problem, waitMs = 0, revision }: World = {}) {
   vi.useFakeTimers({ toFake: ['performance'] })
   const taken: { name: StepName; to: RequestState; token: string | undefined }[] = []
   const sets: StepData['set'][] = []
@@ -47,7 +48,10 @@ function approvedKey({ steps = {}, creationMs = 100, unansweredMs = 1_000, refus
   const ephemerals: string[] = []
   const errors: unknown[] = []
   const apiKeys = {
-    list: async () => live,
+    list: async () => {
+      if (unread) throw unread
+      return live
+    },
     create: async ({ name }: { name: string }) => {
       if (refused) throw refused
       const key = { id: 'tok_1deLnN7QD0r6I', name } as ApiKey
@@ -187,6 +191,13 @@ test('a key that the account API refuses for good ends with what to do instead o
 test('a press that has to wait for the limit of the account changes nothing', async () => {
   const { press, taken } = approvedKey({ waitMs: 40_000 })
   await expect(press()).rejects.toThrow('The account allows 20 changes a minute. Press again in 40\u00a0s.')
+  expect(taken).toEqual([])
+})
+
+test('a press while the reads of the account are spent names the limit, and changes nothing', async () => {
+  const unread = new AccountLimitError({ operation: 'apiKeys.list', kind: 'read', waitMs: 40_000, perMinute: 60, answered: false })
+  const { press, taken } = approvedKey({ unread })
+  await expect(press()).rejects.toThrow('The account allows 60 reads a minute. Press again in 40\u00a0s.')
   expect(taken).toEqual([])
 })
 

@@ -48,7 +48,10 @@ async function startWorker({
     outbox,
     reconcile: async (id) => {
       reconciled.push(id)
-      if (failWith) throw failWith
+      if (failWith) {
+        await store.postpone(id, 15_000)
+        throw failWith
+      }
       await redis.zrem(keys.due, id)
     },
     tracking: { track },
@@ -262,7 +265,7 @@ describe('a faulty record', () => {
     expect(await store.findMany(['broken', 'gone', 'good'])).toMatchObject([{ id: 'good' }])
   })
 
-  test('is postponed for long if it cannot be reconciled, and stays due if Redis failed', async () => {
+  test('is postponed for long if it cannot be reconciled, and is soon due again if Redis failed', async () => {
     const isPostponedAfter = async (failWith: Error) => {
       const { redis, keys, store, queues, reconciled } = await startWorker({ failWith })
       await record(store, 'a')

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { AccountLimitError } from '../../../src/domain/errors/api-errors.ts'
 import type { Missing } from '../../../src/domain/errors/missing.ts'
 import { isChoice, keepChoice, noticeOptions, offer, preset } from '../../../src/slack/blocks/picker.ts'
 import { notAChoice } from '../../../src/slack/commands/handlers.ts'
@@ -108,4 +109,12 @@ describe('a text in place of options', () => {
   test('has no small print if it is one sentence', () => {
     expect(noticeOptions('Nothing is there').options[0]).not.toHaveProperty('description')
   })
+})
+
+test.each([
+  [undefined, "As of 40\u00a0s ago. The account's limit is over in 20\u00a0s."],
+  [16, 'As of 40\u00a0s ago. Your limit is over in 20\u00a0s.'],
+])('an earlier list says whose limit it waits for', (share, note) => {
+  const because = new AccountLimitError({ operation: 'servers.list', kind: 'read', waitMs: 20_000, perMinute: 60, share, answered: false })
+  expect(offer(servers.slice(0, 1), '', { old: { agoMs: 40_000, because } })).toMatchObject({ note })
 })

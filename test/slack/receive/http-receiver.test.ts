@@ -115,3 +115,16 @@ test('above 80 % of the connections, those that have sent nothing signed go, the
 test('the connections of a trusted proxy stay open, however many there are', async () => {
   expect(await crowd({ trustedProxies: ['127.0.0.1'] })).toEqual({ inFlight: true, slack: true, idle: Array(8).fill(true) })
 })
+
+test('a connection has no request in flight once its signed request was answered', async () => {
+  const port = await startReceiver({ maxConnections: 2, quietMs: 300 })
+  const slack = openConnection(port)
+  await slack.send(command)
+  await delay(50)
+  const later = connect(port, '127.0.0.1').on('error', nothing)
+  onTestFinished(() => void later.destroy())
+  await once(later.resume(), 'connect')
+
+  await expect.poll(slack.isOpen, { timeout: 3_000 }).toBe(false)
+  expect(later.destroyed).toBe(false)
+})

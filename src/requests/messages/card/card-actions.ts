@@ -70,7 +70,7 @@ function handoverConfirmation({ description, handoverLabel = '', handoverWarning
 
 /** The dialog before an approval is lost. While nobody has approved, withdrawing stays one press. */
 function withdrawConfirmation({ description }: CardView) {
-  const text = mrkdwn`${phraseWords(description.title)}\nIt's approved, and nothing was sent to the account API yet. Requested again, it needs approval again.`
+  const text = mrkdwn`${phraseWords(description.title)}\nIt's approved, and nothing was sent to the account API yet. A new request needs a new approval.`
   return { title: 'Withdraw this request?', text, confirm: 'Withdraw', deny: 'Cancel' }
 }
 

@@ -73,7 +73,7 @@ export function createExecute({
     if (early && early.code !== 'approved-too-long-ago') return refuseWithoutAuthority(request, early)
     const { items } = opened.change
     // The items of a bundle each wait for their own turn.
-    const waitMs = items ? 0 : await budget.waitForWrite(request.id)
+    const waitMs = items ? 0 : await budget.waitForWrite('execute', request.id)
     if (waitMs > 0) return waitForWrites(request, waitMs)
     const checked = await checkAgain(request, opened)
     if (!checked) return

@@ -1,6 +1,6 @@
 import type { Finding } from '../../../domain/change/finding.ts'
 import { AccountLimitError, ApiError, isKeyRefused } from '../../../domain/errors/api-errors.ts'
-import { CheckFailed } from '../../../domain/errors/errors.ts'
+import { CheckFailed, StoreUnavailableError } from '../../../domain/errors/errors.ts'
 import { explainRefusal, toUserMessage } from '../../../slack/errors.ts'
 import type { Opened } from '../../catalog.ts'
 import { type CommonFinding, refusalOf, unappliedCause } from '../../messages/refusals/causes.ts'
@@ -42,6 +42,8 @@ export async function readAgain(
   } catch (error) {
     if (error instanceof CheckFailed) return { is: 'changed', causes: [error.finding] }
     if (error instanceof AccountLimitError) return { is: 'limited', waitMs: error.waitMs }
+    // Redis could not count the read, so the account API was not asked.
+    if (error instanceof StoreUnavailableError) throw error
     onApiError(error)
     if (toUserMessage(error) === undefined) throw error
     return isPermanent(error) ? { is: 'refused', cause: unappliedCause(error, 'not-sent') } : unread(error)

@@ -25,7 +25,7 @@ interface SendItemsParts extends SendItemParts {
   checkRecord: CheckRecord
   distrust: Distrust
   checkItems: CheckItems
-  budget: Pick<WriteTurns, 'takeWrite'>
+  budget: WriteTurns
   wake: Wake
 }
 
@@ -58,10 +58,12 @@ export function createSendItems(parts: SendItemsParts) {
     if (waiting.size === 0) return itemSteps.endIfOver(id)
     const allowed = await checkItems(request, await store.now())
     if ('code' in allowed) return refuse(request, waiting, allowed)
+    // Without a turn, the reads would be in vain.
+    let waitMs = await budget.waitForWrite('bundle', id)
+    if (waitMs > 0) return waitForTurn(request, waiting, { waitMs, until: allowed.until })
     const limit = pLimit(parallelWrites)
     const items = catalog.itemsOf(opened).filter((item) => waiting.has(item.id))
     const read = createItemReads({ beganAt, opened, waiting, now: store.now, onApiError })
-    let waitMs = 0
     const sendNext = async (item: OpenedItem) => {
       let hasTurn = false
       for (let attempt = 0; attempt < fullRetry.times && waitMs === 0; attempt += 1) {
@@ -69,11 +71,13 @@ export function createSendItems(parts: SendItemsParts) {
           await pause(fullRetry.everyMs)
           continue
         }
-        // Before the reads, because they allow a write for a short time only.
-        if (!hasTurn) waitMs = Math.max(waitMs, await budget.takeWrite('bundle', id))
-        if (waitMs > 0) return
-        hasTurn = true
         const result = await read(item)
+        // Only what is sent now needs a turn: while nothing can be read, the turns are for others.
+        if (result.is === 'unchanged' && !hasTurn) {
+          waitMs = Math.max(waitMs, await budget.takeWrite('bundle', id))
+          if (waitMs > 0) return
+          hasTurn = true
+        }
         waiting.delete(item.id)
         if ((await sendItem(request, item, allowed, result)) !== 'full') return
         waiting.add(item.id)

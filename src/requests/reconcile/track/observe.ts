@@ -59,7 +59,7 @@ export function createObserve(parts: ObserveParts) {
     // What was put back to an earlier state must not lead to a retraction once somebody tracks it again.
     if (problem) return skip(distrust(request, problem, { keepOpen: true }))
     const claim = mayRetract ? await store.claimRetraction(request.id) : undefined
-    if (mayRetract && claim === undefined) return skip(store.postpone(request.id, paceMs(request, now)))
+    if (mayRetract && claim === undefined) return skip(store.postpone(request.id, paceMs(request, now, pollIntervalMs)))
     try {
       await apply(request, await readOutcome(request, opened, now, options), now)
       return 'read'
@@ -97,20 +97,11 @@ export function createObserve(parts: ObserveParts) {
   async function apply(request: Request, observation: Observation, now: number): Promise<void> {
     if (!isOpen(request.state) && !(await isCorrectable(request, now))) return store.clearDueIfUnchanged(request.id, request.revision)
     const step = nextStep(request, observation, now, lateAfterMs)
-    if (!step) return store.postpone(request.id, paceMs(request, now))
+    if (!step) return store.postpone(request.id, paceMs(request, now, pollIntervalMs))
     const problem = checkRecord(request)
     if (problem) return distrust(request, problem)
     const { name, set, isDueAgain } = step
-    await store.take(request, name, { ...(set ? { set } : {}), ...(isDueAgain ? { dueInMs: paceMs(request, now) } : {}) })
-  }
-
-  /** Returns the time until the next observation in ms. 0: at the next tick. */
-  function paceMs(request: Request, now: number): number {
-    const ageMs = now - (request.sentAt ?? request.createdAt)
-    if (request.state === 'starting') return Math.min(pollIntervalMs * 3, 10_000)
-    if (!isOpen(request.state)) return pollIntervalMs * 10
-    if (request.lateAt !== undefined) return pollIntervalMs * 6
-    return ageMs < youngMs ? 0 : pollIntervalMs * (ageMs < middleAgedMs ? 2 : 5)
+    await store.take(request, name, { ...(set ? { set } : {}), ...(isDueAgain ? { dueInMs: paceMs(request, now, pollIntervalMs) } : {}) })
   }
 
   /** Whether a request that was reported as ended is still tracked. A later request for the same resource ends the tracking. */
@@ -128,6 +119,19 @@ export function createObserve(parts: ObserveParts) {
 }
 
 export type Observe = ReturnType<typeof createObserve>
+
+/** Returns the time until the next observation of a request or an item, in ms. 0: at the next tick. */
+export function paceMs(
+  { state, sentAt, createdAt, lateAt }: Pick<Request, 'state' | 'sentAt' | 'createdAt' | 'lateAt'>,
+  now: number,
+  pollIntervalMs: number,
+): number {
+  const ageMs = now - (sentAt ?? createdAt)
+  if (state === 'starting') return Math.min(pollIntervalMs * 3, 10_000)
+  if (!isOpen(state)) return pollIntervalMs * 10
+  if (lateAt !== undefined) return pollIntervalMs * 6
+  return ageMs < youngMs ? 0 : pollIntervalMs * (ageMs < middleAgedMs ? 2 : 5)
+}
 
 async function skip(instead: Promise<void>): Promise<'skipped'> {
   await instead

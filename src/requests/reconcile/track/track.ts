@@ -11,7 +11,7 @@ import type { Catalog } from '../../catalog.ts'
 import type { Store } from '../../store/store.ts'
 import type { ItemSteps } from '../items/item-steps.ts'
 import { createObserveItem } from '../items/observe-item.ts'
-import { createObserve, type Observed, type ObserveParts, type Tracked } from './observe.ts'
+import { createObserve, type Observed, type ObserveParts, paceMs, type Tracked } from './observe.ts'
 import { createSight } from './sight.ts'
 
 const parallelReads = 10
@@ -43,7 +43,7 @@ interface TrackParts extends Pick<ObserveParts, 'checkRecord' | 'checkRetraction
  * does the absence from a list.
  */
 export function createTrack(parts: TrackParts) {
-  const { store, catalog, tracing = noTracing, onApiError } = parts
+  const { store, catalog, pollIntervalMs, tracing = noTracing, onApiError } = parts
   const observe = createObserve(parts)
   const observeItem = createObserveItem(parts)
   const noteSight = createSight(parts)
@@ -64,6 +64,15 @@ export function createTrack(parts: TrackParts) {
     )
     const results = await Promise.all(due.map((tracked) => limit(() => observeOne(tracked, rowsOf(tracked), now, signal))))
     await noteSight(due, results, now)
+    for (const request of requests) if (request.items) await postponeItems(request, now)
+  }
+
+  /** Lets items be observed at the pace of single changes, once all are sent and answered. */
+  async function postponeItems({ id, createdAt, items = [] }: Request, now: number): Promise<void> {
+    const isEarly = items.some(({ state, sentAt = 0 }) => state === 'waiting' || (state === 'starting' && now - sentAt < writeOverMs))
+    const underway = items.filter(isItemUnderway)
+    if (isEarly || underway.length === 0) return
+    await store.postpone(id, Math.min(...underway.map((item) => paceMs({ createdAt, ...item }, now, pollIntervalMs))))
   }
 
   function observeOne({ request, item }: Tracked, rows: Rows | undefined, now: number, signal: AbortSignal): Promise<Observed> {
@@ -80,7 +89,9 @@ export function createTrack(parts: TrackParts) {
   async function readRows(due: Tracked[], signal: AbortSignal): Promise<(tracked: Tracked) => Rows | undefined> {
     const lookOf = ({ request, item }: Tracked): Change['look'] => {
       const change = catalog.changeIfKnown(request.kind)
-      return item ? change?.items?.change.look : change?.look
+      const one = item ? change?.items?.change : change
+      // Its items are looked at together with single changes of their kind.
+      return one && (catalog.changeIfKnown(one.kind) ?? one).look
     }
     const groups = [...Map.groupBy(due, lookOf)].filter(([look, group]) => look && group.length > 1)
     const read = await Promise.all(groups.map(([look, group]) => readOne(look, group, signal)))

@@ -296,7 +296,7 @@ describe('the buttons of a card', () => {
     expect(withdrawOf('approved')?.confirm).toMatchObject({
       title: { text: 'Withdraw this request?' },
       text: {
-        text: "Move `203.0.113.10`: `web-1` → `web-2`\nIt's approved, and nothing was sent to the account API yet. Requested again, it needs approval again.",
+        text: "Move `203.0.113.10`: `web-1` → `web-2`\nIt's approved, and nothing was sent to the account API yet. A new request needs a new approval.",
       },
       confirm: { text: 'Withdraw' },
       deny: { text: 'Cancel' },

@@ -277,7 +277,7 @@ describe('findings in words', () => {
       { code: 'channel-unreadable' },
     ]
     expect(wordsOf(schemaOfCommon, examples, (finding) => explain(undefined, finding))).toMatchInlineSnapshot(`
-      "Nothing was changed. This server's network configuration is outdated. → Contact the provider's support.
+      "Nothing was changed. The target's network configuration is outdated. → Contact the provider's support.
       The account API refused this (422). It says: “No such thing”. Nothing was sent or changed.
       Couldn't reach the account API. Nothing was sent or changed.
       Couldn't reach the account API. Nothing was created.

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { AccountLimitError, ApiError } from '../../../../src/domain/errors/api-errors.ts'
+import { StoreUnavailableError } from '../../../../src/domain/errors/errors.ts'
 import type { AuthorityProblem } from '../../../../src/domain/request/authority-problem.ts'
 import { payloadHash } from '../../../../src/domain/request/payload.ts'
 import type { Request, RequestState } from '../../../../src/domain/request/request.ts'
@@ -166,7 +167,7 @@ describe('a write that is refused permanently', () => {
     [
       'SERVER_NETWORK_INCOMPATIBLE',
       422,
-      "Nothing was changed. This server's network configuration is outdated. Contact the provider's support.",
+      "Nothing was changed. The target's network configuration is outdated. Contact the provider's support.",
     ],
     ['SITE_NOT_SUPPORTED', 422, "Nothing was changed. The site doesn't support Elastic IPs. Ask the provider's support which sites do."],
   ])('ends the request as failed, with the next step for the requester: %s', async (code, status, words) => {
@@ -210,6 +211,12 @@ describe('an account that cannot be read before the write', () => {
     const again = approvedMove(0, { unread: limited })
     await again.execute({ ...approvedRequest(), waits: { for: 'account' } })
     expect([again.steps, again.postponed]).toEqual([[], [10_000]])
+  })
+
+  test('is no fault of the account if Redis could not count the read', async () => {
+    const { execute, steps, postponed } = approvedMove(0, { unread: new StoreUnavailableError('Redis: no answer') })
+    await expect(execute(approvedRequest())).rejects.toThrow(StoreUnavailableError)
+    expect([steps, postponed]).toEqual([[], []])
   })
 
   test('ends the request after that time, with a rejected key as the reason', async () => {

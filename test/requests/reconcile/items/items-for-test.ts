@@ -136,7 +136,7 @@ export async function withBegun(ids: string[], account: TestAccount) {
       distrust,
       checkItems: async () => ({ until: (await store.now()) + forMs, past }),
       itemSteps,
-      budget: { takeWrite },
+      budget: { takeWrite, waitForWrite: async () => 0, perMinute: { read: 60, write: 20 } },
       wake: async () => {},
       onApiError,
       onDistrusted,

@@ -274,6 +274,32 @@ describe('the limit of the account', () => {
     expect(account.writes.toSorted()).toEqual(ids)
   })
 
+  test.each([
+    {
+      why: 'answers no read',
+      error: new ApiUnreachableError({ operation: 'elasticIps.list', requestSent: 'unknown', problem: 'no answer' }),
+    },
+    {
+      why: 'allows no more reads',
+      error: new AccountLimitError({ operation: 'elasticIps.list', kind: 'read', waitMs: 30_000, perMinute: 60, answered: false }),
+    },
+  ])('loses no turn while the account $why', async ({ error }) => {
+    const ids = idsOf(14)
+    const account = accountWith(ids)
+    const { id, startProcess, statesOf } = await withBegun(ids, account)
+    account.api.elasticIps.list = () => Promise.reject(error)
+    let taken = 0
+    const takeWrite = async () => {
+      taken += 1
+      return 0
+    }
+
+    await startProcess({ takeWrite }).sendItems(id)
+
+    expect(taken).toBe(0)
+    expect(await statesOf()).toEqual(all(ids, 'waiting'))
+  })
+
   test('ends items whose turn comes after the approval is over', async () => {
     const ids = idsOf(3)
     const account = accountWith(ids)

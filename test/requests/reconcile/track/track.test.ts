@@ -4,6 +4,7 @@ import type { ApiKey } from '../../../../src/domain/account/api-key.ts'
 import type { AuthorityProblem } from '../../../../src/domain/request/authority-problem.ts'
 import type { Request } from '../../../../src/domain/request/request.ts'
 import { createNewKeyChange } from '../../../../src/features/create-api-key/change.ts'
+import { createEvacuation } from '../../../../src/features/evacuate-server/change.ts'
 import { createMoveChange } from '../../../../src/moves/move-change.ts'
 import { createCatalog } from '../../../../src/requests/catalog.ts'
 import { createDistrust } from '../../../../src/requests/reconcile/distrust.ts'
@@ -13,6 +14,7 @@ import { noteOf } from '../../audit-for-test.ts'
 import { connectTestRedis, noAudit } from '../../redis-for-test.ts'
 import { recordRequest } from '../../request-for-test.ts'
 import { type PlannedStep, takeSteps } from '../../take-steps.ts'
+import { accountWith, from, to, withBegun } from '../items/items-for-test.ts'
 
 const timings = { graceMs: 60_000, handoverMs: 45_000 }
 const input = { name: 'ci-deploy', readOnly: true, allowedIps: [] }
@@ -213,6 +215,49 @@ describe('several moves under way', () => {
 
     expect(calls).toEqual(['list of 1', 'get a'])
     expect(states).toEqual(['a tracking', 'b tracking'])
+  })
+
+  /** Tracks an evacuation of two addresses that move since so long, and a move beside it. Returns the lists, and when the evacuation is due again. */
+  async function trackEvacuation(sinceMs: number) {
+    const ids = ['eip_1', 'eip_2']
+    const account = accountWith([...ids, 'eip_3'])
+    const { id, read, store, redis, keys } = await withBegun(ids, account)
+    const { track } = createTrack({
+      store,
+      catalog: createCatalog([
+        createMoveChange(account.api),
+        createEvacuation({ accountApi: account.api, seen: { find: async () => [] } }),
+      ]),
+      pollIntervalMs: 3_000,
+      lateAfterMs: 900_000,
+      timings,
+      itemSteps: { takeItemStep: async () => undefined, endIfOver: async () => {} },
+      onApiError: () => {},
+      checkRecord: () => undefined,
+      checkRetraction: async () => undefined,
+      distrust: () => expect.fail('a request is not trusted'),
+    })
+    const facts = { elasticIpId: 'eip_3', address: 'eip_3', from, to }
+    const move = { id: 'single', kind: 'ip.move', input: { elasticIpId: 'eip_3', serverId: to.id }, facts, resource: 'elastic_ip:eip_3' }
+    await recordRequest(store, move)
+    const single = await takeSteps(store, 'single', 'approve', 'send', ['accept', { dueInMs: 0 }])
+    const now = await store.now()
+    const items = ids.map((item) => ({ id: item, state: 'tracking' as const, causes: [], sentAt: now - sinceMs }))
+
+    await track([single, { ...(await read()), items }])
+
+    return { lists: account.lists, reads: account.reads, dueInMs: Number(await redis.zscore(keys.due, id)) - now }
+  }
+
+  test('are looked at with one list, also if an evacuation is among them', async () => {
+    const { lists, reads } = await trackEvacuation(30_000)
+
+    expect([lists, reads]).toEqual([1, []])
+  })
+
+  test('of an evacuation are looked at less often after a minute, as a single move is', async () => {
+    expect((await trackEvacuation(30_000)).dueInMs).toBeLessThan(1_000)
+    expect((await trackEvacuation(120_000)).dueInMs).toBeGreaterThan(5_000)
   })
 
   test('one alone is read by itself', async () => {
