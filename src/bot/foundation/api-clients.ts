@@ -66,7 +66,7 @@ function createSlackClients(
 
 function createMeasuredAccountApi(
   { url, key, readKey }: Config['infra'],
-  { log, lines, metrics, tracing }: Telemetry,
+  { log, lines, metrics }: Telemetry,
   { elasticIpReads, budget, onWrite }: AccountParts,
 ) {
   return createAccountApi({
@@ -76,11 +76,9 @@ function createMeasuredAccountApi(
     turns: budget,
     elasticIpReads,
     onCall: (call) => {
-      const { operation, attempt, status, ms } = call
+      const { operation, status, ms } = call
       if (!/\.(list|get)$/.test(operation)) onWrite(operation)
       metrics.apiCall(operation, status, ms)
-      const attributes = { 'lockkeeper.operation': operation, 'lockkeeper.attempt': attempt, 'lockkeeper.status': String(status) }
-      tracing.note(`account-api ${operation}`, attributes, ms)
       log.debug(call, 'Called the account API')
     },
     onSkipped: ({ operation, count }) =>

@@ -3,7 +3,6 @@ import { Origin } from '../approval/origin.ts'
 import { Grant } from '../approval/ruling.ts'
 import { Finding } from '../change/finding.ts'
 import { Sighting } from '../change/observation.ts'
-import { TraceParent } from '../tracing.ts'
 import { MessageRef } from './message-ref.ts'
 import { RequestItem } from './request-item.ts'
 import { Unanswered } from './unanswered.ts'
@@ -147,8 +146,6 @@ export const Request = z.object({
   retriedBy: LaterRequest.optional(),
   /** The message that it was requested from. */
   fromMessage: MessageRef.optional(),
-  /** Its place in a trace, if traces are on. Not signed, because it decides nothing: a changed one only sorts spans elsewhere. */
-  trace: TraceParent.optional().catch(undefined),
   /** The alert that requested it. */
   alert: SourceAlert.optional(),
   createdAt: z.number(),

@@ -109,7 +109,6 @@ export function createWorker({
       new Worker('wake-ups', async (job) => reconcile(WakeUp.parse(job.data).id), {
         ...shared,
         concurrency: 50,
-        ...(queues.telemetry ? { telemetry: queues.telemetry } : {}),
       }),
     )
     for (const worker of workers) worker.on('error', onError).on('failed', (_, error) => onError(error))
