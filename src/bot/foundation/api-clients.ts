@@ -5,6 +5,7 @@ import { createAccountApi } from '../../account-api/client.ts'
 import type { ElasticIpReads } from '../../account-api/resources/elastic-ips.ts'
 import type { Config } from '../../config/config.ts'
 import type { OwnLastSlices } from '../../domain/account/api-key.ts'
+import { currentRequest } from '../../domain/account/lane.ts'
 import { slackLogger } from '../../ops/log/slack-logger.ts'
 import { webClientOptions } from '../../slack/receive/app.ts'
 import { createNaming } from '../../slack/text/naming.ts'
@@ -79,7 +80,7 @@ function createMeasuredAccountApi(
       const { operation, status, ms } = call
       if (!/\.(list|get)$/.test(operation)) onWrite(operation)
       metrics.apiCall(operation, status, ms)
-      log.debug(call, 'Called the account API')
+      log.debug({ ...call, requestId: currentRequest() }, 'Called the account API')
     },
     onSkipped: ({ operation, count }) =>
       lines.write({

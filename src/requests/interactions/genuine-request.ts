@@ -1,3 +1,4 @@
+import { noteRequest } from '../../domain/account/lane.ts'
 import type { ButtonDenial } from '../../domain/approval/denial.ts'
 import type { Origin } from '../../domain/approval/origin.ts'
 import type { LinkTo, Request } from '../../domain/request/request.ts'
@@ -54,6 +55,7 @@ export function createGenuineRequest({ signatures, find, access, catalog, onChan
     const request = await find(button.id)
     if (!request) throw await refused(origin, at, undefined, 'unknown-request')
     if (!belongsTo(button, request)) throw await refused(origin, at, request, 'foreign-button')
+    noteRequest(request.id)
     const verdict = signatures.verifyRecord(request)
     if (mayName(request)) answer.about(verdict === 'genuine' ? subjectOf(request) : boldPhrase(unverifiedDescription(request).title))
     if (verdict === 'unknown-key') throw await refused(origin, at, request, 'unknown-key')

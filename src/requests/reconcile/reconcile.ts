@@ -39,7 +39,7 @@ export function createReconcile({ checkRecord, distrust, execute, track, sendIte
 
   async function reconcile(id: string): Promise<void> {
     const request = await store.find(id)
-    return request ? inLane('execute', () => reconcileRequest(request)) : noteLost(id)
+    return request ? inLane('execute', () => reconcileRequest(request), { requestId: id }) : noteLost(id)
   }
 
   async function reconcileRequest(request: Request): Promise<void> {

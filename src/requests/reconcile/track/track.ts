@@ -69,7 +69,9 @@ export function createTrack(parts: TrackParts) {
     if (signal.aborted) return Promise.resolve('unread')
     // The reads that settle a lost answer go before all others.
     const lane = (item ?? request).state === 'starting' ? 'execute' : 'track'
-    return inLane(lane, () => (item ? observeItem(request, item, now, { signal, rows }) : observe(request, now, { signal, rows })))
+    return inLane(lane, () => (item ? observeItem(request, item, now, { signal, rows }) : observe(request, now, { signal, rows })), {
+      requestId: request.id,
+    })
   }
 
   /** Reads the lists that show several changes. Returns the function that finds the list for one of them. */
