@@ -123,7 +123,7 @@ export const Request = z.object({
   ttlMs: z.number(),
   /** The approvers by name, if the rule mentions other people instead. A mention of the approvers would notify them, too. */
   approverNames: z.string().optional(),
-  /** The names of the people in `warnings`, by Slack id. A mention would notify them. Older records have none. */
+  /** The names of the people in `warnings`, by Slack id. A mention would notify them. Absent if they name nobody. */
   personNames: z.record(z.string(), z.string()).optional(),
   needsApproval: z.boolean(),
   /** How many approvals its rule needed at the time of the request. 0: none. */
