@@ -1,12 +1,10 @@
-import packageFile from '../package.json' with { type: 'json' }
 import { type Bot, createBot } from './bot/bot.ts'
 import type { Outlets } from './bot/foundation/foundation.ts'
-import { type Config, ConfigError, takeConfig } from './config/config.ts'
+import { ConfigError, takeConfig } from './config/config.ts'
 import { StartError } from './domain/errors/errors.ts'
 import { bundles, changeKinds } from './features/index.ts'
 import { createLog, type Log } from './ops/log/log.ts'
 import { describeError } from './ops/log/safe-value.ts'
-import type { StartedTracing } from './ops/tracing/start-tracing.ts'
 
 /**
  * Runs the bot as a process: starts it from these variables and stops it on a signal. Exits with 1 and a line for each problem if it cannot
@@ -28,15 +26,13 @@ export async function run(env: NodeJS.ProcessEnv, outlets: Pick<Outlets, 'timing
         'STATE_KEY is not set, so a key derived from INFRA_API_KEY signs. When that key is rotated, open requests must be requested again',
       )
     }
-    const tracing = await startTracing(config, log)
-    const started = createBot(config, { log, ...(tracing ? { tracing } : {}), ...outlets })
+    const started = createBot(config, { log, ...outlets })
     bot = started
 
     const end = async (signal: string) => {
       isEnding = true
       log.info({ signal }, 'stopping')
       await started.stop()
-      await tracing?.stop()
       process.exit(0)
     }
     process.once('SIGTERM', end)
@@ -61,11 +57,4 @@ export async function run(env: NodeJS.ProcessEnv, outlets: Pick<Outlets, 'timing
     await bot?.stop()
     process.exit(1)
   }
-}
-
-/** Starts traces if they are on. Otherwise OpenTelemetry is not loaded. */
-async function startTracing({ tracesEndpoint: endpoint, environment }: Config, log: Log): Promise<StartedTracing | undefined> {
-  if (endpoint === undefined) return undefined
-  const { startTracing: start } = await import('./ops/tracing/start-tracing.ts')
-  return start({ endpoint, version: packageFile.version, environment, log })
 }

@@ -56,7 +56,6 @@ const owners: [name: RegExp, files: RegExp][] = [
   [/^ioredis$/, /^redis\//],
   [/^@slack\//, /^(slack|features|requests|bot)\//],
   [/^(pino|prom-client)$/, /^ops\//],
-  [/^@opentelemetry\//, /^ops\/tracing\//],
   [/^yaml$/, /^config\/yaml\.ts$/],
   [/^fastest-levenshtein$/, /^domain\/text\/nearest\.ts$/],
 ]
@@ -165,14 +164,6 @@ describe('the architecture', () => {
   test('has packages that only their owners import', () => {
     const wrong = packages.filter(({ file, target }) => owners.some(([name, owner]) => name.test(target) && !owner.test(file)))
     expect(wrong).toEqual([])
-  })
-
-  test('loads OpenTelemetry only if traces are on', () => {
-    const loaded = files
-      .filter((file) => !file.startsWith('ops/tracing/'))
-      .filter((file) => /^import (?!type )[^'"]*from '[^']*\/tracing\/[^']+'/m.test(textOf.get(file) ?? ''))
-    const whenNeeded = files.filter((file) => (textOf.get(file) ?? '').includes("await import('./ops/tracing/start-tracing.ts')"))
-    expect({ loaded, whenNeeded }).toEqual({ loaded: [], whenNeeded: ['run.ts'] })
   })
 
   test('lets the domain import only zod and the package that counts mistyped letters', () => {

@@ -28,7 +28,7 @@ const payloads = new Map<string, AcknowledgedPayload>([
 
 /** Returns the function that creates the Slack listener. It runs after the start has read the bot's identity from Slack. */
 export function createListenerFactory({ config, telemetry, redis, clients, operators, requests }: Foundation, needs: ListenerNeeds) {
-  const { errorReports, metrics, tracing, onSlackCall } = telemetry
+  const { errorReports, metrics, onSlackCall } = telemetry
   const { logger, messenger, respond, naming } = clients.slack
   const { access } = requests
   const onUnhandled = errorReports.unhandled
@@ -41,7 +41,6 @@ export function createListenerFactory({ config, telemetry, redis, clients, opera
       respond,
       onUnhandled,
       onAcknowledged: (kind, ms) => metrics.acknowledged(payloads.get(kind) ?? 'other', ms),
-      trace: (kind, work) => tracing.begin(`slack ${payloads.get(kind) ?? 'other'}`, {}, work),
     })
     const { stopHome, ...handling } = needs
     const listening = listen(app, {

@@ -83,7 +83,6 @@ export function createPeopleSide(foundation: Foundation) {
     onDistrusted: operators.onDistrusted,
     onApiError: operators.onApiError,
     onError,
-    joinTrace: (request, at) => telemetry.tracing.join(request, `click ${at}`),
   })
   const createSlackListener = createListenerFactory(foundation, {
     handlers: interactions,

@@ -78,7 +78,7 @@ function together(...all: Started[]): Started {
 }
 
 /** Creates the functions that the worker runs for each request: execute, track, and reconcile, which calls both. */
-function createJobs({ config, timings, telemetry: { tracing }, clients, operators, requests }: Foundation) {
+function createJobs({ config, timings, clients, operators, requests }: Foundation) {
   const { onApiError, onDistrusted, onLostRecord, onUndeliverable } = operators
   const { movePollIntervalMs: pollIntervalMs, moveTimeoutMs: lateAfterMs } = config
   const { catalog, signatures, noteOf, checkRecord, checkAuthority, checkItems, checkRetraction, forJobs } = requests
@@ -101,7 +101,6 @@ function createJobs({ config, timings, telemetry: { tracing }, clients, operator
     checkRecord,
     checkRetraction,
     distrust,
-    tracing,
   })
   const discardUnposted = createDiscardUnposted({ store, messenger: clients.slack.messenger, onUndeliverable })
   const reconcile = createReconcile({
@@ -117,7 +116,6 @@ function createJobs({ config, timings, telemetry: { tracing }, clients, operator
     discardUnposted,
     wake,
     onLostRecord,
-    tracing,
   })
   return { reconcile, tracking }
 }

@@ -126,7 +126,6 @@ function nameParts(v: Variables) {
     moveTimeoutMs: v.MOVE_TIMEOUT,
     opsChannel: v.OPS_CHANNEL,
     environment: v.ENVIRONMENT,
-    tracesEndpoint: v.OTEL_EXPORTER_OTLP_ENDPOINT,
     logLevel: v.LOG_LEVEL,
   }
 }

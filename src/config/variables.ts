@@ -79,16 +79,6 @@ const address = (name: string) =>
     { show: false },
   )
 
-/** Parses the address of a collector. It gets no secrets, and mostly runs next to Lockkeeper, so http is allowed. */
-const collector = value(
-  (text) => {
-    const url = URL.parse(text)
-    return url && /^https?:$/.test(url.protocol) && !url.username && !url.password && !url.search && !url.hash ? url : undefined
-  },
-  'the base address of a collector for OTLP over HTTP, such as http://otel-collector:4318',
-  { show: false },
-)
-
 const perMinute = (what: string, fewest: number) =>
   value(
     (text) => (/^\d{1,6}$/.test(text) && Number(text) >= fewest ? Number(text) : undefined),
@@ -162,7 +152,6 @@ export const Variables = z.object({
   ALLOW_VOLATILE_REDIS: oneOf(['true', 'false'], 'true or false')
     .transform((text) => text === 'true')
     .prefault('false'),
-  OTEL_EXPORTER_OTLP_ENDPOINT: collector.optional(),
   LOG_LEVEL: oneOf(['trace', 'debug', 'info', 'warn', 'error', 'fatal'], 'trace, debug, info, warn, error or fatal').prefault('info'),
 })
 export type Variables = z.infer<typeof Variables>

@@ -1,4 +1,4 @@
-import { type ConnectionOptions, Queue, type Telemetry } from 'bullmq'
+import { type ConnectionOptions, Queue } from 'bullmq'
 import type { Redis } from 'ioredis'
 import { z } from 'zod'
 import type { Request } from '../domain/request/request.ts'
@@ -22,22 +22,20 @@ interface QueuesParts {
   keys: Keys
   pollIntervalMs: number
   onError: (error: unknown) => void
-  /** Continues the trace of a request in its wake-ups. */
-  telemetry?: Telemetry
 }
 
 /**
  * Creates the queues. Processes that answer people use them to wake requests up, and workers use them to run jobs. The caller closes
  * `redis`.
  */
-export function createQueues({ redis, keys, pollIntervalMs, onError, telemetry }: QueuesParts) {
+export function createQueues({ redis, keys, pollIntervalMs, onError }: QueuesParts) {
   const options = {
     connection: redis as ConnectionOptions,
     prefix: keys.queuePrefix,
     // Jobs only wake requests up. The records say what happened, so no job is kept.
     defaultJobOptions: { removeOnComplete: true, removeOnFail: true, attempts: 1 },
   }
-  const wakeUps = new Queue('wake-ups', { ...options, ...(telemetry ? { telemetry } : {}) })
+  const wakeUps = new Queue('wake-ups', options)
   const ticks = new Queue('ticks', options)
   for (const queue of [wakeUps, ticks]) queue.on('error', onError)
   const ticking = createTicking(ticks, pollIntervalMs)
@@ -66,6 +64,6 @@ export function createQueues({ redis, keys, pollIntervalMs, onError, telemetry }
     await Promise.allSettled([wakeUps.close(), ticks.close()])
   }
 
-  return { pollIntervalMs, telemetry, wakeUps, ticks, wake, ...ticking, depth, close }
+  return { pollIntervalMs, wakeUps, ticks, wake, ...ticking, depth, close }
 }
 export type Queues = ReturnType<typeof createQueues>

@@ -125,7 +125,6 @@ describe('a valid configuration', () => {
           "signingSecret": "[redacted]",
           "trustedProxies": [],
         },
-        "tracesEndpoint": undefined,
         "unusedVariables": [],
         "warnings": [],
       }
@@ -262,7 +261,6 @@ describe('an invalid configuration', () => {
       ENVIRONMENT: 'production\u0007',
       REDIS_PREFIX: '{lockkeeper}',
       ALLOW_VOLATILE_REDIS: 'yes',
-      OTEL_EXPORTER_OTLP_ENDPOINT: 'http://user:password@collector:4318',
       LOG_LEVEL: 'verbose',
     }
 
@@ -304,7 +302,6 @@ describe('an invalid configuration', () => {
         "ENVIRONMENT must be a short name such as production: up to 30 letters, digits, spaces, dots, dashes, not "production\\u0007"",
         "REDIS_PREFIX must be up to 60 letters, digits, dots, dashes and underscores, not "{lockkeeper}"",
         "ALLOW_VOLATILE_REDIS must be true or false, not "yes"",
-        "OTEL_EXPORTER_OTLP_ENDPOINT must be the base address of a collector for OTLP over HTTP, such as http://otel-collector:4318",
         "LOG_LEVEL must be trace, debug, info, warn, error or fatal, not "verbose"",
         "POLICY_FILE policy.yml, line 3: approve must be none, a list such as [U0BEN00001, S0ONCALL01], or any_of and all_of with such lists, not "nobody"",
         "POLICY_FILE policy.yml, line 4: changes must be of ip.move, ip.evacuate, vm.rename, key.create, key.rotate, key.revoke, not "key.*"",

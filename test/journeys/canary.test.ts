@@ -11,7 +11,6 @@ import { type Redis as OwnRedis, startRedis } from '../sandbox/redis/start-redis
 import type { Message, Slack } from '../sandbox/slack/slack.ts'
 import { startSlack } from '../sandbox/slack/start-slack.ts'
 import { systemEnvironment } from '../sandbox/system-environment.ts'
-import { startTraceCollector, type TraceCollector } from '../sandbox/trace-collector.ts'
 import { dumpRedis } from './dump-redis.ts'
 import { ops, people, untilReport, untilShown } from './world.ts'
 
@@ -26,7 +25,6 @@ const redisCommands: string[] = []
 const answers: string[] = []
 let kill: () => Promise<void>
 let killAtOnce: () => void
-let collector: TraceCollector
 
 beforeAll(async () => {
   slack = await startSlack()
@@ -36,14 +34,13 @@ beforeAll(async () => {
   monitor = await client.monitor()
   client.disconnect()
   monitor.on('monitor', (_, args: string[]) => redisCommands.push(args.join(' ')))
-  collector = await startTraceCollector()
   kill = await startBot()
 }, 120_000)
 
 afterAll(async () => {
   await kill?.()
   monitor?.disconnect()
-  await Promise.all([slack?.close(), accountApi?.close(), redis?.stop(), collector?.close()])
+  await Promise.all([slack?.close(), accountApi?.close(), redis?.stop()])
 })
 
 /** Returns the read-only key that the bot reads with. */
@@ -61,7 +58,6 @@ async function startBot(): Promise<() => Promise<void>> {
     REDIS_PREFIX: 'canary',
     MOVE_POLL_INTERVAL: '200ms',
     LOG_LEVEL: 'trace',
-    OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
   }
   const child = spawn(process.execPath, [main], { env: { ...systemEnvironment(), ...env }, stdio: ['ignore', 'pipe', 'pipe'] })
   const from = written.length
@@ -255,7 +251,6 @@ async function collectSinks(): Promise<Record<string, string>> {
       .join('\n'),
     'what others see': JSON.stringify(visible),
     'calls to Slack': JSON.stringify(calls),
-    traces: collector.text(),
     'texts of notifications': JSON.stringify(slack.ephemerals(people.ada).map(({ text }) => text)),
     "operators' pages": answers.join('\n'),
   }

@@ -19,6 +19,7 @@ test('the log has one line for each step of a request, with its id, and only doc
   await ada.command('/infra plans', { channel: ops })
   await expect.poll(() => log.some((line) => line.includes('error-shown')), { timeout: 10_000 }).toBe(true)
   world.accountApi.faults.clear()
+  await ada.click(card, 'Approve')
   await ben.click(card, 'Approve')
   await ada.command('/infra keys create ci-deploy', { channel: ops })
   await ben.click(await untilCard(slack, /ci-deploy.*needs approval from/s), 'Reject')
@@ -34,6 +35,11 @@ test('the log has one line for each step of a request, with its id, and only doc
     'finish: done',
   ])
   expect(new Set(steps.map(({ requestId }) => requestId)).size).toBe(1)
+  const requestId = steps[0]?.requestId
+  expect(requestId).toEqual(expect.any(String))
+  const about = (fields: Partial<Line>) => lines.filter((line) => Object.entries(fields).every(([name, value]) => line[name] === value))
+  expect(about({ msg: 'refused', at: 'click request-approve' })).toEqual([expect.objectContaining({ requestId })])
+  expect(about({ operation: 'elasticIps.move' })).toEqual([expect.objectContaining({ requestId })])
   expect(steps.find(({ step }) => step === 'send')?.sinceApprovalMs).toEqual(expect.any(Number))
   expect(steps.at(-1)?.tookMs).toEqual(expect.any(Number))
   expect(log.join('')).not.toContain('the disk is full')

@@ -1,5 +1,4 @@
 import { createBot } from '../../src/bot/bot.ts'
-import type { BotTracing } from '../../src/bot/foundation/telemetry.ts'
 import { readConfig } from '../../src/config/config.ts'
 import { type Timings, usualTimings } from '../../src/domain/timings.ts'
 import { bundles, changeKinds } from '../../src/features/index.ts'
@@ -18,8 +17,6 @@ export interface WorldOptions {
   slack?: SlackOptions
   /** Shortened, so that a test can see what takes a minute. */
   timings?: Timings
-  /** Starts the traces of a bot. */
-  startTracing?: () => BotTracing
   /** The number of bots that share the work. People use the first one. */
   replicas?: number
   /** Socket Mode instead of HTTP. */
@@ -49,7 +46,6 @@ export async function openWorld(redisUrl: string, options: WorldOptions = {}) {
   async function startBot(more: Record<string, string> = {}) {
     const bot = createBot(readConfig({ ...variables, ...more }, { kinds: changeKinds, bundles }), {
       timings,
-      ...(options.startTracing ? { tracing: options.startTracing() } : {}),
       printAudit: (line) => void auditLines.push(line),
       log: createLog({ level: 'debug', destination: { write: (line: string) => void log.push(line) } }),
     })

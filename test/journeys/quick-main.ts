@@ -2,12 +2,9 @@ import { createBot } from '../../src/bot/bot.ts'
 import { takeConfig } from '../../src/config/config.ts'
 import { bundles, changeKinds } from '../../src/features/index.ts'
 import { createLog } from '../../src/ops/log/log.ts'
-import { startTracing } from '../../src/ops/tracing/start-tracing.ts'
 
 /** Runs the bot as its own process, with the most detailed log and short waits: what takes a minute takes a second. */
 const config = takeConfig(process.env, { kinds: changeKinds, bundles })
 const log = createLog({ level: 'trace' })
-const { tracesEndpoint: endpoint, environment } = config
-const tracing = endpoint && startTracing({ endpoint, environment, version: '0', log, exportEveryMs: 100 })
-const bot = createBot(config, { log, ...(tracing ? { tracing } : {}), timings: { graceMs: 1_000, handoverMs: 1_500 } })
+const bot = createBot(config, { log, timings: { graceMs: 1_000, handoverMs: 1_500 } })
 await bot.start()

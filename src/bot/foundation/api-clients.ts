@@ -5,6 +5,7 @@ import { createAccountApi } from '../../account-api/client.ts'
 import type { ElasticIpReads } from '../../account-api/resources/elastic-ips.ts'
 import type { Config } from '../../config/config.ts'
 import type { OwnLastSlices } from '../../domain/account/api-key.ts'
+import { currentRequest } from '../../domain/account/lane.ts'
 import { slackLogger } from '../../ops/log/slack-logger.ts'
 import { webClientOptions } from '../../slack/receive/app.ts'
 import { createNaming } from '../../slack/text/naming.ts'
@@ -66,7 +67,7 @@ function createSlackClients(
 
 function createMeasuredAccountApi(
   { url, key, readKey }: Config['infra'],
-  { log, lines, metrics, tracing }: Telemetry,
+  { log, lines, metrics }: Telemetry,
   { elasticIpReads, budget, onWrite }: AccountParts,
 ) {
   return createAccountApi({
@@ -76,12 +77,10 @@ function createMeasuredAccountApi(
     turns: budget,
     elasticIpReads,
     onCall: (call) => {
-      const { operation, attempt, status, ms } = call
+      const { operation, status, ms } = call
       if (!/\.(list|get)$/.test(operation)) onWrite(operation)
       metrics.apiCall(operation, status, ms)
-      const attributes = { 'lockkeeper.operation': operation, 'lockkeeper.attempt': attempt, 'lockkeeper.status': String(status) }
-      tracing.note(`account-api ${operation}`, attributes, ms)
-      log.debug(call, 'Called the account API')
+      log.debug({ ...call, requestId: currentRequest() }, 'Called the account API')
     },
     onSkipped: ({ operation, count }) =>
       lines.write({

@@ -14,20 +14,18 @@ import { createOperatorNotifier } from './operator-notifier.ts'
 import { createOpsChannel } from './ops-channel.ts'
 import { createRedisConnections } from './redis-connections.ts'
 import { createRequests } from './requests.ts'
-import { type BotTracing, createTelemetry } from './telemetry.ts'
+import { createTelemetry } from './telemetry.ts'
 
 export interface Outlets {
   log: Log
   /** Prints the lines of the audit. Default: to standard output. */
   printAudit?: (line: string) => void
   timings?: Timings
-  /** Records traces. Default: none. */
-  tracing?: BotTracing
 }
 
 /** Creates what the people side, the worker side and the operations side share. */
-export function createFoundation(config: Config, { log, printAudit = createAuditLog(), timings = usualTimings, tracing }: Outlets) {
-  const telemetry = createTelemetry(log, tracing)
+export function createFoundation(config: Config, { log, printAudit = createAuditLog(), timings = usualTimings }: Outlets) {
+  const telemetry = createTelemetry(log)
   const redis = createRedisConnections(config, telemetry)
   const keyringFor = (purpose: 'assignments' | 'lists') => createKeyring(config.signingSecrets, { purpose, prefix: config.redis.prefix })
   const onAssignmentsLost = telemetry.errorReports.of('jobs')

@@ -1,11 +1,9 @@
-import { traceIdOf } from '../../domain/tracing.ts'
 import type { TakenStep } from '../../requests/store/step-data.ts'
 import type { Telemetry } from './telemetry.ts'
 
 /** Creates the function that logs each step of a request or of its item, in one line. Names and reasons are in the audit alone. */
-export function createLogStep({ log, tracing }: Pick<Telemetry, 'log' | 'tracing'>) {
+export function createLogStep({ log }: Pick<Telemetry, 'log'>) {
   return function logStep({ step, requestId, item, kind, to, sinceApprovalMs, tookMs }: TakenStep): void {
-    const traceId = traceIdOf(tracing.current())
     log.info(
       {
         requestId,
@@ -15,7 +13,6 @@ export function createLogStep({ log, tracing }: Pick<Telemetry, 'log' | 'tracing
         state: to,
         ...(sinceApprovalMs === undefined ? {} : { sinceApprovalMs }),
         ...(tookMs === undefined ? {} : { tookMs }),
-        ...(traceId === undefined ? {} : { traceId }),
       },
       'Took a step of a request',
     )

@@ -41,22 +41,19 @@ export function createRequestsOver({
   onStep,
 }: RequestsOverParts) {
   const { messenger } = clients.slack
-  const { tracing } = telemetry
-  const { queueTelemetry } = tracing
   const onQueueError = telemetry.errorReports.of('queue')
   const onReported = ({ kind }: Request, sinceEndMs: number) => telemetry.metrics.reported(kind, sinceEndMs)
 
   return function requestsOver(redis: Redis, audit: Audit) {
-    const store = createStore({ redis, keys, audit, noteOf, onStep, currentTrace: tracing.current })
+    const store = createStore({ redis, keys, audit, noteOf, onStep })
     const outbox = createOutbox({ redis, keys })
     const queues = createQueues({
       redis,
       keys,
       pollIntervalMs: config.movePollIntervalMs,
       onError: onQueueError,
-      ...(queueTelemetry ? { telemetry: queueTelemetry } : {}),
     })
-    const deliver = createDeliver({ outbox, messenger, render, namesOf, onUndeliverable: operators.onUndeliverable, onReported, tracing })
+    const deliver = createDeliver({ outbox, messenger, render, namesOf, onUndeliverable: operators.onUndeliverable, onReported })
     const show = createShow({ outbox, deliver })
     return { redis, audit, store, outbox, queues, wake: queues.wake, deliver, show }
   }

@@ -32,7 +32,7 @@ interface RequestsParts {
 
 /** Creates the kinds of change, the rights, the audit, and the requests over each connection. People and workers share them. */
 export function createRequests({ config, printAudit, telemetry, redis, clients, operators }: RequestsParts) {
-  const { metrics, tracing } = telemetry
+  const { metrics } = telemetry
   const logStep = createLogStep(telemetry)
   const { client, identity } = clients.slack
 
@@ -73,13 +73,10 @@ export function createRequests({ config, printAudit, telemetry, redis, clients, 
     onChanged: (request) => operators.onDistrusted(request, { code: 'record-changed' }),
   })
 
-  const noteStep = ({ step, requestId, to }: TakenStep) =>
-    tracing.note(`step ${step}`, { 'lockkeeper.request.id': requestId, 'lockkeeper.state': to }, 0)
   const countStep = createCountStep({ metrics, catalog })
   const onStep = (step: TakenStep) => {
     countStep(step)
     logStep(step)
-    noteStep(step)
   }
   const requestsOver = createRequestsOver({
     config,

@@ -1,20 +1,15 @@
-import { noTracing, type Tracing } from '../../domain/tracing.ts'
 import { createErrorReports } from '../../ops/log/error-reports.ts'
 import type { Log } from '../../ops/log/log.ts'
 import { createRepeatedLines } from '../../ops/log/repeated-lines.ts'
 import { createMetrics } from '../../ops/pages/metrics.ts'
-import type { QueueTelemetry } from '../../ops/tracing/queue-telemetry.ts'
 import { rejectedTokenErrors } from '../../slack/web-api/failure.ts'
 import type { OnSlackCall, SlackCall } from '../../slack/web-api/measured-fetch.ts'
-
-/** The recording of traces, with what BullMQ needs for its jobs. */
-export type BotTracing = Tracing & { queueTelemetry?: QueueTelemetry }
 
 /** Calls whose callers report a rejected token: the start, the check of `/status`, and the opening of Socket Mode with its own token. */
 const reportedElsewhere = new Set(['auth.test', 'apps.connections.open'])
 
 /** Creates the log's error reports and the metrics of this process. It depends on no other part, because every other part reports to it. */
-export function createTelemetry(log: Log, tracing: BotTracing = noTracing) {
+export function createTelemetry(log: Log) {
   const metrics = createMetrics()
   const lines = createRepeatedLines(log)
   const errorReports = createErrorReports({ log, lines, count: metrics.error })
@@ -24,7 +19,6 @@ export function createTelemetry(log: Log, tracing: BotTracing = noTracing) {
     const status = isTokenRejected(call) ? 'token-rejected' : call.status
     if (status === 'token-rejected') onRejectedToken(call)
     metrics.slackCall(method, status, ms)
-    tracing.note(`slack ${method}`, { 'lockkeeper.slack.method': method, 'lockkeeper.status': String(status) }, ms)
   }
 
   /** Counts and logs it. Without this line, a log shows only that each person gets a refusal, and not why. */
@@ -49,7 +43,7 @@ export function createTelemetry(log: Log, tracing: BotTracing = noTracing) {
     })
   }
 
-  return { log, lines, metrics, tracing, errorReports, onSlackCall, onShareSpent }
+  return { log, lines, metrics, errorReports, onSlackCall, onShareSpent }
 }
 export type Telemetry = ReturnType<typeof createTelemetry>
 

@@ -73,18 +73,34 @@ export interface WriteTurns {
 /** `writeTaken`: a turn was taken before the step that allows the write, so that the write does not wait after it. */
 interface Context extends Spender {
   writeTaken?: boolean
+  requestId: string | undefined
 }
 
 const contexts = new AsyncLocalStorage<Context>()
 
 /** Runs work whose calls to the account API belong to a lane. */
-export function inLane<Result>(lane: Lane, work: () => Result, { userId }: { userId?: string | undefined } = {}): Result {
-  return contexts.run({ lane, userId }, work)
+export function inLane<Result>(
+  lane: Lane,
+  work: () => Result,
+  { userId, requestId = currentRequest() }: { userId?: string | undefined; requestId?: string | undefined } = {},
+): Result {
+  return contexts.run({ lane, userId, requestId }, work)
 }
 
 /** Runs the work that sends one write, for which a turn was taken before. */
 export function withTurnTaken<Result>(lane: Lane, work: () => Result): Result {
-  return contexts.run({ lane, writeTaken: true }, work)
+  return contexts.run({ lane, writeTaken: true, requestId: currentRequest() }, work)
+}
+
+/** Notes which request the present work is for. That of a click is known only after its record was read. */
+export function noteRequest(requestId: string): void {
+  const context = contexts.getStore()
+  if (context) context.requestId = requestId
+}
+
+/** Returns the id of the request that the present work is for, so that lines of the log name it. */
+export function currentRequest(): string | undefined {
+  return contexts.getStore()?.requestId
 }
 
 /** Returns for whom the present call is. Throws outside every lane, because a call that names none would count for nobody. */

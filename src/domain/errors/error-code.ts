@@ -47,7 +47,6 @@ export const errorCodes = [
   'slack-library',
   'slack-listener-failed',
   'slack-token-rejected',
-  'traces-not-sent',
   'variable-unused',
 ] as const
 export type ErrorCode = (typeof errorCodes)[number]

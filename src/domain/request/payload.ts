@@ -26,7 +26,7 @@ export function payloadHash({
   alert,
 }: Payload): string {
   const { userId, channelId, teamId } = origin
-  const shown = { ...(warnings.length > 0 ? { warnings } : {}), ...(fromMessage ? { fromMessage } : {}), ...(alert ? { alert } : {}) }
+  const shown = { ...(warnings.length > 0 ? { warnings } : {}), fromMessage, alert }
   const payload = { id, kind, input, facts, resource, unchecked, ...shown, userId, channelId, teamId, reason, undoes, repeats }
   return hash('sha256', canonicalJson(payload))
 }

@@ -29,7 +29,7 @@ type AsRequested = Pick<
  * What the signature of a request covers: all that was requested, under which rule, with how many approvals and until when, and the names of people
  * that its message shows.
  */
-function requestContent({ origin, fromMessage, alert, moreResources = [], ...request }: AsRequested) {
+function requestContent({ origin, moreResources = [], ...request }: AsRequested) {
   const {
     version,
     id,
@@ -47,15 +47,16 @@ function requestContent({ origin, fromMessage, alert, moreResources = [], ...req
     reason,
     undoes,
     repeats,
+    fromMessage,
+    alert,
     approverNames,
     personNames,
   } = request
   const { userId, channelId, teamId } = origin
   const requested = { version, id, kind, input, facts, resource, hash, unchecked, userId, channelId, teamId, reason, undoes, repeats }
-  const from = { ...(fromMessage ? { fromMessage } : {}), ...(alert ? { alert } : {}) }
+  const shown = { fromMessage, alert, approverNames, personNames }
   const locks = moreResources.length > 0 ? { moreResources } : {}
-  const names = { ...(approverNames === undefined ? {} : { approverNames }), ...(personNames ? { personNames } : {}) }
-  return { signed: 'request', ...requested, ...from, ...locks, ...names, rule, needsApproval, approvalsNeeded, ttlMs, createdAt }
+  return { signed: 'request', ...requested, ...shown, ...locks, rule, needsApproval, approvalsNeeded, ttlMs, createdAt }
 }
 
 /** What the signature of an approval covers. `via` is the party that it stands for, by which the rule allowed it. */

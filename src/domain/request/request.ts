@@ -3,7 +3,6 @@ import { Origin } from '../approval/origin.ts'
 import { Grant } from '../approval/ruling.ts'
 import { Finding } from '../change/finding.ts'
 import { Sighting } from '../change/observation.ts'
-import { TraceParent } from '../tracing.ts'
 import { MessageRef } from './message-ref.ts'
 import { RequestItem } from './request-item.ts'
 import { Unanswered } from './unanswered.ts'
@@ -124,7 +123,7 @@ export const Request = z.object({
   ttlMs: z.number(),
   /** The approvers by name, if the rule mentions other people instead. A mention of the approvers would notify them, too. */
   approverNames: z.string().optional(),
-  /** The names of the people in `warnings`, by Slack id. A mention would notify them. Older records have none. */
+  /** The names of the people in `warnings`, by Slack id. A mention would notify them. Absent if they name nobody. */
   personNames: z.record(z.string(), z.string()).optional(),
   needsApproval: z.boolean(),
   /** How many approvals its rule needed at the time of the request. 0: none. */
@@ -147,8 +146,6 @@ export const Request = z.object({
   retriedBy: LaterRequest.optional(),
   /** The message that it was requested from. */
   fromMessage: MessageRef.optional(),
-  /** Its place in a trace, if traces are on. Not signed, because it decides nothing: a changed one only sorts spans elsewhere. */
-  trace: TraceParent.optional().catch(undefined),
   /** The alert that requested it. */
   alert: SourceAlert.optional(),
   createdAt: z.number(),

@@ -1,3 +1,4 @@
+import { currentRequest } from '../../domain/account/lane.ts'
 import { AccountLimitError, ApiError, isKeyRefused, isRefusal } from '../../domain/errors/api-errors.ts'
 import { StoreUnavailableError, UserError } from '../../domain/errors/errors.ts'
 import { likenessOf } from './likeness.ts'
@@ -19,7 +20,7 @@ export function createApiErrorHandler({ lines, count, onRefusedKey }: ApiErrorHa
     // A limit is no failure.
     if (!isRefusal(error) && !(error instanceof AccountLimitError)) count()
     lines.write({
-      fields: { code: 'account-api-error', error },
+      fields: { code: 'account-api-error', error, requestId: currentRequest() },
       text: 'A call to the account API failed',
       about: likenessOf(error),
       onWritten: () => error instanceof ApiError && isKeyRefused(error) && onRefusedKey(error),

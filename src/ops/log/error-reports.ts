@@ -1,3 +1,4 @@
+import { currentRequest } from '../../domain/account/lane.ts'
 import { AccountLimitError, isRefusal } from '../../domain/errors/api-errors.ts'
 import type { ErrorCode } from '../../domain/errors/error-code.ts'
 import { UserError } from '../../domain/errors/errors.ts'
@@ -32,10 +33,12 @@ export function createErrorReports({ log, lines, count }: ErrorReportsParts) {
 
   return {
     /** Returns the function that reports the errors of one place. */
-    of: (place: Place) => (error: unknown) => {
-      count(place)
-      lines.write({ level: 'error', fields: { code: codes[place], error }, text: words[place], about: likenessOf(error) })
-    },
+    of:
+      (place: Place) =>
+      (error: unknown, requestId = currentRequest()): void => {
+        count(place)
+        lines.write({ level: 'error', fields: { code: codes[place], error, requestId }, text: words[place], about: likenessOf(error) })
+      },
     /** Logs a payload that was acknowledged but not handled, once for each kind. A kind without a listener is not counted as an error. */
     unhandled({ kind, why, members }: LoggedPayload): void {
       if (why !== 'no-listener') count('slack')
@@ -45,7 +48,8 @@ export function createErrorReports({ log, lines, count }: ErrorReportsParts) {
       log.warn({ code: unhandledCodes[why], kind, ...(members ? { members } : {}) }, unhandledWords[why])
     },
     /** Logs an error that was shown to a person. A refusal is not counted as an error. */
-    shownToPerson(error: unknown, context: { reference?: string; at: string }): void {
+    shownToPerson(error: unknown, shown: { reference?: string; at: string }): void {
+      const context = { ...shown, requestId: currentRequest() }
       if (!isRefusal(error)) count('people')
       // The account's limit is no fault, and metrics count it.
       if (error instanceof UserError || error instanceof AccountLimitError) log.info({ ...context, error }, 'refused')

@@ -13,7 +13,6 @@ export const logFields = {
   reads: 'how many reads a minute one person may spend',
   sinceApprovalMs: 'from the last approval to the write, in milliseconds',
   tookMs: 'from the write to the end, in milliseconds',
-  traceId: 'the trace of the request, if traces are on',
   error:
     'an error: its `name`, `message`, `code`, `operation`, `status`, `codes`, `stack` and `cause`, those that it has. A refusal has no `message`, because it quotes what a person typed',
   at: 'the command, button or form that a person used',

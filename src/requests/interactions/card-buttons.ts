@@ -31,7 +31,6 @@ export interface CardButtonsParts {
   details: (request: Request) => Message
   /** Receives a record that no longer matches what was requested. */
   onChanged: (request: Request) => void
-  joinTrace: (request: Request, at: string) => void
   forms: Record<ChangeKind, FilledForm>
   freshForms: Record<ChangeKind, FreshForm>
   findNotUndone: FindNotUndone
@@ -49,13 +48,12 @@ export function createCardButtons({
   home,
   details,
   onChanged,
-  joinTrace,
   forms,
   freshForms,
   findNotUndone,
   linkTo,
 }: CardButtonsParts): Pick<InteractionHandlers, 'clicks' | 'submissions'> {
-  const requests = createGenuineRequest({ signatures, find: decide.find, access, catalog, onChanged, joinTrace, linkTo })
+  const requests = createGenuineRequest({ signatures, find: decide.find, access, catalog, onChanged, linkTo })
   const { openReject, submitReject, submitBreakGlass } = createDecisionForms({ decide, requests, catalog, home })
   const { openAgain, openReverse, openRetry } = createRequestAgain({ requests, catalog, access, forms, freshForms, findNotUndone, linkTo })
 

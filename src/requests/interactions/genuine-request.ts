@@ -1,3 +1,4 @@
+import { noteRequest } from '../../domain/account/lane.ts'
 import type { ButtonDenial } from '../../domain/approval/denial.ts'
 import type { Origin } from '../../domain/approval/origin.ts'
 import type { LinkTo, Request } from '../../domain/request/request.ts'
@@ -21,8 +22,6 @@ interface GenuineRequestParts {
   catalog: Catalog
   /** Receives a record that is no longer what was requested. */
   onChanged: (request: Request) => void
-  /** Receives the request that a click or a form is about, so that its trace has them. `at`: the id of the button or the form. */
-  joinTrace: (request: Request, at: string) => void
   linkTo: LinkTo
 }
 
@@ -35,7 +34,7 @@ interface Interaction {
 }
 
 /** Creates the reads of the request that a button or a form names. They throw a Refusal if the button or the record cannot be trusted. */
-export function createGenuineRequest({ signatures, find, access, catalog, onChanged, joinTrace, linkTo }: GenuineRequestParts) {
+export function createGenuineRequest({ signatures, find, access, catalog, onChanged, linkTo }: GenuineRequestParts) {
   /** Reads the request of a button. A button on a copy of the card elsewhere is refused. */
   async function requestOfClick(click: Click): Promise<Request> {
     const { value, origin, answer, actionId: at } = click
@@ -56,7 +55,7 @@ export function createGenuineRequest({ signatures, find, access, catalog, onChan
     const request = await find(button.id)
     if (!request) throw await refused(origin, at, undefined, 'unknown-request')
     if (!belongsTo(button, request)) throw await refused(origin, at, request, 'foreign-button')
-    joinTrace(request, at)
+    noteRequest(request.id)
     const verdict = signatures.verifyRecord(request)
     if (mayName(request)) answer.about(verdict === 'genuine' ? subjectOf(request) : boldPhrase(unverifiedDescription(request).title))
     if (verdict === 'unknown-key') throw await refused(origin, at, request, 'unknown-key')

@@ -68,8 +68,6 @@ interface InteractionsParts {
   onDistrusted: (request: Request, problem: AuthorityProblem) => Promise<void> | void
   onApiError: (error: unknown) => void
   onError: (error: unknown) => void
-  /** Continues a click or a form in the trace of its request. */
-  joinTrace?: (request: Request, at: string) => void
 }
 
 /** Wraps the forms of a feature: a request that was sent with a form of the Home tab or of a global shortcut appears on the Home tab. */
@@ -141,7 +139,6 @@ export function createInteractions({ features, catalog, access, home, onError, .
     details: parts.details,
     signatures,
     onChanged: (request) => onDistrusted(request, { code: 'record-changed' }),
-    joinTrace: parts.joinTrace ?? (() => {}),
     forms: Object.assign({}, ...features.map(({ forms }) => forms)),
     freshForms: Object.assign({}, ...features.map(({ freshForms }) => freshForms)),
     findNotUndone: parts.findNotUndone,

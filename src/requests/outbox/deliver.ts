@@ -1,5 +1,4 @@
 import type { Request } from '../../domain/request/request.ts'
-import { noTracing, type Tracing } from '../../domain/tracing.ts'
 import type { Messenger } from '../../slack/web-api/messenger.ts'
 import type { Outbox, OutboxName } from './outbox.ts'
 import type { Renderer } from './render.ts'
@@ -15,7 +14,6 @@ interface DeliverParts {
   onUndeliverable: SendReportParts['onUndeliverable']
   /** Receives each end of a change that was sent, once Slack has its report. `sinceEndMs`: from the end to the report, by Redis' clock. */
   onReported?: (request: Request, sinceEndMs: number) => void
-  tracing?: Tracing
 }
 
 /** The wait for a request of another version of Lockkeeper. Its messages stay due for that version. */
@@ -35,7 +33,6 @@ export function createDeliver({
   namesOf = async () => new Map(),
   onUndeliverable,
   onReported = () => {},
-  tracing = noTracing,
 }: DeliverParts) {
   const sendCard = createSendCard({ messenger, render, onUndeliverable })
   const sendReport = createSendReport({ messenger, render, namesOf, onUndeliverable })
@@ -57,9 +54,7 @@ export function createDeliver({
         await outbox.settle(id, name, lease, { status: 'queued', retryInMs: otherVersionRetryMs })
         return { is: 'later' }
       }
-      const { delivered, settlement } = await tracing.follow(request, `deliver ${name}`, () =>
-        name === 'card' ? sendCard(request, lease) : sendReport(request, name, lease),
-      )
+      const { delivered, settlement } = await (name === 'card' ? sendCard(request, lease) : sendReport(request, name, lease))
       const settled = await outbox.settle(id, name, lease, settlement)
       const endedAt = name === 'ended' ? endOf(request) : undefined
       if (endedAt !== undefined && delivered.is === 'sent' && settled === 'settled') onReported(request, now() - endedAt)

@@ -1,7 +1,6 @@
 import { inLane } from '../../domain/account/lane.ts'
 import { isOpen, type Request } from '../../domain/request/request.ts'
 import { isItemUnderway } from '../../domain/request/request-item.ts'
-import { noTracing, type Tracing } from '../../domain/tracing.ts'
 import type { CheckRecord } from '../access/check-record.ts'
 import type { Distrust } from './distrust.ts'
 import type { Execute } from './execute/execute.ts'
@@ -27,7 +26,6 @@ interface ReconcileParts extends WaitingParts {
   sendItems: SendItems
   /** Receives the id of a request that is due and whose record is gone. */
   onLostRecord?: (id: string) => Promise<void> | void
-  tracing?: Tracing
 }
 
 /**
@@ -35,13 +33,13 @@ interface ReconcileParts extends WaitingParts {
  * processes at once.
  */
 export function createReconcile({ checkRecord, distrust, execute, track, sendItems, ...parts }: ReconcileParts) {
-  const { store, catalog, show, onLostRecord = () => {}, tracing = noTracing } = parts
+  const { store, catalog, show, onLostRecord = () => {} } = parts
   const waiting = createWaiting(parts)
   const noteOnEarlier = createNoteOnEarlier({ store, checkRecord, show })
 
   async function reconcile(id: string): Promise<void> {
     const request = await store.find(id)
-    return request ? tracing.follow(request, 'reconcile', () => inLane('execute', () => reconcileRequest(request))) : noteLost(id)
+    return request ? inLane('execute', () => reconcileRequest(request), { requestId: id }) : noteLost(id)
   }
 
   async function reconcileRequest(request: Request): Promise<void> {

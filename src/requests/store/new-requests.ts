@@ -71,12 +71,8 @@ export interface Created {
   retryAt: number | undefined
 }
 
-interface NewRequestsParts extends Omit<TakeStepParts, 'durations'> {
-  currentTrace: () => string | undefined
-}
-
 /** Creates the functions that record a new request and discard it again. They throw StoreUnavailableError if Redis does not answer. */
-export function createNewRequests({ redis, keys, audit, noteOf, onStep, currentTrace }: NewRequestsParts) {
+export function createNewRequests({ redis, keys, audit, noteOf, onStep }: Omit<TakeStepParts, 'durations'>) {
   const run = createScripts(redis, scripts)
 
   /**
@@ -89,7 +85,7 @@ export function createNewRequests({ redis, keys, audit, noteOf, onStep, currentT
       id,
       recordPrefix: keys.recordPrefix,
       open: openStates,
-      fields: encodeFields({ ...request, version: requestVersion, state: 'waiting', trace: currentTrace() }),
+      fields: encodeFields({ ...request, version: requestVersion, state: 'waiting' }),
       expiresAt: createdAt + ttlMs,
       dueInMs: request.needsApproval ? Math.floor(ttlMs * firstReminderAt) : 0,
       keepLatestMs,

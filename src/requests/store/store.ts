@@ -21,12 +21,10 @@ interface StoreParts {
   noteOf: NoteOf
   /** Receives every step that this process took. */
   onStep?: (step: TakenStep) => void
-  /** Returns the place in the present trace, which the record of a new request keeps. */
-  currentTrace?: () => string | undefined
 }
 
 /** Creates the store of requests over one connection to Redis. Its functions throw StoreUnavailableError if Redis does not answer. */
-export function createStore({ redis, keys, audit, noteOf, onStep = () => {}, currentTrace = () => undefined }: StoreParts) {
+export function createStore({ redis, keys, audit, noteOf, onStep = () => {} }: StoreParts) {
   const run = createScripts(redis)
 
   /** Reads Redis' clock in ms since 1970. All times of a record come from it. */
@@ -41,7 +39,7 @@ export function createStore({ redis, keys, audit, noteOf, onStep = () => {}, cur
   return {
     now,
     ...createRecords({ redis, keys }),
-    ...createNewRequests({ redis, keys, audit, noteOf, onStep, currentTrace }),
+    ...createNewRequests({ redis, keys, audit, noteOf, onStep }),
     take,
     takeItem: createTakeItem({ compareAndSet, durations, onStep }),
     usualDuration: durations.usual,

@@ -9,7 +9,7 @@ interface OutboxSweepParts {
   deliver: Deliver
   /** Called with the id of a request whose card Slack refuses. */
   onRefusedCard: (id: string) => void
-  onError: (error: unknown) => void
+  onError: (error: unknown, requestId?: string) => void
 }
 
 /** Creates the part of a tick that sends the messages that are due. */
@@ -30,7 +30,7 @@ export function createOutboxSweep({ outbox, deliver, onRefusedCard, onError }: O
     const unsent = await outbox.due()
     // Send reports before cards, because people wait for them. A report also posts its card if that is missing.
     unsent.sort((a, b) => Number(a.name === 'card') - Number(b.name === 'card'))
-    await Promise.all(unsent.map(({ id, name }) => limit(() => send(id, name).catch(onError))))
+    await Promise.all(unsent.map(({ id, name }) => limit(() => send(id, name).catch((error: unknown) => onError(error, id)))))
   }
 
   async function send(id: string, name: OutboxName): Promise<void> {

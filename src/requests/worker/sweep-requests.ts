@@ -18,7 +18,7 @@ interface RequestSweepParts {
   store: Pick<Store, 'due' | 'findMany' | 'postpone'>
   reconcile: Reconcile
   tracking: Track
-  onError: (error: unknown) => void
+  onError: (error: unknown, requestId?: string) => void
 }
 
 /** Creates the part of a tick that handles the requests that are due. */
@@ -40,7 +40,7 @@ export function createRequestSweep({ store, reconcile, tracking, onError }: Requ
   function reconcileInBackground(id: string): void {
     if (running.has(id)) return
     const work = limit(() => reconcileOrPostpone(id))
-      .catch(onError)
+      .catch((error: unknown) => onError(error, id))
       .finally(() => running.delete(id))
     running.set(id, work)
   }
@@ -50,7 +50,7 @@ export function createRequestSweep({ store, reconcile, tracking, onError }: Requ
     try {
       await reconcile(id)
     } catch (error) {
-      onError(error)
+      onError(error, id)
       await store.postpone(id, error instanceof StoreUnavailableError ? afterRedisMs : unfitMs)
     }
   }

@@ -37,7 +37,7 @@ interface WorkerParts {
   reconcile: Reconcile
   tracking: Track
   deliver: Deliver
-  onError: (error: unknown) => void
+  onError: (error: unknown, requestId?: string) => void
   /** Called after every tick with its duration. */
   onTick?: (ms: number) => void
   watchdogMs?: number
@@ -109,10 +109,9 @@ export function createWorker({
       new Worker('wake-ups', async (job) => reconcile(WakeUp.parse(job.data).id), {
         ...shared,
         concurrency: 50,
-        ...(queues.telemetry ? { telemetry: queues.telemetry } : {}),
       }),
     )
-    for (const worker of workers) worker.on('error', onError).on('failed', (_, error) => onError(error))
+    for (const worker of workers) worker.on('error', onError).on('failed', (job, error) => onError(error, job?.data.id))
     await watchdog.start()
   }
 

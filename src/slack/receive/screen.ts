@@ -10,8 +10,6 @@ export interface Screening {
   onUnhandled: (unhandled: UnhandledPayload) => void
   /** Called for every payload after its acknowledgement. `ms`: the time since it arrived. `kind`: Slack's name for it. */
   onAcknowledged?: (kind: string, ms: number) => void
-  /** Begins the trace of a payload. */
-  trace?: (kind: string, work: () => Promise<void>) => Promise<void>
 }
 
 /**
@@ -19,10 +17,7 @@ export interface Screening {
  * listener does. If a member is null, it throws and answers 500. If there is no listener, it answers nothing for 3 s and then 404. So the
  * app gets only payloads that a listener can read. All others are acknowledged here, at once.
  */
-export function screen(
-  receiver: Receiver,
-  { respond, onUnhandled, onAcknowledged = () => {}, trace = (_, work) => work() }: Screening,
-): Receiver {
+export function screen(receiver: Receiver, { respond, onUnhandled, onAcknowledged = () => {} }: Screening): Receiver {
   async function acknowledge(unhandled: UnhandledPayload, { body, ack }: ReceiverEvent): Promise<void> {
     await ack(acknowledgementFor(unhandled, body))
     onUnhandled(unhandled)
@@ -48,7 +43,7 @@ export function screen(
       await event.ack(answer)
     }
     try {
-      await trace(kind, () => app.processEvent({ ...event, body: reading.payload, ack }))
+      await app.processEvent({ ...event, body: reading.payload, ack })
     } finally {
       if (!acknowledged) await acknowledge({ kind: reading.kind, why: 'listener-failed' }, event)
     }

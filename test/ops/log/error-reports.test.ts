@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, test, vi } from 'vitest'
+import { inLane, noteRequest } from '../../../src/domain/account/lane.ts'
 import { ApiError, ApiUnreachableError } from '../../../src/domain/errors/api-errors.ts'
 import { StoreUnavailableError, UserError } from '../../../src/domain/errors/errors.ts'
 import { createApiErrorHandler } from '../../../src/ops/log/api-error-handler.ts'
@@ -43,6 +44,19 @@ describe('an error', () => {
       { code: 'slack-listener-failed', error: same },
       { code: 'operators-not-notified', error: same },
     ])
+  })
+
+  it('names the request that the work was for', () => {
+    const { fields, reports } = setUp()
+    const named = { requestId: 'r1' }
+    reports.of('jobs')(new Error('away'), 'r1')
+    inLane('execute', () => inLane('retract', () => reports.of('people')(new Error('away'))), named)
+    inLane('person', () => {
+      noteRequest('r1')
+      reports.shownToPerson(new Error('away'), { at: 'request-approve' })
+      reports.shownToPerson(new UserError('Not in this channel.'), { at: 'request-approve' })
+    })
+    expect(fields).toMatchObject([named, named, named, named])
   })
 
   it('that was shown to a person is counted, unless it is a refusal', () => {

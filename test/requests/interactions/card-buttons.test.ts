@@ -59,7 +59,6 @@ function startButtons() {
     home: { show: async () => expect.fail('the Home tab was shown') },
     details: () => expect.fail('details were shown'),
     onChanged: () => void effects.push('reported as changed'),
-    joinTrace: () => {},
     forms: {},
     freshForms: {},
     findNotUndone: async () => [],

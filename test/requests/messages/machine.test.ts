@@ -63,8 +63,10 @@ describe("a machine's request", () => {
   })
 
   test('is named as one of Alertmanager in a later warning, also where the rule mentions other people', () => {
-    const finding = { code: 'last-change', agoMs: 60_000, by: alertsRequester, requestId: 'a', kind: 'ip.move', resource: 'x', facts: {} }
-    const { checks } = warningWords({ warnings: [finding], personNames: {} }, undefined, () => ['a change'])
+    const change = { by: alertsRequester, requestId: 'a', kind: 'ip.move', resource: 'x', facts: {}, names: ['203.0.113.10'] }
+    const { checks } = warningWords({ warnings: [{ code: 'last-change', agoMs: 60_000, ...change }], personNames: {} }, undefined, () => [
+      'a change',
+    ])
 
     expect(checks.map(({ text }) => text)).toEqual([expect.stringContaining('by Alertmanager')])
   })

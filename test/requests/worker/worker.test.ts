@@ -34,6 +34,8 @@ async function startWorker({
   const reconciled: string[] = []
   const sent: string[] = []
   const errors: unknown[] = []
+  /** The requests that errors were reported of. */
+  const failed: (string | undefined)[] = []
   const tidied: string[] = []
   const queues = createQueues({ redis, keys, pollIntervalMs: 50, onError: (error) => errors.push(error) })
   const worker = createWorker({
@@ -57,6 +59,7 @@ async function startWorker({
     tracking: { track },
     deliver: async (id, name) => {
       sent.push(`${id}/${name}`)
+      if (failWith) throw failWith
       await untilSlackAnswers
       const taken = await outbox.lease(id, name)
       if (refusesCards && typeof taken !== 'string') {
@@ -66,7 +69,10 @@ async function startWorker({
       if (typeof taken !== 'string') await outbox.settle(id, name, taken.lease, { status: 'settled', shownRevision: 1 })
       return { is: 'sent' }
     },
-    onError: (error) => errors.push(error),
+    onError: (error, requestId) => {
+      errors.push(error)
+      failed.push(requestId)
+    },
     watchdogMs,
     ...(longestTickMs === undefined ? {} : { longestTickMs }),
   })
@@ -75,7 +81,7 @@ async function startWorker({
     await worker.stop()
     await queues.close()
   })
-  return { redis, keys, store, queues, worker, reconciled, sent, errors, tidied }
+  return { redis, keys, store, queues, worker, reconciled, sent, errors, failed, tidied }
 }
 
 function record(store: ReturnType<typeof createStore>, id: string, needsApproval = false) {
@@ -88,6 +94,15 @@ describe('the worker', () => {
     await record(store, 'a')
     await queues.wake({ id: 'a', kind: 'ip.move', resource: 'elastic_ip:a' })
     await expect.poll(() => reconciled).toContain('a')
+  })
+
+  test('reports each error with the request that it was working on: a woken one, a due one, and one whose message is due', async () => {
+    const { store, queues, failed } = await startWorker({ failWith: new Error('it does not fit') })
+    await queues.wake({ id: 'woken', kind: 'ip.move', resource: 'elastic_ip:woken' })
+    await record(store, 'due')
+    await record(store, 'unsent', true)
+    await queues.startTicking()
+    await expect.poll(() => [...new Set(failed)].toSorted()).toEqual(['due', 'unsent', 'woken'])
   })
 
   test('ticks while a request is due, and stops when none is', async () => {

@@ -18,7 +18,7 @@ export const EarlierEnd = z.object({
   /** Why that person rejected it. */
   reason: z.string().optional(),
   /** Why it ended so. For one of several items, why each of them did; `name` is the item. */
-  ends: z.array(z.object({ name: z.string().optional(), causes: z.array(Finding) })).default([]),
+  ends: z.array(z.object({ name: z.string().optional(), causes: z.array(Finding) })),
 })
 export type EarlierEnd = z.infer<typeof EarlierEnd>
 

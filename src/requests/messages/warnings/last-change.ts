@@ -15,7 +15,7 @@ export const LastChange = z.object({
   resource: z.string(),
   facts: z.unknown(),
   /** What people call those resources of the new request that it changed. */
-  names: z.array(z.string()).default([]),
+  names: z.array(z.string()),
   /** Whether a later change is listed that changed the same thing, such as a move of one address of a server. */
   isOlder: z.boolean().optional(),
 })
@@ -46,8 +46,7 @@ const mostNamed = 3
 
 /** `203.0.113.10 was last changed 3 hours before this request, by @Ben: Move 203.0.113.10: web-2 → web-1.` `title`: what was changed. */
 export function lastChangeWords({ agoMs, by, names, isOlder = false }: LastChange, title: Phrase): Phrase {
-  const what = names.length === 0 ? ['This'] : someNames(names, mostNamed)
-  return phrase`${what} ${[names.length > 1 ? 'were' : 'was']} ${[isOlder ? 'also' : 'last']} changed ${[formatAge(agoMs)]} before this request, by ${person(by)}: ${withoutOwner(title, by)}.`
+  return phrase`${someNames(names, mostNamed)} ${[names.length > 1 ? 'were' : 'was']} ${[isOlder ? 'also' : 'last']} changed ${[formatAge(agoMs)]} before this request, by ${person(by)}: ${withoutOwner(title, by)}.`
 }
 
 /** `4 more were changed in the 24 hours before this request.` */

@@ -15,18 +15,14 @@ export interface WarningWords {
   notes: Mrkdwn[]
 }
 
-/**
- * Puts the warnings of a request into words. People in them are named, because a mention would notify somebody who need not act. Older records
- * have no names.
- */
+/** Puts the warnings of a request into words. People in them are named, because a mention would notify somebody who need not act. */
 export function warningWords(
-  { warnings, personNames }: Pick<Request, 'warnings' | 'personNames'>,
+  { warnings, personNames = {} }: Pick<Request, 'warnings' | 'personNames'>,
   change: Pick<Change, 'explain'> | undefined,
   titleOf: (changed: LastChange) => Phrase,
   { profileOf = () => undefined, linkTo = () => undefined }: { profileOf?: (userId: string) => string | undefined; linkTo?: LinkTo } = {},
 ): WarningWords {
-  const showPerson: ShowPerson = (id) =>
-    personNames === undefined || isMachine({ userId: id }) ? mention(id) : profileLink(id, profileOf(id), personNames[id])
+  const showPerson: ShowPerson = (id) => (isMachine({ userId: id }) ? mention(id) : profileLink(id, profileOf(id), personNames[id]))
   const words: WarningWords = { checks: [], notes: [] }
   for (const finding of warnings) {
     const [last, earlier] = [LastChange.safeParse(finding), EarlierEnd.safeParse(finding)]

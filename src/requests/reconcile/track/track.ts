@@ -6,7 +6,6 @@ import { AccountLimitError } from '../../../domain/errors/api-errors.ts'
 import type { Request } from '../../../domain/request/request.ts'
 import { isItemUnderway, type RequestItem } from '../../../domain/request/request-item.ts'
 import type { Timings } from '../../../domain/timings.ts'
-import { noTracing, type Tracing } from '../../../domain/tracing.ts'
 import type { Catalog } from '../../catalog.ts'
 import type { Store } from '../../store/store.ts'
 import type { ItemSteps } from '../items/item-steps.ts'
@@ -35,7 +34,6 @@ interface TrackParts extends Pick<ObserveParts, 'checkRecord' | 'checkRetraction
   timings: Timings
   itemSteps: ItemSteps
   onApiError: (error: unknown) => void
-  tracing?: Tracing
 }
 
 /**
@@ -43,7 +41,7 @@ interface TrackParts extends Pick<ObserveParts, 'checkRecord' | 'checkRetraction
  * does the absence from a list.
  */
 export function createTrack(parts: TrackParts) {
-  const { store, catalog, pollIntervalMs, tracing = noTracing, onApiError } = parts
+  const { store, catalog, pollIntervalMs, onApiError } = parts
   const observe = createObserve(parts)
   const observeItem = createObserveItem(parts)
   const noteSight = createSight(parts)
@@ -80,9 +78,9 @@ export function createTrack(parts: TrackParts) {
     if (signal.aborted) return Promise.resolve('unread')
     // The reads that settle a lost answer go before all others.
     const lane = (item ?? request).state === 'starting' ? 'execute' : 'track'
-    return tracing.follow(request, 'observe', () =>
-      inLane(lane, () => (item ? observeItem(request, item, now, { signal, rows }) : observe(request, now, { signal, rows }))),
-    )
+    return inLane(lane, () => (item ? observeItem(request, item, now, { signal, rows }) : observe(request, now, { signal, rows })), {
+      requestId: request.id,
+    })
   }
 
   /** Reads the lists that show several changes. Returns the function that finds the list for one of them. */
