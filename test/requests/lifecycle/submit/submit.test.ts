@@ -42,7 +42,6 @@ function setUp({ mayRequest = true, unchecked = [], holder, undone, repeated, le
   const change: Change<{ id: string }, { id: string }> = {
     kind: 'ip.move',
     label: 'moving an Elastic IP',
-    eventActions: ['move'],
     input: z.object({ id: z.string() }),
     facts: z.object({ id: z.string() }),
     resource: ({ id }) => `elastic_ip:${id}`,
