@@ -63,7 +63,7 @@ export function createRequestViews(parts: ViewsParts) {
       sendingMs: sendingTime(request, items),
       leaves: opened?.change.leaves?.(opened.facts),
       unchecked: request.unchecked.map((finding) => whyWords(explain(change, finding))),
-      ...warningWords(request, change, catalog.titleOf, { profileOf, linkTo }),
+      ...warningWords(request, change, catalog.titleOf, { profileOf }),
       subject: opened?.change.subject(opened.facts),
       ending: explainAll(change, request.causes),
       handoverLabel: change?.handover?.label,

@@ -62,7 +62,6 @@ function startButtons() {
     joinTrace: () => {},
     forms: {},
     freshForms: {},
-    findNotUndone: async () => [],
   })
 
   const subjects: string[] = []
