@@ -69,13 +69,9 @@ describe('a command that was meant otherwise is answered with the one that was m
       'ip move 203.0.113.10, 203.0.113.11 web-2',
       'Nothing was requested. One request moves one Elastic IP. Send a command for each, or move all Elastic IPs of a server with `/infra evacuate`.',
     ],
-    ['create key ci', "`/infra create key` isn't a command. Did you mean `/infra keys create ci`? See `/infra help`."],
     ['key create ci', "`/infra key create` isn't a command. Did you mean `/infra keys create ci`? See `/infra help`."],
     ['vm renmae preview-1 x', "`/infra vm renmae` isn't a command. Did you mean `/infra vm rename preview-1 x`? See `/infra help`."],
-    ['vm list', "`/infra vm list` isn't a command. Did you mean `/infra vms`? See `/infra help`."],
     ['keys rotat terraform', "`/infra keys rotat` isn't a command. Did you mean `/infra keys rotate terraform`? See `/infra help`."],
-    ['keys delete terraform', "`/infra keys delete` isn't a command. Did you mean `/infra keys revoke terraform`? See `/infra help`."],
-    ['keys add ci', "`/infra keys add` isn't a command. Did you mean `/infra keys create ci`? See `/infra help`."],
     [
       'ip move web-2 203.0.113.10 because OPS-1',
       'Nothing was requested. The Elastic IP comes first, then the server. Did you mean `/infra ip move 203.0.113.10 web-2 because OPS-1`?',
@@ -85,7 +81,6 @@ describe('a command that was meant otherwise is answered with the one that was m
       'Nothing was requested. `203.0.113.10` is on `web-1`, not on `web-3`. To move it from there: `/infra ip move 203.0.113.10 from web-1 to web-2 because OPS-1`',
     ],
     ['ip move 203.0.113.10 from web-3 to web-1', '203.0.113.10 is already on web-1.'],
-    ['keys create ci-deploy becuase OPS-1', 'Nothing was requested. Did you mean `/infra keys create ci-deploy because OPS-1`?'],
     ['ip move help', 'Move an Elastic IP to another server.\n'],
   ])('%s', async (text, answer) => {
     expect(await answerTo(current(), text)).toContain(answer)

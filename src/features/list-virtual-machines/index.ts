@@ -25,7 +25,6 @@ function create({ accountApi: { virtualMachines }, inventory }: Parts): Feature 
         summary: 'Virtual machines with status, site, project, plan and address',
         details: mrkdwn`Words filter by name, address, id, status, project, site, plan or operating system. All of them must match.`,
         examples: ['fra'],
-        mistakes: ['vm list', 'vms list'],
         need: 'read',
         run: async (call) => {
           const read = await asFarAsRead(inventory.virtualMachines())
