@@ -12,8 +12,6 @@ const Metadata = z.object({
   /** The message that the form was opened from. */
   message: MessageRef.optional(),
   extra: z.string().optional(),
-  /** The server that the Elastic IP is on, as the person typed it. */
-  from: z.string().optional(),
   /** The reason that was typed before the form opened. */
   reason: z.string().optional(),
   /** The rule that requires a reason, by its name. */
