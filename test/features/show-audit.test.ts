@@ -620,7 +620,6 @@ describe('the list', () => {
           searched: kept.length,
           unreadable: 0,
           since: kept[0]?.at,
-          all: older === 0,
         }),
         size: async () => kept.length + older,
       },
