@@ -54,13 +54,12 @@ export const rows: Row[] = [
     title: 'What must never occur, and what is promised',
     panels: [
       {
-        title: 'Writes doubled, requests lost, records not genuine, Redis unsafe',
+        title: 'Requests lost, records not genuine, Redis unsafe',
         description: 'Always 0. Otherwise see docs/alerts-and-errors.md.',
         kind: 'stat',
         unit: 'short',
         redFrom: 1,
         queries: [
-          { expr: 'sum(increase(lockkeeper_writes_doubled_total[$__range]))', legend: 'doubled' },
           { expr: 'sum(increase(lockkeeper_requests_lost_total[$__range]))', legend: 'lost' },
           { expr: 'sum(increase(lockkeeper_records_not_genuine_total[$__range]))', legend: 'not genuine' },
           { expr: 'max(lockkeeper_redis_faults)', legend: 'unsafe settings of Redis' },

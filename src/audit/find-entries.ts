@@ -41,8 +41,6 @@ export interface Found {
   unreadable: number
   /** When the oldest searched entry was noted, in ms since 1970 by Redis' clock. */
   since: number | undefined
-  /** Whether the whole chain was searched. */
-  all: boolean
 }
 
 interface FindEntriesParts {
@@ -69,7 +67,7 @@ export function createFindEntries({ redis, keys, keyring }: FindEntriesParts) {
     fits: (entry: AuditEntry) => boolean,
     { limit = 200, scan = 20_000, since = 0, onlyGenuine = false, requestId }: Search,
   ): Promise<Found> {
-    const found: Found = { entries: [], searched: 0, unreadable: 0, since: undefined, all: false }
+    const found: Found = { entries: [], searched: 0, unreadable: 0, since: undefined }
     let before: string | undefined
     while (found.searched < scan && found.entries.length < limit) {
       const links = await newest(pageSize, before)
@@ -92,7 +90,7 @@ export function createFindEntries({ redis, keys, keyring }: FindEntriesParts) {
         const verdict = isAsWritten(text, fields) ? verifyNote(keyring, fields) : 'forged'
         if (verdict === 'genuine' || !onlyGenuine) found.entries.push({ ...entry, verdict })
       }
-      if (links.length < pageSize) return { ...found, all: true }
+      if (links.length < pageSize) return found
     }
     return found
   }

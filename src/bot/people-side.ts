@@ -5,7 +5,6 @@ import { createHome } from '../requests/interactions/home.ts'
 import { createInteractions } from '../requests/interactions/interactions.ts'
 import { createLastReceived } from '../requests/interactions/last-received.ts'
 import { createFindEarlier } from '../requests/lifecycle/submit/find-earlier.ts'
-import { createFindNotUndone } from '../requests/lifecycle/submit/find-not-undone.ts'
 import { createSubmit } from '../requests/lifecycle/submit/submit.ts'
 import { fitsOnCard } from '../requests/messages/card/card.ts'
 import { asRecorded } from '../requests/store/new-requests.ts'
@@ -38,7 +37,6 @@ export function createPeopleSide(foundation: Foundation) {
     onError,
   })
   const lastReceived = createLastReceived({ redis: prompt, keys })
-  const findNotUndone = createFindNotUndone({ store, catalog, signatures })
   const submit = createSubmit({
     signatures,
     store,
@@ -47,7 +45,6 @@ export function createPeopleSide(foundation: Foundation) {
     wake,
     names: directory.names,
     findEarlier: createFindEarlier({ store, catalog }),
-    findNotUndone,
     linkTo: identity.linkTo,
     titleOf: catalog.titleOf,
     mostUndecided: config.openRequestsPerPerson,
@@ -72,7 +69,6 @@ export function createPeopleSide(foundation: Foundation) {
     home,
     details: render.details,
     openForm,
-    findNotUndone,
     linkTo: identity.linkTo,
     showSecret: createShowSecret({ respond, messenger }),
     timings,

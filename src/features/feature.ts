@@ -53,8 +53,6 @@ export interface FeatureParts {
   ownLastSlices: OwnLastSlices
   /** What the account allows. */
   writesPerMinute: number
-  /** Receives the request of a write that the account shows twice. */
-  onDoubledWrite: (requestId: string) => Promise<void> | void
   setup: Setup
 }
 

@@ -55,7 +55,6 @@ export function createMoveChange(
   return {
     kind: moveKind,
     label: 'moving an Elastic IP',
-    eventActions: ['update', 'move', 'assign', 'reassign'],
     takesTime: true,
     input: MoveInput,
     facts: MoveFacts,

@@ -48,7 +48,6 @@ function setUp() {
     names: async () => new Map(),
     mostUndecided: 10,
     findEarlier: { requests: async () => ({}), facts: async () => undefined },
-    findNotUndone: async () => [],
     linkTo: () => undefined,
     titleOf: () => [],
     fitsOnCard: () => true,

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import type { Request } from '../../src/domain/request/request.ts'
 import { unansweredSince } from '../../src/domain/request/unanswered.ts'
 import { type StepName, stepOf, steps } from '../../src/requests/steps.ts'
-import { onRack, requestEvacuation, untilEvacuation } from './evacuations.ts'
+import { onRack, requestEvacuation } from './evacuations.ts'
 import { brokenPromises } from './invariants.ts'
 import { approveWhileKilled, aroundEach, endMoves, killAtEach, type Moment } from './kills.ts'
 import { type Scene, type SceneOptions, startScene } from './scene.ts'
@@ -142,12 +142,6 @@ const ofMoves: Record<string, Story> = {
 /** The steps of a request whose record cannot be verified any more. */
 const distrusted = aroundEach('distrust')
 
-/** The steps of a request that another one undoes. */
-const undone = aroundEach('note-undone')
-
-/** The steps of a request whose rest another one does. */
-const retried = aroundEach('note-retried')
-
 const stories = [
   ...Object.entries({ ...ofBoth, ...ofMoves }).map(([name, story]) => ({ what: 'a move', name, story })),
   ...Object.entries(ofBoth).map(([name, story]) => ({ what: 'an evacuation', name, story })),
@@ -199,52 +193,8 @@ describe('a bot that is killed right before and right after each step of a reque
     expect(scene.bots.kills()).toBe(distrusted.length)
   })
 
-  test('a move that is moved back names the request that undid it, once', { timeout: 180_000 }, async ({ onTestFinished }) => {
-    const scene = await startScene({ elasticIps: 1, ...moved, onEnd: onTestFinished })
-    const { ada, ben, slack } = scene
-    await ben.click(await scene.requestMove(0), 'Approve')
-    await ada.click(await scene.untilCard(0, /\*Done\*/), 'Move back')
-    await slack.until(() => ada.topView())
-    await ada.submit()
-    const back = await scene.untilCard(0, /needs approval from/)
-
-    await Promise.all([killAtEach(scene, undone, 60_000), approveWhileKilled(scene, back)])
-    const evidence = await scene.gather(2, 40_000)
-    await scene.untilCard(0, /Undone by/)
-
-    // The promises about writes and ends are about one move of an address. Here are two, to and fro.
-    expect(brokenPromises(evidence).filter((broken) => !/^I[24]:/.test(broken))).toEqual([])
-    expect(evidence.writes).toHaveLength(2)
-    expect(evidence.records.map(({ undoneBy }) => undoneBy?.cardTs).filter(Boolean)).toEqual([back.ts])
-    expect(evidence.audit.entries.filter(({ act }) => act === 'note-undone')).toHaveLength(1)
-    expect(scene.bots.kills()).toBe(undone.length)
-  })
-
-  test('an evacuation whose rest is retried names the request that did it, once', { timeout: 180_000 }, async ({ onTestFinished }) => {
-    const scene = await startScene({ elasticIps: 0, onRacks: [2], ...moved, onEnd: onTestFinished })
-    const { account, ada, ben, slack } = scene
-    const [refused] = onRack(scene, 0)
-    account.faults.add({ method: 'PATCH', path: `/elastic_ips/${refused?.id}`, kind: 'status', status: 422, times: 1 })
-    await ben.click(await requestEvacuation(scene, 0), 'Approve')
-    const partly = await untilEvacuation(scene, 0, /\*Partly done\*/, 60_000)
-    await ada.click(partly, 'Retry the rest')
-    await slack.until(() => ada.topView())
-    await ada.submit()
-    const retry = await untilEvacuation(scene, 0, /needs approval from/, 60_000)
-
-    await Promise.all([killAtEach(scene, retried, 60_000), approveWhileKilled(scene, retry)])
-    const evidence = await scene.gather(2, 40_000)
-    await untilEvacuation(scene, 0, /The rest was done by/, 60_000)
-
-    expect(evidence.records.map(({ retriedBy }) => retriedBy?.cardTs).filter(Boolean)).toEqual([retry.ts])
-    expect(evidence.audit.entries.filter(({ act }) => act === 'note-retried')).toHaveLength(1)
-    // Each address, and the one that was refused once more.
-    expect(evidence.writes).toHaveLength(3)
-    expect(scene.bots.kills()).toBe(retried.length)
-  })
-
   test('these are all steps that a worker takes of moves', () => {
-    const moments = [...stories.flatMap(({ story }) => story.moments), ...distrusted, ...undone, ...retried]
+    const moments = [...stories.flatMap(({ story }) => story.moments), ...distrusted]
     const killedAt = new Set<Moment['at']>(moments.map(({ at }) => at))
     const taken = (Object.keys(steps) as StepName[]).filter((name) => stepOf(name).takers.includes('worker'))
 

@@ -79,8 +79,6 @@ describe('the plans that fit', () => {
       ['vm.small', 'vm.large'],
     ],
     [['in-stock'], ['vm.small', 'vm.large', 'vm.gpu']],
-    [['fra', 'InStock'], ['vm.gpu']],
-    [['fra', 'in', 'Stock'], ['vm.gpu']],
     [['EUR', 'large'], ['vm.large']],
     [['nothing-like-it'], []],
   ])('%j', (words, expected) => {
@@ -113,24 +111,6 @@ describe('the plans that fit', () => {
     expect(levels('dal')).toEqual([undefined])
     expect(levels('fra')).toEqual([undefined])
     expect(levels('ash')).toEqual(['low', 'low'])
-  })
-
-  test('the city of a site limits the stock to that site, as its code does', () => {
-    const siteNames = new Map([
-      ['ASH', ['Ashburn', 'United States']],
-      ['DAL', ['Dallas', 'United States']],
-      ['FRA', ['Frankfurt am Main', 'Germany']],
-    ])
-    const rowsFor = (...words: string[]) =>
-      listingOf(all, { words, name: '/infra' }, {}, siteNames).rows.map((row) =>
-        /^\*(.*?)\*.*\n(In.*|Not.*)$/s.exec(String(row).replace(/\n.*\n/, '\n'))?.slice(1),
-      )
-
-    expect(rowsFor('dallas')).toEqual([['vm.small', 'Not in stock: DAL']])
-    expect(rowsFor('frankfurt', 'main', 'in-stock')).toEqual([['vm.gpu', 'In stock: FRA']])
-    expect(rowsFor('united', 'ashburn', 'small')).toEqual([['vm.small', 'In stock: ASH']])
-    expect(rowsFor('ashburn', 'dallas', 'small')).toEqual([['vm.small', 'In stock: ASH  ·  Not in stock: DAL']])
-    expect(rowsFor('dallas', 'frankfurt')).toEqual([])
   })
 
   test('the word in-stock chooses plans and their price, and sites without stock are still shown as such', () => {
@@ -225,10 +205,6 @@ describe('the list of plans', () => {
     expect(String(planListing(all.slice(0, 1), ['h100']).empty)).toBe(
       "The only plan doesn't match `h100`. Use another word. Sites in this list: FRA.",
     )
-    expect(String(planListing(all, ['fra', 'in-stok']).empty)).toBe(
-      'None of the 4 plans match `fra in-stok`. Did you mean `/infra plans fra in-stock`?',
-    )
-    expect(String(planListing(all, ['in', 'stok', 'fra']).empty)).toContain('Did you mean `/infra plans in-stock fra`?')
     expect(String(planListing([], []).empty)).toBe('The account API lists no plans.')
   })
 })

@@ -1,6 +1,4 @@
 import { describe, expect, test } from 'vitest'
-import type { Inventory } from '../../src/account-api/inventory.ts'
-import type { Server } from '../../src/domain/account/server.ts'
 import type { VirtualMachine } from '../../src/domain/account/virtual-machine.ts'
 import { ApiError } from '../../src/domain/errors/api-errors.ts'
 import { listVirtualMachines } from '../../src/features/list-virtual-machines/index.ts'
@@ -35,15 +33,11 @@ const bare: VirtualMachine = {
   operatingSystem: undefined,
 }
 
-const inventory = {
-  servers: async () => [{ site: { id: 'loc_fra', name: 'Frankfurt 74', slug: 'FRA' }, regionNames: ['Frankfurt', 'Germany'] }] as Server[],
-  elasticIps: async () => [],
-  virtualMachines: async () => [] as VirtualMachine[],
-}
+const inventory = { virtualMachines: async () => [] as VirtualMachine[] }
 
-function list(words: string[], machines: VirtualMachine[], sites: Partial<Inventory> = inventory) {
-  const all = { ...sites, virtualMachines: async () => machines }
-  return listingOf(listVirtualMachines.create({ accountApi: {} as never, inventory: all as never }).commands[0], words)
+function list(words: string[], machines: VirtualMachine[]) {
+  const all = { virtualMachines: async () => machines }
+  return listingOf(listVirtualMachines.create({ accountApi: {} as never, inventory: all }).commands[0], words)
 }
 
 describe('the list of virtual machines', () => {
@@ -98,32 +92,10 @@ describe('the list of virtual machines', () => {
     [['ubuntu', 'running'], ['cache-1']],
     [['restart'], ['cache-10']],
     [['vm_7265Xp57xmWdK'], ['cache-1']],
-    [['frankfurt'], ['cache-1', 'cache-10']],
-    [['germany', 'stopped'], ['cache-10']],
     [['tyo'], []],
   ])('finds virtual machines by %j', async (words, found) => {
     const { rows } = await list(words, [cache, waiting])
     expect(rows.map(({ text }) => /`(.*?)`/.exec(text)?.[1])).toEqual(found)
-  })
-
-  test('reads the names of the sites only for a search that finds nothing without them', async () => {
-    let reads = 0
-    const counting = {
-      ...inventory,
-      servers: () => {
-        reads += 1
-        return inventory.servers()
-      },
-    }
-    await list([], [cache], counting)
-    await list(['fra'], [cache], counting)
-    await list(['fra'], [], counting)
-    expect(reads).toBe(0)
-
-    const failing = { ...counting, servers: () => Promise.reject(new Error('broken')) }
-    expect(String((await list(['frankfurt'], [cache, waiting], failing)).empty)).toBe(
-      'None of the 2 virtual machines match `frankfurt`. Use another word. Sites in this list: FRA.',
-    )
   })
 
   test('has the details of each machine', async () => {

@@ -69,7 +69,6 @@ describe('the form of a move', () => {
     const form = createMoveForm({
       submit: () => Promise.reject(new CheckFailed(finding, moveWords(finding))),
       change: {} as never,
-      accountApi: {} as never,
     })
     const origin = { teamId: 'T1', channelId: 'C1', userId: 'U1', command: '/infra' }
     const values = { [moveForm.elasticIp]: ids.elasticIp, server: ids.web2 }

@@ -131,7 +131,7 @@ test('/metrics shows the figures of a day by the conventions of Prometheus, and 
   expect(after.value('lockkeeper_write_delay_seconds_count', { kind: 'ip.move' })).toBe(1)
   expect(after.value('lockkeeper_report_delay_seconds_count', { kind: 'ip.move' })).toBe(1)
   expect(after.value('lockkeeper_report_delay_seconds_sum', { kind: 'ip.move' })).toBeLessThan(5)
-  for (const name of ['writes_doubled', 'requests_lost', 'records_not_genuine'])
+  for (const name of ['requests_lost', 'records_not_genuine'])
     expect({ name, value: after.value(`lockkeeper_${name}_total`) }).toEqual({ name, value: 0 })
 
   expect(after.own.map(({ name, type }) => `${type} ${name}`)).toMatchInlineSnapshot(`
@@ -152,7 +152,6 @@ test('/metrics shows the figures of a day by the conventions of Prometheus, and 
       "histogram lockkeeper_acknowledgement_duration_seconds",
       "histogram lockkeeper_write_delay_seconds",
       "histogram lockkeeper_report_delay_seconds",
-      "counter lockkeeper_writes_doubled_total",
       "counter lockkeeper_requests_lost_total",
       "counter lockkeeper_records_not_genuine_total",
       "gauge lockkeeper_redis_up",

@@ -62,13 +62,4 @@ describe('several servers with the typed name', () => {
     `)
     expect(card.text).toContain(twin.id)
   })
-
-  test('are not offered if the Elastic IP is not on the server that was typed', async () => {
-    const { world, elasticIp, target } = await startWithTwins()
-
-    await world.ada.command(`/infra ip move ${elasticIp.address} from web-9 to ${target.hostname}`, { channel: ops })
-
-    const refused = await untilShown(world.slack, people.ada, /not on `web-9`/)
-    expect(refused.text).not.toContain('Which one')
-  })
 })

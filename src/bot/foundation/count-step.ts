@@ -17,8 +17,6 @@ const decisions: Record<StepName, Decision | undefined> = {
   'lose-sight': undefined,
   'regain-sight': undefined,
   'note-resolved': undefined,
-  'note-undone': undefined,
-  'note-retried': undefined,
   expire: 'expire',
   'expire-approved': 'expire',
   'remind-half': undefined,

@@ -6,7 +6,7 @@ import type { Request } from '../../domain/request/request.ts'
 import { createKeyring } from '../../domain/signing/keyring.ts'
 import { createApiErrorHandler } from '../../ops/log/api-error-handler.ts'
 import { type Forgery, forgeries } from '../../ops/pages/objectives.ts'
-import { distrusted, doubledWrite, lostRecord, outdated, unannounced, undeliverable } from '../../requests/messages/operator-notices.ts'
+import { distrusted, lostRecord, outdated, unannounced, undeliverable } from '../../requests/messages/operator-notices.ts'
 import { refusedKey } from '../../requests/messages/words.ts'
 import { createNotifyOperators } from '../../requests/outbox/notices/notify-operators.ts'
 import type { ReportName } from '../../requests/steps/step.ts'
@@ -83,12 +83,7 @@ export function createOperatorNotifier({
     return owe('request-lost', lostRecord(requestId, command), { requestId })
   }
 
-  function onDoubledWrite(requestId: string): Promise<void> {
-    metrics.writeDoubled()
-    return owe('write-doubled', doubledWrite(requestId, command), { requestId })
-  }
-
-  return { ...notices, onApiError, onShownError, onUndeliverable, onDistrusted, onLostRecord, onDoubledWrite }
+  return { ...notices, onApiError, onShownError, onUndeliverable, onDistrusted, onLostRecord }
 }
 export type OperatorNotifier = ReturnType<typeof createOperatorNotifier>
 

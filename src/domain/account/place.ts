@@ -13,27 +13,6 @@ export interface ProjectRef {
   slug?: string | undefined
 }
 
-/** The names of each site (city, region, country), by its code in capital letters. */
-export type SiteNames = ReadonlyMap<string, readonly string[]>
-
-/** Collects the names of the sites from things that show them. Virtual machines and plans show only the codes. */
-export function siteNamesOf(things: { site: Site | undefined; regionNames?: string[] }[]): SiteNames {
-  const names = new Map<string, Set<string>>()
-  for (const { site, regionNames = [] } of things) {
-    if (!site?.slug) continue
-    const code = site.slug.toUpperCase()
-    const known = names.get(code) ?? new Set()
-    for (const name of [site.name, ...regionNames]) if (name) known.add(name)
-    names.set(code, known)
-  }
-  return new Map(Array.from(names, ([code, known]) => [code, [...known]]))
-}
-
-/** Returns the names of the site with this code. Empty if none are known. */
-export function namesOfSite(code: string | undefined, names: SiteNames): readonly string[] {
-  return (code && names.get(code.toUpperCase())) || []
-}
-
 /** The sites that decide whether an Elastic IP can move to a server. */
 interface SitesOfMove {
   /** The Elastic IP's own site. */

@@ -19,8 +19,6 @@ export interface Change<Input = unknown, Facts = unknown> {
   kind: ChangeKind
   /** A phrase that follows *request* or *approve*: `moving an Elastic IP`. */
   label: string
-  /** The words by which the account's own events may name the write: `update`, `move`. */
-  eventActions: string[]
   /** True if the change takes minutes to take effect. It is then listed, counted and timed with the moves. */
   takesTime?: true
   input: z.ZodType<Input>

@@ -16,8 +16,6 @@ export interface Handover<Input, Facts> {
   issue(input: Input, facts: Facts, options: { onAnswer: OnAnswer }): Promise<Issued>
   /** Makes a secret worthless that nobody has seen. Safe to repeat. */
   retract(issued: Issued): Promise<void>
-  /** The words by which the account's own events may name `retract`. */
-  retractActions: string[]
   /** Returns the finding with which the request fails after `retract`. */
   retracted(issued: Issued, because: RetractedBecause): Finding
 }

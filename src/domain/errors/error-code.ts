@@ -18,7 +18,6 @@ export const errorCodes = [
   'redis-set-back',
   'assignments-refused',
   'redis-unsafe',
-  'write-doubled',
   'alerts-unread',
   'alerts-unposted',
   // Only in lines of the log.

@@ -80,9 +80,6 @@ export const Waits = z.object({
 })
 export type Waits = z.infer<typeof Waits>
 
-/** A later request that changed what is left to do of this one. */
-const LaterRequest = RequestRef.extend({ isWhole: z.boolean() })
-
 /** A time that a request was not tracked. `stoppedBy` is absent if its record could not be verified. Times are in ms since 1970. */
 export const Pause = z.object({ stoppedBy: z.string().optional(), stoppedAt: z.number(), resumedBy: z.string(), resumedAt: z.number() })
 
@@ -140,10 +137,6 @@ export const Request = z.object({
   undoes: RequestRef.optional(),
   /** The ended request that this one repeats, or whose rest it retries, with the place of its message. */
   repeats: RequestRef.optional(),
-  /** The latest request that undid what this one did. `isWhole`: nothing of it is left. */
-  undoneBy: LaterRequest.optional(),
-  /** The latest request that did items which this one could not do. `isWhole`: all of them. */
-  retriedBy: LaterRequest.optional(),
   /** The message that it was requested from. */
   fromMessage: MessageRef.optional(),
   /** The alert that requested it. */

@@ -2,7 +2,6 @@ import { z } from 'zod'
 import { ensureDeleted, findApiKey } from '../../account-api/api-key-lookup.ts'
 import type { AccountApi } from '../../account-api/client.ts'
 import { staysUnchecked } from '../../account-api/reading.ts'
-import { deletingActions } from '../../domain/account/account-event.ts'
 import type { ApiKey } from '../../domain/account/api-key.ts'
 import { keyPhrase, labelOf } from '../../domain/account/api-key-name.ts'
 import { findNamesakes } from '../../domain/account/namesakes.ts'
@@ -57,7 +56,6 @@ export function createNewKeyChange({ apiKeys }: Pick<AccountApi, 'apiKeys'>): Ch
   return {
     kind: 'key.create',
     label: 'a new API key',
-    eventActions: ['create'],
     input: NewKey,
     facts: NewKey,
     resource: ({ name }) => `api_key_name:${name}`,
@@ -80,7 +78,6 @@ export function createNewKeyChange({ apiKeys }: Pick<AccountApi, 'apiKeys'>): Ch
         }
       },
       retract: ({ id }) => ensureDeleted(apiKeys, id),
-      retractActions: deletingActions,
       retracted: ({ id }, because): NewKeyFinding => ({ code: 'retracted', resourceId: id, because }),
     },
     observe,

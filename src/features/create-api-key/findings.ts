@@ -6,7 +6,7 @@ import { RetractedBecause, retractedBecause } from '../../domain/change/retracti
 import { CheckFailed } from '../../domain/errors/errors.ts'
 import { type Phrase, phrase } from '../../domain/text/phrase.ts'
 
-/** The id of the key on the account. The audit compares it with the account's own events. */
+/** The id of the key on the account. The audit finds the account's own events by it. */
 const resourceId = z.string()
 
 /** Everything that can prevent a new key, remain unchecked before it, or end its request. */

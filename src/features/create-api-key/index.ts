@@ -81,7 +81,6 @@ function create({ accountApi, submit, openForm }: CreateApiKeyParts): Feature {
         summary: 'Request a new API key',
         details: mrkdwn`With a name: a read-only key for any IP. Without: opens a form for access and allowed addresses. After the approval, press *Create key*. Its token is shown once, only to you.`,
         examples: ['ci-deploy'],
-        mistakes: ['keys new', 'keys add'],
         need: 'key.create',
         form: (metadata) => keyModal({ metadata }),
         button: { text: 'New key', actionId: 'open-create-api-key', opens: keyForm.title },

@@ -26,7 +26,6 @@ export function createEvacuation(parts: EvacuationReadsParts): Change<Evacuation
   return {
     kind: evacuationKind,
     label: 'evacuating a server',
-    eventActions: move.eventActions,
     takesTime: true,
     input: EvacuationInput,
     inputOfAlert: (servers) => ({ ...servers, leavesOut: true }),

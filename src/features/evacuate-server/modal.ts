@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { mostEvacuated } from '../../domain/evacuation/evacuation.ts'
 import { bgpWords } from '../../domain/evacuation/findings.ts'
 import { formatAgo, formatDuration } from '../../domain/text/duration.ts'
-import { notUndoneBlocks, purposeOf } from '../../requests/messages/forms/purpose.ts'
+import { purposeOf } from '../../requests/messages/forms/purpose.ts'
 import { reasonField } from '../../requests/messages/forms/reason-field.ts'
 import { context, problemBlocks, wholeSection } from '../../slack/blocks/blocks.ts'
 import { oldNotes } from '../../slack/blocks/cut-note.ts'
@@ -48,7 +48,6 @@ export function evacuationModal({ metadata, server, target, addresses, reason, p
     metadata,
     blocks: [
       ...problemBlocks(problem),
-      ...notUndoneBlocks(metadata, purpose),
       serverSelect(evacuationForm.server, 'Server', 'Its Elastic IPs are moved to another server.', server),
       serverSelect(evacuationForm.target, 'Target', 'Must be in the same project and site.', target),
       ...(Array.isArray(addresses) ? addresses : addresses ? addressBlocks(addresses) : []),

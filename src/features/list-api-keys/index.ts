@@ -23,7 +23,6 @@ function create({ inventory, ownLastSlices }: ListApiKeysParts): Feature {
         summary: 'API keys, those that need attention first',
         details: mrkdwn`Shows access, allowed addresses, last use and owner. All words must match. Keys that need attention come first: never used, unused for 90 days, over a year old, full access from any IP.`,
         examples: ['terraform', 'read-only'],
-        mistakes: ['keys list', 'key list'],
         need: 'read',
         run: async (call) => {
           const { items, ...missing } = await asFarAsRead(inventory.apiKeys())

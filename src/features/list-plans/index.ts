@@ -1,6 +1,5 @@
 import type { Inventory } from '../../account-api/inventory.ts'
 import { asFarAsRead } from '../../account-api/lists/cut-list.ts'
-import { readSiteNames } from '../../account-api/site-names.ts'
 import { code, mrkdwn } from '../../slack/text/text.ts'
 import type { Feature, FeatureDefinition } from '../feature.ts'
 import { planDetails, planListing } from './messages.ts'
@@ -9,7 +8,7 @@ import { planDetails, planListing } from './messages.ts'
 export const listPlans = { create } satisfies FeatureDefinition
 
 interface Parts {
-  inventory: Pick<Inventory, 'elasticIps' | 'servers' | 'plans'>
+  inventory: Pick<Inventory, 'plans'>
 }
 
 function create({ inventory }: Parts): Feature {
@@ -20,15 +19,13 @@ function create({ inventory }: Parts): Feature {
         usage: '[word…]',
         group: 'View',
         summary: 'Virtual machine plans with size, stock and price',
-        details: mrkdwn`Words filter by name, GPU, region, site or operating system. All of them must match. With the code or the city of a site, stock is shown for that site only. ${code('in-stock')} keeps those in stock. A code such as ${code('EUR')} chooses the currency. ${code('cheapest')} sorts by the price for each vCPU, ${code('cheapest-gb')} for each GiB of memory.`,
+        details: mrkdwn`Words filter by name, GPU, region, site or operating system. All of them must match. With the code of a site, stock is shown for that site only. ${code('in-stock')} keeps those in stock. A code such as ${code('EUR')} chooses the currency. ${code('cheapest')} sorts by the price for each vCPU, ${code('cheapest-gb')} for each GiB of memory.`,
         examples: ['fra in-stock EUR', 'h100 cheapest'],
         need: 'read',
         run: async (call) => {
           const { items, ...missing } = await asFarAsRead(inventory.plans())
           const asked = { words: call.args, name: call.slashCommand.origin.command }
-          const listing = planListing(items, asked, missing)
-          const mayBeCity = listing.rows.length === 0 && items.length > 0 && call.args.length > 0
-          await call.list(mayBeCity ? planListing(items, asked, missing, await readSiteNames(inventory)) : listing)
+          await call.list(planListing(items, asked, missing))
         },
       },
     ],

@@ -1,10 +1,9 @@
-import type { SiteNames } from '../../domain/account/place.ts'
 import type { Plan } from '../../domain/account/plan.ts'
 import type { Missing } from '../../domain/errors/missing.ts'
 import { cutNotes } from '../../slack/blocks/cut-note.ts'
 import { filteredTitle, mostRows, noneFits, otherWords, sitesInList, unlisted } from '../../slack/blocks/filtered-listing.ts'
 import type { Listing } from '../../slack/blocks/listing.ts'
-import { didYouMean, wholeCommand } from '../../slack/commands/help/whole-command.ts'
+import { wholeCommand } from '../../slack/commands/help/whole-command.ts'
 import { itemRows } from '../../slack/lists/columns.ts'
 import { type Details, detailsOf, idFact } from '../../slack/lists/details.ts'
 import { code, type Mrkdwn, mrkdwn } from '../../slack/text/text.ts'
@@ -24,8 +23,8 @@ interface Asked {
   name: string
 }
 
-export function planListing(plans: Plan[], { words, name }: Asked, missing: Missing = {}, siteNames: SiteNames = new Map()): Listing {
-  const query = readQuery(plans, words, siteNames)
+export function planListing(plans: Plan[], { words, name }: Asked, missing: Missing = {}): Listing {
+  const query = readQuery(plans, words)
   const offers = findOffers(plans, query)
   return {
     title: mrkdwn`${filteredTitle(offers.length, { ...(query.inStockOnly ? inStock : plansOnly), words: query.words })}, ${orders[query.measure]}`,
@@ -33,7 +32,7 @@ export function planListing(plans: Plan[], { words, name }: Asked, missing: Miss
       columns: planColumns(query),
       details: { of: 'plan', placeholder: 'Details of a plan', idOf: ({ plan }) => plan.id, nameOf: ({ plan }) => plan.name },
     }),
-    empty: plans.length === 0 ? mrkdwn`The account API lists no plans.` : noneMatch(plans, query, name),
+    empty: plans.length === 0 ? mrkdwn`The account API lists no plans.` : noneMatch(plans, query),
     notes: [
       ...cutNotes(missing, plans.length, words),
       ...(offers.length > 0 ? [pricesNote(query, { words, name })] : []),
@@ -56,12 +55,11 @@ const plansOnly = { one: 'plan', many: 'plans' }
 const inStock = { one: 'plan in stock', many: 'plans in stock' }
 
 /** Says what to change. Only what was typed is named. */
-function noneMatch(plans: Plan[], { words, unknownCurrency, currencies, inStockOnly, meant }: PlanQuery, name: string): Mrkdwn {
+function noneMatch(plans: Plan[], { words, unknownCurrency, currencies, inStockOnly }: PlanQuery): Mrkdwn {
   if (unknownCurrency !== undefined) return mrkdwn`No plan has a price in ${code(unknownCurrency)}. Prices are in ${currencies.join(', ')}.`
   if (!inStockOnly) {
     const sites = plans.flatMap(({ regions }) => regions.flatMap(sitesIn))
-    const next = meant ? didYouMean(name, [{ words: 'plans', args: meant }]) : mrkdwn`${otherWords(words)}${sitesInList(sites)}`
-    return mrkdwn`${noneFits(plans.length, { ...plansOnly, words })} ${next}`
+    return mrkdwn`${noneFits(plans.length, { ...plansOnly, words })} ${otherWords(words)}${sitesInList(sites)}`
   }
   return words.length > 0
     ? mrkdwn`No plan in stock matches ${code(words.join(' '))}. Use other words, or leave out ${code('in-stock')}.`

@@ -1,7 +1,5 @@
-import { namesOfSite, type SiteNames } from '../../domain/account/place.ts'
 import type { Plan, PlanPrice, PlanRegion } from '../../domain/account/plan.ts'
 import { inNaturalOrder } from '../../domain/text/natural-order.ts'
-import { countMistakes } from '../../domain/text/nearest.ts'
 import { containsWords, searchText } from '../../slack/text/contains-words.ts'
 
 /** The price that plans are compared by: of the plan, per vCPU, or per GiB of memory. */
@@ -11,12 +9,8 @@ export interface PlanQuery {
   words: string[]
   /** The sites among the words, by their codes: `DAL`. Stock is shown for these only. */
   sites: string[]
-  /** What else the sites are called, because a plan shows only their codes. */
-  siteNames: SiteNames
   measure: Measure
   inStockOnly: boolean
-  /** The words as they would be with `in-stock`, if one of them is that word with a letter wrong. */
-  meant: string[] | undefined
   /** The currency that was typed, or `USD`. */
   currency: string
   /** The currencies that plans have prices in. */
@@ -35,57 +29,27 @@ export interface PlanOffer {
 }
 
 /** Reads the query from the words. A word is a currency only if some plan has a price in it: `EUR` is one, `FRA` is a site. */
-export function readQuery(plans: Plan[], typed: string[], siteNames: SiteNames = new Map()): PlanQuery {
-  const words = withInStock(typed, (word) => otherSpellings.has(word))
+export function readQuery(plans: Plan[], words: string[]): PlanQuery {
   const known = new Set(
     plans.flatMap((plan) => plan.regions.flatMap((region) => region.prices.map((price) => price.currency.toUpperCase()))),
   )
   const currency = words.find((word) => known.has(word.toUpperCase()))
-  const inStockOnly = words.some(isInStock)
-  const meant = withInStock(words, (word) => countMistakes(word.replace(' ', '-'), 'in-stock') === 1)
   const sites = new Set(plans.flatMap((plan) => plan.regions.flatMap(sitesIn)).map((site) => site.toUpperCase()))
   const filters = words.filter((word) => word !== currency && !isInStock(word) && !(word.toLowerCase() in measures))
-  const codes = filters.map((word) => word.toUpperCase()).filter((word) => sites.has(word))
-  const regionText = searchText(plans.flatMap((plan) => plan.regions.map(({ name }) => name)))
-  const cities = filters.filter((word) => !sites.has(word.toUpperCase()) && !regionText.includes(word.toLowerCase()))
   const measure = words.map((word) => measures[word.toLowerCase()]).find((known) => known !== undefined) ?? 'plan'
   return {
     currencies: [...known].toSorted(),
     unknownCurrency: words.find((word) => !known.has(word.toUpperCase()) && currencyCodes.has(word.toUpperCase())),
     words: filters,
-    sites: [...codes, ...sitesNamed(cities, [...sites], siteNames)],
-    siteNames,
+    sites: filters.map((word) => word.toUpperCase()).filter((word) => sites.has(word)),
     measure,
-    inStockOnly,
-    meant: inStockOnly || !meant.some(isInStock) ? undefined : meant,
+    inStockOnly: words.some(isInStock),
     currency: currency?.toUpperCase() ?? (known.has('USD') ? 'USD' : ([...known].toSorted()[0] ?? 'USD')),
   }
 }
 
-/** Finds the sites that the words name: those named by all of these words (`new york`), or else by any of them. */
-function sitesNamed(words: string[], sites: string[], names: SiteNames): string[] {
-  const named = words.filter((word) => sites.some((site) => containsWords(namesOfSite(site, names), [word])))
-  const namedBy = (some: string[]) => sites.filter((site) => containsWords(namesOfSite(site, names), some))
-  const byAll = named.length === 0 ? [] : namedBy(named)
-  return byAll.length > 0 ? byAll : named.flatMap((word) => namedBy([word]))
-}
-
-const otherSpellings = new Set(['in-stock', 'instock', 'in stock'])
-
 function isInStock(word: string): boolean {
   return word.toLowerCase() === 'in-stock'
-}
-
-/** Writes `in-stock` in place of each word, or of two words together, that stands for it. */
-function withInStock(words: string[], standsForIt: (word: string) => boolean): string[] {
-  const written: string[] = []
-  for (let at = 0; at < words.length; at += 1) {
-    const [word = '', next] = [words[at], words[at + 1]]
-    const isPair = word.toLowerCase() === 'in' && next !== undefined && standsForIt(`in ${next.toLowerCase()}`)
-    written.push(isPair || standsForIt(word.toLowerCase()) ? 'in-stock' : word)
-    if (isPair) at += 1
-  }
-  return written
 }
 
 /** The codes of ISO 4217. */
@@ -106,13 +70,11 @@ export function findOffers(plans: Plan[], query: PlanQuery): PlanOffer[] {
  * the sites in them. A price is that of a region, so it holds for each of its sites. `in-stock` chooses plans and the price, and the sites
  * without stock are still shown as such.
  */
-function offerOf(plan: Plan, { words, sites, siteNames, inStockOnly, currency, measure }: PlanQuery): PlanOffer | undefined {
+function offerOf(plan: Plan, { words, sites, inStockOnly, currency, measure }: PlanQuery): PlanOffer | undefined {
   const ownText = searchText([plan.name, plan.specs.gpu, ...plan.operatingSystems])
   const placeWords = words.filter((word) => sites.includes(word.toUpperCase()) || !ownText.includes(word.toLowerCase()))
   const regions = plan.regions
-    .filter((region) =>
-      containsWords([region.name, ...sitesIn(region).flatMap((site) => [site, ...namesOfSite(site, siteNames)])], placeWords),
-    )
+    .filter((region) => containsWords([region.name, ...sitesIn(region)], placeWords))
     .map((region) => atSites(region, sites))
   const stocked = regions.filter((region) => region.inStockSites.length > 0)
   if (inStockOnly ? stocked.length === 0 : regions.length === 0 && placeWords.length > 0) return undefined

@@ -38,7 +38,6 @@ function create({ accountApi: { servers }, inventory }: Parts): Feature {
         summary: 'Servers with status, site, project and their Elastic IPs',
         details: mrkdwn`Words filter by hostname, label, address, Elastic IP, id, status, project or site. All of them must match.`,
         examples: ['fra', 'storefront ash'],
-        mistakes: ['server list', 'servers list'],
         need: 'read',
         run: async (call) => {
           const reads = [asFarAsRead(inventory.servers()), readElasticIps()] as const

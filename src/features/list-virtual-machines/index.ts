@@ -2,7 +2,6 @@ import type { AccountApi } from '../../account-api/client.ts'
 import type { Inventory } from '../../account-api/inventory.ts'
 import { asFarAsRead } from '../../account-api/lists/cut-list.ts'
 import { nothingIfAbsent } from '../../account-api/reading.ts'
-import { readSiteNames } from '../../account-api/site-names.ts'
 import { mrkdwn } from '../../slack/text/text.ts'
 import type { Feature, FeatureDefinition } from '../feature.ts'
 import { virtualMachineDetails, virtualMachineListing } from './messages.ts'
@@ -12,7 +11,7 @@ export const listVirtualMachines = { create } satisfies FeatureDefinition
 
 interface Parts {
   accountApi: Pick<AccountApi, 'virtualMachines'>
-  inventory: Pick<Inventory, 'elasticIps' | 'servers' | 'virtualMachines'>
+  inventory: Pick<Inventory, 'virtualMachines'>
 }
 
 function create({ accountApi: { virtualMachines }, inventory }: Parts): Feature {
@@ -25,14 +24,8 @@ function create({ accountApi: { virtualMachines }, inventory }: Parts): Feature 
         summary: 'Virtual machines with status, site, project, plan and address',
         details: mrkdwn`Words filter by name, address, id, status, project, site, plan or operating system. All of them must match.`,
         examples: ['fra'],
-        mistakes: ['vm list', 'vms list'],
         need: 'read',
-        run: async (call) => {
-          const read = await asFarAsRead(inventory.virtualMachines())
-          const listing = virtualMachineListing(read, call.args)
-          const mayBeCity = listing.rows.length === 0 && read.items.length > 0 && call.args.length > 0
-          await call.list(mayBeCity ? virtualMachineListing(read, call.args, await readSiteNames(inventory)) : listing)
-        },
+        run: async (call) => call.list(virtualMachineListing(await asFarAsRead(inventory.virtualMachines()), call.args)),
       },
     ],
     details: {

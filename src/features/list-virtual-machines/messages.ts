@@ -1,5 +1,4 @@
 import type { ReadList } from '../../account-api/lists/cut-list.ts'
-import { namesOfSite, type SiteNames } from '../../domain/account/place.ts'
 import type { VirtualMachine } from '../../domain/account/virtual-machine.ts'
 import { inNaturalOrder } from '../../domain/text/natural-order.ts'
 import { filteredListing } from '../../slack/blocks/filtered-listing.ts'
@@ -18,16 +17,11 @@ const columns: Columns<VirtualMachine> = [
   { header: 'Address', cell: ({ primaryIpv4 }) => primaryIpv4 && code(primaryIpv4), line: 2 },
 ]
 
-/** `siteNames`: what else the sites are called, because a machine shows only the code of its site. */
-export function virtualMachineListing(
-  { items, ...missing }: ReadList<VirtualMachine>,
-  words: string[],
-  siteNames: SiteNames = new Map(),
-): Listing {
+export function virtualMachineListing({ items, ...missing }: ReadList<VirtualMachine>, words: string[]): Listing {
   return filteredListing({
     all: items,
     words,
-    textsOf: (machine) => [...textsOf(machine), ...namesOfSite(machine.site, siteNames)],
+    textsOf,
     siteOf: ({ site }) => site,
     one: 'virtual machine',
     many: 'virtual machines',

@@ -1,7 +1,7 @@
 import type { ModalView, PlainTextOption } from '@slack/web-api'
 import type { Inventory } from '../../account-api/inventory.ts'
 import { asFarAsRead, throwIfOld } from '../../account-api/lists/cut-list.ts'
-import { type ElasticIp, isBgp } from '../../domain/account/elastic-ip.ts'
+import { isBgp } from '../../domain/account/elastic-ip.ts'
 import { refuseMove } from '../../domain/elastic-ip-move/check.ts'
 import { sameAddress } from '../../domain/elastic-ip-move/elastic-ip-move.ts'
 import { UnknownName } from '../../domain/errors/errors.ts'
@@ -13,7 +13,6 @@ import { fillForm } from '../../slack/commands/forms/fill-form.ts'
 import { withSuggestions } from '../../slack/commands/help/unknown-name.ts'
 import { Refusal } from '../../slack/errors.ts'
 import { readMove } from './arguments.ts'
-import { elsewhereProblem, withFrom } from './from.ts'
 import { moveModal } from './modal.ts'
 import { elasticIpOption, serverOption } from './pickers.ts'
 import { withElasticIp } from './server-picker.ts'
@@ -22,23 +21,18 @@ import { namesOf } from './suggestions.ts'
 interface Filled {
   elasticIp?: PlainTextOption | undefined
   server?: PlainTextOption | undefined
-  /** The Elastic IP that was found. */
-  found?: ElasticIp
 }
 
 /** Creates the form of an incomplete move, filled with the Elastic IP or the server that was typed. */
 export function createFillMove(inventory: Pick<Inventory, 'elasticIps' | 'servers'>) {
   return async function fillMove(metadata: string, { args, command, problem }: GivenWords): Promise<ModalView> {
-    const { first, second, from } = readMove(args)
+    const { first, second } = readMove(args)
     const typed = first ?? second
-    if (typed === undefined) return moveModal({ metadata: withFrom(metadata, from), problem })
+    if (typed === undefined) return moveModal({ metadata, problem })
     const lookUp = withSuggestions(find({ typed, isServer: first === undefined }), namesOf(inventory, command))
     return fillForm(typed, lookUp, (filled) => {
-      if ('problem' in filled) return moveModal({ metadata: withFrom(metadata, from), problem: filled.problem })
-      const elsewhere = filled.found && elsewhereProblem(filled.found, from)
-      // Somebody who was told where the Elastic IP is may move it from there.
-      const known = elsewhere ? metadata : withFrom(metadata, from)
-      return moveModal({ metadata: withElasticIp(known, filled.elasticIp?.value), ...filled, problem: elsewhere })
+      if ('problem' in filled) return moveModal({ metadata, problem: filled.problem })
+      return moveModal({ metadata: withElasticIp(metadata, filled.elasticIp?.value), ...filled })
     })
   }
 
@@ -47,7 +41,7 @@ export function createFillMove(inventory: Pick<Inventory, 'elasticIps' | 'server
     const [elasticIps, servers] = await Promise.all([asFarAsRead(inventory.elasticIps()), asFarAsRead(inventory.servers())])
     const elasticIp = isServer ? undefined : elasticIps.items.find(({ id, address }) => id === typed || sameAddress(address, typed))
     if (elasticIp && isBgp(elasticIp)) refuseMove({ code: 'bgp-address', address: elasticIp.address })
-    if (elasticIp) return { elasticIp: elasticIpOption(elasticIp), found: elasticIp }
+    if (elasticIp) return { elasticIp: elasticIpOption(elasticIp) }
     const named = servers.items.filter(({ id, hostname }) => id === typed || hostname?.toLowerCase() === typed.toLowerCase())
     if (named.length === 0) {
       // An item that is missing in a list that was cut off may still exist. In that case these reads throw.

@@ -1,9 +1,7 @@
 import type { ModalView } from '@slack/web-api'
-import type { AccountApi } from '../../account-api/client.ts'
 import type { Change } from '../../domain/change/change.ts'
 import { MoveFacts, MoveInput } from '../../domain/elastic-ip-move/elastic-ip-move.ts'
 import { isAboutElasticIp } from '../../domain/elastic-ip-move/findings.ts'
-import { withinOr } from '../../domain/within.ts'
 import type { Filling } from '../../requests/interactions/forms/filled-form.ts'
 import { submitFromForm } from '../../requests/interactions/forms/submit-from-slack.ts'
 import type { Submit } from '../../requests/lifecycle/submit/submit.ts'
@@ -13,29 +11,16 @@ import { reasonIn } from '../../slack/blocks/reason-input.ts'
 import { refuseForm } from '../../slack/commands/forms/refuse-form.ts'
 import type { Submission, SubmissionAnswer } from '../../slack/commands/handlers.ts'
 import { type Mrkdwn, mrkdwn } from '../../slack/text/text.ts'
-import { elsewhereProblem, fromOf } from './from.ts'
 import { moveForm, moveModal, serverBlockIn } from './modal.ts'
 import { withElasticIp } from './server-picker.ts'
-
-/** A form that was sent has to be answered within 3 s, even if the account API is slow. */
-const readMs = 1_000
 
 interface MoveFormParts {
   submit: Submit
   change: Change<MoveInput, MoveFacts>
-  accountApi: Pick<AccountApi, 'elasticIps'>
 }
 
 /** Creates the form of a move. `filledForm` shows it filled, `formFor` for one Elastic IP, and `submitForm` requests the move. */
-export function createMoveForm({ submit, change, accountApi }: MoveFormParts) {
-  /** Refuses an Elastic IP that is on another server than the form was opened with. If it can't be read in time, its approvers see where it is. */
-  async function elsewhere(elasticIpId: string, from: string | undefined): Promise<Mrkdwn | undefined> {
-    if (from === undefined) return undefined
-    const signal = AbortSignal.timeout(readMs)
-    const elasticIp = await withinOr(readMs, accountApi.elasticIps.get(elasticIpId, { signal }), undefined).catch(() => undefined)
-    return elasticIp && elsewhereProblem(elasticIp, from)
-  }
-
+export function createMoveForm({ submit, change }: MoveFormParts) {
   function filledForm(metadata: string, { reason, problem, title, ...filling }: Filling): ModalView {
     const [input, facts] = [MoveInput.parse(filling.input), MoveFacts.parse(filling.facts)]
     return moveModal({
@@ -71,9 +56,7 @@ export function createMoveForm({ submit, change, accountApi }: MoveFormParts) {
     const input = { elasticIpId: values[moveForm.elasticIp] ?? '', serverId: values[serverBlock] ?? '' }
     const refused = refuseForm(
       {
-        [moveForm.elasticIp]: isChoice(input.elasticIpId)
-          ? await elsewhere(input.elasticIpId, fromOf(submission.metadata))
-          : mrkdwn`Choose an Elastic IP.`,
+        [moveForm.elasticIp]: isChoice(input.elasticIpId) ? undefined : mrkdwn`Choose an Elastic IP.`,
         [serverBlock]: isChoice(input.serverId) ? undefined : mrkdwn`Choose a server.`,
       },
       again,

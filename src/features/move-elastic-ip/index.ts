@@ -9,13 +9,12 @@ import { type CommandSubmit, submitFromCommand } from '../../requests/interactio
 import type { Command, CommandCall } from '../../slack/commands/commands.ts'
 import { withSuggestions } from '../../slack/commands/help/unknown-name.ts'
 import { Refusal } from '../../slack/errors.ts'
-import { code, mrkdwn } from '../../slack/text/text.ts'
+import { mrkdwn } from '../../slack/text/text.ts'
 import type { Feature, FeatureDefinition } from '../feature.ts'
-import { areElasticIps, isSwapped, isWholeMove, readMove } from './arguments.ts'
+import { areElasticIps, isWholeMove, readMove } from './arguments.ts'
 import { createFillMove } from './fill.ts'
 import { createMoveForm } from './form.ts'
-import { fromOf } from './from.ts'
-import { elsewhere, moveThisOne, oneAtATime, swapped, usage, whichServer } from './messages.ts'
+import { moveThisOne, oneAtATime, usage, whichServer } from './messages.ts'
 import { moveForm, moveThis } from './modal.ts'
 import { createMoveThis } from './move-this.ts'
 import { elasticIpChoices } from './pickers.ts'
@@ -38,24 +37,19 @@ function create({ accountApi, inventory, submit, openForm, access }: MoveElastic
     offer: { of: 'elastic-ip', label: 'Move…', actionId: moveThis } satisfies Offer,
   }
   const resolve = createResolve(accountApi, inventory)
-  const { filledForm, formFor, submitForm } = createMoveForm({ submit, change, accountApi })
+  const { filledForm, formFor, submitForm } = createMoveForm({ submit, change })
   const { offerServers, elasticIpChosen, serverChosen } = createServerPicker(inventory)
 
   async function run(call: CommandCall): Promise<void> {
-    const { first: elasticIp, second: server, from, rest } = readMove(call.args)
+    const { first: elasticIp, second: server, rest } = readMove(call.args)
     const { reason, origin, answer } = call.slashCommand
     const { command } = origin
     if (elasticIp === undefined || server === undefined || rest.length > 0) {
-      const given = [elasticIp, ...(from === undefined ? [] : ['from', from, 'to']), server].filter((word) => word !== undefined)
+      const given = [elasticIp, server].filter((word) => word !== undefined)
       throw new Refusal(server !== undefined && areElasticIps(elasticIp, server) ? oneAtATime(command) : usage(command, given, rest))
     }
-    if (isSwapped(elasticIp, server)) throw new Refusal(swapped(command, { args: [server, elasticIp], reason }))
-    const search = resolve({ elasticIp, server, from }, { signal: AbortSignal.timeout(8_000) })
+    const search = resolve({ elasticIp, server }, { signal: AbortSignal.timeout(8_000) })
     const found = await withSuggestions(search, namesOf(inventory, command))
-    if (from !== undefined && found.elsewhere) {
-      const meant = { args: [elasticIp, 'from', found.elsewhere.on, 'to', server], reason }
-      throw new Refusal(elsewhere({ ...found.elsewhere, from }, command, meant))
-    }
     if ('several' in found) return answer.ephemeral(whichServer(found.several, { typed: server, command, reason }))
     await submitFromCommand({ submit, openForm }, call, { change, input: found.input, form: filledForm })
   }
@@ -65,8 +59,8 @@ function create({ accountApi, inventory, submit, openForm, access }: MoveElastic
     usage: '[<elastic ip> <server>]',
     group: 'Change',
     summary: 'Move an Elastic IP to another server',
-    details: mrkdwn`The Elastic IP by address or id, the server by hostname or id, in the same project and site. With ${code('from')} and its server, it is requested only if the Elastic IP is still there. An incomplete command opens a form.`,
-    examples: ['203.0.113.10 web-2', '203.0.113.10 from web-1 to web-2', '203.0.113.10'],
+    details: mrkdwn`The Elastic IP by address or id, the server by hostname or id, in the same project and site. An incomplete command opens a form.`,
+    examples: ['203.0.113.10 web-2', '203.0.113.10'],
     need: moveKind,
     form: createFillMove(inventory),
     isComplete: isWholeMove,
@@ -89,9 +83,9 @@ function create({ accountApi, inventory, submit, openForm, access }: MoveElastic
     },
     submissions: { [moveForm.callbackId]: submitForm },
     options: {
-      [moveForm.elasticIp]: async ({ typed, metadata }) => {
+      [moveForm.elasticIp]: async ({ typed }) => {
         const { items, ...missing } = await asFarAsRead(inventory.elasticIps())
-        return elasticIpChoices(items, typed, missing, fromOf(metadata))
+        return elasticIpChoices(items, typed, missing)
       },
       [moveForm.server]: offerServers,
     },

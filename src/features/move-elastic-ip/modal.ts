@@ -1,14 +1,13 @@
 import type { ModalView, PlainTextOption } from '@slack/web-api'
 import { purposeOf } from '../../requests/messages/forms/purpose.ts'
 import { reasonField } from '../../requests/messages/forms/reason-field.ts'
-import { problemBlocks, wholeSection } from '../../slack/blocks/blocks.ts'
+import { problemBlocks } from '../../slack/blocks/blocks.ts'
 import { input } from '../../slack/blocks/inputs.ts'
 import { modal } from '../../slack/blocks/modal.ts'
 import { externalSelect } from '../../slack/blocks/selects.ts'
 import type { Values } from '../../slack/commands/handlers.ts'
 import { readMetadata } from '../../slack/receive/metadata.ts'
 import type { Mrkdwn } from '../../slack/text/text.ts'
-import { fromOf, offeredWords } from './from.ts'
 
 export const moveForm = {
   callbackId: 'move-elastic-ip',
@@ -45,7 +44,6 @@ export function serverBlockIn(values: Values): string {
 }
 
 export function moveModal({ metadata, elasticIp, server, serverBlock = moveForm.server, reason, problem }: MoveFormView): ModalView {
-  const from = fromOf(metadata)
   const purpose = purposeOf(metadata, [elasticIp?.value, server?.value], moveForm.title)
   return modal({
     callbackId: moveForm.callbackId,
@@ -54,7 +52,6 @@ export function moveModal({ metadata, elasticIp, server, serverBlock = moveForm.
     metadata,
     blocks: [
       ...problemBlocks(problem),
-      ...(from === undefined ? [] : wholeSection(offeredWords(from))),
       input({
         blockId: moveForm.elasticIp,
         // The offered servers depend on this choice, and Slack does not send it with an option load.

@@ -6,13 +6,10 @@ import type { Missing } from '../../domain/errors/missing.ts'
 import { type Candidate, candidatesOf, offer, placeOf, preset } from '../../slack/blocks/picker.ts'
 import { serverCandidate, serverCandidates } from '../../slack/blocks/server-candidates.ts'
 import type { Choices } from '../../slack/commands/handlers.ts'
-import { elsewhereProblem } from './from.ts'
 
-/** Offers the Elastic IPs, without BGP addresses, and without those on other servers than the one after `from`. */
-export function elasticIpChoices(all: ElasticIp[], typed: string, missing?: Missing, from?: string): Choices {
-  const offered = [...elasticIpCandidates(all)].filter(
-    ([elasticIp]) => !isBgp(elasticIp) && elsewhereProblem(elasticIp, from) === undefined,
-  )
+/** Offers the Elastic IPs, without BGP addresses. */
+export function elasticIpChoices(all: ElasticIp[], typed: string, missing?: Missing): Choices {
+  const offered = [...elasticIpCandidates(all)].filter(([elasticIp]) => !isBgp(elasticIp))
   return offer(
     offered.map(([, candidate]) => candidate),
     typed,

@@ -9,7 +9,6 @@ import { type MoveInput, sameAddress } from '../../domain/elastic-ip-move/elasti
 import { UnknownName } from '../../domain/errors/errors.ts'
 import { addressProblem } from '../../domain/text/address-problem.ts'
 import { findServers, type ServerCopies, serversMeant } from '../../moves/find-server.ts'
-import { isServer } from './from.ts'
 
 interface Options {
   signal?: AbortSignal
@@ -18,15 +17,10 @@ interface Options {
 interface TypedNames {
   elasticIp: string
   server: string
-  /** The server that the Elastic IP is on, as the person thinks. */
-  from?: string | undefined
 }
 
 /** `several`: more than one server has the typed name. */
-type Resolved = ({ input: MoveInput } | { several: { elasticIp: ElasticIp; servers: Server[] } }) & {
-  /** Set if the Elastic IP is on another server than the person thinks. */
-  elsewhere?: { address: string; on: string }
-}
+type Resolved = { input: MoveInput } | { several: { elasticIp: ElasticIp; servers: Server[] } }
 
 /**
  * Finds the ids of what a person typed: an Elastic IP by id or address, a server by id or hostname. Throws UnknownName if there is
@@ -50,33 +44,17 @@ export function createResolve(
     return found
   }
 
-  /**
-   * Returns the server that the account shows for the Elastic IP, if it is another one than the person thinks. If the account shows none, or
-   * the Elastic IP is moving, the preflight check says what that means.
-   */
-  async function findElsewhere({ server, status }: ElasticIp, from: string, options: Options): Promise<string | undefined> {
-    if (!server || status === 'moving') return undefined
-    if (isServer(server, from)) return undefined
-    // The account can show a server by its id alone.
-    const named = server.hostname === undefined ? await findServers(accountApi, from, { copies, ...options }) : []
-    return named.some(({ id }) => id === server.id) ? undefined : (server.hostname ?? server.id)
-  }
-
-  return async function resolve({ elasticIp: typed, server: typedServer, from }: TypedNames, options: Options = {}): Promise<Resolved> {
+  return async function resolve({ elasticIp: typed, server: typedServer }: TypedNames, options: Options = {}): Promise<Resolved> {
     // Typed ids are used as they are. The preflight check reads them, and says what could not be read.
-    if (from === undefined && areIds(typed, typedServer)) return { input: { elasticIpId: typed, serverId: typedServer } }
+    if (areIds(typed, typedServer)) return { input: { elasticIpId: typed, serverId: typedServer } }
     // If neither exists, the error names the Elastic IP, because people type it first.
     const servers = findServers(accountApi, typedServer, { copies, ...options })
     servers.catch(() => {})
     const elasticIp = await findElasticIp(typed, options)
     const [server, ...others] = serversMeant(typedServer, await servers, elasticIp.project)
-    const isThere = others.length === 0 && elasticIp.server?.id === server.id
-    const on = from === undefined || isThere ? undefined : await findElsewhere(elasticIp, from, options)
-    const found =
-      others.length === 0
-        ? { input: { elasticIpId: elasticIp.id, serverId: server.id } }
-        : { several: { elasticIp, servers: [server, ...others] } }
-    return { ...found, ...(on === undefined ? {} : { elsewhere: { address: elasticIp.address, on } }) }
+    return others.length === 0
+      ? { input: { elasticIpId: elasticIp.id, serverId: server.id } }
+      : { several: { elasticIp, servers: [server, ...others] } }
   }
 }
 

@@ -36,7 +36,6 @@ export function createRenameChange(
   return {
     kind: 'vm.rename',
     label: 'renaming a virtual machine',
-    eventActions: ['update', 'rename'],
     input: RenameInput,
     facts: RenameFacts,
     resource: ({ virtualMachineId }) => `virtual_machine:${virtualMachineId}`,

@@ -43,11 +43,7 @@ function create({ accountApi, inventory, submit, openForm, ownLastSlices }: Rota
     await submitFromCommand({ submit, openForm }, call, { change, input: { keyId }, form: forms[verb].filledForm })
   }
 
-  function command(
-    verb: Verb,
-    change: Change<KeyInput, KeyFacts>,
-    words: Pick<Command, 'summary' | 'details' | 'examples' | 'mistakes'>,
-  ): Command {
+  function command(verb: Verb, change: Change<KeyInput, KeyFacts>, words: Pick<Command, 'summary' | 'details' | 'examples'>): Command {
     return {
       words: `keys ${verb}`,
       group: 'Keys',
@@ -71,7 +67,6 @@ function create({ accountApi, inventory, submit, openForm, ownLastSlices }: Rota
         summary: 'Request to revoke an API key',
         details: mrkdwn`The key by name or id. ${keyFormOpens} After the approval, the key is deleted and its token stops working.`,
         examples: ['laptop of ada'],
-        mistakes: ['keys delete', 'keys remove', 'keys rm'],
       }),
     ],
     changes: [rotate, revoke],

@@ -1,5 +1,4 @@
 import { ensureDeleted, findApiKey } from '../../account-api/api-key-lookup.ts'
-import { deletingActions } from '../../domain/account/account-event.ts'
 import type { Change } from '../../domain/change/change.ts'
 import { phrase } from '../../domain/text/phrase.ts'
 import type { KeyFinding } from './findings.ts'
@@ -13,7 +12,6 @@ export function createRevokeChange(parts: KeyChangeParts): Change<KeyInput, KeyF
     ...sharedParts(parts, 'revoke'),
     kind: 'key.revoke',
     label: 'revoking an API key',
-    eventActions: deletingActions,
     describe: (facts) => ({
       title: phrase`Revoke API key ${keyOf(facts)}`,
       facts: factsOf(facts, 'revoke'),

@@ -1,5 +1,4 @@
 import { ensureDeleted, findApiKey } from '../../account-api/api-key-lookup.ts'
-import { deletingActions } from '../../domain/account/account-event.ts'
 import type { Change } from '../../domain/change/change.ts'
 import type { Moment, Observation } from '../../domain/change/observation.ts'
 import { phrase } from '../../domain/text/phrase.ts'
@@ -35,7 +34,6 @@ export function createRotateChange(parts: KeyChangeParts): Change<KeyInput, KeyF
     ...sharedParts(parts, 'rotate'),
     kind: 'key.rotate',
     label: 'rotating an API key',
-    eventActions: ['rotate', 'update', 'regenerate'],
     describe: (facts) => ({
       title: phrase`Rotate API key ${keyOf(facts)}`,
       facts: factsOf(facts, 'rotate'),
@@ -55,7 +53,6 @@ export function createRotateChange(parts: KeyChangeParts): Change<KeyInput, KeyF
         }
       },
       retract: ({ id }) => ensureDeleted(apiKeys, id),
-      retractActions: deletingActions,
       retracted: (_, because): KeyFinding => ({ code: 'retracted', because }),
     },
     observe,

@@ -15,7 +15,7 @@ const mostEntries = 5_000
 /** A request rarely begins more than this many entries before the oldest one that fits. */
 const entriesBefore = 5_000
 
-export interface FoundStories extends Omit<Found, 'entries' | 'all'> {
+export interface FoundStories extends Omit<Found, 'entries'> {
   /** The story with the newest entry first. */
   stories: Story[]
   /** How many further stories fit. */

@@ -1,6 +1,7 @@
 import type { AccountApi } from '../../account-api/client.ts'
 import type { Inventory } from '../../account-api/inventory.ts'
 import type { Audit } from '../../audit/intake.ts'
+import type { AccountEvent } from '../../domain/account/account-event.ts'
 import type { Request } from '../../domain/request/request.ts'
 import type { Store } from '../../requests/store/store.ts'
 import type { Listing } from '../../slack/blocks/listing.ts'
@@ -8,16 +9,13 @@ import type { Details } from '../../slack/lists/details.ts'
 import { code, type Mrkdwn, mrkdwn } from '../../slack/text/text.ts'
 import type { Feature, FeatureDefinition } from '../feature.ts'
 import { type Chosen, createAccountEvents, resourcesOf } from './account/account-events.ts'
-import { createCompareEvents } from './account/compare-events.ts'
-import { createFindDoubledWrites } from './account/find-doubled-writes.ts'
-import type { MatchedEvent } from './account/match-events.ts'
 import { isRequestId, listedRows } from './audit-row.ts'
 import { type Filter, readFilter } from './filter.ts'
 import { type FoundStories, findStories } from './find-stories.ts'
-import { eventsNotes, filterNote, nothing, personTip, resourcesLeftOut, searchNotes, title, unreadNotes } from './messages.ts'
+import { eventsNotes, filterNote, nothing, personTip, resourcesLeftOut, searchNotes, title } from './messages.ts'
 import { createOneAtATime } from './one-at-a-time.ts'
 import { requestDetails } from './request-details.ts'
-import { auditRows, otherEvents } from './rows.ts'
+import { auditRows } from './rows.ts'
 import type { Story } from './story.ts'
 import type { WordsOfChanges } from './words/entry-words.ts'
 
@@ -27,9 +25,6 @@ const dayMs = 24 * 3_600_000
 /** How far back events are read if no entry fits. */
 const withoutEntriesMs = 30 * dayMs
 
-/** How often Lockkeeper's own writes are compared with the account's events. */
-const doubledWritesMs = 5 * 60_000
-
 /** The most entries of one request that are read. */
 const mostEntries = 5_000
 
@@ -37,19 +32,16 @@ interface ShowAuditParts {
   audit: Pick<Audit, 'find' | 'size'>
   accountApi: Pick<AccountApi, 'events'>
   inventory: Pick<Inventory, 'elasticIps' | 'virtualMachines'>
-  store: Pick<Store, 'findMany' | 'now'>
+  store: Pick<Store, 'findMany'>
   catalog: WordsOfChanges
   linkTo: (request: Request) => string | undefined
-  onDoubledWrite: (requestId: string) => Promise<void> | void
 }
 
 /** `/infra audit`: shows who requested, approved, rejected and did what, together with the account's own events of the same resources. */
 export const showAudit = { create } satisfies FeatureDefinition
 
-function create({ audit, accountApi, inventory, store, catalog, linkTo, onDoubledWrite }: ShowAuditParts): Feature {
+function create({ audit, accountApi, inventory, store, catalog, linkTo }: ShowAuditParts): Feature {
   const accountEvents = createAccountEvents({ accountApi, inventory })
-  const compareEvents = createCompareEvents({ audit, accountEvents, catalog })
-  const findDoubledWrites = createFindDoubledWrites({ audit, accountEvents, catalog, now: () => store.now(), onDoubled: onDoubledWrite })
   const runAlone = createOneAtATime()
 
   async function listingFor(words: string[], me: string): Promise<Listing> {
@@ -61,9 +53,8 @@ function create({ audit, accountApi, inventory, store, catalog, linkTo, onDouble
     if (resources.length === 0) return toListing(found, { filter, events: [], notes: left })
     const oldest = oldestIn(found.stories)
     const since = oldest === undefined ? Date.now() - withoutEntriesMs : oldest - dayMs
-    const { events, read } = await compareEvents(resources, since)
-    const others = otherEvents(found.stories, events)
-    return toListing(found, { filter, events, notes: [...eventsNotes(read, { others, stories: found.stories, since }), ...left] })
+    const read = await accountEvents.readEvents(resources, new Date(since))
+    return toListing(found, { filter, events: read.events, notes: [...eventsNotes(read, since), ...left] })
   }
 
   /** For a request with several items, only the items that were searched for count. */
@@ -97,13 +88,7 @@ function create({ audit, accountApi, inventory, store, catalog, linkTo, onDouble
     if (!isRequestId(requestId)) return undefined
     const { entries } = await audit.find((entry) => entry.requestId === requestId, { limit: mostEntries })
     const story: Story = { requestId, entries: entries.toSorted((a, b) => a.seq - b.seq) }
-    const oldest = oldestIn([story])
-    if (oldest === undefined) return undefined
-    // A request with several items has the writes of its items.
-    const ofItems = story.entries.filter(({ item }) => item !== undefined)
-    const { resources } = resourcesOf(ofItems.length > 0 ? ofItems : story.entries, { names: [], catalog })
-    const { events, read } = await compareEvents(resources, oldest - dayMs)
-    return requestDetails(story, { events, notes: unreadNotes(read.unread), catalog })
+    return entries.length > 0 ? requestDetails(story, catalog) : undefined
   }
 
   return {
@@ -123,14 +108,13 @@ function create({ audit, accountApi, inventory, store, catalog, linkTo, onDouble
         },
       },
     ],
-    repeated: [{ name: 'find-doubled-writes', everyMs: doubledWritesMs, run: findDoubledWrites }],
     details: { 'audited-request': (id, { userId }) => runAlone(userId, () => readSteps(id)) },
   }
 }
 
 interface ListingParts {
   filter: Filter | undefined
-  events: MatchedEvent[]
+  events: AccountEvent[]
   notes: Mrkdwn[]
 }
 

@@ -1,10 +1,8 @@
 import type { ChangeKind } from '../../domain/policy/change-kind.ts'
 import { code, dateTime, joinMrkdwn, type Mrkdwn, mrkdwn } from '../../slack/text/text.ts'
 import type { EventsRead, Resource } from './account/account-events.ts'
-import type { MatchedEvent } from './account/match-events.ts'
 import type { Filter } from './filter.ts'
 import type { FoundStories } from './find-stories.ts'
-import type { Story } from './story.ts'
 
 /** Says which entries were searched, and counts what is left out. Empty if the audit has no entries. */
 export function searchNotes({ searched, unreadable, since, older, more }: Omit<FoundStories, 'stories'>): Mrkdwn[] {
@@ -28,35 +26,19 @@ export function filterNote([kind]: ChangeKind[]): Mrkdwn {
   return mrkdwn`Filter by a person (a mention, or ${code('me')}), a channel, a kind${example}, an action (${code('approve')}, ${code('refused')}), the first 8 characters of a request's id, an address, a name or an id. Only requests with a step that has all of these words are listed. With words for up to three servers, addresses or keys, what the account itself recorded for them is shown too.`
 }
 
-interface Compared {
-  /** The account's events that confirm no entry of the stories. */
-  others: MatchedEvent[]
-  stories: Story[]
-  since: number
-}
-
-/** Says what the account's own events show besides the stories. */
-export function eventsNotes({ read, full, unread }: EventsRead, { others, stories, since }: Compared): Mrkdwn[] {
-  const changed = new Set(others.filter((event) => event.is !== 'harmless').map(({ event }) => event.target?.id))
-  const [quiet, shown] = split(read, (resource) => !changed.has(resource.targetId) && !full.includes(resource))
-  const what = stories.length > 0 ? 'no other change' : 'no change'
-  return [
-    ...(quiet.length > 0 ? [mrkdwn`The account's own events show ${what} of ${codes(namesOf(quiet))} since ${dateTime(since)}.`] : []),
-    ...(shown.length > 0 ? [eventsNote(namesOf(shown), since, namesOf(full))] : []),
-    ...unreadNotes(unread),
-  ]
-}
-
-/** Says whose events of the account could not be read, and why. */
-export function unreadNotes(unread: EventsRead['unread']): Mrkdwn[] {
+/** Says for which resources the account's own events are shown, and which of them could not be read. */
+export function eventsNotes({ events, read, full, unread }: EventsRead, since: number): Mrkdwn[] {
+  const withEvents = new Set(events.map(({ target }) => target?.id))
+  const shown = read.filter(({ targetId }) => withEvents.has(targetId))
+  const quiet = read.filter(({ targetId }) => !withEvents.has(targetId))
   const sentences = [...new Set(unread.map(({ sentence }) => sentence))]
-  return sentences.map((one) =>
-    unreadableEvents(namesOf(unread.filter(({ sentence }) => sentence === one).map(({ resource }) => resource)), one),
-  )
-}
-
-function split<T>(items: T[], fits: (item: T) => boolean): [T[], T[]] {
-  return [items.filter(fits), items.filter((item) => !fits(item))]
+  return [
+    ...(quiet.length > 0 ? [mrkdwn`The account has no events for ${codes(namesOf(quiet))} since ${dateTime(since)}.`] : []),
+    ...(shown.length > 0 ? [eventsNote(namesOf(shown), since, namesOf(full))] : []),
+    ...sentences.map((one) =>
+      unreadableEvents(namesOf(unread.filter(({ sentence }) => sentence === one).map(({ resource }) => resource)), one),
+    ),
+  ]
 }
 
 function namesOf(resources: Resource[]): string[] {
@@ -69,7 +51,7 @@ function eventsNote(names: string[], since: number, fullNames: string[]): Mrkdwn
 }
 
 function unreadableEvents(names: string[], sentence: string): Mrkdwn {
-  return mrkdwn`:warning: Couldn't read the account's own events for ${codes(names)}. Changes made outside Lockkeeper aren't shown. ${sentence}`
+  return mrkdwn`:warning: Couldn't read the account's own events for ${codes(names)}. ${sentence}`
 }
 
 /** Says for how many resources the account's own events are not shown. Empty if there are none. */

@@ -1,40 +1,28 @@
 import type { FoundEntry } from '../../audit/find-entries.ts'
 import type { Details } from '../../slack/lists/details.ts'
 import { channelMention, code, joinMrkdwn, type Mrkdwn, mrkdwn, quotation } from '../../slack/text/text.ts'
-import type { MatchedEvent } from './account/match-events.ts'
-import { placeConfirmations } from './place-confirmations.ts'
-import { confirmationStep, stepOf } from './steps.ts'
+import { stepOf } from './steps.ts'
 import { type Story, trustedEntries } from './story.ts'
 import { subjectsOf, type WordsOfChanges } from './words/entry-words.ts'
 
 /** The most refused attempts, and the most unverified entries, among the steps. Otherwise many of them could push out the real steps. */
 const mostOfKind = 10
 
-interface DetailsParts {
-  events: MatchedEvent[]
-  notes: Mrkdwn[]
-  catalog: WordsOfChanges
-}
-
-/** Shows the steps of a request in their order, each with the account's answer, and the events that confirm them. */
-export function requestDetails(story: Story, { events, notes, catalog }: DetailsParts): Details {
+/** Shows the steps of a request in their order, each with the account's answer. */
+export function requestDetails(story: Story, catalog: WordsOfChanges): Details {
   const [subject = 'A request without a description'] = subjectsOf(trustedEntries(story), catalog)
   const refused = story.entries.filter(({ act, verdict }) => act === 'refused' && verdict === 'genuine').slice(mostOfKind)
   const unverified = story.entries.filter(({ verdict }) => verdict !== 'genuine').slice(mostOfKind)
   const early = earlyStepsOfItems(story.entries)
   const hidden = new Set([...refused, ...unverified, ...early])
   const shown = story.entries.filter((entry) => !hidden.has(entry))
-  const confirmations = placeConfirmations(events, { shown, early })
-  const facts = shown.flatMap((entry, index) => [
-    stepOf(entry, { subject, catalog }),
-    ...confirmations.filter(({ after }) => after === index).map(({ event }) => confirmationStep(event)),
-  ])
+  const facts = shown.map((entry) => stepOf(entry, { subject, catalog }))
   const more = [
     ...notShown(refused, 'refused attempts'),
     ...notShown(unverified, 'unverified entries'),
     ...notShown(early, 'earlier steps of the single changes'),
   ]
-  return { title: quotation(subject), facts, notes: [whereabouts(story), ...more, ...notes], name: subject }
+  return { title: quotation(subject), facts, notes: [whereabouts(story), ...more], name: subject }
 }
 
 /** Finds the steps of items that a later step of the same item follows. Fifty items with three steps each would not fit into one message. */

@@ -4,8 +4,6 @@ import { grantWords } from '../../requests/messages/grants.ts'
 import { ruleWords } from '../../requests/messages/rule-words.ts'
 import type { Details } from '../../slack/lists/details.ts'
 import { code, dateTime, joinMrkdwn, type Mrkdwn, mention, mrkdwn, quotation } from '../../slack/text/text.ts'
-import { eventWords } from './account/event-row.ts'
-import type { MatchedEvent } from './account/match-events.ts'
 import { wordsOfAct } from './words/act-words.ts'
 import { causesInWords, subjectOf, type WordsOfChanges } from './words/entry-words.ts'
 import { refusedSentence } from './words/refused.ts'
@@ -29,11 +27,6 @@ export function stepOf(entry: FoundEntry, { subject, catalog }: StepParts): Step
     label: `${why === undefined ? '' : `:warning: *Unverified* (${why}): `}${wordsOfAct(entry)}`,
     words: joinMrkdwn([sentence, ...about, ...reasonsIn(entry, catalog)], '  ·  '),
   }
-}
-
-/** Shows an event of the account as the step that confirms a write. */
-export function confirmationStep(event: MatchedEvent): Step {
-  return { label: 'Confirmed by the account', words: eventWords(event) }
 }
 
 function whoAndWhen({ by, at }: AuditEntry): Mrkdwn {

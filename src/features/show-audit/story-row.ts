@@ -2,7 +2,6 @@ import type { FoundEntry } from '../../audit/find-entries.ts'
 import { stateWithCount } from '../../requests/messages/items/items.ts'
 import { capitalised } from '../../slack/text/capitalised.ts'
 import { channelMention, joinMrkdwn, link, type Mrkdwn, mention, mrkdwn, quotation, toPlainText } from '../../slack/text/text.ts'
-import type { MatchedEvent } from './account/match-events.ts'
 import type { AuditRow } from './audit-row.ts'
 import { itemStatesIn, type Outcome, outcomeOf, type Story, trustedEntries } from './story.ts'
 import { markOf, wordsOfAct } from './words/act-words.ts'
@@ -11,15 +10,13 @@ import { attemptWords, timesMore, whyRefused } from './words/refused.ts'
 import { unverifiedAmong } from './words/unverified.ts'
 
 interface Beside {
-  /** The account's events that confirm an entry of the story. */
-  confirmedBy: MatchedEvent[]
   /** The address of the request message. */
   address: string | undefined
   catalog: WordsOfChanges
 }
 
 /** Shows a request, or an entry without one, in one row: who did what, with which outcome. The steps are in its details. */
-export function storyRow(story: Story, { confirmedBy, address, catalog }: Beside): AuditRow {
+export function storyRow(story: Story, { address, catalog }: Beside): AuditRow {
   const entries = trustedEntries(story)
   const outcome = outcomeOf(entries)
   const unverified = unverifiedAmong(story.entries)
@@ -35,7 +32,7 @@ export function storyRow(story: Story, { confirmedBy, address, catalog }: Beside
     outcome: isMadeUp ? 'Unverified' : outcomeWords(story, entries, outcome),
     by: requesterIn(story, entries),
     decision: isMadeUp ? undefined : decisionIn(entries),
-    notes: notesOn(story, entries, confirmedBy, catalog),
+    notes: notesOn(story, entries, catalog),
     mark: unverified !== undefined || last === undefined ? ':warning:' : markOf(last),
   }
 }
@@ -88,7 +85,7 @@ function decisionIn(entries: FoundEntry[]): Mrkdwn | undefined {
   return parts.length > 0 ? joinMrkdwn(parts, ', ') : undefined
 }
 
-function notesOn({ requestId }: Story, entries: FoundEntry[], confirmedBy: MatchedEvent[], catalog: WordsOfChanges): Mrkdwn | undefined {
+function notesOn({ requestId }: Story, entries: FoundEntry[], catalog: WordsOfChanges): Mrkdwn | undefined {
   const refused = entries.filter(({ act }) => act === 'refused')
   const attempts = refused.reduce((sum, { count = 1 }) => sum + count, 0)
   const notes =
@@ -100,7 +97,6 @@ function notesOn({ requestId }: Story, entries: FoundEntry[], confirmedBy: Match
           ...(attempts > 0
             ? [mrkdwn`${attempts === 1 ? '1 refused attempt' : `${attempts.toLocaleString('en-US')} refused attempts`}`]
             : []),
-          ...(confirmedBy.length > 0 ? [mrkdwn`confirmed by the account`] : []),
           ...(entries.some(({ act }) => act === 'request') ? [] : [mrkdwn`its first entry wasn't found`]),
         ]
   return notes.length > 0 ? joinMrkdwn(notes, '  ·  ') : undefined

@@ -58,10 +58,6 @@ export function createObjectiveMetrics({ counter, histogram }: Pick<Instruments,
 
 /** Creates the counters of events that must never occur. They start at 0. Otherwise Prometheus sees no increase at the first event. */
 function createNeverCounters(counter: Instruments['counter']) {
-  const doubled = counter(
-    'lockkeeper_writes_doubled_total',
-    "Changes that the account's own events show twice for one write of Lockkeeper.",
-  )
   const lost = counter(
     'lockkeeper_requests_lost_total',
     'Losses of requests in Redis that this process noticed: of all data, of newer data, or of one record.',
@@ -76,7 +72,6 @@ function createNeverCounters(counter: Instruments['counter']) {
   for (const problem of forgeries) forged.inc({ problem }, 0)
 
   return {
-    writeDoubled: () => doubled.inc(),
     requestsLost: (how: Loss) => lost.inc({ how }),
     notGenuine: (problem: Forgery) => forged.inc({ problem }),
   }

@@ -9,7 +9,6 @@ import type { Access } from '../access/access.ts'
 import type { Catalog } from '../catalog.ts'
 import type { HandOver } from '../hand-over/hand-over.ts'
 import type { Decide } from '../lifecycle/decide/decide.ts'
-import type { FindNotUndone } from '../lifecycle/submit/find-not-undone.ts'
 import { breakGlassCallbackId, cardButtons, rejectCallbackId } from '../messages/buttons.ts'
 import { breakGlassForm } from '../messages/forms/forms.ts'
 import { counted } from '../messages/refusals/refusals.ts'
@@ -33,7 +32,6 @@ export interface CardButtonsParts {
   onChanged: (request: Request) => void
   forms: Record<ChangeKind, FilledForm>
   freshForms: Record<ChangeKind, FreshForm>
-  findNotUndone: FindNotUndone
   linkTo: LinkTo
 }
 
@@ -50,12 +48,11 @@ export function createCardButtons({
   onChanged,
   forms,
   freshForms,
-  findNotUndone,
   linkTo,
 }: CardButtonsParts): Pick<InteractionHandlers, 'clicks' | 'submissions'> {
   const requests = createGenuineRequest({ signatures, find: decide.find, access, catalog, onChanged, linkTo })
   const { openReject, submitReject, submitBreakGlass } = createDecisionForms({ decide, requests, catalog, home })
-  const { openAgain, openReverse, openRetry } = createRequestAgain({ requests, catalog, access, forms, freshForms, findNotUndone, linkTo })
+  const { openAgain, openReverse, openRetry } = createRequestAgain({ requests, catalog, access, forms, freshForms, linkTo })
 
   /** Wraps the work of a button. After a click on the Home tab, the tab is shown again. */
   function button(work: (request: Request, click: Click) => Promise<void>) {

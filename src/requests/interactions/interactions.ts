@@ -18,7 +18,6 @@ import type { CheckAuthority } from '../access/check-authority.ts'
 import type { Catalog } from '../catalog.ts'
 import { createHandOver } from '../hand-over/hand-over.ts'
 import { createDecide } from '../lifecycle/decide/decide.ts'
-import type { FindNotUndone } from '../lifecycle/submit/find-not-undone.ts'
 import type { Show } from '../outbox/show.ts'
 import type { NoteOf } from '../store/request-note.ts'
 import type { Store } from '../store/store.ts'
@@ -57,7 +56,6 @@ interface InteractionsParts {
   details: CardButtonsParts['details']
   openForm: OpenForm
   showSecret: ShowSecret
-  findNotUndone: FindNotUndone
   /** Returns the address of a request's message. */
   linkTo: LinkTo
   timings: Timings
@@ -141,7 +139,6 @@ export function createInteractions({ features, catalog, access, home, onError, .
     onChanged: (request) => onDistrusted(request, { code: 'record-changed' }),
     forms: Object.assign({}, ...features.map(({ forms }) => forms)),
     freshForms: Object.assign({}, ...features.map(({ freshForms }) => freshForms)),
-    findNotUndone: parts.findNotUndone,
     linkTo,
   })
   const itemDetails = createItemDetails({

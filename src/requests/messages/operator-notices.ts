@@ -43,11 +43,6 @@ export function unsuitableReadKey(problem: ReadKeyProblem): Mrkdwn {
   return mrkdwn`:warning: ${code('INFRA_READ_KEY')} ${readKeyProblems[problem]}. Set it to a read-only key of the same user and team as ${code('INFRA_API_KEY')}, and restart all processes.`
 }
 
-/** Says that the account shows a change twice that was sent once. */
-export function doubledWrite(id: string, command: string): Mrkdwn {
-  return mrkdwn`:rotating_light: The account's own events show the change of request ${id} twice. Lockkeeper sent it once. Find both with ${code(`${command} audit ${id}`)}, and find out who else uses Lockkeeper's API key.`
-}
-
 const listProblems: Record<ListProblem, string> = {
   forged: "has entries that Lockkeeper didn't write",
   older: 'is older than one that was read before',

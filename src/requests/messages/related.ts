@@ -9,20 +9,13 @@ export interface LinkedRequest {
   link?: string | undefined
 }
 
-/** A later request. `isWhole`: it left nothing to undo, or nothing to retry. */
-export interface LinkedLater extends LinkedRequest {
-  isWhole: boolean
-}
-
-/** The other requests that a request belongs to: those that it undoes or repeats, and those that undid it or did its rest. */
+/** The earlier requests that a request belongs to. */
 export interface RelatedRequests {
   undoes?: LinkedRequest | undefined
   repeats?: LinkedRequest | undefined
-  undoneBy?: LinkedLater | undefined
-  retriedBy?: LinkedLater | undefined
 }
 
-/** Says which requests it undoes and repeats, and which undid it, with links to their messages. Empty if there are none. */
+/** Says which requests it undoes and repeats, with links to their messages. Empty if there are none. */
 export function relatedSentences(related: RelatedRequests): Mrkdwn[] {
   const parts = relatedWords(related)
   return parts.length === 0
@@ -36,12 +29,10 @@ export function relatedSentences(related: RelatedRequests): Mrkdwn[] {
 }
 
 /** Says the same without full stops, for the small print. `isUnsent`: the request ended before anything was sent. */
-export function relatedWords({ undoes, repeats, undoneBy, retriedBy }: RelatedRequests, { isUnsent = false } = {}): Mrkdwn[] {
+export function relatedWords({ undoes, repeats }: RelatedRequests, { isUnsent = false } = {}): Mrkdwn[] {
   return [
     ...(undoes ? [mrkdwn`${isUnsent ? 'Was to undo' : 'Undoes'} ${requestLink(undoes)}`] : []),
     ...(repeats ? [mrkdwn`Repeats ${requestLink(repeats)}`] : []),
-    ...(retriedBy ? [mrkdwn`${retriedBy.isWhole ? 'The rest was done' : 'A part of the rest was done'} by ${requestLink(retriedBy)}`] : []),
-    ...(undoneBy ? [mrkdwn`${undoneBy.isWhole ? 'Undone' : 'Undone in part'} by ${requestLink(undoneBy)}`] : []),
   ]
 }
 

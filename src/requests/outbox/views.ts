@@ -63,7 +63,7 @@ export function createRequestViews(parts: ViewsParts) {
       sendingMs: sendingTime(request, items),
       leaves: opened?.change.leaves?.(opened.facts),
       unchecked: request.unchecked.map((finding) => whyWords(explain(change, finding))),
-      ...warningWords(request, change, catalog.titleOf, { profileOf, linkTo }),
+      ...warningWords(request, change, catalog.titleOf, { profileOf }),
       subject: opened?.change.subject(opened.facts),
       ending: explainAll(change, request.causes),
       handoverLabel: change?.handover?.label,
@@ -71,8 +71,6 @@ export function createRequestViews(parts: ViewsParts) {
       reverseLabel: opened && reverseLabelOf(request, opened),
       undoes: linked(request.undoes),
       repeats: linked(request.repeats),
-      undoneBy: linked(request.undoneBy),
-      retriedBy: linked(request.retriedBy),
       rule: ruleOf(request),
       environment,
       fromMessage: sourceOf(request),
@@ -125,7 +123,7 @@ export function createRequestViews(parts: ViewsParts) {
     }
   }
 
-  function linked<Ref extends RequestRef>(ref: Ref | undefined): (Ref & LinkedRequest) | undefined {
+  function linked(ref: RequestRef | undefined): LinkedRequest | undefined {
     return ref && { ...ref, link: linkTo({ origin: ref, cardTs: ref.cardTs }) }
   }
 
@@ -139,7 +137,7 @@ export function createRequestViews(parts: ViewsParts) {
 
 /** Returns the label of the button that undoes a change. Undefined if nothing of it can be undone. */
 function reverseLabelOf(request: Request, { change, input, latest }: Opened): string | undefined {
-  return canReverse(request) && !request.undoneBy?.isWhole ? change.reverse?.(input, latest)?.label : undefined
+  return canReverse(request) ? change.reverse?.(input, latest)?.label : undefined
 }
 
 /** Describes a request that another version of Lockkeeper wrote, as far as this version can. */

@@ -5,7 +5,6 @@ import type { CheckRecord } from '../access/check-record.ts'
 import type { Distrust } from './distrust.ts'
 import type { Execute } from './execute/execute.ts'
 import type { SendItems } from './items/send-items.ts'
-import { createNoteOnEarlier } from './note-on-earlier.ts'
 import type { Track } from './track/track.ts'
 import { createWaiting, type WaitingParts } from './waiting.ts'
 
@@ -35,7 +34,6 @@ interface ReconcileParts extends WaitingParts {
 export function createReconcile({ checkRecord, distrust, execute, track, sendItems, ...parts }: ReconcileParts) {
   const { store, catalog, show, onLostRecord = () => {} } = parts
   const waiting = createWaiting(parts)
-  const noteOnEarlier = createNoteOnEarlier({ store, checkRecord, show })
 
   async function reconcile(id: string): Promise<void> {
     const request = await store.find(id)
@@ -59,12 +57,7 @@ export function createReconcile({ checkRecord, distrust, execute, track, sendIte
       await track([request])
       return show(id)
     }
-    return settle(request)
-  }
-
-  /** Ends the work on a request that has ended. */
-  async function settle(request: Request): Promise<void> {
-    if ((await noteOnEarlier(request)) === 'settled') await store.clearDueIfUnchanged(request.id, request.revision)
+    return store.clearDueIfUnchanged(id, request.revision)
   }
 
   /** Leaves a genuine record that does not fit to the version of Lockkeeper that wrote it. Any other was changed in Redis. */
@@ -90,7 +83,7 @@ export function createReconcile({ checkRecord, distrust, execute, track, sendIte
       return sent?.items?.some(isItemUnderway) ? store.postpone(request.id, 0) : undefined
     }
     if (request.trackedUntil === undefined || request.trackedUntil < (await store.now())) {
-      return settle(request)
+      return store.clearDueIfUnchanged(request.id, request.revision)
     }
     await track([request])
     await store.postpone(request.id, trackedItemsMs)

@@ -37,22 +37,6 @@ export const trackingSteps = {
     ifUnchanged: true,
     keepsDue: true,
   },
-  'note-undone': {
-    what: 'A later request has undone it, or a part of it',
-    from: ['done', 'failed'],
-    to: 'same',
-    takers: ['worker'],
-    ifUnchanged: true,
-    keepsDue: true,
-  },
-  'note-retried': {
-    what: 'A later request has done what this one could not, or a part of it',
-    from: ['failed'],
-    to: 'same',
-    takers: ['worker'],
-    ifUnchanged: true,
-    keepsDue: true,
-  },
   finish: {
     what: 'The account shows it as done',
     from: ['starting', 'tracking'],

@@ -28,8 +28,6 @@ export interface StepData {
       | 'unanswered'
       | 'untrackedMs'
       | 'pauses'
-      | 'undoneBy'
-      | 'retriedBy'
     >
   >
   /** What the audit notes of the step, beyond the request itself. */

@@ -61,10 +61,7 @@ export function createTakeStep({ redis, keys, audit, noteOf, durations, onStep }
     // No step leads from a state that another version of Lockkeeper wrote.
     if (request.state === unknownState) return { outcome: 'lost', state: undefined }
     const to = stateAfter(name, request.state)
-    const stays = (request.undoes || request.repeats) && (to === 'done' || to === 'failed') && data.dueInMs === undefined
-    // A request that undid or repeated another one is due once more after its end, to note that on the other one.
-    const due = stays ? { ...data, dueInMs: 0 } : data
-    const { outcome, state, at } = await compareAndSet(request, name, stepOf(name), due, {
+    const { outcome, state, at } = await compareAndSet(request, name, stepOf(name), data, {
       to,
       token,
       changed: to === 'done' && request.state !== 'done' ? resourcesOf(request) : [],

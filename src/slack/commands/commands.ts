@@ -26,8 +26,6 @@ export interface Command {
   /** Arguments that are shown as examples. They work in the sandbox. */
   examples: string[]
   need: Need
-  /** Other words that people type for this command, and that another command would take as arguments: `keys delete`. */
-  mistakes?: string[]
   /** Set if mentions are arguments of the command. Other commands get them as the names that were typed. */
   takesMentions?: true
   /** Makes the form that opens if the command is incomplete, filled with what was given. It may read what was named. */
@@ -70,14 +68,11 @@ export function findCommand(commands: Command[], words: string[]): { command: Co
   return longest && { command: longest, args: words.slice(longest.words.split(' ').length) }
 }
 
-/**
- * Finds the command that a person meant with words such as `keys delete`, or `keys rotat`, which another command would take as its arguments.
- */
+/** Finds the command that a person meant with words such as `keys rotat`, which another command would take as its arguments. */
 export function findMeant(commands: Command[], words: string[]): Command | undefined {
   const typed = words.slice(0, 2).join(' ').toLowerCase()
   const [group = ''] = typed.split(' ')
-  const isMistyped = (command: string) => command.startsWith(`${group} `) && countMistakes(typed, command) === 1
-  return commands.find(({ mistakes = [] }) => mistakes.includes(typed)) ?? commands.find((command) => isMistyped(command.words))
+  return commands.find((command) => command.words.startsWith(`${group} `) && countMistakes(typed, command.words) === 1)
 }
 
 /** Finds the commands that begin with this word or stand under this heading: those of `ip`, or of *Change*. */

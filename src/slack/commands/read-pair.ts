@@ -5,10 +5,6 @@ export function isBetween(word: string | undefined): boolean {
   return word !== undefined && between.includes(word.toLowerCase())
 }
 
-export function isFrom(word: string | undefined): boolean {
-  return word?.toLowerCase() === 'from'
-}
-
 export interface Pair {
   first: string | undefined
   second: string | undefined
@@ -16,12 +12,9 @@ export interface Pair {
   rest: string[]
 }
 
-/**
- * Reads `<first> <second>` or `from <first> to <second>`, with or without each of these words. To name a thing that is called `to`, write it
- * first, or after another `to`.
- */
+/** Reads `<first> [to] <second>`. To name a thing that is called `to`, write it first, or after another `to`. */
 export function readPair(words: string[]): Pair {
-  const [first, ...others] = isFrom(words[0]) && words.length > 2 && !isBetween(words[1]) ? words.slice(1) : words
+  const [first, ...others] = words
   const [second, ...rest] = isBetween(others[0]) ? others.slice(1) : others
   return { first, second, rest }
 }

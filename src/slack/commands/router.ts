@@ -8,7 +8,6 @@ import { type Command, type CommandCall, findCommand, findMeant, type Need } fro
 import { createOpenForms } from './forms/open-forms.ts'
 import type { Click, FormHandler, Handler, SlashCommand } from './handlers.ts'
 import { takesNone } from './help/help.ts'
-import { findMistypedBecause, mistypedReason } from './help/mistyped-reason.ts'
 import { createShowHelp, isHelpWord } from './help/show-help.ts'
 import { notACommand, unknownCommand } from './help/unknown-command.ts'
 import { limitWords } from './limit-words.ts'
@@ -46,8 +45,6 @@ export function createCommandRouter({ commands, gate, gateForm = gate, may, rule
     const { command } = found
     if (found.args.length > 0 && command.usage === '') return refuseArguments(command, found.args)
     const args = command.takesMentions ? found.args : found.args.map(withoutMention)
-    const because = command.need === 'read' ? undefined : findMistypedBecause(args)
-    if (because !== undefined) return refuseReason(command, args, because)
     return formFor(command, args) ?? ((slashCommand) => run(command, slashCommand, args, firstPage(slashCommand)))
   }
 
@@ -120,12 +117,6 @@ function firstPage({ answer }: SlashCommand): ListView {
 function asksForHelp(args: string[], command: Command | undefined): boolean {
   if (command?.form && args.length === 1 && isHelpWord(args[0] ?? '')) return true
   return [args.at(0), args.at(-1)].some((word) => word !== undefined && word.toLowerCase() !== 'help' && isHelpWord(word))
-}
-
-function refuseReason(command: Command, args: string[], because: number): Handler<SlashCommand> {
-  return async ({ origin, reason }) => {
-    throw new Refusal(mistypedReason(command, because, { args, name: origin.command, reason }))
-  }
 }
 
 function refuseArguments(command: Command, args: string[]): Handler<SlashCommand> {

@@ -5,9 +5,6 @@ import { MessageRef } from '../../domain/request/message-ref.ts'
 /** Another request: its id, and the address of its message. */
 const LinkedRequest = z.object({ id: z.string(), link: z.string().optional() })
 
-/** What another request did, and the request that the form undoes did not: the names of up to a few items, and how many more there are. */
-const Left = LinkedRequest.extend({ names: z.array(z.string()), more: z.number().optional() })
-
 /** Stored in a modal, because Slack sends no channel and no response URL with what people do in it. CONTRIBUTING.md says how it may change. */
 const Metadata = z.object({
   origin: Origin,
@@ -15,14 +12,12 @@ const Metadata = z.object({
   /** The message that the form was opened from. */
   message: MessageRef.optional(),
   extra: z.string().optional(),
-  /** The server that the Elastic IP is on, as the person typed it. */
-  from: z.string().optional(),
   /** The reason that was typed before the form opened. */
   reason: z.string().optional(),
   /** The rule that requires a reason, by its name. */
   ruleWithReason: z.string().optional(),
-  /** The request that the form undoes, and what stays as it is then. */
-  undoes: LinkedRequest.extend({ leaves: z.array(Left).optional() }).optional(),
+  /** The request that the form undoes. */
+  undoes: LinkedRequest.optional(),
   /** The ended request that the form repeats. */
   repeats: LinkedRequest.optional(),
   /** What that request filled in, and the title of the form while it stays. */

@@ -91,7 +91,6 @@ describe('the metrics page', () => {
     const lines = await linesOf(createPaged({ snapshot: async () => figures }))
     for (const how of losses) expect(lines).toContain(`lockkeeper_requests_lost_total{how="${how}"} 0`)
     for (const problem of forgeries) expect(lines).toContain(`lockkeeper_records_not_genuine_total{problem="${problem}"} 0`)
-    expect(lines).toContain('lockkeeper_writes_doubled_total 0')
     for (const place of places) expect(lines).toContain(`lockkeeper_errors_total{where="${place}"} 0`)
   })
 

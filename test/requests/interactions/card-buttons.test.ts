@@ -61,7 +61,6 @@ function startButtons() {
     onChanged: () => void effects.push('reported as changed'),
     forms: {},
     freshForms: {},
-    findNotUndone: async () => [],
   })
 
   const subjects: string[] = []

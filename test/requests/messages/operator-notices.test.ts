@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Request } from '../../../src/domain/request/request.ts'
-import { doubledWrite, lostRecord, safeRedis, undeliverable, unsafeRedis } from '../../../src/requests/messages/operator-notices.ts'
+import { lostRecord, safeRedis, undeliverable, unsafeRedis } from '../../../src/requests/messages/operator-notices.ts'
 
 const command = '/infra-staging'
 const request = { id: '0529d210', state: 'done' } as Request
@@ -9,14 +9,12 @@ test('notices say what happened and what to do, with the configured command', ()
   const notices = [
     undeliverable(request, 'is_archived', command),
     lostRecord(request.id, command),
-    doubledWrite(request.id, command),
     unsafeRedis(["Redis doesn't write changes to disk (appendonly no). Set appendonly yes."]),
     safeRedis,
   ]
   expect(notices.map(({ text }) => text).join('\n')).toMatchInlineSnapshot(`
     ":warning: Couldn't deliver a message about request 0529d210 (done) to its channel or the requester: is_archived. Tell the requester what \`/infra-staging audit 0529d210\` shows. Then invite Lockkeeper to the channel, or unarchive it.
     :rotating_light: Redis lost the record of request 0529d210. Lockkeeper no longer tracks it. Find its resource with \`/infra-staging audit 0529d210\`, and check on the account whether the change was carried out.
-    :rotating_light: The account's own events show the change of request 0529d210 twice. Lockkeeper sent it once. Find both with \`/infra-staging audit 0529d210\`, and find out who else uses Lockkeeper's API key.
     :rotating_light: *Redis could lose requests and approvals.* Redis doesn't write changes to disk (appendonly no). Set appendonly yes. Another notice follows when it is safe again.
     :white_check_mark: *Redis keeps requests safe again.* It takes writes, and its settings are correct."
   `)

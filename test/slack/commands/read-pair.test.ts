@@ -13,10 +13,6 @@ it.each([
   [['to', 'web-2'], 'to', 'web-2', []],
   [['to', 'to', 'web-2'], 'to', 'web-2', []],
   [['to', 'to', 'to'], 'to', 'to', []],
-  [['from', 'web-1', 'to', 'web-2'], 'web-1', 'web-2', []],
-  [['from', 'web-1', 'web-2'], 'web-1', 'web-2', []],
-  [['from', 'web-2'], 'from', 'web-2', []],
-  [['from', 'to', 'web-2'], 'from', 'web-2', []],
   [['web-1', 'web-2', 'please', 'now'], 'web-1', 'web-2', ['please', 'now']],
 ])('two things are read with or without "to", and things that are named so too: %j', (args, first, second, rest) => {
   expect(readPair(args)).toEqual({ first, second, rest })

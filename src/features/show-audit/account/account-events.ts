@@ -6,7 +6,6 @@ import type { AccountEvent } from '../../../domain/account/account-event.ts'
 import { withinOr } from '../../../domain/within.ts'
 import { toUserMessage } from '../../../slack/errors.ts'
 import { resourceNameOf, type WordsOfChanges } from '../words/entry-words.ts'
-import { createdIdOf, targetIdOf } from './own-writes.ts'
 
 /** Events are read for at most this many resources. */
 const mostResources = 3
@@ -51,7 +50,8 @@ export function resourcesOf(entries: FoundEntry[], { names, catalog }: { names: 
   for (const entry of entries) {
     const { resource } = entry
     if (resource === undefined) continue
-    const targetId = targetIdOf(resource) ?? createdIdOf(entry)
+    // A key that does not exist yet has no id. The entry of its end has it.
+    const targetId = resource.startsWith('api_key_name:') ? createdIdOf(entry) : resource.slice(resource.indexOf(':') + 1)
     if (targetId === undefined) continue
     const name = resources.get(targetId)?.name ?? targetId
     resources.set(targetId, named(targetId, name === targetId ? resourceNameOf(entry, catalog) : name))
@@ -61,6 +61,11 @@ export function resourcesOf(entries: FoundEntry[], { names, catalog }: { names: 
   const asked = all.filter(({ targetId }) => names.some((name) => name === targetId || name.endsWith(`:${targetId}`)))
   const read = asked.length <= mostResources ? asked : []
   return { resources: read, more: all.length - read.length }
+}
+
+/** Returns the id of a key that was created, if the entry has it. */
+function createdIdOf({ resourceId, causes = [] }: FoundEntry): string | undefined {
+  return resourceId ?? causes.map((cause) => cause.resourceId).find((id) => typeof id === 'string')
 }
 
 /** Creates the reads of the account's own events. */
@@ -108,7 +113,6 @@ export function createAccountEvents({ accountApi, inventory }: AccountEventsPart
 
   return { findResources, readEvents }
 }
-export type AccountEvents = ReturnType<typeof createAccountEvents>
 
 /** Returns the event with this resource as its target, also if the account shows no target. Returns undefined for another target. */
 function withTarget(event: AccountEvent, { targetId }: Resource): AccountEvent | undefined {

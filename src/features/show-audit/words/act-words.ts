@@ -20,8 +20,6 @@ const stepWords: Record<StepName, ActWords> = {
   'lose-sight': { word: 'lose sight', mark: ':grey_question:', words: 'The account API stopped answering' },
   'regain-sight': { word: 'regain sight', mark: ':arrows_counterclockwise:', words: 'The account API answers again' },
   'note-resolved': { word: 'resolve', mark: ':information_source:', words: 'The alert resolved' },
-  'note-undone': { word: 'undo', mark: ':leftwards_arrow_with_hook:', words: 'Undone by a later request' },
-  'note-retried': { word: 'retry', mark: ':leftwards_arrow_with_hook:', words: 'The rest was done by a later request' },
   expire: { word: 'expire', mark: ':hourglass:', words: 'Expired' },
   'expire-approved': { word: 'expire', mark: ':hourglass:', words: 'Expired' },
   'remind-half': { word: 'remind', mark: ':bell:', words: 'Reminded the approvers' },

@@ -10,7 +10,6 @@ import { mrkdwn } from '../../../slack/text/text.ts'
 import type { Access } from '../../access/access.ts'
 import type { Catalog } from '../../catalog.ts'
 import { doneInput } from '../../lifecycle/submit/done-input.ts'
-import type { FindNotUndone } from '../../lifecycle/submit/find-not-undone.ts'
 import { retryLabel } from '../../messages/buttons.ts'
 import { tooLate } from '../../messages/refusals/refusals.ts'
 import type { GenuineRequest } from '../genuine-request.ts'
@@ -22,7 +21,6 @@ interface RequestAgainParts {
   access: Access
   forms: Record<ChangeKind, FilledForm>
   freshForms: Record<ChangeKind, FreshForm>
-  findNotUndone: FindNotUndone
   linkTo: LinkTo
 }
 
@@ -32,18 +30,15 @@ interface Filled {
   metadata?: Pick<Metadata, 'undoes' | 'repeats'>
 }
 
-/** The most other requests, and items of each, that the form names. A form's metadata has little room, and the request message names all. */
-const mostLeft = { requests: 3, names: 8 }
-
 /**
  * Creates the buttons that open a filled form from an ended request: for the same change again, or for the change that undoes it. The person
  * who sends the form is the requester, and it needs approval like any other.
  */
-export function createRequestAgain({ requests, catalog, access, forms, freshForms, findNotUndone, linkTo }: RequestAgainParts) {
-  function opener(fill: (request: Request, userId: string) => Filled | Promise<Filled>): FormHandler<Click> {
+export function createRequestAgain({ requests, catalog, access, forms, freshForms, linkTo }: RequestAgainParts) {
+  function opener(fill: (request: Request, userId: string) => Filled): FormHandler<Click> {
     /** Returns what the form shows, as its arguments. */
     async function contentOf(request: Request, click: Click): Promise<Parameters<FilledForm>> {
-      const { filling, metadata } = await fill(request, click.origin.userId)
+      const { filling, metadata } = fill(request, click.origin.userId)
       const rule = access.ruleOf(request)
       const opened = { origin: originOf(click, request), responseUrl: click.responseUrl }
       const message = request.fromMessage ? { message: request.fromMessage } : {}
@@ -78,13 +73,13 @@ export function createRequestAgain({ requests, catalog, access, forms, freshForm
     return { filling: { input, facts, reason: reasonAgain(request), title }, metadata: repeating(request) }
   })
 
-  const openReverse = opener(async (request, userId) => {
+  const openReverse = opener((request, userId) => {
     if (!canReverse(request)) throw new Refusal(tooLate(request, userId))
     const { change, input, latest } = catalog.open(request)
     const back = change.reverse?.(doneInput(request, change, input), latest)
     if (!back) throw new Refusal(cannot)
     const { label: title, ...content } = back
-    return { filling: { ...content, reason: undefined, title }, metadata: { undoes: await undoing(request) } }
+    return { filling: { ...content, reason: undefined, title }, metadata: { undoes: linked(request) } }
   })
 
   const openRetry = opener((request, userId) => {
@@ -96,16 +91,6 @@ export function createRequestAgain({ requests, catalog, access, forms, freshForm
       metadata: repeating(request),
     }
   })
-
-  async function undoing(request: Request): Promise<Metadata['undoes']> {
-    const left = (await findNotUndone(request)).slice(0, mostLeft.requests)
-    const leaves = left.map(({ by, names }) => ({
-      ...linked({ id: by.id, origin: by, cardTs: by.cardTs }),
-      names: names.slice(0, mostLeft.names),
-      ...(names.length > mostLeft.names ? { more: names.length - mostLeft.names } : {}),
-    }))
-    return { ...linked(request), ...(leaves.length > 0 ? { leaves } : {}) }
-  }
 
   /** If the repeated request was to undo another one, the new one undoes that one, too. */
   function repeating(request: Request): Pick<Metadata, 'undoes' | 'repeats'> {

@@ -1,5 +1,4 @@
 import { isMachine } from '../../../domain/approval/origin.ts'
-import type { Finding } from '../../../domain/change/finding.ts'
 import { projectOf } from '../../../domain/change/project-of.ts'
 import type { PolicyRule } from '../../../domain/policy/policy.ts'
 import { longestReason, visibleReason } from '../../../domain/policy/reason.ts'
@@ -23,7 +22,6 @@ import type { Store } from '../../store/store.ts'
 import { type CheckedChange, createBuildRequest } from './build-request.ts'
 import { createBusyRefusal, itemNamesOf } from './busy-refusal.ts'
 import type { FindEarlier } from './find-earlier.ts'
-import type { FindNotUndone } from './find-not-undone.ts'
 import { createHistory } from './history.ts'
 import type { RequestedChange } from './requested-change.ts'
 
@@ -41,7 +39,6 @@ interface SubmitParts {
   /** How many requests that wait for an approval one person may have. */
   mostUndecided: number
   findEarlier: FindEarlier
-  findNotUndone: FindNotUndone
   /** Returns the address of a request's message. */
   linkTo: LinkTo
   /** Returns what a request changes, in words. */
@@ -55,7 +52,7 @@ interface SubmitParts {
  * leaves no record. A card that Slack has not confirmed stays in the outbox.
  */
 export function createSubmit({ signatures, store, access, deliver, wake, names, mostUndecided, fitsOnCard, ...parts }: SubmitParts) {
-  const { findEarlier, findNotUndone } = parts
+  const { findEarlier } = parts
   const buildRequest = createBuildRequest({ signatures, names })
   const historyBefore = createHistory({ signatures, store })
   const busyRefusal = createBusyRefusal({ store, linkTo: parts.linkTo, titleOf: parts.titleOf })
@@ -112,27 +109,19 @@ export function createSubmit({ signatures, store, access, deliver, wake, names, 
     if (submitted.reason === '') throw new ReasonRequired(undefined, draft)
     const history = await historyBefore(at, changed, earlier)
     const { undone, repeated } = earlier
-    const left = undone ? await leftBy(undone, changed.itemNames) : []
     return {
       input,
       facts,
       resource,
       moreResources,
       unchecked: [...preflight.unchecked, ...unchecked],
-      warnings: [...left, ...(preflight.warnings ?? []), ...history],
+      warnings: [...(preflight.warnings ?? []), ...history],
       rule,
       reason,
       undoes: undone && refTo(undone),
       repeats: repeated && refTo(repeated),
       at,
     }
-  }
-
-  /** Returns what stays as it is, unless the person added it to the new request. `itemNames`: what that one changes. */
-  async function leftBy(undone: Request, itemNames: ReadonlyMap<string, string>): Promise<Finding[]> {
-    const changed = new Set(itemNames.values())
-    const found = (await findNotUndone(undone)).map((one) => ({ ...one, names: one.names.filter((name) => !changed.has(name)) }))
-    return found.filter(({ names }) => names.length > 0)
   }
 
   /** Records the request. Throws a Refusal if others hold its resources, or its requester has or made too many requests. */

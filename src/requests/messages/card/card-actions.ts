@@ -56,9 +56,9 @@ export function cardActions(view: CardView, { confirmsApproval = false } = {}): 
 }
 
 /** Offers to move the rest. If no item was moved, the button requests the same change again. */
-function retryButtons({ items, retriedBy }: CardView, make: (name: CardButton, text: string) => Button): Button[] {
+function retryButtons({ items }: CardView, make: (name: CardButton, text: string) => Button): Button[] {
   if (items.every(({ state }) => state !== 'done')) return [make('again', 'Request again')]
-  return restOf(items).length > 0 && !retriedBy?.isWhole ? [make('retry', retryLabel)] : []
+  return restOf(items).length > 0 ? [make('retry', retryLabel)] : []
 }
 
 /** The dialog after a press that has a cost: a rotated key's old token stops working. */

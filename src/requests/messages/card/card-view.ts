@@ -5,7 +5,7 @@ import type { Request } from '../../../domain/request/request.ts'
 import type { Phrase } from '../../../domain/text/phrase.ts'
 import type { Mrkdwn } from '../../../slack/text/text.ts'
 import type { ItemView } from '../items/item-view.ts'
-import type { LinkedLater, LinkedRequest } from '../related.ts'
+import type { LinkedRequest } from '../related.ts'
 
 /** The content of a card. */
 export interface CardView {
@@ -37,10 +37,6 @@ export interface CardView {
   undoes: LinkedRequest | undefined
   /** The ended request that this one repeats. */
   repeats?: LinkedRequest | undefined
-  /** The latest request that undid what this one did. `isWhole`: nothing of it is left. */
-  undoneBy?: LinkedLater | undefined
-  /** The latest request that did items which this one could not do. */
-  retriedBy?: LinkedLater | undefined
   /** The current rule of the policy for the request, if any. */
   rule: PolicyRule | undefined
   environment: string | undefined

@@ -4,13 +4,12 @@ import { context, wholeSection } from '../../../slack/blocks/blocks.ts'
 import { reasonBlocks } from '../../../slack/blocks/reason.ts'
 import { truncate } from '../../../slack/text/cut-text.ts'
 import { phraseWords } from '../../../slack/text/phrase-words.ts'
-import { code, joinMrkdwn, type Mrkdwn, mrkdwn } from '../../../slack/text/text.ts'
+import { code, type Mrkdwn, mrkdwn } from '../../../slack/text/text.ts'
 import { notesOnDone } from '../items/item-outcomes.ts'
 import type { ItemView } from '../items/item-view.ts'
 import { doubtOf, isOne, isPartlyDone, itemBlocks, itemLines, movedCount, othersMayFinish, unsentOf, unsentWords } from '../items/items.ts'
 import { endingWords } from '../refusals/causes.ts'
 import { isDistrusted } from '../refusals/unverified.ts'
-import { relatedSentences } from '../related.ts'
 import type { CardView } from './card-view.ts'
 import { emergencyLabel, emergencyReason, prefixOf } from './open-card.ts'
 import { whoAndWhen } from './who-and-when.ts'
@@ -97,10 +96,9 @@ function notesOf({ request, items, ending }: CardView): Mrkdwn {
 }
 
 /** Says why it ended, and what that means for the account. */
-function consequence({ request, items, ending, retriedBy }: CardView): Mrkdwn {
+function consequence({ request, items, ending }: CardView): Mrkdwn {
   const why = endingWords(ending)
-  if (request.items !== undefined && (request.state === 'done' || request.state === 'failed'))
-    return joinMrkdwn([consequenceForItems(items), ...relatedSentences({ retriedBy })], ' ')
+  if (request.items !== undefined && (request.state === 'done' || request.state === 'failed')) return consequenceForItems(items)
   switch (request.state) {
     case 'voided':
       return mrkdwn`The account changed since the request. Nothing was done. ${why}`

@@ -10,15 +10,14 @@ import type { CardView } from './card-view.ts'
 const unsent: readonly string[] = ['rejected', 'withdrawn', 'expired', 'voided']
 
 /** `Requested by @Ada, approved by @Ben  ·  2:13 PM  ·  took 43 s  ·  Request b7e23ec2  ·  Undoes request 80fbcd61` */
-export function whoAndWhen({ request, ...related }: Pick<CardView, 'request' | 'undoes' | 'repeats' | 'undoneBy'>): Mrkdwn {
+export function whoAndWhen({ request, ...related }: Pick<CardView, 'request' | 'undoes' | 'repeats'>): Mrkdwn {
   const took = request.state === 'done' || request.state === 'failed' ? timeTakenWords(request) : undefined
   const parts = [
     who(request),
     when(request),
     ...(took === undefined ? [] : [mrkdwn`${took}`]),
     mrkdwn`Request ${code(shortId(request))}`,
-    // What did the rest is in the first line, beside what is not done.
-    ...relatedWords({ ...related, retriedBy: undefined }, { isUnsent: unsent.includes(request.state) }),
+    ...relatedWords(related, { isUnsent: unsent.includes(request.state) }),
   ]
   return joinMrkdwn(parts, '  ·  ')
 }

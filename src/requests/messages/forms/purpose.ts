@@ -1,7 +1,4 @@
-import type { KnownBlock } from '@slack/web-api'
-import { problemBlocks } from '../../../slack/blocks/blocks.ts'
 import { readMetadata, writeMetadata } from '../../../slack/receive/metadata.ts'
-import { notUndoneWords } from '../warnings/not-undone.ts'
 
 /** What identifies the change in a form: the values of its fields, such as both servers. */
 type Choice = (string | undefined)[]
@@ -24,12 +21,6 @@ export function withPurpose(metadata: string, choice: Choice, title: string | un
   const known = readMetadata(metadata)
   if (!known?.undoes && !known?.repeats) return metadata
   return writeMetadata({ ...known, filled: { choice: textOf(choice), ...(title === undefined ? {} : { title }) } })
-}
-
-/** Warns at the top of a form that undoes a request of what other requests did, because the form leaves that as it is. */
-export function notUndoneBlocks(metadata: string, { isOther }: Purpose): KnownBlock[] {
-  const leaves = isOther ? [] : (readMetadata(metadata)?.undoes?.leaves ?? [])
-  return leaves.flatMap((left) => problemBlocks(notUndoneWords({ ...left, by: left })))
 }
 
 /** No value contains a line break. */

@@ -10,7 +10,7 @@ export interface Suggestion {
 
 /**
  * Finds the commands that were probably meant: the nearest one, at most two that are equally near, or none. It recognizes mistyped words,
- * words in the other order (`move ip`), words run together (`ip-move`) and a last word without the words before it (`move`).
+ * and a last word without the words before it (`move`).
  */
 export function suggestCommands(known: string[], words: string[]): Suggestion[] {
   const near = nearestNames(known, { mistakesIn: (command) => readingOf(words, command).mistakes, mostMistakes })
@@ -25,8 +25,6 @@ function readingOf(words: string[], command: string): { mistakes: number; typed:
   const first = words[0] ?? ''
   const readings = [
     { mistakes: countMistakes(words.slice(0, own.length).join(' '), command), typed: Math.min(own.length, words.length) },
-    { mistakes: countMistakes(words.slice(0, own.length).toReversed().join(' '), command), typed: Math.min(own.length, words.length) },
-    { mistakes: countMistakes(first, command), typed: 1 },
     { mistakes: countMistakes(first, own.at(-1) ?? '') + own.length - 1, typed: 1 },
   ]
   return readings.reduce((best, reading) => (reading.mistakes < best.mistakes ? reading : best))

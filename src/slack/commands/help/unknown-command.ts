@@ -4,28 +4,11 @@ import type { Command } from '../commands.ts'
 import { type Suggestion, suggestCommands, suggestGroup } from './suggest-commands.ts'
 import { didYouMean } from './whole-command.ts'
 
-/** Commands by the words that other tools have for them. Only those that exist are suggested. */
-const otherNames: Record<string, string> = {
-  log: 'audit',
-  logs: 'audit',
-  history: 'audit',
-  approvals: 'pending',
-  requests: 'pending',
-  queue: 'pending',
-  status: 'moves',
-  instances: 'vms',
-  failover: 'evacuate',
-  permissions: 'whoami',
-  tokens: 'keys',
-}
-
 /** The buttons of a request message, by the words that people type in their place. */
 const buttonNames: Record<string, string> = {
   approve: 'Approve',
   reject: 'Reject',
-  deny: 'Reject',
   withdraw: 'Withdraw',
-  cancel: 'Withdraw',
 }
 
 /** Says that there is no such command, and suggests those that were probably meant, with the arguments that were typed. */
@@ -41,9 +24,6 @@ export function unknownCommand(commands: Command[], words: string[], name: strin
   const buttonName = buttonNames[first]
   if (buttonName !== undefined && known.includes('pending'))
     return mrkdwn`${asTyped(first)} isn't a command. Press *${buttonName}* on the request message. ${asTyped('pending')} lists the requests that need approval, with links.`
-  const other = otherNames[first]
-  if (group.length === 0 && other !== undefined && known.includes(other))
-    return notACommand(words, fitting(commands, [{ command: other, typed: 1 }], words), name)
   // If the first word is right, probably only the second one is mistyped.
   const inGroup = suggestCommands(
     group.map((command) => command.words),

@@ -7,7 +7,6 @@ import { isGenuine } from '../../../../src/domain/request/payload.ts'
 import type { Request } from '../../../../src/domain/request/request.ts'
 import { phrase } from '../../../../src/domain/text/phrase.ts'
 import { createSubmit } from '../../../../src/requests/lifecycle/submit/submit.ts'
-import type { NotUndone } from '../../../../src/requests/messages/warnings/not-undone.ts'
 import { asRecorded, type NewRequest } from '../../../../src/requests/store/new-requests.ts'
 import { Refusal } from '../../../../src/slack/errors.ts'
 import { mrkdwn } from '../../../../src/slack/text/text.ts'
@@ -31,18 +30,15 @@ interface Setup {
   holder?: Request
   undone?: Request
   repeated?: Request
-  /** What stays as it is if only the undone one is undone. */
-  left?: NotUndone[]
 }
 
 /** Submits Ada's request, and records the calls in order. */
-function setUp({ mayRequest = true, unchecked = [], holder, undone, repeated, left = [] }: Setup = {}) {
+function setUp({ mayRequest = true, unchecked = [], holder, undone, repeated }: Setup = {}) {
   const done: unknown[] = []
   const created: NewRequest[] = []
   const change: Change<{ id: string }, { id: string }> = {
     kind: 'ip.move',
     label: 'moving an Elastic IP',
-    eventActions: ['move'],
     input: z.object({ id: z.string() }),
     facts: z.object({ id: z.string() }),
     resource: ({ id }) => `elastic_ip:${id}`,
@@ -88,7 +84,6 @@ function setUp({ mayRequest = true, unchecked = [], holder, undone, repeated, le
       requests: async ({ undoes, repeats }) => ({ ...(undoes ? { undone } : {}), ...(repeats ? { repeated } : {}) }),
       facts: async () => undefined,
     },
-    findNotUndone: async () => left,
     linkTo: () => 'https://nimbus.slack.com/archives/C0OPS00001/p1',
     titleOf: () => phrase`Rotate API key ${'ci-deploy'}`,
     mostUndecided: 10,
@@ -162,18 +157,6 @@ describe('a request', () => {
       'A reason can have up to 500 characters. This one has 501. Nothing was requested.',
     )
     expect(created).toEqual([])
-  })
-
-  test('warns of what a request that undoes another one leaves as it is, before all other warnings', async () => {
-    const by = { id: 'b'.repeat(32), channelId: 'C0OPS00001', cardTs: '1795010500.000100' }
-    const left: NotUndone = { code: 'not-undone', by, names: ['203.0.113.11'] }
-    const undone = requestFor({ state: 'failed' })
-    const { submit, requested, created } = setUp({ undone, left: [left] })
-
-    await submit({ ...requested, undoes: undone.id })
-    await submit(requested)
-
-    expect(created.map(({ warnings }) => warnings)).toEqual([[left], undefined])
   })
 
   test.each(['undoes', 'repeats'] as const)('names the request that it %s, signed with everything else', async (how) => {

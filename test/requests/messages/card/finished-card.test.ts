@@ -121,19 +121,6 @@ describe('a finished request', () => {
     `)
   })
 
-  test('links the requests that it repeats and that undid it', () => {
-    const [earlier, later] = [
-      { id: 'b7e23ec2aa', link: undefined },
-      { id: '80fbcd61aa', link: undefined },
-    ]
-    const smallPrint = (view: Partial<CardView>) => approvalCard(ended({ ...sent, state: 'done' }, view)).text
-
-    expect(smallPrint({ repeats: earlier, undoneBy: { ...later, isWhole: true } })).toContain(
-      '  ·  Repeats request b7e23ec2  ·  Undone by request 80fbcd61',
-    )
-    expect(smallPrint({ undoneBy: { ...later, isWhole: false } })).toContain('  ·  Undone in part by request 80fbcd61')
-  })
-
   test('links the request that it undoes, and shows the beginning of a long reason', () => {
     const { text } = approvalCard(
       ended({ ...sent, state: 'done', reason: 'because '.repeat(40) }, { undoes: { id: '80fbcd61aa', link: undefined } }),

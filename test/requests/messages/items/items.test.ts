@@ -110,13 +110,6 @@ describe('the card of a request of several', () => {
     expect(labels(view)).toEqual(['Retry the rest', 'Move back', 'Details'])
   })
 
-  test('says in its first line that another request did the rest', () => {
-    const { text } = approvalCard({ ...viewOf(mixed, 'failed'), retriedBy: { id: '6307f6f8', isWhole: true } })
-
-    expect(text).toContain('1 of 3 moved. The rest was done by request 6307f6f8.\n')
-    expect(text?.match(/The rest was done/g)).toHaveLength(1)
-  })
-
   test('offers no retry for what somebody else moved, and the whole again if nothing was moved', () => {
     const superseded = viewOf([item(1, { state: 'done' }), item(2, { state: 'superseded' })], 'failed')
     const none = { ...viewOf([item(1, { state: 'failed' })], 'failed'), reverseLabel: undefined }
