@@ -212,7 +212,6 @@ describe('a service that the bot needs is away', () => {
     await untilReport(world.slack, card.ts, /Done/)
     await untilCard(world.slack, /Slack refused to update the message of request/, general)
     const told = (await untilReport(world.slack, card.ts, /is out of date/)).text
-    const tried = world.slack.calls('chat.update').length
     await new Promise((resolve) => setTimeout(resolve, 3_000))
 
     expect(told).toMatch(
@@ -221,8 +220,9 @@ describe('a service that the bot needs is away', () => {
     expect(world.slack.thread(ops, card.ts).filter(({ text }) => /is out of date/.test(text))).toHaveLength(1)
     expect(world.slack.messages(general).filter(({ text }) => text.includes('msg_too_long'))).toHaveLength(1)
     // Each state gets one try: approved, starting, moving and done.
-    expect(world.slack.calls('chat.update')).toHaveLength(tried)
-    expect(tried).toBeLessThanOrEqual(4)
+    const tried = world.slack.calls('chat.update').map(({ args }) => JSON.stringify(args))
+    expect(tried).toEqual([...new Set(tried)])
+    expect(tried.length).toBeLessThanOrEqual(4)
   })
 
   test('the channel was archived: the requester gets a direct message', async () => {

@@ -94,7 +94,7 @@ describe('reminders and expiry', () => {
   })
 
   test('the reminder of a request with one approval mentions it', async () => {
-    const world = await startWorldUnder('rules:\n  - { name: two, approve: { any_of: [S0ONCALL01], approvals: 2 }, expires: 1s }')
+    const world = await startWorldUnder('rules:\n  - { name: two, approve: { any_of: [S0ONCALL01], approvals: 2 }, expires: 3s }')
     const { card } = await requestMove(world)
     await world.ben.click(card, 'Approve')
 
