@@ -111,7 +111,8 @@ describe('an evacuation', () => {
     const again: string[] = []
     for (const press of ['Retry the rest', 'Move back']) {
       await world.ada.click(failed, press)
-      await world.slack.until(() => world.ada.topView().title === press)
+      const isFilled = () => world.ada.topView().title === press && JSON.stringify(world.ada.topView().view).includes('evacuate-addresses')
+      await world.slack.until(isFilled)
       again.push(...Object.values((await world.ada.submit()).errors ?? {}))
       await world.ada.close()
     }
