@@ -1,8 +1,8 @@
 -- Takes one call to the account API out of the allowance of the last window, which all processes share, or says when one may be free.
 -- KEYS: a sorted set of the calls by time, a hash of their counts, a pause, a sorted set of the single writes that wait.
 -- ARGV: the window in ms, the token of the call ('' only asks), the counts that it adds to (separated by |), how it waits ('' or the id of a
--- single write), whether all single writes that wait go first ('first' or ''), the ages in ms of calls that were sent without being counted (separated by |),
--- then pairs of a count and its limit.
+-- single write), whether all single writes that wait go first ('first' or ''), the ages in ms of calls that were sent without being counted
+-- (separated by |), then pairs of a count and its limit.
 -- Returns the ms until a call may be free; 0 if this one was counted. Safe to repeat with the same token.
 local window, token, adds, waiter = tonumber(ARGV[1]), ARGV[2], ARGV[3], ARGV[4]
 local now = clock()

@@ -7,7 +7,7 @@ import { AsyncLocalStorage } from 'node:async_hooks'
  * - `execute`: the check before a write, its write, and the reads that settle a lost answer
  * - `person`: somebody waits for the answer
  * - `track`: the looks at moves under way
- * - `background`: what nobody waits for
+ * - `background`: reads that no person waits for
  * - `bundle`: the writes of a request that changes several things
  * - `retract`: the deletion of a key that nobody saw
  *
