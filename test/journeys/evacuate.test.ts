@@ -108,6 +108,7 @@ describe('an evacuation', () => {
     await untilReport(world.slack, back.ts, /Done/)
     expect([own[0], own[2]].map((each) => serverOf(world, each?.id ?? ''))).toEqual([from, from])
 
+    await forgetLists(world)
     const again: string[] = []
     for (const press of ['Retry the rest', 'Move back']) {
       await world.ada.click(failed, press)

@@ -3,8 +3,6 @@ import type { ErrorCode } from '../../domain/errors/error-code.ts'
 import type { LogField } from './fields.ts'
 import { safeValue, scrub } from './safe-value.ts'
 
-export { describeError } from './safe-value.ts'
-
 type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal'
 
 /** The fields of a line. docs/logs.md describes each. */
