@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { cardButtons } from '../../src/requests/messages/buttons.ts'
+import { cardButtons } from '../../src/messages/words.ts'
 import type { Message, Person } from '../sandbox/page/api.ts'
 import { type NextStep, nextStep } from '../sandbox/page/next-step.ts'
 import { requestsIn, stageButtons, waitingFor, waitingWords } from '../sandbox/page/requests.ts'

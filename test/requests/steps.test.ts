@@ -2,17 +2,22 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { isOpen, type RequestState, requestStates } from '../../src/domain/request/request.ts'
-import { type CardButton, cardButtons } from '../../src/requests/messages/buttons.ts'
-import { approvalCard } from '../../src/requests/messages/card/card.ts'
-import { cardActions } from '../../src/requests/messages/card/card-actions.ts'
-import { stateWords } from '../../src/requests/messages/words.ts'
-import { decidingSteps } from '../../src/requests/steps/deciding.ts'
-import { itemSteps } from '../../src/requests/steps/items.ts'
-import { sendingSteps } from '../../src/requests/steps/sending.ts'
-import { type ReportName, reportNames, type Stamp } from '../../src/requests/steps/step.ts'
-import { trackingSteps } from '../../src/requests/steps/tracking.ts'
-import { type StepName, stateAfter, stepOf, steps } from '../../src/requests/steps.ts'
+import { isOpen, type RequestState, requestStates } from '../../src/domain/request.ts'
+import { approvalCard, cardActions } from '../../src/messages/request-message.ts'
+import { type CardButton, cardButtons, stateWords } from '../../src/messages/words.ts'
+import {
+  decidingSteps,
+  itemSteps,
+  type ReportName,
+  reportNames,
+  type Stamp,
+  type StepName,
+  sendingSteps,
+  stateAfter,
+  stepOf,
+  steps,
+  trackingSteps,
+} from '../../src/requests/steps.ts'
 import { cardViewFor } from './messages/card-view-for-test.ts'
 import { requestFor } from './request-for-test.ts'
 

@@ -1,4 +1,4 @@
-import { resourcesOf } from '../../src/domain/request/request.ts'
+import { resourcesOf } from '../../src/domain/request.ts'
 import { refusal } from './account-api/answer.ts'
 import type { AccountApi } from './account-api/start-account-api.ts'
 import type { Breakage } from './breakage.ts'
