@@ -346,14 +346,9 @@ export function createExchange({ pool, baseUrl, key, name }: ExchangeParts) {
   async function toApiError(operation: string, { statusCode: status, headers, body }: Dispatcher.ResponseData): Promise<ApiError> {
     // If the body does not arrive, the status is enough.
     const text = await body.text().catch(() => '')
-    const retryAfterMs = parseRetryAfter(headers['retry-after'], headers.date)
-    return new ApiError({
-      operation,
-      status,
-      key: name,
-      ...readErrorAnswer(text, redact),
-      retryAfterMs,
-    })
+    const answer = readErrorAnswer(text, redact)
+    const retryAfterMs = parseRetryAfter(headers['retry-after'], headers.date) ?? answer.retryAfterMs
+    return new ApiError({ operation, status, key: name, ...answer, retryAfterMs })
   }
 }
 

@@ -374,6 +374,7 @@ export function createErrorReports({ log, lines, count }: ErrorReportsParts) {
     },
   }
 }
+export type ErrorReports = ReturnType<typeof createErrorReports>
 
 const codes: Record<Place, ErrorCode> = {
   jobs: 'job-failed',

@@ -88,7 +88,7 @@ const keepMs = 2 * 60_000
 /** Other replicas write the list, too. Each time one was first, the list is read again. */
 const mostTries = 10
 
-interface Assignments extends SeenAssignments {
+export interface Assignments extends SeenAssignments {
   note(listed: ElasticIp[]): Promise<void>
   noteOne(elasticIp: ElasticIp): Promise<void>
 }

@@ -301,6 +301,7 @@ export function createDirectory({ client, now = Date.now }: { client: WebClient;
 
   return { person, members: groups.members, channel: channels.standing, hasBot: channels.hasBot, isOpenTo: channels.isOpenTo, names }
 }
+export type Directory = ReturnType<typeof createDirectory>
 
 function standingOfDirectory(user: z.infer<typeof UserResponse>['user']): Person['standing'] {
   if (user.deleted) return 'deleted'

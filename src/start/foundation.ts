@@ -4,99 +4,47 @@ import { type AccountBudget, createAccountBudget } from '../account/budget.ts'
 import { createAccountApi } from '../account/client.ts'
 import type { ElasticIpReads } from '../account/elastic-ips.ts'
 import { createInventory, type ListName } from '../account/inventory.ts'
+import type { App } from '../app.ts'
 import { type Audit, createAudit, createNewestHead, type FoundEntry } from '../audit/audit.ts'
 import { type AuditEntry, type AuditNote, createNoteSigner } from '../audit/chain.ts'
 import type { Config } from '../config/config.ts'
 import type { ElasticIp, OwnLastSlices } from '../domain/account.ts'
-import { ApiError, type ErrorCode, isKeyRefused, type WriteRefusal } from '../domain/errors.ts'
 import { currentRequest } from '../domain/lane.ts'
-import type { AuthorityProblem, LinkTo, MessageRef, Request } from '../domain/request.ts'
+import type { Request } from '../domain/request.ts'
 import { createRequestSignatures } from '../domain/request-signature.ts'
 import { createKeyring } from '../domain/signing.ts'
 import { type Timings, usualTimings } from '../domain/timings.ts'
 import { settleWithin } from '../domain/within.ts'
-import { assignmentsRefused, distrusted, lostRecord, outdated, unannounced, undeliverable } from '../messages/operator-notices.ts'
-import { refusedKey } from '../messages/words.ts'
-import {
-  createApiErrorHandler,
-  createAuditLog,
-  createErrorReports,
-  createRepeatedLines,
-  type Log,
-  type RepeatedLines,
-  scrub,
-  slackLogger,
-} from '../ops/log.ts'
-import { createMetrics, type Forgery, forgeries, type Metrics } from '../ops/metrics.ts'
-import { createNotifyOperators } from '../outbox/notices.ts'
+import { assignmentsRefused } from '../messages/operator-notices.ts'
+import { createAuditLog, createErrorReports, createRepeatedLines, type Log, scrub, slackLogger } from '../ops/log.ts'
+import { createMetrics, type Metrics } from '../ops/metrics.ts'
+import { createOperatorNotifier, createOpsChannel, type OperatorNotifier } from '../outbox/operators.ts'
 import { createDeliver, createOutbox, createShow, type SendReportParts } from '../outbox/outbox.ts'
 import { createRenderer, type Renderer } from '../outbox/render.ts'
 import { createAssignments } from '../redis/assignments.ts'
-import {
-  createRedisCheck,
-  createWriteProbe,
-  findRedisFaults,
-  type RedisFault,
-  readInfos,
-  refusalFault,
-  startProblem,
-  WritesRefused,
-} from '../redis/check.ts'
-import { closeRedis, connectRedis, guardStore, holdCommands, type Redis } from '../redis/connect.ts'
-import { createKeys } from '../redis/key-names.ts'
+import type { Redis } from '../redis/connect.ts'
+import { createRedisConnections, type RedisConnections } from '../redis/connections.ts'
 import { createQueues } from '../redis/queues.ts'
 import { createAccess } from '../requests/access.ts'
 import { createCheckAuthority, createCheckRecord, createCheckRetraction } from '../requests/authority.ts'
 import { type Catalog, createCatalog } from '../requests/catalog.ts'
-import { type ReportName, type StepName, sendsOrEnds, stateOfAct } from '../requests/steps.ts'
+import { type StepName, sendsOrEnds, stateOfAct } from '../requests/steps.ts'
 import { createNoteOf, createStore, type NoteOf, type TakenStep } from '../requests/store.ts'
 import { webClientOptions } from '../slack/app.ts'
 import { createDirectory } from '../slack/people.ts'
 import { createResponder, namingMessenger, namingRespond, responseOrigins } from '../slack/response-url.ts'
-import { createNaming, type Mrkdwn } from '../slack/text.ts'
+import { createNaming } from '../slack/text.ts'
 import {
-  type ChannelMembership,
   createMessenger,
   createSetupProbe,
+  createSlackIdentity,
   fetchIdentity,
-  type Identity,
   measuredFetch,
   measuredResponseFetch,
   type OnSlackCall,
   rejectedTokenErrors,
   type SlackCall,
 } from '../slack/web-api.ts'
-
-/** Holds the bot's identity in Slack, which is unknown until the first call of Slack succeeds. */
-export function createSlackIdentity(fetch: () => Promise<Identity>) {
-  let current: Identity | undefined
-
-  /** Fetches and keeps the identity. Throws as `fetchIdentity` does. */
-  async function reach(): Promise<Identity> {
-    current = await fetch()
-    return current
-  }
-
-  /** Returns the address of a request's card, if it was posted and the workspace is known. */
-  const linkTo: LinkTo = ({ origin, cardTs }) => {
-    return cardTs === undefined ? undefined : addressOf({ channelId: origin.channelId, ts: cardTs })
-  }
-
-  /** Returns the address of a message, if the workspace is known. The address of a reply names its thread, too. */
-  function addressOf({ channelId, ts, threadTs }: MessageRef): string | undefined {
-    const { workspaceUrl } = current ?? {}
-    const thread = threadTs === undefined ? '' : `?thread_ts=${threadTs}&cid=${channelId}`
-    return workspaceUrl && `${workspaceUrl}archives/${channelId}/p${ts.replace('.', '')}${thread}`
-  }
-
-  /** Returns the address of a person's profile, if the workspace is known. */
-  function profileOf(userId: string): string | undefined {
-    const { workspaceUrl } = current ?? {}
-    return workspaceUrl && `${workspaceUrl}team/${userId}`
-  }
-
-  return { reach, fetch, current: () => current, linkTo, addressOf, profileOf }
-}
 
 /** Calls whose callers report a rejected token: the start, the check of `/status`, and the opening of Socket Mode with its own token. */
 const reportedElsewhere = new Set(['auth.test', 'apps.connections.open'])
@@ -217,109 +165,6 @@ function createMeasuredAccountApi(
   })
 }
 
-/**
- * Opens both connections to Redis. People use the `prompt` one, which fails within a second. Jobs use the `patient` one, which waits until
- * Redis is back.
- */
-export function createRedisConnections(
-  { redis: { url, prefix, allowVolatile } }: Config,
-  { log, lines }: { log: Pick<Log, 'warn'>; lines: RepeatedLines },
-) {
-  const problems = createProblems(lines)
-  const prompt = connectRedis(url, 'prompt', problems.note)
-  const patient = connectRedis(url, 'patient', problems.note)
-  const connections = [prompt, patient]
-  for (const each of connections) each.on('ready', () => connections.every(({ status }) => status === 'ready') && problems.end())
-  /** Why Redis refused writes in the last check of the start. */
-  let refusal: WriteRefusal | undefined
-  const releaseCommands = holdCommands(prompt, () => refusal?.code)
-  const keys = createKeys(prefix)
-  // Over the patient connection, because the prompt one is held until the start has checked Redis, which waits while Redis refuses writes.
-  const probeWrites = createWriteProbe(patient, keys)
-  const check = createRedisCheck({
-    redis: patient,
-    probeWrites,
-    allowVolatile,
-    prefix,
-    problem: problems.latest,
-    warn: (fault) => log.warn({ code: 'redis-unsafe' }, fault),
-  })
-
-  /** Checks that this Redis keeps requests safe, and then lets the commands of people through. Throws as the check does. */
-  async function reach(): Promise<void> {
-    await check().catch((error: unknown) => {
-      refusal = error instanceof WritesRefused ? error.refusal : undefined
-      throw error
-    })
-    problems.logFromNowOn()
-    releaseCommands()
-  }
-
-  /** Returns the settings with which this Redis could lose requests. Throws StoreUnavailableError if it does not answer. */
-  async function faults(): Promise<RedisFault[]> {
-    return findRedisFaults(await guardStore(() => readInfos(prompt)))
-  }
-
-  /** Returns them for a process that warns of them. With ALLOW_VOLATILE_REDIS the operators accepted them, and the log warned about them at the start. */
-  async function unacceptedFaults(): Promise<RedisFault[]> {
-    return allowVolatile ? [] : faults()
-  }
-
-  /** Returns what a worker reports to the operators. Nobody can accept that Redis refuses writes. Throws StoreUnavailableError if it does not answer. */
-  async function faultsToReport(): Promise<RedisFault[]> {
-    const settings = await unacceptedFaults()
-    const refusal = await probeWrites()
-    return refusal ? [...settings, refusalFault(refusal)] : settings
-  }
-
-  async function close(): Promise<void> {
-    await Promise.allSettled([closeRedis(prompt), closeRedis(patient)])
-  }
-
-  return {
-    keys,
-    prompt,
-    patient,
-    reach,
-    faults,
-    unacceptedFaults,
-    faultsToReport,
-    probeWrites,
-    startProblem: (error: unknown) => startProblem(error, { problem: problems.latest(), prefix }),
-    problem: problems.latest,
-    close,
-  }
-}
-export type RedisConnections = ReturnType<typeof createRedisConnections>
-
-/**
- * Keeps the latest problem of the connections, as a code. Logs nothing until the check has passed, because each failed attempt to start
- * writes its own log line.
- */
-function createProblems(lines: RepeatedLines) {
-  const code = 'redis-not-responding'
-  let latest: string | undefined
-  let isLogged = false
-
-  function note(problem: string): void {
-    latest = problem
-    if (!isLogged) return
-    lines.write({ fields: { code, problem }, text: "Redis isn't responding. The connection is tried again", over: 'Redis responds again' })
-  }
-
-  function logFromNowOn(): void {
-    isLogged = true
-  }
-
-  /** Both connections work, so the latest problem explains no later one. */
-  function end(): void {
-    latest = undefined
-    lines.end(code)
-  }
-
-  return { note, end, latest: () => latest, logFromNowOn }
-}
-
 interface AuditsParts {
   config: Config
   /** Prints one line of the audit. */
@@ -437,131 +282,6 @@ async function findEntriesOf(audit: Audit, { id }: Request, fits: (act: string) 
   const whole = { limit: Number.POSITIVE_INFINITY, scan: Number.POSITIVE_INFINITY, since, allChained: true, requestId: id }
   const { entries } = await audit.find(({ act }) => fits(act), whole)
   return entries
-}
-
-interface OperatorNotifierParts {
-  config: Config
-  telemetry: Telemetry
-  redis: RedisConnections
-  clients: ApiClients
-}
-
-/** Creates the handlers that notify the channel of the operators. */
-export function createOperatorNotifier({
-  config,
-  telemetry: { log, lines, metrics, errorReports },
-  redis,
-  clients,
-}: OperatorNotifierParts) {
-  const { command } = config.slack
-  const notices = createNotifyOperators({
-    redis: redis.prompt,
-    keys: redis.keys,
-    messenger: clients.slack.messenger,
-    channelId: config.opsChannel,
-    keyring: createKeyring(config.signingSecrets, { purpose: 'notices', prefix: config.redis.prefix }),
-    log,
-    onError: errorReports.of('operators'),
-  })
-
-  const { notify, owe } = notices
-
-  const onApiError = createApiErrorHandler({
-    lines,
-    count: () => metrics.error('account-api'),
-    onRefusedKey: notifyOfKey,
-  })
-
-  function notifyOfKey(error: ApiError): void {
-    void notify('api-key-rejected', refusedKey(error), {
-      about: error.key === 'INFRA_API_KEY' ? String(error.status) : `${error.key} ${error.status}`,
-    })
-  }
-
-  /** Handles an error that a person was shown. While nothing is in flight, only people find out that the account rejects the key. */
-  function onShownError(error: unknown): void {
-    if (error instanceof ApiError && isKeyRefused(error)) notifyOfKey(error)
-  }
-
-  function onUndeliverable(request: Request, error: string, report?: ReportName): Promise<void> {
-    const about = report === undefined ? request.id : `${report}:${request.id}`
-    return owe('report-undeliverable', wordsFor(request, error, report), { requestId: request.id, about })
-  }
-
-  function wordsFor(request: Request, error: string, report: ReportName | undefined): Mrkdwn {
-    if (report === 'outdated') return outdated(request, error)
-    if (report !== 'break-glass') return undeliverable(request, error, command)
-    return unannounced(request, { error, command, profile: clients.slack.identity.profileOf(request.origin.userId) })
-  }
-
-  /** Handles a request whose record, approvals or history cannot be trusted. */
-  function onDistrusted(request: Request, problem: AuthorityProblem): Promise<void> {
-    const { code } = problem
-    if (isForgery(code)) metrics.notGenuine(code)
-    return owe(codes[code], distrusted(request, problem), { requestId: request.id, about: `${code}:${request.id}` })
-  }
-
-  /** Handles a request that is due and whose record is gone. */
-  function onLostRecord(requestId: string): Promise<void> {
-    metrics.requestsLost('one-record')
-    return owe('request-lost', lostRecord(requestId, command), { requestId })
-  }
-
-  return { ...notices, onApiError, onShownError, onUndeliverable, onDistrusted, onLostRecord }
-}
-export type OperatorNotifier = ReturnType<typeof createOperatorNotifier>
-
-/** How the log and the operators' channel call each problem. */
-const codes: Record<AuthorityProblem['code'], ErrorCode> = {
-  'record-changed': 'record-not-genuine',
-  'approvals-not-genuine': 'record-not-genuine',
-  'already-sent': 'record-not-genuine',
-  'already-ended': 'record-not-genuine',
-  'unknown-key': 'signing-key-unknown',
-  'approval-needed-now': 'policy-changed',
-  'rule-gone': 'policy-changed',
-  'approved-too-long-ago': 'approved-too-long-ago',
-}
-
-function isForgery(code: string): code is Forgery {
-  return (forgeries as readonly string[]).includes(code)
-}
-
-interface OpsChannelParts {
-  /** Undefined if OPS_CHANNEL is not set. */
-  channelId: string | undefined
-  membership: (channelId: string) => Promise<ChannelMembership>
-  lines: Pick<RepeatedLines, 'write'>
-}
-
-const problems: Record<ChannelMembership['is'], string | undefined> = {
-  member: undefined,
-  absent: 'Lockkeeper is not in the channel, or there is no such channel',
-  archived: 'the channel is archived',
-  // Slack did not say. It may take the notices.
-  unreadable: undefined,
-}
-
-/**
- * Creates the check whether notices to the operators can be posted. It logs if they cannot, because nobody would notice before one is
- * missing. Undefined if there is no channel.
- */
-export function createOpsChannel({ channelId, membership, lines }: OpsChannelParts) {
-  if (channelId === undefined) return undefined
-  const id = channelId
-
-  /** Never throws. */
-  async function check(): Promise<ChannelMembership> {
-    const found = await membership(id)
-    const problem = problems[found.is]
-    if (problem !== undefined) {
-      const text = `Notices can't be posted in OPS_CHANNEL (${id}): ${problem}`
-      lines.write({ fields: { code: 'operators-unreachable', problem }, text, about: problem })
-    }
-    return found
-  }
-
-  return { id, check }
 }
 
 /** Creates the function that logs each step of a request or of its item, in one line. Names and reasons are in the audit alone. */
@@ -766,6 +486,30 @@ export function createFoundation(config: Config, { log, printAudit = createAudit
   })
   const requests = createRequests({ config, printAudit, telemetry, redis, clients, operators })
 
+  const { forPeople: prompt, forJobs: patient, newestHead: _, ...ofRequests } = requests
+  const { slack, accountApi, ...ofAccount } = clients
+  const { messenger, respond, identity, setupProbe: probe, naming } = slack
+  const shared = {
+    config,
+    timings,
+    log,
+    lines: telemetry.lines,
+    metrics: telemetry.metrics,
+    errors: telemetry.errorReports,
+    keys: redis.keys,
+    connections: redis,
+    account: accountApi,
+    ...ofAccount,
+    lists: inventory,
+    assignments,
+    slack: { messenger, respond, identity, probe, naming },
+    opsChannel,
+    operators,
+    ...ofRequests,
+  }
+  const people: App = { ...shared, ...prompt }
+  const jobs: App = { ...shared, ...patient }
+
   /** Closes every connection after the work on it has ended. Waits at most two seconds for that work. */
   async function disconnect(): Promise<void> {
     const { forPeople, forJobs } = requests
@@ -774,6 +518,6 @@ export function createFoundation(config: Config, { log, printAudit = createAudit
     await redis.close()
   }
 
-  return { config, timings, telemetry, redis, clients, inventory, assignments, operators, opsChannel, requests, disconnect }
+  return { people, jobs, config, timings, telemetry, redis, clients, inventory, assignments, operators, opsChannel, requests, disconnect }
 }
 export type Foundation = ReturnType<typeof createFoundation>

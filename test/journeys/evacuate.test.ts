@@ -113,7 +113,9 @@ describe('an evacuation', () => {
     for (const press of ['Retry the rest', 'Move back']) {
       await world.ada.click(failed, press)
       const nothing = await world.slack.until(() => (world.ada.topView().title === 'Nothing to move' ? world.ada.topView() : undefined))
-      again.push(JSON.stringify(nothing.view).match(/No address[^.]*?anymore:.*?\(on [\w-]+\)(?=\\nLast)/)?.[0] ?? JSON.stringify(nothing.view))
+      again.push(
+        JSON.stringify(nothing.view).match(/No address[^.]*?anymore:.*?\(on [\w-]+\)(?=\\nLast)/)?.[0] ?? JSON.stringify(nothing.view),
+      )
       await world.ada.close()
     }
     expect(again).toMatchInlineSnapshot(`

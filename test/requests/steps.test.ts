@@ -240,7 +240,7 @@ describe('the code', () => {
   const all = readdirSync(source, { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.ts'))
     .map((file) => ({ file, text: readFileSync(join(source, file), 'utf8') }))
-  const tables = all.filter(({ file }) => file.startsWith(join('requests', 'steps')))
+  const tables = all.filter(({ file }) => file.startsWith(join('requests', 'steps.ts')))
   const files = all.filter((one) => !tables.includes(one))
   const anyState = `'(?:${requestStates.join('|')})'`
 
@@ -263,17 +263,17 @@ describe('the code', () => {
   test('has no states of a step outside of the tables', () => {
     expect(found(writesFrom)).toEqual([])
     // `onStep` also receives new requests, which have no state before.
-    expect(found(writesTo)).toEqual([`${join('requests', 'store', 'new-requests.ts')}: to: 'waiting'`])
+    expect(found(writesTo)).toEqual([`${join('requests', 'store.ts')}: to: 'waiting'`])
   })
 
   test('changes the state of a record only by the script of a step', () => {
-    expect(found(/'take-step'/g)).toEqual(Array.from({ length: 2 }, () => `${join('requests', 'store', 'take-step.ts')}: 'take-step'`))
+    expect(found(/'take-step'/g)).toEqual(Array.from({ length: 2 }, () => `${join('requests', 'store.ts')}: 'take-step'`))
     const scripts = readdirSync(source, { recursive: true, encoding: 'utf8' })
       .filter((file) => file.endsWith('.lua'))
       .map((file) => ({ file, text: readFileSync(join(source, file), 'utf8') }))
     // Other scripts only read the state, or create the record.
     const writers = scripts.filter(({ text }) => /HSET|HMSET/.test(text) && /\{ 'state'|'HSET', \S+, 'state'/.test(text))
-    expect(writers.map(({ file }) => file)).toEqual([join('requests', 'store', 'lua', 'take-step.lua')])
+    expect(writers.map(({ file }) => file)).toEqual([join('requests', 'lua', 'take-step.lua')])
   })
 
   test('takes every step of the tables, and no other', () => {
@@ -282,7 +282,7 @@ describe('the code', () => {
     expect(taken.filter((name) => !stepNames.some((known) => known === name))).toEqual([])
 
     // Some names are chosen before the call. After `===`, `case` and `to:`, the same words are outcomes and rights.
-    const takers = files.filter(({ file }) => /^requests[\\/](?:lifecycle|reconcile|hand-over|worker)[\\/]/.test(file))
+    const takers = files.filter(({ file }) => /^(?:requests|inbound)[\\/]/.test(file))
     const named = new Set(takers.flatMap(({ text }) => [...text.matchAll(/(?<!=== |\bto: |case )'([\w-]+)'/g)].map(([, name]) => name)))
     expect(stepNames.filter((name) => !named.has(name))).toEqual([])
   })

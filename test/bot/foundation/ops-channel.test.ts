@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
+import { createOpsChannel } from '../../../src/outbox/operators.ts'
 import type { ChannelMembership } from '../../../src/slack/web-api.ts'
-import { createOpsChannel } from '../../../src/start/foundation.ts'
 
 /** Checks a channel of which Slack says this. */
 async function check(found: ChannelMembership) {
