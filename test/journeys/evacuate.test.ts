@@ -91,7 +91,7 @@ describe('an evacuation', () => {
     await world.ada.submit()
     const rest = await untilCard(world.slack, /\(203\.0\.113\.\d+\)\n.*needs approval from/s)
     expect(rest.text).toMatch(
-      /Check first: The last try, less than a minute before this request, failed\. .*422.* 203\.0\.113\.11 wasn't changed\./,
+      /\*Check first\*\n• {2}The last try, less than a minute before this request, failed\. .*422.* 203\.0\.113\.11 wasn't changed\./,
     )
     expect(rest.text).toMatch(/Repeats <http[^|]+\|request [0-9a-f]{8}>\./)
     await world.ben.click(rest, 'Approve')
