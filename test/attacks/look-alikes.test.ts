@@ -7,7 +7,7 @@ import { createMoveChange } from '../../src/moves/move-change.ts'
 import { cleanText, code, mrkdwn, plain } from '../../src/slack/text.ts'
 import { openRecords } from '../journeys/records.ts'
 import { ops, people, startWorld, untilCard, untilShown, type World } from '../journeys/world.ts'
-import { cardViewFor } from '../requests/messages/card-view-for-test.ts'
+import { cardViewFor } from '../messages/card-view-for-test.ts'
 import { requestFor } from '../requests/request-for-test.ts'
 
 const project = { id: 'proj_1', name: 'Storefront', slug: 'storefront' }

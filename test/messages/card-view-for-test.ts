@@ -1,5 +1,5 @@
-import type { CardView } from '../../../src/messages/request-message.ts'
-import { description, requestFor, ruleFor } from '../request-for-test.ts'
+import type { CardView } from '../../src/messages/request-message.ts'
+import { description, requestFor, ruleFor } from '../requests/request-for-test.ts'
 
 /** What the card of Ada's request is made from. */
 export function cardViewFor(more: Partial<CardView> = {}): CardView {
