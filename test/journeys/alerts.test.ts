@@ -216,7 +216,7 @@ describe('a firing alert', () => {
       expect(new Set(statuses).size).toBe(1)
     }
 
-    await expect.poll(() => botMessages(world, general).length, { timeout: 5_000 }).toBe(3)
+    await expect.poll(() => botMessages(world, general).length).toBe(3)
     expect(botMessages(world, general).map(({ text }) => text.split('. ')[0])).toEqual(
       expect.arrayContaining([
         expect.stringMatching(/ALERTS_TOKEN/),

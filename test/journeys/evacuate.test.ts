@@ -58,10 +58,10 @@ describe('an evacuation', () => {
     const { journal } = world.accountApi
     const card = await requestEvacuation(world)
     await world.ben.click(card, 'Approve')
-    await world.slack.until(() => journal.writes().length === 20, { what: '20 writes', timeoutMs: 10_000 })
+    await world.slack.until(() => journal.writes().length === 20, { what: '20 writes' })
 
     journal.clear()
-    await expect.poll(() => journal.length, { timeout: 4_000 }).toBeGreaterThan(1)
+    await expect.poll(() => journal.length).toBeGreaterThan(1)
 
     const reads = journal.map(({ method, path }) => `${method} ${path}`)
     expect(new Set(reads)).toEqual(new Set(['GET /elastic_ips']))

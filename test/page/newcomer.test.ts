@@ -127,7 +127,7 @@ test('the drawer breaks the account API until it is turned off, and says what it
     .getByRole('article')
     .filter({ hasText: /account API/ })
     .last()
-    .waitFor({ timeout: 15_000 })
+    .waitFor({ timeout: 20_000 })
   await openDrawer(page)
   await away.click()
   await expect.poll(() => away.getAttribute('aria-checked')).toBe('false')
