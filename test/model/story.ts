@@ -143,7 +143,7 @@ export async function checkReports({ slack, records }: Session, { id, state }: M
   for (let tries = 0; !isReported() && tries < 10; tries += 1) {
     // The process that was about to send it may have crashed.
     if (tries > 0) await records.releaseHolds(id)
-    await slack.until(isReported).catch(() => {})
+    await slack.until(isReported, { timeoutMs: 1_500 }).catch(() => {})
   }
   const names = namesOfMessages()
   if (!isReported() || new Set(names).size < names.length)
