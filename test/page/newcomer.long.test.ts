@@ -134,6 +134,9 @@ test('on a phone the next step, the badges, the notification, the side bar and t
   await page.getByText('Switched off again').waitFor()
 
   await page.getByRole('button', { name: 'Channels and people' }).click()
+  await page.mouse.click(370, 600)
+  await people(page).waitFor({ state: 'detached' })
+  await page.getByRole('button', { name: 'Channels and people' }).click()
   await people(page).getByRole('button', { name: 'general' }).click()
   await page.getByRole('heading', { name: 'general', level: 1 }).waitFor()
 })

@@ -30,10 +30,12 @@ import { openTwoPeople } from './two-people.ts'
 export function renderPage(): TemplateResult {
   const requests = requestsIn(messagesInChannels())
   const thread = renderThread()
-  return html`<div class="desk">
+  // Behind an open side bar nothing is pressed by accident: a press there closes it.
+  const closeSide = ({ target, currentTarget }: Event) => page.isSideOpen && target === currentTarget && toggleSide()
+  return html`<div class="desk" @click=${closeSide}>
       ${topBar(requests)}
       <div class="side-column">${sideBar(requests)} ${renderToasts()}</div>
-      <main>${tabHere() ? appTab() : channel(requests)}</main>
+      <main .inert=${page.isSideOpen}>${tabHere() ? appTab() : channel(requests)}</main>
       ${thread ? threadPanel(thread) : nothing} ${renderDrawer()}
     </div>
     ${renderModal()} ${renderQuestion()} ${renderNotices()}
