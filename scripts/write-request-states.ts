@@ -1,10 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { isOpen, type RequestState, requestStates } from '../src/domain/request/request.ts'
-import { type ItemState, itemStates } from '../src/domain/request/request-item.ts'
-import { itemSteps } from '../src/requests/steps/items.ts'
-import type { ReportName, Step, Taker } from '../src/requests/steps/step.ts'
-import { type ItemStepName, itemStepOf, type StepName, stateAfter, stepOf, steps } from '../src/requests/steps.ts'
+import { isOpen, type RequestState, requestStates, type ItemState, itemStates } from '../src/domain/request.ts'
+import { itemSteps, type ReportName, type Step, type Taker, type ItemStepName, itemStepOf, type StepName, stateAfter, stepOf, steps } from '../src/requests/steps.ts'
 
 export const requestStatesPath = join(import.meta.dirname, '../docs/request-states.md')
 

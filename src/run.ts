@@ -1,10 +1,9 @@
-import { type Bot, createBot } from './bot/bot.ts'
-import type { Outlets } from './bot/foundation/foundation.ts'
 import { ConfigError, takeConfig } from './config/config.ts'
-import { StartError } from './domain/errors/errors.ts'
+import { StartError } from './domain/errors.ts'
 import { bundles, changeKinds } from './features/index.ts'
-import { createLog, type Log } from './ops/log/log.ts'
-import { describeError } from './ops/log/safe-value.ts'
+import { createLog, describeError, type Log } from './ops/log.ts'
+import { type Bot, createBot } from './start/bot.ts'
+import type { Outlets } from './start/foundation.ts'
 
 /**
  * Runs the bot as a process: starts it from these variables and stops it on a signal. Exits with 1 and a line for each problem if it cannot

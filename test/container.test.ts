@@ -4,9 +4,9 @@ import { resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
-import { secretVariables, variableNames } from '../src/config/given.ts'
-import { startHealth } from '../src/ops/pages/health.ts'
-import { endpoint } from '../src/slack/receive/refuse-unread.ts'
+import { secretVariables, variableNames } from '../src/config/config.ts'
+import { startHealth } from '../src/ops/health.ts'
+import { endpoint } from '../src/slack/http-receiver.ts'
 
 const root = resolve(import.meta.dirname, '..')
 const read = (file: string) => readFileSync(resolve(root, file), 'utf8')

@@ -1,14 +1,145 @@
+import { readFileSync, statSync } from 'node:fs'
+import { parseEnv } from 'node:util'
 import { z } from 'zod'
-import type { ChangeKind } from '../domain/policy/change-kind.ts'
-import type { Bundles } from '../domain/policy/policy.ts'
-import type { Secret } from '../domain/signing/secret.ts'
-import { alertWarnings, linesAcross } from './combinations.ts'
-import { openEnvFileWarning } from './env-file.ts'
-import { type Environment, type Given, givenVariables, secretVariables } from './given.ts'
-import { readPolicyFile } from './policy/policy-file.ts'
-import { simplePolicy } from './policy/simple-policy.ts'
-import { type ReadFile, readFromDisk } from './text-file.ts'
+import type { Bundles, ChangeKind, Policy } from '../domain/policy.ts'
+import type { Secret } from '../domain/signing.ts'
+import { type ReadFile, readFromDisk, readText } from './notation.ts'
+import { readPolicyFile, simplePolicy } from './policy-file.ts'
 import { Variables, variablesFor } from './variables.ts'
+
+export type Environment = Record<string, string | undefined>
+
+/** Variables that hold secrets. `takeConfig` removes them from the environment, and each can be read from a file instead. */
+export const secretVariables = [
+  'SLACK_BOT_TOKEN',
+  'SLACK_SIGNING_SECRET',
+  'SLACK_APP_TOKEN',
+  'INFRA_API_KEY',
+  'INFRA_READ_KEY',
+  'REDIS_URL',
+  'STATE_KEY',
+  'ALERTS_TOKEN',
+] as const
+type SecretVariable = (typeof secretVariables)[number]
+
+/** The names of all variables, in the order of the documentation, then those that name the file of a secret. */
+export const variableNames = [...Object.keys(Variables.shape), ...secretVariables.map(fileVariable)]
+
+/** Returns the variable that names the file of a secret. */
+function fileVariable<Name extends SecretVariable>(name: Name) {
+  return `${name}_FILE` as const
+}
+
+export interface Given {
+  /** The variables without those that are empty, and with the secrets that came from files. */
+  values: Environment
+  /** A line for each file that gave no secret. */
+  lines: string[]
+  /** The variables that these lines are about. They may be absent from `values`. */
+  reported: string[]
+  /** Returns how errors name a variable: with the one that names its file, where the value is from a file. */
+  nameOf: (variable: string) => string
+}
+
+/** Trims the given variables, and reads those of `secrets` for which the environment names a file. Never throws. */
+export function givenVariables(env: Environment, secrets: readonly SecretVariable[], readFile: ReadFile): Given {
+  const values: Environment = Object.fromEntries(variableNames.map((name) => [name, env[name]?.trim() || undefined]))
+  const fromFiles = new Set<string>()
+  const problems: { name: string; line: string }[] = []
+  for (const name of secrets) {
+    const path = values[fileVariable(name)]
+    if (path === undefined) continue
+    fromFiles.add(name)
+    const found = values[name] === undefined ? readSecret(fileVariable(name), path, readFile) : { line: bothGiven(name) }
+    if ('line' in found) problems.push({ name, line: found.line })
+    else values[name] = found.secret
+  }
+  return {
+    values,
+    lines: problems.map(({ line }) => line),
+    reported: problems.map(({ name }) => name),
+    nameOf: (variable) => (fromFiles.has(variable) ? `${variable} (from ${variable}_FILE)` : variable),
+  }
+}
+
+/** The line never contains the path, because a secret may have been entered in its place. */
+function readSecret(variable: string, path: string, readFile: ReadFile): { secret: string } | { line: string } {
+  const read = readText(path, readFile)
+  if ('why' in read) return { line: `${variable} must be the path of a file that can be read: the path ${read.why}` }
+  const secret = read.text.trim()
+  return secret === '' ? { line: `${variable} names an empty file: write the secret into it` } : { secret }
+}
+
+function bothGiven(name: SecretVariable): string {
+  return `${name} and ${fileVariable(name)} are both set: keep one`
+}
+
+/** Returns the lines about variables that do not fit together. */
+export function linesAcross({ values, reported }: Given): string[] {
+  const lines: string[] = []
+  const has = (name: string) => values[name] !== undefined || reported.includes(name)
+  if (!has('APPROVERS') && !has('POLICY_FILE')) {
+    lines.push(
+      'APPROVERS is missing: it must be the people who may approve, as user ids (U…, W…) and user group ids (S…), separated by commas (or set POLICY_FILE)',
+    )
+  }
+  if (!has('SLACK_SIGNING_SECRET') && !has('SLACK_APP_TOKEN')) {
+    lines.push('SLACK_SIGNING_SECRET is missing: it verifies requests from Slack (or set SLACK_APP_TOKEN to use Socket Mode)')
+  }
+  // Without it, a process can neither change anything nor derive a key for the signatures.
+  if (!has('INFRA_API_KEY') && !(values.ROLE === 'web' && has('INFRA_READ_KEY') && has('STATE_KEY'))) {
+    const unless = values.ROLE === 'web' ? ` (or set INFRA_READ_KEY and STATE_KEY, ${ifNoKeyIsMinted})` : ''
+    lines.push(`INFRA_API_KEY is missing: it must be a key of the account API, in one word${unless}`)
+  }
+  if (values.INFRA_READ_KEY !== undefined && values.INFRA_READ_KEY === values.INFRA_API_KEY)
+    lines.push('INFRA_READ_KEY must be another key than INFRA_API_KEY, because the account counts the requests of each key')
+  if (has('ALERTS_PORT') && !has('ALERTS_TOKEN')) {
+    lines.push('ALERTS_TOKEN is missing: with ALERTS_PORT it must be a token of at least 32 characters, which the sender of alerts sends')
+  }
+  return [...lines, ...linesAboutPorts(values, has)]
+}
+
+/** When a process with ROLE=web can do without INFRA_API_KEY. The policy and the kinds of change are known only later. */
+export const ifNoKeyIsMinted = 'if the policy allows no change whose button creates a token'
+
+/** The ports of a process must differ. 0 selects any free port. */
+function linesAboutPorts(values: Environment, has: (name: string) => boolean): string[] {
+  const lines: string[] = []
+  const publicPort = Variables.shape.PORT.safeParse(values.PORT).data
+  const alertsPort = Variables.shape.ALERTS_PORT.safeParse(values.ALERTS_PORT).data
+  const opsPort = Variables.shape.OPS_PORT.safeParse(values.OPS_PORT).data
+  if (alertsPort && alertsPort === opsPort) lines.push('ALERTS_PORT must be another port than OPS_PORT')
+  if (alertsPort && alertsPort === publicPort && !has('SLACK_APP_TOKEN'))
+    lines.push('ALERTS_PORT must be another port than PORT, which is public')
+  const sharesIt = publicPort === opsPort
+  if (publicPort && sharesIt && !has('SLACK_APP_TOKEN')) lines.push('OPS_PORT must be another port than PORT, which is public')
+  return lines
+}
+
+/** Warns of alerts that lead to nothing, because one of two settings is missing. */
+export function alertWarnings({ alerts, role }: { alerts: object | undefined; role: Variables['ROLE'] }, policy: Policy): string[] {
+  const hasEntries = (policy.alerts ?? []).length > 0
+  if (alerts && !hasEntries) return ['ALERTS_PORT is set, and POLICY_FILE has no alerts, so no alert leads to a request']
+  if (!alerts && hasEntries && role !== 'worker') return ['POLICY_FILE has alerts, and ALERTS_PORT is not set, so none are received']
+  return []
+}
+
+/** Bits of a file's mode: its group or all others may read or write it. */
+const openToOthers = 0o066
+
+/** Returns a warning if the file holds a secret and other users of this machine can read or change it. Windows has no such modes. */
+export function openEnvFileWarning(path: string): string | undefined {
+  if (process.platform === 'win32') return undefined
+  try {
+    const mode = statSync(path).mode & 0o777
+    const values = parseEnv(readFileSync(path, 'utf8'))
+    if ((mode & openToOthers) === 0 || !secretVariables.some((name) => values[name])) return undefined
+    return `${path} holds secrets, and other users of this machine can read or change it (mode ${mode.toString(8)}). Run: chmod 600 ${path}`
+  } catch {
+    // The file does not exist, or this process may not read it.
+    return undefined
+  }
+}
 
 /** Lists every bad or missing variable and every error of the policy file, one line each. No line contains the value of a secret. */
 export class ConfigError extends Error {

@@ -1,4 +1,5 @@
-import { parseDuration } from '../domain/text/duration.ts'
+import { readFileSync } from 'node:fs'
+import { parseDuration } from '../domain/text.ts'
 
 // The formats of values. The variables and the policy file share them.
 
@@ -19,4 +20,26 @@ export function readDuration(text: string): number | undefined {
 /** Quotes a value for an error and cuts it to `longest` characters. Hides a value that looks like a token entered in the wrong place. */
 export function quote(text: string, longest = 40): string {
   return /^x(ox|app)|\bx(ox\w|app)-|:\/\//.test(text) ? 'the value that it has' : JSON.stringify(text.slice(0, longest))
+}
+
+/** Returns the text of a file. The path may be relative to the working directory. */
+export type ReadFile = (path: string) => string
+
+export const readFromDisk: ReadFile = (path) => readFileSync(path, 'utf8')
+
+/** Returns the text of a file, or why it cannot be read, as the end of a sentence about its path. Never throws. */
+export function readText(path: string, readFile: ReadFile): { text: string } | { why: string } {
+  try {
+    return { text: readFile(path) }
+  } catch (error) {
+    return { why: whyUnreadable(error) }
+  }
+}
+
+function whyUnreadable(error: unknown): string {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : undefined
+  if (code === 'ENOENT' || code === 'ENOTDIR') return 'was not found (relative paths start at the working directory)'
+  if (code === 'EACCES' || code === 'EPERM') return 'is not readable by the user that Lockkeeper runs as'
+  if (code === 'EISDIR') return 'is a directory: name the file in it'
+  return `cannot be read${code ? ` (${code})` : ''}`
 }

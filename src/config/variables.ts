@@ -1,9 +1,8 @@
 import { isIP } from 'node:net'
 import { z } from 'zod'
-import type { ChangeKind } from '../domain/policy/change-kind.ts'
-import { type Bundles, toGroup } from '../domain/policy/policy.ts'
+import { type Bundles, type ChangeKind, toGroup } from '../domain/policy.ts'
 import { parseRedisAddress } from '../domain/redis-address.ts'
-import { Secret } from '../domain/signing/secret.ts'
+import { Secret } from '../domain/signing.ts'
 import { durationWords, isChannelId, isPersonOrGroupId, quote, readDuration } from './notation.ts'
 
 /**

@@ -1,4 +1,4 @@
-import { StartError } from './errors/errors.ts'
+import { StartError } from './errors.ts'
 
 /** The address on which a server listens, and the variables that say so. */
 interface ListenAddress {

@@ -1,21 +1,179 @@
-import type { AccountApi } from '../account-api/client.ts'
-import { asFarAsRead, findInList } from '../account-api/lists/cut-list.ts'
-import type { ElasticIp } from '../domain/account/elastic-ip.ts'
-import { projectName } from '../domain/account/place.ts'
-import type { Change } from '../domain/change/change.ts'
-import type { Description, Fact } from '../domain/change/description.ts'
-import { explainer } from '../domain/change/finding.ts'
-import type { Observation } from '../domain/change/observation.ts'
-import type { OnAnswer } from '../domain/change/on-answer.ts'
-import { addressOf, completeMove, MoveFacts, MoveInput, moveDifferences, moveRemark } from '../domain/elastic-ip-move/elastic-ip-move.ts'
-import { MoveFinding } from '../domain/elastic-ip-move/findings.ts'
-import { observeMove } from '../domain/elastic-ip-move/progress.ts'
-import { afterMove } from '../domain/elastic-ip-move/warnings.ts'
-import { moveWords } from '../domain/elastic-ip-move/words.ts'
-import { ApiError } from '../domain/errors/api-errors.ts'
-import { phrase } from '../domain/text/phrase.ts'
-import type { ServerCopies } from './find-server.ts'
-import { createPreflight } from './preflight.ts'
+import type { AccountApi } from '../account/client.ts'
+import type { Inventory } from '../account/inventory.ts'
+import { asFarAsRead, findInList, nothingIfAbsent, type ReadList, readOrRefuse } from '../account/resource.ts'
+import { type ElasticIp, type ProjectRef, projectName, type Server, sameProject } from '../domain/account.ts'
+import {
+  type Change,
+  type Description,
+  explainer,
+  type Fact,
+  type Observation,
+  type OnAnswer,
+  type Preflight,
+  type PreflightOptions,
+} from '../domain/change.ts'
+import { ApiError, UnknownName, UserError } from '../domain/errors.ts'
+import { phrase, serverNameProblem, someOf } from '../domain/text.ts'
+import { withinOr } from '../domain/within.ts'
+import {
+  addressOf,
+  afterMove,
+  checkMove,
+  completeMove,
+  MoveFacts,
+  MoveFinding,
+  MoveInput,
+  moveDifferences,
+  moveRemark,
+  moveWords,
+  namesakeWarnings,
+  needsAssignedServer,
+  observeMove,
+  refuseMove,
+  serverNameIn,
+} from './move.ts'
+
+/** The shared copy of the list of servers. */
+export type ServerCopies = Pick<Inventory, 'servers' | 'isShort'>
+
+interface ReadOptions {
+  signal?: AbortSignal | undefined
+  /** Absent before a write, which must not rely on a copy. */
+  copies?: ServerCopies | undefined
+}
+
+/** Returns all servers as the account shows them now, if few reads are enough and the account answers. */
+export async function allServers(copies: ServerCopies | undefined): Promise<Server[] | undefined> {
+  if (!copies?.isShort('servers')) return undefined
+  const { items, cut, old } = await asFarAsRead(copies.servers()).catch(() => ({ items: [], cut: true, old: undefined }))
+  return cut || old ? undefined : items
+}
+
+/** Reads one server. Throws as the read of the account API does. */
+export async function readServer(accountApi: Pick<AccountApi, 'servers'>, id: string, { copies, signal }: ReadOptions): Promise<Server> {
+  const listed = (await allServers(copies))?.find((server) => server.id === id)
+  return listed ?? accountApi.servers.get(id, { signal })
+}
+
+/** Returns the server with this id, or else those with this hostname. Throws as the reads of the account API do. */
+export async function findServers(
+  accountApi: Pick<AccountApi, 'servers'>,
+  typed: string,
+  { copies, ...options }: ReadOptions = {},
+): Promise<Server[]> {
+  const all = await allServers(copies)
+  const listed = all?.filter(({ id }) => id === typed) ?? []
+  if (listed.length > 0) return listed
+  const named = (servers: Server[]) => servers.filter(({ hostname }) => hostname?.toLowerCase() === typed.toLowerCase())
+  const inList = named(all ?? [])
+  if (inList.length > 0) return inList
+  const byId = async () => {
+    const found = await accountApi.servers.get(typed, options).catch(nothingIfAbsent)
+    return found ? [found] : []
+  }
+  const byHostname = async () => named(await accountApi.servers.list({ hostname: typed, ...options }))
+  const [first, second] = /^sv_\w+$/.test(typed) ? [byId, byHostname] : [byHostname, byId]
+  const found = await first()
+  // A whole list has neither, so one more read is enough for a server that was made since.
+  return found.length > 0 || all ? found : second()
+}
+
+/** Several servers have the typed name. */
+export class SeveralServers extends UserError {
+  override name = 'SeveralServers'
+  readonly servers: Server[]
+
+  constructor(typed: string, servers: Server[]) {
+    const list = servers.map(
+      ({ id, project, site }) => `${id} (${project?.name ?? 'unknown project'}, ${site?.slug ?? site?.name ?? 'unknown site'})`,
+    )
+    super(`${servers.length} servers are called ${typed}: ${someOf(list)}. Use the id.`)
+    this.servers = servers
+  }
+}
+
+/** Returns the servers that can be meant: the only one in this project, or else all of them. Throws UnknownName if there is none. */
+export function serversMeant(typed: string, candidates: Server[], project: ProjectRef | undefined): [Server, ...Server[]] {
+  const [first, ...others] = candidates
+  if (!first) throw new UnknownName('server', typed, serverNameProblem(typed))
+  const [sole, ...more] = candidates.filter((server) => sameProject(server.project, project))
+  return sole && more.length === 0 ? [sole] : [first, ...others]
+}
+
+/**
+ * Returns the only server, or the only one in this project. Several servers can have the same hostname. Throws UnknownName if there is none,
+ * and SeveralServers if there is more than one.
+ */
+export function chooseServer(typed: string, candidates: Server[], project: ProjectRef | undefined): Server {
+  const [only, ...others] = serversMeant(typed, candidates, project)
+  if (others.length > 0) throw new SeveralServers(typed, [only, ...others])
+  return only
+}
+
+/** The time limit for the search for other servers of the same name, because the requester waits for it. */
+const namesakesMs = 3_000
+
+interface Namesakes {
+  warnings: MoveFinding[]
+  unchecked: MoveFinding[]
+}
+
+export const noNamesakes: Namesakes = { warnings: [], unchecked: [] }
+
+/** Searches for other servers of the same name, because approvers could mistake them for the target. A failure prevents no move. */
+export async function readNamesakes(
+  accountApi: Pick<AccountApi, 'servers'>,
+  target: Server,
+  { copies, ...options }: { signal: AbortSignal | undefined; copies?: ServerCopies | undefined },
+): Promise<Namesakes> {
+  const { hostname } = target
+  if (hostname === undefined) return noNamesakes
+  const read = await withinOr(
+    namesakesMs,
+    readNamed().catch(() => undefined),
+    undefined,
+  )
+  const warnings = namesakeWarnings(target, read?.items ?? [])
+  const isOpen = warnings.length === 0 && (read === undefined || read.cut !== undefined)
+  return { warnings, unchecked: isOpen ? [{ code: 'names-not-compared', server: hostname }] : [] }
+
+  async function readNamed(): Promise<ReadList<Server>> {
+    const all = await allServers(copies)
+    return all ? { items: all } : asFarAsRead(accountApi.servers.list({ hostname, ...options }))
+  }
+}
+
+/** Creates the preflight check of a move: it reads both objects in parallel, and the old server only if the sites need it. */
+export function createPreflight(accountApi: Pick<AccountApi, 'elasticIps' | 'servers'>, copies?: ServerCopies) {
+  return async function preflight(
+    input: MoveInput,
+    { signal, forRequest, earlier }: PreflightOptions<MoveFacts>,
+  ): Promise<Preflight<MoveFacts, MoveInput>> {
+    const options = { signal, ...(forRequest ? { copies } : {}) }
+    const [elasticIp, target] = await Promise.all([
+      readOrRefuse(
+        () => accountApi.elasticIps.get(input.elasticIpId, { signal }),
+        () => refuseMove({ code: 'no-elastic-ip', elasticIpId: input.elasticIpId, ...addressIn(earlier, input.elasticIpId) }),
+      ),
+      readOrRefuse(
+        () => readServer(accountApi, input.serverId, options),
+        () => refuseMove({ code: 'no-server', serverId: input.serverId, ...serverNameIn(earlier, input.serverId) }),
+      ),
+    ])
+    const assignedId = needsAssignedServer({ elasticIp, target }) ? elasticIp?.server?.id : undefined
+    const [assigned, namesakes] = await Promise.all([
+      // A failed read of the old server must not prevent a move away from it. The request message says what was not checked.
+      assignedId === undefined ? undefined : readServer(accountApi, assignedId, options).catch(() => undefined),
+      forRequest && target ? readNamesakes(accountApi, target, options) : noNamesakes,
+    ])
+    const { unchecked, warnings = [], ...checked } = checkMove(input, { elasticIp, target, assigned })
+    return { ...checked, unchecked: [...unchecked, ...namesakes.unchecked], warnings: [...warnings, ...namesakes.warnings] }
+  }
+}
+
+function addressIn(earlier: MoveFacts | undefined, elasticIpId: string): { address?: string } {
+  return earlier?.elasticIpId === elasticIpId && earlier.address !== undefined ? { address: earlier.address } : {}
+}
 
 /** The kind of the change. This name is public. */
 export const moveKind = 'ip.move'
@@ -127,5 +285,5 @@ export function describeMove(facts: MoveFacts): Description {
 /** Shows what the title does not say of a server: its id, and its primary address. */
 function idOf(label: string, { id, name }: { id: string; name: string }, address?: string): Fact[] {
   const [value, detail] = [name === id ? undefined : id, address].filter((shown) => shown !== undefined)
-  return value === undefined ? [] : [{ label, value, ...(detail === undefined ? {} : { detail }) }]
+  return value === undefined ? [] : [{ label, value, detail }]
 }

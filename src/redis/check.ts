@@ -1,11 +1,38 @@
-import { Cluster, type Redis } from 'ioredis'
-import { AwayError, StartError, StoreUnavailableError } from '../domain/errors/errors.ts'
-import { missingRightIn } from '../domain/errors/missing-right.ts'
-import { refusesWrites, type WriteRefusal, writeRefusalOf } from '../domain/errors/write-refusal.ts'
+import { Cluster, type Redis as RedisFromIoredis } from 'ioredis'
+import type { App } from '../app.ts'
+import {
+  AwayError,
+  type MissingRight,
+  missingRightIn,
+  missingRightOf,
+  refusesWrites,
+  StartError,
+  StoreUnavailableError,
+  type WriteRefusal,
+  writeRefusalOf,
+} from '../domain/errors.ts'
 import { withinOr } from '../domain/within.ts'
-import { guardStore } from './connect.ts'
-import { unreachableRedis } from './unreachable-redis.ts'
-import type { ProbeWrites } from './write-probe.ts'
+import { guardStore, type Redis, unreachableRedis } from './connect.ts'
+import type { Keys } from './key-names.ts'
+
+/**
+ * Creates the probe that asks Redis for a write. It returns why Redis refuses writes, and undefined if it takes them. INFO is not enough:
+ * it leaves out whether a failed save stops writes, and a Cluster has several answers. No key has the name of the probe, and `XX` sets only
+ * a key that exists, so nothing is ever written. Throws StoreUnavailableError if Redis does not answer, or refuses for another reason.
+ */
+export function createWriteProbe(redis: Redis, keys: Keys) {
+  return async function probeWrites(): Promise<WriteRefusal | undefined> {
+    try {
+      await guardStore(() => redis.set(keys.writeProbe, '', 'XX'))
+      return undefined
+    } catch (error) {
+      const refusal = error instanceof StoreUnavailableError ? writeRefusalOf(error.code) : undefined
+      if (refusal) return refusal
+      throw error
+    }
+  }
+}
+export type ProbeWrites = ReturnType<typeof createWriteProbe>
 
 /** How long one attempt waits for an answer. */
 const defaultAttemptMs = 2_000
@@ -15,7 +42,7 @@ const rejection = /\b(WRONGPASS|NOAUTH|NOPERM)\b/
 
 interface CheckParts {
   /** The patient connection, which reconnects and sends commands again by itself. */
-  redis: Redis
+  redis: RedisFromIoredis
   probeWrites: ProbeWrites
   allowVolatile: boolean
   /** REDIS_PREFIX. */
@@ -107,7 +134,7 @@ function problemError(problem = 'no answer'): Error {
  * Reads the answers to INFO: one, or that of each primary of a Cluster, because the settings of one say nothing about the others. Throws if
  * Redis does not answer. A single primary that does not answer is left out, because a replica replaces it.
  */
-export async function readInfos(redis: Redis | Cluster): Promise<string[]> {
+export async function readInfos(redis: RedisFromIoredis | Cluster): Promise<string[]> {
   const first = await redis.info()
   if (!(redis instanceof Cluster)) return [first]
   const answers = await Promise.allSettled(redis.nodes('master').map((node) => node.info()))
@@ -155,4 +182,32 @@ function faultsOf(text: string): RedisFault[] {
 function parseInfo(text: string): Map<string, string> {
   const lines = text.split(/\r?\n/).filter((line) => line.includes(':'))
   return new Map(lines.map((line) => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 1)]))
+}
+
+export type RedisHealth =
+  | { is: 'safe' }
+  /** It could lose requests. */
+  | { is: 'unsafe'; faults: RedisFault[] }
+  | { is: 'refuses-writes'; refusal: WriteRefusal; faults: RedisFault[] }
+  /** Its user may not do everything that Lockkeeper does. */
+  | { is: 'lacks-right'; right: MissingRight }
+  | { is: 'silent' }
+
+/** Reads whether Redis keeps requests safe, takes writes, and runs scripts, as every step needs. Throws every other error. */
+export async function readRedisHealth({ connections, store, config }: App): Promise<RedisHealth> {
+  try {
+    const faults = await connections.faults()
+    const refusal = await connections.probeWrites()
+    await store.now()
+    if (refusal) return { is: 'refuses-writes', refusal, faults }
+    return faults.length > 0 ? { is: 'unsafe', faults } : { is: 'safe' }
+  } catch (error) {
+    if (!(error instanceof StoreUnavailableError)) throw error
+    const right = missingRightOf(error, config.redis.prefix)
+    if (right) return { is: 'lacks-right', right }
+    const refusal = writeRefusalOf(error.code)
+    if (refusal) return { is: 'refuses-writes', refusal, faults: [] }
+    if (error.code === undefined) return { is: 'silent' }
+    throw error
+  }
 }

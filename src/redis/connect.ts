@@ -1,7 +1,7 @@
 import { type ChainableCommander, Cluster, type ClusterOptions, Redis, type RedisOptions } from 'ioredis'
-import { StoreUnavailableError } from '../domain/errors/errors.ts'
+import { isCertificateError, StoreUnavailableError } from '../domain/errors.ts'
 import { parseRedisAddress } from '../domain/redis-address.ts'
-import type { Secret } from '../domain/signing/secret.ts'
+import type { Secret } from '../domain/signing.ts'
 import { settleWithin } from '../domain/within.ts'
 
 export type { ChainableCommander, Redis }
@@ -134,4 +134,12 @@ export async function guardStore<T>(command: () => Promise<T>): Promise<T> {
     const code = name === 'ReplyError' ? /^[A-Z]{2,20}\b/.exec(message)?.[0] : undefined
     throw new StoreUnavailableError(`Redis: ${name} ${message.slice(0, 120)}`, code)
   }
+}
+
+/** Says why Redis can't be reached, and what to check. `problem` is the code of a connection problem. */
+export function unreachableRedis(problem: string): string {
+  if (isCertificateError(problem)) {
+    return `Lockkeeper doesn't trust the TLS certificate of Redis (${problem}). Check the hostname in REDIS_URL and the clock of this machine. For your own certificate authority, set NODE_EXTRA_CA_CERTS in the environment of the process: Node doesn't read it from .env.`
+  }
+  return `Redis isn't responding at REDIS_URL (${problem}). Check that it runs, that the address and password are correct, and that this machine can reach it.`
 }

@@ -1,9 +1,9 @@
 import { type ConnectionOptions, Queue } from 'bullmq'
 import type { Redis } from 'ioredis'
 import { z } from 'zod'
-import type { Request } from '../domain/request/request.ts'
+import type { Request } from '../domain/request.ts'
 import type { Keys } from './key-names.ts'
-import { createTicking } from './ticking.ts'
+import { createTicking } from './scripts.ts'
 
 /** Ticks run while any request or message is due within this time. A request that is due later gets a separate delayed job. */
 export const horizonMs = 60_000

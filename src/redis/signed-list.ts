@@ -1,6 +1,8 @@
 import { hash } from 'node:crypto'
 import { z } from 'zod'
-import type { Keyring } from '../domain/signing/keyring.ts'
+import type { Keyring } from '../domain/signing.ts'
+import { guardStore, type Redis } from './connect.ts'
+import type { Keys } from './key-names.ts'
 
 const Head = z.object({ at: z.number(), digest: z.string(), signature: z.string() })
 
@@ -66,4 +68,23 @@ function parseHead(text: string): z.infer<typeof Head> | undefined {
 
 function digestOf(text: string): string {
   return hash('sha256', text)
+}
+
+interface SigningKeyMarkParts {
+  redis: Redis
+  keys: Keys
+  keyring: Keyring
+}
+
+const content = { signed: 'signing-key-mark' }
+
+/**
+ * Creates the mark that shows with which key the process signs that started last. `isForeign` replaces it, and returns whether this process
+ * does not have that key: it then trusts no request of the other process. Throws StoreUnavailableError if Redis does not answer.
+ */
+export function createSigningKeyMark({ redis, keys, keyring }: SigningKeyMarkParts) {
+  return async function isForeign(): Promise<boolean> {
+    const before = await guardStore(() => redis.set(keys.signingKeyMark, keyring.sign(content), 'GET'))
+    return before !== null && keyring.verify(content, before) === 'unknown-key'
+  }
 }

@@ -1,10 +1,7 @@
-import type { Change, Item } from '../domain/change/change.ts'
-import { createKinds } from '../domain/change/kinds.ts'
-import type { Offer, ThingKind } from '../domain/change/offer.ts'
-import { projectOf as projectOfChange } from '../domain/change/project-of.ts'
-import type { Project } from '../domain/policy/policy.ts'
-import { type Request, unknownState } from '../domain/request/request.ts'
-import { type Phrase, phrase } from '../domain/text/phrase.ts'
+import { type Change, createKinds, type Item, type Offer, projectOf as projectOfChange, type ThingKind } from '../domain/change.ts'
+import type { Project } from '../domain/policy.ts'
+import { type Request, unknownState } from '../domain/request.ts'
+import { type Phrase, phrase } from '../domain/text.ts'
 
 /** A request's change, and the request's content in the types of that change. */
 export interface Opened {

@@ -1,13 +1,21 @@
-import type { Words } from '../domain/change/finding.ts'
-import { AccountLimitError, ApiContractError, ApiError, ApiUnreachableError, isFeatureMissing } from '../domain/errors/api-errors.ts'
-import { connectionProblemOf } from '../domain/errors/connection-problem.ts'
-import { documentedRefusal } from '../domain/errors/documented-refusals.ts'
-import { CheckFailed, StoreUnavailableError, UserError } from '../domain/errors/errors.ts'
-import { ListCutError } from '../domain/errors/list-errors.ts'
-import { isMissingRight } from '../domain/errors/missing-right.ts'
-import { writeRefusalOf } from '../domain/errors/write-refusal.ts'
-import { formatDuration } from '../domain/text/duration.ts'
-import { escapeMrkdwn, type Mrkdwn, mrkdwn } from './text/text.ts'
+import type { Words } from '../domain/change.ts'
+import {
+  AccountLimitError,
+  ApiContractError,
+  ApiError,
+  ApiUnreachableError,
+  CheckFailed,
+  connectionProblemOf,
+  documentedRefusal,
+  isFeatureMissing,
+  isMissingRight,
+  ListCutError,
+  StoreUnavailableError,
+  UserError,
+  writeRefusalOf,
+} from '../domain/errors.ts'
+import { formatDuration } from '../domain/text.ts'
+import { escapeMrkdwn, type Mrkdwn, mrkdwn } from './text.ts'
 
 /** A refusal in mrkdwn, so that its sentence can mention people and channels. */
 export class Refusal extends UserError {

@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { describe, expect, test, vi } from 'vitest'
-import { createAccountBudget } from '../../src/account-api/budget.ts'
-import type { CallKind, Lane } from '../../src/domain/account/lane.ts'
-import { StoreUnavailableError } from '../../src/domain/errors/errors.ts'
+import { createAccountBudget } from '../../src/account/budget.ts'
+import { StoreUnavailableError } from '../../src/domain/errors.ts'
+import type { CallKind, Lane } from '../../src/domain/lane.ts'
 import { connectTestRedis } from '../requests/redis-for-test.ts'
 
 function setUp(

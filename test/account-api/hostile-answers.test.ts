@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
-import type { AccountApi } from '../../src/account-api/client.ts'
-import { ApiContractError, ApiUnreachableError } from '../../src/domain/errors/api-errors.ts'
+import type { AccountApi } from '../../src/account/client.ts'
+import { ApiContractError, ApiUnreachableError } from '../../src/domain/errors.ts'
 import { jsonType, type Reply, rejection, startClient, startRecordingServer } from './recording-server.ts'
 import * as sample from './wire-samples.ts'
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { AccountApi } from '../../src/account-api/client.ts'
-import { UserError } from '../../src/domain/errors/errors.ts'
+import type { AccountApi } from '../../src/account/client.ts'
+import { UserError } from '../../src/domain/errors.ts'
 import { anyText } from '../any-text.ts'
 import { rejection, startClient } from './recording-server.ts'
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { type AccountApi, createAccountApi } from '../../src/account-api/client.ts'
-import { Secret } from '../../src/domain/signing/secret.ts'
+import { type AccountApi, createAccountApi } from '../../src/account/client.ts'
+import { Secret } from '../../src/domain/signing.ts'
 import { key, type Reply, startClient } from './recording-server.ts'
 import * as sample from './wire-samples.ts'
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { inLane, type Lane } from '../../src/domain/account/lane.ts'
-import { Secret } from '../../src/domain/signing/secret.ts'
+import { inLane, type Lane } from '../../src/domain/lane.ts'
+import { Secret } from '../../src/domain/signing.ts'
 import { key, rejection, startClient } from './recording-server.ts'
 
 const readKey = '77aa0c9a7b3d24680ace13579bdf02468a77'

@@ -3,8 +3,8 @@ import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { onTestFinished } from 'vitest'
-import { type AccountApiOptions, createAccountApi } from '../../src/account-api/client.ts'
-import { Secret } from '../../src/domain/signing/secret.ts'
+import { type AccountApiOptions, createAccountApi } from '../../src/account/client.ts'
+import { Secret } from '../../src/domain/signing.ts'
 
 /** A request as it was received. */
 export interface Recorded {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { ApiError, certainlyNotApplied } from '../../src/domain/errors/api-errors.ts'
+import { ApiError, certainlyNotApplied } from '../../src/domain/errors.ts'
 import { key, type Reply, rejection, startClient } from './recording-server.ts'
 
 async function refusedMove(reply: Reply): Promise<ApiError> {

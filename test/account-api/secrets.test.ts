@@ -1,6 +1,6 @@
 import { inspect } from 'node:util'
 import { expect, test } from 'vitest'
-import type { AccountApi } from '../../src/account-api/client.ts'
+import type { AccountApi } from '../../src/account/client.ts'
 import { key, type Reply, rejection, startClient } from './recording-server.ts'
 import { issuedApiKey, token } from './wire-samples.ts'
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { asFarAsRead } from '../../src/account-api/lists/cut-list.ts'
+import { asFarAsRead } from '../../src/account/resource.ts'
 import { type Reply, startClient } from './recording-server.ts'
 import * as sample from './wire-samples.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { mostAlerts, nestedDeeper, readPayload } from '../../src/alerts/payload.ts'
+import { mostAlerts, nestedDeeper, readPayload } from '../../src/inbound/alert-payload.ts'
 import { alert, delivery } from '../journeys/alerts-world.ts'
 
 const read = (payload: unknown) => readPayload(JSON.stringify(payload))

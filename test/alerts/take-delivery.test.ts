@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
-import { reasonOf } from '../../src/alerts/payload.ts'
-import { TryLater } from '../../src/alerts/take-delivery.ts'
-import { Denied } from '../../src/requests/access/refuse.ts'
+import { reasonOf } from '../../src/inbound/alert-payload.ts'
+import { TryLater } from '../../src/inbound/alerts.ts'
+import { Denied } from '../../src/requests/access.ts'
 import { resolved } from '../journeys/alerts-world.ts'
 import { arrange, channelId, deathAtHook, down, read, refusal, server } from './scene.ts'
 

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import type { ServerProblem } from '../../src/alerts/find-servers.ts'
-import type { Unevaluated } from '../../src/alerts/payload.ts'
-import { type NotRequested, nothingRequested, problemWords, unposted, unread } from '../../src/alerts/words.ts'
-import { mrkdwn } from '../../src/slack/text/text.ts'
+import type { Unevaluated } from '../../src/inbound/alert-payload.ts'
+import type { ServerProblem } from '../../src/inbound/alert-servers.ts'
+import { type NotRequested, nothingRequested, problemWords, unposted, unread } from '../../src/inbound/alert-words.ts'
+import { mrkdwn } from '../../src/slack/text.ts'
 
 const server = { id: 'sv_1', name: 'web-1' }
 const problems: (ServerProblem | Unevaluated)[] = [

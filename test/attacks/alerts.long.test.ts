@@ -1,6 +1,6 @@
 import pLimit from 'p-limit'
 import { describe, expect, test } from 'vitest'
-import { requestIdFor } from '../../src/requests/lifecycle/submit/build-request.ts'
+import { requestIdFor } from '../../src/requests/submit.ts'
 import { type AlertWorld, alert, delivery, policy, post, resolved, startAlertWorld, untilProposed } from '../journeys/alerts-world.ts'
 import { general, ops, untilCard } from '../journeys/world.ts'
 

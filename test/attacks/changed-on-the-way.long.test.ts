@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { AuditEntry } from '../../src/audit/entry.ts'
+import type { AuditEntry } from '../../src/audit/chain.ts'
 import { addresses, requestEvacuation, withAddresses } from '../journeys/evacuations.ts'
 import { general, ops, untilCard, untilReport } from '../journeys/world.ts'
 import { type Attack, startAttack } from './start-attack.ts'

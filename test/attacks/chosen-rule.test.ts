@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { readPolicy } from '../../src/config/policy/policy-file.ts'
-import { firstMatchingRule } from '../../src/domain/policy/find-rules.ts'
-import type { Project } from '../../src/domain/policy/policy.ts'
+import { readPolicy } from '../../src/config/policy-file.ts'
+import { firstMatchingRule, type Project } from '../../src/domain/policy.ts'
 import { bundles, changeKinds } from '../../src/features/index.ts'
 
 const production = 'proj_1oNqx62cx6bn0'

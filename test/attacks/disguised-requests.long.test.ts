@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import type { Request } from '../../src/domain/request/request.ts'
-import { encodeFields } from '../../src/requests/store/record.ts'
+import type { Request } from '../../src/domain/request.ts'
+import { encodeFields } from '../../src/requests/store.ts'
 import { general, ops, people, untilCard } from '../journeys/world.ts'
 import { type Attack, startAttack } from './start-attack.ts'
 

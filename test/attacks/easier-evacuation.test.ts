@@ -1,13 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { stringify } from 'yaml'
-import { readPolicy } from '../../src/config/policy/policy-file.ts'
-import { breakGlassRuling, requesterRuling } from '../../src/domain/approval/approval.ts'
-import type { Membership, Person, Place } from '../../src/domain/approval/people.ts'
-import { tallyApprovals } from '../../src/domain/approval/tally.ts'
-import { decidingRule } from '../../src/domain/policy/deciding-rule.ts'
-import { type FoundRule, firstMatchingRule } from '../../src/domain/policy/find-rules.ts'
-import type { Policy, PolicyRule, Project } from '../../src/domain/policy/policy.ts'
+import { readPolicy } from '../../src/config/policy-file.ts'
+import { breakGlassRuling, type Membership, type Person, type Place, requesterRuling, tallyApprovals } from '../../src/domain/approval.ts'
+import { decidingRule, type FoundRule, firstMatchingRule, type Policy, type PolicyRule, type Project } from '../../src/domain/policy.ts'
 import { evacuationKinds } from '../config/evacuation-kinds.ts'
 
 /** The number of policies. The long suite tries more. */

@@ -1,7 +1,7 @@
 import { describe, expect, inject, test } from 'vitest'
+import { createAudit } from '../../src/audit/audit.ts'
 import { chain, hashOf } from '../../src/audit/chain.ts'
-import { createAudit } from '../../src/audit/intake.ts'
-import { checkAudit } from '../../src/audit/verification/check.ts'
+import { checkAudit } from '../../src/audit/verification.ts'
 import { auditSigning } from '../requests/audit-for-test.ts'
 import { connectTestRedis } from '../requests/redis-for-test.ts'
 

@@ -1,6 +1,6 @@
 import { connect } from 'node:net'
 import { describe, expect, test } from 'vitest'
-import { cardButtons } from '../../src/requests/messages/buttons.ts'
+import { cardButtons } from '../../src/messages/words.ts'
 import { ops, people, shareWorld, startWorld, untilCard, untilShown, type World } from '../journeys/world.ts'
 import { form, plausibleHeaders } from './half-sent.ts'
 

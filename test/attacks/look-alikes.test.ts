@@ -1,14 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import { isKeyLabel } from '../../src/domain/account/api-key-name.ts'
-import type { Server } from '../../src/domain/account/server.ts'
-import { checkMove } from '../../src/domain/elastic-ip-move/check.ts'
-import { namesakeWarnings } from '../../src/domain/elastic-ip-move/warnings.ts'
-import { moveWords } from '../../src/domain/elastic-ip-move/words.ts'
-import { payloadHash } from '../../src/domain/request/payload.ts'
+import { isKeyLabel, type Server } from '../../src/domain/account.ts'
+import { payloadHash } from '../../src/domain/request.ts'
+import { approvalCard } from '../../src/messages/request-message.ts'
+import { checkMove, moveWords, namesakeWarnings } from '../../src/moves/move.ts'
 import { createMoveChange } from '../../src/moves/move-change.ts'
-import { approvalCard } from '../../src/requests/messages/card/card.ts'
-import { cleanText, code, mrkdwn } from '../../src/slack/text/text.ts'
-import { plain } from '../../src/slack/text/text-objects.ts'
+import { cleanText, code, mrkdwn, plain } from '../../src/slack/text.ts'
 import { openRecords } from '../journeys/records.ts'
 import { ops, people, startWorld, untilCard, untilShown, type World } from '../journeys/world.ts'
 import { cardViewFor } from '../requests/messages/card-view-for-test.ts'
@@ -147,7 +143,7 @@ describe('a target that would not answer', () => {
     await world.ada.command(`/infra ip move ${moved.address} ${target.id}`, { channel: ops })
 
     const card = await untilCard(world.slack, /needs approval from/)
-    expect(card.text).toContain(`\nCheck first: ${words}\n`)
+    expect(card.text).toContain(`\n:warning: *Check first*\n•  ${words.replaceAll('. `', '.\n•  `')}\n`)
   })
 
   test('that is on and not locked gives no warning', async () => {
@@ -271,7 +267,7 @@ describe('a reason that looks like a status', () => {
     const shown = `${JSON.stringify([card, pending, audit, steps])}`.match(/.{12}:white_check_mark: \*Approved\*.{4}/g)
     expect(new Set(shown)).toMatchInlineSnapshot(`
       Set {
-        ".\\nReason: \`:white_check_mark: *Approved*\`\\nP",
+        ".\\nReason: \`:white_check_mark: *Approved*\`\\n*",
         "xt","text":":white_check_mark: *Approved*"}]}",
         ">\\nReason: \`:white_check_mark: *Approved*\`","",
         "·  reason: \`:white_check_mark: *Approved*\`\\nR",

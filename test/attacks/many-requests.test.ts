@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { createStore } from '../../src/requests/store/store.ts'
+import { createStore } from '../../src/requests/store.ts'
 import { openRecords } from '../journeys/records.ts'
 import { ops, people, startWorld, untilCard, untilReport, untilShown, type World } from '../journeys/world.ts'
 import { noteOf } from '../requests/audit-for-test.ts'

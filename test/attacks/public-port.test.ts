@@ -1,7 +1,7 @@
 import { connect } from 'node:net'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { cardButtons } from '../../src/requests/messages/buttons.ts'
-import { pageActionIds } from '../../src/slack/blocks/listing.ts'
+import { cardButtons } from '../../src/messages/words.ts'
+import { pageActionIds } from '../../src/slack/listing.ts'
 import { ops, people, startWorld, untilCard, untilReport, untilShown, type World } from '../journeys/world.ts'
 import { form, halfSend, nowSeconds, plausibleHeaders, statusOn } from './half-sent.ts'
 

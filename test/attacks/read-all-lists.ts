@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util'
-import { createAccountApi } from '../../src/account-api/client.ts'
-import { asFarAsRead } from '../../src/account-api/lists/cut-list.ts'
-import { Secret } from '../../src/domain/signing/secret.ts'
+import { createAccountApi } from '../../src/account/client.ts'
+import { asFarAsRead } from '../../src/account/resource.ts'
+import { Secret } from '../../src/domain/signing.ts'
 
 // Reads every list of an account several times at once, as people and a worker do, and prints the most memory that it took.
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { Approval, Request } from '../../src/domain/request/request.ts'
+import type { Approval, Request } from '../../src/domain/request.ts'
 import { policyInFile } from '../journeys/policy-in-file.ts'
 import { general, ops, people, untilCard, untilReport, untilShown } from '../journeys/world.ts'
 import { type Attack, startAttack } from './start-attack.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { payloadHash } from '../../src/domain/request/payload.ts'
-import { createRequestSignatures } from '../../src/domain/request/request-signature.ts'
-import { createKeyring } from '../../src/domain/signing/keyring.ts'
+import { payloadHash } from '../../src/domain/request.ts'
+import { createRequestSignatures } from '../../src/domain/request-signature.ts'
+import { createKeyring } from '../../src/domain/signing.ts'
 import { newRequestFor, requestFor } from '../requests/request-for-test.ts'
 import { secretsOf, signedBy } from '../requests/signatures-for-test.ts'
 

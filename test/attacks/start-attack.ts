@@ -1,7 +1,7 @@
 import { expect, onTestFinished } from 'vitest'
-import type { Request } from '../../src/domain/request/request.ts'
+import type { Request } from '../../src/domain/request.ts'
 import { createQueues } from '../../src/redis/queues.ts'
-import { encodeFields } from '../../src/requests/store/record.ts'
+import { encodeFields } from '../../src/requests/store.ts'
 import { openRecords } from '../journeys/records.ts'
 import { general, ops, startWorld, untilCard, untilReport, type WorldOptions } from '../journeys/world.ts'
 

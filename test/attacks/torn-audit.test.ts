@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { chain, printedLine, readPrintedLine } from '../../src/audit/chain.ts'
-import { readLogs } from '../../src/audit/verification/printed-log.ts'
+import { readLogs } from '../../src/audit/verification.ts'
 
 const note = (reason: string) => ({ version: 1, act: 'request', at: 1_795_000_000_000, by: 'U0ADA00001', reason })
 

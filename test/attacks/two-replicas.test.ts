@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { isOpen, resourcesOf } from '../../src/domain/request/request.ts'
+import { isOpen, resourcesOf } from '../../src/domain/request.ts'
 import { alert, delivery, post, startAlertWorld } from '../journeys/alerts-world.ts'
 import { addresses, patched, withAddresses } from '../journeys/evacuations.ts'
 import { openRecords } from '../journeys/records.ts'

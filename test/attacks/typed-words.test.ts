@@ -1,5 +1,5 @@
 import { expect, inject, test } from 'vitest'
-import { writeMetadata } from '../../src/slack/receive/metadata.ts'
+import { writeMetadata } from '../../src/slack/payloads.ts'
 import { dumpRedis } from '../journeys/dump-redis.ts'
 import { openRecords } from '../journeys/records.ts'
 import { ops, people, startWorld, untilShown, type World } from '../journeys/world.ts'

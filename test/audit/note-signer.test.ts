@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
-import { createNoteSigner, type SignedNote } from '../../src/audit/note-signer.ts'
-import { createKeyring } from '../../src/domain/signing/keyring.ts'
-import { Secret } from '../../src/domain/signing/secret.ts'
+import { createNoteSigner, type SignedNote } from '../../src/audit/chain.ts'
+import { createKeyring, Secret } from '../../src/domain/signing.ts'
 
 const keyring = createKeyring([new Secret('a-secret-of-at-least-32-characters!!')], { purpose: 'audit', prefix: 'lockkeeper' })
 

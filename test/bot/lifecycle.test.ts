@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
-import { createLifecycle } from '../../src/bot/lifecycle.ts'
-import { AwayError, StartError } from '../../src/domain/errors/errors.ts'
-import { createRepeatedLines } from '../../src/ops/log/repeated-lines.ts'
+import { AwayError, StartError } from '../../src/domain/errors.ts'
+import { createRepeatedLines } from '../../src/ops/log.ts'
+import { createLifecycle } from '../../src/start/bot.ts'
 
 interface Scene {
   role?: 'all' | 'web' | 'worker'

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { stringify } from 'yaml'
-import { repeatedOf } from '../../src/bot/repeated-of.ts'
-import { readPolicy } from '../../src/config/policy/policy-file.ts'
+import { readPolicy } from '../../src/config/policy-file.ts'
+import { repeatedOf } from '../../src/start/bot.ts'
 import { evacuationKinds } from '../config/evacuation-kinds.ts'
 import { unconnectedFeatures } from '../sandbox/features.ts'
 

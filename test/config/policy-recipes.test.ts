@@ -1,12 +1,17 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { readPolicy } from '../../src/config/policy/policy-file.ts'
-import { approverRuling, breakGlassRuling, requesterRuling } from '../../src/domain/approval/approval.ts'
-import type { Membership, Person, Place } from '../../src/domain/approval/people.ts'
-import { tallyApprovals } from '../../src/domain/approval/tally.ts'
-import { decidingRule } from '../../src/domain/policy/deciding-rule.ts'
-import type { Policy, PolicyRule } from '../../src/domain/policy/policy.ts'
+import { readPolicy } from '../../src/config/policy-file.ts'
+import {
+  approverRuling,
+  breakGlassRuling,
+  type Membership,
+  type Person,
+  type Place,
+  requesterRuling,
+  tallyApprovals,
+} from '../../src/domain/approval.ts'
+import { decidingRule, type Policy, type PolicyRule } from '../../src/domain/policy.ts'
 import { evacuationKinds } from './evacuation-kinds.ts'
 
 const docs = join(import.meta.dirname, '../../docs')

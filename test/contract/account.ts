@@ -1,10 +1,9 @@
-import { apiKeysResource } from '../../src/account-api/resources/api-keys.ts'
-import { elasticIpsResource } from '../../src/account-api/resources/elastic-ips.ts'
-import { serversResource } from '../../src/account-api/resources/servers.ts'
-import { virtualMachinesResource } from '../../src/account-api/resources/virtual-machines.ts'
-import type { Http } from '../../src/account-api/transport/http.ts'
-import { createListBudget } from '../../src/account-api/transport/list-limits.ts'
-import { ApiError } from '../../src/domain/errors/api-errors.ts'
+import { apiKeysResource } from '../../src/account/api-keys.ts'
+import { elasticIpsResource } from '../../src/account/elastic-ips.ts'
+import { createListBudget, type Http } from '../../src/account/http.ts'
+import { serversResource } from '../../src/account/servers.ts'
+import { virtualMachinesResource } from '../../src/account/virtual-machines.ts'
+import { ApiError } from '../../src/domain/errors.ts'
 import type { Wire } from './generate.ts'
 
 interface Wires {

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
-import { ElasticIpResponse } from '../../src/account-api/resources/elastic-ips.ts'
-import { ServerResponse } from '../../src/account-api/resources/servers.ts'
+import { ElasticIpResponse } from '../../src/account/elastic-ips.ts'
+import { ServerResponse } from '../../src/account/servers.ts'
 import { elasticIps } from './documented/elastic-ips.ts'
 import { servers } from './documented/servers.ts'
 import { answersOf, type Wire } from './generate.ts'

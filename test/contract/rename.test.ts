@@ -1,14 +1,18 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { VirtualMachineResponse } from '../../src/account-api/resources/virtual-machines.ts'
-import type { Moment } from '../../src/domain/change/observation.ts'
-import type { Preflight } from '../../src/domain/change/preflight.ts'
-import { UserError } from '../../src/domain/errors/errors.ts'
-import { createRenameChange, differencesOf, type RenameFacts } from '../../src/features/rename-virtual-machine/change.ts'
-import { RenameFinding, renameWords } from '../../src/features/rename-virtual-machine/findings.ts'
-import { virtualMachineChoices } from '../../src/features/rename-virtual-machine/pickers.ts'
-import { observeRename } from '../../src/features/rename-virtual-machine/progress.ts'
-import { optionsAnswer } from '../../src/slack/listen/take-options.ts'
+import { VirtualMachineResponse } from '../../src/account/virtual-machines.ts'
+import type { Moment, Preflight } from '../../src/domain/change.ts'
+import { UserError } from '../../src/domain/errors.ts'
+import {
+  createRenameChange,
+  differencesOf,
+  observeRename,
+  type RenameFacts,
+  RenameFinding,
+  renameWords,
+  virtualMachineChoices,
+} from '../../src/features/vm-rename.ts'
+import { optionsAnswer } from '../../src/slack/listen.ts'
 import { problemsWithOptions } from '../sandbox/slack/validate-blocks.ts'
 import { accountOf } from './account.ts'
 import { virtualMachines } from './documented/virtual-machines.ts'

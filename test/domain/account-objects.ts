@@ -1,5 +1,4 @@
-import type { ElasticIp } from '../../src/domain/account/elastic-ip.ts'
-import type { Server } from '../../src/domain/account/server.ts'
+import type { ElasticIp, Server } from '../../src/domain/account.ts'
 
 /** Objects of an account with ids as the vendor writes them. Each kind of object shows another id and another name for the same site. */
 export const ids = {

@@ -1,5 +1,5 @@
-import type { Membership, Person, Place } from '../../src/domain/approval/people.ts'
-import { type ApproveTerms, type PolicyRule, toGroup } from '../../src/domain/policy/policy.ts'
+import type { Membership, Person, Place } from '../../src/domain/approval.ts'
+import { type ApproveTerms, type PolicyRule, toGroup } from '../../src/domain/policy.ts'
 
 /** A rule under which Ben and the people on call approve. */
 export const rule: PolicyRule = {

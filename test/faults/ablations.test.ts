@@ -1,14 +1,13 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { describe, expect, test } from 'vitest'
-import type { Request } from '../../src/domain/request/request.ts'
-import { RequestItem } from '../../src/domain/request/request-item.ts'
-import { createNewKeyChange } from '../../src/features/create-api-key/change.ts'
-import { createEvacuation } from '../../src/features/evacuate-server/change.ts'
+import { type Request, RequestItem } from '../../src/domain/request.ts'
+import { createEvacuation } from '../../src/features/ip-evacuate.ts'
+import { createNewKeyChange } from '../../src/features/keys-create.ts'
 import { createMoveChange } from '../../src/moves/move-change.ts'
 import { createScripts, readScripts } from '../../src/redis/scripts.ts'
-import { createStore } from '../../src/requests/store/store.ts'
-import { createMessenger } from '../../src/slack/web-api/messenger.ts'
+import { createStore } from '../../src/requests/store.ts'
+import { createMessenger } from '../../src/slack/web-api.ts'
 import { noteOf } from '../requests/audit-for-test.ts'
 import { connectTestRedis, noAudit } from '../requests/redis-for-test.ts'
 import { recordRequest } from '../requests/request-for-test.ts'
@@ -43,7 +42,7 @@ const effects: Record<AblationName, () => Promise<void>> = {
     const request = await recordRequest(store)
     const read = ablated('plain SET NX', { readScripts }) as typeof readScripts
     // Scripts belong to a connection. The definition that comes last counts.
-    createScripts(redis, read(new URL('../../src/requests/store/store.ts', import.meta.url).href, ['take-step']))
+    createScripts(redis, read(new URL('../../src/requests/store.ts', import.meta.url).href, ['take-step']))
     expect(await store.take(request, 'approve', {}, 'mine')).toMatchObject({ outcome: 'won' })
     expect(await store.take(request, 'approve', {}, 'mine')).toMatchObject({ outcome: 'lost' })
   },
@@ -58,7 +57,7 @@ const effects: Record<AblationName, () => Promise<void>> = {
     expect(await send()).toMatchObject({ outcome: 'won' })
     expect(await send()).toMatchObject({ outcome: 'changed' })
     const read = ablated('item steps uncompared', { readScripts }) as typeof readScripts
-    createScripts(redis, read(new URL('../../src/requests/store/store.ts', import.meta.url).href, ['take-step']))
+    createScripts(redis, read(new URL('../../src/requests/store.ts', import.meta.url).href, ['take-step']))
     expect(await send()).toMatchObject({ outcome: 'won' })
   },
   'addresses unlocked': async () => {
@@ -108,8 +107,8 @@ describe('what an ablation replaces', () => {
   test('is named in the error if it no longer exists', () => {
     const gone = () => ablated('search off', {})
     const create = ablated('search off', { createMessenger: () => ({}) }) as () => unknown
-    expect(gone).toThrow('The ablation "search off" no longer finds "createMessenger" (createMessenger of src/slack/web-api/messenger.ts).')
-    expect(create).toThrow('The ablation "search off" no longer finds "find" (createMessenger of src/slack/web-api/messenger.ts).')
+    expect(gone).toThrow('The ablation "search off" no longer finds "createMessenger" (createMessenger of src/slack/web-api.ts).')
+    expect(create).toThrow('The ablation "search off" no longer finds "find" (createMessenger of src/slack/web-api.ts).')
   })
 })
 

@@ -1,9 +1,9 @@
 import type { Processor, Worker, WorkerOptions } from 'bullmq'
-import type { createNewKeyChange } from '../../src/features/create-api-key/change.ts'
-import type { createEvacuation } from '../../src/features/evacuate-server/change.ts'
+import type { createEvacuation } from '../../src/features/ip-evacuate.ts'
+import type { createNewKeyChange } from '../../src/features/keys-create.ts'
 import type { createMoveChange } from '../../src/moves/move-change.ts'
 import type { readScripts } from '../../src/redis/scripts.ts'
-import type { createMessenger } from '../../src/slack/web-api/messenger.ts'
+import type { createMessenger } from '../../src/slack/web-api.ts'
 
 /** A safety mechanism that is removed. It is named by an export of a module, so the wording of the source does not matter. */
 export interface Ablation {
@@ -20,7 +20,7 @@ export type Lacks = (what: string) => never
 export const ablations = {
   /** A message whose answer was lost is sent again, even if the search finds it. */
   'search off': {
-    module: 'src/slack/web-api/messenger.ts',
+    module: 'src/slack/web-api.ts',
     export: 'createMessenger',
     wrap: withMember<typeof createMessenger, 'find'>('find', (find) => async (where) => {
       const found = await find(where)
@@ -53,13 +53,13 @@ export const ablations = {
   },
   /** An evacuation locks its server only. */
   'addresses unlocked': {
-    module: 'src/features/evacuate-server/change.ts',
+    module: 'src/features/ip-evacuate.ts',
     export: 'createEvacuation',
     wrap: withMember<typeof createEvacuation, 'moreResources'>('moreResources', () => () => []),
   },
   /** A key whose token reached nobody stays on the account. */
   'unseen keys kept': {
-    module: 'src/features/create-api-key/change.ts',
+    module: 'src/features/keys-create.ts',
     export: 'createNewKeyChange',
     wrap: withMember<typeof createNewKeyChange, 'observe'>(
       'observe',

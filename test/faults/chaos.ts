@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Redis } from 'ioredis'
-import { isGenuine } from '../../src/domain/request/payload.ts'
+import { isGenuine } from '../../src/domain/request.ts'
 import { startRedis } from '../sandbox/redis/start-redis.ts'
 import { type AblationName, startOptions } from './ablations.ts'
 import { startBots } from './bots.ts'

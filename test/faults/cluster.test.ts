@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { Secret } from '../../src/domain/signing/secret.ts'
+import { Secret } from '../../src/domain/signing.ts'
 import { closeRedis, connectRedis, holdCommands } from '../../src/redis/connect.ts'
 import { ops, people, startWorld, untilCard, untilReport, untilShown } from '../journeys/world.ts'
 import { startCluster } from './many-redis.ts'

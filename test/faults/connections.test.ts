@@ -1,6 +1,6 @@
 import { Redis } from 'ioredis'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { Secret } from '../../src/domain/signing/secret.ts'
+import { Secret } from '../../src/domain/signing.ts'
 import { closeRedis, connectRedis, type Patience } from '../../src/redis/connect.ts'
 import { startRedis } from '../sandbox/redis/start-redis.ts'
 import { startTcpProxy } from './tcp-proxy.ts'

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { RequestItem } from '../../src/domain/request/request-item.ts'
+import type { RequestItem } from '../../src/domain/request.ts'
 import { ops } from '../journeys/world.ts'
 import type { Message } from '../sandbox/slack/slack.ts'
 import type { Scene } from './scene.ts'

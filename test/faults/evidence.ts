@@ -1,10 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Redis } from 'ioredis'
-import { createVerifier } from '../../src/audit/chain.ts'
-import { AuditEntry } from '../../src/audit/entry.ts'
-import { isOpen, type Request } from '../../src/domain/request/request.ts'
+import { AuditEntry, createVerifier } from '../../src/audit/chain.ts'
+import { isOpen, type Request } from '../../src/domain/request.ts'
 import { createKeys } from '../../src/redis/key-names.ts'
-import { decodeRecord } from '../../src/requests/store/record.ts'
+import { decodeRecord } from '../../src/requests/store.ts'
 
 /** The parts of a message that the invariants read. */
 interface Posted {

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { expect, onTestFinished, test } from 'vitest'
-import { defaultHttpTimings } from '../../src/account-api/transport/call.ts'
+import { defaultHttpTimings } from '../../src/account/http.ts'
 import type { FaultOrder } from '../sandbox/account-api/faults.ts'
 import { startAccountApi } from '../sandbox/account-api/start-account-api.ts'
 

@@ -1,5 +1,5 @@
-import { createAccountApi } from '../../src/account-api/client.ts'
-import { Secret } from '../../src/domain/signing/secret.ts'
+import { createAccountApi } from '../../src/account/client.ts'
+import { Secret } from '../../src/domain/signing.ts'
 
 /**
  * Makes one call with the real client and its usual deadlines, in its own process, so that its memory can be measured. Prints the outcome,

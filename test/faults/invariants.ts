@@ -1,4 +1,4 @@
-import { isOpen } from '../../src/domain/request/request.ts'
+import { isOpen } from '../../src/domain/request.ts'
 import type { Evidence } from './evidence.ts'
 import { brokenItemPromises, proposedOnce } from './item-invariants.ts'
 

@@ -1,7 +1,6 @@
-import { isMachine } from '../../src/domain/approval/origin.ts'
-import { EvacuationFacts } from '../../src/domain/evacuation/evacuation.ts'
-import type { Request } from '../../src/domain/request/request.ts'
-import { isItemOpen } from '../../src/domain/request/request-item.ts'
+import { isMachine } from '../../src/domain/approval.ts'
+import { isItemOpen, type Request } from '../../src/domain/request.ts'
+import { EvacuationFacts } from '../../src/moves/evacuation.ts'
 import type { ItemStepName } from '../../src/requests/steps.ts'
 import type { Evidence } from './evidence.ts'
 

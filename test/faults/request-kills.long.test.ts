@@ -1,7 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
-import type { Request } from '../../src/domain/request/request.ts'
-import { unansweredSince } from '../../src/domain/request/unanswered.ts'
+import { type Request, unansweredSince } from '../../src/domain/request.ts'
 import { type StepName, stepOf, steps } from '../../src/requests/steps.ts'
 import { onRack, requestEvacuation } from './evacuations.ts'
 import { brokenPromises } from './invariants.ts'

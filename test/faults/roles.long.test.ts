@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { encodeFields } from '../../src/requests/store/record.ts'
+import { encodeFields } from '../../src/requests/store.ts'
 import { ops, people } from '../journeys/world.ts'
 import { signaturesOfBot } from '../requests/signatures-for-test.ts'
 import { later, signedAgain } from '../upgrades/as-if-now.ts'

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { Redis } from 'ioredis'
 import { onTestFinished } from 'vitest'
-import { isGenuine } from '../../src/domain/request/payload.ts'
+import { isGenuine } from '../../src/domain/request.ts'
 import { ops, people } from '../journeys/world.ts'
 import { documentedLimits, type Limits } from '../sandbox/account-api/rate-limiter.ts'
 import { startAccountApi } from '../sandbox/account-api/start-account-api.ts'

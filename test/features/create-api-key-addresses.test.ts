@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { parseAllowedAddresses } from '../../src/features/create-api-key/allowed-addresses.ts'
+import { parseAllowedAddresses } from '../../src/features/keys-create.ts'
 
 test.each(['203.0.113.7', '203.0.113.0/24', '10.0.0.0/8', '2001:db8::1', '2001:db8::/32', '2001::/16'])(
   '%s is an address or a range',

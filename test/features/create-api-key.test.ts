@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
-import type { ApiKey } from '../../src/domain/account/api-key.ts'
-import { uniqueKeyName } from '../../src/domain/account/api-key-name.ts'
-import { createNewKeyChange } from '../../src/features/create-api-key/change.ts'
+import { type ApiKey, uniqueKeyName } from '../../src/domain/account.ts'
+import { createNewKeyChange } from '../../src/features/keys-create.ts'
 
 const { resource, moreResources } = createNewKeyChange({ apiKeys: {} as never })
 

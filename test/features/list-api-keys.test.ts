@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import type { ApiKey } from '../../src/domain/account/api-key.ts'
-import { apiKeyListing } from '../../src/features/list-api-keys/messages.ts'
+import type { ApiKey } from '../../src/domain/account.ts'
+import { apiKeyListing } from '../../src/features/keys.ts'
 
 const unknown = { tokenLastSlice: undefined, apiVersion: undefined, readOnly: undefined, createdAt: undefined, updatedAt: undefined }
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import type { Baseline } from '../../src/domain/account/baseline.ts'
-import { baselineListing } from '../../src/features/list-baselines/messages.ts'
+import type { Baseline } from '../../src/domain/account.ts'
+import { baselineListing } from '../../src/features/baselines.ts'
 
 const full: Baseline = {
   id: 'bl_14zQYJxvUN6aS',

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import type { ElasticIp } from '../../src/domain/account/elastic-ip.ts'
-import type { Missing } from '../../src/domain/errors/missing.ts'
-import { elasticIpDetails, elasticIpListing } from '../../src/features/list-elastic-ips/messages.ts'
-import { code, mrkdwn } from '../../src/slack/text/text.ts'
+import type { ElasticIp } from '../../src/domain/account.ts'
+import type { Missing } from '../../src/domain/errors.ts'
+import { elasticIpDetails, elasticIpListing } from '../../src/features/ip-list.ts'
+import { code, mrkdwn } from '../../src/slack/text.ts'
 
 const active: ElasticIp = {
   id: 'eip_1GijF7NsZe3bN',

@@ -1,9 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import type { Ruling } from '../../src/domain/approval/ruling.ts'
-import type { Request } from '../../src/domain/request/request.ts'
-import { listPending } from '../../src/features/list-pending/index.ts'
-import { type Pending, pendingListing } from '../../src/features/list-pending/messages.ts'
-import type { Listing } from '../../src/slack/blocks/listing.ts'
+import type { Ruling } from '../../src/domain/approval.ts'
+import type { Request } from '../../src/domain/request.ts'
+import { listPending, type Pending, pendingListing } from '../../src/features/pending.ts'
+import type { Listing } from '../../src/slack/listing.ts'
 import { minutes, requestedAt, requestFor } from '../requests/request-for-test.ts'
 import { listingOf } from './listing-of.ts'
 

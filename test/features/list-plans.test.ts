@@ -1,9 +1,15 @@
 import { describe, expect, test } from 'vitest'
-import type { Plan, PlanRegion } from '../../src/domain/account/plan.ts'
-import { planColumns } from '../../src/features/list-plans/columns.ts'
-import { planListing as listingOf, planDetails } from '../../src/features/list-plans/messages.ts'
-import { findOffers, type PlanOffer, type PlanQuery, readQuery } from '../../src/features/list-plans/query.ts'
-import { listingMessage } from '../../src/slack/blocks/listing.ts'
+import type { Plan, PlanRegion } from '../../src/domain/account.ts'
+import {
+  findOffers,
+  planListing as listingOf,
+  type PlanOffer,
+  type PlanQuery,
+  planColumns,
+  planDetails,
+  readQuery,
+} from '../../src/features/plans.ts'
+import { listingMessage } from '../../src/slack/listing.ts'
 
 function region(name: string, available: string[], inStock: string[], hour: number): PlanRegion {
   return {

@@ -1,9 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import type { ElasticIp } from '../../src/domain/account/elastic-ip.ts'
-import type { Server } from '../../src/domain/account/server.ts'
-import { ApiError, ApiUnreachableError } from '../../src/domain/errors/api-errors.ts'
-import { ListCutError } from '../../src/domain/errors/list-errors.ts'
-import { listServers } from '../../src/features/list-servers/index.ts'
+import type { ElasticIp, Server } from '../../src/domain/account.ts'
+import { ApiError, ApiUnreachableError, ListCutError } from '../../src/domain/errors.ts'
+import { listServers } from '../../src/features/servers.ts'
 import { listingOf } from './listing-of.ts'
 
 const origin = { teamId: 'T0NIMBUS01', channelId: 'C0OPS00001', userId: 'U0BEN00001', command: '/infra' }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import type { VirtualMachine } from '../../src/domain/account/virtual-machine.ts'
-import { ApiError } from '../../src/domain/errors/api-errors.ts'
-import { listVirtualMachines } from '../../src/features/list-virtual-machines/index.ts'
+import type { VirtualMachine } from '../../src/domain/account.ts'
+import { ApiError } from '../../src/domain/errors.ts'
+import { listVirtualMachines } from '../../src/features/vm-list.ts'
 import { listingOf } from './listing-of.ts'
 
 const origin = { teamId: 'T0NIMBUS01', channelId: 'C0OPS00001', userId: 'U0BEN00001', command: '/infra' }

@@ -1,5 +1,5 @@
-import type { Listing } from '../../src/slack/blocks/listing.ts'
-import type { Command } from '../../src/slack/commands/commands.ts'
+import type { Command } from '../../src/slack/commands.ts'
+import type { Listing } from '../../src/slack/listing.ts'
 
 const origin = { teamId: 'T0NIMBUS01', channelId: 'C0OPS00001', userId: 'U0BEN00001', command: '/infra' }
 

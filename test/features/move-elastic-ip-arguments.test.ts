@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { readMove } from '../../src/features/move-elastic-ip/arguments.ts'
+import { readMove } from '../../src/features/ip-move.ts'
 
 const ip = '203.0.113.11'
 

@@ -1,9 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import type { Server } from '../../src/domain/account/server.ts'
-import { elasticIpChoices, serverChoices } from '../../src/features/move-elastic-ip/pickers.ts'
-import { createServerPicker } from '../../src/features/move-elastic-ip/server-picker.ts'
-import type { Choices } from '../../src/slack/commands/handlers.ts'
-import { writeMetadata } from '../../src/slack/receive/metadata.ts'
+import type { Server } from '../../src/domain/account.ts'
+import { createServerPicker, elasticIpChoices, serverChoices } from '../../src/features/ip-move.ts'
+import type { Choices } from '../../src/slack/interactions.ts'
+import { writeMetadata } from '../../src/slack/payloads.ts'
 import { ashburn, billing, elasticIpFor, frankfurt, ids as knownIds, serverFor } from '../domain/account-objects.ts'
 
 const elasticIp = elasticIpFor()

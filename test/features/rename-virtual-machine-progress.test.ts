@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import type { Moment } from '../../src/domain/change/observation.ts'
-import { observeRename } from '../../src/features/rename-virtual-machine/progress.ts'
+import type { Moment } from '../../src/domain/change.ts'
+import { observeRename } from '../../src/features/vm-rename.ts'
 
 const rename = { id: 'vm_1zHfNurvp25kg', from: 'web-1', to: 'web-eu-1' }
 const early: Moment = { phase: 'sent', sinceSentMs: 1_000, early: true }

@@ -1,20 +1,21 @@
 import { describe, expect, test } from 'vitest'
-import type { VirtualMachine } from '../../src/domain/account/virtual-machine.ts'
-import type { Finding } from '../../src/domain/change/finding.ts'
-import { UserError } from '../../src/domain/errors/errors.ts'
-import { phrase, phraseText } from '../../src/domain/text/phrase.ts'
+import type { VirtualMachine } from '../../src/domain/account.ts'
+import type { Finding } from '../../src/domain/change.ts'
+import { UserError } from '../../src/domain/errors.ts'
+import { phrase, phraseText } from '../../src/domain/text.ts'
 import {
   checkRename,
+  chooseMachine,
   createRenameChange,
   describeRename,
   differencesOf,
+  namesakesAmong,
   type RenameFacts,
-} from '../../src/features/rename-virtual-machine/change.ts'
-import { RenameFinding, renameWords } from '../../src/features/rename-virtual-machine/findings.ts'
-import { whichMachine } from '../../src/features/rename-virtual-machine/messages.ts'
-import { namesakesAmong } from '../../src/features/rename-virtual-machine/namesakes.ts'
-import { virtualMachineChoices } from '../../src/features/rename-virtual-machine/pickers.ts'
-import { chooseMachine } from '../../src/features/rename-virtual-machine/resolve.ts'
+  RenameFinding,
+  renameWords,
+  virtualMachineChoices,
+  whichMachine,
+} from '../../src/features/vm-rename.ts'
 import { readableBlocks } from '../requests/readable.ts'
 
 const machine: VirtualMachine = {

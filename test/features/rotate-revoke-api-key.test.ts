@@ -1,12 +1,9 @@
 import { expect, test } from 'vitest'
-import type { ApiKey } from '../../src/domain/account/api-key.ts'
-import { uniqueKeyName } from '../../src/domain/account/api-key-name.ts'
-import { AccountLimitError } from '../../src/domain/errors/api-errors.ts'
-import { phraseText } from '../../src/domain/text/phrase.ts'
-import { chooseKey } from '../../src/features/rotate-revoke-api-key/choose-key.ts'
-import { keyChoiceModal } from '../../src/features/rotate-revoke-api-key/modal.ts'
-import { createRevokeChange } from '../../src/features/rotate-revoke-api-key/revoke.ts'
-import { mrkdwn } from '../../src/slack/text/text.ts'
+import { type ApiKey, uniqueKeyName } from '../../src/domain/account.ts'
+import { AccountLimitError } from '../../src/domain/errors.ts'
+import { phraseText } from '../../src/domain/text.ts'
+import { chooseKey, createRevokeChange, keyChoiceModal } from '../../src/features/keys-change.ts'
+import { mrkdwn } from '../../src/slack/text.ts'
 
 const keyCalled = (name: string, id: string) => ({ id, name, tokenLastSlice: 'a1b2c' }) as ApiKey
 

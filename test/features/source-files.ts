@@ -8,9 +8,17 @@ export const list = 'features/index.ts'
 
 export const files = readdirSync(source, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'))
 export const textOf = new Map(files.map((file) => [file, readFileSync(join(source, file), 'utf8')]))
-export const features = readdirSync(join(source, 'features'), { withFileTypes: true }).flatMap((entry) =>
-  entry.isDirectory() ? [entry.name] : [],
-)
+/** The features: a folder or a file each. The files of the doctor are one feature. */
+export const features = [
+  ...new Set(files.map((file) => file.split('/')).flatMap(([room, name = '']) => (room === 'features' ? [nameOf(name)] : []))),
+]
+  .filter((name) => name !== 'index' && name !== 'feature')
+  .toSorted()
+
+function nameOf(entry: string): string {
+  const name = entry.replace(/\.ts$/, '')
+  return name.startsWith('doctor') ? 'doctor' : name
+}
 
 /** Fits relative imports, also those that are loaded only when they are needed. */
 export const specifier = /(?<=\bfrom '|^import '|\bimport\(')\.{1,2}\/[^']+(?=')/gm
@@ -24,4 +32,4 @@ export function resolveImport(file: string, target: string): string {
   return relative(source, resolve(source, dirname(file), target))
 }
 
-export const isOf = (feature: string) => (file: string) => file.startsWith(`features/${feature}/`)
+export const isOf = (feature: string) => (file: string) => file.startsWith('features/') && nameOf(file.split('/')[1] ?? '') === feature

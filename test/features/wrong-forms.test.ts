@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest'
-import type { Submission } from '../../src/slack/commands/handlers.ts'
-import { notAChoice } from '../../src/slack/commands/handlers.ts'
-import { writeMetadata } from '../../src/slack/receive/metadata.ts'
-import { toPlainText } from '../../src/slack/text/text.ts'
+import { notAChoice, type Submission } from '../../src/slack/interactions.ts'
+import { writeMetadata } from '../../src/slack/payloads.ts'
+import { toPlainText } from '../../src/slack/text.ts'
 import { unconnectedFeatures } from '../sandbox/features.ts'
 import { problemsWithBlocks } from '../sandbox/slack/validate-blocks.ts'
 

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import type { Bot } from '../../src/bot/bot.ts'
+import type { Bot } from '../../src/start/bot.ts'
 
 export const token = 'token-of-alertmanager-with-32-characters'
 

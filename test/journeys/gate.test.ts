@@ -1,6 +1,6 @@
 import pLimit from 'p-limit'
 import { describe, expect, test } from 'vitest'
-import type { AuditEntry } from '../../src/audit/entry.ts'
+import type { AuditEntry } from '../../src/audit/chain.ts'
 import type { JournalEntry } from '../sandbox/slack/slack.ts'
 import type { Person } from '../sandbox/slack/workspace.ts'
 import { type Actor, allActs, type PossibleAct, triggerOf } from './all-acts.ts'

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
-import { encodeFields } from '../../src/requests/store/record.ts'
+import { encodeFields } from '../../src/requests/store.ts'
 import { requestedAt, requestFor } from '../requests/request-for-test.ts'
 import { startWorldUnder } from './policy-world.ts'
 import { openRecords } from './records.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { errorCodes } from '../../src/domain/errors/error-code.ts'
-import { logFields } from '../../src/ops/log/fields.ts'
+import { errorCodes } from '../../src/domain/errors.ts'
+import { logFields } from '../../src/ops/log.ts'
 import { ops, startWorld, untilCard, untilReport } from './world.ts'
 
 type Line = Record<string, unknown> & { level: string; msg: string }

@@ -1,7 +1,7 @@
-import { createBot } from '../../src/bot/bot.ts'
 import { takeConfig } from '../../src/config/config.ts'
 import { bundles, changeKinds } from '../../src/features/index.ts'
-import { createLog } from '../../src/ops/log/log.ts'
+import { createLog } from '../../src/ops/log.ts'
+import { createBot } from '../../src/start/bot.ts'
 
 /** Runs the bot as its own process, with the most detailed log and short waits: what takes a minute takes a second. */
 const config = takeConfig(process.env, { kinds: changeKinds, bundles })

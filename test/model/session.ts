@@ -1,6 +1,6 @@
-import type { Bot } from '../../src/bot/bot.ts'
-import type { Request } from '../../src/domain/request/request.ts'
-import { buttonValue, cardButtons } from '../../src/requests/messages/buttons.ts'
+import type { Request } from '../../src/domain/request.ts'
+import { buttonValue, cardButtons } from '../../src/messages/words.ts'
+import type { Bot } from '../../src/start/bot.ts'
 import { policyInFile } from '../journeys/policy-in-file.ts'
 import { cardOf, openRecords } from '../journeys/records.ts'
 import { splitSubject } from '../journeys/subject.ts'
@@ -189,7 +189,7 @@ export async function startSession(mutate: Mutate = () => {}) {
   async function submit(forms: OpenForm[]): Promise<Record<string, Answer[]>> {
     const answers: Record<string, Answer[]> = {}
     for (const { person, view, answer } of forms) {
-      const filled = answer === 'form:reject' ? { Reason: 'Not now' } : { Reason: 'It cannot wait', Confirm: 'yes' }
+      const filled: Record<string, string> = answer === 'form:reject' ? { Reason: 'Not now' } : { Reason: 'It cannot wait', Confirm: 'yes' }
       await slack.as(ids[person]).fill(view, filled)
     }
     await Promise.all(

@@ -1,6 +1,5 @@
-import type { AuditEntry } from '../../src/audit/entry.ts'
-import { isGenuine } from '../../src/domain/request/payload.ts'
-import type { Request } from '../../src/domain/request/request.ts'
+import type { AuditEntry } from '../../src/audit/chain.ts'
+import { isGenuine, type Request } from '../../src/domain/request.ts'
 import { ops } from '../journeys/world.ts'
 import type { Answer, ModelRequest } from './request-model.ts'
 import type { Session } from './session.ts'

@@ -1,5 +1,5 @@
-import { createMetrics } from '../../src/ops/pages/metrics.ts'
-import { createMetricsPage } from '../../src/ops/pages/metrics-page.ts'
+import { createMetricsPage } from '../../src/ops/health.ts'
+import { createMetrics } from '../../src/ops/metrics.ts'
 
 interface RegisteredMetric {
   name: string

@@ -1,7 +1,6 @@
 import type { Redis } from 'ioredis'
 import { describe, expect, test } from 'vitest'
-import { AwayError, StartError, StoreUnavailableError } from '../../src/domain/errors/errors.ts'
-import { type WriteRefusal, writeRefusalOf } from '../../src/domain/errors/write-refusal.ts'
+import { AwayError, StartError, StoreUnavailableError, type WriteRefusal, writeRefusalOf } from '../../src/domain/errors.ts'
 import { createRedisCheck, findRedisFaults, startProblem } from '../../src/redis/check.ts'
 
 const safeInfo = '# Server\r\nredis_version:7.4.2\r\n# Memory\r\nmaxmemory_policy:noeviction\r\n# Persistence\r\naof_enabled:1\r\n'

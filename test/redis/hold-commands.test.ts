@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { Queue } from 'bullmq'
 import { expect, inject, onTestFinished, test } from 'vitest'
-import { Secret } from '../../src/domain/signing/secret.ts'
+import { Secret } from '../../src/domain/signing.ts'
 import { closeRedis, connectRedis, guardStore, holdCommands } from '../../src/redis/connect.ts'
 
 /** Opens a prompt connection whose commands are held, and another connection that reads what the first has written. */

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
-import { createKeyring } from '../../src/domain/signing/keyring.ts'
-import { Secret } from '../../src/domain/signing/secret.ts'
-import { createSigningKeyMark } from '../../src/redis/signing-key-mark.ts'
+import { createKeyring, Secret } from '../../src/domain/signing.ts'
+import { createSigningKeyMark } from '../../src/redis/signed-list.ts'
 import { connectTestRedis } from '../requests/redis-for-test.ts'
 
 const [old, next] = [new Secret('an-old-key-of-at-least-32-characters'), new Secret('a-new-key-of-at-least-32-characters!')]

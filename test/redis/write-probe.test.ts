@@ -2,8 +2,8 @@ import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Redis } from 'ioredis'
 import { expect, onTestFinished, test } from 'vitest'
+import { createWriteProbe } from '../../src/redis/check.ts'
 import { createKeys } from '../../src/redis/key-names.ts'
-import { createWriteProbe } from '../../src/redis/write-probe.ts'
 import { startRedis } from '../sandbox/redis/start-redis.ts'
 
 test('the probe of a real Redis finds a full memory and a disk that takes no data, and writes nothing', async () => {

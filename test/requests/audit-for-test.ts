@@ -1,8 +1,7 @@
-import type { AuditNote } from '../../src/audit/entry.ts'
-import type { Audit } from '../../src/audit/intake.ts'
-import { createNoteSigner, type NoteOutcome } from '../../src/audit/note-signer.ts'
-import { createKeyring } from '../../src/domain/signing/keyring.ts'
-import { type NoteOf, noteOfVerified } from '../../src/requests/store/request-note.ts'
+import type { Audit } from '../../src/audit/audit.ts'
+import { type AuditNote, createNoteSigner, type NoteOutcome } from '../../src/audit/chain.ts'
+import { createKeyring } from '../../src/domain/signing.ts'
+import { type NoteOf, noteOfVerified } from '../../src/requests/store.ts'
 import { secretsOf } from './signatures-for-test.ts'
 
 /** An audit for tests of other parts. Its notes have the text that `textOf` returns, and are neither signed nor chained. */

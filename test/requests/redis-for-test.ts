@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { Redis } from 'ioredis'
 import { expect, inject, onTestFinished } from 'vitest'
-import { Secret } from '../../src/domain/signing/secret.ts'
+import { Secret } from '../../src/domain/signing.ts'
 import { closeRedis, connectRedis, type Patience } from '../../src/redis/connect.ts'
 import { createKeys } from '../../src/redis/key-names.ts'
 import { startTcpProxy } from '../faults/tcp-proxy.ts'

@@ -1,10 +1,8 @@
 import { randomUUID } from 'node:crypto'
-import type { PolicyRule } from '../../src/domain/policy/policy.ts'
-import { payloadHash } from '../../src/domain/request/payload.ts'
-import { Request } from '../../src/domain/request/request.ts'
-import { phrase } from '../../src/domain/text/phrase.ts'
-import type { NewRequest } from '../../src/requests/store/new-requests.ts'
-import type { Store } from '../../src/requests/store/store.ts'
+import type { PolicyRule } from '../../src/domain/policy.ts'
+import { payloadHash, Request } from '../../src/domain/request.ts'
+import { phrase } from '../../src/domain/text.ts'
+import type { NewRequest, Store } from '../../src/requests/store.ts'
 import { rule, terms } from '../domain/people-for-test.ts'
 
 /** 18 November 2026, 14:00 UTC. */

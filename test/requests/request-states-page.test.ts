@@ -1,10 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { requestStatesPage, requestStatesPath } from '../../scripts/write-request-states.ts'
-import { requestStates } from '../../src/domain/request/request.ts'
-import { itemStates } from '../../src/domain/request/request-item.ts'
-import { itemSteps } from '../../src/requests/steps/items.ts'
-import { steps } from '../../src/requests/steps.ts'
+import { itemStates, requestStates } from '../../src/domain/request.ts'
+import { itemSteps, steps } from '../../src/requests/steps.ts'
 
 const page = requestStatesPage()
 

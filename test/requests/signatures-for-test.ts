@@ -1,8 +1,7 @@
-import { requestVersion } from '../../src/domain/request/request.ts'
-import { createRequestSignatures, type RequestSignatures } from '../../src/domain/request/request-signature.ts'
-import { createKeyring } from '../../src/domain/signing/keyring.ts'
-import { Secret } from '../../src/domain/signing/secret.ts'
-import type { NewRequest } from '../../src/requests/store/new-requests.ts'
+import { requestVersion } from '../../src/domain/request.ts'
+import { createRequestSignatures, type RequestSignatures } from '../../src/domain/request-signature.ts'
+import { createKeyring, Secret } from '../../src/domain/signing.ts'
+import type { NewRequest } from '../../src/requests/store.ts'
 
 /** The signatures of a test without a bot. */
 export const signatures = signaturesOf('a-key-for-tests-of-32-characters', 'lockkeeper')

@@ -2,17 +2,22 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { isOpen, type RequestState, requestStates } from '../../src/domain/request/request.ts'
-import { type CardButton, cardButtons } from '../../src/requests/messages/buttons.ts'
-import { approvalCard } from '../../src/requests/messages/card/card.ts'
-import { cardActions } from '../../src/requests/messages/card/card-actions.ts'
-import { stateWords } from '../../src/requests/messages/words.ts'
-import { decidingSteps } from '../../src/requests/steps/deciding.ts'
-import { itemSteps } from '../../src/requests/steps/items.ts'
-import { sendingSteps } from '../../src/requests/steps/sending.ts'
-import { type ReportName, reportNames, type Stamp } from '../../src/requests/steps/step.ts'
-import { trackingSteps } from '../../src/requests/steps/tracking.ts'
-import { type StepName, stateAfter, stepOf, steps } from '../../src/requests/steps.ts'
+import { isOpen, type RequestState, requestStates } from '../../src/domain/request.ts'
+import { approvalCard, cardActions } from '../../src/messages/request-message.ts'
+import { type CardButton, cardButtons, stateWords } from '../../src/messages/words.ts'
+import {
+  decidingSteps,
+  itemSteps,
+  type ReportName,
+  reportNames,
+  type Stamp,
+  type StepName,
+  sendingSteps,
+  stateAfter,
+  stepOf,
+  steps,
+  trackingSteps,
+} from '../../src/requests/steps.ts'
 import { cardViewFor } from './messages/card-view-for-test.ts'
 import { requestFor } from './request-for-test.ts'
 
@@ -235,7 +240,7 @@ describe('the code', () => {
   const all = readdirSync(source, { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.ts'))
     .map((file) => ({ file, text: readFileSync(join(source, file), 'utf8') }))
-  const tables = all.filter(({ file }) => file.startsWith(join('requests', 'steps')))
+  const tables = all.filter(({ file }) => file.startsWith(join('requests', 'steps.ts')))
   const files = all.filter((one) => !tables.includes(one))
   const anyState = `'(?:${requestStates.join('|')})'`
 
@@ -258,17 +263,17 @@ describe('the code', () => {
   test('has no states of a step outside of the tables', () => {
     expect(found(writesFrom)).toEqual([])
     // `onStep` also receives new requests, which have no state before.
-    expect(found(writesTo)).toEqual([`${join('requests', 'store', 'new-requests.ts')}: to: 'waiting'`])
+    expect(found(writesTo)).toEqual([`${join('requests', 'store.ts')}: to: 'waiting'`])
   })
 
   test('changes the state of a record only by the script of a step', () => {
-    expect(found(/'take-step'/g)).toEqual(Array.from({ length: 2 }, () => `${join('requests', 'store', 'take-step.ts')}: 'take-step'`))
+    expect(found(/'take-step'/g)).toEqual(Array.from({ length: 2 }, () => `${join('requests', 'store.ts')}: 'take-step'`))
     const scripts = readdirSync(source, { recursive: true, encoding: 'utf8' })
       .filter((file) => file.endsWith('.lua'))
       .map((file) => ({ file, text: readFileSync(join(source, file), 'utf8') }))
     // Other scripts only read the state, or create the record.
     const writers = scripts.filter(({ text }) => /HSET|HMSET/.test(text) && /\{ 'state'|'HSET', \S+, 'state'/.test(text))
-    expect(writers.map(({ file }) => file)).toEqual([join('requests', 'store', 'lua', 'take-step.lua')])
+    expect(writers.map(({ file }) => file)).toEqual([join('requests', 'lua', 'take-step.lua')])
   })
 
   test('takes every step of the tables, and no other', () => {
@@ -277,7 +282,7 @@ describe('the code', () => {
     expect(taken.filter((name) => !stepNames.some((known) => known === name))).toEqual([])
 
     // Some names are chosen before the call. After `===`, `case` and `to:`, the same words are outcomes and rights.
-    const takers = files.filter(({ file }) => /^requests[\\/](?:lifecycle|reconcile|hand-over|worker)[\\/]/.test(file))
+    const takers = files.filter(({ file }) => /^(?:requests|inbound)[\\/]/.test(file))
     const named = new Set(takers.flatMap(({ text }) => [...text.matchAll(/(?<!=== |\bto: |case )'([\w-]+)'/g)].map(([, name]) => name)))
     expect(stepNames.filter((name) => !named.has(name))).toEqual([])
   })

@@ -1,6 +1,5 @@
-import { createOutbox } from '../../src/requests/outbox/outbox.ts'
-import type { NewRequest } from '../../src/requests/store/new-requests.ts'
-import { createStore } from '../../src/requests/store/store.ts'
+import { createOutbox } from '../../src/outbox/outbox.ts'
+import { createStore, type NewRequest } from '../../src/requests/store.ts'
 import { noteOf } from './audit-for-test.ts'
 import { connectTestRedis, noAudit } from './redis-for-test.ts'
 import { recordRequest } from './request-for-test.ts'

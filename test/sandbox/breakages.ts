@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
-import { resourcesOf } from '../../src/domain/request/request.ts'
+import { resourcesOf } from '../../src/domain/request.ts'
 import { refusal } from './account-api/answer.ts'
 import type { AccountApi } from './account-api/start-account-api.ts'
 import type { Slack } from './slack/slack.ts'

@@ -1,5 +1,5 @@
-import { createAccountApi } from '../../src/account-api/client.ts'
-import { Secret } from '../../src/domain/signing/secret.ts'
+import { createAccountApi } from '../../src/account/client.ts'
+import { Secret } from '../../src/domain/signing.ts'
 import type { Feature, FeatureParts } from '../../src/features/feature.ts'
 import { createFeatures } from '../../src/features/index.ts'
 

@@ -13,15 +13,15 @@ describe('the list of sentences', () => {
   test('has the messages, labels, hints and states of Slack, errors, lines of the log, the sandbox, scripts, pages and settings', () => {
     expect(all.map(({ path, sort, text }) => `${path} ${sort}: ${text}`)).toEqual(
       expect.arrayContaining([
-        'src/requests/messages/refusals/refusals.ts message: You already approved this. {moreNeeded(missing)} {changedNothing}',
-        'src/features/move-elastic-ip/modal.ts message: Request approval',
-        'src/features/rename-virtual-machine/modal.ts message: Also its hostname: letters (a–z, A–Z), digits, hyphens and dots.',
-        'src/requests/messages/words.ts message: withdrawn',
-        'src/features/list-elastic-ips/messages.ts message: Project',
-        "src/requests/lifecycle/submit/submit.ts error: This request doesn't fit in one message, and approvers must see all of it. Nothing was requested. Request fewer changes at once.",
+        'src/messages/refusals.ts message: You already approved this. {moreNeeded(missing)} {changedNothing}',
+        'src/features/ip-move.ts message: Request approval',
+        'src/features/vm-rename.ts message: Also its hostname: letters (a–z, A–Z), digits, hyphens and dots.',
+        'src/messages/words.ts message: withdrawn',
+        'src/features/ip-list.ts message: Project',
+        "src/requests/submit.ts error: This request doesn't fit in one message, and approvers must see all of it. Nothing was requested. Request fewer changes at once.",
         'src/config/variables.ts error: is missing: it must be {expected}',
-        'src/bot/lifecycle.ts log: Lockkeeper is ready',
-        'src/ops/log/api-error-handler.ts log: A call to the account API failed',
+        'src/start/bot.ts log: Lockkeeper is ready',
+        'src/ops/log.ts log: A call to the account API failed',
         'test/sandbox/page/frame.ts sandbox: {icons.columns}Two people',
         'scripts/check-images.ts script: {file}: {image} is not pinned. Append the digest that "docker buildx imagetools inspect {image}" shows.',
         'README.md page: # Lockkeeper',

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { ApiError } from '../../src/domain/errors/api-errors.ts'
-import { StoreUnavailableError } from '../../src/domain/errors/errors.ts'
+import { ApiError, StoreUnavailableError } from '../../src/domain/errors.ts'
 import { apiErrorSentence, explainRefusal, refusedWrite, toUserMessage } from '../../src/slack/errors.ts'
 
 const refused = (status: number, codes: string[], { operation = 'elasticIps.move', detail = '' } = {}) =>

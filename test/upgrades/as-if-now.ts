@@ -1,9 +1,8 @@
 import type { Redis } from 'ioredis'
-import type { Request } from '../../src/domain/request/request.ts'
-import type { RequestSignatures } from '../../src/domain/request/request-signature.ts'
+import type { Request } from '../../src/domain/request.ts'
+import type { RequestSignatures } from '../../src/domain/request-signature.ts'
 import type { Keys } from '../../src/redis/key-names.ts'
-import { encodeFields } from '../../src/requests/store/record.ts'
-import type { Store } from '../../src/requests/store/store.ts'
+import { encodeFields, type Store } from '../../src/requests/store.ts'
 
 const times = new Set([
   'createdAt',

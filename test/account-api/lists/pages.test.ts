@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { inLane } from '../../../src/domain/account/lane.ts'
-import { ApiContractError, ApiError } from '../../../src/domain/errors/api-errors.ts'
+import { ApiContractError, ApiError } from '../../../src/domain/errors.ts'
+import { inLane } from '../../../src/domain/lane.ts'
 import { type Reply, rejection, startClient } from '../recording-server.ts'
 
 function numbered(from: number, count: number) {

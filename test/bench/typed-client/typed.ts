@@ -1,5 +1,5 @@
-import { createAccountApi } from '../../../src/account-api/client.ts'
-import { Secret } from '../../../src/domain/signing/secret.ts'
+import { createAccountApi } from '../../../src/account/client.ts'
+import { Secret } from '../../../src/domain/signing.ts'
 import { serveReads } from './serve-reads.ts'
 
 /** The bot's typed client, without a limit. */

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { createOpsChannel } from '../../../src/bot/foundation/ops-channel.ts'
-import type { ChannelMembership } from '../../../src/slack/web-api/setup-probe.ts'
+import { createOpsChannel } from '../../../src/outbox/operators.ts'
+import type { ChannelMembership } from '../../../src/slack/web-api.ts'
 
 /** Checks a channel of which Slack says this. */
 async function check(found: ChannelMembership) {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createSlackIdentity } from '../../../src/bot/foundation/slack-identity.ts'
+import { createSlackIdentity } from '../../../src/slack/web-api.ts'
 import { requestFor } from '../../requests/request-for-test.ts'
 
 const botInSlack = { botId: 'B1', botUserId: 'U1', teamId: 'T1', workspaceUrl: 'https://nimbus.slack.com/' }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { createTelemetry } from '../../../src/bot/foundation/telemetry.ts'
-import type { Log } from '../../../src/ops/log/log.ts'
+import type { Log } from '../../../src/ops/log.ts'
+import { createTelemetry } from '../../../src/start/foundation.ts'
 
 /** Creates the telemetry with a log that keeps its errors. */
 function arrange() {

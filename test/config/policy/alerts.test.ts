@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { stringify } from 'yaml'
-import { readPolicy } from '../../../src/config/policy/policy-file.ts'
+import { readPolicy } from '../../../src/config/policy-file.ts'
 import { evacuationKinds } from '../evacuation-kinds.ts'
 
 const rules = `

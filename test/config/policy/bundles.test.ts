@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { readConfig } from '../../../src/config/config.ts'
-import { readPolicy } from '../../../src/config/policy/policy-file.ts'
-import { firstMatchingRule } from '../../../src/domain/policy/find-rules.ts'
-import type { Policy, Project } from '../../../src/domain/policy/policy.ts'
+import { readPolicy } from '../../../src/config/policy-file.ts'
+import { firstMatchingRule, type Policy, type Project } from '../../../src/domain/policy.ts'
 import { evacuationKinds } from '../evacuation-kinds.ts'
 
 const read = (text: string) => readPolicy(text, 'policy.yml', { ...evacuationKinds, expiresMs: 14_400_000 })

@@ -1,4 +1,4 @@
-import type { ApiKey } from '../../../src/domain/account/api-key.ts'
+import type { ApiKey } from '../../../src/domain/account.ts'
 import { type Documented, sources } from './documented.ts'
 
 const providerTests =

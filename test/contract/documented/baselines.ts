@@ -1,4 +1,4 @@
-import type { Baseline } from '../../../src/domain/account/baseline.ts'
+import type { Baseline } from '../../../src/domain/account.ts'
 import { type Documented, sources } from './documented.ts'
 
 const middle = 'latitudesh/latitudesh-go-sdk, models/components/baselinedata.go at 0380994d: generated from the OpenAPI document'

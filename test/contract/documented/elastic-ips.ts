@@ -1,4 +1,4 @@
-import type { ElasticIp } from '../../../src/domain/account/elastic-ip.ts'
+import type { ElasticIp } from '../../../src/domain/account.ts'
 import { type Documented, sources } from './documented.ts'
 
 const model = 'latitudesh/latitudesh-typescript-sdk, src/models/elasticipdata.ts at 468b3f98: generated from the OpenAPI document'

@@ -1,4 +1,4 @@
-import type { AccountEvent } from '../../../src/domain/account/account-event.ts'
+import type { AccountEvent } from '../../../src/domain/account.ts'
 import { type Documented, sources } from './documented.ts'
 
 const providerTests =

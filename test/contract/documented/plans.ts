@@ -1,4 +1,4 @@
-import type { Plan } from '../../../src/domain/account/plan.ts'
+import type { Plan } from '../../../src/domain/account.ts'
 import { type Documented, sources } from './documented.ts'
 
 const recorded =

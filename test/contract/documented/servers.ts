@@ -1,4 +1,4 @@
-import type { Server } from '../../../src/domain/account/server.ts'
+import type { Server } from '../../../src/domain/account.ts'
 import { type Documented, sources } from './documented.ts'
 
 const recorded =

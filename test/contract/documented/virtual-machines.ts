@@ -1,4 +1,4 @@
-import type { VirtualMachine } from '../../../src/domain/account/virtual-machine.ts'
+import type { VirtualMachine } from '../../../src/domain/account.ts'
 import { type Documented, sources } from './documented.ts'
 
 const standIn = 'latitudesh/terraform-provider-latitudesh, latitudesh/action_virtual_machine_power_mock_test.go at f386c15c: a stand-in API'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { type Site, sameProject, sameSite } from '../../../src/domain/account/place.ts'
+import { type Site, sameProject, sameSite } from '../../../src/domain/account.ts'
 import { ashburn, billing, frankfurt, ids, storefront } from '../account-objects.ts'
 
 const unknown = undefined

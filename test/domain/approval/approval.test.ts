@@ -2,17 +2,19 @@ import { describe, expect, test } from 'vitest'
 import {
   approverRuling,
   breakGlassRuling,
+  isForLackOfAnswer,
+  type Membership,
   noRule,
   ownerRuling,
+  type Person,
+  type Place,
+  type Ruling,
   readerRuling,
   requesterOfKindRuling,
   requesterRuling,
   trackerRuling,
-} from '../../../src/domain/approval/approval.ts'
-import { isForLackOfAnswer } from '../../../src/domain/approval/denial.ts'
-import type { Membership, Person, Place } from '../../../src/domain/approval/people.ts'
-import type { Ruling } from '../../../src/domain/approval/ruling.ts'
-import { type PolicyRule, toGroup } from '../../../src/domain/policy/policy.ts'
+} from '../../../src/domain/approval.ts'
+import { type PolicyRule, toGroup } from '../../../src/domain/policy.ts'
 import { groups, ops, person, rule, terms } from '../people-for-test.ts'
 
 const oncall = groups({ SONCALL: ['UCHI'] })

@@ -1,9 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { approverRuling } from '../../../src/domain/approval/approval.ts'
-import type { Membership } from '../../../src/domain/approval/people.ts'
-import { tallyApprovals } from '../../../src/domain/approval/tally.ts'
-import { toGroup } from '../../../src/domain/policy/policy.ts'
+import { approverRuling, type Membership, tallyApprovals } from '../../../src/domain/approval.ts'
+import { toGroup } from '../../../src/domain/policy.ts'
 import { groups, ops, person, rule, terms } from '../people-for-test.ts'
 
 const oncall = groups({ SONCALL: ['UCHI'] })

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { type Description, withoutRequester } from '../../../src/domain/change/description.ts'
-import { owner, phrase } from '../../../src/domain/text/phrase.ts'
+import { type Description, withoutRequester } from '../../../src/domain/change.ts'
+import { owner, phrase } from '../../../src/domain/text.ts'
 
 const [ada, ben] = ['U0ADA00001', 'U0BEN00001']
 const rotation: Description = {

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
-import type { Change } from '../../../src/domain/change/change.ts'
-import { projectOf } from '../../../src/domain/change/project-of.ts'
-import type { Project } from '../../../src/domain/policy/policy.ts'
+import { type Change, projectOf } from '../../../src/domain/change.ts'
+import type { Project } from '../../../src/domain/policy.ts'
 
 interface Facts {
   project: Project

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { checkMove, type MoveReads, needsAssignedServer } from '../../../src/domain/elastic-ip-move/check.ts'
-import { UserError } from '../../../src/domain/errors/errors.ts'
+import { UserError } from '../../../src/domain/errors.ts'
+import { checkMove, type MoveReads, needsAssignedServer } from '../../../src/moves/move.ts'
 import { ashburn, assignedServerFor, billing, elasticIpFor, frankfurt, ids, serverFor } from '../account-objects.ts'
 
 const input = { elasticIpId: ids.elasticIp, serverId: ids.web2 }

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { checkMove, type MoveReads } from '../../../src/domain/elastic-ip-move/check.ts'
-import { completeMove, type MoveFacts, moveDifferences, moveRemark } from '../../../src/domain/elastic-ip-move/elastic-ip-move.ts'
+import { checkMove, completeMove, type MoveFacts, type MoveReads, moveDifferences, moveRemark } from '../../../src/moves/move.ts'
 import { elasticIpFor, ids, serverFor } from '../account-objects.ts'
 
 const input = { elasticIpId: ids.elasticIp, serverId: ids.web2 }

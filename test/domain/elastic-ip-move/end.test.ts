@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { Server } from '../../../src/domain/account/server.ts'
+import type { Server } from '../../../src/domain/account.ts'
 import { createMoveChange } from '../../../src/moves/move-change.ts'
 import { elasticIpFor, ids, serverFor } from '../account-objects.ts'
 

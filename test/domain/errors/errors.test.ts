@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { ApiError, certainlyNotApplied, isFeatureMissing, isKeyRefused, isRefusal } from '../../../src/domain/errors/api-errors.ts'
+import { ApiError, certainlyNotApplied, isFeatureMissing, isKeyRefused, isRefusal } from '../../../src/domain/errors.ts'
 
 const refused = (status: number, ...codes: string[]) => new ApiError({ operation: 'elasticIps.move', status, codes })
 

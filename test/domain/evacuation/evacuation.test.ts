@@ -1,11 +1,15 @@
 import { describe, expect, test } from 'vitest'
-import type { ElasticIp } from '../../../src/domain/account/elastic-ip.ts'
-import type { Server } from '../../../src/domain/account/server.ts'
-import { CheckFailed } from '../../../src/domain/errors/errors.ts'
-import { bgpAddressesFor, type EvacuationReads } from '../../../src/domain/evacuation/addresses.ts'
-import { checkEvacuation } from '../../../src/domain/evacuation/check.ts'
-import { addressesLeftOut, completeEvacuation, evacuationDifferences } from '../../../src/domain/evacuation/evacuation.ts'
-import { explainEvacuation } from '../../../src/domain/evacuation/findings.ts'
+import type { ElasticIp, Server } from '../../../src/domain/account.ts'
+import { CheckFailed } from '../../../src/domain/errors.ts'
+import {
+  addressesLeftOut,
+  bgpAddressesFor,
+  checkEvacuation,
+  completeEvacuation,
+  type EvacuationReads,
+  evacuationDifferences,
+  explainEvacuation,
+} from '../../../src/moves/evacuation.ts'
 import { seenOnWeb1 } from './seen-for-test.ts'
 
 const place = { project: { id: 'proj_1', name: 'Storefront' }, site: { id: undefined, name: undefined, slug: 'ASH' } }

@@ -1,4 +1,4 @@
-import type { SeenAssignment } from '../../../src/domain/account/assignment.ts'
+import type { SeenAssignment } from '../../../src/domain/account.ts'
 
 /** An address that Lockkeeper saw on `web-1`. */
 export function seenOnWeb1(index: number, agoMs: number): SeenAssignment {

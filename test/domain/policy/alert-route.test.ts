@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { type AlertRoute, routeFor, serverNamed, targetIn } from '../../../src/domain/policy/alert-route.ts'
+import { type AlertRoute, routeFor, serverNamed, targetIn } from '../../../src/domain/policy.ts'
 
 function route(match: Record<string, string>, more: Partial<AlertRoute> = {}): AlertRoute {
   return { name: 'node down', match: new Map(Object.entries(match)), server: 'instance', to: 'standby', channelId: 'C0OPS00001', ...more }

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { decidingRule } from '../../../src/domain/policy/deciding-rule.ts'
-import { type PolicyRule, type Project, toGroup } from '../../../src/domain/policy/policy.ts'
+import { decidingRule, type PolicyRule, type Project, toGroup } from '../../../src/domain/policy.ts'
 import { rule as usual } from '../people-for-test.ts'
 
 const bundles = new Map([['ip.evacuate', 'ip.move']])

@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { type FoundRule, firstMatchingRule, rulesOfKind } from '../../../src/domain/policy/find-rules.ts'
-import type { PolicyRule, Project } from '../../../src/domain/policy/policy.ts'
+import { type FoundRule, firstMatchingRule, type PolicyRule, type Project, rulesOfKind } from '../../../src/domain/policy.ts'
 import { rule as anyRule } from '../people-for-test.ts'
 
 const storefront: Project = { id: 'proj_1oNqx62cx6bn0', name: 'Storefront' }

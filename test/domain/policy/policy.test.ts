@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { approvalsNeeded, approverGroupsOf, approversOf, isUserGroup, toGroup } from '../../../src/domain/policy/policy.ts'
+import { approvalsNeeded, approverGroupsOf, approversOf, isUserGroup, toGroup } from '../../../src/domain/policy.ts'
 import { rule } from '../people-for-test.ts'
 
 describe('the people of a rule', () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { lacksReason, visibleReason } from '../../../src/domain/policy/reason.ts'
+import { lacksReason, visibleReason } from '../../../src/domain/policy.ts'
 import { ruleFor } from '../../requests/request-for-test.ts'
 
 test('a reason has no white space around it', () => {

@@ -1,8 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { tallyApprovals } from '../../../src/domain/approval/tally.ts'
-import { type ApproveTerms, type PolicyRule, toGroup } from '../../../src/domain/policy/policy.ts'
-import { easierMembers, easierTerms } from '../../../src/domain/policy/strictness.ts'
+import { tallyApprovals } from '../../../src/domain/approval.ts'
+import { type ApproveTerms, easierMembers, easierTerms, type PolicyRule, toGroup } from '../../../src/domain/policy.ts'
 import { rule as usual } from '../people-for-test.ts'
 
 const rule = (more: Partial<PolicyRule>): PolicyRule => ({ ...usual, ...more })

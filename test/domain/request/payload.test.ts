@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { isGenuine, payloadHash } from '../../../src/domain/request/payload.ts'
-import { Request } from '../../../src/domain/request/request.ts'
+import { isGenuine, payloadHash, Request } from '../../../src/domain/request.ts'
 
 const requested = {
   id: 'b7e23ec29af22b0b4e41da31e868d572',

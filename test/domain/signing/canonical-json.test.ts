@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { canonicalJson } from '../../../src/domain/signing/canonical-json.ts'
+import { canonicalJson } from '../../../src/domain/signing.ts'
 import { anyText } from '../../any-text.ts'
 
 /** The same with the names of every object in the opposite order. */

@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { createKeyring } from '../../../src/domain/signing/keyring.ts'
-import { Secret } from '../../../src/domain/signing/secret.ts'
+import { createKeyring, Secret } from '../../../src/domain/signing.ts'
 
 const [old, fresh] = [new Secret('old-secret-of-at-least-32-characters'), new Secret('new-secret-of-at-least-32-characters')]
 const forRequests = { purpose: 'requests', prefix: 'lockkeeper' } as const

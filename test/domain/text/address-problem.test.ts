@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { addressProblem, serverNameProblem } from '../../../src/domain/text/address-problem.ts'
+import { addressProblem, serverNameProblem } from '../../../src/domain/text.ts'
 
 test.each([
   ['203.0.113.999', '999 is more than 255'],

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { formatAgo, formatDuration, parseDuration, withUnit, writeDuration } from '../../../src/domain/text/duration.ts'
+import { formatAgo, formatDuration, parseDuration, withUnit, writeDuration } from '../../../src/domain/text.ts'
 
 describe('a duration in the configuration', () => {
   it.each([

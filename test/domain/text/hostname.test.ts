@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { hostnameProblem } from '../../../src/domain/text/hostname.ts'
+import { hostnameProblem } from '../../../src/domain/text.ts'
 
 describe('a hostname', () => {
   test.each([

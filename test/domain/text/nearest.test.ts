@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { countMistakes, nearestNames, nearestWord, suggestNames } from '../../../src/domain/text/nearest.ts'
+import { countMistakes, nearestNames, nearestWord, suggestNames } from '../../../src/domain/text.ts'
 
 describe('the word that was probably meant', () => {
   it.each([

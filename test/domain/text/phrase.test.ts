@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { moment, person, phrase, phraseText } from '../../../src/domain/text/phrase.ts'
-import { phraseWords } from '../../../src/slack/text/phrase-words.ts'
+import { moment, person, phrase, phraseText } from '../../../src/domain/text.ts'
+import { phraseWords } from '../../../src/slack/text.ts'
 
 const move = phrase`Move ${'203.0.113.10'}: ${'web-1'} → ${'*web* 2'} for ${person('U0ADA00001')} (${4} h)`
 

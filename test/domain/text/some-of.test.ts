@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
-import { someOf } from '../../../src/domain/text/some-of.ts'
-import { someTexts } from '../../../src/slack/text/some-texts.ts'
-import { mrkdwn } from '../../../src/slack/text/text.ts'
+import { someOf } from '../../../src/domain/text.ts'
+import { mrkdwn, someTexts } from '../../../src/slack/text.ts'
 
 test.each([
   [[], ''],

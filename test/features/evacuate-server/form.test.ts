@@ -1,21 +1,22 @@
 import type { KnownBlock } from '@slack/web-api'
 import { describe, expect, test } from 'vitest'
-import type { AccountApi } from '../../../src/account-api/client.ts'
-import type { SeenAssignment } from '../../../src/domain/account/assignment.ts'
-import type { ElasticIp } from '../../../src/domain/account/elastic-ip.ts'
-import type { Server } from '../../../src/domain/account/server.ts'
-import { ApiError } from '../../../src/domain/errors/api-errors.ts'
-import { CheckFailed } from '../../../src/domain/errors/errors.ts'
-import { phrase } from '../../../src/domain/text/phrase.ts'
-import { createOfferAddresses } from '../../../src/features/evacuate-server/addresses.ts'
-import { createEvacuationForm } from '../../../src/features/evacuate-server/form.ts'
-import { evacuationForm, evacuationModal } from '../../../src/features/evacuate-server/modal.ts'
-import type { LastMove, OfferedAddresses } from '../../../src/features/evacuate-server/offered.ts'
-import { createReadAddresses } from '../../../src/features/evacuate-server/preflight.ts'
-import type { Submission } from '../../../src/slack/commands/handlers.ts'
+import type { AccountApi } from '../../../src/account/client.ts'
+import type { ElasticIp, SeenAssignment, Server } from '../../../src/domain/account.ts'
+import { ApiError, CheckFailed } from '../../../src/domain/errors.ts'
+import { phrase } from '../../../src/domain/text.ts'
+import {
+  createEvacuationForm,
+  createOfferAddresses,
+  createReadAddresses,
+  evacuationForm,
+  evacuationModal,
+  type LastMove,
+  type OfferedAddresses,
+} from '../../../src/features/ip-evacuate.ts'
 import { Refusal } from '../../../src/slack/errors.ts'
-import { writeMetadata } from '../../../src/slack/receive/metadata.ts'
-import { mrkdwn } from '../../../src/slack/text/text.ts'
+import type { Submission } from '../../../src/slack/interactions.ts'
+import { writeMetadata } from '../../../src/slack/payloads.ts'
+import { mrkdwn } from '../../../src/slack/text.ts'
 import { seenOnWeb1 } from '../../domain/evacuation/seen-for-test.ts'
 import { readableBlocks } from '../../requests/readable.ts'
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import type { AccountApi } from '../../../src/account-api/client.ts'
-import type { Server } from '../../../src/domain/account/server.ts'
-import { createPreflight, createReadAddresses } from '../../../src/features/evacuate-server/preflight.ts'
+import type { AccountApi } from '../../../src/account/client.ts'
+import type { Server } from '../../../src/domain/account.ts'
+import { createPreflight, createReadAddresses } from '../../../src/features/ip-evacuate.ts'
 import { assignedServerFor, elasticIpFor, ids, serverFor } from '../../domain/account-objects.ts'
 
 const place = { project: undefined, site: { id: undefined, name: undefined, slug: 'ASH' } }

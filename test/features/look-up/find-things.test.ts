@@ -1,8 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import type { ElasticIp } from '../../../src/domain/account/elastic-ip.ts'
-import type { Server } from '../../../src/domain/account/server.ts'
-import type { VirtualMachine } from '../../../src/domain/account/virtual-machine.ts'
-import { findThings } from '../../../src/features/look-up/find-things.ts'
+import type { ElasticIp, Server, VirtualMachine } from '../../../src/domain/account.ts'
+import { findThings } from '../../../src/features/look-up.ts'
 
 const lists = {
   elasticIps: [

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { findOpenRequests } from '../../../src/features/look-up/open-requests.ts'
+import { findOpenRequests } from '../../../src/features/look-up.ts'
 import { requestFor } from '../../requests/request-for-test.ts'
 
 test('an address that an evacuation leaves out has no open request', async () => {

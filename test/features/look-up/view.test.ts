@@ -1,10 +1,8 @@
 import type { KnownBlock } from '@slack/web-api'
 import { expect, test } from 'vitest'
-import type { ElasticIp } from '../../../src/domain/account/elastic-ip.ts'
-import type { Server } from '../../../src/domain/account/server.ts'
-import type { Offer } from '../../../src/domain/change/offer.ts'
-import type { ThingNow } from '../../../src/features/look-up/read-things.ts'
-import { lookedUpView } from '../../../src/features/look-up/view.ts'
+import type { ElasticIp, Server } from '../../../src/domain/account.ts'
+import type { Offer } from '../../../src/domain/change.ts'
+import { lookedUpView, type ThingNow } from '../../../src/features/look-up.ts'
 import { elasticIpFor } from '../../domain/account-objects.ts'
 import { readableBlocks } from '../../requests/readable.ts'
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { wordsIn } from '../../../src/features/look-up/words-in-message.ts'
+import { wordsIn } from '../../../src/features/look-up.ts'
 
 const none = { text: '', blocks: [], attachments: [] }
 

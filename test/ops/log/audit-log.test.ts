@@ -3,7 +3,7 @@ import { closeSync, constants, mkdtempSync, openSync, readFileSync, readSync, rm
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { createAuditLog } from '../../../src/ops/log/audit-log.ts'
+import { createAuditLog } from '../../../src/ops/log.ts'
 
 function openInFolder(name: string, flags: string | number, prepare = (_: string) => {}) {
   const folder = mkdtempSync(join(tmpdir(), 'audit-log-'))

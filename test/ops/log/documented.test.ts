@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { errorCodes } from '../../../src/domain/errors/error-code.ts'
-import { logFields } from '../../../src/ops/log/fields.ts'
+import { errorCodes } from '../../../src/domain/errors.ts'
+import { logFields } from '../../../src/ops/log.ts'
 import { alertNames } from '../../monitoring/rules.ts'
 
 const read = (page: string) => readFileSync(join(resolve(import.meta.dirname, '../../../docs'), page), 'utf8')

@@ -1,10 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, test, vi } from 'vitest'
-import { inLane, noteRequest } from '../../../src/domain/account/lane.ts'
-import { ApiError, ApiUnreachableError } from '../../../src/domain/errors/api-errors.ts'
-import { StoreUnavailableError, UserError } from '../../../src/domain/errors/errors.ts'
-import { createApiErrorHandler } from '../../../src/ops/log/api-error-handler.ts'
-import { createErrorReports } from '../../../src/ops/log/error-reports.ts'
-import { createRepeatedLines } from '../../../src/ops/log/repeated-lines.ts'
+import { ApiError, ApiUnreachableError, StoreUnavailableError, UserError } from '../../../src/domain/errors.ts'
+import { inLane, noteRequest } from '../../../src/domain/lane.ts'
+import { createApiErrorHandler, createErrorReports, createRepeatedLines } from '../../../src/ops/log.ts'
 
 const apiError = (status: number, ...codes: string[]) => new ApiError({ operation: 'elasticIps.list', status, codes })
 const noFeature = apiError(403, 'FEATURE_NOT_ENABLED')

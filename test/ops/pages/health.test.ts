@@ -1,6 +1,6 @@
 import { request } from 'node:http'
 import { afterEach, describe, expect, it } from 'vitest'
-import { type Health, type Page, startHealth } from '../../../src/ops/pages/health.ts'
+import { type Health, type Page, startHealth } from '../../../src/ops/health.ts'
 
 const open: Health[] = []
 

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { createMetrics, places } from '../../../src/ops/pages/metrics.ts'
-import { createMetricsPage, type Snapshot } from '../../../src/ops/pages/metrics-page.ts'
-import { forgeries, losses } from '../../../src/ops/pages/objectives.ts'
+import { createMetricsPage, type Snapshot } from '../../../src/ops/health.ts'
+import { createMetrics, forgeries, losses, places } from '../../../src/ops/metrics.ts'
 
 const figures: Snapshot = {
   open: [{ state: 'waiting', kind: 'ip.move', count: 2 }],

@@ -1,9 +1,13 @@
 import { describe, expect, test } from 'vitest'
-import { AccountLimitError, ApiContractError, ApiError, ApiUnreachableError } from '../../../src/domain/errors/api-errors.ts'
-import { StoreUnavailableError } from '../../../src/domain/errors/errors.ts'
-import { writeRefusalOf } from '../../../src/domain/errors/write-refusal.ts'
-import { createChecks, type Finding } from '../../../src/ops/pages/checks.ts'
-import { type Check, createStatus } from '../../../src/ops/pages/status.ts'
+import {
+  AccountLimitError,
+  ApiContractError,
+  ApiError,
+  ApiUnreachableError,
+  StoreUnavailableError,
+  writeRefusalOf,
+} from '../../../src/domain/errors.ts'
+import { type Check, createChecks, createStatus, type Finding } from '../../../src/ops/health.ts'
 
 /** Creates a status page over these checks, with a fake clock. */
 function arrange(checks: Record<string, Check>) {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { AuditEntry } from '../../../src/audit/entry.ts'
-import type { Request } from '../../../src/domain/request/request.ts'
-import { createCheckRetraction } from '../../../src/requests/access/check-retraction.ts'
+import { AuditEntry } from '../../../src/audit/chain.ts'
+import type { Request } from '../../../src/domain/request.ts'
+import { createCheckRetraction } from '../../../src/requests/authority.ts'
 import { minutes, requestedAt, requestFor } from '../request-for-test.ts'
 import { signatures } from '../signatures-for-test.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { toGroup } from '../../../src/domain/policy/policy.ts'
-import { namesOfApprovers, whoApproves, whoIsIn } from '../../../src/requests/messages/approvers.ts'
+import { toGroup } from '../../../src/domain/policy.ts'
+import { namesOfApprovers, whoApproves, whoIsIn } from '../../../src/messages/words.ts'
 import { terms } from '../../domain/people-for-test.ts'
 
 describe('who approves, in words', () => {

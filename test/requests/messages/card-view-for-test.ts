@@ -1,4 +1,4 @@
-import type { CardView } from '../../../src/requests/messages/card/card-view.ts'
+import type { CardView } from '../../../src/messages/request-message.ts'
 import { description, requestFor, ruleFor } from '../request-for-test.ts'
 
 /** What the card of Ada's request is made from. */

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import type { Request } from '../../../src/domain/request/request.ts'
-import { lostRecord, safeRedis, undeliverable, unsafeRedis } from '../../../src/requests/messages/operator-notices.ts'
+import type { Request } from '../../../src/domain/request.ts'
+import { lostRecord, safeRedis, undeliverable, unsafeRedis } from '../../../src/messages/operator-notices.ts'
 
 const command = '/infra-staging'
 const request = { id: '0529d210', state: 'done' } as Request

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
-import type { Lease, OutboxName, Settlement } from '../../../src/requests/outbox/outbox.ts'
+import type { Lease, OutboxName, Settlement } from '../../../src/outbox/outbox.ts'
 import { minutes } from '../request-for-test.ts'
 import { takeSteps, untilTracking } from '../take-steps.ts'
 import { withRequest } from '../with-request.ts'

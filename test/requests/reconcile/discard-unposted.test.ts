@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { alertsRequester } from '../../../src/domain/approval/origin.ts'
-import { createDiscardUnposted } from '../../../src/requests/reconcile/discard-unposted.ts'
-import type { Posted } from '../../../src/slack/web-api/messenger.ts'
+import { alertsRequester } from '../../../src/domain/approval.ts'
+import { createDiscardUnposted } from '../../../src/requests/reconcile.ts'
+import type { Posted } from '../../../src/slack/web-api.ts'
 import { requestFor } from '../request-for-test.ts'
 
 /** Discards a request whose card is refused. The direct message to its requester has this outcome. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { remindersOf } from '../../../src/requests/reconcile/reminders.ts'
+import { remindersOf } from '../../../src/requests/reconcile.ts'
 import { minutes, requestedAt, requestFor } from '../request-for-test.ts'
 
 const half = requestedAt + 120 * minutes

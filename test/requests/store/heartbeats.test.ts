@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createStore } from '../../../src/requests/store/store.ts'
+import { createStore } from '../../../src/requests/store.ts'
 import { noteOf } from '../audit-for-test.ts'
 import { connectTestRedis, noAudit } from '../redis-for-test.ts'
 

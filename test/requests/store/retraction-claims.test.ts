@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { createStore } from '../../../src/requests/store/store.ts'
+import { createStore } from '../../../src/requests/store.ts'
 import { noteOf } from '../audit-for-test.ts'
 import { connectLossyRedis, noAudit } from '../redis-for-test.ts'
 import { withRequest } from '../with-request.ts'

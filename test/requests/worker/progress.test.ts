@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import type { Request } from '../../../src/domain/request/request.ts'
-import { RequestItem } from '../../../src/domain/request/request-item.ts'
-import { createProgress } from '../../../src/requests/worker/progress.ts'
+import { type Request, RequestItem } from '../../../src/domain/request.ts'
+import { createProgress } from '../../../src/requests/worker.ts'
 import { catalog } from '../catalog-for-test.ts'
 import { requestFor } from '../request-for-test.ts'
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createRepeatedWork } from '../../../src/requests/worker/repeated-work.ts'
+import { createRepeatedWork } from '../../../src/requests/worker.ts'
 import { connectTestRedis } from '../redis-for-test.ts'
 
 test('repeated work runs once in its time, in one process of several', async () => {

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
-import { StoreUnavailableError } from '../../../src/domain/errors/errors.ts'
-import { createWorkerWatch } from '../../../src/requests/worker/worker-watch.ts'
+import { StoreUnavailableError } from '../../../src/domain/errors.ts'
+import { createWorkerWatch } from '../../../src/requests/watches.ts'
 import { catalog } from '../catalog-for-test.ts'
 
 /** What each check sees in turn: how many workers, or a Redis that is away. The last one holds for all further checks. Returns when operators were told. */

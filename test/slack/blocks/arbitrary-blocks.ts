@@ -1,7 +1,7 @@
 import type { Button, KnownBlock } from '@slack/web-api'
 import fc from 'fast-check'
-import { actions, button, context, divider, fields, header, sectionWithButton, wholeSection } from '../../../src/slack/blocks/blocks.ts'
-import { escapeMrkdwn } from '../../../src/slack/text/text.ts'
+import { actions, button, context, divider, fields, header, sectionWithButton, wholeSection } from '../../../src/slack/blocks.ts'
+import { escapeMrkdwn } from '../../../src/slack/text.ts'
 import { hostileText } from '../text/hostile-text.ts'
 
 export const hostileWords = hostileText.map(escapeMrkdwn)

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { actions, button, fields, wholeSection } from '../../../src/slack/blocks/blocks.ts'
-import { mrkdwn } from '../../../src/slack/text/text.ts'
+import { actions, button, fields, wholeSection } from '../../../src/slack/blocks.ts'
+import { mrkdwn } from '../../../src/slack/text.ts'
 import { hostileWords, mrkdwnIn } from './arbitrary-blocks.ts'
 
 describe('sections and fields', () => {

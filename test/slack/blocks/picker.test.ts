@@ -1,9 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { AccountLimitError } from '../../../src/domain/errors/api-errors.ts'
-import type { Missing } from '../../../src/domain/errors/missing.ts'
-import { isChoice, keepChoice, noticeOptions, offer, preset } from '../../../src/slack/blocks/picker.ts'
-import { notAChoice } from '../../../src/slack/commands/handlers.ts'
+import { AccountLimitError, type Missing } from '../../../src/domain/errors.ts'
+import { notAChoice } from '../../../src/slack/interactions.ts'
+import { isChoice, keepChoice, noticeOptions, offer, preset } from '../../../src/slack/pickers.ts'
 import { problemsWithOptions } from '../../sandbox/slack/validate-blocks.ts'
 import { hostileText } from '../text/hostile-text.ts'
 

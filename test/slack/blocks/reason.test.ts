@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { reasonBlocks, reasonElements } from '../../../src/slack/blocks/reason.ts'
+import { reasonBlocks, reasonElements } from '../../../src/slack/blocks.ts'
 import { problemsWithBlocks } from '../../sandbox/slack/validate-blocks.ts'
 import { hostileText } from '../text/hostile-text.ts'
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { parseWords, withoutMention } from '../../../src/slack/commands/parse-words.ts'
+import { parseWords, withoutMention } from '../../../src/slack/typed-words.ts'
 import { hostileText } from '../text/hostile-text.ts'
 
 describe('the text after a command', () => {

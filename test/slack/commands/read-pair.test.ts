@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { readPair } from '../../../src/slack/commands/read-pair.ts'
+import { readPair } from '../../../src/slack/typed-words.ts'
 
 it.each([
   [[], undefined, undefined, []],

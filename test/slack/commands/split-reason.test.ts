@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { splitReason } from '../../../src/slack/commands/split-reason.ts'
+import { splitReason } from '../../../src/slack/typed-words.ts'
 
 describe('the reason of a command', () => {
   test.each([

@@ -1,9 +1,9 @@
 import type { ModalView } from '@slack/web-api'
 import { describe, expect, it } from 'vitest'
-import { notice } from '../../../src/slack/blocks/notice.ts'
-import { createAnswering } from '../../../src/slack/listen/answering.ts'
-import { mrkdwn } from '../../../src/slack/text/text.ts'
-import type { SlackFailure } from '../../../src/slack/web-api/failure.ts'
+import { notice } from '../../../src/slack/blocks.ts'
+import { createAnswering } from '../../../src/slack/listen.ts'
+import { mrkdwn } from '../../../src/slack/text.ts'
+import type { SlackFailure } from '../../../src/slack/web-api.ts'
 
 const refused: SlackFailure = { is: 'refused', error: 'channel_not_found' }
 const answer = notice(mrkdwn`You are not an approver of this.`)

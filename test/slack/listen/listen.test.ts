@@ -1,7 +1,8 @@
 import type { App } from '@slack/bolt'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import type { Origin } from '../../../src/domain/approval/origin.ts'
-import { modal } from '../../../src/slack/blocks/modal.ts'
+import type { Origin } from '../../../src/domain/approval.ts'
+import { modal } from '../../../src/slack/blocks.ts'
+import { Refusal } from '../../../src/slack/errors.ts'
 import type {
   Click,
   FormHandler,
@@ -10,13 +11,11 @@ import type {
   OptionsQuery,
   Submission,
   SubmissionAnswer,
-} from '../../../src/slack/commands/handlers.ts'
-import { Refusal } from '../../../src/slack/errors.ts'
-import { type ListenOptions, listen } from '../../../src/slack/listen/listen.ts'
-import { writeMetadata } from '../../../src/slack/receive/metadata.ts'
-import type { UnhandledPayload } from '../../../src/slack/receive/read-payload.ts'
-import { mrkdwn } from '../../../src/slack/text/text.ts'
-import type { Message } from '../../../src/slack/web-api/messenger.ts'
+} from '../../../src/slack/interactions.ts'
+import { type ListenOptions, listen } from '../../../src/slack/listen.ts'
+import { type UnhandledPayload, writeMetadata } from '../../../src/slack/payloads.ts'
+import { mrkdwn } from '../../../src/slack/text.ts'
+import type { Message } from '../../../src/slack/web-api.ts'
 
 const ada = { id: 'U0ADA00001', team_id: 'T0NIMBUS01' }
 const origin: Origin = { teamId: 'T0NIMBUS01', channelId: 'C0OPS00001', userId: ada.id, command: '/infra' }

@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, test, vi } from 'vitest'
-import { noticeView } from '../../../src/slack/blocks/notice.ts'
-import type { SubmissionAnswer } from '../../../src/slack/commands/handlers.ts'
-import { createTakeSubmission } from '../../../src/slack/listen/take-submission.ts'
-import { writeMetadata } from '../../../src/slack/receive/metadata.ts'
-import { type Mrkdwn, mention, mrkdwn } from '../../../src/slack/text/text.ts'
+import { noticeView } from '../../../src/slack/blocks.ts'
+import type { SubmissionAnswer } from '../../../src/slack/interactions.ts'
+import { createTakeSubmission } from '../../../src/slack/listen.ts'
+import { writeMetadata } from '../../../src/slack/payloads.ts'
+import { type Mrkdwn, mention, mrkdwn } from '../../../src/slack/text.ts'
 
 const origin = { teamId: 'T0NIMBUS01', channelId: 'C0OPS00001', userId: 'U0ADA00001', command: '/infra' }
 

@@ -1,7 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { acknowledgementFor, followUpFor } from '../../../src/slack/receive/answer-unhandled.ts'
-import { writeMetadata } from '../../../src/slack/receive/metadata.ts'
-import type { UnhandledPayload } from '../../../src/slack/receive/read-payload.ts'
+import { acknowledgementFor, followUpFor, type UnhandledPayload, writeMetadata } from '../../../src/slack/payloads.ts'
 
 const responseUrl = 'https://hooks.slack.com/actions/T0/1/x'
 const origin = { teamId: 'T0NIMBUS01', channelId: 'C0OPS00001', userId: 'U0ADA00001', command: '/infra' }

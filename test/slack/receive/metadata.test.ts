@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { readMetadata, writeMetadata } from '../../../src/slack/receive/metadata.ts'
+import { readMetadata, writeMetadata } from '../../../src/slack/payloads.ts'
 
 describe("a modal's metadata", () => {
   const origin = { teamId: 'T0NIMBUS01', channelId: 'C0OPS00001', userId: 'U0ADA00001', command: '/infra' }

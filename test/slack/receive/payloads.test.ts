@@ -10,7 +10,7 @@ import {
   SubmissionPayload,
   View,
   valuesOf,
-} from '../../../src/slack/receive/payloads.ts'
+} from '../../../src/slack/payloads.ts'
 
 const user = { id: 'U0ADA00001', team_id: 'T0NIMBUS01' }
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { readPayload } from '../../../src/slack/receive/read-payload.ts'
+import { readPayload } from '../../../src/slack/payloads.ts'
 
 const user = { id: 'U0ADA00001' }
 

@@ -1,7 +1,6 @@
 import { App, type Logger } from '@slack/bolt'
 import { describe, expect, it } from 'vitest'
-import type { UnhandledPayload } from '../../../src/slack/receive/read-payload.ts'
-import { type Screening, screen } from '../../../src/slack/receive/screen.ts'
+import { type Screening, screen, type UnhandledPayload } from '../../../src/slack/payloads.ts'
 
 type Event = Parameters<App['processEvent']>[0]
 

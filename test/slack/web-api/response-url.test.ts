@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { createResponder } from '../../../src/slack/web-api/response-url.ts'
+import { createResponder } from '../../../src/slack/response-url.ts'
 
 const url = 'https://hooks.slack.com/commands/T0/1/x'
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { foundWith, triedBy } from '../../../../src/features/show-audit/words/tried.ts'
-import { createInteractions } from '../../../../src/requests/interactions/interactions.ts'
-import { refreshHome } from '../../../../src/requests/messages/buttons.ts'
+import { foundWith, triedBy } from '../../../../src/features/audit/words.ts'
+import { refreshHome } from '../../../../src/messages/words.ts'
+import { createInteractions } from '../../../../src/requests/clicks.ts'
 import { catalog } from '../../../requests/catalog-for-test.ts'
 import { unconnectedFeatures } from '../../../sandbox/features.ts'
 

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import type { Change } from '../../../../src/domain/change/change.ts'
-import type { Request } from '../../../../src/domain/request/request.ts'
-import { createEvacuation } from '../../../../src/features/evacuate-server/change.ts'
+import type { Change } from '../../../../src/domain/change.ts'
+import type { Request } from '../../../../src/domain/request.ts'
+import { createEvacuation } from '../../../../src/features/ip-evacuate.ts'
 import { createCatalog } from '../../../../src/requests/catalog.ts'
-import { createFindEarlier } from '../../../../src/requests/lifecycle/submit/find-earlier.ts'
+import { createFindEarlier } from '../../../../src/requests/history.ts'
 import { catalog } from '../../catalog-for-test.ts'
 import { moveFacts, requestFor } from '../../request-for-test.ts'
 

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
-import type { Request } from '../../../../src/domain/request/request.ts'
-import type { Earlier } from '../../../../src/requests/lifecycle/submit/find-earlier.ts'
-import { createHistory } from '../../../../src/requests/lifecycle/submit/history.ts'
+import type { Request } from '../../../../src/domain/request.ts'
+import { createHistory, type Earlier } from '../../../../src/requests/history.ts'
 import { minutes, requestedAt, requestFor } from '../../request-for-test.ts'
 
 const hour = 60 * minutes

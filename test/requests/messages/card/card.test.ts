@@ -1,12 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import { toGroup } from '../../../../src/domain/policy/policy.ts'
-import { type Request, requestStates } from '../../../../src/domain/request/request.ts'
-import { RequestItem } from '../../../../src/domain/request/request-item.ts'
-import { cardButtons } from '../../../../src/requests/messages/buttons.ts'
-import { approvalCard, fitsOnCard } from '../../../../src/requests/messages/card/card.ts'
-import { cardActions } from '../../../../src/requests/messages/card/card-actions.ts'
-import type { CardView } from '../../../../src/requests/messages/card/card-view.ts'
-import { mrkdwn } from '../../../../src/slack/text/text.ts'
+import { toGroup } from '../../../../src/domain/policy.ts'
+import { type Request, RequestItem, requestStates } from '../../../../src/domain/request.ts'
+import { approvalCard, type CardView, cardActions, fitsOnCard } from '../../../../src/messages/request-message.ts'
+import { cardButtons } from '../../../../src/messages/words.ts'
+import { mrkdwn } from '../../../../src/slack/text.ts'
 import { charactersIn } from '../../../sandbox/slack/characters-in.ts'
 import { readable, readableBlocks } from '../../readable.ts'
 import { description, minutes, requestedAt, requestFor, ruleFor } from '../../request-for-test.ts'
@@ -78,11 +75,12 @@ describe('the card of a waiting request', () => {
       [Approve, primary, asks once more] [Reject, danger] [Withdraw]
       --- in words ---
       Move 203.0.113.10: web-1 → web-2
-      Check first: Not checked: whether web-2 is in the same site.
+      :warning: *Check first*
+      •  Not checked: whether web-2 is in the same site.
       <@U0ADA00001> needs approval from <!subteam^S0ONCALL01> by <!date^1795024800^{time} {date_short_pretty}|2026-11-18 18:00 UTC> (4 h after the request).
       Reason: \`web-1 is being replaced\`
-      Project: Storefront
-      Site: ASH
+      *Project:* \`Storefront\`
+      *Site:* \`ASH\`
       Elastic IP \`eip_1GijF7NsZe3bN\`  ·  From \`sv_1WFgWmkF9Mzju\`  ·  To \`sv_22mUQSvUfeqdv\`  ·  Request \`b7e23ec2\`"
     `)
     expect(card.blocks.at(-1)).toMatchObject({
@@ -108,9 +106,9 @@ describe('the card of a waiting request', () => {
       --- in words ---
       Move 203.0.113.10: web-1 → web-2
       <@U0ADA00001> needs approval from 3 of <@U0DEE00001> or <!subteam^S0ONCALL01> by <!date^1795024800^{time} {date_short_pretty}|2026-11-18 18:00 UTC> (4 h after the request).
-      2 of 3 approvals: <@U0BEN00001>, <@U0CHI00001>
-      Project: Storefront
-      Site: ASH
+      :ballot_box_with_check: *2 of 3 approvals*: <@U0BEN00001>, <!date^1795010700^{time} {date_short_pretty}|2026-11-18 14:05 UTC>; <@U0CHI00001>, <!date^1795010940^{time} {date_short_pretty}|2026-11-18 14:09 UTC>
+      *Project:* \`Storefront\`
+      *Site:* \`ASH\`
       Elastic IP \`eip_1GijF7NsZe3bN\`  ·  From \`sv_1WFgWmkF9Mzju\`  ·  To \`sv_22mUQSvUfeqdv\`  ·  Request \`b7e23ec2\`"
     `)
   })

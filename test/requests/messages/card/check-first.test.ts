@@ -1,11 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import type { Finding } from '../../../../src/domain/change/finding.ts'
-import { explainEvacuation } from '../../../../src/domain/evacuation/findings.ts'
-import { approvalCard } from '../../../../src/requests/messages/card/card.ts'
-import { cardActions } from '../../../../src/requests/messages/card/card-actions.ts'
-import type { CardView } from '../../../../src/requests/messages/card/card-view.ts'
-import { warningWords } from '../../../../src/requests/messages/warnings/warnings.ts'
-import { code, mrkdwn, profileLink } from '../../../../src/slack/text/text.ts'
+import type { Finding } from '../../../../src/domain/change.ts'
+import { approvalCard, type CardView, cardActions } from '../../../../src/messages/request-message.ts'
+import { warningWords } from '../../../../src/messages/warnings.ts'
+import { explainEvacuation } from '../../../../src/moves/evacuation.ts'
+import { code, mrkdwn, profileLink } from '../../../../src/slack/text.ts'
 import { problemsWithBlocks } from '../../../sandbox/slack/validate-blocks.ts'
 import { readable } from '../../readable.ts'
 import { requestFor, ruleFor } from '../../request-for-test.ts'
@@ -64,10 +62,13 @@ describe('what approvers should check first', () => {
       [Approve, primary, asks once more] [Reject, danger] [Withdraw]
       --- in words ---
       Move 203.0.113.10: web-1 → web-2
-      Check first: \`web-2\` has status \`off\`. \`web-2\` is locked on the account. Not checked: whether it answers.
+      :warning: *Check first*
+      •  \`web-2\` has status \`off\`.
+      •  \`web-2\` is locked on the account.
+      •  Not checked: whether it answers.
       <@U0ADA00001> needs approval from <!subteam^S0ONCALL01> by <!date^1795024800^{time} {date_short_pretty}|2026-11-18 18:00 UTC> (4 h after the request).
-      Project: Storefront
-      Site: ASH
+      *Project:* \`Storefront\`
+      *Site:* \`ASH\`
       Elastic IP \`eip_1GijF7NsZe3bN\`  ·  From \`sv_1WFgWmkF9Mzju\`  ·  To \`sv_22mUQSvUfeqdv\`  ·  Request \`b7e23ec2\`"
     `)
   })
@@ -156,6 +157,6 @@ describe('what approvers should check first', () => {
   test('is still shown once it is approved', () => {
     const { text } = approvalCard(cardViewFor({ request: requestFor({ state: 'tracking' }), checks: [isOff] }))
 
-    expect(text).toContain('Warnings: `web-2` has status `off`.')
+    expect(text).toContain(':warning: *Warnings*\n•  `web-2` has status `off`.')
   })
 })

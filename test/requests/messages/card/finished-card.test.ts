@@ -1,10 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { type Request, requestStates } from '../../../../src/domain/request/request.ts'
-import { approvalCard } from '../../../../src/requests/messages/card/card.ts'
-import type { CardView } from '../../../../src/requests/messages/card/card-view.ts'
-import { requestDetails } from '../../../../src/requests/messages/card/details.ts'
-import { isFinished } from '../../../../src/requests/messages/card/finished-card.ts'
-import { mrkdwn } from '../../../../src/slack/text/text.ts'
+import { type Request, requestStates } from '../../../../src/domain/request.ts'
+import { approvalCard, type CardView, isFinished, requestDetails } from '../../../../src/messages/request-message.ts'
+import { mrkdwn } from '../../../../src/slack/text.ts'
 import { problemsWithBlocks } from '../../../sandbox/slack/validate-blocks.ts'
 import { readable, readableBlocks } from '../../readable.ts'
 import { minutes, requestedAt, requestFor } from '../../request-for-test.ts'
@@ -189,11 +186,12 @@ describe('the details of a finished request', () => {
       (Elastic IP \`eip_1GijF7NsZe3bN\`  ·  From \`sv_1WFgWmkF9Mzju\`  ·  To \`sv_22mUQSvUfeqdv\`  ·  By setting \`APPROVERS\`  ·  Request \`b7e23ec29af22b0b4e41da31e868d572\`)
       --- in words ---
       :large_green_circle: *Done*  ·  Move \`203.0.113.10\`: \`web-1\` → \`web-2\`
-      Requested by <@U0ADA00001>, approved by <@U0BEN00001>  ·  14:13  ·  took 1 min  ·  Request \`b7e23ec2\`
       Reason: \`see https://tickets.nimbus.example/OPS-1\`
-      Project: Storefront
-      Site: ASH
-      Warnings at the time of the request: web-2 is locked on the account. Not checked: whether web-2 is in the same site.
+      *Project:* \`Storefront\`
+      *Site:* \`ASH\`
+      :warning: *Warnings at the time of the request*
+      •  web-2 is locked on the account.
+      •  Not checked: whether web-2 is in the same site.
       Requested by <@U0ADA00001>, 14:00
       Approved by <@U0BEN00001>, 14:12
       Sent to the account API, 14:12

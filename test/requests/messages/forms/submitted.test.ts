@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
-import type { SubmitOutcome } from '../../../../src/requests/messages/forms/submitted.ts'
-import { submittedWords } from '../../../../src/requests/messages/forms/submitted.ts'
-import { mrkdwn } from '../../../../src/slack/text/text.ts'
+import { type SubmitOutcome, submittedWords } from '../../../../src/messages/forms.ts'
+import { mrkdwn } from '../../../../src/slack/text.ts'
 
 test('the requester learns what happens next, and what the request waits for', () => {
   const words = (['posted', 'card-delayed'] as const).flatMap((is) =>

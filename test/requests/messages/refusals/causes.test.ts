@@ -1,21 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import type { z } from 'zod'
-import type { Finding, Words } from '../../../../src/domain/change/finding.ts'
-import { type MoveFinding, MoveFinding as schemaOfMoves } from '../../../../src/domain/elastic-ip-move/findings.ts'
-import { moveWords } from '../../../../src/domain/elastic-ip-move/words.ts'
-import { type NewKeyFinding, newKeyWords, NewKeyFinding as schemaOfNewKeys } from '../../../../src/features/create-api-key/findings.ts'
-import {
-  type RenameFinding,
-  renameWords,
-  RenameFinding as schemaOfRenames,
-} from '../../../../src/features/rename-virtual-machine/findings.ts'
-import { type KeyFinding, keyWords, KeyFinding as schemaOfKeys } from '../../../../src/features/rotate-revoke-api-key/findings.ts'
-import {
-  type CommonFinding,
-  explain,
-  explainAll,
-  CommonFinding as schemaOfCommon,
-} from '../../../../src/requests/messages/refusals/causes.ts'
+import type { Finding, Words } from '../../../../src/domain/change.ts'
+import { type KeyFinding, keyWords, KeyFinding as schemaOfKeys } from '../../../../src/features/keys-change.ts'
+import { type NewKeyFinding, newKeyWords, NewKeyFinding as schemaOfNewKeys } from '../../../../src/features/keys-create.ts'
+import { type RenameFinding, renameWords, RenameFinding as schemaOfRenames } from '../../../../src/features/vm-rename.ts'
+import { type CommonFinding, explain, explainAll, CommonFinding as schemaOfCommon } from '../../../../src/messages/refusals.ts'
+import { type MoveFinding, moveWords, MoveFinding as schemaOfMoves } from '../../../../src/moves/move.ts'
 
 const address = '203.0.113.10'
 const server = 'web-2'

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { Denial, type DenialCode, isForLackOfAnswer } from '../../../../src/domain/approval/denial.ts'
-import { toGroup } from '../../../../src/domain/policy/policy.ts'
-import { denialWords, storedDenialWords } from '../../../../src/requests/messages/refusals/denials.ts'
+import { Denial, type DenialCode, isForLackOfAnswer } from '../../../../src/domain/approval.ts'
+import { toGroup } from '../../../../src/domain/policy.ts'
+import { denialWords, storedDenialWords } from '../../../../src/messages/refusals.ts'
 import { terms } from '../../../domain/people-for-test.ts'
 
 const labelOf = (kind: string) => (kind === 'ip.move' ? 'moving an Elastic IP' : kind)

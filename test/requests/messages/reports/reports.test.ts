@@ -1,11 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import { toGroup } from '../../../../src/domain/policy/policy.ts'
-import { type RequestState, requestStates } from '../../../../src/domain/request/request.ts'
-import { owner, phrase } from '../../../../src/domain/text/phrase.ts'
-import type { ReportView } from '../../../../src/requests/messages/reports/report-view.ts'
-import { report as reportInEachLayout } from '../../../../src/requests/messages/reports/reports.ts'
-import { hasTable } from '../../../../src/slack/lists/answerable.ts'
-import { profileLink } from '../../../../src/slack/text/text.ts'
+import { toGroup } from '../../../../src/domain/policy.ts'
+import { type RequestState, requestStates } from '../../../../src/domain/request.ts'
+import { owner, phrase } from '../../../../src/domain/text.ts'
+import { type ReportView, report as reportInEachLayout } from '../../../../src/messages/reports.ts'
+import { hasTable } from '../../../../src/slack/interactions.ts'
+import { profileLink } from '../../../../src/slack/text.ts'
 import { readableBlocks } from '../../readable.ts'
 import { description, minutes, requestedAt, requestFor, ruleFor } from '../../request-for-test.ts'
 
@@ -204,7 +203,10 @@ describe('the report of an emergency approval', () => {
 
   test('calls all who could have approved it, with who did it, what and why', () => {
     expect(report(view({ request: requestFor({ state: 'starting', decision }) }), 'break-glass')?.text).toMatchInlineSnapshot(
-      `":rotating_light: *Emergency approval.* <!subteam^S0ONCALL01>: <https://nimbus.slack.com/team/U0ADA00001|The requester> approved their own request alone: “Move \`203.0.113.10\`: \`web-1\` → \`web-2\`”. Check it now. Reason: \`web-1 burns &lt;!channel&gt;\`"`,
+      `
+      ":rotating_light: *Emergency approval.* <!subteam^S0ONCALL01>: <https://nimbus.slack.com/team/U0ADA00001|The requester> approved their own request alone: “Move \`203.0.113.10\`: \`web-1\` → \`web-2\`”. Check it now.
+      Reason: \`web-1 burns &lt;!channel&gt;\`"
+    `,
     )
   })
 
@@ -249,7 +251,8 @@ describe('the report of an end', () => {
       <@U0ADA00001> :red_circle: *Not started:* “Move \`203.0.113.10\`: \`web-1\` → \`web-2\`”. The address is still on web-1. Still wanted? Press *Request again* above.
       <@U0ADA00001> :large_orange_circle: *Superseded:* “Move \`203.0.113.10\`: \`web-1\` → \`web-2\`”. The address is on web-3. Lockkeeper leaves it as it is.
       <@U0ADA00001> :large_orange_circle: *Canceled:* “Move \`203.0.113.10\`: \`web-1\` → \`web-2\`”. The account changed since the request. Nothing was done. The address is on web-3 now, not on web-1. Still wanted? Press *Request again* above.
-      <@U0ADA00001> :no_entry: *Rejected* by <https://nimbus.slack.com/team/U0BEN00001|@Ben>: “Move \`203.0.113.10\`: \`web-1\` → \`web-2\`”. Reason: \`Not during the sale.\`
+      <@U0ADA00001> :no_entry: *Rejected* by <https://nimbus.slack.com/team/U0BEN00001|@Ben>: “Move \`203.0.113.10\`: \`web-1\` → \`web-2\`”.
+      Reason: \`Not during the sale.\`
       <@U0ADA00001> :alarm_clock: *Expired:* “Move \`203.0.113.10\`: \`web-1\` → \`web-2\`” wasn't approved before the deadline. Nothing was done. Still wanted? Press *Request again* above."
     `)
     expect(new Set(ends).size).toBe(ends.length)

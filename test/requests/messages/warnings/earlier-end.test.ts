@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest'
+import { earlierEndOf, warningWords } from '../../../../src/messages/warnings.ts'
 import { createMoveChange } from '../../../../src/moves/move-change.ts'
 import { createCatalog } from '../../../../src/requests/catalog.ts'
-import { earlierEndOf } from '../../../../src/requests/messages/warnings/earlier-end.ts'
-import { warningWords } from '../../../../src/requests/messages/warnings/warnings.ts'
 import { minutes, moveFacts, requestedAt, requestFor } from '../../request-for-test.ts'
 
 const catalog = createCatalog([createMoveChange({} as Parameters<typeof createMoveChange>[0])])

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
+import { lastChangeOf } from '../../../../src/messages/warnings.ts'
 import { createMoveChange } from '../../../../src/moves/move-change.ts'
+import { createRenderer } from '../../../../src/outbox/render.ts'
 import { createCatalog } from '../../../../src/requests/catalog.ts'
-import { lastChangeOf } from '../../../../src/requests/messages/warnings/last-change.ts'
-import { createRenderer } from '../../../../src/requests/outbox/render.ts'
 import { minutes, moveFacts, requestedAt, requestFor, ruleFor } from '../../request-for-test.ts'
 
 const catalog = createCatalog([createMoveChange({} as Parameters<typeof createMoveChange>[0])])

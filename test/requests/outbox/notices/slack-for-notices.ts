@@ -1,5 +1,4 @@
-import type { SearchResult } from '../../../../src/slack/web-api/find-message.ts'
-import type { Posted } from '../../../../src/slack/web-api/messenger.ts'
+import type { Posted, SearchResult } from '../../../../src/slack/web-api.ts'
 
 export const sent: Posted = { is: 'sent', ts: '1.1', channelId: 'C1' }
 export const lost: Posted = { is: 'unknown', problem: 'HTTP status 503' }

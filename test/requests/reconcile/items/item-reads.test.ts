@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { createEvacuation } from '../../../../src/features/evacuate-server/change.ts'
+import { createEvacuation } from '../../../../src/features/ip-evacuate.ts'
 import { createCatalog } from '../../../../src/requests/catalog.ts'
-import { createItemReads } from '../../../../src/requests/reconcile/items/item-reads.ts'
+import { createItemReads } from '../../../../src/requests/items.ts'
 import { requestFor } from '../../request-for-test.ts'
 import { accountWith, from, to } from './items-for-test.ts'
 

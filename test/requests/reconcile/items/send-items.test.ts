@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { AccountLimitError, ApiUnreachableError } from '../../../../src/domain/errors/api-errors.ts'
-import type { Store } from '../../../../src/requests/store/store.ts'
+import { AccountLimitError, ApiUnreachableError } from '../../../../src/domain/errors.ts'
+import type { Store } from '../../../../src/requests/store.ts'
 import { accountWith, from, to, withBegun } from './items-for-test.ts'
 
 const idsOf = (count: number) => Array.from({ length: count }, (_, index) => `eip_${index}`)

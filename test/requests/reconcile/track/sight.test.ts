@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
-import type { Request } from '../../../../src/domain/request/request.ts'
-import type { Observed } from '../../../../src/requests/reconcile/track/observe.ts'
-import { createSight, lostAfterMs } from '../../../../src/requests/reconcile/track/sight.ts'
+import type { Request } from '../../../../src/domain/request.ts'
+import { createSight, lostAfterMs, type Observed } from '../../../../src/requests/observe.ts'
 import { requestFor } from '../../request-for-test.ts'
 
 const startedAt = 1_795_024_800_000

@@ -1,0 +1,73 @@
+import { z } from 'zod'
+import type { Baseline } from '../domain/account.ts'
+import { loose, Named, text, toNamed, toNumber, toText } from './fields.ts'
+import type { CallOptions, Http } from './http.ts'
+import { type ReportSkipped, readList, resourceKind } from './resource.ts'
+
+/**
+ * Accepts both shapes of this preview: that of the interface specification, and that of newer SDKs, which have `plan` and no `target_type`,
+ * `operating_system` and `platforms`.
+ */
+export const BaselineResponse = z.object({
+  id: z.string(),
+  attributes: z.object({
+    name: text,
+    description: text,
+    target_type: text,
+    operating_system: text,
+    platforms: z.array(Named).nullish(),
+    plan: Named.nullish(),
+    ssh_keys: z.array(z.object({ id: text, name: text, fingerprint: text })).nullish(),
+    user_data: z.object({ id: text, description: text }).nullish(),
+    disk_layout: z.array(z.object({ role: text, count: loose, raid_level: text, filesystem: text, mount_point: text })).nullish(),
+    bios: z.record(z.string(), z.unknown()).nullish(),
+    created_at: text,
+  }),
+})
+
+const baseline = resourceKind(
+  BaselineResponse,
+  ({ id, attributes: wire }): Baseline => ({
+    id,
+    name: wire.name ?? id,
+    description: wire.description ?? undefined,
+    targetType: wire.target_type ?? undefined,
+    operatingSystem: wire.operating_system,
+    platforms: toPlans(wire),
+    sshKeys:
+      wire.ssh_keys?.map((key) => ({
+        id: key.id ?? undefined,
+        name: key.name ?? undefined,
+        fingerprint: key.fingerprint ?? undefined,
+      })) ?? [],
+    userData: wire.user_data?.id ? { id: wire.user_data.id, description: wire.user_data.description ?? undefined } : undefined,
+    diskLayout:
+      wire.disk_layout?.map((group) => ({
+        role: group.role ?? undefined,
+        count: toNumber(group.count),
+        raidLevel: group.raid_level ?? undefined,
+        filesystem: group.filesystem ?? undefined,
+        mountPoint: group.mount_point ?? undefined,
+      })) ?? [],
+    bios: Object.entries(wire.bios ?? {}).map(([setting, value]) => ({ setting, value: toText(value) ?? JSON.stringify(value) })),
+    createdAt: wire.created_at ?? undefined,
+  }),
+)
+
+function toPlans({ platforms, plan }: z.infer<typeof BaselineResponse>['attributes']): Baseline['platforms'] {
+  const plans = platforms?.map(toNamed) ?? []
+  const isListed = plans.some(({ id }) => id !== undefined && id === plan?.id)
+  return plan && !isListed ? [...plans, toNamed(plan)] : plans
+}
+
+export function baselinesResource(http: Http, reportSkipped: ReportSkipped) {
+  return {
+    /**
+     * Lists all baselines of the team (interface specification 2023-06-01, "GET /baselines", a preview). Times are ISO 8601 strings.
+     * Throws ApiError (403 FEATURE_NOT_ENABLED: the team lacks the feature flag `baselines_api`), ApiContractError and ApiUnreachableError.
+     */
+    async list({ signal }: CallOptions = {}): Promise<Baseline[]> {
+      return readList(http, baseline, { operation: 'baselines.list', path: '/baselines', signal }, reportSkipped)
+    },
+  }
+}

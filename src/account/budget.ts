@@ -1,0 +1,202 @@
+import { randomUUID } from 'node:crypto'
+import { StoreUnavailableError } from '../domain/errors.ts'
+import {
+  type CallKind,
+  type KeyName,
+  type Lane,
+  mayUseReadKey,
+  type Spender,
+  type Turns,
+  type WriteTurns,
+  writesForChanges,
+} from '../domain/lane.ts'
+import { guardStore, type Redis } from '../redis/connect.ts'
+import type { Keys } from '../redis/key-names.ts'
+import { createScripts, readScripts } from '../redis/scripts.ts'
+
+const scripts = readScripts(import.meta.url, ['take-turn'])
+
+/** The account counts a call when it arrives, up to this much later than here. */
+const travelMs = 2_000
+
+/** Reads a minute that only the lane `execute` may spend, of 60. */
+const keptForExecute = 10
+/** Reads a minute that the lane `background` may spend, of 60. */
+const mostInBackground = 6
+
+interface AccountBudgetParts {
+  redis: Redis
+  keys: Keys
+  /** What the account allows one key, in any 60 s (vendor's API reference, "Rate limits": 60 and 20). */
+  readsPerMinute: number
+  writesPerMinute: number
+  /** The reads a minute that all tracking together may spend. */
+  pollBudget: number
+  /** Whether there is a second key, for reads. */
+  hasReadKey?: boolean
+  /** What counts as a minute, in ms. Only tests shorten it. */
+  windowMs?: number | undefined
+  /** Called when a read is not sent only because this person has spent their share, of so many reads a minute. */
+  onShareSpent?: (userId: string, share: number) => void
+}
+
+/** The lanes of each kind of call, as the metrics name them. */
+const lanesOf = { read: ['execute', 'person', 'track', 'background'], write: ['change', 'bundle', 'retract'] } as const
+type NamedLane = (typeof lanesOf)[CallKind][number]
+
+export interface BudgetFigure {
+  kind: CallKind
+  lane: NamedLane
+  used: number
+  waitMs: number
+}
+
+/**
+ * Creates the allowances of the account's keys, counted in Redis for all processes, so that no window of 60 s holds more calls than the account
+ * allows, whether its own windows are fixed or slide. Times are in ms, by Redis' clock.
+ */
+export function createAccountBudget(parts: AccountBudgetParts) {
+  const { redis, keys, readsPerMinute, writesPerMinute, pollBudget, hasReadKey = false, windowMs = 60_000, onShareSpent } = parts
+  const run = createScripts(redis, scripts)
+  const window = windowMs + Math.round((travelMs * windowMs) / 60_000)
+  const shareOfPerson = Math.max(1, Math.floor((readsPerMinute - share(keptForExecute, readsPerMinute)) / 3))
+  const readsWithoutRedis = () => createReadsWithoutRedis({ window, most: Math.floor(readsPerMinute / 10) })
+  const withoutRedis = { key: readsWithoutRedis(), 'read-key': readsWithoutRedis() }
+
+  async function take(kind: CallKind, by: Spender, key: KeyName): Promise<number> {
+    try {
+      const wait = await ask(kind, by, key, randomUUID())
+      if (kind === 'read') withoutRedis[key].end()
+      return wait
+    } catch (error) {
+      if (kind === 'write' || !(error instanceof StoreUnavailableError)) throw error
+      if (withoutRedis[key].take()) return 0
+      throw error
+    }
+  }
+
+  async function spentShare(kind: CallKind, { lane, userId }: Spender, key: KeyName): Promise<number | undefined> {
+    if (kind === 'write' || lane !== 'person' || userId === undefined) return undefined
+    if ((await ask('read', { lane }, key).catch(() => 1)) > 0) return undefined
+    onShareSpent?.(userId, shareOfPerson)
+    return shareOfPerson
+  }
+
+  /** Without a token nothing is counted. */
+  async function ask(kind: CallKind, { lane, userId }: Spender, key: KeyName, token = '', waiter = ''): Promise<number> {
+    const named = nameLane(kind, lane)
+    const { adds, limits } = rulesOf(kind, named, userId)
+    const { calls, counts, pause, waiting } = keys.accountBudget(key, kind)
+    const uncounted = token !== '' && kind === 'read' ? withoutRedis[key].ages().join('|') : ''
+    const first = named === 'bundle' ? 'first' : ''
+    const pairs = Object.entries(limits).flatMap(([name, most]) => [name, String(most)])
+    const values = [String(window), token, adds.join('|'), waiter, first, uncounted, ...pairs]
+    const [wait] = await run('take-turn', [calls, counts, pause, waiting], values)
+    return Number(wait)
+  }
+
+  /** Returns what a call counts for, and the limits of these counts. `other`: everything but what is kept for the first lane. */
+  function rulesOf(kind: CallKind, lane: NamedLane, userId: string | undefined): { adds: string[]; limits: Record<string, number> } {
+    const total = kind === 'read' ? readsPerMinute : writesPerMinute
+    const kept = kind === 'read' ? share(keptForExecute, total) : total - writesForChanges(total)
+    if (lane === 'execute' || lane === 'retract') return { adds: ['total', lane], limits: { total } }
+    const adds = ['total', 'other', lane]
+    const limits = { total, other: total - kept }
+    switch (lane) {
+      case 'person':
+        // Otherwise one person who lists again and again would leave the others nothing.
+        return userId === undefined
+          ? { adds, limits }
+          : { adds: [...adds, `user:${userId}`], limits: { ...limits, [`user:${userId}`]: shareOfPerson } }
+      case 'track':
+        return { adds, limits: { ...limits, track: pollBudget } }
+      case 'background':
+        return { adds, limits: { ...limits, background: share(mostInBackground, total) } }
+      default:
+        return { adds, limits }
+    }
+  }
+
+  async function takeWrite(lane: 'execute' | 'bundle', requestId: string): Promise<number> {
+    return ask('write', { lane }, 'key', randomUUID(), lane === 'execute' ? requestId : '')
+  }
+
+  async function waitForWrite(lane: 'execute' | 'bundle', requestId: string): Promise<number> {
+    return ask('write', { lane }, 'key', '', lane === 'execute' ? requestId : '')
+  }
+
+  async function pause(kind: CallKind, ms: number, key: KeyName): Promise<void> {
+    const name = keys.accountBudget(key, kind).pause
+    const lasts = Math.max(1, Math.ceil(ms))
+    // A shorter one must not end the one before.
+    await guardStore(() => redis.multi().set(name, '1', 'PX', lasts, 'NX').pexpire(name, lasts, 'GT').exec())
+  }
+
+  /** Returns the calls of each lane in the last minute, and how long its next one would have to wait, in ms. Throws StoreUnavailableError. */
+  async function figures(): Promise<BudgetFigure[]> {
+    return (await Promise.all([figuresOf('read'), figuresOf('write')])).flat()
+  }
+
+  async function figuresOf(kind: CallKind): Promise<BudgetFigure[]> {
+    const keyOf = (lane: NamedLane) => (kind === 'read' && hasReadKey && mayUseReadKey(asLane(lane)) ? 'read-key' : 'key')
+    // Asking drops the calls that are older than a minute, so the counts are read afterwards.
+    const waits = await Promise.all(lanesOf[kind].map((lane) => ask(kind, { lane: asLane(lane) }, keyOf(lane))))
+    const names: KeyName[] = hasReadKey ? ['key', 'read-key'] : ['key']
+    const counts = await Promise.all(names.map((name) => guardStore(() => redis.hgetall(keys.accountBudget(name, kind).counts))))
+    return lanesOf[kind].map((lane, index) => {
+      const used = counts.reduce((sum, each) => sum + Number(each[lane] ?? 0), 0)
+      return { kind, lane, used, waitMs: waits[index] ?? 0 }
+    })
+  }
+
+  const perMinute = { read: readsPerMinute, write: writesPerMinute }
+  return { take, spentShare, pause, takeWrite, waitForWrite, perMinute, hasReadKey, figures }
+}
+export type AccountBudget = Turns & WriteTurns & ReturnType<typeof createAccountBudget>
+
+function nameLane(kind: CallKind, lane: Spender['lane']): NamedLane {
+  if (kind === 'read') return lane === 'bundle' || lane === 'retract' ? 'execute' : lane
+  return lane === 'bundle' || lane === 'retract' ? lane : 'change'
+}
+
+function asLane(lane: NamedLane): Lane {
+  return lane === 'change' ? 'execute' : lane
+}
+
+/** The same share of a smaller allowance than the documented 60. A larger one keeps no more. */
+function share(of: number, allowance: number): number {
+  return Math.min(of, Math.floor((allowance * of) / 60))
+}
+
+/**
+ * Creates the reads of a process that cannot count them. It starts none for a whole window, because all processes may have spent the allowance, and
+ * then at most `most` in a window: a tenth, so that up to ten processes stay within the allowance.
+ */
+function createReadsWithoutRedis({ window, most }: { window: number; most: number }) {
+  let since: number | undefined
+  let sent: number[] = []
+
+  /** Whether a read may be sent. */
+  function take(): boolean {
+    const now = performance.now()
+    since ??= now
+    if (now - since < window) return false
+    sent = sent.filter((at) => now - at < window)
+    if (sent.length >= most) return false
+    sent.push(now)
+    return true
+  }
+
+  /** The ages of the reads that no process has counted yet, in ms. */
+  function ages(): number[] {
+    const now = performance.now()
+    return sent.map((at) => Math.round(now - at)).filter((age) => age < window)
+  }
+
+  function end(): void {
+    since = undefined
+    sent = []
+  }
+
+  return { take, ages, end }
+}

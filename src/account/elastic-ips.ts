@@ -1,0 +1,108 @@
+import { z } from 'zod'
+import { type ElasticIp, statusNotShown } from '../domain/account.ts'
+import { Named, regionNames, text, toNamed, toProject } from './fields.ts'
+import type { CallOptions, Http, WriteOptions } from './http.ts'
+import { pathTo, type ReportSkipped, readPages, resourceKind } from './resource.ts'
+
+export const ElasticIpResponse = z.object({
+  /** The id is null while the Elastic IP is being provisioned. */
+  id: text,
+  attributes: z.object({
+    address: text,
+    status: text,
+    mode: text,
+    server: z.object({ id: text, hostname: text }).nullish(),
+    project: Named.nullish(),
+    region: z.object({ name: text, location: Named.nullish() }).nullish(),
+  }),
+})
+
+const elasticIp = resourceKind(ElasticIpResponse, ({ id, attributes: wire }): ElasticIp | undefined => {
+  if (!id) return undefined
+  return {
+    id,
+    address: wire.address || id,
+    status: wire.status || statusNotShown,
+    ...(wire.mode ? { mode: wire.mode } : {}),
+    server: wire.server?.id ? { id: wire.server.id, hostname: wire.server.hostname || undefined } : undefined,
+    project: toProject(wire.project),
+    site: wire.region?.location ? toNamed(wire.region.location) : undefined,
+    ...regionNames(wire.region?.name),
+  }
+})
+
+interface ElasticIpFilter extends CallOptions {
+  projectId?: string | undefined
+  serverId?: string | undefined
+  /** One of an open set of values. `moving` selects the moves in progress. */
+  status?: string | undefined
+  /** Reads at most so many pages of 100 Elastic IPs. Default: the whole list. */
+  pages?: number | undefined
+  /** Stops once it has the Elastic IPs with these ids. */
+  wanted?: string[] | undefined
+}
+
+/** Who else gets what was read: every complete list, and every Elastic IP of a part of it or that was read by itself. */
+export interface ElasticIpReads {
+  onComplete?: (all: ElasticIp[]) => void
+  onOne?: (one: ElasticIp) => void
+}
+
+export function elasticIpsResource(
+  http: Http,
+  reportSkipped: ReportSkipped,
+  { onComplete = () => {}, onOne = () => {} }: ElasticIpReads = {},
+) {
+  return {
+    /**
+     * Lists Elastic IPs, page by page (vendor's OpenAPI document, "GET /elastic_ips"; not in the interface specification 2023-06-01).
+     * Leaves out Elastic IPs without an id, which are still being provisioned.
+     * Throws ApiError (403 FEATURE_NOT_ENABLED: the team lacks the feature flag `elastic_ips`), ApiContractError and ApiUnreachableError.
+     */
+    async list({ projectId, serverId, status, pages, wanted, signal }: ElasticIpFilter = {}): Promise<ElasticIp[]> {
+      const query = { 'filter[project]': projectId, 'filter[server]': serverId, 'filter[status]': status }
+      const request = { operation: 'elasticIps.list', path: '/elastic_ips', query, pages, wanted, signal }
+      const found = await readPages(http, elasticIp, request, reportSkipped)
+      if (pages === undefined && wanted === undefined && Object.values(query).every((filter) => filter === undefined)) onComplete(found)
+      else for (const each of found) onOne(each)
+      return found
+    },
+
+    /**
+     * Reads one Elastic IP (vendor's OpenAPI document, "GET /elastic_ips/{elastic_ip_id}"; not in the interface specification 2023-06-01).
+     * Throws ApiError (404: no such Elastic IP), ApiContractError, ApiUnreachableError, and UserError for an impossible id.
+     */
+    async get(id: string, { signal }: CallOptions = {}): Promise<ElasticIp> {
+      const found = await http.call({
+        operation: 'elasticIps.get',
+        method: 'GET',
+        path: pathTo('/elastic_ips', id),
+        signal,
+        read: elasticIp.one,
+      })
+      onOne(found)
+      return found
+    },
+
+    /**
+     * Moves an Elastic IP (interface specification 2023-06-01, "PATCH /elastic_ips/{elastic_ip_id}") to another server of the same project
+     * and site. The move is asynchronous: this returns the Elastic IP with status `moving` and the target in `server`. The move is done
+     * when a later read shows status `active` *and* the target.
+     *
+     * Throws ApiError: 404 for an unknown Elastic IP; 422 with the code `ELASTIC_IP_NOT_ACTIVE`, `SERVER_NOT_IN_PROJECT`,
+     * `SITE_NOT_SUPPORTED`, `SERVER_NETWORK_INCOMPATIBLE`, `SITE_MISMATCH` or `BGP_ELASTIC_IP_NOT_UPDATABLE`. Also throws ApiContractError,
+     * ApiUnreachableError, and UserError for an impossible id.
+     */
+    async move(id: string, serverId: string, { signal, onAnswer }: WriteOptions = {}): Promise<ElasticIp> {
+      return http.call({
+        operation: 'elasticIps.move',
+        method: 'PATCH',
+        path: pathTo('/elastic_ips', id),
+        body: { data: { type: 'elastic_ips', attributes: { server_id: serverId } } },
+        signal,
+        onAnswer,
+        read: elasticIp.one,
+      })
+    },
+  }
+}

@@ -1,0 +1,214 @@
+import { randomUUID } from 'node:crypto'
+import { setTimeout as delay } from 'node:timers/promises'
+import { z } from 'zod'
+import type { ApiKey, Baseline, ElasticIp, Plan, Server, VirtualMachine } from '../domain/account.ts'
+import { AccountLimitError, isUnanswered, ListCutError, type Missing, StoreUnavailableError } from '../domain/errors.ts'
+import type { Keyring } from '../domain/signing.ts'
+import { withinOr } from '../domain/within.ts'
+import { guardStore, type Redis } from '../redis/connect.ts'
+import type { Keys } from '../redis/key-names.ts'
+import { claim, createScripts } from '../redis/scripts.ts'
+import { createSignedList } from '../redis/signed-list.ts'
+import type { AccountApi } from './client.ts'
+import { asFarAsRead, noteLeftOut, pageSize, type ReadList } from './resource.ts'
+
+/** What the lists hold. */
+interface Items {
+  elasticIps: ElasticIp
+  servers: Server
+  virtualMachines: VirtualMachine
+  plans: Plan
+  baselines: Baseline
+  apiKeys: ApiKey
+}
+export type ListName = keyof Items
+
+const slowMs = 1_000
+
+const readMs = 10_000
+/** How long a process waits for the read of another one. */
+const waitForOtherMs = 4_000
+const lookAgainMs = 100
+/** Longer lists are kept by each process alone. */
+const longestShared = 4 * 1024 * 1024
+/** A copy from further in the future was made by another clock, and its age is unknown. */
+const clockOffMs = 2_000
+
+interface Copy {
+  /** The head in Redis. Undefined if only this process has the copy. */
+  head: string | undefined
+  /** When the read began, in ms since 1970 by Redis' clock, and by the clock of this process. */
+  at: number
+  began: number
+  /** Whether the account has changed since, so that it is only used if the list cannot be read. */
+  isOutdated?: boolean
+  list: ReadList<unknown>
+}
+
+interface InventoryParts {
+  accountApi: Pick<AccountApi, ListName>
+  redis: Redis
+  keys: Keys
+  keyring: Keyring
+  /** In ms. Only tests replace it. */
+  now?: () => number
+  /** What counts as a minute, in ms. Only tests shorten it. */
+  minuteMs?: number | undefined
+}
+
+/**
+ * Creates the lists of the account that people see and pick from: one copy of each in Redis, for all processes. A read that is under way is shared.
+ * Each list throws what the `list` operation of its resource throws, and its ListCutError is kept like a whole list. `asFarAsRead` returns how old a
+ * copy is. Nothing in a copy is secret, because the account API lists no tokens.
+ */
+export function createInventory({ accountApi, redis, keys, keyring, now = () => performance.now(), minuteMs = 60_000 }: InventoryParts) {
+  /** A copy younger than this is returned as it is, because what is about to be written is always read again. */
+  const freshMs = minuteMs / 6
+  /** A copy younger than this is returned with its age if a new read takes longer than `slowMs`. */
+  const usableMs = minuteMs
+  /** A copy younger than this is returned with its age if the list cannot be read. */
+  const keptMs = 5 * minuteMs
+  const run = createScripts(redis)
+  const ageOf = ({ began }: Copy) => now() - began
+  const isFresh = (copy: Copy) => !copy.isOutdated && ageOf(copy) < freshMs
+
+  function createCopies<Name extends ListName>(name: Name) {
+    const key = keys.list(name)
+    const signed = createSignedList({ keyring, name, schema: z.custom<ReadList<unknown>>() })
+    let newest: Copy | undefined
+    let running: Promise<Copy> | undefined
+
+    /** Returns the copy as it is given out: with its age if it is old. */
+    function give({ list: { items, cut, ...leftOut } }: Copy, old?: Missing['old']): Items[Name][] {
+      const given = old || cut ? noteLeftOut([...items], { ...leftOut, old }) : items
+      if (cut) throw new ListCutError({ operation: `${name}.list`, limit: cut, items: given })
+      return given as Items[Name][]
+    }
+
+    /** Looks for the newest copy. Without Redis it is that of this process. */
+    async function look(): Promise<{ copy: Copy | undefined; at: number | undefined }> {
+      try {
+        const [[at], head] = await Promise.all([run('now', [keys.lastTick], []), guardStore(() => redis.hget(key.copy, 'head'))])
+        if (head !== null && head !== newest?.head) await load(Number(at))
+        // It was removed, because Lockkeeper has changed something in the list.
+        else if (head === null && newest?.head !== undefined) newest.isOutdated = true
+        return { copy: newest, at: Number(at) }
+      } catch (error) {
+        if (!(error instanceof StoreUnavailableError)) throw error
+        return { copy: newest, at: undefined }
+      }
+    }
+
+    /** Takes the copy in Redis, if it is genuine and newer. */
+    async function load(redisNow: number): Promise<void> {
+      const [head, text] = await guardStore(() => redis.hmget(key.copy, 'head', 'text'))
+      const read = signed.decode({ head: head ?? '', text: text ?? '' })
+      if (read.is !== 'genuine' || read.at > redisNow + clockOffMs || read.at < (newest?.at ?? 0)) return
+      const { items, cut, ...leftOut } = read.list
+      newest = {
+        head: head ?? undefined,
+        at: read.at,
+        began: now() - (redisNow - read.at),
+        list: { items: noteLeftOut(items, leftOut), cut, ...leftOut },
+      }
+    }
+
+    async function list(): Promise<Items[Name][]> {
+      const { copy } = await look()
+      const agoMs = copy ? ageOf(copy) : Number.POSITIVE_INFINITY
+      if (copy && isFresh(copy)) return give(copy)
+      try {
+        const read = await (copy && agoMs < usableMs ? withinOr(slowMs, readShared(), undefined) : readShared())
+        return give(...((read ? [read] : [copy as Copy, { agoMs }]) as [Copy, Missing['old']]))
+      } catch (error) {
+        const isAway = isUnanswered(error) || error instanceof StoreUnavailableError
+        if (!copy || agoMs >= keptMs || !isAway) throw error
+        return give(copy, { agoMs, because: error })
+      }
+    }
+
+    function readShared(): Promise<Copy> {
+      // The limit may be that of the one alone who began the read.
+      if (running) return running.catch((error) => (error instanceof AccountLimitError ? read() : Promise.reject(error)))
+      running = readOnce().finally(() => {
+        running = undefined
+      })
+      return running
+    }
+
+    /** Reads the list, unless another process is reading it. */
+    async function readOnce(): Promise<Copy> {
+      const token = randomUUID()
+      const until = now() + waitForOtherMs
+      while (!(await claimRead(token)) && now() < until) {
+        await delay(lookAgainMs)
+        const { copy } = await look()
+        if (copy && isFresh(copy)) return copy
+      }
+      return read().finally(() => run('release', [key.reading], [token]).catch(() => {}))
+    }
+
+    /** Returns whether this process may read. Without Redis it may. */
+    async function claimRead(token: string): Promise<boolean> {
+      return (await claim(redis, key.reading, { token, lastsMs: readMs }).catch(() => undefined)) === undefined
+    }
+
+    async function read(): Promise<Copy> {
+      const { copy, at } = await look()
+      if (copy && isFresh(copy)) return copy
+      const began = now()
+      const list = await asFarAsRead<unknown>(accountApi[name].list({ signal: AbortSignal.timeout(readMs) }))
+      newest = { head: at === undefined ? undefined : await store(list, at), at: at ?? Date.now(), began, list }
+      return newest
+    }
+
+    /** Returns the head of the stored copy. Undefined if it could not be stored. */
+    async function store(list: ReadList<unknown>, at: number): Promise<string | undefined> {
+      const { head, text } = signed.encode(list, at)
+      if (text.length > longestShared) return undefined
+      const stored = redis.multi().hset(key.copy, { head, text }).pexpire(key.copy, keptMs).exec()
+      return stored.then(
+        () => head,
+        () => undefined,
+      )
+    }
+
+    return {
+      list,
+      isShort: () => (newest?.list.items.length ?? 0) < pageSize,
+      async forget(): Promise<void> {
+        if (newest) newest.isOutdated = true
+        await guardStore(() => redis.del(key.copy))
+      },
+    }
+  }
+
+  const copies = {
+    elasticIps: createCopies('elasticIps'),
+    servers: createCopies('servers'),
+    virtualMachines: createCopies('virtualMachines'),
+    plans: createCopies('plans'),
+    baselines: createCopies('baselines'),
+    apiKeys: createCopies('apiKeys'),
+  }
+
+  /** Reads lists in advance, so that the first keystroke is answered from a copy. */
+  async function prefetch(...names: ListName[]): Promise<void> {
+    await Promise.all(names.map((name) => copies[name].list()))
+  }
+
+  return {
+    elasticIps: copies.elasticIps.list,
+    servers: copies.servers.list,
+    virtualMachines: copies.virtualMachines.list,
+    plans: copies.plans.list,
+    baselines: copies.baselines.list,
+    apiKeys: copies.apiKeys.list,
+    prefetch,
+    /** Whether at most two reads show the whole list, as far as this process knows. */
+    isShort: (name: ListName) => copies[name].isShort(),
+    /** Lets the list be read again, because Lockkeeper has changed something in it. Throws StoreUnavailableError. */
+    forget: (name: ListName) => copies[name].forget(),
+  }
+}
+export type Inventory = ReturnType<typeof createInventory>

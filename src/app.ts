@@ -1,0 +1,80 @@
+import type { AccountBudget } from './account/budget.ts'
+import type { AccountApi } from './account/client.ts'
+import type { Inventory } from './account/inventory.ts'
+import type { Audit } from './audit/audit.ts'
+import type { Config } from './config/config.ts'
+import type { OwnLastSlices } from './domain/account.ts'
+import type { RequestSignatures } from './domain/request-signature.ts'
+import type { Timings } from './domain/timings.ts'
+import type { ErrorReports, Log, RepeatedLines } from './ops/log.ts'
+import type { Metrics } from './ops/metrics.ts'
+import type { OperatorNotifier, OpsChannel } from './outbox/operators.ts'
+import type { Deliver, Outbox, Show } from './outbox/outbox.ts'
+import type { Renderer } from './outbox/render.ts'
+import type { Assignments } from './redis/assignments.ts'
+import type { Redis } from './redis/connect.ts'
+import type { RedisConnections } from './redis/connections.ts'
+import type { Keys } from './redis/key-names.ts'
+import type { Queues, Wake } from './redis/queues.ts'
+import type { Access } from './requests/access.ts'
+import type { CheckAuthority, CheckItems, CheckRecord, CheckRetraction } from './requests/authority.ts'
+import type { Catalog } from './requests/catalog.ts'
+import type { NoteOf, Store } from './requests/store.ts'
+import type { Directory } from './slack/people.ts'
+import type { Respond } from './slack/response-url.ts'
+import type { Naming } from './slack/text.ts'
+import type { Messenger, SetupProbe, SlackIdentity } from './slack/web-api.ts'
+
+/**
+ * What every function may use, and takes first. There are two values: `people`, over the connection to Redis that fails within a second, for
+ * what a person waits for, and `jobs`, over the one that waits until Redis is back.
+ */
+export interface App {
+  config: Config
+  timings: Timings
+
+  log: Log
+  /** Lines of the log that would repeat. */
+  lines: RepeatedLines
+  metrics: Metrics
+  errors: ErrorReports
+
+  /** The connection of this App. */
+  redis: Redis
+  keys: Keys
+  /** Both connections, and what is known of them. */
+  connections: RedisConnections
+
+  account: AccountApi
+  budget: AccountBudget
+  /** The lists of the account, for people who look at them and pick from them. */
+  lists: Inventory
+  /** Which server each Elastic IP was last seen on. */
+  assignments: Assignments
+  /** The last characters of Lockkeeper's own keys. */
+  ownLastSlices: OwnLastSlices
+
+  slack: { messenger: Messenger; respond: Respond; identity: SlackIdentity; probe: SetupProbe; naming: Naming }
+  directory: Directory
+  opsChannel: OpsChannel | undefined
+  operators: OperatorNotifier
+
+  catalog: Catalog
+  signatures: RequestSignatures
+  access: Access
+  audit: Audit
+  store: Store
+  outbox: Outbox
+  queues: Queues
+
+  // Functions of factories that are still created once for each connection.
+  noteOf: NoteOf
+  checkRecord: CheckRecord
+  checkAuthority: CheckAuthority
+  checkItems: CheckItems
+  checkRetraction: CheckRetraction
+  render: Renderer
+  wake: Wake
+  deliver: Deliver
+  show: Show
+}

@@ -1,0 +1,363 @@
+import { createReadStream } from 'node:fs'
+import { createInterface } from 'node:readline'
+import { ConfigError, type Environment, readAuditConfig } from '../config/config.ts'
+import { StartError, StoreUnavailableError } from '../domain/errors.ts'
+import { createKeyring, type Keyring, type Verdict } from '../domain/signing.ts'
+import { within } from '../domain/within.ts'
+import { describeError } from '../ops/log.ts'
+import { connectRedis, guardStore, type Redis, unreachableRedis } from '../redis/connect.ts'
+import { createKeys, type Keys } from '../redis/key-names.ts'
+import { createVerifier, hashOf, type Link, parseEntry, readPrintedLine, startOfProcess, verifyNote } from './chain.ts'
+
+/** How many entries one command reads. */
+const pageSize = 1_000
+
+/** A running worker chains a note within this time. */
+const chainedWithinMs = 60_000
+
+/** A link with its number. `at` is when it was noted and `chainedAt` when it was chained, in ms since 1970 by Redis' clock. */
+export interface WalkedLink extends Link {
+  seq: number
+  at: number
+  chainedAt: number
+}
+
+export interface Walk {
+  /** A sentence for each fault. */
+  breaks: string[]
+  count: number
+  first: WalkedLink | undefined
+  last: WalkedLink | undefined
+}
+
+interface WalkParts {
+  redis: Redis
+  keys: Keys
+  /** Runs one command, and limits how long it may take. */
+  runCommand: <T>(command: () => Promise<T>) => Promise<T>
+  onLink: (link: WalkedLink) => void
+}
+
+/** Reads the whole chain, link by link, including the links that join it during the walk. Writes nothing. */
+export async function walkAudit({ redis, keys, runCommand, onLink }: WalkParts): Promise<Walk> {
+  const verifier = createVerifier()
+  const walk: Walk = { breaks: [], count: 0, first: undefined, last: undefined }
+
+  let start = '-'
+  for (;;) {
+    const page = await runCommand(() => redis.xrange(keys.audit, start, '+', 'COUNT', pageSize))
+    for (const [id, fields] of page) step(id, fields)
+    const end = page.at(-1)?.[0]
+    if (end !== undefined) {
+      start = `(${end}`
+      continue
+    }
+    const head = await readHead()
+    // The chain grew after the page was read.
+    if (head.seq > (walk.last?.seq ?? 0) && (await hasMore(start))) continue
+    walk.breaks.push(...faultsAtEnd(walk, head))
+    break
+  }
+  walk.breaks.push(...(await faultsInIntake()))
+  return walk
+
+  function step(id: string, fields: string[]): void {
+    const link = { entry: fieldOf(fields, 'entry'), hash: fieldOf(fields, 'hash') }
+    const fault = verifier.next(link)
+    if (fault) walk.breaks.push(fault)
+    walk.count += 1
+    const at = parseEntry(link.entry)?.at
+    const seq = verifier.last()?.seq
+    if (seq === undefined || at === undefined) return
+    walk.last = { ...link, seq, at, chainedAt: timeOf(id) }
+    walk.first ??= walk.last
+    onLink(walk.last)
+  }
+
+  async function hasMore(from: string): Promise<boolean> {
+    return (await runCommand(() => redis.xrange(keys.audit, from, '+', 'COUNT', 1))).length > 0
+  }
+
+  async function readHead() {
+    const [seq, hash] = await runCommand(() => redis.hmget(keys.auditHead, 'seq', 'hash'))
+    return { seq: Number(seq ?? 0), hash: hash ?? '' }
+  }
+
+  async function faultsInIntake(): Promise<string[]> {
+    const [waiting, [oldest], [seconds]] = await runCommand(() =>
+      Promise.all([redis.xlen(keys.auditIntake), redis.xrange(keys.auditIntake, '-', '+', 'COUNT', 1), redis.time()]),
+    )
+    const since = oldest && timeOf(oldest[0])
+    if (since === undefined || Number(seconds) * 1_000 - since <= chainedWithinMs) return []
+    const notes = waiting === 1 ? '1 note waits' : `${waiting} notes wait`
+    return [`${notes} to join the chain, the first since ${utc(since)} (UTC): no process chains them. Is a bot running?`]
+  }
+}
+
+function faultsAtEnd({ last }: Walk, head: { seq: number; hash: string }): string[] {
+  const end = last?.seq ?? 0
+  if (head.hash === '' && last) return ['The head of the chain is missing: it should name the last entry.']
+  if (head.seq > end) return [`The chain ends with entry ${end}, and its head names entry ${head.seq}: the last entries are missing.`]
+  if (head.seq < end) {
+    return [`The chain ends with entry ${end}, and its head names entry ${head.seq}: the head was set back, or entries were inserted.`]
+  }
+  if (last && head.hash !== last.hash) return [`The head of the chain has another hash than its last entry (${end}).`]
+  return []
+}
+
+/** Formats a time in ms since 1970: `2026-11-21 07:00`. */
+export function utc(at: number): string {
+  const date = new Date(at)
+  return Number.isNaN(date.getTime()) ? 'an unknown time' : date.toISOString().slice(0, 16).replace('T', ' ')
+}
+
+function timeOf(streamId: string): number {
+  return Number(streamId.split('-')[0])
+}
+
+function fieldOf(fields: string[], name: string): string {
+  const index = fields.findIndex((field, at) => at % 2 === 0 && field === name)
+  return index < 0 ? '' : (fields[index + 1] ?? '')
+}
+
+/** An entry that was chained within this time before the log was read may not be in the log yet. */
+const printedWithinMs = 60_000
+
+interface PrintedLog {
+  /** The hash of each line, by the number of its entry. */
+  hashes: Map<number, string>
+  breaks: string[]
+}
+
+/** Reads the audit's lines from files that together are one log. Throws StartError if a file cannot be read. */
+export async function readLogs(paths: string[]): Promise<PrintedLog> {
+  const log: PrintedLog = { hashes: new Map(), breaks: [] }
+  for (const path of paths) {
+    const lines = createInterface({ input: createReadStream(path), crlfDelay: Number.POSITIVE_INFINITY })
+    try {
+      for await (const line of lines) readLine(line, log)
+    } catch (error) {
+      const code = error instanceof Error && 'code' in error ? String(error.code) : 'no reason given'
+      throw new StartError(`${path} cannot be read (${code}).`)
+    }
+  }
+  if (paths.length > 0 && log.hashes.size === 0) log.breaks.push(`${paths.join(' and ')} holds no line of the audit.`)
+  return log
+}
+
+function readLine(line: string, { hashes, breaks }: PrintedLog): void {
+  const printed = readPrintedLine(line)
+  if (!printed) return
+  const { seq, entry, hash } = printed
+  if (hashOf(entry) !== hash) breaks.push(`The log's line of entry ${seq} was changed: its hash doesn't match its text.`)
+  // A log can contain a line twice: if a process ends while it prints, another process prints all lines again.
+  if ((hashes.get(seq) ?? hash) !== hash) breaks.push(`The log has two different lines for entry ${seq}.`)
+  hashes.set(seq, hash)
+}
+
+/** Compares the links of the chain with a log, one by one. */
+export function createComparison({ hashes }: PrintedLog, readAt: number) {
+  const unmatched = new Set(hashes.keys())
+  const notInLog: number[] = []
+  const different: number[] = []
+
+  function onLink({ seq, hash, chainedAt }: WalkedLink): void {
+    const printed = hashes.get(seq)
+    unmatched.delete(seq)
+    if (printed === undefined && chainedAt < readAt - printedWithinMs) notInLog.push(seq)
+    if (printed !== undefined && printed !== hash) different.push(seq)
+  }
+
+  function breaks({ first }: Walk): string[] {
+    const notInChain = [...unmatched].filter((seq) => seq >= (first?.seq ?? 0)).toSorted((a, b) => a - b)
+    return [
+      ...ranges(different).map((range) => `${range} not the same in the chain and in the log.`),
+      ...ranges(notInLog).map((range) => `${range} in the chain and not in the log. Give it the complete log of every replica.`),
+      ...ranges(notInChain).map((range) => `${range} in the log and not in the chain.`),
+    ]
+  }
+
+  return { onLink, breaks }
+}
+
+const plurals = { Entry: 'Entries', Note: 'Notes' }
+
+/** Puts numbers that follow each other into one subject: `Entry 4 is`, `Entries 7 to 9 are`. */
+export function ranges(numbers: number[], noun: keyof typeof plurals = 'Entry'): string[] {
+  const found: { from: number; to: number }[] = []
+  for (const number of numbers) {
+    const last = found.at(-1)
+    if (last && number === last.to + 1) last.to = number
+    else found.push({ from: number, to: number })
+  }
+  return found.map(({ from, to }) => (from === to ? `${noun} ${from} is` : `${plurals[noun]} ${from} to ${to} are`))
+}
+
+/** How far the clock of a process may be behind that of Redis. */
+const clockOffMs = 3_600_000
+
+/**
+ * Concurrent notes of a process join the chain in any order. So around the place of a removal, some of them are kept and others are not.
+ */
+const mayBeMixed = 100
+
+interface NotesOfProcess {
+  /** The number of the entry that has each note. */
+  entries: Map<number, number>
+  /** Numbers that need no entry. */
+  excused: Set<number>
+}
+
+/** Creates the check of the notes' signatures and numbers. Call `onLink` for each link of a chain, and then `breaks`. */
+export function createSignatureCheck(keyring: Pick<Keyring, 'verify'>) {
+  const notGenuine: Record<Exclude<Verdict, 'genuine'>, number[]> = { unsigned: [], forged: [], 'unknown-key': [] }
+  const copies: { seq: number; of: number }[] = []
+  const processes = new Map<string, NotesOfProcess>()
+  let first: { seq: number; at: number } | undefined
+  let removedThrough = 0
+  let keptSince: number | undefined
+  let uncertain = 0
+
+  function onLink({ entry: text, seq, at }: WalkedLink): void {
+    first ??= { seq, at }
+    const entry = parseEntry(text)
+    if (!entry) return
+    const verdict = verifyNote(keyring, JSON.parse(text))
+    if (verdict !== 'genuine') return void notGenuine[verdict].push(seq)
+    if (entry.act === 'trim') {
+      removedThrough = Math.max(removedThrough, entry.through ?? 0)
+      keptSince = Math.max(keptSince ?? 0, entry.keptSince ?? 0)
+    }
+    const { process = '', number = 0, voids = [] } = entry
+    const notes = processes.get(process) ?? { entries: new Map(), excused: new Set() }
+    processes.set(process, notes)
+    const before = notes.entries.get(number)
+    if (before !== undefined) copies.push({ seq, of: before })
+    else notes.entries.set(number, seq)
+    for (const excused of [...voids, ...(entry.uncertain ?? [])]) notes.excused.add(excused)
+    uncertain += entry.uncertain?.length ?? 0
+  }
+
+  /** Returns the numbers for which a process should have an entry and has none. */
+  function missingOf([name, { entries, excused }]: [string, NotesOfProcess]): number[] {
+    const known = [...entries.keys()]
+    const highest = known.reduce((a, b) => Math.max(a, b))
+    const from = hasAllNotes(name) ? 1 : known.reduce((a, b) => Math.min(a, b)) + mayBeMixed
+    return Array.from({ length: Math.max(0, highest - from) }, (_, index) => from + index).filter(
+      (number) => !entries.has(number) && !excused.has(number),
+    )
+  }
+
+  /** Whether no note of this process can have been removed because of its age. The time of the first entry is not signed, `keptSince` is. */
+  function hasAllNotes(name: string): boolean {
+    return first === undefined || first.seq === 1 || startOfProcess(name) - clockOffMs > (keptSince ?? first.at)
+  }
+
+  function breaks(): string[] {
+    return [
+      ...ranges(notGenuine.unsigned).map((range) => `${range} not signed: Lockkeeper did not write it.`),
+      ...ranges(notGenuine.forged).map((range) => `${range} not genuine: its signature doesn't match.`),
+      ...ranges(notGenuine['unknown-key']).map(
+        (range) => `${range} signed with a key that STATE_KEY does not have. Add the keys that were used before, separated by commas.`,
+      ),
+      ...copies.map(({ seq, of }) => `Entry ${seq} is a copy of entry ${of}.`),
+      ...[...processes].flatMap((each) =>
+        ranges(missingOf(each), 'Note').map((range) => `${range} missing from the process ${each[0]}: removed or changed by somebody.`),
+      ),
+    ]
+  }
+
+  return {
+    onLink,
+    breaks,
+    /** The last entry that was removed because of its age, by a genuine note. 0 if none was. */
+    removedThrough: () => removedThrough,
+    /** How many notes Redis did not confirm, so that nobody knows whether they were written. */
+    uncertain: () => uncertain,
+  }
+}
+export type SignatureCheck = ReturnType<typeof createSignatureCheck>
+
+/** How long one command may take. The first includes the connection. */
+const answerMs = 5_000
+
+const notChecked = 'Signatures were not checked: that needs STATE_KEY, or INFRA_API_KEY if the bot has no STATE_KEY.'
+
+/** Says that the chain has no fault. `compared` is the number of entries in the log. */
+function wholeSentence({ first, last, count }: Walk, compared: number, signatures: SignatureCheck | undefined): string {
+  if (!first || !last) return 'The chain is empty: it has no entries yet.'
+  const entries = `${count.toLocaleString('en-US')} ${count === 1 ? 'entry' : 'entries'}`
+  const removed = first.seq - 1
+  const older = removed > 0 ? ` (${removed.toLocaleString('en-US')} older ones were removed because of their age)` : ''
+  const same = compared > 0 ? ` The log matches (${compared.toLocaleString('en-US')} entries).` : ''
+  const signed = signatures ? signedSentence(signatures.uncertain()) : notChecked
+  return `The chain is whole: ${entries}${older}, from ${utc(first.at)} to ${utc(last.at)} (UTC), last hash ${last.hash.slice(0, 16)}….${same} ${signed}`
+}
+
+function signedSentence(uncertain: number): string {
+  const lost = `Redis did not confirm ${uncertain === 1 ? '1 note' : `${uncertain} notes`}, which may be missing.`
+  return uncertain > 0 ? `All signatures are genuine. ${lost}` : 'All signatures are genuine.'
+}
+
+/** Entries at the beginning may be missing only if a signed note says that they were removed because of their age. */
+function faultsAtBeginning({ first }: Walk, removedThrough: number): string[] {
+  if (!first || first.seq <= removedThrough + 1) return []
+  const noted = removedThrough === 0 ? 'none' : `those up to ${removedThrough}`
+  return [`The chain begins with entry ${first.seq}, and the bot has removed ${noted} because of their age: others are missing.`]
+}
+
+/** Returns a sentence for each fault, and the sentence for a chain without any. Throws StartError if Redis or a log cannot be read. */
+async function verify(env: Environment, paths: string[]): Promise<{ breaks: string[]; whole: string }> {
+  const { url, prefix, signingSecrets } = readAuditConfig(env)
+  const trusted = signingSecrets && createSignatureCheck(createKeyring(signingSecrets, { purpose: 'audit', prefix }))
+  // Without a key, every signature counts as genuine.
+  const signatures = trusted ?? createSignatureCheck({ verify: () => 'genuine' })
+  let problem: string | undefined
+  const redis = connectRedis(url, 'patient', (code) => {
+    problem = code
+  })
+  try {
+    const [seconds] = await runCommand(() => redis.time())
+    const log = await readLogs(paths)
+    const comparison = createComparison(log, Number(seconds) * 1_000)
+    const onLink = (link: WalkedLink) => {
+      signatures.onLink(link)
+      if (log.hashes.size > 0) comparison.onLink(link)
+    }
+    const walk = await walkAudit({ redis, keys: createKeys(prefix), runCommand, onLink })
+    const beginning = faultsAtBeginning(walk, signatures.removedThrough())
+    const compared = log.hashes.size > 0 ? comparison.breaks(walk) : []
+    const breaks = [...walk.breaks, ...beginning, ...(trusted?.breaks() ?? []), ...log.breaks, ...compared]
+    return {
+      breaks: trusted || breaks.length === 0 ? breaks : [...breaks, notChecked],
+      whole: wholeSentence(walk, log.hashes.size, trusted),
+    }
+  } catch (error) {
+    if (!(error instanceof StoreUnavailableError)) throw error
+    throw new StartError(unreachableRedis(problem ?? error.code ?? 'no answer'))
+  } finally {
+    redis.disconnect()
+  }
+}
+
+async function runCommand<T>(command: () => Promise<T>): Promise<T> {
+  const answer = await within(answerMs, guardStore(command))
+  if (answer.is === 'ready') return answer.value
+  answer.work.catch(() => {})
+  throw new StoreUnavailableError('Redis: no answer')
+}
+
+/**
+ * Verifies the audit chain, its signatures if the environment has the key, and compares it with logs. `exitCode` 0: the chain has no fault. 1: it has faults, and `output` has a line for
+ * each. 2: it could not be read.
+ */
+export async function checkAudit(env: Environment, paths: string[]): Promise<{ exitCode: 0 | 1 | 2; output: string }> {
+  try {
+    const { breaks, whole } = await verify(env, paths)
+    return breaks.length > 0 ? { exitCode: 1, output: `${breaks.join('\n')}\n` } : { exitCode: 0, output: `${whole}\n` }
+  } catch (error) {
+    const lines =
+      error instanceof ConfigError ? error.lines : [error instanceof StartError ? error.message : JSON.stringify(describeError(error))]
+    return { exitCode: 2, output: `${lines.join('\n')}\n` }
+  }
+}

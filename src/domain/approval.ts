@@ -1,0 +1,333 @@
+import { z } from 'zod'
+import {
+  ApproveTerms,
+  approvalsNeeded,
+  approversOf,
+  Group,
+  isUserGroup,
+  type KindOfChange,
+  type Policy,
+  type PolicyRule,
+  rulesNaming,
+  rulesOfKind,
+} from './policy.ts'
+
+/** What a person attempted when they were denied because of who or where they are. */
+export type DeniedAction = 'read' | 'request' | 'decide'
+const action = z.enum(['read', 'request', 'decide'] satisfies DeniedAction[])
+
+/** Denials because of who the person is, or what kind of channel it is. The last two mean that Slack did not answer. */
+const whoOrWhere = z.object({
+  code: z.literal(['guest', 'bot', 'deactivated', 'other-workspace', 'shared-channel', 'person-unknown', 'channel-unknown']),
+  action,
+})
+
+export const InvolvedDenial = z.literal(['not-involved', 'only-involved-may-withdraw'])
+export type InvolvedDenial = z.infer<typeof InvolvedDenial>
+
+/** Denials by the policy. */
+const byPolicy = [
+  z.object({ code: z.literal('direct-message') }),
+  /** Lockkeeper is not a member of the channel, so it could not post the request there. */
+  z.object({ code: z.literal('not-in-channel') }),
+  /** The person chose a private channel, and Slack does not list them among its members. */
+  z.object({ code: z.literal('foreign-channel') }),
+  /** `channels`: those in which a rule for this kind of change applies. */
+  z.object({ code: z.literal('no-rule'), kind: z.string(), channels: z.array(z.string()) }),
+  /** The rule depends on the project, and the account API did not show it. */
+  z.object({ code: z.literal('project-unknown'), rule: z.string() }),
+  z.object({ code: z.literal('not-a-requester'), requesters: Group }),
+  /** Alerts may request nothing under this rule. */
+  z.object({ code: z.literal('alerts-not-named'), rule: z.string() }),
+  /** The rule needs no approval, but a request by an alert always needs one. */
+  z.object({ code: z.literal('alerts-need-approval'), rule: z.string() }),
+  z.object({ code: z.literal('not-an-approver'), approvers: ApproveTerms }),
+  /** Somebody who neither requested a change nor may approve it wants to withdraw it, or to stop its tracking or start it again. */
+  z.object({ code: InvolvedDenial, requester: z.string(), approvers: ApproveTerms }),
+  /** `needed`: the number of other people who must approve. `requester`: set if it is a machine. */
+  z.object({ code: z.literal('too-few-approvers'), rule: z.string(), needed: z.number(), requester: z.string().optional() }),
+  /** Slack did not list the members of a user group. */
+  z.object({ code: z.literal('group-unknown') }),
+  /** Requesters cannot decide their own requests. */
+  z.object({ code: z.literal('own-request') }),
+  /** The policy no longer has the rule of the request. */
+  z.object({ code: z.literal('rule-gone') }),
+  z.object({
+    code: z.literal(['only-requester-may-issue', 'only-requester-may-withdraw', 'only-requester-may-break-glass']),
+    requester: z.string(),
+  }),
+] as const
+
+/**
+ * Why a button does nothing. `stale-card`: it is not on the card of its request. `foreign-button`: it was made for something else.
+ * `unknown-request`: the request is gone. `changed-record`: the record is not what was requested. `unknown-key`: it was signed with a key
+ * that this process does not have. `other-version`: another version of Lockkeeper wrote the request, and this one does not know its kind,
+ * its state or its content.
+ */
+export const ButtonDenial = z.object({
+  code: z.literal(['stale-card', 'foreign-button', 'unknown-request', 'changed-record', 'unknown-key', 'other-version']),
+})
+export type ButtonDenial = z.infer<typeof ButtonDenial>
+
+/** Why a person may not do something. It is stored as facts and put into words where it is shown. */
+export const Denial = z.discriminatedUnion('code', [whoOrWhere, ...byPolicy, ButtonDenial])
+export type Denial = z.infer<typeof Denial>
+export type DenialCode = Denial['code']
+
+const unanswered: readonly DenialCode[] = ['person-unknown', 'channel-unknown', 'group-unknown']
+
+/** Whether the reason is that Slack did not answer, and not a rule. */
+export function isForLackOfAnswer({ code }: Denial): boolean {
+  return unanswered.includes(code)
+}
+
+/**
+ * The workspace, channel and person that a command or click came from, as Slack's ids. Answers quote `command`, the name of the slash
+ * command.
+ */
+export const Origin = z.object({
+  teamId: z.string().optional(),
+  channelId: z.string(),
+  userId: z.string(),
+  command: z.string(),
+})
+export type Origin = z.infer<typeof Origin>
+
+/** Stands for alerts in the `userId` of a requester. Policies name them by the same word. No Slack id has this form. */
+export const alertsRequester = 'alerts'
+
+/** Whether a machine requested, and no person. */
+export function isMachine({ userId }: Pick<Origin, 'userId'>): boolean {
+  return userId === alertsRequester
+}
+
+/** A person as Slack reports them. `machine`: alerts, which Slack does not know. `unknown`: Slack gave no answer. */
+export interface Person {
+  userId: string
+  standing: 'member' | 'guest' | 'bot' | 'deleted' | 'stranger' | 'machine' | 'unknown'
+  teamId: string | undefined
+}
+
+/**
+ * A channel as Slack reports it. `shared`: with another organisation (Slack Connect). `unreadable`: a scope is missing. `unknown`: Slack
+ * gave no answer. `none`: the Home tab, which is no channel.
+ */
+export type ChannelStanding = 'usual' | 'shared' | 'direct' | 'group-direct' | 'unreadable' | 'unknown' | 'none'
+
+export interface Place {
+  channelId: string
+  teamId: string | undefined
+  standing: ChannelStanding
+}
+
+/** The members of user groups, by the group's id. `unknown`: Slack gave no answer. */
+export type Membership = Map<string, Set<string> | 'unknown'>
+
+/** A person and a place as Slack reported them when the right to request something was judged. */
+export interface Requester {
+  person: Person
+  place: Place
+  /** The user groups of the rules that were judged. */
+  membership: Membership
+}
+
+/**
+ * Finds a person in a group. Returns their own id, or the id of the user group that contains them. Returns `unknown` if Slack did not list
+ * the members of a user group that may contain them, and undefined if they are not in the group.
+ */
+export function findIn({ users, userGroups }: Group, userId: string, membership: Membership): { via: string } | 'unknown' | undefined {
+  if (users.includes(userId)) return { via: userId }
+  const known = userGroups.find((id) => membersOf(id, membership)?.has(userId))
+  if (known !== undefined) return { via: known }
+  return userGroups.every((id) => membersOf(id, membership)) ? undefined : 'unknown'
+}
+
+/** Whether this id is the person's, or that of a user group with them as a known member. */
+export function standsFor(id: string, userId: string, membership: Membership): boolean {
+  return isUserGroup(id) ? (membersOf(id, membership)?.has(userId) ?? false) : id === userId
+}
+
+function membersOf(groupId: string, membership: Membership): Set<string> | undefined {
+  const members = membership.get(groupId)
+  return members === 'unknown' ? undefined : members
+}
+
+/**
+ * The reason why something is allowed. `rule` is the name of the policy rule, if one was needed. `via` is the user id or user group id that
+ * the rule names, or `member` (every full member may), `alerts` (alerts may), `requester` (only the requester may) or `no-approval` (the
+ * rule needs none).
+ */
+export const Grant = z.object({ rule: z.string().optional(), via: z.string() })
+export type Grant = z.infer<typeof Grant>
+
+export type Ruling = { allowed: true; grant: Grant } | { allowed: false; denial: Denial }
+
+export function allow(grant: Grant): Ruling {
+  return { allowed: true, grant }
+}
+
+export function deny(denial: Denial): Ruling {
+  return { allowed: false, denial }
+}
+
+/** Who wants to act on a request, and where. */
+interface Actor {
+  person: Person
+  /** The channel of the request. */
+  place: Place
+  /** The user id of the requester. */
+  requesterId: string
+}
+
+/** What also decides whether somebody may act on a request as an approver. */
+interface ActorUnderRule extends Actor {
+  /** The current rule of the request. Undefined if the policy no longer has one. */
+  rule: PolicyRule | undefined
+  membership: Membership
+}
+
+/** Whether a person may use Lockkeeper and read the account with it. */
+export function readerRuling(person: Person, place: Place): Ruling {
+  return denialForPersonOrPlace(person, place, 'read') ?? allow({ via: 'member' })
+}
+
+/**
+ * Whether at least one rule lets a person request a change of this kind in this channel. The project of the change decides later which rule
+ * applies.
+ */
+export function requesterOfKindRuling({ person, place, membership }: Requester, change: KindOfChange, policy: Policy): Ruling {
+  const refused = denialForRequesting(person, place)
+  if (refused) return refused
+  const rules = rulesOfKind(policy, { ...change, channelId: place.channelId })
+  const rulings = rules.map((rule) => requesterGroupRuling(person, rule, membership))
+  return rulings.find((ruling) => ruling.allowed) ?? rulings[0] ?? deny(noRule(policy, change))
+}
+
+/** Whether a person may request a change under this rule. Denies if Slack gave no answer. */
+export function requesterRuling({ person, place, membership }: Requester, rule: PolicyRule): Ruling {
+  return denialForRequesting(person, place) ?? requesterGroupRuling(person, rule, membership)
+}
+
+/** Builds the denial for a kind that has no rule in this channel. */
+export function noRule(policy: Policy, { kind, hasProject }: KindOfChange): Denial {
+  const rules = rulesNaming(policy, kind).filter((rule) => hasProject || rule.projects === undefined)
+  const channels = rules.flatMap((rule) => rule.channels ?? [])
+  return { code: 'no-rule', kind, channels: [...new Set(channels)] }
+}
+
+/** Whether a person may decide a request. Denies if Slack gave no answer. */
+export function approverRuling({ person, place, requesterId, rule, membership }: ActorUnderRule): Ruling {
+  const refused = denialForPersonOrPlace(person, place, 'decide')
+  if (refused) return refused
+  if (person.userId === requesterId) return deny({ code: 'own-request' })
+  return approverGroupRuling(person.userId, rule, membership)
+}
+
+/** Whether the requester may approve the request alone in an emergency. The rule must allow it, and the requester must be an approver. */
+export function breakGlassRuling({ person, place, requesterId, rule, membership }: ActorUnderRule): Ruling {
+  const refused = denialForPersonOrPlace(person, place, 'decide')
+  if (refused) return refused
+  if (person.userId !== requesterId) return deny({ code: 'only-requester-may-break-glass', requester: requesterId })
+  if (!rule?.breakGlass) return deny({ code: 'own-request' })
+  const ruling = approverGroupRuling(person.userId, rule, membership)
+  // Others approve it, whether or not the requester is an approver.
+  return ruling.allowed || ruling.denial.code !== 'not-an-approver' ? ruling : deny({ code: 'own-request' })
+}
+
+/** Whether a person is the requester, who alone may take a new secret, and withdraw what is not approved yet. */
+export function ownerRuling({ person, place, requesterId }: Actor, wants: 'issue' | 'withdraw'): Ruling {
+  const reader = readerRuling(person, place)
+  if (!reader.allowed) return reader
+  return person.userId === requesterId ? allow({ via: 'requester' }) : deny({ code: `only-requester-may-${wants}`, requester: requesterId })
+}
+
+/** Whether a person may withdraw an approved request before it is sent. The requester and the approvers may. */
+export function withdrawerRuling(actor: ActorUnderRule): Ruling {
+  return involvedRuling(actor, 'only-involved-may-withdraw')
+}
+
+/** Whether a person may stop or resume the tracking of a request. The requester and the approvers may. */
+export function trackerRuling(actor: ActorUnderRule): Ruling {
+  return involvedRuling(actor, 'not-involved')
+}
+
+function involvedRuling(actor: ActorUnderRule, code: InvolvedDenial): Ruling {
+  if (actor.person.userId !== actor.requesterId) {
+    const ruling = approverRuling(actor)
+    if (ruling.allowed || ruling.denial.code !== 'not-an-approver') return ruling
+    return deny({ code, requester: actor.requesterId, approvers: ruling.denial.approvers })
+  }
+  const reader = readerRuling(actor.person, actor.place)
+  return reader.allowed ? allow({ via: 'requester' }) : reader
+}
+
+function approverGroupRuling(userId: string, rule: PolicyRule | undefined, membership: Membership): Ruling {
+  if (!rule?.approve) return deny({ code: 'rule-gone' })
+  return memberRuling(userId, approversOf(rule.approve), rule, membership) ?? deny({ code: 'not-an-approver', approvers: rule.approve })
+}
+
+function requesterGroupRuling({ userId, standing }: Person, rule: PolicyRule, membership: Membership): Ruling {
+  if (standing === 'machine') return alertsRuling(rule)
+  if (!rule.request) return allow({ rule: rule.name, via: 'member' })
+  return memberRuling(userId, rule.request, rule, membership) ?? deny({ code: 'not-a-requester', requesters: rule.request })
+}
+
+/** Alerts may request only what a rule lets them request, and what people have to approve. */
+function alertsRuling({ name, alerts, approve }: PolicyRule): Ruling {
+  if (!alerts) return deny({ code: 'alerts-not-named', rule: name })
+  return approve ? allow({ rule: name, via: alertsRequester }) : deny({ code: 'alerts-need-approval', rule: name })
+}
+
+/** Returns undefined if the person is not in the group. */
+function memberRuling(userId: string, group: Group, { name }: PolicyRule, membership: Membership): Ruling | undefined {
+  const found = findIn(group, userId, membership)
+  if (found === undefined) return undefined
+  return found === 'unknown' ? deny({ code: 'group-unknown' }) : allow({ rule: name, via: found.via })
+}
+
+function denialForRequesting(person: Person, place: Place): Ruling | undefined {
+  const isDirect = place.standing === 'direct' || place.standing === 'group-direct'
+  return denialForPersonOrPlace(person, place, 'request') ?? (isDirect ? deny({ code: 'direct-message' }) : undefined)
+}
+
+/** Returns a denial because of who or where the person is, before any rule is read. Returns undefined if neither is a problem. */
+function denialForPersonOrPlace(person: Person, { teamId, standing }: Place, action: DeniedAction): Ruling | undefined {
+  if (person.standing === 'unknown') return deny({ code: 'person-unknown', action })
+  if (person.standing === 'machine' && action !== 'request') return deny({ code: 'bot', action })
+  if (person.standing === 'guest' || person.standing === 'bot') return deny({ code: person.standing, action })
+  if (person.standing === 'deleted') return deny({ code: 'deactivated', action })
+  const isForeign = person.standing !== 'machine' && (person.teamId === undefined || (teamId !== undefined && person.teamId !== teamId))
+  if (person.standing === 'stranger' || isForeign) return deny({ code: 'other-workspace', action })
+  if (standing === 'shared') return deny({ code: 'shared-channel', action })
+  if (standing === 'unknown') return deny({ code: 'channel-unknown', action })
+  return undefined
+}
+
+/**
+ * Checks whether these people are enough: enough different approvers, and a different person for each member of `allOf`. `missing` is the
+ * least number of further approvals.
+ */
+export function tallyApprovals(terms: ApproveTerms, userIds: string[], membership: Membership): { enough: boolean; missing: number } {
+  const among = approversOf(terms)
+  const people = [...new Set(userIds)].filter((id) => typeof findIn(among, id, membership) === 'object')
+  const satisfied = mostSatisfied(terms.allOf, people, membership)
+  const missing = Math.max(approvalsNeeded(terms) - people.length, terms.allOf.length - satisfied, 0)
+  return { enough: missing === 0, missing }
+}
+
+/** Counts the members of `allOf` that can be given different people. This is a maximum matching of two short lists. */
+function mostSatisfied(allOf: string[], people: string[], membership: Membership): number {
+  const assigned = new Map<string, string>()
+  const assign = (id: string, tried: Set<string>): boolean => {
+    for (const person of people) {
+      if (tried.has(person) || !standsFor(id, person, membership)) continue
+      tried.add(person)
+      const other = assigned.get(person)
+      if (other !== undefined && !assign(other, tried)) continue
+      assigned.set(person, id)
+      return true
+    }
+    return false
+  }
+  return allOf.filter((id) => assign(id, new Set())).length
+}

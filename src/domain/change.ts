@@ -1,0 +1,361 @@
+import { z } from 'zod'
+import type { ChangeKind, Project } from './policy.ts'
+import type { Secret } from './signing.ts'
+import { type Phrase, phraseText, withoutOwner } from './text.ts'
+
+/** One fact on a card: the label `Project`, the value `Storefront` and the detail `proj_1`. Values come from outside and are plain text. */
+export interface Fact {
+  label: string
+  value: string
+  detail?: string
+  /** The value is a person, by Slack's user id. */
+  isPerson?: true
+}
+
+/** A change in words. It is complete, because people approve what it shows. */
+export interface Description {
+  /** What people call the change wherever it is named: `Move 203.0.113.10: web-1 → web-2`. */
+  title: Phrase
+  /** What approvers decide by and the title does not say. */
+  facts: Fact[]
+  /** Ids and other small print, which distinguish things of one name. */
+  ids: Fact[]
+  /** The status word while the change takes effect: `moving`. */
+  underway: string
+}
+
+/** Leaves out that something is for the requester, because every message names the requester anyway. */
+export function withoutRequester({ title, facts, ...rest }: Description, requesterId: string): Description {
+  return {
+    ...rest,
+    title: withoutOwner(title, requesterId),
+    facts: facts.filter(({ isPerson, value }) => !(isPerson && value === requesterId)),
+  }
+}
+
+/**
+ * A result of a check or a read, as facts: a code and its details. It is stored as facts and put into words where it is shown. A code that
+ * this version does not know is kept, and shown as it is.
+ */
+export const Finding = z.looseObject({ code: z.string() })
+export type Finding = z.infer<typeof Finding>
+
+/** A finding in plain text. */
+export interface Words {
+  /** One or two sentences: what happened, and why. */
+  why: string
+  /** A sentence that says what to do. Present only if requesting the same change again is of no use. */
+  next?: string
+  /** Set for a warning of which approvers have nothing to confirm. It is small print. */
+  isNote?: true
+  /** The same as `why`, with names and people marked. Absent where they are not. */
+  phrase?: Phrase
+}
+
+/** Builds the words of a finding whose names and people are marked. */
+export function wordsFrom(phrase: Phrase): Words {
+  return { why: phraseText(phrase), phrase }
+}
+
+/** Creates a function that puts the findings of one schema into words. It returns undefined for a finding that does not fit the schema. */
+export function explainer<Known extends Finding>(known: z.ZodType<Known>, words: (finding: Known) => Words): Explain {
+  return (finding) => {
+    const parsed = known.safeParse(finding)
+    return parsed.success ? words(parsed.data) : undefined
+  }
+}
+export type Explain = (finding: Finding) => Words | undefined
+
+/** Lists the people whom findings name, by their Slack ids. */
+export function peopleIn(findings: Finding[]): string[] {
+  return [...new Set(findings.flatMap(({ by, creator }) => [by, creator].filter((id) => typeof id === 'string')))]
+}
+
+/** Receives the outcome of a write. `operation` is Lockkeeper's own name for it; `status` is the HTTP status, or why there is none. */
+export type OnAnswer = (answer: { operation: string; status: number | string }) => void
+
+/** The reason for making an issued secret worthless. */
+export const RetractedBecause = z.enum(['not-shown', 'too-slow'])
+export type RetractedBecause = z.infer<typeof RetractedBecause>
+
+/** Each reason as the beginning of a sentence. */
+export const retractedBecause: Record<RetractedBecause, string> = {
+  'not-shown': "Slack didn't confirm the message with its token",
+  'too-slow': 'It took too long to show its token',
+}
+
+/**
+ * A change that issues a secret. After the approval the requester starts it with a click, so that they are present to see the secret. Its
+ * `observe` finds a secret that nobody saw, and makes it worthless.
+ */
+export interface Handover<Input, Facts> {
+  /** The label of the button: `Create key`. */
+  label: string
+  /** The sentence that the requester must confirm after the click. Absent: no confirmation. */
+  warning?: string
+  /** Sends the one write. */
+  issue(input: Input, facts: Facts, options: { onAnswer: OnAnswer }): Promise<Issued>
+  /** Makes a secret worthless that nobody has seen. Safe to repeat. */
+  retract(issued: Issued): Promise<void>
+  /** Returns the finding with which the request fails after `retract`. */
+  retracted(issued: Issued, because: RetractedBecause): Finding
+}
+
+export interface Issued {
+  id: string
+  secret: Secret
+  /** Plain text above the secret: `Your new API key ci-deploy`. */
+  heading: string
+  /** Plain text in small print below the secret. */
+  note: string
+}
+
+/** What a read of the account showed about the resource of a change. */
+export const Sighting = z.object({
+  /** The status as the account shows it: `moving`. */
+  status: z.string(),
+  /** The name of its server. Null: the account shows none. Absent for resources that are not on a server. */
+  server: z.string().nullable().optional(),
+})
+export type Sighting = z.infer<typeof Sighting>
+
+/** What one list shows of the resources of many changes, by their ids. Each kind of change knows the type of its rows. */
+export type Rows = ReadonlyMap<string, unknown>
+
+/** `rows`: a list that began after the answer to the write, or after its time limit. What it does not show is read alone. */
+export interface ObserveOptions {
+  signal: AbortSignal
+  rows?: Rows | undefined
+}
+
+/** What a read of the account means for a request that was sent. */
+export type Observation =
+  | { is: 'underway'; seen?: Sighting }
+  | { is: 'unclear'; seen?: Sighting }
+  /** `notes`: the change is done, but something keeps it from being of use, such as a server that is off. */
+  | { is: 'done'; notes?: Finding[] }
+  /**
+   * `mayStillHappen`: the change may still take effect, so the request stays tracked for a while. `corrects`: the effect of the write is
+   * final and known, so this also replaces an earlier report of not started, and tracking ends.
+   */
+  | { is: 'failed'; cause: Finding; mayStillHappen?: boolean; corrects?: boolean }
+  | { is: 'not-started'; cause: Finding }
+  | { is: 'superseded'; cause: Finding }
+
+/** The phase of a request when it is observed, and the time since its write was sent. */
+export interface Moment {
+  /**
+   * `sent`: the answer to the write is unknown. `accepted`: the account API accepted it. `ended`: reported as not started or failed, and
+   * still tracked.
+   */
+  phase: 'sent' | 'accepted' | 'ended'
+  sinceSentMs: number
+  /** True shortly after the write. It may not have arrived yet, or reads may not show it yet, so its absence proves nothing. */
+  early: boolean
+}
+
+/** The kinds of things on the account that can be looked up. */
+export type ThingKind = 'elastic-ip' | 'server' | 'virtual-machine'
+
+/** A button that opens the filled form of a change for a thing of this kind. */
+export interface Offer {
+  of: ThingKind
+  /** `Move…` */
+  label: string
+  /** The id of the button. Its value is an `OfferedThing`. */
+  actionId: string
+}
+
+/** The thing that a button offers to change, and the server that was named beside it, if there was exactly one. */
+export const OfferedThing = z.object({ version: z.literal(1), id: z.string(), serverId: z.string().optional() })
+export type OfferedThing = z.infer<typeof OfferedThing>
+
+/** The result of the reads before a change. */
+export interface Preflight<Facts, Input = unknown> {
+  facts: Facts
+  /** The input with the ids that the account API returned. A typed id can differ in case, or be another name of the same resource. */
+  input?: Input
+  /** What could not be checked. */
+  unchecked: Finding[]
+  /** What approvers should know, although it does not prevent the change. */
+  warnings?: Finding[]
+  /** True if a needed read got no answer, so that the account may differ from `facts`. */
+  incomplete: boolean
+}
+
+export interface PreflightOptions<Facts = unknown> {
+  signal?: AbortSignal
+  /** True when a change is requested. The check then also makes the reads that only the warnings need. */
+  forRequest?: boolean
+  /** What the account showed earlier: at the approval, or for the request that this one repeats or undoes. It names what no longer exists. */
+  earlier?: Facts | undefined
+}
+
+/** Lists the changes under way on the account, with the words for them. */
+export interface UnderwayNow {
+  /** Lists each in words: `203.0.113.10 (eip_1), shown on web-1`. */
+  list(options: { signal: AbortSignal }): Promise<string[]>
+  /** The heading of the list: `Elastic IPs that are moving now`. */
+  some: string
+  /** The sentence for an empty list. */
+  none: string
+  /** The sentence if the account API did not answer. */
+  unread: string
+}
+
+/**
+ * A kind of change, as named data. A request in Redis is matched to its change by `kind`, and parsed again by `input` and `facts`. That may
+ * happen in another process or after a deploy, so no member may depend on the command that created the request.
+ */
+export interface Change<Input = unknown, Facts = unknown> {
+  kind: ChangeKind
+  /** A phrase that follows *request* or *approve*: `moving an Elastic IP`. */
+  label: string
+  /** True if the change takes minutes to take effect. It is then listed, counted and timed with the moves. */
+  takesTime?: true
+  input: z.ZodType<Input>
+  facts: z.ZodType<Facts>
+  /**
+   * Returns the input of the change that moves to a target what a server has, for a kind that alerts may request. What cannot be moved is left
+   * out then, because nobody is there to choose.
+   */
+  inputOfAlert?(servers: { serverId: string; targetId: string }): Input
+  /** Returns the resource that is changed: `elastic_ip:eip_1`. A resource has at most one open request. */
+  resource(input: Input): string
+  /** Returns what it locks besides the resource. Such a resource has at most one open request, too. */
+  moreResources?(input: Input, facts: Facts): string[]
+  /** Returns the project of the resource, for rules that depend on it. Absent for a kind whose resources belong to no project. */
+  project?(facts: Facts): Project
+  /** Reads the account. Throws CheckFailed if the change cannot be made. */
+  preflight(input: Input, options: PreflightOptions<Facts>): Promise<Preflight<Facts, Input>>
+  /** Finds what has changed since the approval. Returns an empty list if nothing that matters has changed. */
+  differences(approved: Facts, now: Facts): Finding[]
+  /** Puts a finding of this kind of change, or of its items, into words. Returns undefined for the findings of other kinds. */
+  explain: Explain
+  /** Adds to the facts of the execution what the account showed at the approval and no longer shows. Absent: the facts stay as they are. */
+  complete?(approved: Facts, now: Facts): Facts
+  /** Returns a sentence for the thread when the write is sent, if the account shows something unexpected that does not prevent it. */
+  remark?(facts: Facts): string | undefined
+  /** Says what it leaves as it is although people may expect otherwise, and what to do about it. */
+  leaves?(facts: Facts): Phrase | undefined
+  /** Returns what people call the resource: `203.0.113.10`. */
+  subject(facts: Facts): string
+  describe(facts: Facts): Description
+  /**
+   * Sends the one write after the approval. Returns `done` if the answer confirms the change, and `tracking` if it must be observed. Absent
+   * for a change whose result only the requester may see; such a change has a `handover`.
+   */
+  run?(input: Input, facts: Facts, options: { onAnswer: OnAnswer }): Promise<'tracking' | 'done'>
+  handover?: Handover<Input, Facts>
+  /** For a change of several resources that is approved as one. Such a change has no `run`. */
+  items?: Items<Input, Facts>
+  /**
+   * Reads the outcome of the write: after a lost answer, and repeatedly while the change takes effect. Throws if `signal` is aborted, so
+   * that a hanging account API does not delay the other changes that are observed at the same time.
+   *
+   * A change with a `handover` also writes here: it makes a secret worthless that nobody saw. So it is observed only by one process at a
+   * time, and only while the request is open or tracked after its end.
+   */
+  observe(input: Input, facts: Facts, moment: Moment, options: ObserveOptions): Promise<Observation>
+  /** Reads a list that shows several changes under way, by the ids of their resources. `observe` uses its rows. */
+  look?(ids: string[], options: { signal: AbortSignal }): Promise<Rows>
+  /** Lists the changes of this kind that are under way on the account, for the operators after Redis has lost its requests. */
+  underwayNow?: UnderwayNow
+  /** Returns the sentence for the thread when the change is done: `203.0.113.10 is assigned to web-2.` */
+  doneSentence(facts: Facts): Phrase
+  /** The button that opens the filled form for a thing that was looked up. */
+  offer?: Offer
+  /**
+   * Returns the input of the request that would undo the change, the facts that its form shows, and the label of its button. Undefined if it
+   * cannot be undone.
+   */
+  reverse?(input: Input, facts: Facts): { input: Input; facts: Facts; label: string } | undefined
+  /** Marks the facts of a request that undoes another one, for a kind whose title says so. */
+  undoing?(facts: Facts): Facts
+}
+
+/** The items of a change. Each is sent, tracked and ended like a request with a single change. */
+export interface Items<Input, Facts> {
+  /** The change of one item. It has a `run`. */
+  change: Change
+  /** Returns the items in the order in which the request message lists them. */
+  of(facts: Facts): Item[]
+  /** Returns why approved items must not be sent, by their ids. `now` are the facts that were read just before the writes. */
+  leftOut(approved: Facts, now: Facts): Map<string, Finding[]>
+  /** Returns the input of the same change for some of its items. */
+  narrow(input: Input, ids: string[]): Input
+}
+
+/** One item, in the terms of the change of an item. */
+export interface Item {
+  /** The id of its resource: `eip_1`. */
+  id: string
+  /** What people call it: `203.0.113.10`. */
+  name: string
+  input: unknown
+  facts: unknown
+  /** Set if the account does not show where it is: where Lockkeeper saw it last, and how long before the request. */
+  lastSeen?: { server: string; agoMs: number }
+}
+
+/** Creates the registry of the changes by their kind. It is created empty, because features register their changes later. */
+export function createKinds(changes: Change[]) {
+  const byKind = new Map<ChangeKind, Change>()
+
+  function register(more: Change[]): void {
+    for (const change of more) byKind.set(change.kind, change)
+  }
+  register(changes)
+
+  function changeOf(kind: ChangeKind): Change {
+    const change = byKind.get(kind)
+    if (!change) throw new Error(`no change of kind ${kind}`)
+    return change
+  }
+
+  /** Returns undefined for a kind that this version does not know. */
+  function changeIfKnown(kind: string): Change | undefined {
+    return byKind.get(kind)
+  }
+
+  /** Returns every kind that can be requested. */
+  function kinds(): ChangeKind[] {
+    return [...byKind.keys()]
+  }
+
+  /** Returns the change that alerts may request. Undefined if no feature has one. */
+  function changeOfAlerts(): Change | undefined {
+    return [...byKind.values()].find(({ inputOfAlert }) => inputOfAlert !== undefined)
+  }
+
+  /** Whether the resources of this kind belong to projects. */
+  function hasProject(kind: string): boolean {
+    return changeIfKnown(kind)?.project !== undefined
+  }
+
+  /** Returns the words for a kind, or the kind itself if this version does not know it. */
+  function labelOf(kind: string): string {
+    return changeIfKnown(kind)?.label ?? kind
+  }
+
+  /** Returns what can list the changes under way on the account, for every kind that has one. */
+  function underwayNow(): UnderwayNow[] {
+    return [...byKind.values()].flatMap((change) => change.underwayNow ?? [])
+  }
+
+  return { register, changeOf, changeIfKnown, kinds, changeOfAlerts, hasProject, labelOf, underwayNow }
+}
+
+/**
+ * Returns the project of a change, which rules depend on. If the items are in several projects, the project counts as unknown, so that no
+ * rule for one of the projects decides about the others.
+ */
+export function projectOf<Input, Facts>({ project, items }: Pick<Change<Input, Facts>, 'project' | 'items'>, facts: Facts): Project {
+  const whole = project?.(facts) ?? 'none'
+  const ofItems = items?.of(facts).map((item) => items.change.project?.(item.facts) ?? 'none') ?? []
+  return ofItems.every((each) => idOf(each) === idOf(whole)) ? whole : 'unknown'
+}
+
+function idOf(project: Project): string {
+  return typeof project === 'string' ? project : project.id
+}

@@ -1,0 +1,416 @@
+import type { KeyVariable } from './account.ts'
+import type { Finding, Words } from './change.ts'
+import type { CallKind } from './lane.ts'
+
+/** An error that the person can fix. The message is a whole sentence and is shown to them as it is. */
+export class UserError extends Error {
+  override name = 'UserError'
+}
+
+/** A preflight check that prevents a change. The message is `finding` in words. `next` is a sentence that says what to do. */
+export class CheckFailed extends UserError {
+  override name = 'CheckFailed'
+  readonly finding: Finding
+
+  readonly next: string | undefined
+
+  constructor(finding: Finding, { why, next }: Words) {
+    super(why)
+    this.finding = finding
+    this.next = next
+  }
+}
+
+/** Nothing on the account has the id or the name that a person typed. */
+export class UnknownName extends UserError {
+  override name = 'UnknownName'
+  /** What was looked for: `server`. */
+  readonly what: string
+  readonly typed: string
+  /** Why nothing can have this name: `isn't an IP address: 999 is more than 255.` */
+  readonly problem: string | undefined
+
+  constructor(what: string, typed: string, problem?: string) {
+    super(problem === undefined ? `No ${what} ${typed}.` : `${typed} ${problem}`)
+    this.what = what
+    this.typed = typed
+    this.problem = problem
+  }
+}
+
+/** Redis did not carry out a command. Nothing that needs the records is possible until it does. */
+export class StoreUnavailableError extends Error {
+  override name = 'StoreUnavailableError'
+  /** The code of Redis' refusal, such as `NOPERM` or `OOM`. Undefined if no answer came. */
+  readonly code: string | undefined
+
+  constructor(message: string, code?: string) {
+    super(message)
+    this.code = code
+  }
+}
+
+/** A reason why Lockkeeper cannot start. The message is a sentence for operators. */
+export class StartError extends Error {
+  override name = 'StartError'
+}
+
+/** A service that Lockkeeper needs to start does not answer now. Waiting may help. The message is a sentence for operators. */
+export class AwayError extends Error {
+  override name = 'AwayError'
+  /** The wait in ms that the service requested. Undefined if it requested none. */
+  readonly retryInMs: number | undefined
+
+  constructor(message: string, { retryInMs }: { retryInMs?: number } = {}) {
+    super(message)
+    this.retryInMs = retryInMs
+  }
+}
+
+interface ApiErrorDetails {
+  /** Lockkeeper's own name for the operation: `elasticIps.move`. */
+  operation: string
+  status: number
+  /** `errors[].code` in the given order. Empty if the answer had none. */
+  codes: string[]
+  /** The `detail`, `message` or `title` of the answer, cut to 200 characters. The text comes from outside: escape it before it is shown. */
+  detail?: string
+  retryAfterMs?: number
+  /** The key that was used. */
+  key?: KeyVariable
+}
+
+/** The account API rejected the request. */
+export class ApiError extends Error {
+  override name = 'ApiError'
+  readonly operation: string
+  readonly status: number
+  readonly codes: string[]
+  readonly detail: string | undefined
+  readonly retryAfterMs: number | undefined
+  readonly key: KeyVariable
+
+  constructor(details: ApiErrorDetails) {
+    super(`${details.operation}: ${details.status}${details.codes.length > 0 ? ` ${details.codes.join(', ')}` : ''}`)
+    this.operation = details.operation
+    this.status = details.status
+    this.codes = details.codes
+    this.detail = details.detail
+    this.retryAfterMs = details.retryAfterMs
+    this.key = details.key ?? 'INFRA_API_KEY'
+  }
+}
+
+/**
+ * Whether the team lacks the feature flag that an operation needs (`elastic_ips`, `baselines_api`). The account API answers 403 with the
+ * code `FEATURE_NOT_ENABLED`. The key itself is valid.
+ */
+export function isFeatureMissing(error: unknown): boolean {
+  return error instanceof ApiError && error.status === 403 && error.codes.some((code) => code.toUpperCase() === 'FEATURE_NOT_ENABLED')
+}
+
+/** Whether the account API rejects the key (401), or does not allow the key this operation (403). */
+export function isKeyRefused(error: ApiError): boolean {
+  return error.status === 401 || (error.status === 403 && !isFeatureMissing(error))
+}
+
+/** The account API's answer does not fit the schema: HTML, incomplete, too large or a redirect. Never contains the body's text. */
+export class ApiContractError extends Error {
+  override name = 'ApiContractError'
+  readonly operation: string
+  readonly status: number
+
+  constructor(details: { operation: string; status: number; problem: string }) {
+    super(`${details.operation}: ${details.status} ${details.problem}`)
+    this.operation = details.operation
+    this.status = details.status
+  }
+}
+
+/** No answer came. `requestSent` says whether the account API may have carried out the request. */
+export class ApiUnreachableError extends Error {
+  override name = 'ApiUnreachableError'
+  readonly operation: string
+  /** `no`: there was no connection, so nothing happened. `unknown`: read the account before reporting a result. */
+  readonly requestSent: 'no' | 'unknown'
+  /** What ended the wait: the code of a transport error (`ECONNREFUSED`), or Lockkeeper's own words. */
+  readonly problem: string
+
+  constructor(details: { operation: string; requestSent: 'no' | 'unknown'; problem: string }) {
+    super(`${details.operation}: no answer (${details.problem})`)
+    this.problem = details.problem
+    this.operation = details.operation
+    this.requestSent = details.requestSent
+  }
+}
+
+/** The code of a 429 that proves that the request was not carried out (vendor's API reference, "Rate limits"). */
+export const rateLimitCode = 'RATE_LIMIT_EXCEEDED'
+
+/** Whether the account API refused a request because of its limit. Such a request was certainly not carried out, also if it is a write. */
+export function isRateLimited(error: unknown): error is ApiError {
+  return error instanceof ApiError && error.status === 429 && error.codes.includes(rateLimitCode)
+}
+
+/**
+ * The request was not carried out, because the account allows only so many a minute. `waitMs`: the time until one may be sent. `share`: what one
+ * person may have, if only that was spent. `answered`: the account API has refused it; otherwise it was not sent.
+ */
+export class AccountLimitError extends ApiUnreachableError {
+  override name = 'AccountLimitError'
+  readonly kind: CallKind
+  readonly waitMs: number
+  readonly perMinute: number | undefined
+  readonly share: number | undefined
+  readonly answered: boolean
+
+  constructor(details: {
+    operation: string
+    kind: CallKind
+    waitMs: number
+    perMinute: number | undefined
+    share?: number | undefined
+    answered: boolean
+  }) {
+    super({ operation: details.operation, requestSent: 'no', problem: `limit of ${details.kind}s a minute` })
+    this.kind = details.kind
+    this.waitMs = details.waitMs
+    this.perMinute = details.perMinute
+    this.share = details.share
+    this.answered = details.answered
+  }
+}
+
+/** Whether a read got no result, because the account API is unreachable, has an error (5xx), or limits the rate (429). */
+export function isUnanswered(error: unknown): boolean {
+  return error instanceof ApiUnreachableError || (error instanceof ApiError && (error.status >= 500 || error.status === 429))
+}
+
+/**
+ * Whether an error is a refusal that results from the request itself. Every other error, such as a rejected key, is a fault for the
+ * operators.
+ */
+export function isRefusal(error: unknown): boolean {
+  if (error instanceof UserError || isFeatureMissing(error)) return true
+  return error instanceof ApiError && error.status < 500 && ![401, 403, 408, 429].includes(error.status)
+}
+
+/**
+ * Whether a write that threw certainly changed nothing. The result of every other write is unknown, and a read resolves it. 5xx, 408 and
+ * 429 may come from a proxy that stopped waiting for a request that was still carried out.
+ */
+export function certainlyNotApplied(error: unknown): error is UnappliedError {
+  if (error instanceof ApiUnreachableError) return error.requestSent === 'no'
+  if (error instanceof ApiError) return error.status >= 400 && error.status < 500 && error.status !== 408 && error.status !== 429
+  return false
+}
+type UnappliedError = ApiError | ApiUnreachableError
+
+const codes = /^(CERT_|ERR_TLS_CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_)/
+
+/** Whether the code of a connection problem says that the certificate of the server is not trusted. */
+export function isCertificateError(code: string): boolean {
+  return codes.test(code)
+}
+
+/** Why the account API couldn't be reached. Each problem has a different fix. */
+export type ConnectionProblem = 'name' | 'refused' | 'certificate' | 'late' | 'broken'
+
+const patterns: [ConnectionProblem, RegExp][] = [
+  ['name', /^(ENOTFOUND|EAI_)/],
+  ['refused', /^ECONNREFUSED$/],
+  ['certificate', /^(CERT_|ERR_TLS_|ERR_SSL_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|EPROTO$)/],
+  ['late', /TIMEOUT$|^ETIMEDOUT$|^cancelled|^not finished|^no time left/],
+]
+
+/** Classifies the code of a transport error, or the words for what ended the wait. */
+export function connectionProblemOf(problem: string): ConnectionProblem {
+  return patterns.find(([, pattern]) => pattern.test(problem))?.[0] ?? 'broken'
+}
+
+// These tables follow the reference of the account API, not the commands, so they stay complete when a command is deleted.
+
+/** Refusals by error code. */
+const byCode = new Map<string, Words>([
+  ['ELASTIC_IP_NOT_ACTIVE', { why: "The Elastic IP isn't active, so it can't be moved now." }],
+  ['SERVER_NOT_IN_PROJECT', { why: "The server isn't in the same project as the Elastic IP.", next: 'Choose another server.' }],
+  ['SITE_NOT_SUPPORTED', { why: "The site doesn't support Elastic IPs.", next: "Ask the provider's support which sites do." }],
+  ['SERVER_NETWORK_INCOMPATIBLE', { why: "The target's network configuration is outdated.", next: "Contact the provider's support." }],
+  [
+    'BGP_ELASTIC_IP_NOT_UPDATABLE',
+    {
+      why: "BGP address: several servers can announce it, so it isn't moved.",
+      next: 'Close or open its BGP sessions in the dashboard.',
+    },
+  ],
+  ['SITE_MISMATCH', { why: "The server isn't in the same site as the Elastic IP.", next: 'Choose another server.' }],
+])
+
+/** The resources whose operations need a feature flag of the team. An operation's name begins with its resource. */
+const byFlaggedResource = new Map<string, Words>([
+  ['elasticIps', notEnabled('Elastic IPs', 'elastic_ips')],
+  ['baselines', notEnabled('Baselines', 'baselines_api')],
+])
+
+function notEnabled(what: string, flag: string): Words {
+  return { why: `${what} aren't enabled for this team (feature flag ${flag}).`, next: "Ask the provider's support to enable them." }
+}
+
+/** Explains a refusal that the reference of the account API documents. Returns undefined for any other error. */
+export function documentedRefusal(error: ApiError): Words | undefined {
+  if (isFeatureMissing(error)) return byFlaggedResource.get(error.operation.split('.')[0] ?? '')
+  return error.codes.map((code) => byCode.get(code.toUpperCase())).find((words) => words !== undefined)
+}
+
+/**
+ * Every error that the log or the operators' channel can show. Lines of the log have it as `code`. docs/alerts-and-errors.md has a paragraph
+ * for each, and a test compares both.
+ */
+export const errorCodes = [
+  // Notices to the operators' channel, which the log has, too.
+  'api-key-rejected',
+  'read-key-unsuitable',
+  'no-worker',
+  'report-undeliverable',
+  'record-not-genuine',
+  'signing-key-unknown',
+  'policy-changed',
+  'approved-too-long-ago',
+  'request-lost',
+  'redis-data-lost',
+  'redis-data-new',
+  'redis-set-back',
+  'assignments-refused',
+  'redis-unsafe',
+  'alerts-unread',
+  'alerts-unposted',
+  // Only in lines of the log.
+  'account-api-error',
+  'alerts-failed',
+  'alerts-port-refused',
+  'answer-failed',
+  'audit-failed',
+  'check-failed',
+  'configuration-warning',
+  'defect',
+  'dependency-away',
+  'error-shown',
+  'job-failed',
+  'list-items-left-out',
+  'operators-not-notified',
+  'operators-unreachable',
+  'page-failed',
+  'payload-not-handled',
+  'payload-unreadable',
+  'public-port-refused',
+  'queue-failed',
+  'reads-share-spent',
+  'redis-not-responding',
+  'signing-keys-differ',
+  'slack-library',
+  'slack-listener-failed',
+  'slack-token-rejected',
+  'variable-unused',
+] as const
+export type ErrorCode = (typeof errorCodes)[number]
+
+/** An answer has more bytes than Lockkeeper reads. */
+export class AnswerTooLongError extends ApiContractError {
+  override name = 'AnswerTooLongError'
+
+  constructor({ operation, status, most }: { operation: string; status: number; most: number }) {
+    super({ operation, status, problem: `more than ${most} bytes` })
+  }
+}
+
+/** The limit that a list exceeded: items or bytes in all or of one page, pages, or time. */
+export type ListLimit = 'items' | 'items of a page' | 'pages' | 'bytes' | 'bytes of a page' | 'time'
+
+/**
+ * A list was not read to its end, because it exceeds a limit. `items` are those that were read, for code that only shows the list. An item
+ * that is missing there may still exist.
+ */
+export class ListCutError extends ApiContractError {
+  override name = 'ListCutError'
+  readonly items: unknown[]
+  readonly limit: ListLimit
+
+  constructor({ operation, limit, items }: { operation: string; limit: ListLimit; items: unknown[] }) {
+    super({ operation, status: 200, problem: `a list that exceeds its limit of ${limit}` })
+    this.items = items
+    this.limit = limit
+  }
+}
+
+/** A right that the user of Redis lacks. Both are sentences for operators. */
+export interface MissingRight {
+  why: string
+  fix: string
+}
+
+/** Whether Redis refused a command because its user lacks a right. */
+export function isMissingRight(error: unknown): error is StoreUnavailableError & { code: 'NOPERM' } {
+  return error instanceof StoreUnavailableError && error.code === 'NOPERM'
+}
+
+/** Finds the right whose lack caused the error. Undefined if it has another cause. `prefix`: REDIS_PREFIX. */
+export function missingRightOf(error: unknown, prefix: string): MissingRight | undefined {
+  return isMissingRight(error) ? missingRightIn(error.message, prefix) : undefined
+}
+
+/** Says which right an answer with NOPERM is about. Only the name of a command is taken from it: the rest may quote what was sent. */
+export function missingRightIn(answer: string, prefix: string): MissingRight {
+  const command = /run the '([\w|]+)' command/.exec(answer)?.[1]
+  if (command !== undefined) {
+    return {
+      why: `The user in REDIS_URL has no right to run the command ${command} (NOPERM).`,
+      fix: `Give it +${command}, or all rights in deploy/redis/users.acl.`,
+    }
+  }
+  // Redis 7.0 does not name the command that a script runs.
+  if (/\bthis command\b/.test(answer)) {
+    return {
+      why: 'The user in REDIS_URL has no right to run a command that Lockkeeper needs (NOPERM).',
+      fix: 'Give it all rights in deploy/redis/users.acl.',
+    }
+  }
+  return {
+    why: 'The user in REDIS_URL has no right to use the keys of REDIS_PREFIX (NOPERM).',
+    fix: `Give it ~{${prefix}}:*, or correct REDIS_PREFIX.`,
+  }
+}
+
+/** What a list from the account API lacks. */
+export interface Missing {
+  /** The limit that ended the read. */
+  cut?: ListLimit | undefined
+  /** How many items do not fit the schema. */
+  unreadable?: number
+  /** How many items have no id yet, because they are being provisioned. */
+  unready?: number
+  /** Set if the list is an earlier copy: how old it is, and the error that kept it from being read again. Without one, the read takes long. */
+  old?: { agoMs: number; because?: unknown } | undefined
+}
+
+/** Why Redis refuses to store anything although it answers. `why` is a clause, `fix` a sentence for operators. */
+export interface WriteRefusal {
+  code: 'OOM' | 'MISCONF' | 'NOREPLICAS'
+  why: string
+  fix: string
+}
+
+const refusals: WriteRefusal[] = [
+  { code: 'OOM', why: 'its memory is full', fix: 'Raise maxmemory, or remove data that other programs store there.' },
+  { code: 'MISCONF', why: "it can't write to its disk", fix: 'Free space on its disk, and read its log.' },
+  { code: 'NOREPLICAS', why: 'too few of its replicas are connected', fix: 'Bring the replicas back.' },
+]
+
+/** Finds what the code of an error of Redis says about its writes. Undefined if Redis gave no answer, or refused for another reason. */
+export function writeRefusalOf(code: string | undefined): WriteRefusal | undefined {
+  return refusals.find((each) => each.code === code)
+}
+
+/** Says that Redis stores nothing, and why: `Redis refuses writes, because its memory is full (OOM).` */
+export function refusesWrites({ code, why }: WriteRefusal): string {
+  return `Redis refuses writes, because ${why} (${code}).`
+}

@@ -1,0 +1,311 @@
+import { hash } from 'node:crypto'
+import { z } from 'zod'
+import { Grant, Origin } from './approval.ts'
+import { Finding, Sighting } from './change.ts'
+import { canonicalJson, type Verdict } from './signing.ts'
+
+const timestamp = z.string().regex(/^\d{1,12}\.\d{1,6}$/)
+
+/** A message in Slack, by its channel and its timestamp. `threadTs`: the first message of its thread, if it is a reply. */
+export const MessageRef = z.object({ channelId: z.string().regex(/^[A-Z0-9]{2,30}$/), ts: timestamp, threadTs: timestamp.optional() })
+export type MessageRef = z.infer<typeof MessageRef>
+
+/**
+ * The states of one item of a request that has several. docs/request-states.md shows the steps between them. They mean what they mean for a
+ * request with a single change, except `waiting`: the request is approved, and the write of the item was not sent yet.
+ */
+export const itemStates = ['waiting', 'starting', 'tracking', 'done', 'failed', 'superseded', 'not-started'] as const
+export type ItemState = (typeof itemStates)[number]
+
+/** Stands for a state of an item that another version of Lockkeeper wrote. No step leads to it or from it. */
+export const unknownItemState = 'unknown'
+
+/** The progress and the outcome of one item. Times are in ms since 1970 by Redis' clock. */
+export const RequestItem = z.object({
+  /** The id of its resource: `eip_1`. */
+  id: z.string(),
+  state: z.enum(itemStates).or(z.literal(unknownItemState)).catch(unknownItemState),
+  sentAt: z.number().optional(),
+  acceptedAt: z.number().optional(),
+  lateAt: z.number().optional(),
+  endedAt: z.number().optional(),
+  /** What the account showed when the item was late. */
+  lastSeen: Sighting.optional(),
+  /** The reasons for its end. */
+  causes: z.array(Finding).default([]),
+  /** An item that was reported as not started or failed is tracked until then, because it may start late. */
+  trackedUntil: z.number().optional(),
+})
+export type RequestItem = z.infer<typeof RequestItem>
+
+export function isItemOpen({ state }: Pick<RequestItem, 'state'>): boolean {
+  return state === 'waiting' || isItemUnderway({ state })
+}
+
+/** Whether the write of an item was sent, and its outcome is not known. */
+export function isItemUnderway({ state }: Pick<RequestItem, 'state'>): boolean {
+  return state === 'starting' || state === 'tracking'
+}
+
+/** Returns the items that can be tried again. An item that somebody else moved is left as it is. */
+export function restOf<Item extends Pick<RequestItem, 'state'>>(items: Item[]): Item[] {
+  return items.filter(({ state }) => state === 'failed' || state === 'not-started')
+}
+
+/** A time in which the account API did not answer. `until` is absent as long as it does not. Times are in ms since 1970. */
+export const Unanswered = z.object({ since: z.number(), until: z.number().optional() })
+export type Unanswered = z.infer<typeof Unanswered>
+
+/**
+ * Returns since when the account API has not answered while a request is under way, or from when on it did not answer until the end was seen. In ms
+ * since 1970.
+ */
+export function unansweredSince({ unanswered }: { unanswered?: Unanswered | undefined }): number | undefined {
+  return unanswered?.until === undefined ? unanswered?.since : undefined
+}
+
+/**
+ * The states of a request. docs/request-states.md shows the steps between them.
+ *
+ * - `starting`: the write may have been sent, and its answer is not known yet.
+ * - `tracking`: the account API accepted the write, and the change takes effect.
+ * - `voided`: approved, but the account had changed since the request, so nothing was done.
+ * - `untracked`: sent, and a person stopped the tracking, or the record could no longer be verified, so the result is unknown.
+ */
+export const requestStates = [
+  'waiting',
+  'approved',
+  'starting',
+  'tracking',
+  'done',
+  'failed',
+  'not-started',
+  'superseded',
+  'untracked',
+  'voided',
+  'rejected',
+  'withdrawn',
+  'expired',
+] as const
+export type RequestState = (typeof requestStates)[number]
+
+/** Stands for a state that another version of Lockkeeper wrote and this version does not know. No step leads to it or from it. */
+export const unknownState = 'unknown'
+export type StoredState = RequestState | typeof unknownState
+
+/** The version number of the records that this release writes. CONTRIBUTING.md says how records may change. */
+export const requestVersion = 1
+
+export const openStates = ['waiting', 'approved', 'starting', 'tracking'] as const satisfies RequestState[]
+
+export function isOpen(state: StoredState): boolean {
+  return (openStates as readonly StoredState[]).includes(state)
+}
+
+/** One person's approval, and the rule that allowed it. `at` is in ms since 1970. */
+export const Approval = Grant.extend({ by: z.string(), at: z.number(), signature: z.string().optional() })
+export type Approval = z.infer<typeof Approval>
+
+/** The person who decided, and the rule that allowed it. `by` is the last of several approvers, and undefined if no approval is needed. */
+export const Decision = Grant.extend({
+  by: z.string().optional(),
+  reason: z.string().optional(),
+  /** True if the requester approved it alone in an emergency. */
+  breakGlass: z.boolean().optional(),
+  /** When the last approval was given, in ms since 1970. */
+  at: z.number().optional(),
+  /** The people and groups whom the rule required at the last approval. All had approved. */
+  allOf: z.array(z.string()).optional(),
+  /** Signs that the approvals were enough, or the emergency with its reason (see `request-signature.ts`). */
+  signature: z.string().optional(),
+})
+export type Decision = z.infer<typeof Decision>
+
+/** Another request that was posted, and where its message is. */
+export const RequestRef = z.object({ id: z.string(), channelId: z.string(), cardTs: z.string() })
+export type RequestRef = z.infer<typeof RequestRef>
+
+/**
+ * What an approved request waits for: an account API that answers, the account's limit of reads or writes, or a worker. `ms`: how long about, at
+ * the step that noted it. `until`: the same as a time, in ms since 1970.
+ */
+export const Waits = z.object({
+  for: z.enum(['account', 'reads', 'writes', 'worker']),
+  ms: z.number().optional(),
+  until: z.number().optional(),
+  perMinute: z.number().optional(),
+})
+export type Waits = z.infer<typeof Waits>
+
+/** A time that a request was not tracked. `stoppedBy` is absent if its record could not be verified. Times are in ms since 1970. */
+export const Pause = z.object({ stoppedBy: z.string().optional(), stoppedAt: z.number(), resumedBy: z.string(), resumedAt: z.number() })
+
+/** The alert that led to a request: its name, and the address where people see it. Both are untrusted text. */
+export const SourceAlert = z.object({ name: z.string(), link: z.string().optional() })
+export type SourceAlert = z.infer<typeof SourceAlert>
+
+/**
+ * A change that a person or an alert requested, as stored in Redis. Request messages, jobs and lists are made from it. The change of this `kind` parses
+ * `input`, `facts` and `seen` again. Times are in milliseconds since 1970 by Redis' clock.
+ */
+export const Request = z.object({
+  version: z.number().int(),
+  id: z.string(),
+  /** A kind that this version does not know is shown as it is. */
+  kind: z.string(),
+  state: z.enum(requestStates).or(z.literal(unknownState)).catch(unknownState),
+  /** Increases with every step. The outbox writes its own fields without raising it. */
+  revision: z.number().int(),
+  input: z.unknown(),
+  /** The facts about the account that the request message shows and the approvers approved. */
+  facts: z.unknown(),
+  /** The facts about the account when it was read again at execution. */
+  seen: z.unknown().optional(),
+  /** Signs `seen` (see `request-signature.ts`). */
+  seenSignature: z.string().optional(),
+  /** The resource that it locks. A resource has at most one open request. */
+  resource: z.string(),
+  /** The other resources that it locks: those of its items. */
+  moreResources: z.array(z.string()).default([]),
+  /** The state of each item, for a change of several. Absent until the first write may be sent. */
+  items: z.array(RequestItem).optional(),
+  /** The SHA-256 of what was requested (see `payloadHash`). Buttons carry it, and it is checked again before execution. */
+  hash: z.string(),
+  /** The name of the policy rule that it was requested under. */
+  rule: z.string(),
+  /** How long the request can be approved, in ms. An approved handover can be taken for the same time. */
+  ttlMs: z.number(),
+  /** The approvers by name, if the rule mentions other people instead. A mention of the approvers would notify them, too. */
+  approverNames: z.string().optional(),
+  /** The names of the people in `warnings`, by Slack id. A mention would notify them. Absent if they name nobody. */
+  personNames: z.record(z.string(), z.string()).optional(),
+  needsApproval: z.boolean(),
+  /** How many approvals its rule needed at the time of the request. 0: none. */
+  approvalsNeeded: z.number().int(),
+  /** Signs the request as it was requested (see `request-signature.ts`). */
+  signature: z.string().optional(),
+  /** The checks that got no answer. */
+  unchecked: z.array(Finding),
+  /** Facts that approvers should know, and that do not prevent the change. */
+  warnings: z.array(Finding).default([]),
+  origin: Origin,
+  reason: z.string().optional(),
+  /** The request that this one undoes, with the place of its message. */
+  undoes: RequestRef.optional(),
+  /** The ended request that this one repeats, or whose rest it retries, with the place of its message. */
+  repeats: RequestRef.optional(),
+  /** The message that it was requested from. */
+  fromMessage: MessageRef.optional(),
+  /** The alert that requested it. */
+  alert: SourceAlert.optional(),
+  createdAt: z.number(),
+  expiresAt: z.number(),
+  approvals: z.array(Approval).default([]),
+  /** The number of approvals that were missing after the last one. Not everybody who approved may still approve. */
+  missing: z.number().optional(),
+  /** The number of reminders that were sent, at most two. */
+  reminded: z.number().default(0),
+  decision: Decision.optional(),
+  decidedAt: z.number().optional(),
+  /** What it waits for after the approval, shown until it is sent. */
+  waits: Waits.optional(),
+  /** How long such a change usually takes on this account, in ms: the median of the last ones. */
+  usualMs: z.number().optional(),
+  sentAt: z.number().optional(),
+  /** The time when the account API confirmed the write, or when its effect was first seen on the account. */
+  acceptedAt: z.number().optional(),
+  lateAt: z.number().optional(),
+  endedAt: z.number().optional(),
+  /** What the account showed when the request was reported as late. Absent if the account API did not answer. */
+  lastSeen: Sighting.optional(),
+  /** The latest time in which the account API did not answer while the change was under way. */
+  unanswered: Unanswered.optional(),
+  /** How long the change was not tracked after somebody had stopped the tracking, in ms. */
+  untrackedMs: z.number().optional(),
+  /** The person who stopped the tracking. */
+  stoppedBy: z.string().optional(),
+  /** The times that it was not tracked, in their order: who stopped the tracking, and who tracked it again. */
+  pauses: z.array(Pause).default([]),
+  /** The person who withdrew the request. Absent if the alert resolved that had requested it. */
+  withdrawnBy: z.string().optional(),
+  /** The reasons for its end. */
+  causes: z.array(Finding).default([]),
+  /** A request that was reported as not started or failed is tracked until then, because it may start late. */
+  trackedUntil: z.number().optional(),
+  /** The timestamp of the request message, and the revision that it shows. */
+  cardTs: z.string().optional(),
+  cardRevision: z.number().optional(),
+})
+export type Request = z.infer<typeof Request>
+
+/** The part of a request, or of one of its items, that decides whether it is still under way, or late. */
+export type Underway = Pick<Request, 'id' | 'kind' | 'state' | 'createdAt' | 'sentAt' | 'lateAt' | 'trackedUntil'>
+
+/** Whether what a request did can be undone: it is done, or some of its items are. */
+export function canReverse({ state, items = [] }: Pick<Request, 'state' | 'items'>): boolean {
+  return state === 'done' || (state === 'failed' && items.some((item) => item.state === 'done'))
+}
+
+/** Returns everything that a request locks. */
+export function resourcesOf({ resource, moreResources = [] }: { resource: string; moreResources?: string[] | undefined }): string[] {
+  return [resource, ...moreResources.filter((other) => other !== resource)]
+}
+
+/** Returns the address of a request's message. Undefined if it was not posted, or the workspace is unknown. */
+export type LinkTo = (request: { origin: Pick<Origin, 'channelId'>; cardTs?: string | undefined }) => string | undefined
+
+type Payload = Pick<Request, 'id' | 'kind' | 'input' | 'facts' | 'resource' | 'unchecked' | 'origin' | 'reason'> &
+  Partial<Pick<Request, 'warnings' | 'undoes' | 'repeats' | 'fromMessage' | 'alert'>>
+
+/**
+ * Computes the SHA-256 of everything that is requested: the change, its resource, the requester, the channel, the reason, what it undoes or
+ * repeats, and the message or the alert that it was requested from. The card shows the hash and its buttons carry it. A request is checked against its hash before it is carried out, so that only what was approved is
+ * done.
+ */
+export function payloadHash({
+  id,
+  kind,
+  input,
+  facts,
+  resource,
+  unchecked,
+  warnings = [],
+  origin,
+  reason,
+  undoes,
+  repeats,
+  fromMessage,
+  alert,
+}: Payload): string {
+  const { userId, channelId, teamId } = origin
+  const shown = { ...(warnings.length > 0 ? { warnings } : {}), fromMessage, alert }
+  const payload = { id, kind, input, facts, resource, unchecked, ...shown, userId, channelId, teamId, reason, undoes, repeats }
+  return hash('sha256', canonicalJson(payload))
+}
+
+/** Whether the record still matches its hash. */
+export function isGenuine(request: Request): boolean {
+  return request.hash === payloadHash(request)
+}
+
+/** Why a write must not be sent. `unknown-key`: this process cannot verify the request, so the request does not end. */
+export type AuthorityProblem = Finding & {
+  code:
+    | 'record-changed'
+    | 'unknown-key'
+    | 'approvals-not-genuine'
+    | 'approved-too-long-ago'
+    | 'already-sent'
+    | 'already-ended'
+    | 'approval-needed-now'
+    | 'rule-gone'
+}
+
+/** The reason why the audit, or the end of a tracking, says nothing of what a record contains. */
+export const unverifiedRecord = { code: 'record-unverified' } as const satisfies Finding
+
+/** Returns what is wrong with a request whose signatures have these verdicts. */
+export function problemOf(...verdicts: Verdict[]): AuthorityProblem | undefined {
+  if (verdicts.includes('unknown-key')) return { code: 'unknown-key' }
+  return verdicts.every((verdict) => verdict === 'genuine') ? undefined : { code: 'record-changed' }
+}

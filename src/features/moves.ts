@@ -1,0 +1,166 @@
+import { isOpen, type Request, unansweredSince } from '../domain/request.ts'
+import { phraseText } from '../domain/text.ts'
+import { isPartlyDone, stateWithCount } from '../messages/items.ts'
+import { unreadableRequests } from '../messages/refusals.ts'
+import { approvedBy } from '../messages/reports.ts'
+import { mayHaveEndedBefore, timeApproved, timeTaken } from '../messages/words.ts'
+import type { Catalog } from '../requests/catalog.ts'
+import type { Store } from '../requests/store.ts'
+import type { Listing } from '../slack/listing.ts'
+import { type Cell, type Columns, itemRows } from '../slack/table.ts'
+import { channelMention, code, dateTime, joinMrkdwn, link, type Mrkdwn, mention, mrkdwn } from '../slack/text.ts'
+import type { Feature, FeatureDefinition } from './feature.ts'
+
+export interface ListedMove {
+  request: Request
+  /** `Move 203.0.113.10: web-1 → web-2` */
+  title: string
+  /** `moving` */
+  underway: string
+  /** The address of the request message. */
+  link: string | undefined
+}
+
+/** The number of moves that are left out of the list. */
+interface Unlisted {
+  inFlight: number
+  waiting: number
+  /** Another version of Lockkeeper wrote them. */
+  unreadable: number
+}
+
+/** Lists moves in flight, longest first, then those that wait, then the last that ended. `now` is in ms since 1970. */
+export function moveListing(moves: ListedMove[], unlisted: Unlisted, now: number): Listing {
+  const inFlight = moves.filter(({ request: { state } }) => isOpen(state) && state !== 'waiting')
+  const waiting = moves.filter(({ request }) => request.state === 'waiting')
+  const ended = moves.filter(({ request }) => !isOpen(request.state))
+  const counts = { inFlight: inFlight.length + unlisted.inFlight, waiting: waiting.length + unlisted.waiting }
+  return {
+    title: mrkdwn`Moves: ${counts.inFlight} in progress, ${counts.waiting} waiting for approval, ${ended.length} ended lately`,
+    ...itemRows([...inFlight, ...waiting, ...ended], { columns: columnsAt(now), mark: ({ request }) => markOf(request) }),
+    empty:
+      unlisted.unreadable > 0
+        ? mrkdwn`No moves can be shown.`
+        : mrkdwn`No moves in progress, and none ended lately. See ${code('audit')} for earlier ones.`,
+    notes: [
+      ...(unlisted.inFlight > 0
+        ? [mrkdwn`${unlisted.inFlight} more ${unlisted.inFlight === 1 ? 'is' : 'are'} in progress. Only the longest are shown.`]
+        : []),
+      ...(unlisted.waiting > 0
+        ? [mrkdwn`${unlisted.waiting} more ${unlisted.waiting === 1 ? 'waits' : 'wait'} for approval. Only the oldest are shown.`]
+        : []),
+      ...(ended.length > 0 ? [mrkdwn`For moves that ended earlier, see ${code('audit')}.`] : []),
+      ...unreadableRequests(unlisted.unreadable),
+    ],
+  }
+}
+
+function columnsAt(now: number): Columns<ListedMove> {
+  return [
+    // A narrow screen shows the first columns only.
+    { header: 'Move', cell: ({ title, link: address }) => link(address, title) },
+    { header: 'State', cell: stateOf, line: 2 },
+    { header: 'Time', cell: ({ request }) => timeOf(request, now), line: 2 },
+    { header: 'Ended', cell: ({ request }) => endOf(request), line: 2 },
+    { header: 'Approved by', cell: ({ request }) => approversIn(request), before: 'approved by ', line: 2 },
+    { header: 'Requested by', cell: ({ request }) => mention(request.origin.userId), before: 'requested by ', line: 2 },
+    { header: 'Channel', cell: ({ request }) => channelMention(request.origin.channelId), before: 'in ', line: 2 },
+  ]
+}
+
+function stateOf({ request, underway }: ListedMove): Mrkdwn {
+  if (request.state === 'waiting') return mrkdwn`waiting for approval until ${dateTime(request.expiresAt)}`
+  if (request.state === 'approved') return mrkdwn`approved, not sent yet`
+  if (isOpen(request.state) && unansweredSince(request) !== undefined) return mrkdwn`status unknown: the account API doesn't answer`
+  const late = isOpen(request.state) && request.lateAt !== undefined
+  return mrkdwn`${stateWithCount(request, isOpen(request.state) ? underway : undefined)}${late ? ', late' : ''}`
+}
+
+/**
+ * Says how long a move has been under way, or how long it took. It is a number, by which Slack sorts the column. A move that waits for approval has
+ * not begun.
+ */
+function timeOf(request: Request, now: number): Cell {
+  const { state, decidedAt, createdAt, sentAt, endedAt } = request
+  if (state === 'waiting') return undefined
+  if (state === 'approved') return { value: now - (decidedAt ?? createdAt), words: `${timeApproved(request, now)} so far` }
+  if (isOpen(state)) return { value: now - (sentAt ?? createdAt), words: `${timeTaken(request, now)} so far` }
+  if (sentAt === undefined || endedAt === undefined || (state !== 'done' && state !== 'failed')) return undefined
+  return { value: endedAt - sentAt, words: mayHaveEndedBefore(request) ? `at most ${timeTaken(request)}` : timeTaken(request) }
+}
+
+/** Names the approvers, also while others are missing. Empty if nobody approved it, or if it needed no approval. */
+function approversIn(request: Request): Mrkdwn | undefined {
+  const { decision, approvals, needsApproval, state } = request
+  if (!needsApproval) return undefined
+  if (decision?.breakGlass) return decision.by === undefined ? undefined : mrkdwn`${mention(decision.by)} alone (emergency approval)`
+  const isApproved = approvals.length > 0 || (state !== 'waiting' && state !== 'rejected')
+  const people = isApproved ? approvedBy(request).filter((id) => id !== '') : []
+  return people.length > 0 ? joinMrkdwn(people.map(mention), ', ') : undefined
+}
+
+function endOf({ state, endedAt, createdAt }: Request): Mrkdwn | undefined {
+  return isOpen(state) ? undefined : dateTime(endedAt ?? createdAt)
+}
+
+function markOf({ state, items = [] }: Request): Mrkdwn {
+  if (state === 'waiting') return mrkdwn`:hourglass_flowing_sand:`
+  if (isOpen(state)) return mrkdwn`:arrows_counterclockwise:`
+  if (state === 'done') return mrkdwn`:large_green_circle:`
+  if (state === 'failed' && isPartlyDone(items)) return mrkdwn`:large_orange_circle:`
+  return state === 'failed' || state === 'not-started' ? mrkdwn`:red_circle:` : mrkdwn`:white_circle:`
+}
+
+/** The most moves in flight, and the most waiting moves, on the list. People do not read more pages. */
+const mostOpen = 500
+const mostEnded = 10
+
+interface ListMovesParts {
+  store: Pick<Store, 'findOpen' | 'ended' | 'now'>
+  catalog: Catalog
+  /** Returns the address of the request message. */
+  linkTo: (request: Request) => string | undefined
+}
+
+/** `/infra moves`: lists the moves in flight, those that wait for approval, and the last that ended. */
+export const listMoves = { create } satisfies FeatureDefinition
+
+function create({ store, catalog, linkTo }: ListMovesParts): Feature {
+  const takesTime = ({ kind }: Pick<Request, 'kind'>) => catalog.changeIfKnown(kind)?.takesTime ?? false
+
+  function describe(request: Request): ListedMove | undefined {
+    const opened = catalog.openIfFit(request)
+    if (!opened) return undefined
+    const { title, underway } = opened.change.describe(opened.latest)
+    return { request, title: phraseText(title), underway, link: linkTo(request) }
+  }
+
+  return {
+    commands: [
+      {
+        words: 'moves',
+        usage: '',
+        group: 'View',
+        summary: 'Moves in progress, and the latest that ended',
+        examples: [],
+        need: 'read',
+        run: async (call) => {
+          const [open, ended, now] = await Promise.all([store.findOpen(), store.ended(mostEnded, takesTime), store.now()])
+          const moves = open.requests.filter(takesTime)
+          const waiting = moves.filter(({ state }) => state === 'waiting')
+          const inFlight = moves.filter(({ state }) => state !== 'waiting')
+          const listed = [...inFlight.slice(0, mostOpen), ...waiting.slice(0, mostOpen)]
+          // A move that ended between the reads is in both results.
+          const requests = [...listed, ...ended.filter(({ id }) => !listed.some((each) => each.id === id))]
+          const described = requests.flatMap((request) => describe(request) ?? [])
+          const unlisted = {
+            inFlight: Math.max(0, inFlight.length - mostOpen),
+            waiting: Math.max(0, waiting.length - mostOpen),
+            unreadable: open.unreadable + requests.length - described.length,
+          }
+          await call.list(moveListing(described, unlisted, now))
+        },
+      },
+    ],
+  }
+}

@@ -1,0 +1,122 @@
+import type { Request } from '../domain/request.ts'
+import { phraseText } from '../domain/text.ts'
+import { unreadableRequests } from '../messages/refusals.ts'
+import type { Access } from '../requests/access.ts'
+import type { Catalog } from '../requests/catalog.ts'
+import type { Store } from '../requests/store.ts'
+import type { Listing } from '../slack/listing.ts'
+import { type Columns, itemRows } from '../slack/table.ts'
+import { channelMention, code, dateTime, link, type Mrkdwn, mention, mrkdwn } from '../slack/text.ts'
+import type { Feature, FeatureDefinition } from './feature.ts'
+
+export interface Pending {
+  request: Request
+  /** `Move 203.0.113.10: web-1 → web-2` */
+  title: string
+  /** Whether the viewer requested it. */
+  isMine: boolean
+  /** Whether the viewer can approve or reject it. */
+  canDecide: boolean
+  /** How many approvals are missing. */
+  missing: number
+  /** How many approvals the rule asks for. */
+  needed: number
+  /** The address of the request message. */
+  link: string | undefined
+}
+
+/** A narrow screen shows the first columns only. What is requested links the request message, so that the link is always in sight. */
+const columns: Columns<Pending> = [
+  { header: 'Request', cell: ({ title, link: address }) => link(address, title) },
+  { header: 'For you', cell: ({ canDecide }) => (canDecide ? 'you can approve it' : undefined), line: 2 },
+  { header: 'Expires', cell: ({ request }) => dateTime(request.expiresAt), before: 'until ', line: 2 },
+  { header: 'Requested by', cell: requesterOf, before: 'requested by ', line: 2 },
+  { header: 'Channel', cell: ({ request }) => channelMention(request.origin.channelId), before: 'in ', line: 2 },
+  { header: 'Approvals', cell: approvalsOf, line: 2 },
+  { header: 'Reason', cell: ({ request }) => request.reason && code(request.reason), before: 'Reason: ', line: 3 },
+]
+
+/** Lists the requests that the viewer can decide first, then the others, each by when they expire. `more` and `unreadable` requests are left out. */
+export function pendingListing(pending: Pending[], { more = 0, unreadable = 0 } = {}): Listing {
+  const sorted = pending.toSorted((a, b) => Number(b.canDecide) - Number(a.canDecide) || a.request.expiresAt - b.request.expiresAt)
+  const count = pending.length + more
+  const forYou = pending.filter(({ canDecide }) => canDecide).length
+  return {
+    title: mrkdwn`${count === 1 ? '1 request needs' : `${count} requests need`} approval. ${howMany(forYou, more, count)}`,
+    ...itemRows(sorted, { columns, mark: ({ canDecide }) => (canDecide ? mrkdwn`:point_right:` : mrkdwn`:hourglass_flowing_sand:`) }),
+    empty: unreadable > 0 ? mrkdwn`No requests can be shown.` : mrkdwn`No requests need approval.`,
+    notes: [
+      ...(more > 0 ? [mrkdwn`Only the ${pending.length} oldest are shown. The other ${more} follow as these end.`] : []),
+      ...unreadableRequests(unreadable),
+    ],
+  }
+}
+
+function howMany(forYou: number, more: number, count: number): string {
+  if (forYou === 0) return more > 0 ? "You can't approve any of those shown." : `You can't approve ${count === 1 ? 'it' : 'any of them'}.`
+  if (forYou === count) return `You can approve ${count === 1 ? 'it' : 'all of them'}.`
+  return `You can approve ${more > 0 ? `at least ${forYou}` : forYou}.`
+}
+
+function requesterOf({ request, isMine }: Pending): Mrkdwn {
+  return isMine ? mrkdwn`you` : mention(request.origin.userId)
+}
+
+function approvalsOf({ missing, needed }: Pending): string | undefined {
+  return needed > 1 ? `${needed - missing} of ${needed} approvals` : undefined
+}
+
+/** The most requests on the list. Each needs the viewer's rights, and Slack limits how often groups can be read. */
+const mostShown = 500
+
+interface ListPendingParts {
+  store: Pick<Store, 'findOpen'>
+  access: Pick<Access, 'judge' | 'tally'>
+  catalog: Pick<Catalog, 'titleOf'>
+  linkTo: (request: Pending['request']) => string | undefined
+}
+
+/** `/infra pending`: lists the requests that wait for an approval, and marks those that the viewer can decide. */
+export const listPending = { create } satisfies FeatureDefinition
+
+function create({ store, access, catalog, linkTo }: ListPendingParts): Feature {
+  return {
+    commands: [
+      {
+        words: 'pending',
+        usage: '',
+        group: 'You',
+        summary: 'Requests that need approval, those you can approve first',
+        examples: [],
+        need: 'read',
+        run: async ({ slashCommand: { origin }, list }) => {
+          const { requests, unreadable } = await store.findOpen()
+          const waiting = requests.filter(waits)
+          const rows = await Promise.all(
+            waiting.slice(0, mostShown).map(async (request): Promise<Pending> => {
+              const by = request.approvals.map((approval) => approval.by)
+              const [ruling, { missing, needed }] = await Promise.all([
+                access.judge(origin, { to: 'decide', request }),
+                access.tally(request, by, 'refusal'),
+              ])
+              return {
+                request,
+                title: phraseText(catalog.titleOf(request)),
+                isMine: request.origin.userId === origin.userId,
+                canDecide: ruling.allowed && !by.includes(origin.userId),
+                missing,
+                needed,
+                link: linkTo(request),
+              }
+            }),
+          )
+          await list(pendingListing(rows, { more: waiting.length - rows.length, unreadable }))
+        },
+      },
+    ],
+  }
+}
+
+function waits({ state, needsApproval }: Request): boolean {
+  return state === 'waiting' && needsApproval
+}

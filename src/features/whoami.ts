@@ -1,0 +1,128 @@
+import { isForLackOfAnswer, type Origin, type Ruling } from '../domain/approval.ts'
+import { approvalsNeeded, type PolicyRule } from '../domain/policy.ts'
+import { formatDuration } from '../domain/text.ts'
+import { denialWords, type LabelOf } from '../messages/refusals.ts'
+import { grantWords, ruleWords, whoApproves } from '../messages/words.ts'
+import type { Access, KindRights, Rights } from '../requests/access.ts'
+import type { Catalog } from '../requests/catalog.ts'
+import type { Listing } from '../slack/listing.ts'
+import { type Columns, itemRows } from '../slack/table.ts'
+import { capitalised, channelMention, code, type Mrkdwn, mention, mrkdwn } from '../slack/text.ts'
+import type { Feature, FeatureDefinition } from './feature.ts'
+
+/** Whether a person may do something, in a word or two, and why. */
+interface Answer {
+  answer: string
+  why: Mrkdwn | undefined
+}
+
+/** The right of a person for one kind of change, in all projects or in some. */
+interface Right {
+  /** `Moving an Elastic IP (Storefront)`. Without a project in it, all projects are meant. */
+  change: string
+  kind: string
+  mayRequest: boolean
+  requesting: Answer
+  approving: Answer | undefined
+  terms: string | undefined
+}
+
+/** A narrow screen shows the first columns only, so the answers come before the reasons. */
+const columns: Columns<Right> = [
+  { header: 'Change', cell: ({ change }) => change },
+  { header: 'Request', cell: ({ requesting }) => requesting.answer, before: 'Request: ', line: 2 },
+  { header: 'Approve', cell: ({ approving }) => approving?.answer, before: 'Approve: ', line: 3 },
+  { header: 'Right to request', cell: ({ requesting }) => requesting.why, line: 2 },
+  { header: 'Right to approve', cell: ({ approving }) => approving?.why, line: 3 },
+  { header: 'Approvals', cell: ({ terms }) => terms, line: 3 },
+  { header: 'Kind', cell: ({ kind }) => code(kind) },
+]
+
+/** Lists kind by kind what somebody may do here, and by which rule. */
+export function rightsListing({ person, kinds, hasBot }: Rights, { channelId }: Origin, labelOf: LabelOf): Listing {
+  return {
+    // Where nobody may request anything, it makes no difference.
+    ...(hasBot === false && kinds.some(({ request }) => request.allowed) ? { warning: notInvited(channelId) } : {}),
+    title: mrkdwn`What you may request and approve here`,
+    ...itemRows(
+      kinds.flatMap((rights) => rightsIn(rights, labelOf)).map((right) => (hasBot === false ? withoutBot(right) : right)),
+      { columns, mark: ({ mayRequest }) => (mayRequest ? mrkdwn`:white_check_mark:` : mrkdwn`:no_entry:`) },
+    ),
+    empty: mrkdwn`Nothing can be requested here.`,
+    notes: [
+      mrkdwn`You are ${mention(person.userId)} (${code(person.userId)}). As a full member of this workspace, you can use every list. These are your rights in ${channelMention(channelId)}.`,
+    ],
+  }
+}
+
+function notInvited(channelId: string): Mrkdwn {
+  return mrkdwn`:warning: Lockkeeper isn't in ${channelMention(channelId)}. Nothing can be requested here until somebody runs ${code('/invite @Lockkeeper')}.`
+}
+
+function rightsIn({ kind, request, rules }: KindRights, labelOf: LabelOf): Right[] {
+  const change = capitalised(labelOf(kind))
+  const common = { change, kind, approving: undefined, terms: undefined }
+  if (rules.length === 0) return [{ ...common, mayRequest: false, requesting: requestingWords(request, labelOf) }]
+  const others = `${change} (all other projects)`
+  const rights = rules.map(({ rule, request: ruling, approve }) => ({
+    ...common,
+    change: rule.projects ? `${change} (${namesOf(rule.projects)})` : rules.length > 1 ? others : change,
+    mayRequest: ruling.allowed,
+    requesting: requestingWords(ruling, labelOf),
+    approving: approvingWords(rule, approve, labelOf),
+    terms: termsOf(rule, { mayApprove: approve.allowed }),
+  }))
+  const uncovered = { ...common, change: others, mayRequest: false, requesting: { answer: 'no', why: mrkdwn`No rule covers them.` } }
+  return rules.at(-1)?.rule.projects ? [...rights, uncovered] : rights
+}
+
+/** Where Lockkeeper can post nothing, nobody can request anything, whatever the rules say. */
+function withoutBot(right: Right): Right {
+  if (!right.mayRequest) return right
+  return { ...right, mayRequest: false, requesting: { answer: 'no', why: mrkdwn`Lockkeeper isn't in this channel.` } }
+}
+
+function namesOf({ names, ids }: NonNullable<PolicyRule['projects']>): string {
+  return [...names, ...ids].join(', ')
+}
+
+function requestingWords(ruling: Ruling, labelOf: LabelOf): Answer {
+  return ruling.allowed ? { answer: 'yes', why: grantWords(ruling.grant) } : { answer: 'no', why: denialWords(ruling.denial, labelOf) }
+}
+
+function approvingWords(rule: PolicyRule, ruling: Ruling, labelOf: LabelOf): Answer {
+  if (!rule.approve) return { answer: 'not needed', why: ruleWords(rule.name) }
+  if (ruling.allowed) return { answer: 'yes', why: mrkdwn`requests of others, ${grantWords(ruling.grant)}` }
+  return isForLackOfAnswer(ruling.denial)
+    ? { answer: 'unknown', why: denialWords(ruling.denial, labelOf) }
+    : { answer: 'no', why: mrkdwn`${whoApproves(rule.approve)} can` }
+}
+
+/** Says how many approvals a request needs, within which time, and whether there is a way without them. */
+function termsOf({ approve, expiresMs, breakGlass, confirm }: PolicyRule, { mayApprove }: { mayApprove: boolean }): string | undefined {
+  if (!approve) return undefined
+  const needed = approvalsNeeded(approve)
+  const alone = mayApprove ? 'press Approve on your own request' : 'approvers can approve their own requests'
+  const emergency = breakGlass ? `. In an emergency, ${alone}` : ''
+  const confirmed = confirm ? ', each confirmed in a dialog' : ''
+  return `${needed} ${needed === 1 ? 'approval' : 'approvals'} within ${formatDuration(expiresMs)}${confirmed}${emergency}`
+}
+
+/** `/infra whoami`: what this person may request and approve here, and by which rule. */
+export const whoAmI = { create } satisfies FeatureDefinition
+
+function create({ access, catalog }: { access: Pick<Access, 'rights'>; catalog: Pick<Catalog, 'labelOf'> }): Feature {
+  return {
+    commands: [
+      {
+        words: 'whoami',
+        usage: '',
+        group: 'You',
+        summary: 'What you may request and approve here, and by which rule',
+        examples: [],
+        need: 'read',
+        run: async ({ slashCommand: { origin }, list }) => list(rightsListing(await access.rights(origin), origin, catalog.labelOf)),
+      },
+    ],
+  }
+}

@@ -1,0 +1,175 @@
+import { hash } from 'node:crypto'
+import { z } from 'zod'
+import { type AlertRoute, type Labels, longestReason, serverNamed } from '../domain/policy.ts'
+import type { SourceAlert } from '../domain/request.ts'
+import { canonicalJson } from '../domain/signing.ts'
+import { withoutInvisible } from '../domain/text.ts'
+import { cleanText, truncate } from '../slack/text.ts'
+
+/** The most alerts of one delivery. Alertmanager's `max_alerts` limits a group, and 1,000 of them hardly fit into a body. */
+export const mostAlerts = 1_000
+
+/** Alertmanager nests a payload three levels deep, and Grafana four. */
+const deepest = 16
+
+/**
+ * Labels and annotations. Leaves out values that are not text: Grafana documents only texts, and one wrong value must not hide an alert.
+ */
+const Texts = z
+  .record(z.string(), z.unknown())
+  .catch({})
+  .transform(
+    (all): Labels => Object.fromEntries(Object.entries(all).filter((each): each is [string, string] => typeof each[1] === 'string')),
+  )
+
+/** Redis keeps the start of an alert and its address. No message shows a longer one. */
+const longestText = 2_000
+
+const textOrAbsent = z.string().min(1).max(longestText).optional().catch(undefined)
+
+/**
+ * One alert, with the members that Lockkeeper uses (prometheus.io/docs, "webhook_config"; grafana.com/docs, "Configure webhook notifications").
+ * Alertmanager has `generatorURL`; Grafana also has the addresses of a dashboard and a panel.
+ */
+const WireAlert = z.object({
+  status: z.string(),
+  labels: Texts,
+  annotations: Texts.optional().transform((annotations) => annotations ?? {}),
+  startsAt: textOrAbsent,
+  fingerprint: textOrAbsent,
+  generatorURL: textOrAbsent,
+  dashboardURL: textOrAbsent,
+  panelURL: textOrAbsent,
+})
+
+/** `version` is not read: Alertmanager sends 4, and Grafana 1. */
+const Payload = z.object({
+  alerts: z.array(z.unknown()),
+  /** How many alerts the sender left out. */
+  truncatedAlerts: z.number().catch(0),
+})
+
+/** One alert of a delivery. All of it is untrusted text. */
+export interface Alert {
+  /** Identifies the alert until it resolves. It depends only on the labels. */
+  key: string
+  isFiring: boolean
+  labels: Labels
+  annotations: Labels
+  /** The address where people see the alert. */
+  link: string | undefined
+  startsAt: string | undefined
+}
+
+type PayloadReading =
+  | { is: 'read'; alerts: Alert[]; truncated: number; unreadable: number }
+  /** Too many alerts. */
+  | { is: 'too-many' }
+  | { is: 'unreadable' }
+
+/** Reads the body of a delivery. Never throws. */
+export function readPayload(body: string): PayloadReading {
+  if (nestedDeeper(body, deepest)) return { is: 'unreadable' }
+  const parsed = Payload.safeParse(parseJson(body))
+  if (!parsed.success) return { is: 'unreadable' }
+  const { alerts, truncatedAlerts } = parsed.data
+  if (alerts.length > mostAlerts) return { is: 'too-many' }
+  const read = alerts.map(readAlert).filter((alert) => alert !== undefined)
+  return { is: 'read', alerts: read, truncated: Math.max(0, truncatedAlerts), unreadable: alerts.length - read.length }
+}
+
+/** Undefined for an alert that is neither firing nor resolved. */
+function readAlert(wire: unknown): Alert | undefined {
+  const { success, data } = WireAlert.safeParse(wire)
+  if (!success || (data.status !== 'firing' && data.status !== 'resolved')) return undefined
+  const { status, labels, annotations, fingerprint, startsAt, generatorURL, dashboardURL, panelURL } = data
+  return {
+    // A hash has a length that a key in Redis may have. Without a fingerprint the labels are one, as in Alertmanager.
+    key: hash('sha256', fingerprint ?? canonicalJson(labels)).slice(0, 32),
+    isFiring: status === 'firing',
+    labels,
+    annotations,
+    link: generatorURL ?? panelURL ?? dashboardURL,
+    startsAt,
+  }
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** Whether the objects and arrays of a JSON text are nested deeper than this. It reads the text once, and builds nothing. */
+export function nestedDeeper(json: string, deepest: number): boolean {
+  let depth = 0
+  let isText = false
+  for (let at = 0; at < json.length; at += 1) {
+    const character = json[at]
+    if (isText && character === '\\') at += 1
+    else if (character === '"') isText = !isText
+    else if (!isText && (character === '{' || character === '[')) depth += 1
+    else if (!isText && (character === '}' || character === ']')) depth -= 1
+    if (depth > deepest) return true
+  }
+  return false
+}
+
+/** Returns the name of the server in an alert. `web-1:9100` names `web-1`: Prometheus adds the port of what it scrapes. */
+export function nameIn(route: AlertRoute, labels: Labels): string | undefined {
+  const name = (serverNamed(route, labels) ?? '').trim().replace(/:\d{1,5}$/, '')
+  return name === '' ? undefined : name
+}
+
+const longestAlertName = 100
+
+/** Names an alert for people. Alertmanager and Grafana both put the name into the label `alertname`. */
+export function sourceOf({ labels, link }: Alert): SourceAlert {
+  const name = shownText(own(labels, 'alertname'))
+  return { name: truncate(name === '' ? 'without a name' : name, longestAlertName, 'plain'), link }
+}
+
+/** Returns the reason of a request: the summary of the alert, or its name. It is never empty, because a rule may require a reason. */
+export function reasonOf(alert: Alert): string {
+  const { annotations } = alert
+  const said = ['summary', 'description', 'message'].map((name) => shownText(own(annotations, name))).find((text) => text !== '')
+  return truncate(said ?? `Alert ${sourceOf(alert).name}`, longestReason, 'plain')
+}
+
+/** Ignores members that every object inherits. */
+function own(texts: Alert['labels'], name: string): string {
+  return (Object.hasOwn(texts, name) ? texts[name] : undefined) ?? ''
+}
+
+function shownText(text: string): string {
+  return cleanText(withoutInvisible(text), { oneLine: true })
+}
+
+/**
+ * Grafana fires these with the labels of a rule that has no data, or that it can't evaluate (grafana.com/docs, "No Data and Error states"). When
+ * Prometheus is away, all rules fire them at once.
+ */
+const unevaluatedNames = { DatasourceNoData: 'no-data', DatasourceError: 'error' } as const
+
+export interface Unevaluated {
+  is: 'unevaluated'
+  why: (typeof unevaluatedNames)[keyof typeof unevaluatedNames]
+  /** The name of the rule. */
+  rule: string
+}
+
+/**
+ * Says that an alert is about a rule of Grafana, and not about the server that its labels may name. Undefined for every other alert, and if the
+ * entry of the policy names this alert.
+ */
+export function unevaluatedRule({ match }: AlertRoute, labels: Labels): Unevaluated | undefined {
+  const { alertname = '', rulename } = labels
+  if (rulename === undefined || !isUnevaluated(alertname) || match.get('alertname') === alertname) return undefined
+  return { is: 'unevaluated', why: unevaluatedNames[alertname], rule: rulename }
+}
+
+function isUnevaluated(name: string): name is keyof typeof unevaluatedNames {
+  return Object.hasOwn(unevaluatedNames, name)
+}

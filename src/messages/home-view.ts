@@ -1,0 +1,175 @@
+import type { Button, KnownBlock } from '@slack/web-api'
+import { isOpen } from '../domain/request.ts'
+import { actions, button, context, divider, header, wholeSection } from '../slack/blocks.ts'
+import { capitalised, dateTime, joinMrkdwn, link, type Mrkdwn, mention, mrkdwn, phraseWords } from '../slack/text.ts'
+import { stateWithCount } from './items.ts'
+import { unreadableRequests } from './refusals.ts'
+import { type CardView, cardActions, cardBody, prefixOf, statusLine } from './request-message.ts'
+import { cardButtons, refreshHome, whoIsAsked } from './words.ts'
+
+export interface HomeEntry {
+  card: CardView
+  link: string | undefined
+}
+
+export interface HomeContent {
+  /** In the order of the tab, with those that were decided since it was opened. */
+  waitsForMe: HomeEntry[]
+  /** The ids of those that do not wait for the viewer any more. */
+  decided: ReadonlySet<string>
+  mine: HomeEntry[]
+  underway: HomeEntry[]
+  /** The ids of the viewer's requests that the viewer may approve alone, in an emergency. */
+  approvableAlone: ReadonlySet<string>
+  /** How many further requests were not read, so it is unknown who can approve the waiting ones among them. */
+  unread: { waiting: number; mine: number; underway: number }
+  /** How many requests are left out because this version cannot read them. */
+  unreadable: number
+  /** The buttons that open forms. */
+  buttons: Button[]
+  now: number
+}
+
+/** The most blocks that a Home tab can have. */
+const mostBlocks = 100
+
+/** A part of the page. It is left out if it has nothing to show. */
+interface Part {
+  title: string
+  entries: KnownBlock[][]
+  /** How many blocks the page may have after this part. */
+  upTo: number
+  /** How many further entries exist that were not read. */
+  unread?: number
+}
+
+/** Renders the Home tab of a person. Requests that wait for their decision are shown whole, as on their cards. */
+export function homeBlocks({
+  waitsForMe,
+  decided,
+  mine,
+  underway,
+  approvableAlone,
+  unread,
+  unreadable,
+  buttons,
+  now,
+}: HomeContent): KnownBlock[] {
+  const refresh = button({ text: 'Refresh', actionId: refreshHome, value: 'refresh' })
+  const blocks: KnownBlock[] = []
+  const waiting = waitsForMe.filter(({ card }) => !decided.has(card.request.id)).length
+  const upTo = unread.waiting > 0 ? 58 : 59
+  const atLeast = unread.waiting > 0 ? 'at least ' : ''
+  add(blocks, {
+    title: `Needs your approval (${atLeast}${waiting})`,
+    entries: waitsForMe.map((entry) => wholeEntry(entry, decided)),
+    upTo,
+  })
+  if (unread.waiting > 0) blocks.push(...context([mrkdwn`${unread.waiting} more need approval. Not checked whether they need yours.`]))
+  blocks.push(...actions([...buttons, refresh], `home-actions-${now}`))
+  add(blocks, {
+    title: `Your requests (${mine.length + unread.mine})`,
+    entries: mine.map((entry) => shortEntry(entry, 'mine', approvableAlone)),
+    upTo: 80,
+    unread: unread.mine,
+  })
+  add(blocks, {
+    title: `In progress (${underway.length + unread.underway})`,
+    entries: underway.map((entry) => shortEntry(entry, 'underway')),
+    upTo: mostBlocks - 2,
+    unread: unread.underway,
+  })
+  if (blocks.length === 1) blocks.push(...wholeSection(mrkdwn`Nothing needs your approval, and you have no requests.`))
+  return [...blocks, ...context([...unreadableRequests(unreadable), mrkdwn`Updated ${dateTime(now)}`])]
+}
+
+/** Renders the Home tab of a person who may not use Lockkeeper. */
+export function refusedHome(words: Mrkdwn): KnownBlock[] {
+  return [header('Lockkeeper'), ...wholeSection(words)]
+}
+
+/** Adds one part of the page. Counts the entries that do not fit, and the `unread` ones. */
+function add(blocks: KnownBlock[], { title, entries, upTo, unread = 0 }: Part): void {
+  if (entries.length + unread === 0) return
+  blocks.push(header(title))
+  let shown = 0
+  for (const entry of entries) {
+    if (blocks.length + entry.length + 1 > upTo) break
+    blocks.push(...entry)
+    shown += 1
+  }
+  const left = entries.length - shown + unread
+  if (left > 0) blocks.push(...context([mrkdwn`${left} more aren't shown. See *pending*, *moves* and *audit me*.`]))
+}
+
+/** A decided request is as high as before, so that the buttons of the next one do not move to where its buttons were. */
+function wholeEntry({ card, link: address }: HomeEntry, decided: ReadonlySet<string>): KnownBlock[] {
+  const { id, revision, state } = card.request
+  const title = wholeSection(joinMrkdwn([titleOf(card), link(address, 'Open the request')], '  ·  '))
+  if (!decided.has(id)) {
+    return [...title, ...cardBody(card), ...actions(without(card, [cardButtons.withdraw]), `home-waiting-${id}-${revision}`), divider()]
+  }
+  const status = isOpen(state) ? statusLine(card) : endedLine(card)
+  return [
+    ...title,
+    ...cardBody(card, status),
+    ...context([mrkdwn`Stays here until you press *Refresh* or open this tab again.`]),
+    divider(),
+  ]
+}
+
+function endedLine({ request, description }: CardView): Mrkdwn {
+  const state = mrkdwn`*${capitalised(stateWithCount(request, description.underway))}*`
+  return request.endedAt === undefined ? state : mrkdwn`${state}, ${dateTime(request.endedAt)}`
+}
+
+function shortEntry({ card, link: address }: HomeEntry, part: string, approvableAlone?: ReadonlySet<string>): KnownBlock[] {
+  const { request } = card
+  const how = stateLine(card, part)
+  const who = part === 'mine' ? [] : [mrkdwn`requested by ${mention(request.origin.userId)}`]
+  const line = joinMrkdwn([how, ...who, mrkdwn`in <#${request.origin.channelId}>`, link(address, 'Open the request')], '  ·  ')
+  return [
+    ...wholeSection(mrkdwn`${titleOf(card)}\n${line}`),
+    ...actions(shortActions(card, part, approvableAlone), `home-${part}-${request.id}-${request.revision}`),
+  ]
+}
+
+/**
+ * Says the state of a request, with its deadline or since when. It names times and no durations, because the page stays as it was published.
+ * A request that ended can be under way again, so only the state decides.
+ */
+function stateLine({ request, description, handoverLabel, rule }: CardView, part: string): Mrkdwn {
+  const state = stateWithCount(request, description.underway)
+  if (request.state === 'waiting' && request.needsApproval) {
+    const approvers = whoIsAsked(request, rule)
+    return mrkdwn`needs approval${approvers ? mrkdwn` from ${approvers}` : mrkdwn``} by ${dateTime(request.expiresAt)}`
+  }
+  if (request.state === 'approved') {
+    if (!handoverLabel) return mrkdwn`${state}, ${dateTime(request.decidedAt ?? request.createdAt)}`
+    const until = mrkdwn`*${handoverLabel}* on the request by ${dateTime(request.expiresAt)}`
+    return part === 'mine' ? mrkdwn`${state}: press ${until}` : mrkdwn`${state}: the requester can press ${until}`
+  }
+  if (request.state === 'starting' || request.state === 'tracking') {
+    const since = mrkdwn`since ${dateTime(request.sentAt ?? request.createdAt)}`
+    return joinMrkdwn([mrkdwn`${state}`, since], (request.items ?? []).length < 2 ? ' ' : ', ')
+  }
+  return request.endedAt === undefined ? mrkdwn`${state}` : mrkdwn`${state}, ${dateTime(request.endedAt)}`
+}
+
+/**
+ * Leaves out buttons that the viewer cannot use: requesters decide nothing, except alone in an emergency, and only they can withdraw.
+ * A token is shown in an ephemeral message, which needs a channel, so no button hands over here.
+ */
+function shortActions(card: CardView, part: string, approvableAlone?: ReadonlySet<string>): Button[] {
+  if (part !== 'mine') return without(card, [cardButtons.handOver, cardButtons.withdraw])
+  return without(card, [cardButtons.handOver, cardButtons.reject, ...(approvableAlone?.has(card.request.id) ? [] : [cardButtons.approve])])
+}
+
+function without(card: CardView, buttons: string[]): Button[] {
+  // The next request can have moved to where the pointer is.
+  return cardActions(card, { confirmsApproval: true }).filter(({ action_id: id }) => ![cardButtons.details, ...buttons].includes(id ?? ''))
+}
+
+function titleOf({ environment, description }: CardView): Mrkdwn {
+  return mrkdwn`*${prefixOf(environment)}${phraseWords(description.title)}*`
+}

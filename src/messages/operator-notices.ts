@@ -1,0 +1,82 @@
+import type { ReadKeyProblem } from '../domain/account.ts'
+import type { AuthorityProblem, Request } from '../domain/request.ts'
+import type { ListProblem } from '../redis/assignments.ts'
+import { code, type Mrkdwn, mrkdwn, profileLink } from '../slack/text.ts'
+
+/** Says that neither the channel nor the requester gets a message. `error`: Slack's code. */
+export function undeliverable({ id, state }: Request, error: string, command: string): Mrkdwn {
+  return mrkdwn`:warning: Couldn't deliver a message about request ${id} (${state}) to its channel or the requester: ${error}. Tell the requester what ${code(`${command} audit ${id}`)} shows. Then invite Lockkeeper to the channel, or unarchive it.`
+}
+
+/** Says that Slack refuses to update the message of a request. `error`: Slack's code. */
+export function outdated({ id, state }: Request, error: string): Mrkdwn {
+  return mrkdwn`:warning: Slack refused to update the message of request ${id} (${state}): ${error}. The message shows an older state, with its buttons. Its thread says so.`
+}
+
+interface Unannounced {
+  /** Slack's code. */
+  error: string
+  command: string
+  /** The address of the requester's profile. */
+  profile: string | undefined
+}
+
+/** Says that a channel does not get the message about an emergency approval. Its requester is not notified of it. */
+export function unannounced({ id, origin }: Request, { error, command, profile }: Unannounced): Mrkdwn {
+  return mrkdwn`:rotating_light: *Emergency approval* that its channel doesn't get: ${profileLink(origin.userId, profile, 'The requester')} approved their own request ${id} alone, and Slack refused the message (${error}). Check it now with ${code(`${command} audit ${id}`)}.`
+}
+
+/** Says that the record of an open request is gone. */
+export function lostRecord(id: string, command: string): Mrkdwn {
+  return mrkdwn`:rotating_light: Redis lost the record of request ${id}. Lockkeeper no longer tracks it. Find its resource with ${code(`${command} audit ${id}`)}, and check on the account whether the change was carried out.`
+}
+
+const readKeyProblems: Record<ReadKeyProblem, string> = {
+  'not-listed': "isn't a key of the account",
+  'not-read-only': 'has full access',
+  'of-another-user': 'belongs to another user than the key that makes changes',
+}
+
+/** Says that INFRA_READ_KEY is not the key that it is for. */
+export function unsuitableReadKey(problem: ReadKeyProblem): Mrkdwn {
+  return mrkdwn`:warning: ${code('INFRA_READ_KEY')} ${readKeyProblems[problem]}. Set it to a read-only key of the same user and team as ${code('INFRA_API_KEY')}, and restart all processes.`
+}
+
+const listProblems: Record<ListProblem, string> = {
+  forged: "has entries that Lockkeeper didn't write",
+  older: 'is older than one that was read before',
+  missing: 'is gone',
+}
+
+/** Says that the list of which server each Elastic IP was seen on is not used. */
+export function assignmentsRefused(problem: ListProblem): Mrkdwn {
+  return mrkdwn`:rotating_light: The list in Redis of which server each Elastic IP was last seen on ${listProblems[problem]}. Lockkeeper doesn't use it, and writes a new one. Until then, check evacuations of servers that are down by hand. Find out whether Redis lost its data or went back to an older state, or who can write to it.`
+}
+
+/** Says that Redis was changed and could lose requests. `faults`: what is wrong and what to do, in sentences. */
+export function unsafeRedis(faults: string[]): Mrkdwn {
+  return mrkdwn`:rotating_light: *Redis could lose requests and approvals.* ${faults.join(' ')} Another notice follows when it is safe again.`
+}
+
+/** Says that Redis stores nothing. `faults`: as above. */
+export function refusingRedis(faults: string[]): Mrkdwn {
+  return mrkdwn`:rotating_light: *Redis stores nothing, so nothing can be requested, approved or tracked.* ${faults.join(' ')} Another notice follows when it stores again.`
+}
+
+/** Says that Redis keeps requests safe again. */
+export const safeRedis = mrkdwn`:white_check_mark: *Redis keeps requests safe again.* It takes writes, and its settings are correct.`
+
+/** Says that a request cannot be trusted, and what to do. */
+export function distrusted({ id }: Request, problem: AuthorityProblem): Mrkdwn {
+  switch (problem.code) {
+    case 'unknown-key':
+      return mrkdwn`:warning: Request ${id} was signed with a key that Lockkeeper doesn't have. Lockkeeper won't act on it. Set ${code('STATE_KEY')} to the new and the old key, separated by a comma, or have it requested again.`
+    case 'approval-needed-now':
+    case 'rule-gone':
+      return mrkdwn`:warning: The policy no longer allows request ${id} as it was approved. Nothing was done. It must be requested again.`
+    case 'approved-too-long-ago':
+      return mrkdwn`:warning: Request ${id} was approved too long ago. Nothing was done. It must be requested again.`
+    default:
+      return mrkdwn`:rotating_light: The record of request ${id} no longer matches what was requested. Lockkeeper won't act on it. Find out who can write to Redis, and check the audit with ${code('npm run audit:verify')}.`
+  }
+}

@@ -1,0 +1,363 @@
+import { z } from 'zod'
+import { alertsRequester, Denial, type DeniedAction, isMachine } from '../domain/approval.ts'
+import { type Change, type Description, explainer, type Finding, type Words } from '../domain/change.ts'
+import { ApiError, ApiUnreachableError } from '../domain/errors.ts'
+import { type ApproveTerms, approversOf, type Group } from '../domain/policy.ts'
+import { isOpen, type Request, unverifiedRecord } from '../domain/request.ts'
+import type { Phrase } from '../domain/text.ts'
+import { apiErrorSentence, refusedWrite } from '../slack/errors.ts'
+import { alternatives, channelMention, code, type Mrkdwn, mention, mrkdwn, phraseWords, type ShowPerson } from '../slack/text.ts'
+import { notInChannel, ruleWords, shortId, stateWords, whoApproves, whoIsIn } from './words.ts'
+
+/** The sentences that say that a write had no effect. */
+const effects = {
+  'not-sent': 'Nothing was sent or changed.',
+  'not-changed': 'Nothing was changed.',
+  'not-made': 'Nothing was created.',
+} as const
+type Effect = keyof typeof effects
+
+const refusal = { operation: z.string(), status: z.number(), codes: z.array(z.string()), detail: z.string().optional() }
+
+/** Everything that can end a request of any kind, or remain unchecked before it. Each kind of change has further findings. */
+export const CommonFinding = z.discriminatedUnion('code', [
+  z.object({ code: z.literal('api-refused'), ...refusal, effect: z.enum(['not-sent', 'not-changed', 'not-made']) }),
+  z.object({ code: z.literal('api-unreachable'), effect: z.enum(['not-sent', 'not-changed', 'not-made']) }),
+  /** The reads before the write got no answer. `refusal`: the account API rejected the key. */
+  z.object({ code: z.literal('account-unread'), refusal: z.object(refusal).optional() }),
+  z.object({ code: z.literal('approved-too-long-ago') }),
+  /** The account's limit of calls a minute left no room for it. */
+  z.object({ code: z.literal('limit-used-up'), perMinute: z.number().optional() }),
+  z.object({ code: z.literal('record-changed') }),
+  z.object({ code: z.literal('record-unverified') }),
+  z.object({
+    code: z.literal(['unknown-key', 'approvals-not-genuine', 'already-sent', 'already-ended', 'approval-needed-now', 'rule-gone']),
+  }),
+  z.object({ code: z.literal('suspended') }),
+  z.object({ code: z.literal('not-used') }),
+  /** `error`: Slack's code. */
+  z.object({ code: z.literal('not-posted'), error: z.string() }),
+
+  z.object({ code: z.literal('alert-resolved') }),
+  z.object({ code: z.literal('approvers-unknown') }),
+  z.object({ code: z.literal('channel-unreadable') }),
+])
+export type CommonFinding = z.infer<typeof CommonFinding>
+
+/** Builds the cause for a write that certainly had no effect. */
+export function unappliedCause(error: ApiError | ApiUnreachableError, effect: Effect): CommonFinding {
+  if (error instanceof ApiUnreachableError) return { code: 'api-unreachable', effect }
+  return { code: 'api-refused', ...refusalOf(error), effect }
+}
+
+export function refusalOf({ operation, status, codes, detail }: ApiError) {
+  return { operation, status, codes, detail }
+}
+
+const explainCommon = explainer(CommonFinding, commonWords)
+
+/** Puts a finding into the words of its change, or into the common ones. Shows an unknown code as it is. */
+export function explain(change: Pick<Change, 'explain'> | undefined, finding: Finding, oneOfSeveral?: string): Words {
+  return change?.explain(finding) ?? explainItem(finding, oneOfSeveral) ?? explainCommon(finding) ?? { why: `${finding.code}.` }
+}
+
+/** Says of one item of several that it wasn't changed, because others may have been. */
+function explainItem(finding: Finding, name: string | undefined): Words | undefined {
+  const { data } = CommonFinding.safeParse(finding)
+  if (name === undefined || data?.code !== 'api-refused' || data.effect === 'not-made') return undefined
+  return refusedWrite(new ApiError(withoutAbsent(data)), `${name} wasn't changed.`)
+}
+
+/** Says why a request ended. `next` says what to do if the same request would fail again. `oneOfSeveral`: the name of the item. */
+export function explainAll(change: Pick<Change, 'explain'> | undefined, findings: Finding[], oneOfSeveral?: string): Words {
+  const words = findings.map((finding) => explain(change, finding, oneOfSeveral))
+  const next = words.find((each) => each.next !== undefined)?.next
+  const phrase = words.flatMap((each, index) => (index === 0 ? phraseOf(each) : [' ', ...phraseOf(each)]))
+  const isMarked = words.some((each) => each.phrase !== undefined)
+  return { why: words.map(({ why }) => why).join(' '), ...(isMarked ? { phrase } : {}), next }
+}
+
+/** Shows why something is so. */
+export function whyWords(words: Words, showPerson?: ShowPerson): Mrkdwn {
+  return phraseWords(phraseOf(words), showPerson)
+}
+
+/** Shows why a request ended, and what to do next if it is not to request the change again. */
+export function endingWords(words: Words): Mrkdwn {
+  const why = whyWords(words)
+  return words.next === undefined ? why : mrkdwn`${why} ${words.next}`
+}
+
+/** Returns the words as a phrase. */
+export function phraseOf({ why, phrase }: Words): Phrase {
+  return phrase ?? (why === '' ? [] : [why])
+}
+
+/** The next step where somebody may have changed Redis: requesting the same again would hide it. */
+const tellOperators = 'Tell the people who run Lockkeeper before you request it again.'
+
+function commonWords(finding: CommonFinding): Words {
+  switch (finding.code) {
+    case 'api-refused':
+      return refusedWrite(new ApiError(withoutAbsent(finding)), effects[finding.effect])
+    case 'api-unreachable':
+      return finding.effect === 'not-made'
+        ? { why: "Couldn't reach the account API. Nothing was created." }
+        : { why: "Couldn't reach the account API. Nothing was sent or changed." }
+    case 'account-unread':
+      return { why: unreadWords(finding.refusal) }
+    case 'approved-too-long-ago':
+      return { why: 'Approved, but not sent within 30 minutes. Nothing was changed.' }
+    case 'limit-used-up':
+      return {
+        why: "The account's limit of calls a minute left no room for it within 30 minutes after the approval. Nothing was sent or changed.",
+      }
+    case 'record-changed':
+      return {
+        why: 'Its record in Redis no longer matches what was approved. Nothing was sent or changed. Someone may have changed Redis.',
+        next: tellOperators,
+      }
+    case 'record-unverified':
+      return { why: "Its record in Redis doesn't match what was requested. Someone may have changed Redis." }
+    case 'unknown-key':
+      return { why: "The request was signed with a key that Lockkeeper doesn't have. Nothing was sent or changed." }
+    case 'approvals-not-genuine':
+      return {
+        why: "Its approvals in Redis aren't genuine. Nothing was sent or changed. Someone may have changed Redis.",
+        next: tellOperators,
+      }
+    case 'already-sent':
+      return {
+        why: 'The audit shows that it was sent before. Nothing was sent again. Someone may have changed Redis.',
+        next: tellOperators,
+      }
+    case 'already-ended':
+      return { why: 'The audit shows that it had already ended. Nothing was sent. Someone may have changed Redis.', next: tellOperators }
+    case 'approval-needed-now':
+      return { why: 'The policy now requires approval for it. Nothing was sent or changed.' }
+    case 'rule-gone':
+      return {
+        why: 'No policy rule covers it anymore. Nothing was sent or changed.',
+        next: 'The people who run Lockkeeper can add a rule.',
+      }
+    case 'suspended':
+      return {
+        why: 'Lockkeeper was suspended before it sent the request. Nothing was changed.',
+      }
+    case 'not-used':
+      return { why: "Approved, but the requester didn't press the button before the deadline." }
+    case 'not-posted':
+      return { why: `Couldn't post the request message: ${finding.error}.` }
+    case 'alert-resolved':
+      return { why: 'The alert resolved. Nothing was done.' }
+    case 'approvers-unknown':
+      return { why: "whether enough people can approve it (Slack didn't return the members of the user group)" }
+    case 'channel-unreadable':
+      return {
+        why: 'whether this channel is shared with another organization (the Slack scope channels:read or groups:read is missing)',
+      }
+  }
+}
+
+function unreadWords(refused: z.infer<z.ZodObject<typeof refusal>> | undefined): string {
+  const unread = "Couldn't read the account for 30 minutes after the approval. Nothing was sent or changed."
+  return refused ? `${unread} ${apiErrorSentence(new ApiError(withoutAbsent(refused)))}` : unread
+}
+
+function withoutAbsent({ operation, status, codes, detail }: z.infer<z.ZodObject<typeof refusal>>) {
+  return { operation, status, codes, detail }
+}
+
+const changedNothing = mrkdwn`No change made.`
+
+/** Says it where the request is being carried out, because there *No change made* would read as a word on the account. */
+const clickedInVain = mrkdwn`Your click had no effect.`
+
+/** Explains a click that comes too late, by the current state of the request. */
+export function tooLate(request: Request, clickerId: string): Mrkdwn {
+  const by = request.decision?.by
+  const who = by === undefined ? mrkdwn`` : by === clickerId ? mrkdwn` by you` : mrkdwn` by ${mention(by)}`
+  switch (request.state) {
+    case 'rejected':
+      return mrkdwn`Already rejected${who}. ${changedNothing}`
+    case 'withdrawn':
+      if (isMachine(request.origin) && request.withdrawnBy === undefined)
+        return mrkdwn`The alert that requested this has resolved. ${changedNothing}`
+      return mrkdwn`${mention(request.withdrawnBy ?? request.origin.userId)} already withdrew this. ${changedNothing}`
+    case 'expired':
+      return mrkdwn`${request.causes.length > 0 ? `This expired. ${explainAll(undefined, request.causes).why}` : 'This expired before it was approved.'} Nothing was done.`
+    case 'voided':
+      return mrkdwn`Canceled: the account changed since the request. Nothing was done.`
+    case 'waiting':
+      return mrkdwn`This request still needs approval. ${changedNothing}`
+    case 'approved':
+      return mrkdwn`Already approved${who}. ${clickedInVain}`
+    default:
+      return isOpen(request.state)
+        ? mrkdwn`Already approved${who}. Status: ${stateWords(request)}. ${clickedInVain}`
+        : mrkdwn`Approved${who}, and ended since (${stateWords(request)}). ${clickedInVain}`
+  }
+}
+
+/** Answers a second approval of the same person. */
+export function approvedByYou(missing: number): Mrkdwn {
+  return mrkdwn`You already approved this. ${moreNeeded(missing)} ${changedNothing}`
+}
+
+/** Answers an approval that counts, while more are missing. */
+export function counted({ missing, needed }: { missing: number; needed: number }): Mrkdwn {
+  return mrkdwn`Approved (${needed - missing} of ${needed}). ${moreNeeded(missing)}`
+}
+
+function moreNeeded(missing: number): string {
+  return `${missing === 1 ? 'One' : missing} more needed.`
+}
+
+/** Says that the request is gone. `command`: the slash command, if it is known. */
+export function unknownRequest(command: string): Mrkdwn {
+  const where = command === '' ? mrkdwn`The audit` : mrkdwn`${code(`${command} audit`)}`
+  return mrkdwn`Lockkeeper no longer has this request: it's older than 30 days, or Redis lost its data. Nothing was done. ${where} may still show it. To make the change, run the command again.`
+}
+
+export const staleCard: Mrkdwn = mrkdwn`This button isn't on the request message. Nothing was done. Use the request message.`
+
+export const foreignButton: Mrkdwn = mrkdwn`This button was made for another request, or it was changed. Nothing was done. Use the request message.`
+
+export const changedRecord: Mrkdwn = mrkdwn`The record of this request no longer matches what was requested. Nothing was done. The people who run Lockkeeper were notified. Run the command again.`
+
+export const takenOver: Mrkdwn = mrkdwn`This can't be tracked again: a newer request changes the same resource. No change made.`
+
+/** Returns the words for a kind of change that follow *allows*: `moving an Elastic IP`. */
+export type LabelOf = (kind: string) => string
+
+const actionWords: Record<DeniedAction, string> = {
+  read: 'use Lockkeeper',
+  request: 'request changes',
+  decide: 'approve or reject requests',
+}
+
+const tryAgain = 'Nothing was done. Try again in a minute.'
+
+/** Explains a denial to the person, and says what to do. `command`: the slash command, if it is known. */
+export function denialWords(denial: Denial, labelOf: LabelOf, command = ''): Mrkdwn {
+  switch (denial.code) {
+    case 'person-unknown':
+      return mrkdwn`Slack didn't confirm who you are, so you can't ${actionWords[denial.action]} right now. ${tryAgain}`
+    case 'guest':
+      return mrkdwn`Guests can't ${actionWords[denial.action]}. Ask a teammate who is a full member of this workspace to do it for you.`
+    case 'bot':
+      return mrkdwn`Bots can't ${actionWords[denial.action]}.`
+    case 'deactivated':
+      return mrkdwn`Deactivated accounts can't ${actionWords[denial.action]}.`
+    case 'other-workspace':
+      return mrkdwn`People from other workspaces can't ${actionWords[denial.action]}. Ask a member of this one.`
+    case 'shared-channel':
+      return mrkdwn`Nobody can ${actionWords[denial.action]} here: this channel is shared with another organization (Slack Connect). Use a channel that isn't shared.`
+    case 'channel-unknown':
+      return mrkdwn`Slack didn't confirm whether this channel is shared with another organization. Until then, nobody can ${actionWords[denial.action]} here. ${tryAgain}`
+    case 'direct-message':
+      return mrkdwn`You can't request changes in a direct message, because nobody else could approve them. Use a channel.`
+    case 'not-in-channel':
+      return notInChannel
+    case 'foreign-channel':
+      return mrkdwn`Slack doesn't list you as a member of this channel. Use another one.`
+    case 'no-rule':
+      return mrkdwn`No policy rule allows ${labelOf(denial.kind)} in this channel. ${whereElse(denial.channels)}`
+    case 'project-unknown':
+      return mrkdwn`Couldn't read the project from the account API, and the ${ruleWords(denial.rule)} depends on it. Nothing was requested. Try again in a minute.`
+    case 'alerts-not-named':
+      return mrkdwn`The ${ruleWords(denial.rule)} doesn't let alerts request this. Nothing was requested.`
+    case 'alerts-need-approval':
+      return mrkdwn`The ${ruleWords(denial.rule)} needs no approval, and what alerts request always needs one. Nothing was requested.`
+    case 'not-a-requester':
+      if (isEmpty(denial.requesters)) return mrkdwn`Only alerts can request this here. Ask the people who run Lockkeeper.`
+      return mrkdwn`You can't request this here. These requesters can: ${whoIsIn(denial.requesters)}. Ask one of them, or the people who run Lockkeeper.`
+    case 'not-an-approver':
+      return mrkdwn`You aren't an approver of this request. ${whoApproves(denial.approvers)} can approve or reject it.`
+    case 'not-involved':
+      return mrkdwn`Only ${whoIsInvolved(denial)} can stop the tracking or start it again.`
+    case 'only-involved-may-withdraw':
+      return mrkdwn`Only ${whoIsInvolved(denial)} can withdraw it.`
+    case 'too-few-approvers':
+      return mrkdwn`Not enough approvers: ${ruleWords(denial.rule)} needs ${denial.needed}${denial.requester === undefined ? ' besides you' : ''}. Nothing was requested. The people who run Lockkeeper can add active members to the rule.`
+    case 'group-unknown':
+      return mrkdwn`Slack didn't return the members of the user group, so this couldn't be checked. ${tryAgain}`
+    case 'own-request':
+      return mrkdwn`You requested this, so someone else must approve or reject it. To cancel it, press *Withdraw*.`
+    case 'rule-gone':
+      return mrkdwn`No policy rule covers this request anymore, so nobody can approve it. The requester can withdraw it and request it again.`
+    case 'only-requester-may-issue':
+      return mrkdwn`Only ${mention(denial.requester)}, who requested this token, can create it.`
+    case 'only-requester-may-withdraw':
+      return mrkdwn`Only ${mention(denial.requester)}, who requested this, can withdraw it. An approver can reject it.`
+    case 'only-requester-may-break-glass':
+      if (denial.requester === alertsRequester) return mrkdwn`An alert requested this, so nobody can approve it alone.`
+      return mrkdwn`Only ${mention(denial.requester)}, who requested this, can approve it alone.`
+    case 'stale-card':
+      return staleCard
+    case 'foreign-button':
+      return foreignButton
+    case 'unknown-request':
+      return unknownRequest(command)
+    case 'changed-record':
+      return changedRecord
+    case 'unknown-key':
+      return mrkdwn`This request was signed with a key that Lockkeeper doesn't have (${code('STATE_KEY')}). Nothing was changed. Request it again, or ask the people who run Lockkeeper to restore the key.`
+    case 'other-version':
+      return mrkdwn`Another version of Lockkeeper made this request. Nothing was changed. Try again in a few minutes.`
+  }
+}
+
+/** Names the requester and the approvers of a request. */
+function whoIsInvolved({ requester, approvers }: { requester: string; approvers: ApproveTerms }): Mrkdwn {
+  const person = requester === alertsRequester ? mrkdwn`` : mrkdwn`${mention(requester)}, who requested this, and `
+  return mrkdwn`${person}its approvers (${whoIsIn(approversOf(approvers))})`
+}
+
+/** Explains a stored denial. Shows the code of a denial that this version does not know. */
+export function storedDenialWords(cause: Finding, labelOf: LabelOf): Mrkdwn {
+  const { success, data } = Denial.safeParse(cause)
+  return success ? denialWords(data, labelOf) : code(cause.code)
+}
+
+function isEmpty({ users, userGroups }: Group): boolean {
+  return users.length + userGroups.length === 0
+}
+
+function whereElse(channels: string[]): Mrkdwn {
+  if (channels.length === 0) return mrkdwn`The people who run Lockkeeper can add one.`
+  return mrkdwn`Request it in ${alternatives(channels.map(channelMention))}.`
+}
+
+/** Counts the requests that are not listed because this version cannot read their records. Empty if there are none. */
+export function unreadableRequests(count: number): Mrkdwn[] {
+  if (count <= 0) return []
+  const requests = count === 1 ? "1 request isn't" : `${count} requests aren't`
+  return [mrkdwn`:warning: ${requests} listed: written by another version of Lockkeeper.`]
+}
+
+/**
+ * Describes a request whose record cannot be verified. It shows nothing of what the record says: approvers approve what they see, so somebody
+ * who can write to Redis must not choose it.
+ */
+export function unverifiedDescription(request: Pick<Request, 'id'>): Description {
+  return {
+    title: [`Unverified request ${shortId(request)}`],
+    facts: [{ label: 'Not shown', value: "The record in Redis doesn't match its signature, or was signed with an unknown key." }],
+    ids: [],
+    underway: 'in progress',
+  }
+}
+
+export const unverifiedDone: Phrase = ["Its record can't be verified. Check the account."]
+
+/** Whether the tracking of a request ended because its record could not be verified. */
+export function isDistrusted({ state, causes }: Pick<Request, 'state' | 'causes'>): boolean {
+  return state === 'untracked' && causes.some(({ code }) => code === unverifiedRecord.code)
+}
+
+/** Takes out of a record what people wrote, and who decided. */
+export function withoutContent(request: Request): Request {
+  const { reason: _, decision: __, approverNames: ___, personNames: ____, alert: _____, ...rest } = request
+  return { ...rest, approvals: [], unchecked: [], warnings: [] }
+}

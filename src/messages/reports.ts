@@ -1,0 +1,387 @@
+import type { KnownBlock } from '@slack/web-api'
+import { isMachine } from '../domain/approval.ts'
+import type { Description, Handover, Words } from '../domain/change.ts'
+import { approvalsNeeded, approversOf, type PolicyRule } from '../domain/policy.ts'
+import { isOpen, type Request, restOf, unansweredSince } from '../domain/request.ts'
+import { formatDuration, type Phrase } from '../domain/text.ts'
+import type { ReportName } from '../requests/steps.ts'
+import { context, message, reasonBlocks, wholeSection } from '../slack/blocks.ts'
+import { type Answerable, inEachLayout } from '../slack/interactions.ts'
+import {
+  capitalised,
+  charactersIn,
+  code,
+  dateTime,
+  joinMrkdwn,
+  type Mrkdwn,
+  mention,
+  mostCharacters,
+  mrkdwn,
+  phraseWords,
+  quotedTitle,
+} from '../slack/text.ts'
+import {
+  type ItemView,
+  isOne,
+  isPartlyDone,
+  movedCount,
+  notesOnDone,
+  othersMayFinish,
+  outcomeBlocks,
+  outcomeTable,
+  stateWithCount,
+  underwayNames,
+  unsentOf,
+  unsentWords,
+} from './items.ts'
+import { isDistrusted, whyWords } from './refusals.ts'
+import { mayHaveEndedBefore, shortId, timeTaken, timeTakenWords, whoIsIn } from './words.ts'
+
+export interface EndView {
+  request: Request
+  description: Description
+  /** Why the request ended, and what to do next. */
+  ending: Words
+  /** The sentence for a change that is done. */
+  done: Phrase
+  /** Each item of a change of several. */
+  items: ItemView[]
+  /** What the change leaves as it is although people may expect otherwise. */
+  leaves?: Phrase | undefined
+  /** Shows the person who acted, by name or with other words. A mention would ring their phone for what they did themselves. */
+  showActor: (userId: string, words?: string) => Mrkdwn
+}
+
+const checkTheAccount = 'Check the account before you request it again.'
+
+const stillWanted = mrkdwn`Still wanted? Press *Request again* above.`
+
+/** Says how a request ended, why, and what to do next. A rejection's reason is shown below it. */
+export function endSentence({ request, description, done, ending, items, showActor }: EndView): Mrkdwn {
+  const what = mrkdwn`“${phraseWords(description.title)}”`
+  const why = whyWords(ending)
+  const next = ending.next === undefined ? undefined : mrkdwn`${ending.next}`
+  switch (request.state) {
+    case 'done':
+      return doneSentence(request, done, request.items ? notesOnDone(items) : why)
+    case 'failed':
+      if (request.items) return isOne(items) ? failedItemSentence(what, items) : failedItemsSentence(what, items)
+      return mrkdwn`:red_circle: *Failed:* ${what}. ${why} ${next ?? afterFailure(request)}`
+    case 'not-started':
+      return mrkdwn`:red_circle: *Not started:* ${what}. ${why} ${next ?? stillWanted}`
+    case 'superseded':
+      return mrkdwn`:large_orange_circle: *Superseded:* ${what}. ${why} Lockkeeper leaves it as it is.`
+    case 'voided':
+      return mrkdwn`:large_orange_circle: *Canceled:* ${what}. The account changed since the request. Nothing was done. ${why} ${next ?? stillWanted}`
+    case 'expired':
+      if (why.text !== '') return mrkdwn`:alarm_clock: *Expired:* ${what}. ${why} Nothing was done. ${next ?? stillWanted}`
+      return mrkdwn`:alarm_clock: *Expired:* ${what} wasn't approved before the deadline. Nothing was done. ${stillWanted}`
+    case 'rejected':
+      return request.decision?.by
+        ? mrkdwn`:no_entry: *Rejected* by ${showActor(request.decision.by)}: ${what}.`
+        : mrkdwn`:no_entry: *Rejected:* ${what}.`
+    case 'withdrawn':
+      return request.withdrawnBy
+        ? mrkdwn`:leftwards_arrow_with_hook: *Withdrawn* by ${showActor(request.withdrawnBy)}: ${what}. Nothing was done. ${stillWanted}`
+        : mrkdwn`:leftwards_arrow_with_hook: *Withdrawn:* ${what}. Nothing was done.`
+    default:
+      return mrkdwn`${what} is ${request.state}.`
+  }
+}
+
+function failedItemSentence(what: Mrkdwn, [item]: ItemView[]): Mrkdwn {
+  const { why, next = checkTheAccount } = item?.ending ?? { why: '' }
+  return joinMrkdwn(
+    [mrkdwn`:red_circle: *Failed:* ${what}.`, ...(why === '' || !item ? [] : [whyWords(item.ending)]), mrkdwn`${next}`],
+    ' ',
+  )
+}
+
+function failedItemsSentence(what: Mrkdwn, items: ItemView[]): Mrkdwn {
+  const head = isPartlyDone(items) ? mrkdwn`:large_orange_circle: *Partly done:*` : mrkdwn`:red_circle: *Failed:*`
+  return joinMrkdwn(
+    [mrkdwn`${head} ${what}. ${movedCount(items)}.`, notesOnDone(items)].filter(({ text }) => text !== ''),
+    ' ',
+  )
+}
+
+/** Says what to do next, below the reasons why items failed. */
+export function adviceAfterItems(request: Request, items: ItemView[]): Mrkdwn | undefined {
+  if (request.state !== 'failed' || items.length === 0) return undefined
+  if (!isPartlyDone(items)) return mrkdwn`${checkTheAccount}`
+  return restOf(items).length > 0
+    ? mrkdwn`Above, you can press *Retry the rest*, or *Move back* to undo what was moved.`
+    : mrkdwn`Above, you can press *Move back* to undo what was moved.`
+}
+
+function doneSentence(request: Request, done: Phrase, note: Mrkdwn): Mrkdwn {
+  const took = timeTakenWords(request)
+  const late = request.lateAt === undefined ? '' : ', longer than expected'
+  const parts = [
+    mrkdwn`${note.text === '' ? ':large_green_circle:' : ':warning:'} *Done.* ${phraseWords(done)}`,
+    note,
+    took === undefined ? mrkdwn`` : mrkdwn`${mayHaveEndedBefore(request) ? capitalised(took) : `It ${took}`}${late}.`,
+  ]
+  return parts.filter(({ text }) => text !== '').reduce((all, part) => mrkdwn`${all} ${part}`)
+}
+
+function afterFailure({ acceptedAt, untrackedMs }: Request): Mrkdwn {
+  // A change that was never accepted or seen has left nothing behind on the account.
+  return acceptedAt === undefined && untrackedMs === undefined ? stillWanted : mrkdwn`${checkTheAccount}`
+}
+
+export type HandoverWords = Pick<Handover<unknown, unknown>, 'label'>
+
+export interface ReportView extends EndView {
+  /** An unexpected fact about the account at the write, which did not prevent it. */
+  remark: string | undefined
+  /** The words of a change whose result only the requester gets. */
+  handover: HandoverWords | undefined
+  /** The label of the button that undoes the change, if it can be undone. */
+  reverseLabel: string | undefined
+  /** The current rule of the policy for the request, if any. */
+  rule: PolicyRule | undefined
+  /** The longest time that the change should take, in words: `15 min`. */
+  lateAfter: string
+  /** In ms since 1970. */
+  now: number
+}
+
+// Messages that call people to act. Each mentions those who can, and nobody else: a mention notifies a phone.
+
+/** Reminds the approvers. Undefined if the request was decided meanwhile. */
+export function approversReminder({ request, description, rule, now }: ReportView): Mrkdwn | undefined {
+  if (request.state !== 'waiting' || !rule?.approve) return undefined
+  const { approvals, origin, expiresAt } = request
+  const needed = approvalsNeeded(rule.approve)
+  const missing = request.missing ?? needed - approvals.length
+  const soFar = approvals.length > 0 ? mrkdwn` (${needed - missing} of ${needed} so far)` : mrkdwn``
+  const called = peopleToCall(rule, [origin.userId, ...approvals.map(({ by }) => by)])
+  const words = mrkdwn`${quotedTitle(description.title)} still needs approval${soFar}. Expires in ${timeLeft(expiresAt - now)}. Press *Approve* or *Reject* above.`
+  return mrkdwn`:hourglass_flowing_sand: ${joinMrkdwn([...called, words], ' ')}`
+}
+
+/**
+ * Notifies the approvers of an emergency approval, in every later state, too. It links the requester's profile and leaves out the name, because
+ * people choose their names, and one who does this could take that of another.
+ */
+export function emergencyCall({ request, description, rule, showActor }: ReportView): Mrkdwn | undefined {
+  const { decision, origin } = request
+  if (!decision?.breakGlass) return undefined
+  const called = rule ? peopleToCall(rule, [origin.userId]) : []
+  const callees = called.map((each) => mrkdwn`${each}: `)
+  const words = mrkdwn`${showActor(origin.userId, 'The requester')} approved their own request alone: ${quotedTitle(description.title)}. Check it now.`
+  return mrkdwn`:rotating_light: *Emergency approval.* ${joinMrkdwn([...callees, words], '')}`
+}
+
+/** Mentions the requester of a secret, who has to act after the approval, because the update of the request message notifies nobody. */
+export function handoverCall({ request, description, handover, showActor }: ReportView): Mrkdwn | undefined {
+  if (request.state !== 'approved' || !handover) return undefined
+  return mrkdwn`${mention(request.origin.userId)}, approved by ${joinMrkdwn(
+    approvedBy(request).map((by) => showActor(by)),
+    ' and ',
+  )}: ${quotedTitle(description.title)}. Press *${handover.label}* above by ${dateTime(request.expiresAt)}.`
+}
+
+/** Reminds the requester of a secret. Undefined if it was issued, or the request ended. */
+export function handoverReminder({ request, description, handover, now }: ReportView): Mrkdwn | undefined {
+  if (request.state !== 'approved' || !handover) return undefined
+  const left = timeLeft(request.expiresAt - now)
+  return mrkdwn`:hourglass_flowing_sand: ${mention(request.origin.userId)}, ${quotedTitle(description.title)} is approved. Press *${handover.label}* above by ${dateTime(request.expiresAt)} (${left} left).`
+}
+
+/** Returns the people who approved a request. */
+export function approvedBy({ approvals, decision }: Request): string[] {
+  return [...new Set(approvals.length > 0 ? approvals.map(({ by }) => by) : [decision?.by ?? ''])]
+}
+
+/**
+ * Returns the mentions of the people whom a rule notifies, or none. `without`: people who need not act. Their groups are still mentioned.
+ */
+function peopleToCall({ approve, mention: mentioned }: PolicyRule, without: string[]): Mrkdwn[] {
+  const { users, userGroups } = mentioned ?? (approve ? approversOf(approve) : { users: [], userGroups: [] })
+  const called = whoIsIn({ users: users.filter((id) => !without.includes(id)), userGroups })
+  return called.text === '' ? [] : [called]
+}
+
+/** Rounds up to whole minutes, unless less than two minutes are left. */
+function timeLeft(ms: number): string {
+  return formatDuration(ms < 120_000 ? ms : Math.ceil(ms / 60_000) * 60_000)
+}
+
+/** Renders a report for the thread. Undefined if it no longer applies, for example a reminder after the decision. */
+export function report(view: ReportView, name: ReportName): Answerable | undefined {
+  const words = sentence(view, name)
+  const items = endedItems(view, name)
+  const below = [leavesWords(view, name), adviceAfterItems(view.request, items)].filter((each) => each !== undefined)
+  return words && say(words, { reason: reasonOf(view, name), items, below })
+}
+
+/** Says what stays as it is, at the end of a change that was begun. */
+function leavesWords({ request, leaves }: ReportView, name: ReportName): Mrkdwn | undefined {
+  return leaves && request.items && (name === 'ended' || name === 'corrected') ? phraseWords(leaves) : undefined
+}
+
+function sentence(view: ReportView, name: ReportName): Mrkdwn | undefined {
+  switch (name) {
+    case 'reminder-half':
+    case 'reminder-last':
+      return approversReminder(view)
+    case 'break-glass':
+      return emergencyCall(view)
+    case 'approved':
+      return handoverCall(view)
+    case 'handover-half':
+    case 'handover-last':
+      return handoverReminder(view)
+    default: {
+      const words = sentenceForRequester(view, name)
+      return words && joinMrkdwn([...whomToMention(view.request, name), words], ' ')
+    }
+  }
+}
+
+/**
+ * Mentions the requester, or the approvers if a machine requested. News about a request that has ended mentions nobody,
+ * and a stop does not call the person who stopped it.
+ */
+function whomToMention({ origin, approvals, state, stoppedBy }: Request, name: ForRequester): Mrkdwn[] {
+  if (name === 'resolved' && !isOpen(state)) return []
+  const userIds = new Set(isMachine(origin) ? approvals.map(({ by }) => by) : [origin.userId])
+  if (name === 'stopped' && stoppedBy !== undefined) userIds.delete(stoppedBy)
+  return [...userIds].map(mention)
+}
+
+/** Returns the people whom a report shows by name, because they acted. */
+export function actorsIn(request: Request, name: ReportName): string[] {
+  if (name === 'approved') return approvedBy(request)
+  if (name === 'stopped') return request.stoppedBy === undefined ? [] : [request.stoppedBy]
+  if (name !== 'ended') return []
+  const actor = request.state === 'rejected' ? request.decision?.by : request.state === 'withdrawn' ? request.withdrawnBy : undefined
+  return actor === undefined ? [] : [actor]
+}
+
+type ForRequester = 'remark' | 'late' | 'resolved' | 'outdated' | 'restarted' | 'stopped' | 'ended' | 'corrected'
+
+function sentenceForRequester(view: ReportView, name: ForRequester): Mrkdwn | undefined {
+  const { request, description } = view
+  switch (name) {
+    case 'remark':
+      return view.remark === undefined ? undefined : mrkdwn`:information_source: ${view.remark}`
+    case 'late':
+      return lateSentence(view)
+    case 'resolved':
+      return resolvedSentence(view)
+    case 'outdated':
+      return mrkdwn`:warning: *The request message is out of date:* Slack refused its update, so its buttons may be wrong. ${quotedTitle(description.title)} is now *${stateWithCount(request, description.underway)}*. ${code(`${request.origin.command} audit ${shortId(request)}`)} shows its steps.`
+    case 'restarted':
+      return request.state === 'tracking'
+        ? mrkdwn`:arrows_counterclockwise: *Correction:* it did start. ${quotedTitle(description.title)} is ${description.underway}. The result will appear here.`
+        : undefined
+    case 'stopped':
+      return stoppedSentence(view)
+    case 'ended':
+      return endSentence(view)
+    case 'corrected':
+      return mrkdwn`*Correction:* ${endSentence(view)}`
+  }
+}
+
+function resolvedSentence({ request, description, reverseLabel }: ReportView): Mrkdwn {
+  const what = mrkdwn`:information_source: The alert resolved. ${quotedTitle(description.title)}`
+  if (isOpen(request.state)) return mrkdwn`${what} was approved before, so it goes on.`
+  const ended = request.state === 'done' ? mrkdwn`${what} is already done.` : mrkdwn`${what} had already ended: ${stateWithCount(request)}.`
+  return reverseLabel === undefined
+    ? ended
+    : mrkdwn`${ended} Lockkeeper doesn't undo it by itself. To undo it, press *${reverseLabel}* above.`
+}
+
+function stoppedSentence({ request, description, ending, items, showActor }: ReportView): Mrkdwn | undefined {
+  if (request.state !== 'untracked') return undefined
+  if (isDistrusted(request))
+    return mrkdwn`:rotating_light: *No longer tracked:* ${quotedTitle(description.title)}. ${whyWords(ending)} It may still finish. Check the account.`
+  const who = request.stoppedBy ? showActor(request.stoppedBy) : mrkdwn`Someone`
+  const unsent = unsentWords(items)
+  const rest =
+    unsent === undefined
+      ? mrkdwn`It may still finish. Press *Track again* above to learn how it ends.`
+      : mrkdwn`${unsent}${othersMayFinish(items)} Press *Track again* above to send ${unsentOf(items)}.`
+  return mrkdwn`:large_orange_circle: *No longer tracked:* ${quotedTitle(description.title)}. ${who} stopped tracking after ${timeTaken(request)}. ${rest}`
+}
+
+function lateSentence(view: ReportView): Mrkdwn | undefined {
+  const { request, description, items, lateAfter, now } = view
+  const since = unansweredSince(request)
+  if (since !== undefined) return unseenSentence(view, since)
+  if (request.state === 'tracking' && items.length > 1) {
+    return mrkdwn`:warning: *Late:* ${quotedTitle(description.title)}. ${movedCount(items)} after ${timeTaken(request, now)} (expected within ${lateAfter} each). Still under way: ${underwayNames(items)}. Still tracking. If it's urgent, contact the provider's support.`
+  }
+  if (request.state === 'tracking') {
+    // What was seen of an item is kept with it.
+    const seen = isOne(items) ? mrkdwn`Still under way: ${underwayNames(items)}.` : lastSeenWords(request)
+    return mrkdwn`:warning: *Late:* ${quotedTitle(description.title)} is still ${description.underway} after ${timeTaken(request, now)} (expected within ${lateAfter}). ${seen} Still tracking. The result will appear here. If it's urgent, contact the provider's support.`
+  }
+  if (request.state !== 'starting') return undefined
+  return mrkdwn`:warning: *Status unknown:* ${quotedTitle(description.title)} was sent ${timeTaken(request, now)} ago. The account API hasn't confirmed it. ${lastSeenWords(request)} Still checking. The result will appear here.`
+}
+
+function unseenSentence({ request, description, items, now }: ReportView, since: number): Mrkdwn | undefined {
+  if (request.state !== 'starting' && request.state !== 'tracking') return undefined
+  const before = items.length < 2 ? mrkdwn`It may be done.` : mrkdwn`${movedCount(items)} before that, and more may have moved since.`
+  return mrkdwn`:warning: *Status unknown:* ${quotedTitle(description.title)} was sent ${timeTaken(request, now)} ago. The account API hasn't answered since ${dateTime(since)}. ${before} Still checking. The result will appear here. If it's urgent, check the provider's dashboard.`
+}
+
+/** Says what the account showed when the change was reported as late. */
+function lastSeenWords({ lastSeen }: Request): Mrkdwn {
+  if (!lastSeen) return mrkdwn`The last check of the account didn't show its status.`
+  const where =
+    lastSeen.server === undefined ? mrkdwn`` : lastSeen.server === null ? mrkdwn`, on no server` : mrkdwn`, on ${code(lastSeen.server)}`
+  return mrkdwn`The account shows status ${code(lastSeen.status)}${where}.`
+}
+
+/** Returns the reason that a report shows: of a rejection, or of an emergency approval. */
+function reasonOf({ request: { state, decision } }: ReportView, name: ReportName): string | undefined {
+  if (name === 'break-glass') return decision?.reason ?? 'none given'
+  return name === 'ended' && state === 'rejected' ? decision?.reason : undefined
+}
+
+/** Returns the items that a report lists: all of them, at the end. A single item is in the sentence. */
+function endedItems({ request, items }: ReportView, name: ReportName): ItemView[] {
+  if ((name !== 'ended' && name !== 'corrected') || !request.items || isOne(items)) return []
+  // While it was not tracked, or the account API did not answer, nobody knows when each item ended.
+  return mayHaveEndedBefore(request) ? items.map((item) => ({ ...item, sentAt: undefined })) : items
+}
+
+interface Said {
+  /** What a person wrote. */
+  reason: string | undefined
+  items: ItemView[]
+  /** What stays as it is, and what to do next. Goes below the items. */
+  below: Mrkdwn[]
+}
+
+function say(text: Mrkdwn, { reason, items, below }: Said): Answerable {
+  const withOutcomes = (outcomes: KnownBlock[]) =>
+    message([...wholeSection(text), ...reasonBlocks('Reason', reason), ...outcomes, ...below.flatMap(wholeSection)])
+  const instead = withOutcomes(outcomeBlocks(items))
+  const table = outcomeTable(items)
+  // A note on a repeat may be added below it.
+  if (!table || charactersIn(table) > mostCharacters - 2_000) return instead
+  return { table: { ...withOutcomes(table), text: instead.text }, instead }
+}
+
+export const possibleDuplicate = mrkdwn`Possible duplicate: Slack didn't confirm the first one.`
+
+/** Adds to a message that it may have been sent before. */
+export function asRepeat(original: Answerable): Answerable {
+  return withNote(original, possibleDuplicate)
+}
+
+/** Adds to a report why it goes to the requester directly. `error`: Slack's code for not posting it in the channel. */
+export function asDirect(original: Answerable, request: Request, error: string): Answerable {
+  return withNote(original, mrkdwn`Sent here because Lockkeeper couldn't post in the thread in <#${request.origin.channelId}> (${error}).`)
+}
+
+function withNote(original: Answerable, note: Mrkdwn): Answerable {
+  return inEachLayout(original, ({ blocks }) => message([...blocks, ...context([note])]))
+}

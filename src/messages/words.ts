@@ -1,0 +1,290 @@
+import type { Grant } from '../domain/approval.ts'
+import type { ApiError } from '../domain/errors.ts'
+import { type ApproveTerms, approvalsNeeded, type Group, isSetting, isUserGroup, type PolicyRule } from '../domain/policy.ts'
+import { type Request, type SourceAlert, type StoredState, unansweredSince } from '../domain/request.ts'
+import { formatDuration, type Phrase, withoutOwner } from '../domain/text.ts'
+import { type AccountLimit, limitWords } from '../slack/errors.ts'
+import { boldPhrase, code, joinMrkdwn, link, type Mrkdwn, mention, mrkdwn, outsideLink, ownWords, userGroupMention } from '../slack/text.ts'
+
+/** The words for each state. Most kinds of change replace *in progress* with their own word (`moving`). */
+const names: Record<StoredState, string> = {
+  waiting: 'waiting for approval',
+  approved: 'approved',
+  starting: 'starting',
+  tracking: 'in progress',
+  done: 'done',
+  failed: 'failed',
+  'not-started': 'not started',
+  superseded: 'superseded',
+  untracked: 'no longer tracked',
+  voided: 'canceled',
+  rejected: 'rejected',
+  withdrawn: 'withdrawn',
+  expired: 'expired',
+  unknown: "in a state that this version of Lockkeeper doesn't know",
+}
+
+export function stateWords(request: Pick<Request, 'state'>, underway?: string): string {
+  return request.state === 'tracking' && underway ? underway : names[request.state]
+}
+
+/** Says how long a change took, from the write to its end or to `now`: `43 s`, `less than a second`. Times in ms since 1970. */
+export function timeTaken(request: Request, now: number = request.endedAt ?? Date.now()): string {
+  return span(now - (request.sentAt ?? request.createdAt))
+}
+
+/** Says how long ago a request was approved. `now`: ms since 1970. */
+export function timeApproved(request: Request, now: number): string {
+  return span(now - (request.decidedAt ?? request.createdAt))
+}
+
+/** Formats a duration for a sentence: `43 s`, `less than a second`. */
+export function span(ms: number): string {
+  return ms < 1_000 ? 'less than a second' : formatDuration(ms)
+}
+
+/**
+ * Says how long an ended change took: `took 18 s`, or `finished within 50 s (tracking was off for 47 s)`, because it may have ended while
+ * it was not tracked, or while the account API did not answer. Undefined for one that was never sent, or took less than a second.
+ */
+export function timeTakenWords(request: Request): string | undefined {
+  const { sentAt, endedAt, untrackedMs = 0 } = request
+  if (sentAt === undefined || endedAt === undefined) return undefined
+  const tookMs = endedAt - sentAt
+  if (untrackedMs > 0) return `finished within ${span(Math.max(1_000, tookMs))} (tracking was off for ${span(untrackedMs)})`
+  const since = unansweredSince(request)
+  if (since !== undefined)
+    return `finished within ${span(Math.max(1_000, tookMs))} (the account API didn't answer for ${span(endedAt - since)})`
+  return tookMs < 1_000 ? undefined : `took ${span(tookMs)}`
+}
+
+/** Whether only the latest possible end is known: it was not tracked, or the account API did not answer, when the change ended. */
+export function mayHaveEndedBefore(request: Request): boolean {
+  return request.untrackedMs !== undefined || unansweredSince(request) !== undefined
+}
+
+/** Shortens the id of a request, so that people can read it out. Buttons and the log have the whole id. */
+export function shortId(request: Pick<Request, 'id'>): string {
+  return request.id.slice(0, 8)
+}
+
+/** Says that Lockkeeper cannot post in the channel. The form's gate says the same before a form is filled in. */
+export const notInChannel = mrkdwn`I'm not in this channel. Run ${code('/invite @Lockkeeper')} in it, then try again.`
+
+/** Says to the requester why the request message could not be posted. `error`: Slack's code. */
+export function refusedCard(error: string): Mrkdwn {
+  if (error === 'not_in_channel' || error === 'channel_not_found') {
+    return notInChannel
+  }
+  if (error === 'is_archived') return mrkdwn`This channel is archived. Nothing was requested. Use another channel.`
+  if (error === 'restricted_action') {
+    return mrkdwn`This workspace doesn't let Lockkeeper post in this channel. Nothing was requested. Use another channel, or have an admin allow it.`
+  }
+  return mrkdwn`Slack refused the request message (${error}). Nothing was requested. Tell the people who run Lockkeeper.`
+}
+
+/** Says to the operators that the account API rejects the key (401), or does not let it do this (403). */
+export function refusedKey({ status, operation, key }: ApiError): Mrkdwn {
+  if (key === 'INFRA_READ_KEY')
+    return mrkdwn`:warning: The account API rejects ${code(key)} (${status}, ${operation}). Lists and forms fail, and nothing is tracked, until it is valid again. Approved changes are still sent.`
+  if (status === 403)
+    return mrkdwn`:warning: The account API doesn't let Lockkeeper's API key do this (${status}, ${operation}). The key may be read-only, or limited to other addresses. Requests that need it fail until ${code('INFRA_API_KEY')} has the right. Everything else works.`
+  return mrkdwn`:warning: The account API rejects Lockkeeper's API key (${status}, ${operation}). Nothing can be sent or tracked until ${code('INFRA_API_KEY')} is valid again. Lockkeeper then resumes tracking accepted moves. Requests that are approved but not sent within 30 minutes must be requested again.`
+}
+
+/** Names an alert, and links it: `Alert NodeDown, open it (prometheus:9090)`. */
+export function alertWords({ name, link }: SourceAlert): Mrkdwn {
+  const linked = outsideLink(link, 'open it')
+  return linked ? mrkdwn`Alert ${code(name)}, ${linked}` : mrkdwn`Alert ${code(name)}`
+}
+
+/** Mentions a person or a user group by its id. */
+export function mentionOf(id: string): Mrkdwn {
+  return isUserGroup(id) ? userGroupMention(id) : mention(id)
+}
+
+/** Says who approves under these terms: `@ben or @oncall`, `2 of @ben, @chi or @oncall`, `@network and @security`. */
+export function whoApproves(terms: ApproveTerms): Mrkdwn {
+  return ownWords(listApprovers(terms, inMarkup))
+}
+
+/** More approvers than these are counted in the first lines of a message. */
+const mostListed = 4
+
+/** Says the same in few words: counts the approvers if there are many, `2 of 12 approvers`. */
+function whoApprovesInShort(terms: ApproveTerms): Mrkdwn {
+  return ownWords(listApprovers(terms, inMarkup, mostListed))
+}
+
+/** Says in few words who can approve a request. Undefined if nobody can, because no rule covers it anymore. */
+export function whoIsAsked({ approverNames }: Pick<Request, 'approverNames'>, rule: PolicyRule | undefined): Mrkdwn | undefined {
+  return approverNames === undefined ? rule?.approve && whoApprovesInShort(rule.approve) : mrkdwn`${approverNames}`
+}
+
+/** Mentions the approvers whom `whoApprovesInShort` only counts. A rule that mentions other people names them elsewhere. */
+export function approversNotListed({ approverNames }: Pick<Request, 'approverNames'>, rule: PolicyRule | undefined): Mrkdwn[] {
+  if (approverNames !== undefined || !rule?.approve) return []
+  const { users, userGroups } = rule.approve.anyOf
+  return users.length + userGroups.length > mostListed ? [mrkdwn`Approvers: ${whoIsIn(rule.approve.anyOf)}`] : []
+}
+
+/** Says the same in plain text with names, because a mention would notify people. */
+export function namesOfApprovers(terms: ApproveTerms, nameOf: (id: string) => string): string {
+  return listApprovers(terms, nameOf)
+}
+
+/** Lists a group of people. An empty group gives an empty text. */
+export function whoIsIn({ users, userGroups }: Group): Mrkdwn {
+  return ownWords(listed([...users, ...userGroups].map(inMarkup), 'and'))
+}
+
+function listApprovers(terms: ApproveTerms, show: (id: string) => string, most = Number.POSITIVE_INFINITY): string {
+  const anyOf = [...terms.anyOf.users, ...terms.anyOf.userGroups]
+  const isLong = anyOf.length > most
+  const any = isLong ? `${anyOf.length} approvers` : listed(anyOf.map(show), 'or')
+  const all = listed(terms.allOf.map(show), 'and')
+  if (all === '') return terms.approvals > 1 || isLong ? `${terms.approvals} of ${any}` : any || 'Nobody'
+  const more = approvalsNeeded(terms) - terms.allOf.length
+  if (more <= 0 || any === '') return all
+  return `${all}, and ${more} more of ${any}`
+}
+
+function listed(names: string[], word: 'and' | 'or'): string {
+  return names.length > 1 ? `${names.slice(0, -1).join(', ')} ${word} ${names.at(-1)}` : (names[0] ?? '')
+}
+
+function inMarkup(id: string): string {
+  return mentionOf(id).text
+}
+
+/** The ids of the buttons of a card. The Home tab has the same buttons. */
+export const cardButtons = {
+  approve: 'request-approve',
+  reject: 'request-reject',
+  withdraw: 'request-withdraw',
+  handOver: 'request-hand-over',
+  again: 'request-again',
+  reverse: 'request-reverse',
+  retry: 'request-retry',
+  stopTracking: 'request-stop-tracking',
+  trackAgain: 'request-track-again',
+  details: 'request-details',
+} as const
+export type CardButton = keyof typeof cardButtons
+export type CardButtonId = (typeof cardButtons)[CardButton]
+
+/** The button that opens the form for the items that were not done, and the title of that form. */
+export const retryLabel = 'Retry the rest'
+
+/** The button that shows the Home tab again. */
+export const refreshHome = 'refresh-home'
+
+export const rejectCallbackId = 'request-reject'
+export const breakGlassCallbackId = 'request-break-glass'
+
+const hashLength = 16
+
+/** The version of a button's value. CONTRIBUTING.md says how stored shapes may change. */
+const version = '1'
+
+/** Builds the value of a button: the id of the request, and the hash of what was requested. So the button fits no other request. */
+export function buttonValue({ id, hash }: Pick<Request, 'id' | 'hash'>): string {
+  return `${version}.${id}.${hash.slice(0, hashLength)}`
+}
+
+/** Reads the value of a button. Returns undefined for a value that this version of Lockkeeper did not write. */
+export function readButton(value: string): { id: string; hash: string } | undefined {
+  const [, id, hash] = /^1\.([0-9a-f]{32})\.([0-9a-f]{16})$/.exec(value) ?? []
+  return id !== undefined && hash !== undefined ? { id, hash } : undefined
+}
+
+/** Whether a button was made for this request, with this content. */
+export function belongsTo(button: { id: string; hash: string }, request: Pick<Request, 'id' | 'hash'>): boolean {
+  return request.id === button.id && request.hash.startsWith(button.hash)
+}
+
+/** Names the rule that decided: `rule “production”`. Without a policy file it is a setting: `` setting `APPROVERS` ``. */
+export function ruleWords(name: string): Mrkdwn {
+  return isSetting(name) ? mrkdwn`setting ${code(name)}` : mrkdwn`rule “${name}”`
+}
+
+/** Says which rule allowed an action, and via which person or group: `rule “production”: @oncall`. */
+export function grantWords({ rule, via }: Grant): Mrkdwn {
+  // The setting APPROVERS does not say who may request.
+  return rule === undefined || (isSetting(rule) && via === 'member') ? viaWords(via) : mrkdwn`${ruleWords(rule)}: ${viaWords(via)}`
+}
+
+function viaWords(via: string): Mrkdwn {
+  switch (via) {
+    case 'member':
+      return mrkdwn`every full member can request`
+    case 'alerts':
+      return mrkdwn`alerts can request`
+    case 'requester':
+      return mrkdwn`the requester`
+    case 'no-approval':
+      return mrkdwn`no approval needed`
+    default:
+      return mentionOf(via)
+  }
+}
+
+/** Answers a requester who was shown the secret too late to record it. */
+export const tookTooLong = mrkdwn`This took too long, so I'm deleting the key. Don't use it. The thread will say when it's deleted and what to do next.`
+
+/** Answers a requester who was shown the secret while Redis was away. */
+export const notRecorded = mrkdwn`Lockkeeper's database (Redis) isn't responding, so it may not be recorded that you saw this key. If it isn't, the key will be deleted. Don't use it unless the thread says *Done*.`
+
+/** Answers a requester whose write got no answer. */
+export const notConfirmed = mrkdwn`The account API hasn't confirmed this. If the key was created or rotated, I'll delete it and post in the thread.`
+
+/** What a refused write means, for the requester. */
+export const nothingMade = 'Nothing was created.'
+
+/** Says to the requester that the account allows no more calls this minute. The button stays. */
+export function pressAgain(limit: AccountLimit): Mrkdwn {
+  return mrkdwn`${limitWords(limit).why} Press again in ${formatDuration(Math.max(1_000, limit.waitMs))}.`
+}
+
+/** Another request, with the address of its message. */
+export interface LinkedRequest {
+  id: string
+  link?: string | undefined
+}
+
+/** The earlier requests that a request belongs to. */
+export interface RelatedRequests {
+  undoes?: LinkedRequest | undefined
+  repeats?: LinkedRequest | undefined
+}
+
+/** Says which requests it undoes and repeats, with links to their messages. Empty if there are none. */
+export function relatedSentences(related: RelatedRequests): Mrkdwn[] {
+  const parts = relatedWords(related)
+  return parts.length === 0
+    ? []
+    : [
+        joinMrkdwn(
+          parts.map((part) => mrkdwn`${part}.`),
+          ' ',
+        ),
+      ]
+}
+
+/** Says the same without full stops, for the small print. `isUnsent`: the request ended before anything was sent. */
+export function relatedWords({ undoes, repeats }: RelatedRequests, { isUnsent = false } = {}): Mrkdwn[] {
+  return [
+    ...(undoes ? [mrkdwn`${isUnsent ? 'Was to undo' : 'Undoes'} ${requestLink(undoes)}`] : []),
+    ...(repeats ? [mrkdwn`Repeats ${requestLink(repeats)}`] : []),
+  ]
+}
+
+/** Names what an answer is about: `*Move 203.0.113.10: web-1 → web-2*  ·  request 80fbcd61`. For whom a key is would mention that person. */
+export function subjectWords(title: Phrase, request: LinkedRequest): Mrkdwn {
+  return mrkdwn`${boldPhrase(withoutOwner(title))}  ·  ${requestLink(request)}`
+}
+
+/** `request 80fbcd61`, as a link to its message. */
+export function requestLink({ id, link: address }: LinkedRequest): Mrkdwn {
+  return link(address, `request ${shortId({ id })}`)
+}

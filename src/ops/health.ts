@@ -1,0 +1,423 @@
+import { createServer, type ServerResponse } from 'node:http'
+import type { Registry } from 'prom-client'
+import {
+  AccountLimitError,
+  ApiContractError,
+  ApiError,
+  isKeyRefused,
+  isMissingRight,
+  refusesWrites,
+  StoreUnavailableError,
+  type WriteRefusal,
+  writeRefusalOf,
+} from '../domain/errors.ts'
+import { whyNotListening } from '../domain/listening.ts'
+import { settleWithin, withinOr } from '../domain/within.ts'
+import { describeError, type Log, likenessOf, type RepeatedLines, scrub } from './log.ts'
+import { createInstruments } from './metrics.ts'
+
+/**
+ * Runs at most once per `ms` milliseconds and reuses the result. Probes and scrapes come every few seconds from several sides. `forget`
+ * drops the result, so that the next call runs again.
+ */
+export function atMostEvery<T>(ms: number, run: () => Promise<T>): (() => Promise<T>) & { forget: () => void } {
+  let last: { at: number; outcome: Promise<T> } | undefined
+  const latest = () => {
+    if (!last || Date.now() - last.at >= ms) last = { at: Date.now(), outcome: run() }
+    return last.outcome
+  }
+  const forget = () => {
+    last = undefined
+  }
+  return Object.assign(latest, { forget })
+}
+
+/** Shares one run between all calls that arrive during it, so that calls do not pile up behind a dependency that hangs. */
+export function shareRuns<T>(run: () => Promise<T>): () => Promise<T> {
+  let running: Promise<T> | undefined
+  return () => {
+    running ??= run().finally(() => {
+      running = undefined
+    })
+    return running
+  }
+}
+
+/** The answer of a page. `type` is the content type. */
+export interface Page {
+  status: number
+  type: string
+  body: string
+}
+
+interface HealthParts {
+  /** Default: the loopback address, because the pages have no authentication. */
+  host?: string
+  /** 0 selects any free port. */
+  port: number
+  /** Returns why the bot is not ready, in words, or undefined if it is ready. Must answer within seconds and never throw. */
+  whyNotReady: () => Promise<string | undefined>
+  lines?: Pick<RepeatedLines, 'write'>
+  /** Further pages for operators, by path. */
+  pages?: Record<string, () => Promise<Page>>
+}
+
+/**
+ * Opens the operations port, which is never the public port. Serves `/healthz` (200: the process is alive), `/readyz` (200, or 503 with the
+ * reason) and the given pages.
+ * Throws StartError if another program uses the port, or the address is not one of this machine.
+ */
+export async function startHealth({ host = '127.0.0.1', port, whyNotReady, lines, pages = {} }: HealthParts) {
+  async function readiness(): Promise<Page> {
+    const why = await whyNotReady()
+    return why === undefined ? json(200, { ready: true }) : json(503, { ready: false, why })
+  }
+
+  const known: Record<string, () => Promise<Page>> = {
+    '/healthz': async () => json(200, { alive: true }),
+    '/readyz': readiness,
+    ...pages,
+  }
+
+  const server = createServer((request, response) => {
+    const path = (request.url ?? '').split('?')[0] ?? ''
+    const page = Object.hasOwn(known, path) ? known[path] : undefined
+    if (!page) return answer(response, json(404, { error: `Not found. Pages: ${Object.keys(known).join(', ')}.` }))
+    if (request.method !== 'GET' && request.method !== 'HEAD') return answer(response, json(405, { error: 'Use GET or HEAD.' }))
+    page().then(
+      (content) => answer(response, content),
+      (error: unknown) => {
+        lines?.write({
+          fields: { code: 'page-failed', error, path },
+          text: 'A page for operators failed',
+          about: `${path} ${likenessOf(error)}`,
+        })
+        answer(response, json(500, { error: 'This page failed. See the log.' }))
+      },
+    )
+  })
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', (error) => reject(whyNotListening(error, { hostVariable: 'OPS_HOST', host, portVariable: 'OPS_PORT', port })))
+    server.listen(port, host, resolve)
+  })
+
+  async function close(): Promise<void> {
+    const closed = new Promise((resolve) => server.close(resolve))
+    server.closeAllConnections()
+    await closed
+  }
+
+  return { port: (server.address() as { port: number }).port, close }
+}
+export type Health = Awaited<ReturnType<typeof startHealth>>
+
+export function json(status: number, body: unknown): Page {
+  return { status, type: 'application/json; charset=utf-8', body: JSON.stringify(body) }
+}
+
+function answer(response: ServerResponse, { status, type, body }: Page): void {
+  response.writeHead(status, { 'content-type': type, 'cache-control': 'no-store' })
+  response.end(body)
+}
+
+/**
+ * Checks one dependency. Throws an Error whose message is a sentence for operators if the dependency has a problem. May return a note for
+ * them although it has none. A check that reuses its result drops it on `forget`.
+ */
+export type Check = (() => Promise<Note> | Note) & { forget?: () => void }
+// biome-ignore lint/suspicious/noConfusingVoidType: most checks return nothing.
+type Note = string | undefined | void
+
+/** The result of a check. `since` is the time when this process first saw the problem, in ISO 8601. */
+type CheckResult = { ok: true; note?: string } | { ok: false; problem: string; since: string }
+
+/** How long a check may take. After that the page reports that it got no answer. */
+const checkDeadlineMs = 2_000
+
+interface StatusParts<Name extends string> {
+  checks: Record<Name, Check>
+  log: Pick<Log, 'info' | 'warn'>
+  now?: () => number
+}
+
+/**
+ * Creates the page that shows the state of each dependency to people and monitors. It never starts or stops anything. A problem keeps its
+ * `since` until a check passes. The log gets one line when a problem begins and one when it ends.
+ */
+export function createStatus<Name extends string>({ checks, log, now = Date.now }: StatusParts<Name>) {
+  const names = Object.keys(checks) as Name[]
+  const wrongSince = new Map<Name, number>()
+  /** How often other calls of a dependency succeeded. */
+  const successes = new Map<Name, number>()
+  const sharedChecks = new Map(names.map((name) => [name, shareRuns(() => check(name))]))
+
+  /** Records what another call of a dependency found. `problem` is undefined if the call succeeded: probes that began earlier don't count then. */
+  function note(name: Name, problem: string | undefined): void {
+    if (problem === undefined) {
+      successes.set(name, successesOf(name) + 1)
+      checks[name].forget?.()
+    }
+    record(name, problem)
+  }
+
+  function successesOf(name: Name): number {
+    return successes.get(name) ?? 0
+  }
+
+  async function check(name: Name): Promise<CheckResult> {
+    const before = successesOf(name)
+    const { problem, note } = await runCheck(checks[name])
+    const result = record(name, successesOf(name) === before ? problem : undefined)
+    return result.ok && note !== undefined ? { ...result, note } : result
+  }
+
+  function record(name: Name, problem: string | undefined): CheckResult {
+    const before = wrongSince.get(name)
+    if (problem === undefined) {
+      wrongSince.delete(name)
+      if (before !== undefined) log.info({ check: name, afterMs: now() - before }, 'A check passes again')
+      return { ok: true }
+    }
+    if (before === undefined) log.warn({ code: 'check-failed', check: name, problem }, 'A check failed')
+    const since = before ?? now()
+    wrongSince.set(name, since)
+    return { ok: false, problem, since: new Date(since).toISOString() }
+  }
+
+  /** Runs one check now. Never throws, and answers within 2 s. */
+  async function run(name: Name): Promise<CheckResult> {
+    return sharedChecks.get(name)?.() ?? { ok: true }
+  }
+
+  async function page(): Promise<Page> {
+    const results = await Promise.all(names.map(async (name) => [name, await run(name)] as const))
+    const ok = results.every(([, result]) => result.ok)
+    return json(ok ? 200 : 503, { ok, checks: Object.fromEntries(results) })
+  }
+
+  return { note, run, page }
+}
+
+async function runCheck(check: Check): Promise<{ problem?: string; note?: string }> {
+  const outcome = Promise.resolve()
+    .then(check)
+    .then(
+      (note) => (note ? { note } : {}),
+      (error: unknown) => ({ problem: scrub(describeError(error).message ?? '') || 'Failed' }),
+    )
+  return withinOr(checkDeadlineMs, outcome, { problem: `No answer within ${checkDeadlineMs / 1000} s` })
+}
+
+/** Probes each dependency. */
+interface Probes {
+  redis: () => Promise<unknown>
+  /** Returns the latest problem of the connection to Redis as a code, such as `ECONNREFUSED`. Undefined if there is none. */
+  redisProblem?: () => string | undefined
+  /** Returns why Redis refuses writes although it answers. Undefined if it takes them. */
+  probeWrites: () => Promise<WriteRefusal | undefined>
+  /** Returns the settings with which Redis could lose requests, as sentences. */
+  redisFaults: () => Promise<string[]>
+  /** Rejects with an Error whose message is a sentence for operators. */
+  slack: () => Promise<unknown>
+  accountApi: () => Promise<unknown>
+  /** Lets one process probe the account in a minute, and tells the others what it found, because each probe spends a read. */
+  shareFinding?: (probe: (before: Finding) => Promise<Finding>) => Promise<Finding>
+  /** Rejects with an Error whose message is a sentence for operators, if requests are due and no worker handles them. */
+  worker: () => Promise<void>
+}
+
+/** What a probe found: a problem, or something to know although nothing is wrong. Sentences for operators. */
+export interface Finding {
+  problem?: string | undefined
+  note?: string | undefined
+  /** When to probe again, in ms, if that is sooner than usual. */
+  againMs?: number | undefined
+}
+
+/** Slack is probed at most this often, however often the page is read. */
+const externalProbeMs = 30_000
+
+/** Creates the checks of `/status`. Each fails with its own sentence and shows no details of the failed call, which can be secret. */
+export function createChecks({
+  redis,
+  redisProblem = () => undefined,
+  probeWrites,
+  redisFaults,
+  slack,
+  accountApi,
+  shareFinding = (probe) => probe({}),
+  worker,
+}: Probes) {
+  return {
+    redis: async () => {
+      const fail = (error: unknown) => {
+        throw new Error(isMissingRight(error) ? 'Redis refuses the command (NOPERM)' : redisWords(redisProblem()))
+      }
+      const refusal = await redis().then(probeWrites).catch(fail)
+      failOn(refusal ? [refusesWrites(refusal)] : [])
+    },
+    redisSettings: failingWith(async () => failOn(await redisFaults()), unknownWithoutRedis),
+    slack: atMostEvery(externalProbeMs, async () => void (await slack())),
+    accountApi: async () => {
+      const probe = (before: Finding) =>
+        accountApi().then(
+          () => ({}),
+          (error: unknown) => accountFinding(error, before),
+        )
+      const { problem, note } = await shareFinding(probe).catch((error: unknown) => ({
+        problem: unknownWithoutRedis(error),
+        note: undefined,
+      }))
+      failOn(problem === undefined ? [] : [problem])
+      return note
+    },
+    worker: async () => {
+      try {
+        await worker()
+      } catch (error) {
+        // Workers report themselves in Redis, so nobody knows whether they run. A Redis that does not answer is not asked again.
+        const cause = error instanceof StoreUnavailableError ? error : await failureOf(probeWrites)
+        throw new Error(unknownWithoutRedis(cause ?? error))
+      }
+    },
+  } satisfies Record<string, Check>
+}
+
+function failingWith(probe: () => Promise<unknown>, words: (error: unknown) => string): () => Promise<void> {
+  return async () => {
+    await probe().catch((error: unknown) => {
+      throw new Error(words(error))
+    })
+  }
+}
+
+/** Returns the error with which a write fails now. Undefined if Redis takes it. */
+async function failureOf(probeWrites: Probes['probeWrites']): Promise<unknown> {
+  try {
+    const refusal = await probeWrites()
+    return refusal && new StoreUnavailableError(refusesWrites(refusal), refusal.code)
+  } catch (error) {
+    return error
+  }
+}
+
+function redisWords(problem: string | undefined): string {
+  return `Redis isn't responding${problem === undefined ? '' : ` (${problem})`}`
+}
+
+/** A limit is no outage. If Lockkeeper did not send the probe, what was found before still holds. */
+function accountFinding(error: unknown, before: Finding): Finding {
+  if (!(error instanceof AccountLimitError)) return { problem: apiProblem(error) }
+  const { answered, perMinute, waitMs: againMs } = error
+  if (!answered && before.problem !== undefined) return { ...before, againMs }
+  const at = new Date(Date.now() + againMs).toISOString()
+  return { note: `Not checked, because of the account's limit of ${perMinute} reads a minute. A read is free at ${at}`, againMs }
+}
+
+function apiProblem(error: unknown): string {
+  if (error instanceof ApiError && isKeyRefused(error)) return `The account API rejects ${error.key} (${error.status})`
+  if (error instanceof ApiError) return `The account API returned an error (${error.status})`
+  if (error instanceof ApiContractError) return `The account API returned something unreadable (${error.status})`
+  return "The account API isn't responding"
+}
+
+function failOn(faults: string[]): void {
+  if (faults.length > 0) throw new Error(faults.join(' '))
+}
+
+/** Describes the problem of something that is read from Redis, such as the state of the workers. It is unknown while Redis does not answer, or refuses. */
+function unknownWithoutRedis(error: unknown): string {
+  if (isMissingRight(error)) return 'Unknown while Redis refuses the command (NOPERM)'
+  if (error instanceof StoreUnavailableError)
+    return `Unknown while Redis ${writeRefusalOf(error.code) ? 'refuses writes' : "isn't responding"}`
+  return error instanceof Error ? error.message : 'Unknown'
+}
+
+/** The figures that all replicas share. They are read from Redis for a scrape instead of being counted here. */
+export interface Snapshot {
+  /** Open requests, by state and kind. */
+  open: { state: string; kind: string; count: number }[]
+  movesInFlight: number
+  /** The number of messages that were not delivered to Slack yet. */
+  unsent: number
+  /** Jobs, by BullMQ queue and state. */
+  jobs: { queue: string; state: string; count: number }[]
+  /** Undefined if there was no tick yet. */
+  lastTickAgeMs: number | undefined
+  /** Calls to the account API in the last minute, and how long the next one would have to wait. */
+  budget: { kind: string; lane: string; used: number; waitMs: number }[]
+}
+
+/** How long the shared figures are reused, so that frequent scrapes cost little. Short enough that ages in them need no correction. */
+const defaultKeepMs = 1_000
+
+/** How long the page waits for the shared figures. Scrapers wait longer, so they still get the figures of this process. */
+const defaultWaitMs = 3_000
+
+interface MetricsPageParts {
+  /** Holds the metrics of this process. */
+  registry: Registry
+  snapshot: () => Promise<Snapshot>
+  keepMs?: number
+  waitMs?: number
+}
+
+/**
+ * Creates the metrics page in the format of Prometheus: the metrics of this process, and the figures that all replicas share. The latter are
+ * missing while they cannot be read.
+ */
+export function createMetricsPage({ registry, snapshot, keepMs = defaultKeepMs, waitMs = defaultWaitMs }: MetricsPageParts) {
+  const shared = createSnapshotGauges(registry)
+  const readShared = atMostEvery(keepMs, shareRuns(snapshot))
+
+  return async function page(): Promise<Page> {
+    let latest: Snapshot | undefined
+    const reading = readShared().then((figures) => {
+      latest = figures
+    })
+    await settleWithin(waitMs, [reading])
+    shared.set(latest)
+    return { status: 200, type: registry.contentType, body: await registry.metrics() }
+  }
+}
+
+/** Creates the gauges of the shared figures. Unknown figures get no value: an old one would hide an outage, and 0 would look healthy. */
+function createSnapshotGauges(registry: Registry) {
+  const { gauge } = createInstruments(registry)
+  const up = gauge('lockkeeper_redis_up', '1 if Redis answered this scrape, otherwise 0.')
+  const open = gauge('lockkeeper_requests_open', 'Open requests of all replicas, by kind of change and state.', 'kind', 'state')
+  const inFlight = gauge('lockkeeper_moves_in_flight', 'Moves in progress, of all replicas. Each address of an evacuation counts.')
+  const unsent = gauge('lockkeeper_messages_unsent', 'Messages that Slack has not received yet.')
+  const jobs = gauge('lockkeeper_queue_jobs', 'Jobs, by queue and state.', 'queue', 'state')
+  const tickAge = gauge('lockkeeper_last_tick_age_seconds', 'Time since the last tick of any replica. No ticks run while nothing is due.')
+  const used = gauge(
+    'lockkeeper_account_budget_used',
+    'Calls to the account API in the last minute, of all replicas, by kind (read, write) and by what they were for.',
+    'kind',
+    'lane',
+  )
+  const waiting = gauge(
+    'lockkeeper_account_budget_waiting_seconds',
+    'How long the next call to the account API would have to wait for its limit, by kind and by what it is for.',
+    'kind',
+    'lane',
+  )
+
+  function set(figures: Snapshot | undefined): void {
+    up.set(figures ? 1 : 0)
+    for (const each of [open, jobs, used, waiting]) each.reset()
+    for (const each of [inFlight, unsent, tickAge]) each.remove()
+    if (!figures) return
+    for (const { kind, state, count } of figures.open) open.set({ kind, state }, count)
+    for (const { queue, state, count } of figures.jobs) jobs.set({ queue, state }, count)
+    for (const { kind, lane, ...of } of figures.budget) {
+      used.set({ kind, lane }, of.used)
+      waiting.set({ kind, lane }, of.waitMs / 1_000)
+    }
+    inFlight.set(figures.movesInFlight)
+    unsent.set(figures.unsent)
+    if (figures.lastTickAgeMs !== undefined) tickAge.set(figures.lastTickAgeMs / 1_000)
+  }
+
+  return { set }
+}

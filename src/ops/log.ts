@@ -1,0 +1,446 @@
+import { writeSync } from 'node:fs'
+import type { DestinationStream } from 'pino'
+import pino from 'pino'
+import {
+  AccountLimitError,
+  ApiContractError,
+  ApiError,
+  ApiUnreachableError,
+  CheckFailed,
+  type ErrorCode,
+  errorCodes,
+  isKeyRefused,
+  isRefusal,
+  StoreUnavailableError,
+  UserError,
+} from '../domain/errors.ts'
+import { currentRequest } from '../domain/lane.ts'
+import { createRepeats } from '../domain/repeats.ts'
+import { Secret } from '../domain/signing.ts'
+import type { Place } from './metrics.ts'
+
+interface ErrorDescription {
+  name: string
+  message?: string
+  code?: string
+  operation?: string
+  status?: number
+  codes?: string[]
+  stack?: string
+  cause?: ErrorDescription
+}
+
+/** Lockkeeper's own errors. Their messages say where they occurred, so they need no stack. */
+const ownErrors = [UserError, ApiError, ApiContractError, ApiUnreachableError, StoreUnavailableError]
+
+/**
+ * Returns the parts of a thrown value that may be logged: name, code, message, the safe fields of Lockkeeper's own errors, and the stack of
+ * all others. Drops every other property, because the errors of libraries carry commands, bodies and headers, and with them passwords and
+ * tokens.
+ */
+export function describeError(thrown: unknown, depth = 0): ErrorDescription {
+  if (!(thrown instanceof Error)) return { name: 'Thrown', message: typeof thrown === 'string' ? thrown.slice(0, 200) : typeof thrown }
+  const { code, operation, status, codes } = thrown as { code?: unknown; operation?: unknown; status?: unknown; codes?: unknown }
+  const isOwn = ownErrors.some((type) => thrown instanceof type)
+  const frames = isOwn ? [] : framesOf(thrown)
+  return {
+    name: thrown.name,
+    // The sentences for people quote what they typed.
+    ...(thrown instanceof UserError ? {} : { message: messageOf(thrown) }),
+    ...(thrown instanceof CheckFailed ? { code: thrown.finding.code } : {}),
+    ...(typeof code === 'string' ? { code: code.slice(0, 60) } : {}),
+    ...(isOwn && typeof operation === 'string' ? { operation } : {}),
+    ...(isOwn && typeof status === 'number' ? { status } : {}),
+    ...(isOwn && Array.isArray(codes) ? { codes: codes.map(String) } : {}),
+    ...(frames.length > 0 ? { stack: frames.join('\n') } : {}),
+    ...(thrown.cause instanceof Error && depth < 2 ? { cause: describeError(thrown.cause, depth + 1) } : {}),
+  }
+}
+
+/** Removes what was sent or received, which some libraries put into the message. */
+function messageOf(error: Error): string {
+  // JSON.parse quotes the text around the error.
+  if (error instanceof SyntaxError) return 'not valid JSON or code'
+  return (
+    error.message
+      // Redis quotes the arguments of an unknown command.
+      .replace(/,? with args beginning with:.*/s, '')
+      // Slack's client uses a whole answer as the name of the error if the answer is not JSON.
+      .replace(/^(An API error occurred: )(?![a-z_]{1,80}$).*/s, '$1(not a name)')
+      .slice(0, 200)
+  )
+}
+
+/** Returns only the frames of a stack, because its first line repeats the uncut message. */
+function framesOf(error: Error): string[] {
+  return (error.stack ?? '')
+    .split('\n')
+    .filter((frame) => /^\s+at /.test(frame))
+    .slice(0, 8)
+}
+
+/** Converts any value for the log: describes errors, hides secrets, and replaces instances of other classes with the name of the class. */
+export function safeValue(value: unknown, depth = 0): unknown {
+  if (typeof value === 'bigint') return String(value)
+  if (typeof value !== 'object' || value === null) return value
+  if (value instanceof Error) return describeError(value)
+  if (value instanceof Secret) return String(value)
+  if (value instanceof URL) return redactUrl(value)
+  if (value instanceof Date) return Number.isNaN(value.getTime()) ? 'invalid date' : value.toISOString()
+  if (depth > 4) return '[deeper]'
+  if (Array.isArray(value)) return value.slice(0, 100).map((item) => safeValue(item, depth + 1))
+  const prototype: unknown = Object.getPrototypeOf(value)
+  if (prototype !== Object.prototype && prototype !== null) return `[${value.constructor.name}]`
+  return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, safeValue(part, depth + 1)]))
+}
+
+/** Returns an address without user, password, path and query. Each can be a secret: in Slack's response addresses, the path is one. */
+export function redactUrl(address: string | URL): string {
+  const url = typeof address === 'string' ? URL.parse(address) : address
+  return url === null ? '[not an address]' : `${url.protocol}//${url.host}${url.pathname.length > 1 ? '/…' : ''}`
+}
+
+/** Redacts Slack tokens and passwords in addresses. This is the last safeguard for secrets that other code missed. */
+export function scrub(line: string): string {
+  return line.replace(/\bx(?:ox[a-z]|app)-[\w-]+/g, '[redacted]').replace(/(:\/\/)[^\s/"'@]*@/g, '$1[redacted]@')
+}
+
+/** Errors of a connection, by the code of Node or the words of ioredis and BullMQ. */
+const ofConnection =
+  /\b(ECONN(REFUSED|RESET|ABORTED)|E(TIMEDOUT|PIPE|AI_AGAIN|NOTFOUND|HOSTUNREACH|NETUNREACH))\b|Connection is closed|Connection closed|Command aborted|isn't writeable|timed out|Socket timeout|max retries per request|enableOfflineQueue|\b(LOADING|READONLY|MASTERDOWN|UNBLOCKED|CLUSTERDOWN|NOREPLICAS)\b/i
+
+/**
+ * Returns a name that like errors share. An outage of Redis shows in many words, which all are like each other. Of all other errors, two are
+ * alike if they differ at most in numbers and ids.
+ */
+export function likenessOf(error: unknown): string {
+  const { name, message = '', code = '', operation = '', status = '', codes = [] } = describeError(error)
+  const isAway = (error instanceof StoreUnavailableError && code === '') || ofConnection.test(`${code} ${message}`)
+  if (isAway && operation === '') return 'no connection'
+  return [name, code, operation, status, ...codes, withoutNumbers(message)].join(' ')
+}
+
+/** Replaces numbers and ids, so that texts that differ only in them are the same. */
+export function withoutNumbers(text: string): string {
+  return text.replace(/[0-9a-f-]{8,}|\d+/gi, '#')
+}
+
+/**
+ * Every field that a line of the log can have besides `time`, `level` and `msg`, with its meaning for docs/logs.md. A test compares both.
+ * Each field means one thing in all lines, so that a search by a field finds everything about it.
+ */
+export const logFields = {
+  code: 'which error it is; [its paragraph](alerts-and-errors.md) says what to do. Lines from `warn` on have one',
+  requestId: 'the request, as in the audit and in Redis',
+  step: 'the step of the request or of its item, by its name in [the states of a request](request-states.md), or `request` for its creation',
+  state: 'the state after the step',
+  item: 'the item of the request whose step it is',
+  kind: 'the kind of change, such as `ip.move`; or the kind of a Slack payload',
+  userId: 'a person, by their Slack user id',
+  reads: 'how many reads a minute one person may spend',
+  sinceApprovalMs: 'from the last approval to the write, in milliseconds',
+  tookMs: 'from the write to the end, in milliseconds',
+  error:
+    'an error: its `name`, `message`, `code`, `operation`, `status`, `codes`, `stack` and `cause`, those that it has. A refusal has no `message`, because it quotes what a person typed',
+  at: 'the command, button or form that a person used',
+  reference: 'the reference that the person was shown with the error',
+  operation: 'a call to the account API, such as `elasticIps.move`',
+  attempt: 'the number of the attempt, from 1',
+  status: 'the HTTP status of an answer, `contract` or `unreachable`',
+  ms: 'how long a call took, in milliseconds',
+  left: 'how many items of a list were left out',
+  check: 'a check of `/status`',
+  problem: 'what is wrong, as a sentence or a code',
+  afterMs: 'how long a check had failed or an error had recurred, in milliseconds',
+  repeats: 'how many more errors like it there have been since its first line',
+  lastAt: 'when the last repeat was (ISO 8601). The line itself comes up to a minute later',
+  nextTryInMs: 'the time to the next attempt, in milliseconds',
+  members: 'the members of a Slack payload that are missing',
+  from: '`slack`: written by a library of Slack, or by the port for Slack',
+  path: 'a page of the operations port',
+  variable: 'a variable of the configuration',
+  role: '`all`, `web` or `worker`',
+  transport: '`http` or `socket mode`',
+  slackPort: 'the port for Slack',
+  alertsPort: 'the port for alerts',
+  opsPort: 'the operations port',
+  signal: 'the signal that stops the process',
+} as const
+export type LogField = keyof typeof logFields
+
+type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal'
+
+/** The fields of a line. docs/logs.md describes each. */
+export type Fields = { [Name in LogField]?: unknown }
+
+type Write<Needed> = (fields: Fields & Needed, text: string) => void
+
+/** The log as the rest of the code sees it: only documented fields, and a code with each warning and error. */
+export interface Log {
+  debug: Write<unknown>
+  info: Write<unknown>
+  warn: Write<{ code: ErrorCode }>
+  error: Write<{ code: ErrorCode }>
+  fatal: Write<{ code: ErrorCode }>
+}
+
+/**
+ * Creates the log, which writes JSON lines to standard output. Every field passes through `safeValue`. So no command, body, header or
+ * secret is written, whatever its name and level.
+ */
+export function createLog({ level, destination = pino.destination(1) }: { level: LogLevel; destination?: DestinationStream }) {
+  return pino(
+    {
+      level,
+      base: null,
+      timestamp: pino.stdTimeFunctions.isoTime,
+      formatters: {
+        level: (label) => ({ level: label }),
+        log: (fields) => Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, safeValue(value)])),
+      },
+      hooks: {
+        // pino would print further arguments into the message as they are, so they are dropped. It would also print the whole message of a
+        // bare error, so the error becomes a field.
+        logMethod([first, message]: unknown[], method) {
+          if (first instanceof Error) method.call(this, { error: first }, String(message ?? 'error'))
+          else if (typeof first === 'string') method.call(this, first)
+          else method.call(this, first, String(message ?? ''))
+        },
+      },
+    },
+    { write: (line: string) => void destination.write(scrub(line)) },
+  )
+}
+
+interface RepeatedLine {
+  fields: Fields & { code: ErrorCode }
+  text: string
+  /** Lines with the same code about the same subject are repeats of each other. */
+  about?: string
+  level?: 'warn' | 'error'
+  /** The text of the line that says that it is over. */
+  over?: string
+  /** Called whenever the line is written. */
+  onWritten?: () => void
+}
+
+/** The lines of the log that can recur at every attempt while a service is away. */
+export interface RepeatedLines {
+  /** Writes the line if it is new, and later once a minute with the number of its repeats. */
+  write: (line: RepeatedLine) => void
+  /** Writes that this is over, for a caller who knows. Without a call it is over after a minute without a repeat. */
+  end: (code: ErrorCode, about?: string) => void
+  /** Writes the repeats that no line has counted yet. */
+  flush: () => void
+}
+
+/** Creates the lines that are written at most once a minute. No error is swallowed: the next line has the number of its repeats. */
+export function createRepeatedLines(log: Pick<Log, 'info' | 'warn' | 'error'>, options: { everyMs?: number } = {}): RepeatedLines {
+  const repeats = createRepeats(options)
+
+  function write({ fields, text, about = '', level = 'warn', over = 'This has not happened again', onWritten }: RepeatedLine): void {
+    const { code } = fields
+    repeats.note(nameOf(code, about), {
+      report(count, lastAt) {
+        // This line comes up to a minute after the last repeat, when the error may be over.
+        log[level]({ ...fields, ...(count > 0 ? { repeats: count, lastAt: new Date(lastAt).toISOString() } : {}) }, text)
+        onWritten?.()
+      },
+      reportEnd: (count, afterMs) => log.info({ code, repeats: count, afterMs }, over),
+    })
+  }
+
+  return { write, end: (code, about = '') => repeats.end(nameOf(code, about)), flush: repeats.flush }
+}
+
+function nameOf(code: ErrorCode, about: string): string {
+  return `${code} ${about}`
+}
+
+interface ApiErrorHandlerParts {
+  lines: Pick<RepeatedLines, 'write'>
+  /** Counts an error. Called for each, even if the log has one line for many. */
+  count: () => void
+  /** Called if the account API rejects the key, so that a person replaces it. While it does, every read of every tracked move has this error. */
+  onRefusedKey: (error: ApiError) => void
+}
+
+/** Creates the handler that counts and logs errors of the account API. A refusal, such as 404 or 422, is logged but not counted. */
+export function createApiErrorHandler({ lines, count, onRefusedKey }: ApiErrorHandlerParts) {
+  return function onApiError(error: unknown): void {
+    // Without Redis no call is sent.
+    if (error instanceof UserError || error instanceof StoreUnavailableError) return
+    // A limit is no failure.
+    if (!isRefusal(error) && !(error instanceof AccountLimitError)) count()
+    lines.write({
+      fields: { code: 'account-api-error', error, requestId: currentRequest() },
+      text: 'A call to the account API failed',
+      about: likenessOf(error),
+      onWritten: () => error instanceof ApiError && isKeyRefused(error) && onRefusedKey(error),
+    })
+  }
+}
+
+/** The pause between attempts to write to a full pipe. */
+const pauseMs = 10
+
+/** How long a full pipe may block a write. After that the write fails, and the caller writes the line again later. */
+const maxBlockedMs = 1_000
+
+/**
+ * Creates the function that writes lines of the audit. It returns after the whole line is written, so that a crash right after it loses
+ * nothing. It throws if the line could not be written. `destination` is a file descriptor, by default standard output.
+ */
+export function createAuditLog({ destination = 1 }: { destination?: number } = {}) {
+  /** Whether the previous write failed in the middle of a line. The next line then begins with a line break. */
+  let isCutOff = false
+
+  return function write(line: string): void {
+    const bytes = Buffer.from(`${isCutOff ? '\n' : ''}${line}\n`)
+    const deadline = performance.now() + maxBlockedMs
+    let written = 0
+    while (written < bytes.length) {
+      try {
+        written += writeSync(destination, bytes, written)
+      } catch (error) {
+        if (isPipeFull(error) && performance.now() < deadline) {
+          pause()
+          continue
+        }
+        isCutOff = isCutOff ? written !== 1 : written > 0
+        throw error
+      }
+    }
+    isCutOff = false
+  }
+}
+
+/** Checks whether a write failed because the pipe is full. */
+function isPipeFull(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && (error.code === 'EAGAIN' || error.code === 'EBUSY')
+}
+
+function pause(): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, pauseMs)
+}
+
+/**
+ * A Slack payload that no listener handled. `kind` has the form of Slack's types and `members` are names from Lockkeeper's own schemas, so
+ * both may be logged. `no-listener`: no listener exists for this kind. `unreadable`: required members are missing. `listener-failed`: the
+ * listener failed before it acknowledged the payload.
+ */
+interface LoggedPayload {
+  kind: string
+  why: 'no-listener' | 'unreadable' | 'listener-failed'
+  members?: string[]
+}
+
+/** At most this many kinds of payload are logged. Kinds come from outside, so the set of logged kinds must not grow without limit. */
+const maxLoggedKinds = 200
+
+interface ErrorReportsParts {
+  log: Pick<Log, 'info' | 'warn'>
+  lines: Pick<RepeatedLines, 'write'>
+  count: (place: Place) => void
+}
+
+/** Creates the functions that count and log errors. Each error is counted, even if the log has one line for many. */
+export function createErrorReports({ log, lines, count }: ErrorReportsParts) {
+  const loggedKinds = new Set<string>()
+
+  return {
+    /** Returns the function that reports the errors of one place. */
+    of:
+      (place: Place) =>
+      (error: unknown, requestId = currentRequest()): void => {
+        count(place)
+        lines.write({ level: 'error', fields: { code: codes[place], error, requestId }, text: words[place], about: likenessOf(error) })
+      },
+    /** Logs a payload that was acknowledged but not handled, once for each kind. A kind without a listener is not counted as an error. */
+    unhandled({ kind, why, members }: LoggedPayload): void {
+      if (why !== 'no-listener') count('slack')
+      const key = [kind, why, ...(members ?? [])].join()
+      if (loggedKinds.has(key) || loggedKinds.size >= maxLoggedKinds) return
+      loggedKinds.add(key)
+      log.warn({ code: unhandledCodes[why], kind, ...(members ? { members } : {}) }, unhandledWords[why])
+    },
+    /** Logs an error that was shown to a person. A refusal is not counted as an error. */
+    shownToPerson(error: unknown, shown: { reference?: string; at: string }): void {
+      const context = { ...shown, requestId: currentRequest() }
+      if (!isRefusal(error)) count('people')
+      // The account's limit is no fault, and metrics count it.
+      if (error instanceof UserError || error instanceof AccountLimitError) log.info({ ...context, error }, 'refused')
+      else log.warn({ code: 'error-shown', ...context, error }, 'An error was shown to a person')
+    },
+  }
+}
+export type ErrorReports = ReturnType<typeof createErrorReports>
+
+const codes: Record<Place, ErrorCode> = {
+  jobs: 'job-failed',
+  queue: 'queue-failed',
+  audit: 'audit-failed',
+  people: 'answer-failed',
+  slack: 'slack-listener-failed',
+  operators: 'operators-not-notified',
+  'account-api': 'account-api-error',
+  alerts: 'alerts-failed',
+}
+
+const words: Record<Place, string> = {
+  jobs: 'Work in the background failed. It is tried again',
+  queue: 'The queue of jobs failed. A tick does the work instead',
+  audit: 'A note of the audit could not be written yet. It is tried again',
+  people: 'Something for a person failed after they had an answer',
+  slack: 'A command, click or form failed before its listener answered',
+  operators: "The operators' channel could not be notified",
+  'account-api': 'A call to the account API failed',
+  alerts: 'An alert could not be handled. Its sender gets 503 and sends it again',
+}
+
+const unhandledCodes: Record<LoggedPayload['why'], ErrorCode> = {
+  'no-listener': 'payload-not-handled',
+  unreadable: 'payload-unreadable',
+  'listener-failed': 'slack-listener-failed',
+}
+
+const unhandledWords = {
+  'no-listener': 'Acknowledged a Slack payload that Lockkeeper does not handle. More of this kind are not logged.',
+  unreadable: 'Acknowledged a Slack payload that could not be read. The person gets an answer where possible. More like it are not logged.',
+  'listener-failed': 'A listener failed before it acknowledged a Slack payload. More of this kind are not logged.',
+} as const
+
+/**
+ * Creates a logger for Slack's libraries. It drops their debug lines at every level, because those contain whole bodies. Of all other lines
+ * it keeps the texts, the errors and Lockkeeper's own code, and drops everything else that is passed along. While Slack is away, they repeat
+ * theirs at every attempt to connect; Lockkeeper's own lines in this log count their repeats themselves.
+ */
+export function slackLogger(log: Pick<Log, 'info' | 'warn' | 'error'>, lines: Pick<RepeatedLines, 'write'>) {
+  const write =
+    (level: 'info' | 'warn' | 'error') =>
+    (...parts: unknown[]) => {
+      const texts = parts.filter((part) => typeof part === 'string').map((part) => part.slice(0, 300))
+      const error = parts.find((part) => part instanceof Error)
+      const own = parts.map(codeOf).find((code) => code !== undefined)
+      const fields = { from: 'slack', ...(error ? { error } : {}) }
+      const text = texts.join(' ')
+      if (level === 'info') log.info(fields, text)
+      else if (own) log[level]({ code: own, ...fields }, text)
+      else lines.write({ level, fields: { code: 'slack-library', ...fields }, text, about: withoutNumbers(text) })
+    }
+  return {
+    debug: () => undefined,
+    info: write('info'),
+    warn: write('warn'),
+    error: write('error'),
+    setLevel: () => undefined,
+    getLevel: () => 'info',
+    setName: () => undefined,
+  }
+}
+
+/** Returns the code that Lockkeeper's own lines in the log of Slack's libraries carry. */
+function codeOf(part: unknown): ErrorCode | undefined {
+  const code = typeof part === 'object' && part !== null && 'code' in part ? part.code : undefined
+  return errorCodes.find((known) => known === code)
+}

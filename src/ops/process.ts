@@ -1,0 +1,84 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { AwayError, StartError } from '../domain/errors.ts'
+
+const defaultFirstPauseMs = 1_000
+
+interface RetryOptions {
+  /** Ends the retries at once. Its reason is thrown. */
+  signal: AbortSignal
+  longestPauseMs: number
+  firstPauseMs?: number
+  /** Called after every attempt that threw AwayError. */
+  onAway: (error: AwayError, nextTryInMs: number) => void
+}
+
+/**
+ * Repeats `attempt` while it throws AwayError. The pauses double up to `longestPauseMs`, and are at least as long as the error requests.
+ * Throws all other errors.
+ */
+export async function retryWhileAway<T>(
+  attempt: () => Promise<T>,
+  { signal, longestPauseMs, firstPauseMs = defaultFirstPauseMs, onAway }: RetryOptions,
+): Promise<T> {
+  for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
+    signal.throwIfAborted()
+    try {
+      return await attempt()
+    } catch (error) {
+      signal.throwIfAborted()
+      if (!(error instanceof AwayError)) throw error
+      const nextTryInMs = Math.max(pauseMs, error.retryInMs ?? 0)
+      onAway(error, nextTryInMs)
+      await pause(nextTryInMs, undefined, { signal }).catch(() => signal.throwIfAborted())
+    }
+  }
+}
+
+type Close = () => Promise<void>
+
+/** Creates the list of what to close when the process stops. A stop can be requested at any time, even in the middle of the start. */
+export function createShutdown() {
+  const stop = new AbortController()
+  const stopped = Promise.withResolvers<never>()
+  // Without this handler, a stop while nothing is awaited would be an unhandled rejection.
+  stopped.promise.catch(() => {})
+  let closing: Close[] = []
+  let closingLast: Close[] = []
+
+  /** Throws once a stop was requested, so that nothing more is opened. */
+  function throwIfStopping(): void {
+    stop.signal.throwIfAborted()
+  }
+
+  /** Resolves with the result of `work`. Throws as soon as a stop is requested. */
+  function unlessStopping<T>(work: Promise<T>): Promise<T> {
+    return Promise.race([stopped.promise, work])
+  }
+
+  /** Registers `close` for the stop. If a stop was already requested, closes at once and throws. */
+  async function closeOnStop(close: Close): Promise<void> {
+    if (stop.signal.aborted) await close()
+    throwIfStopping()
+    closing.push(close)
+  }
+
+  /** Registers `close` to run after all others. If a stop was already requested, closes at once and throws. */
+  async function closeLast(close: Close): Promise<void> {
+    if (stop.signal.aborted) await close()
+    throwIfStopping()
+    closingLast.push(close)
+  }
+
+  /** Begins the stop. Returns what to close first, and what to close after that. From here on nothing more can be opened. */
+  function begin(): { first: Close[]; last: Close[] } {
+    stop.abort(new StartError('Stopped during the start.'))
+    stopped.reject(stop.signal.reason)
+    const steps = { first: closing, last: closingLast }
+    closing = []
+    closingLast = []
+    return steps
+  }
+
+  return { signal: stop.signal, unlessStopping, closeOnStop, closeLast, begin }
+}
+export type Shutdown = ReturnType<typeof createShutdown>

@@ -1,0 +1,172 @@
+import { z } from 'zod'
+import { Assignment, type ElasticIp, longestSeenMs, type SeenAssignment, type SeenAssignments } from '../domain/account.ts'
+import type { Keyring } from '../domain/signing.ts'
+import { guardStore, type Redis } from './connect.ts'
+import type { Keys } from './key-names.ts'
+import { createScripts, readScripts } from './scripts.ts'
+import { createSignedList, type ReadList } from './signed-list.ts'
+
+const scripts = readScripts(import.meta.url, ['replace-assignments'])
+
+/** A list that disappears so shortly before its end has not been removed by anybody. */
+const endOffMs = 60_000
+
+/** Why a list is not used. `older`: this process has read a newer one. `missing`: it has read one that should still be there. */
+export type ListProblem = 'forged' | 'older' | 'missing'
+
+/** A list as it was read. `head`: its signed head, '' if there is none. `at`: undefined if it is not used. */
+export interface Found {
+  head: string
+  at: number | undefined
+  entries: Assignment[]
+}
+
+export interface StoredAssignmentsParts {
+  redis: Redis
+  keys: Keys
+  keyring: Keyring
+  /** Receives why a list in Redis is not used. */
+  onRefused: (problem: ListProblem) => Promise<void> | void
+}
+
+/** Creates the functions that read and replace the list of assignments in Redis. Times are in ms since 1970, by Redis' clock. */
+export function createStoredAssignments({ redis, keys, keyring, onRefused }: StoredAssignmentsParts) {
+  const run = createScripts(redis, scripts)
+  const list = createSignedList({ keyring, name: 'assignments', schema: z.array(Assignment) })
+  /** The time of the newest list that this process has read or written. An older one was put back. */
+  let newest = 0
+
+  async function now(): Promise<number> {
+    const [ms] = await run('now', [keys.lastTick], [])
+    return Number(ms)
+  }
+
+  /** Reads the list. One that somebody changed, or put back, has no entries. */
+  async function read(now: number): Promise<Found> {
+    // A list that this process reads or writes while the answer is on its way is not compared.
+    const known = newest
+    const { head = '', text = '' } = await guardStore(() => redis.hgetall(keys.assignments))
+    const found = list.decode({ head, text })
+    const problem = problemOf(found, known, now)
+    if (problem) await onRefused(problem)
+    if (problem || found.is !== 'genuine') return { head, at: undefined, entries: [] }
+    newest = Math.max(newest, found.at)
+    return { head, at: found.at, entries: found.list }
+  }
+
+  /** Replaces the list that was found. Returns whether it was still the same. */
+  async function replace({ head, at = 0 }: Found, entries: Assignment[], now: number): Promise<boolean> {
+    // Each list has a later time than the one before, also if Redis' clock was set back.
+    const listedAt = Math.max(now, at + 1, newest + 1)
+    const stored = list.encode(entries, listedAt)
+    const [outcome] = await run('replace-assignments', [keys.assignments], [head, String(longestSeenMs), stored.head, stored.text])
+    if (outcome !== 'replaced') return false
+    newest = Math.max(newest, listedAt)
+    return true
+  }
+
+  return { now, read, replace }
+}
+
+/** `newest`: the time of the newest list that was known before this one was read. */
+function problemOf(found: ReadList<Assignment[]>, newest: number, now: number): ListProblem | undefined {
+  switch (found.is) {
+    case 'genuine':
+      return found.at < newest ? 'older' : undefined
+    case 'forged':
+      return 'forged'
+    case 'none':
+      return newest > 0 && now - newest < longestSeenMs - endOffMs ? 'missing' : undefined
+    case 'unreadable':
+      return undefined
+  }
+}
+
+/** An unchanged list is written again after this time, so that lists that people read are not written each time. */
+const keepMs = 2 * 60_000
+
+/** Other replicas write the list, too. Each time one was first, the list is read again. */
+const mostTries = 10
+
+export interface Assignments extends SeenAssignments {
+  note(listed: ElasticIp[]): Promise<void>
+  noteOne(elasticIp: ElasticIp): Promise<void>
+}
+
+/**
+ * Creates the list of servers that the Elastic IPs were last seen on. The account shows no server for the addresses of a server that is not
+ * active, which is when they have to be moved. The whole list is signed, so that nobody who writes to Redis offers addresses of other servers.
+ */
+export function createAssignments(parts: StoredAssignmentsParts): Assignments {
+  const stored = createStoredAssignments(parts)
+  /** The notes of this process. A search waits for them, so that it finds what a person has just seen in a list. */
+  let noting: Promise<void> = Promise.resolve()
+  /** What arrived while something else is noted, as one list, so that many readers never make a queue of notes. */
+  let waiting: { servers: Map<string, ElasticIp>; noted: Promise<void> } | undefined
+
+  /** Notes a complete list. An Elastic IP without a server keeps the last one. Entries that are no longer used are removed. */
+  function note(listed: ElasticIp[]): Promise<void> {
+    waiting ??= noteNext()
+    for (const elasticIp of listed) if (elasticIp.server) waiting.servers.set(elasticIp.id, elasticIp)
+    return waiting.noted
+  }
+
+  /**
+   * Notes an Elastic IP that was read by itself or in a part of the list. Such a read confirms a move, so a server that dies soon after is known to have it,
+   * although no list has shown it there yet. While an address moves, its server can be the one before or the one after.
+   */
+  async function noteOne(elasticIp: ElasticIp): Promise<void> {
+    if (elasticIp.status === 'active') await note([elasticIp])
+  }
+
+  function noteNext() {
+    const servers = new Map<string, ElasticIp>()
+    const noted = noting.then(() => {
+      waiting = undefined
+      return noteNow([...servers.values()])
+    })
+    noting = noted.catch(() => {})
+    return { servers, noted }
+  }
+
+  async function noteNow(listed: ElasticIp[]): Promise<void> {
+    for (let attempt = 0; attempt < mostTries; attempt += 1) {
+      const at = await stored.now()
+      const found = await stored.read(at)
+      if (isFresh(found, listed, at)) return
+      if (await stored.replace(found, merged(found.entries, listed, at), at)) return
+    }
+    throw new Error('the list of assignments kept changing while it was written')
+  }
+
+  async function find(fits: (seen: Assignment) => boolean): Promise<SeenAssignment[]> {
+    await noting
+    const at = await stored.now()
+    const { entries } = await stored.read(at)
+    return entries.flatMap((entry) => (isUsed(entry, at) && fits(entry) ? [{ ...entry, agoMs: Math.max(0, at - entry.at) }] : []))
+  }
+
+  return { note, noteOne, find }
+}
+
+function isUsed({ at }: Assignment, now: number): boolean {
+  return now - at <= longestSeenMs
+}
+
+/** Whether a stored list is young, and the new one adds nothing to it. */
+function isFresh({ at, entries }: Found, listed: ElasticIp[], now: number): boolean {
+  if (at === undefined || now - at >= keepMs) return false
+  const known = new Map(entries.map((entry) => [entry.elasticIpId, entry]))
+  return listed.every(({ id, address, server }) => {
+    const entry = known.get(id)
+    return !server || (entry?.serverId === server.id && entry.address === address)
+  })
+}
+
+function merged(before: Assignment[], listed: ElasticIp[], at: number): Assignment[] {
+  const entries = new Map(before.filter((entry) => isUsed(entry, at)).map((entry) => [entry.elasticIpId, entry]))
+  for (const { id, address, server } of listed) {
+    if (server) entries.set(id, { elasticIpId: id, address, serverId: server.id, serverName: server.hostname ?? server.id, at })
+  }
+  return [...entries.values()]
+}

@@ -1,0 +1,180 @@
+import type { Origin, Requester } from '../domain/approval.ts'
+import type { Change, Finding } from '../domain/change.ts'
+import { canReverse, isOpen, type MessageRef, type Request, type SourceAlert } from '../domain/request.ts'
+import type { RequestSignatures } from '../domain/request-signature.ts'
+import { canonicalJson } from '../domain/signing.ts'
+import { earlierEndOf, isRecent, type LastChange, lastChangeOf, type MoreChanges } from '../messages/warnings.ts'
+import type { Catalog } from './catalog.ts'
+import type { Store } from './store.ts'
+
+/** Returns the input of the change as far as it is done: for a change of several resources, only the items that are done. */
+export function doneInput({ items }: Pick<Request, 'items'>, change: Change, input: unknown): unknown {
+  const done = (items ?? []).filter(({ state }) => state === 'done').map(({ id }) => id)
+  return items && change.items ? change.items.narrow(input, done) : input
+}
+
+/** A change that a command, a form or an alert requests, before it is checked. */
+export interface RequestedChange<Input, Facts> {
+  change: Change<Input, Facts>
+  input: Input
+  origin: Origin
+  /** What `access.gate` returned for the command. If absent, a form was sent, or an alert, and `submit` checks it. */
+  requester?: Requester | undefined
+  reason: string | undefined
+  /** The id of the request that the form was opened to undo. */
+  undoes?: string | undefined
+  /** The id of the ended request that the form was opened to repeat. */
+  repeats?: string | undefined
+  /** The message that the change is requested from. */
+  fromMessage?: MessageRef | undefined
+  /** The alert that requests the change. */
+  alert?: SourceAlert | undefined
+  /** The same for every delivery of one command or form, so that it becomes one request. */
+  deliveryKey: string
+}
+
+interface FindEarlierParts {
+  store: Pick<Store, 'find'>
+  catalog: Pick<Catalog, 'openIfFit'>
+}
+
+/** What changes, and what the account showed of it. */
+interface Content<Input, Facts> {
+  input: Input
+  facts: Facts
+}
+
+/** A new request, before it is recorded. */
+interface Requested<Input, Facts> extends Content<Input, Facts> {
+  change: Pick<Change<Input, Facts>, 'kind' | 'items'>
+}
+
+type EarlierIds<Input, Facts> = Pick<RequestedChange<Input, Facts>, 'change' | 'undoes' | 'repeats'>
+
+/** The earlier requests that a new one belongs to. */
+export interface Earlier {
+  undone?: Request | undefined
+  repeated?: Request | undefined
+}
+
+/**
+ * Creates the reads of the requests that a new one undoes or repeats, as its form was opened for them. `requests` finds none if the new one
+ * does something else: the person can change every field of the form. A request for only some of the items still counts.
+ */
+export function createFindEarlier({ store, catalog }: FindEarlierParts) {
+  async function requests<Input, Facts>(
+    { undoes, repeats }: Pick<RequestedChange<Input, Facts>, 'undoes' | 'repeats'>,
+    requested: Requested<Input, Facts>,
+  ): Promise<Earlier> {
+    const [undone, repeated] = await Promise.all([find(undoes, requested, backOf), find(repeats, requested, sameOf)])
+    return { undone, repeated }
+  }
+
+  /** Returns what the account showed for the request that the form was opened for. The new request may still do something else. */
+  async function facts<Input, Facts>({ change, undoes, repeats }: EarlierIds<Input, Facts>): Promise<Facts | undefined> {
+    const id = repeats ?? undoes
+    const request = id === undefined ? undefined : await store.find(id)
+    const opened = request?.kind === change.kind ? catalog.openIfFit(request) : undefined
+    return opened ? change.facts.parse(opened.latest) : undefined
+  }
+
+  /** `wanted` returns what the new request must do to belong to the earlier one. */
+  async function find<Input, Facts>(
+    id: string | undefined,
+    requested: Requested<Input, Facts>,
+    wanted: (request: Request) => Content<unknown, unknown> | undefined,
+  ): Promise<Request | undefined> {
+    const request = id === undefined ? undefined : await store.find(id)
+    if (request?.kind !== requested.change.kind || request.cardTs === undefined) return undefined
+    const content = wanted(request)
+    return content && isPartOf(content as Content<Input, Facts>, requested) ? request : undefined
+  }
+
+  function backOf(request: Request): Content<unknown, unknown> | undefined {
+    const opened = canReverse(request) ? catalog.openIfFit(request) : undefined
+    return opened?.change.reverse?.(doneInput(request, opened.change, opened.input), opened.latest)
+  }
+
+  function sameOf(request: Request): Content<unknown, unknown> | undefined {
+    return isOpen(request.state) ? undefined : catalog.openIfFit(request)
+  }
+
+  return { requests, facts }
+}
+export type FindEarlier = ReturnType<typeof createFindEarlier>
+
+function isPartOf<Input, Facts>(whole: Content<Input, Facts>, { change: { items }, input, facts }: Requested<Input, Facts>): boolean {
+  if (!items) return canonicalJson(whole.input) === canonicalJson(input)
+  const known = new Set(items.of(whole.facts).map(({ id }) => id))
+  const ids = items.of(facts).map(({ id }) => id)
+  const narrowed = (one: Input) => canonicalJson(items.narrow(one, ids))
+  return ids.every((id) => known.has(id)) && narrowed(whole.input) === narrowed(input)
+}
+
+interface HistoryParts {
+  signatures: Pick<RequestSignatures, 'verifyRecord'>
+  store: Pick<Store, 'lastChangesOf'>
+}
+
+/** What a new request changes. */
+interface ToChange {
+  resource: string
+  /** What people call it. */
+  subject: string
+  /** Its other resources. */
+  others: string[]
+  /** What people call those, by resource. */
+  names: ReadonlyMap<string, string>
+  /** What people call its items, by their ids. */
+  itemNames: ReadonlyMap<string, string>
+}
+
+/** Creates the function that finds what was done earlier to the resources of a new request, so that approvers know of it. */
+export function createHistory({ signatures, store }: HistoryParts) {
+  /** Returns how the repeated request ended, and the last changes. A record that somebody changed is left out. */
+  return async function historyBefore(now: number, changed: ToChange, { undone, repeated }: Earlier): Promise<Finding[]> {
+    const earlierEnd = repeated && isGenuine(repeated) ? earlierEndOf(repeated, now, changed.itemNames) : undefined
+    // A request that undoes or repeats the last change names it elsewhere.
+    const isNamed = (id: string) => id === undone?.id || id === repeated?.id
+    const last = await lastChangesBefore(now, changed)
+    return [...(earlierEnd ? [earlierEnd] : []), ...listed(last.filter(({ requestId }) => !isNamed(requestId)))]
+  }
+
+  /**
+   * Returns the last change of the resource, and those of the other resources in the past 24 hours, the newest first. Somebody may still be at work
+   * on each of them.
+   */
+  async function lastChangesBefore(now: number, { resource, subject, others, names }: ToChange): Promise<LastChange[]> {
+    const last = await store.lastChangesOf([...new Set([resource, ...others])])
+    const byRequest = Map.groupBy(last.keys(), (each) => last.get(each))
+    const found = [...byRequest].flatMap(([request, resources]) => {
+      if (request?.endedAt === undefined || !isGenuine(request)) return []
+      const isOwn = resources.includes(resource)
+      const change = lastChangeOf(request, now, isOwn ? [subject] : namesOf(resources, { subject, names }))
+      return isOwn || isRecent(change) ? [change] : []
+    })
+    const [newest, ...older] = found.toSorted((a, b) => a.agoMs - b.agoMs)
+    // Only its evacuations lock a server. Moves of its addresses since then have changed it later.
+    return newest
+      ? [newest, ...older.map((change) => (change.names.includes(subject) && others.length > 0 ? { ...change, isOlder: true } : change))]
+      : []
+  }
+
+  function isGenuine(request: Request): boolean {
+    return signatures.verifyRecord(request) === 'genuine'
+  }
+}
+
+/** A resource without a name, such as a key label, gets the name of the subject. */
+function namesOf(resources: string[], { subject, names }: Pick<ToChange, 'subject' | 'names'>): string[] {
+  return [...new Set(resources.map((each) => names.get(each) ?? subject))]
+}
+
+/** The most recent changes that are listed. The others are counted. */
+const mostListed = 3
+
+function listed(changes: LastChange[]): Finding[] {
+  const [recent, older] = [changes.filter(isRecent), changes.filter((change) => !isRecent(change))]
+  const count = recent.slice(mostListed).flatMap(({ names }) => names).length
+  return [...recent.slice(0, mostListed), ...(count > 0 ? [{ code: 'more-changes', count } satisfies MoreChanges] : []), ...older]
+}

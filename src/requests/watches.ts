@@ -1,0 +1,391 @@
+import { randomUUID } from 'node:crypto'
+import { hostname } from 'node:os'
+import type { Audit, NewestHead } from '../audit/audit.ts'
+import type { UnderwayNow } from '../domain/change.ts'
+import { type ErrorCode, StoreUnavailableError, writeRefusalOf } from '../domain/errors.ts'
+import { inLane } from '../domain/lane.ts'
+import type { Request } from '../domain/request.ts'
+import type { Keyring } from '../domain/signing.ts'
+import { someOf } from '../domain/text.ts'
+import { refusingRedis, safeRedis, unsafeRedis } from '../messages/operator-notices.ts'
+import type { NotifyOperators } from '../outbox/notices.ts'
+import type { Show } from '../outbox/outbox.ts'
+import type { RedisFault } from '../redis/check.ts'
+import { guardStore, type Redis } from '../redis/connect.ts'
+import type { Keys } from '../redis/key-names.ts'
+import { horizonMs, type Queues } from '../redis/queues.ts'
+import { createScripts, readScripts } from '../redis/scripts.ts'
+import { notice } from '../slack/blocks.ts'
+import { joinMrkdwn, type Mrkdwn, mrkdwn } from '../slack/text.ts'
+import type { Catalog } from './catalog.ts'
+import type { Store } from './store.ts'
+
+const scripts = readScripts(import.meta.url, ['data-loss-mark'])
+
+/** How long the account API may take to list what is under way. */
+const readMs = 10_000
+
+interface DataLossMarkParts {
+  redis: Redis
+  keys: Keys
+  /** Repeats a notice that fails. */
+  operators: Pick<NotifyOperators, 'notify' | 'keep' | 'draft'>
+  /** Shared by everything in this process that reads the end of the audit chain. */
+  newestHead: NewestHead
+  catalog: Pick<Catalog, 'underwayNow'>
+  /** Called when requests were lost: with all data, or with what was newer than the state that Redis went back to. */
+  onLost?: (how: 'all-data' | 'set-back') => void
+}
+
+/**
+ * Creates the check for lost data in Redis. A mark in the data set shows whether the whole data set was lost, for example by FLUSHALL or an
+ * empty replica. The audit chain shows whether Redis went back to an older state, for example a restored copy: it then ends earlier than
+ * this process has read. Both are reported to the operators, with what is under way on the account.
+ */
+export function createDataLossMark({ redis, keys, operators, newestHead, catalog, onLost = () => {} }: DataLossMarkParts) {
+  const run = createScripts(redis, scripts)
+  let knownMark: string | undefined
+  /** What this process has not yet reported. A check that failed, for example because Redis went away again, leaves it to the next one. */
+  let unreported: { loss: Loss; mark: string } | undefined
+
+  /** Checks the data set. Safe to call at any time, by any process. Throws StoreUnavailableError if Redis does not answer. */
+  async function check(): Promise<void> {
+    const fresh = randomUUID()
+    const compareHead = newestHead.startComparison()
+    // Safe to repeat: the client may send the command twice, and the second one finds this mark.
+    const first = knownMark === undefined ? dataNew : dataLost
+    // The new mark and its notice are stored in one step. Otherwise a process that dies in between leaves a data set that nobody reports.
+    const draft = operators.draft(first.code, first.words, { about: fresh, level: first.level })
+    const written = await run('data-loss-mark', [keys.dataLossMark, keys.auditHead, keys.owedNotices], [fresh, ...draft])
+    const [current = fresh, seq, hash = ''] = written
+    compareHead({ seq: Number(seq), hash })
+    const before = knownMark
+    knownMark = current
+    // Always call this. A new data set also has another audit chain, and must not be reported twice.
+    const isOlder = newestHead.takeOlderState()
+    const loss = lossOf({ before, current, isNew: current === fresh, isOlder })
+    if (loss?.how) onLost(loss.how)
+    if (loss) unreported = { loss, mark: current }
+    await reportOnce()
+  }
+
+  async function reportOnce(): Promise<void> {
+    const due = unreported
+    unreported = undefined
+    if (!due) return
+    await report(due.loss, due.mark).catch((error: unknown) => {
+      unreported ??= due
+      throw error
+    })
+  }
+
+  async function report({ code, words, andWhich, level }: Loss, mark: string): Promise<void> {
+    const options = { about: mark, level }
+    // The account may take long. If this process dies meanwhile, another one posts the notice without what is under way.
+    await operators.keep(code, words, options)
+    const underway = await inLane('execute', () => Promise.all(catalog.underwayNow().map((each) => underwayWords(each, andWhich))))
+    await operators.notify(code, joinMrkdwn([words, ...underway], ' '), options)
+  }
+
+  return { check }
+}
+export type DataLossMark = ReturnType<typeof createDataLossMark>
+
+interface Loss {
+  /** Undefined if nothing was lost for certain. */
+  how?: 'all-data' | 'set-back'
+  code: ErrorCode
+  words: Mrkdwn
+  andWhich: string
+  level: 'warn' | 'error'
+}
+
+const lostWords = mrkdwn`:rotating_light: *Redis lost Lockkeeper's data.* Open requests, approvals and tracked changes are gone. The buttons of their messages no longer work. Find out what happened to Redis, and have people request again.`
+
+const newWords = mrkdwn`:information_source: *Redis has no data of Lockkeeper yet.* This is normal on a first start. Otherwise its data was lost: open requests and approvals are gone, and the buttons of their messages no longer work.`
+
+const olderStateWords = mrkdwn`:rotating_light: *Redis went back to an older state.* Newer decisions may be undone, and newer requests may be gone. Find out what happened to Redis: was an older copy restored, or did a replica take over that lagged behind? Before anyone approves an open request, check on the account whether it was already carried out.`
+
+/** The most changes under way that a notice names. */
+const mostUnderway = 50
+
+const notTracked = 'not tracked by Lockkeeper'
+
+const perhapsNotTracked = 'perhaps no longer tracked by Lockkeeper'
+
+const dataLost: Loss = { how: 'all-data', code: 'redis-data-lost', words: lostWords, andWhich: notTracked, level: 'error' }
+
+// This is expected on a first start, so it is not logged as an error.
+const dataNew: Loss = { code: 'redis-data-new', words: newWords, andWhich: notTracked, level: 'warn' }
+
+const setBack: Loss = { how: 'set-back', code: 'redis-set-back', words: olderStateWords, andWhich: perhapsNotTracked, level: 'error' }
+
+interface Found {
+  /** The mark that this process knew. */
+  before: string | undefined
+  current: string
+  isNew: boolean
+  isOlder: boolean
+}
+
+function lossOf({ before, current, isNew, isOlder }: Found): Loss | undefined {
+  if (before !== undefined && before !== current) return dataLost
+  if (isNew) return dataNew
+  return isOlder ? setBack : undefined
+}
+
+async function underwayWords({ list, some, none, unread }: UnderwayNow, andWhich: string): Promise<Mrkdwn> {
+  try {
+    const underway = await list({ signal: AbortSignal.timeout(readMs) })
+    return underway.length === 0
+      ? mrkdwn`${none}`
+      : mrkdwn`${some}, ${andWhich}: ${someOf(underway, { most: mostUnderway, separator: '; ' })}.`
+  } catch {
+    return mrkdwn`${unread}`
+  }
+}
+
+const scriptsRedisWatch = readScripts(import.meta.url, ['replace-faults'])
+
+/**
+ * Redis must take writes for this long before that is reported. At its memory limit it takes some and refuses others, and each change would
+ * be reported.
+ */
+const usualCalmMs = 60_000
+
+interface RedisWatchParts {
+  redis: Redis
+  keys: Keys
+  /** Returns what is wrong with Redis. */
+  findFaults: () => Promise<RedisFault[]>
+  /** Signs what the operators were notified of. Somebody who can write to Redis would set it, to hide that keys are evicted. */
+  keyring: Keyring
+  operators: Pick<NotifyOperators, 'notify' | 'draft' | 'isOwed'>
+  log: { warn: (fields: { code: ErrorCode }, text: string) => void }
+  /** Called after each check with what is wrong. */
+  onFaults: (faults: Pick<RedisFault, 'code'>[]) => void
+  /** In ms; shorter in tests. */
+  calmMs?: number
+}
+
+/**
+ * Creates the watch over Redis: over its settings, which a person can change or a replica with other ones that takes over, and whether it
+ * takes writes. The operators get one notice from all processes when a fault begins, and one when the last fault is corrected. While Redis
+ * refuses writes, no process can record its notice, so each one posts it.
+ */
+export function createRedisWatch({ redis, keys, findFaults, keyring, operators, log, onFaults, calmMs = usualCalmMs }: RedisWatchParts) {
+  const run = createScripts(redis, scriptsRedisWatch)
+  let known: string | undefined
+  /** The record that Redis had when it refused to replace it. As long as it has this one, no process has recorded what is known. */
+  let unreplaced: string | undefined
+  let lastRefusedAt = Number.NEGATIVE_INFINITY
+
+  /** Checks Redis. Throws StoreUnavailableError if it does not answer. */
+  async function check(): Promise<void> {
+    const faults = await findFaults()
+    onFaults(faults)
+    if (faults.some(refusesWrites)) lastRefusedAt = performance.now()
+    else if (performance.now() - lastRefusedAt < calmMs) return
+    const codes = faults.map(({ code }) => code).join()
+    if (codes === known) return
+    const record = (await guardStore(() => redis.get(keys.redisFaults))) ?? ''
+    const recorded = (record === unreplaced ? undefined : codesIn(record)) ?? known ?? ''
+    if (recorded !== codes) return recordAndNotify(record, codes, faults)
+    unreplaced = undefined
+    known = codes
+    // Another process notifies the channel. The log has it in any case.
+    if (codes !== '') log.warn({ code: 'redis-unsafe' }, notice(wordsOf(faults)).text)
+  }
+
+  /** Records the faults and keeps their notice in one step. If another process was faster, the next check compares again. */
+  async function recordAndNotify(record: string, codes: string, faults: RedisFault[]): Promise<void> {
+    // Nobody should read that Redis is safe again, and after that the notice of the fault that is over. The next check compares again.
+    const [, before = ''] = record.split(' ')
+    if (await operators.isOwed('redis-unsafe', before)) return
+    const token = randomUUID()
+    const next = [codes, token, keyring.sign({ signed: 'redis-faults', codes, token })].join(' ')
+    const words = codes === '' ? safeRedis : wordsOf(faults)
+    // A new subject for each change, because the same notice is posted only once an hour.
+    const options = { about: token, level: codes === '' ? 'info' : 'error' } as const
+    const draft = operators.draft('redis-unsafe', words, options)
+    const outcome = await replace([record, next, ...draft])
+    if (outcome === 'changed') return
+    known = codes
+    unreplaced = outcome === 'refused' ? record : undefined
+    await operators.notify('redis-unsafe', words, options)
+  }
+
+  async function replace(values: string[]): Promise<'replaced' | 'changed' | 'refused'> {
+    try {
+      const [outcome] = await run('replace-faults', [keys.redisFaults, keys.owedNotices], values)
+      return outcome === 'replaced' ? 'replaced' : 'changed'
+    } catch (error) {
+      if (error instanceof StoreUnavailableError && writeRefusalOf(error.code)) return 'refused'
+      throw error
+    }
+  }
+
+  /** Returns the faults that the operators were notified of. Returns undefined if Lockkeeper did not write the record. */
+  function codesIn(record: string): string | undefined {
+    const [codes = '', token = '', signature] = record.split(' ')
+    return keyring.verify({ signed: 'redis-faults', codes, token }, signature) === 'genuine' ? codes : undefined
+  }
+
+  return { check }
+}
+export type RedisWatch = ReturnType<typeof createRedisWatch>
+
+function wordsOf(faults: RedisFault[]): Mrkdwn {
+  const sentences = faults.map(({ words }) => words)
+  return faults.some(refusesWrites) ? refusingRedis(sentences) : unsafeRedis(sentences)
+}
+
+function refusesWrites({ code }: RedisFault): boolean {
+  return code === 'refuses-writes'
+}
+
+interface WatchdogParts {
+  queues: Pick<Queues, 'startTicking' | 'restartTicking' | 'pollIntervalMs'>
+  audit: Pick<Audit, 'tidy'>
+  dataLossMark: DataLossMark
+  redisWatch: RedisWatch
+  operators: Pick<NotifyOperators, 'resume'>
+  store: Pick<Store, 'isBusy' | 'noteWorker' | 'noteWorkerEnd' | 'sinceLastTickMs'>
+  onError: (error: unknown) => void
+  intervalMs: number
+}
+
+/**
+ * Creates the watchdog of a worker. It restarts ticks that are needed and do not run, even if jobs and schedulers were lost. It also records
+ * that the worker is running, checks the data set, the audit and the settings of Redis, and posts notices that a dead process has left.
+ */
+export function createWatchdog({ queues, audit, dataLossMark, redisWatch, operators, store, onError, intervalMs }: WatchdogParts) {
+  const workerName = `${hostname()}:${process.pid}:${randomUUID().slice(0, 8)}`
+  let timer: NodeJS.Timeout | undefined
+  let isChecking = false
+  let wasBusy = false
+  let isStopped = false
+  let noted: Promise<void> | undefined
+
+  /** Starts the watchdog. Resolves after its first check, when other processes can see this worker. */
+  async function start(): Promise<void> {
+    // Set the timer before the first check, which can take long. `stop` clears it even during that check.
+    timer = setInterval(() => void check(), intervalMs)
+    await check()
+  }
+
+  function stop(): void {
+    isStopped = true
+    clearInterval(timer)
+  }
+
+  /** Takes this worker from the list of running workers. Call it after the work has ended. */
+  async function leave(): Promise<void> {
+    // A note that is still on its way would put this worker back.
+    await noted?.catch(() => {})
+    if (noted) await store.noteWorkerEnd(workerName)
+  }
+
+  async function check(): Promise<void> {
+    // While Redis is away, one check waits for it. Further checks would only pile up behind it.
+    if (isChecking) return
+    isChecking = true
+    await checkWork().catch(onError)
+    // Even if the other checks have failed, because they fail while Redis refuses writes.
+    await redisWatch.check().catch(onError)
+    // Does not wait: a slow Slack must not delay the next check.
+    void operators.resume().catch(onError)
+    isChecking = false
+  }
+
+  async function checkWork(): Promise<void> {
+    await dataLossMark.check()
+    await noteWorker()
+    await audit.tidy()
+    await checkTicks()
+  }
+
+  async function noteWorker(): Promise<void> {
+    if (isStopped) return
+    noted = store.noteWorker(workerName)
+    await noted
+  }
+
+  async function checkTicks(): Promise<void> {
+    if (!(await store.isBusy(horizonMs))) {
+      wasBusy = false
+      return
+    }
+    await queues.startTicking()
+    const silentMs = await store.sinceLastTickMs()
+    if (wasBusy && silentMs > Math.max(intervalMs * 2, queues.pollIntervalMs * 4)) await queues.restartTicking()
+    wasBusy = true
+  }
+
+  return { start, stop, leave }
+}
+
+const usualCheckMs = 10_000
+
+/** No worker has reported for this long. Workers report every few seconds. */
+const silenceMs = 30_000
+
+/** So many checks in a row must see no worker: workers may start later than this process, or come back later after an outage of Redis. */
+const checksInARow = 3
+
+const noWorker = mrkdwn`:rotating_light: *No worker of Lockkeeper is running.* Approved changes don't start, and moves under way aren't tracked. Start a process with \`ROLE=worker\` or \`ROLE=all\`. Approved changes start then, up to 30 minutes after their approval.`
+
+interface WorkerWatchParts {
+  store: Pick<Store, 'findOpen' | 'take' | 'workersSeen' | 'lastWorkerAt'>
+  catalog: Pick<Catalog, 'changeIfKnown'>
+  operators: Pick<NotifyOperators, 'owe'>
+  show: Show
+  onError: (error: unknown) => void
+  checkMs?: number
+}
+
+/**
+ * Creates the watch of a process that answers people. While no worker is running, nothing else would say why approved changes do not start: their
+ * messages say it, and the operators are told once.
+ */
+export function createWorkerWatch({ store, catalog, operators, show, onError, checkMs = usualCheckMs }: WorkerWatchParts) {
+  let timer: NodeJS.Timeout | undefined
+  let running: Promise<void> | undefined
+  let unseen = 0
+
+  async function check(): Promise<void> {
+    const before = unseen
+    unseen = 0
+    if ((await store.workersSeen(silenceMs)) > 0) return
+    unseen = before + 1
+    if (unseen < checksInARow) return
+    // The same for all processes, and another one at the next time that no worker is running.
+    await operators.owe('no-worker', noWorker, { about: String(await store.lastWorkerAt()) })
+    for (const request of (await store.findOpen()).requests) await noteOn(request)
+  }
+
+  async function noteOn(request: Request): Promise<void> {
+    if (request.state !== 'approved' || request.waits?.for === 'worker' || catalog.changeIfKnown(request.kind)?.handover) return
+    const { outcome } = await store.take(request, 'wait-for-worker', { set: { waits: { for: 'worker' } } })
+    if (outcome === 'won') await show(request.id)
+  }
+
+  function begin(): void {
+    running ??= check()
+      .catch(onError)
+      .finally(() => {
+        running = undefined
+      })
+  }
+
+  return {
+    start: () => {
+      timer = setInterval(begin, checkMs)
+      timer.unref()
+    },
+    stop: async () => {
+      clearInterval(timer)
+      await running
+    },
+  }
+}

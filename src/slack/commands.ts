@@ -1,0 +1,110 @@
+import type { ModalView } from '@slack/web-api'
+import type { Origin, Requester } from '../domain/approval.ts'
+import type { ChangeKind } from '../domain/policy.ts'
+import { countMistakes } from '../domain/text.ts'
+import { Refusal } from './errors.ts'
+import type { SlashCommand } from './interactions.ts'
+import type { Listing } from './listing.ts'
+import { type Mrkdwn, mostWords, mrkdwn } from './text.ts'
+
+/** The right that a command needs: to read, or to request a change of this kind. Help lists the commands by it. */
+export type Need = 'read' | ChangeKind
+
+/** The headings of the help, in their order. */
+export const groups = ['Change', 'View', 'Keys', 'You'] as const
+type Group = (typeof groups)[number]
+
+export interface Command {
+  /** The words after the slash command's name: `ip move`. */
+  words: string
+  group: Group
+  /** The arguments, as help shows them: `[<elastic ip> <server>]`. Empty if the command takes none. */
+  usage: string
+  /** One line without a full stop, for the list of all commands. */
+  summary: string
+  /** The text that the help for this command adds to the summary. */
+  details?: Mrkdwn
+  /** Arguments that are shown as examples. They work in the sandbox. */
+  examples: string[]
+  need: Need
+  /** Set if mentions are arguments of the command. Other commands get them as the names that were typed. */
+  takesMentions?: true
+  /** Makes the form that opens if the command is incomplete, filled with what was given. It may read what was named. */
+  form?: (metadata: string, given: GivenWords) => ModalView | Promise<ModalView>
+  /** Whether the command runs without a form. Default: with any argument. */
+  isComplete?: (args: string[]) => boolean
+  /** The button that opens the form, on the Home tab and in help. `opens`: the title of the form. */
+  button?: { text: string; actionId: string; opens: string }
+  /** The callback id of the global shortcut that opens the form. The manifest names it. */
+  shortcut?: string
+  /** Reads what the pickers of the form will need. Called once the form is open and the person may use it. */
+  prepare?: () => Promise<unknown>
+  run(call: CommandCall): Promise<void>
+}
+
+/** The words that a person typed before a form opened. */
+export interface GivenWords {
+  args: string[]
+  /** The slash command's name, which answers quote. */
+  command: string
+  /** Why the pickers of the form are empty. Shown above the fields. */
+  problem?: Mrkdwn | undefined
+}
+
+export interface CommandCall {
+  slashCommand: SlashCommand
+  /** The words after the command's own words. */
+  args: string[]
+  /** The result of the gate. Undefined if the command only reads. */
+  requester?: Requester | undefined
+  /** Shows a page of a list. The buttons for the other pages run the command again. */
+  list(listing: Listing): Promise<void>
+  say(words: Mrkdwn): Promise<void>
+}
+
+/** Finds the command that matches the most words. The words after it are its arguments. */
+export function findCommand(commands: Command[], words: string[]): { command: Command; args: string[] } | undefined {
+  const fits = (command: Command) => command.words.split(' ').every((word, index) => words[index]?.toLowerCase() === word)
+  const [longest] = commands.filter(fits).sort((a, b) => b.words.length - a.words.length)
+  return longest && { command: longest, args: words.slice(longest.words.split(' ').length) }
+}
+
+/** Finds the command that a person meant with words such as `keys rotat`, which another command would take as its arguments. */
+export function findMeant(commands: Command[], words: string[]): Command | undefined {
+  const typed = words.slice(0, 2).join(' ').toLowerCase()
+  const [group = ''] = typed.split(' ')
+  return commands.find((command) => command.words.startsWith(`${group} `) && countMistakes(typed, command.words) === 1)
+}
+
+/** Finds the commands that begin with this word or stand under this heading: those of `ip`, or of *Change*. */
+export function commandsOfGroup(commands: Command[], name: string): Command[] {
+  const lower = name.toLowerCase()
+  const begun = commands.filter(({ words }) => words.startsWith(`${lower} `))
+  return begun.length > 0 ? begun : commands.filter(({ group }) => group.toLowerCase() === lower)
+}
+
+/** Throws a Refusal if the person may not request this kind of change. The right to read was already checked when the command arrived. */
+export type Gate = (origin: Origin, kind: ChangeKind) => Promise<Requester>
+
+/** Throws a Refusal if a request of this kind could not be made or posted in the channel of the origin. */
+export type GateForm = (origin: Origin, kind: ChangeKind) => Promise<unknown>
+
+/** Returns the name of the rule that requires a reason for this kind of change in this channel. Undefined if none certainly does. */
+export type RuleWithReason = (kind: ChangeKind, channelId: string) => string | undefined
+
+/** Returns those of the needs for which the person has the right. */
+export type May = (origin: Origin, needs: Need[]) => Promise<Need[]>
+
+/** Slack's own clients send less. If a text has many quotes, the time to split it into words grows with the square of its length. */
+export const longestCommand = 3_000
+
+/** Throws a Refusal if a search has more words than one search takes. */
+export function limitWords(words: string[]): void {
+  if (words.length <= mostWords) return
+  throw new Refusal(mrkdwn`Too many words: a search can have up to ${mostWords}. This one has ${words.length}. Use fewer words.`)
+}
+
+/** Refuses a command whose text is too long to be split into words. */
+export async function refuseLongCommand(): Promise<void> {
+  throw new Refusal(mrkdwn`Nothing was done. A command can have up to ${longestCommand} characters. Use fewer words, or the form.`)
+}

@@ -1,0 +1,204 @@
+import type { ModalView, PlainTextOption } from '@slack/web-api'
+import type { Origin } from '../domain/approval.ts'
+import type { MessageRef } from '../domain/request.ts'
+import type { Mrkdwn } from './text.ts'
+import { isContentRefused, type Message } from './web-api.ts'
+
+/** A message with a data table, and the same content without one for where Slack takes no tables. */
+export interface TableMessage {
+  table: Message
+  instead: Message
+  /** Tries the table although Slack has refused tables lately. */
+  tries?: true
+}
+
+/** A message in all its layouts. */
+export type Answerable = Message | TableMessage
+
+export function hasTable(answer: Answerable): answer is TableMessage {
+  return 'table' in answer
+}
+
+/** Sends a message, and sends it without its table where Slack refuses that. */
+export async function sendWithTable<Result extends { is: string; error?: string }>(
+  answer: Answerable,
+  send: (message: Message) => Promise<Result>,
+): Promise<Result> {
+  if (!hasTable(answer)) return send(answer)
+  const sent = await send(answer.table)
+  return isContentRefused(sent) ? send(answer.instead) : sent
+}
+
+/** Changes a message in all its layouts. */
+export function inEachLayout(answer: Answerable, change: (message: Message) => Message): Answerable {
+  return hasTable(answer) ? { ...answer, table: change(answer.table), instead: change(answer.instead) } : change(answer)
+}
+
+/** Answers the person who typed or clicked. Only they see the answer. It never throws. An answer that Slack does not take is logged. */
+export interface Answer {
+  /** Posts a new message. `isWhole`: the message itself names what it is about. */
+  ephemeral(message: Answerable, options?: { isWhole?: boolean }): Promise<void>
+  /** Replaces the message that they clicked, for example a page of a list. */
+  replace(message: Answerable): Promise<void>
+  /** Names what the click is about. Every new message from now on begins with it, because it appears far from the message that was clicked. */
+  about(subject: Mrkdwn): void
+}
+
+export interface ClickAnswer extends Answer {
+  /** Says that the message with the button shows the result. No interim answer is posted from now on. */
+  elsewhere(): void
+}
+
+interface Delivery {
+  /** The same for every delivery of one interaction, so that what it creates is created once. */
+  deliveryKey: string
+  origin: Origin
+  answer: Answer
+}
+
+export interface SlashCommand extends Delivery {
+  /** Takes five answers within 30 minutes, also in channels where the bot is not a member. */
+  responseUrl: string | undefined
+  triggerId: string
+  /** The text after *because*. */
+  reason?: string | undefined
+}
+
+/** A shortcut, of a message or from anywhere in Slack. A global one has no channel: its origin's is empty. */
+export interface Shortcut extends Delivery {
+  callbackId: string
+  responseUrl: string | undefined
+  triggerId: string
+  message: ShortcutMessage | undefined
+}
+
+/** The message that a shortcut was used on. Everything in it is from outside. */
+export interface ShortcutMessage {
+  /** Undefined if the payload does not say which message it is. */
+  ref: MessageRef | undefined
+  text: string
+  blocks: unknown[]
+  attachments: unknown[]
+}
+
+export interface Click extends Delivery {
+  answer: ClickAnswer
+  actionId: string
+  responseUrl: string | undefined
+  /** The value of the button, or of the chosen option. */
+  value: string
+  triggerId: string
+  /** The message with the button. Undefined in a modal and on the Home tab. */
+  messageTs: string | undefined
+  /** Whether the button is on the Home tab, which has neither a channel nor a response URL. */
+  onHome: boolean
+  view: ClickedView | undefined
+}
+
+/** The modal with the button, as it was filled in at the click. */
+export interface ClickedView {
+  id: string
+  metadata: string
+  values: Values
+  chosen: Chosen
+  ticked: Ticked
+  /** Replaces the form by another one. Slack keeps what was entered in elements whose block id and action id stay the same. */
+  update(view: ModalView): Promise<void>
+}
+
+/** The values of a form by block id: text, or the value of the chosen option. */
+export type Values = Record<string, string | undefined>
+
+/** The chosen options, by block id, with the text that the person saw. */
+export type Chosen = Record<string, PlainTextOption | undefined>
+
+export interface Submission extends Delivery {
+  callbackId: string
+  viewId: string
+  metadata: string
+  /** The blocks of the form as it was shown, from Slack. */
+  blocks: unknown[]
+  values: Values
+  chosen: Chosen
+  ticked: Ticked
+}
+
+/** The values of the ticked checkboxes, by block id. Without a block that has none. */
+export type Ticked = Record<string, string[]>
+
+/** The answer to a submitted modal. */
+export type SubmissionAnswer =
+  /**
+   * It closes. `words` are shown only if the answer comes too late to close it, or if they have a title and the person sees no channel, as on the
+   * Home tab.
+   */
+  | { is: 'accepted'; words: Mrkdwn; title?: string }
+  /**
+   * It stays open with what was entered. Each problem is shown at its field. If they come late, they are shown at the top of the form that
+   * `again` renders.
+   */
+  | { is: 'refused'; problems: FieldProblems; again: (problem: Mrkdwn) => ModalView }
+  /** The next form replaces it. */
+  | { is: 'next'; view: ModalView }
+
+/** What is wrong with the fields of a form, by block id. Slack takes only ids of input blocks. */
+export type FieldProblems = Record<string, Mrkdwn>
+
+export interface OptionsQuery {
+  actionId: string
+  origin: Origin
+  typed: string
+  metadata: string
+  /** Incomplete: with an option load Slack does not send what was entered since the view was opened or updated. */
+  values: Values
+}
+
+export interface Choices {
+  options: PlainTextOption[]
+  /** Shown above the options, where nobody can choose it. Up to 75 characters. */
+  note?: string
+}
+
+/** The value of an option that is only text. Choosing it is answered with an error at the field. */
+export const notAChoice = 'not-a-choice'
+
+/** Runs before every handler. Throws a Refusal if the person may not use Lockkeeper, or not in this place. */
+export type Authorize = (origin: Origin, at: string) => Promise<void>
+
+/** Handles a command or a click of an authorized person. */
+export type Handler<Interaction> = (interaction: Interaction) => Promise<void>
+
+/**
+ * Answers a command or a click with a form. A trigger expires after 3 s and works once, so the form may open before it is known whether
+ * the person may use it. If `allow` then refuses, the refusal replaces the form.
+ */
+export interface FormHandler<Interaction> {
+  form(interaction: Interaction): ModalView | Promise<ModalView>
+  /** Set if the form shows data that was read. Such a form opens only after the authorization. */
+  reads?: true
+  allow(interaction: Interaction): Promise<void>
+  /** Makes the view that replaces the form after `allow`, for reads that take longer than a trigger lasts. Undefined: the form stays. */
+  fill?(interaction: Interaction): Promise<ModalView | undefined>
+}
+
+/** The handlers of everything that people can do in Slack, by the ids that Slack sends back. An id is unique in the whole bot. */
+export interface InteractionHandlers {
+  /** Finds the handler by the words that were typed after the command's name. */
+  command: (words: string[]) => Handler<SlashCommand> | FormHandler<SlashCommand>
+  /**
+   * Returns the command that the words name, without what else was typed, for the log and the audit: `ip move`, `help`, `unknown`. `takesReason`: in
+   * other commands *because* is an ordinary word.
+   */
+  commandNamed: (words: string[]) => { name: string; takesReason: boolean }
+  clicks: Record<string, Handler<Click> | FormHandler<Click>>
+  submissions: Record<string, (submission: Submission) => Promise<SubmissionAnswer>>
+  shortcuts: Record<string, Handler<Shortcut> | FormHandler<Shortcut>>
+  options: Record<string, (query: OptionsQuery) => Promise<Choices>>
+  /** Shows the Home tab to a person. `refused` says why they may not use Lockkeeper. */
+  home: (viewer: Origin, refused: Mrkdwn | undefined) => Promise<void>
+}
+
+/** Finds a handler by its id. Ids come from outside, and every object has a member that is called `constructor`. */
+export function handlerOf<T>(handlers: Record<string, T>, id: string): T | undefined {
+  return Object.hasOwn(handlers, id) ? handlers[id] : undefined
+}

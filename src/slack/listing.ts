@@ -1,0 +1,275 @@
+import type { KnownBlock } from '@slack/web-api'
+import { z } from 'zod'
+import type { Missing } from '../domain/errors.ts'
+import { inNaturalOrder, someOf } from '../domain/text.ts'
+import {
+  actionsFor,
+  button,
+  context,
+  cutNotes as cutNotesFromBlocks,
+  limitBlocks,
+  longestButtonValue,
+  message,
+  wholeSection,
+} from './blocks.ts'
+import type { Answerable } from './interactions.ts'
+import { choicesBlocks, choicesCharacters, dataTable, type ItemChoices, type ItemRows, itemRows, type Table } from './table.ts'
+import {
+  charactersIn,
+  code,
+  containsWords,
+  joinMrkdwn,
+  type Mrkdwn,
+  mostCharacters,
+  mrkdwn,
+  ownWords,
+  toPlainText,
+  truncate,
+} from './text.ts'
+import type { Message } from './web-api.ts'
+
+export interface Listing {
+  /** Names what is listed and how many there are: `14 Elastic IPs`. */
+  title: Mrkdwn
+  rows: Mrkdwn[]
+  /** Stands in place of the title and the rows if there are no rows. */
+  empty: Mrkdwn
+  /** Stands above the rows, on every page: what keeps them from being true here. */
+  warning?: Mrkdwn
+  /** Small print below the rows, on every page. */
+  notes?: Mrkdwn[]
+  /** The most rows on a page; a page of long rows has fewer. Default: 10. */
+  rowsPerPage?: number
+  /** The same rows as a table. `itemRows` makes both from one description. */
+  table?: Table
+  /** Whether it shows an earlier list of the account. It then has a button that reads the list again. */
+  isOld?: boolean
+  /** Opens the details of a row. */
+  choices?: ItemChoices
+}
+
+/** Where a list is shown. `name` is the name of the slash command; `command`, the words after it. */
+export interface ListPlace {
+  name: string
+  command: string
+  args: string[]
+  page: number
+}
+
+export const pageActionIds = { previous: 'page-previous', next: 'page-next', refresh: 'page-refresh' } as const
+
+/** The value of a page button. It holds only what a person could type as a command, so a forged value gains nothing. */
+export const PageButton = z.object({
+  version: z.literal(1),
+  command: z.string(),
+  args: z.array(z.string()),
+  page: z.number().int().nonnegative(),
+})
+
+const defaultRowsPerPage = 10
+
+/**
+ * How many characters of a page the parts around its rows may take, so that room for rows is left. The title and the notes are cut to this
+ * length. The page number and the buttons are always shorter.
+ */
+const frame = { title: 1_000, pageNumber: 50, notes: 3_000, pageButtons: 200 } as const
+
+// Two blocks of a message are kept for the buttons and the picker.
+const contentLimits = { most: 48, characters: mostCharacters - frame.pageButtons } as const
+
+/** Slack truncates longer text, and advises against more than 4,000 characters, which the words of a table need for screen readers. */
+const mostTableText = 40_000
+
+/** Shows a list as a table. Without one, or above the limits of Slack, it shows the first page. */
+export function listAnswer(listing: Listing, at: ListPlace): Answerable {
+  const instead = listingMessage(listing, at)
+  const table = tableMessage(listing, at)
+  return table ? { table, instead } : instead
+}
+
+function tableMessage({ title, warning, rows, notes = [], table, isOld, choices }: Listing, at: ListPlace): Message | undefined {
+  const block = table && dataTable(toPlainText(title), table)
+  if (!block) return undefined
+  const above = warning ? [warning] : []
+  const blocks = [
+    ...above.flatMap(wholeSection),
+    block,
+    ...choicesBlocks(choices, at.name),
+    ...context(notes),
+    ...pageButtons(at, { page: 0, pages: 1, isOld }),
+  ]
+  const text = joinMrkdwn([...above, mrkdwn`*${title}*`, ...rows, ...notes], '\n').text.trim()
+  return charactersIn(blocks) <= mostCharacters && text.length <= mostTableText ? { text, blocks } : undefined
+}
+
+/** Shows one page of a list, with buttons to the page before and after it. A page number past the end shows the last page. */
+export function listingMessage(
+  { title, warning, rows, empty, notes = [], rowsPerPage = defaultRowsPerPage, isOld, choices }: Listing,
+  at: ListPlace,
+): Message {
+  const name = cut(title, frame.title)
+  const remarks = cutNotes(notes)
+  const above = warning ? [warning] : []
+  const around =
+    lengthOfAll([...above, name, ...remarks]) + frame.pageNumber + frame.pageButtons + (choices ? choicesCharacters(rowsPerPage) : 0)
+  const pages = paginate(rows.length > 0 ? rows : [empty], rowsPerPage, mostCharacters - around)
+  const page = Math.min(at.page, pages.length - 1)
+  const lines = pages[page] ?? []
+  const start = pages.slice(0, page).flat().length
+  const heading = mrkdwn`*${name}*${pages.length > 1 ? ` (page ${page + 1} of ${pages.length})` : ''}`
+  const body = [...above, ...(rows.length > 0 ? [heading, ...lines] : lines)]
+  const content = [...body.flatMap((line) => wholeSection(line)), ...context(remarks)]
+  const picker = choicesBlocks(choices, at.name, start, start + lines.length)
+  const limits = { ...contentLimits, characters: contentLimits.characters - charactersIn(picker) }
+  const blocks = [...limitBlocks(content, limits), ...picker, ...pageButtons(at, { page, pages: pages.length, isOld })]
+  return message(blocks)
+}
+
+/**
+ * Divides the rows into pages of at most `mostRows` rows and `room` characters. The division depends on the list alone and not on the page
+ * that is shown, so that page numbers in buttons stay right. A row that is longer than a page is cut.
+ */
+function paginate(rows: Mrkdwn[], mostRows: number, room: number): Mrkdwn[][] {
+  const pages: Mrkdwn[][] = []
+  let page: Mrkdwn[] = []
+  let left = room
+  for (const row of rows.map((whole) => cut(whole, room))) {
+    if (page.length === mostRows || (page.length > 0 && lengthOf(row) > left)) {
+      pages.push(page)
+      page = []
+      left = room
+    }
+    page.push(row)
+    left -= lengthOf(row)
+  }
+  return [...pages, page]
+}
+
+/** Counts the characters as they are sent: without white space at the ends, and at least 1, because an empty text becomes a dash. */
+function lengthOf({ text }: Mrkdwn): number {
+  return Math.max(1, text.trim().length)
+}
+
+function lengthOfAll(all: Mrkdwn[]): number {
+  return all.reduce((sum, words) => sum + lengthOf(words), 0)
+}
+
+/** Keeps the notes whole if they all fit. Otherwise each is cut to an equal share of the room. */
+function cutNotes(notes: Mrkdwn[]): Mrkdwn[] {
+  if (lengthOfAll(notes) <= frame.notes) return notes
+  return notes.map((note) => cut(note, Math.floor(frame.notes / notes.length)))
+}
+
+function cut(words: Mrkdwn, most: number): Mrkdwn {
+  return words.text.length <= most ? words : ownWords(truncate(words.text.trim(), most, 'mrkdwn'))
+}
+
+interface Shown {
+  page: number
+  pages: number
+  isOld: boolean | undefined
+}
+
+function pageButtons({ name, command, args }: ListPlace, { page, pages, isOld }: Shown): KnownBlock[] {
+  if (pages === 1 && !isOld) return []
+  const valueFor = (target: number) => JSON.stringify({ version: 1, command, args, page: target } satisfies z.infer<typeof PageButton>)
+  if (valueFor(pages).length > longestButtonValue) {
+    return context([mrkdwn`The other pages can't be opened: the search has too many words for a button. Use fewer.`])
+  }
+  const to = (text: string, actionId: string, target: number) => button({ text, actionId, value: valueFor(target) })
+  return actionsFor(name, 'pages', [
+    ...(page > 0 ? [to('Previous', pageActionIds.previous, page - 1)] : []),
+    ...(page < pages - 1 ? [to('Next', pageActionIds.next, page + 1)] : []),
+    ...(isOld ? [to('Refresh', pageActionIds.refresh, page)] : []),
+  ])
+}
+
+interface Filter<T> extends Pick<Listing, 'notes' | 'rowsPerPage'> {
+  all: T[]
+  /** What is missing in `all`. */
+  missing?: Missing | undefined
+  /** The words of the command. An item is listed if its texts contain all of them. */
+  words: string[]
+  textsOf: (item: T) => unknown[]
+  /** The code of an item's site, which an answer without rows names. */
+  siteOf?: (item: T) => string | undefined
+  /** What the items are called: `1 API key`, `3 API keys`. */
+  one: string
+  many: string
+  order: (a: T, b: T) => number
+  /** Stands in place of the rows if there are no items at all. */
+  none: Mrkdwn
+}
+
+/** Items with columns can be shown as a table. `row` is for items that are too large for one. */
+type FilterParts<T> = Filter<T> & (ItemRows<T> | { row: (item: T) => Mrkdwn })
+
+/**
+ * The most rows of one list. Nobody reads a hundred pages, and making the rows of a very long list would block the process for everybody.
+ */
+export const mostRows = 1_000
+
+/** Lists the items that contain every word. */
+export function filteredListing<T>({
+  all,
+  missing = {},
+  words,
+  textsOf,
+  siteOf,
+  one,
+  many,
+  order,
+  none,
+  notes = [],
+  rowsPerPage,
+  ...body
+}: FilterParts<T>): Listing {
+  const sorted = all.filter((item) => containsWords(textsOf(item), words)).toSorted(order)
+  const listed = sorted.slice(0, mostRows)
+  return {
+    rowsPerPage,
+    title: filteredTitle(sorted.length, { one, many, words }),
+    ...('row' in body ? { rows: listed.map(body.row) } : itemRows(listed, body)),
+    notes: [...cutNotesFromBlocks(missing, all.length, words), ...notes, ...unlisted(sorted.length)],
+    isOld: missing.old !== undefined,
+    empty:
+      words.length > 0 && all.length > 0
+        ? mrkdwn`${noneFits(all.length, { one, many, words })} ${otherWords(words)}${siteOf ? sitesInList(all.map(siteOf)) : ''}`
+        : none,
+  }
+}
+
+/** Suggests what to search for if nothing matches the words. */
+export function otherWords(words: string[]): string {
+  return words.length > 1 ? 'Use fewer or other words.' : 'Use another word.'
+}
+
+/** Names the codes of the sites, because a city that matches nothing may have one: ` Sites in this list: ASH, DAL.` Empty without sites. */
+export function sitesInList(sites: (string | undefined)[]): string {
+  const codes = [...new Set(sites.filter((site) => site !== undefined))].toSorted(inNaturalOrder)
+  return codes.length === 0 ? '' : ` Sites in this list: ${someOf(codes, { most: 20 })}.`
+}
+
+/** Says that the rows are not everything that was found. */
+export function unlisted(count: number): Mrkdwn[] {
+  if (count <= mostRows) return []
+  return [mrkdwn`The first ${mostRows} of ${count} are listed. Use more words to see others.`]
+}
+
+interface Counted {
+  one: string
+  many: string
+  words: string[]
+}
+
+/** Says how many were found, and by which words: `3 plans matching fra`. */
+export function filteredTitle(count: number, { one, many, words }: Counted): Mrkdwn {
+  const filter = words.length > 0 ? mrkdwn` matching ${code(words.join(' '))}` : mrkdwn``
+  return mrkdwn`${count} ${count === 1 ? one : many}${filter}`
+}
+
+/** Says that none of so many has these words. */
+export function noneFits(count: number, { one, many, words }: Counted): Mrkdwn {
+  const typed = code(words.join(' '))
+  return count === 1 ? mrkdwn`The only ${one} doesn't match ${typed}.` : mrkdwn`None of the ${count} ${many} match ${typed}.`
+}

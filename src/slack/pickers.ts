@@ -1,0 +1,242 @@
+import type { Checkboxes, ConversationsSelect, ExternalSelect, PlainTextOption, RadioButtons, StaticSelect } from '@slack/web-api'
+import type { Server } from '../domain/account.ts'
+import { AccountLimitError, type Missing } from '../domain/errors.ts'
+import { formatDuration, inNaturalOrder } from '../domain/text.ts'
+import { actionIdOf, longestOptionValue, option, placeholderOf } from './blocks.ts'
+import { type Choices, notAChoice } from './interactions.ts'
+import { mostWords, searchText } from './text.ts'
+
+/** Slack accepts at most 100 options (docs.slack.dev, "block_suggestion payloads"). */
+const mostOptions = 100
+
+export interface Candidate {
+  /** The id that Slack sends back when it is chosen. */
+  value: string
+  text: string
+  /** Small print below the text. */
+  description?: string | undefined
+  /** Words that find it, in addition to the texts that are shown. */
+  terms: (string | undefined)[]
+}
+
+/**
+ * Creates a function that makes the candidates of a list once, in the order in which they are offered, and keeps them as long as the list:
+ * Slack requests options at every keystroke, and a list can hold 20,000 items.
+ */
+export function candidatesOf<T>(toCandidate: (item: T) => Candidate): (all: T[]) => Map<T, Candidate> {
+  const kept = new WeakMap<T[], Map<T, Candidate>>()
+
+  return (all) => {
+    const known = kept.get(all)
+    if (known) return known
+    const made = all.map((item): [T, Candidate] => [item, toCandidate(item)])
+    const candidates = new Map(made.toSorted(([, a], [, b]) => inNaturalOrder(a.text, b.text)))
+    kept.set(all, candidates)
+    return candidates
+  }
+}
+
+/**
+ * Lists the candidates that contain every typed word, in the order of their texts. A note above them says what is not offered. If there are
+ * none, Slack shows that there are no results, unless the list was not read to its end.
+ */
+export function offer(candidates: Candidate[], typed: string, missing: Missing = {}): Choices {
+  const words = typed.toLowerCase().split(/\s+/)
+  if (words.length > mostWords) return noticeOptions(`Too many words: use up to ${mostWords}.`)
+  // Longer ids can still be typed as arguments.
+  const pickable = candidates.filter(({ value }) => value.length <= longestOptionValue)
+  const fits = pickable.filter((candidate) => matches(candidate, words)).toSorted((a, b) => inNaturalOrder(a.text, b.text))
+  const unusable = candidates.length - pickable.length + (missing.unreadable ?? 0)
+  if (fits.length === 0 && missing.old) return noticeOptions(`Nothing matches. ${oldWords(missing.old)}`)
+  if (fits.length === 0 && missing.cut !== undefined) return noticeOptions(`${incomplete} Run the command with the id instead of the form.`)
+  const note = noteOf([
+    missing.old !== undefined && oldWords(missing.old),
+    missing.cut !== undefined && incomplete,
+    fits.length > mostOptions && `First ${mostOptions} of ${fits.length}. Type to narrow it down.`,
+    typed.trim() === '' && (missing.unready ?? 0) > 0 && `Not offered: ${missing.unready} still being provisioned.`,
+    unusable > 0 && `Not offered: ${unusable} more. Run the command with an id.`,
+  ])
+  return { options: fits.slice(0, mostOptions).map(toOption), ...(note === '' || fits.length === 0 ? {} : { note }) }
+}
+
+/** Says how old an earlier list is, in as few words as the label of a group of options has room for. */
+function oldWords({ agoMs, because }: NonNullable<Missing['old']>): string {
+  const as = `As of ${formatDuration(agoMs)} ago.`
+  if (!(because instanceof AccountLimitError)) return as
+  return `${as} ${because.share === undefined ? "The account's" : 'Your'} limit is over in ${formatDuration(because.waitMs)}.`
+}
+
+const incomplete = 'Incomplete: not all were read.'
+
+/** Joins as many sentences as the label of a group of options has room for, the first ones first. */
+function noteOf(sentences: (string | false)[]): string {
+  return sentences.reduce<string>((note, sentence) => {
+    if (sentence === false) return note
+    const longer = note === '' ? sentence : `${note} ${sentence}`
+    return longer.length <= longestNote ? longer : note
+  }, '')
+}
+
+/** The label of a group of options has up to 75 characters (docs.slack.dev, "Option group object"). */
+export const longestNote = 75
+
+/** Makes the options of a picker that shows only text. What follows the first sentence is small print below it. */
+export function noticeOptions(text: string): Choices {
+  const [first = text, ...rest] = text.split(/(?<=[.!?])\s+/)
+  // Slack's limit for a description is that of a label. A first sentence that is longer is cut off.
+  return { options: [unchoosable(first, noteOf(rest) || rest[0])] }
+}
+
+/** Whether a value is that of a chosen option. False for an option that is only text, and if there is none. */
+export function isChoice(value: string | undefined): value is string {
+  return value !== undefined && value !== '' && value !== notAChoice
+}
+
+/** Returns the chosen option, to be chosen again in the next form. Undefined if it is only text. */
+export function keepChoice(chosen: PlainTextOption | undefined): PlainTextOption | undefined {
+  return isChoice(chosen?.value) ? chosen : undefined
+}
+
+/** Makes the option that is already chosen when a form opens. Undefined if its id is too long for Slack: the person then chooses again. */
+export function preset(candidate: Omit<Candidate, 'terms'>): PlainTextOption | undefined {
+  return candidate.value.length <= longestOptionValue ? toOption(candidate) : undefined
+}
+
+/** Names the project and the site of a resource, as far as they are known: `Storefront, ASH`. */
+export function placeOf(project: { name?: string | undefined } | undefined, site: string | undefined): string {
+  return [project?.name, site].filter((part) => part !== undefined && part !== '').join(', ')
+}
+
+function toOption({ text, value, description }: Omit<Candidate, 'terms'>): PlainTextOption {
+  return option({ text, value, ...(description ? { description } : {}) })
+}
+
+/** Makes an option that is only text. Choosing it is answered with an error at the field. */
+function unchoosable(text: string, description?: string): PlainTextOption {
+  return option({ text, value: notAChoice, ...(description ? { description } : {}) })
+}
+
+const searchTexts = new WeakMap<Candidate, string>()
+
+/** Keeps the text that is searched with its candidate, for the next keystroke. */
+function matches(candidate: Candidate, words: string[]): boolean {
+  const { value, text, description, terms } = candidate
+  const held = searchTexts.get(candidate) ?? searchText([text, description, value, ...terms])
+  searchTexts.set(candidate, held)
+  return words.every((word) => held.includes(word))
+}
+
+/** The most options that one element has (docs.slack.dev, "Block elements"). */
+const mostSelectOptions = 100
+const mostRadioButtons = 10
+export const mostCheckboxes = 10
+
+interface ExternalSelectParts {
+  actionId: string
+  placeholder: string
+  minQueryLength?: number
+  initialOption?: PlainTextOption | undefined
+}
+
+/** Makes a picker that loads its options from Lockkeeper while the person types. */
+export function externalSelect({ actionId, placeholder, minQueryLength = 0, initialOption }: ExternalSelectParts): ExternalSelect {
+  return {
+    type: 'external_select',
+    ...actionIdOf(actionId),
+    min_query_length: minQueryLength,
+    ...(initialOption ? { initial_option: initialOption } : {}),
+    ...placeholderOf(placeholder),
+  }
+}
+
+interface ConversationsSelectParts {
+  actionId: string
+  placeholder: string
+  /** The channel that is chosen already. Default: the one that the person is looking at. */
+  initial?: string | undefined
+}
+
+/** Makes a picker of channels. It offers no direct messages, and no channel that is shared with another organisation (Slack Connect). */
+export function conversationsSelect({ actionId, placeholder, initial }: ConversationsSelectParts): ConversationsSelect {
+  return {
+    type: 'conversations_select',
+    ...actionIdOf(actionId),
+    filter: { include: ['public', 'private'], exclude_external_shared_channels: true, exclude_bot_users: true },
+    ...(initial ? { initial_conversation: initial } : { default_to_current_conversation: true }),
+    ...placeholderOf(placeholder),
+  }
+}
+
+interface StaticSelectParts {
+  actionId: string
+  placeholder: string
+  /** At least one. Only the first 100 are offered. */
+  options: PlainTextOption[]
+}
+
+/** Makes a picker whose options are part of the message. */
+export function staticSelect({ actionId, placeholder, options }: StaticSelectParts): StaticSelect {
+  return {
+    type: 'static_select',
+    ...actionIdOf(actionId),
+    options: options.slice(0, mostSelectOptions),
+    ...placeholderOf(placeholder),
+  }
+}
+
+interface RadioButtonsParts {
+  actionId: string
+  options: PlainTextOption[]
+  initialOption?: PlainTextOption | undefined
+}
+
+export function radioButtons({ actionId, options, initialOption }: RadioButtonsParts): RadioButtons {
+  const offered = limitOptions(options)
+  // Slack refuses an initial option that is not one of the options.
+  const initial = offered.find((one) => one.value === initialOption?.value)
+  return {
+    type: 'radio_buttons',
+    ...actionIdOf(actionId),
+    options: offered,
+    ...(initial ? { initial_option: initial } : {}),
+  }
+}
+
+interface CheckboxesParts {
+  actionId: string
+  /** 1 to 10 options. */
+  options: PlainTextOption[]
+  /** Those of the options that are ticked at first. */
+  ticked: PlainTextOption[]
+}
+
+export function checkboxes({ actionId, options, ticked }: CheckboxesParts): Checkboxes {
+  return {
+    type: 'checkboxes',
+    ...actionIdOf(actionId),
+    options: options.slice(0, mostCheckboxes),
+    ...(ticked.length > 0 ? { initial_options: ticked } : {}),
+  }
+}
+
+/** Keeps 1 to 10 options, as Slack asks. If some are left out, the last option says how many, and cannot be chosen. */
+function limitOptions(options: PlainTextOption[]): PlainTextOption[] {
+  if (options.length === 0) return [option({ text: 'Nothing to choose from', value: notAChoice })]
+  if (options.length <= mostRadioButtons) return options
+  const left = options.length - (mostRadioButtons - 1)
+  return [...options.slice(0, mostRadioButtons - 1), option({ text: `${left} more aren't shown`, value: notAChoice })]
+}
+
+/** Shows a server as an option of a picker. */
+export function serverCandidate({ id, hostname, label, primaryIpv4, project, site }: Server): Candidate {
+  const place = placeOf(project, site?.slug ?? site?.name)
+  return {
+    value: id,
+    text: `${hostname ?? id}${place ? ` (${place})` : ''}`,
+    description: [label, primaryIpv4, hostname === undefined ? undefined : id].filter((part) => part !== undefined).join('  ·  '),
+    terms: [project?.slug, site?.name],
+  }
+}
+
+/** Shows all servers of a list, and keeps the result as long as the list. */
+export const serverCandidates = candidatesOf(serverCandidate)

@@ -1,0 +1,272 @@
+import type { Button, DataTableBlock, KnownBlock, PlainTextOption, RichTextElement } from '@slack/web-api'
+import { actionsFor, context, longestOptionValue, message, mostOption, option, wholeSection } from './blocks.ts'
+import { staticSelect } from './pickers.ts'
+import { charactersIn, cleanText, code, emptyText, joinMrkdwn, type Mrkdwn, mrkdwn, truncate } from './text.ts'
+import type { Message } from './web-api.ts'
+
+/** Sorts by day where Slack sorts the cells of a column alphabetically: 2026-11-22 3:04 PM. */
+const sortableDate = '{date_num} {time}'
+
+/** The marks that the functions of `text.ts` make: a date, a mention, a link, and inline code. Anything else is text. */
+const marks =
+  /<!date\^(?<seconds>\d+)\^[^<>]*>|<(?<kind>[@#]|!subteam\^)(?<id>[A-Z0-9]+)(?:\|[^<>]*)?>|<(?<url>https:[^<>|]+)\|(?<label>[^<>]*)>|`(?<code>[^`]+)`/g
+
+/**
+ * Turns mrkdwn into the elements of a rich text. Text from outside becomes a text element, in which nothing is markup. `*` and `_` stay as
+ * they are.
+ */
+export function richTextElements(words: Mrkdwn): RichTextElement[] {
+  const elements: RichTextElement[] = []
+  let end = 0
+  for (const match of words.text.matchAll(marks)) {
+    elements.push(...textElement(words.text.slice(end, match.index)), elementOf(match.groups ?? {}))
+    end = match.index + match[0].length
+  }
+  return [...elements, ...textElement(words.text.slice(end))]
+}
+
+function elementOf({ seconds, kind, id = '', url, label = '', code = '' }: Record<string, string | undefined>): RichTextElement {
+  if (seconds !== undefined) return { type: 'date', timestamp: Number(seconds), format: sortableDate }
+  if (kind === '@') return { type: 'user', user_id: id }
+  if (kind === '#') return { type: 'channel', channel_id: id }
+  if (kind !== undefined) return { type: 'usergroup', usergroup_id: id }
+  if (url !== undefined) return { type: 'link', url, text: unescaped(label) }
+  return { type: 'text', text: unescaped(code), style: { code: true } }
+}
+
+function textElement(mrkdwn: string): RichTextElement[] {
+  return mrkdwn === '' ? [] : [{ type: 'text', text: unescaped(mrkdwn) }]
+}
+
+function unescaped(mrkdwn: string): string {
+  return mrkdwn.replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&amp;', '&')
+}
+
+/** The content of a cell. Slack sorts a column of numbers by their values. Undefined and empty text show as a dash. */
+export type Cell = Mrkdwn | string | { value: number; words: string } | undefined
+
+type TableCell = DataTableBlock['rows'][number][number]
+
+/** Text that Slack might read as markup, an entity or an emoji in a plain cell, of which nothing is documented. */
+const ambiguous = /[<>&]|:[^\s:]+:/
+
+/** Returns the words of a cell for a line of text. Undefined if it is empty. */
+export function cellWords(cell: Cell): Mrkdwn | undefined {
+  if (cell === undefined) return undefined
+  const words = typeof cell === 'string' ? mrkdwn`${cleanText(cell, { oneLine: true })}` : 'words' in cell ? mrkdwn`${cell.words}` : cell
+  return words.text.trim() === '' ? undefined : words
+}
+
+/**
+ * Makes a cell of a table. Slack refuses empty ones, so they hold a dash. Inline code is plain text in every cell: the cell is a frame
+ * already, and a column in which only some cells have code is hard to scan. The same words outside a table keep their code.
+ */
+export function tableCell(cell: Cell): TableCell {
+  const words = cellWords(cell)
+  if (words === undefined) return { type: 'raw_text', text: emptyText }
+  if (typeof cell === 'object' && 'value' in cell) return { type: 'raw_number', value: cell.value, text: cell.words }
+  const elements = richTextElements(words).map((element) => (element.type === 'text' ? plainText(element.text) : element))
+  const texts = elements.filter((element) => element.type === 'text')
+  if (texts.length === elements.length) return textCell(texts.map(({ text }) => text).join(''))
+  return { type: 'rich_text', elements: [{ type: 'rich_text_section', elements }] }
+}
+
+function plainText(text: string) {
+  return { type: 'text' as const, text }
+}
+
+/** Makes a cell of plain text, or a rich text of one text element where Slack might read more into it. */
+function textCell(text: string): TableCell {
+  if (!ambiguous.test(text)) return { type: 'raw_text', text }
+  return { type: 'rich_text', elements: [{ type: 'rich_text_section', elements: [plainText(text)] }] }
+}
+
+/**
+ * Slack's limits for a data table (docs.slack.dev, "Data table block"). Slack has begun to take 200 rows and 20,000 characters, but not yet
+ * everywhere.
+ */
+const limits = { rows: 100, columns: 20, characters: 10_000 } as const
+
+/** Whether one table can have this many rows. Otherwise making the cells would be wasted work. */
+export function fitsTable(rows: number): boolean {
+  return rows > 0 && rows <= limits.rows
+}
+
+const rowsPerPage = 10
+
+/** The rows of a table, and the names of its columns. The first column names the row. */
+export interface Table {
+  headers: string[]
+  rows: Cell[][]
+}
+
+/** Makes a table that Slack sorts, filters and pages. Undefined if it would exceed a limit of Slack, or has no rows. */
+export function dataTable(caption: string, { headers, rows }: Table): DataTableBlock | undefined {
+  if (!fitsTable(rows.length) || headers.length > limits.columns) return undefined
+  const cells = rows.map((row) => row.map(tableCell))
+  const names = headers.map((text) => ({ type: 'raw_text' as const, text }))
+  if (charactersIn(names) + charactersIn(cells) > limits.characters) return undefined
+  return {
+    type: 'data_table',
+    caption: truncate(plainCaption(caption) || emptyText, 1_000, 'plain'),
+    rows: [names, ...cells],
+    page_size: rowsPerPage,
+    row_header_column_index: 0,
+  }
+}
+
+/** Slack documents only that a caption is a string. Without angle brackets, it holds no mention and no link, however Slack reads it. */
+function plainCaption(caption: string): string {
+  return cleanText(caption, { oneLine: true }).replaceAll(/[<>]/g, '')
+}
+
+/** How people open the details of a list's items. Cells of a table cannot hold buttons, so the list has a picker below it. */
+export interface ItemDetails<T> {
+  /** The kind of the items, under which a feature registers the read of their details: `elastic-ip`. */
+  of: string
+  /** `Details of an Elastic IP` */
+  placeholder: string
+  idOf: (item: T) => string
+  /** The item as people tell it from the others. The end of its id is added if another item has the same words. */
+  nameOf: (item: T) => string
+}
+
+export interface ItemChoices {
+  of: string
+  placeholder: string
+  /** One for each item, in the order of the rows. Undefined for an id that is too long for Slack: a cut one could be that of another item. */
+  options: (PlainTextOption | undefined)[]
+}
+
+/** The longest words that the picker adds to a message, in characters, with this many options. */
+export const choicesCharacters = (count: number) => 150 + 75 * count
+
+export function choicesOf<T>(items: T[], { of, placeholder, idOf, nameOf }: ItemDetails<T>): ItemChoices {
+  const names = items.map((item) => truncate(nameOf(item), mostOption, 'plain'))
+  const counts = new Map<string, number>()
+  for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1)
+  const options = items.map((item, index) => {
+    const [value, name = ''] = [idOf(item), names[index]]
+    const text = counts.get(name) === 1 ? name : withEndOfId(nameOf(item), value)
+    return value.length <= longestOptionValue ? option({ text, value }) : undefined
+  })
+  return { of, placeholder, options }
+}
+
+/** Cuts the name and not the id, because the id is what differs. */
+function withEndOfId(name: string, id: string): string {
+  const end = `, …${id.slice(-6)}`
+  return `${truncate(name, mostOption - end.length, 'plain')}${end}`
+}
+
+/** The action id of the picker for items of this kind. */
+export function detailsActionId(of: string): string {
+  return `details:${of}`
+}
+
+/** Makes the picker for the items from `start` to `end`. Empty if none of them can be chosen. `name` is the name of the slash command. */
+export function choicesBlocks(choices: ItemChoices | undefined, name: string, start = 0, end?: number): KnownBlock[] {
+  const options = choices?.options.slice(start, end).filter((one) => one !== undefined) ?? []
+  if (!choices || options.length === 0) return []
+  return actionsFor(name, 'details', [staticSelect({ actionId: detailsActionId(choices.of), placeholder: choices.placeholder, options })])
+}
+
+/**
+ * One column of a list, described once for all its layouts: a column of the table, a part of the item's text, and a line of its details.
+ * Addresses, hostnames, ids and what a person typed are code. The table shows them as plain text (`tableCell`).
+ */
+export interface Column<T> {
+  header: string
+  cell: (item: T) => Cell
+  /** Words around the cell in a text, where the header is missing: `2` is read as `2 vCPU` with `after: ' vCPU'`. */
+  before?: string
+  after?: string
+  /** Words in place of an empty cell in a text. Without them the text leaves it out. */
+  absent?: string | ((item: T) => string | undefined)
+  /** The line of the item's text. Default: 1. */
+  line?: 1 | 2 | 3
+  /** The table has this column only if one of its items has the cell. */
+  ifAny?: true
+}
+
+/** The first column names the item, so it must differ from item to item. */
+export type Columns<T> = [Column<T>, ...Column<T>[]]
+
+export interface ItemRows<T> {
+  columns: Columns<T>
+  /** A status emoji in front of the item's text. The table says the status in words. */
+  mark?: (item: T) => Mrkdwn
+  details?: ItemDetails<T>
+}
+
+/** The layouts of some items, as the members of a `Listing`. */
+export interface Rows {
+  rows: Mrkdwn[]
+  table?: Table
+  choices?: ItemChoices
+}
+
+/** Makes the layouts of a list from its columns. */
+export function itemRows<T>(items: T[], { columns, mark, details }: ItemRows<T>): Rows {
+  return {
+    rows: items.map((item) => itemText(item, columns, mark?.(item))),
+    ...(fitsTable(items.length) ? { table: tableOf(items, columns) } : {}),
+    ...(details ? { choices: choicesOf(items, details) } : {}),
+  }
+}
+
+function tableOf<T>(items: T[], columns: Columns<T>): Table {
+  const shown = columns.filter(({ cell, ifAny }) => !ifAny || items.some((item) => cellWords(cell(item)) !== undefined))
+  return { headers: shown.map(({ header }) => header), rows: items.map((item) => shown.map(({ cell }) => cell(item))) }
+}
+
+/** Shows an item as up to three lines of text: `*vm.small*  ·  2 vCPU  ·  4 GiB memory`. */
+function itemText<T>(item: T, [name, ...others]: Columns<T>, mark: Mrkdwn | undefined): Mrkdwn {
+  const title = mrkdwn`${mark ? mrkdwn`${mark} ` : mrkdwn``}*${cellWords(name.cell(item)) ?? 'no name'}*`
+  const lines = [1, 2, 3].map((line) => others.filter((column) => (column.line ?? 1) === line).flatMap((column) => wordsOf(item, column)))
+  return joinMrkdwn(
+    lines
+      .map((words, index) => (index === 0 ? [title, ...words] : words))
+      .filter((words) => words.length > 0)
+      .map((words) => joinMrkdwn(words, '  ·  ')),
+    '\n',
+  )
+}
+
+function wordsOf<T>(item: T, { cell, before = '', after = '', absent }: Column<T>): Mrkdwn[] {
+  const words = cellWords(cell(item))
+  if (words) return [mrkdwn`${before}${words}${after}`]
+  const instead = typeof absent === 'function' ? absent(item) : absent
+  return instead === undefined ? [] : [mrkdwn`${instead}`]
+}
+
+/** The facts about one item of a list. */
+export interface Details {
+  title: Mrkdwn
+  facts: { label: string; words: Mrkdwn }[]
+  notes?: Mrkdwn[]
+  /** No change of it is possible now, so its details have no buttons. The notes say why. */
+  isFixed?: true
+  /** How the item is named in the form of a change: `203.0.113.10`. */
+  name: string
+}
+
+/** Makes the details of an item from the columns of its list, with the facts that the list leaves out. */
+export function detailsOf<T>(item: T, columns: Columns<T>, more: Details['facts'] = []): Pick<Details, 'title' | 'facts'> {
+  const [name, ...others] = columns
+  const facts = others.map(({ header, cell }) => ({ label: header, words: cellWords(cell(item)) ?? mrkdwn`–` }))
+  return { title: cellWords(name.cell(item)) ?? mrkdwn`no name`, facts: [...facts, ...more] }
+}
+
+/** Shows the details of an item, one fact on a line, with the buttons of its changes below. `name` is the name of the slash command. */
+export function detailsMessage({ title, facts, notes = [] }: Details, buttons: Button[], name: string): Message {
+  const heading = mrkdwn`*${title}*`
+  const lines = facts.map(({ label, words }) => mrkdwn`${label}: ${words}`)
+  const content = joinMrkdwn([heading, ...lines], '\n')
+  return message([...wholeSection(content), ...context(notes), ...actionsFor(name, 'changes', buttons)])
+}
+
+/** The id of an item as a fact. */
+export function idFact(id: string): Details['facts'][number] {
+  return { label: 'Id', words: code(id) }
+}

@@ -1,0 +1,406 @@
+import type { MrkdwnElement, PlainTextElement } from '@slack/web-api'
+import { isMachine } from '../domain/approval.ts'
+import { type Phrase, phraseText, utcTime, withoutInvisible, withoutOwner } from '../domain/text.ts'
+
+/** Changes the first letter to upper case. */
+export function capitalised(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1)
+}
+
+/**
+ * How many characters the blocks of one message may hold together. Slack refuses more with `msg_blocks_too_long`. The limit is not
+ * documented: messages were refused from about 11,000 characters on (bolt-js, issues 2509 and 2867).
+ */
+export const mostCharacters = 10_000
+
+/** Members of blocks that nobody reads: what a block is, and what Slack sends back when it is used. */
+const unread = new Set(['type', 'style', 'block_id', 'action_id', 'value'])
+
+/** Counts the characters that people read in blocks, or in parts of them. It counts UTF-16 units, which is the strictest way to count. */
+export function charactersIn(value: unknown): number {
+  if (typeof value === 'string') return value.length
+  if (typeof value !== 'object' || value === null) return 0
+  return Object.entries(value).reduce((sum, [name, part]) => sum + (unread.has(name) ? 0 : charactersIn(part)), 0)
+}
+
+/**
+ * The most words of one search. Every word is compared with every item, so a search with thousands of words would block the process for
+ * everybody.
+ */
+export const mostWords = 20
+
+/** Joins the parts of an item to one text to search in, in lower case. A part that is undefined has no text. */
+export function searchText(parts: readonly unknown[]): string {
+  return parts.join(' ').toLowerCase()
+}
+
+/** Finds every word in the parts together, in upper or lower case. */
+export function containsWords(parts: readonly unknown[], words: string[]): boolean {
+  const text = searchText(parts)
+  return words.every((word) => text.includes(word.toLowerCase()))
+}
+
+/** Matches what must not be cut in two: mentions, links, dates and entities of mrkdwn, and characters of two UTF-16 units. */
+const mrkdwnUnits = /<[^<>]{1,500}>|&(?:amp|lt|gt);|[\s\S]/gu
+const plainUnits = /[\s\S]/gu
+
+type TextFormat = 'plain' | 'mrkdwn'
+
+/**
+ * Cuts text to at most `max` UTF-16 units, which is the strictest way to count Slack's characters, and marks the cut with `…`. In mrkdwn
+ * no mention and no entity is cut in two, so the text before the mark keeps its meaning.
+ */
+export function truncate(text: string, max: number, format: TextFormat): string {
+  if (text.length <= max) return text
+  return max < 1 ? '' : `${text.slice(0, lengthWithin(text, max - 1, format))}…`
+}
+
+/**
+ * Splits mrkdwn into parts of at most `max` UTF-16 units. Only the white space between the parts is lost. A part ends at a line end, or
+ * else at a space, if there is one in its second half. It never ends inside a character, an entity or a mention.
+ */
+export function splitMrkdwn(text: string, max: number): string[] {
+  const parts: string[] = []
+  let rest = text.trim()
+  while (rest.length > max) {
+    const end = breakingPoint(rest, max)
+    parts.push(rest.slice(0, end).trimEnd())
+    rest = rest.slice(end).trimStart()
+  }
+  return rest === '' ? parts : [...parts, rest]
+}
+
+function* unitsOf(text: string, format: TextFormat): Generator<string> {
+  for (const [unit] of text.matchAll(format === 'mrkdwn' ? mrkdwnUnits : plainUnits)) yield unit
+}
+
+function lengthWithin(text: string, max: number, format: TextFormat): number {
+  let length = 0
+  for (const unit of unitsOf(text, format)) {
+    if (length + unit.length > max) break
+    length += unit.length
+  }
+  return length
+}
+
+function breakingPoint(text: string, max: number): number {
+  let end = 0
+  let space = 0
+  let lineEnd = 0
+  for (const unit of unitsOf(text, 'mrkdwn')) {
+    if (end + unit.length > max) break
+    if (unit === '\n') lineEnd = end
+    if (unit === ' ') space = end
+    end += unit.length
+  }
+  return [lineEnd, space].find((at) => at > max / 2) ?? Math.max(1, end)
+}
+
+/** Holds the text of `Mrkdwn`. The class is not exported, so that only the functions of this file can create one. */
+class MrkdwnText {
+  readonly text: string
+  /** Makes the type nominal, so that no other object with a `text` is accepted. */
+  readonly #escaped = true
+
+  constructor(text: string) {
+    this.text = text
+  }
+
+  toString(): string {
+    return this.text
+  }
+
+  static is(value: unknown): value is MrkdwnText {
+    return typeof value === 'object' && value !== null && #escaped in value
+  }
+}
+
+/**
+ * Text that Slack may read as mrkdwn, because everything from outside is escaped in it. Only the `mrkdwn` tag and the functions of this
+ * file create it. It is an object, so a string that looks like mrkdwn never passes for it.
+ */
+export type Mrkdwn = MrkdwnText
+
+/** Matches control characters except newline and tab, marks of annotations, and code points that are no characters. */
+const unwanted =
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: these characters are removed
+  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\ufdd0-\ufdef\ufff9-\ufffb\ufffe\uffff]/g
+
+/**
+ * Removes control characters and characters that show nothing from text from outside. Every kind of line end becomes `\n`, and a lone surrogate becomes
+ * the replacement character. `oneLine` turns each run of white space into one space.
+ */
+export function cleanText(text: string, { oneLine = false } = {}): string {
+  const clean = withoutInvisible(text)
+    .replace(/\r\n?|[\v\f\u0085\u2028\u2029]/g, '\n')
+    .replace(unwanted, '')
+    .toWellFormed()
+  return oneLine ? clean.replace(/\s+/g, ' ').trim() : clean
+}
+
+/** Escapes `&`, `<` and `>`: mentions, links and dates need one of them (docs.slack.dev, "Formatting message text"). */
+export function escapeMrkdwn(text: string): Mrkdwn {
+  return new MrkdwnText(escaped(text))
+}
+
+/**
+ * Builds everything that Lockkeeper says. Strings and numbers are escaped and put on one line when they are interpolated. `Mrkdwn` is
+ * inserted as it is. A list must be joined with `joinMrkdwn` first.
+ */
+export function mrkdwn(strings: TemplateStringsArray, ...values: (Mrkdwn | string | number)[]): Mrkdwn {
+  const parts = strings.map((part, index) => {
+    if (index >= values.length) return part
+    const value = values[index]
+    return part + (MrkdwnText.is(value) ? value.text : escaped(String(value)))
+  })
+  return new MrkdwnText(parts.join(''))
+}
+
+export function joinMrkdwn(parts: Mrkdwn[], separator: string): Mrkdwn {
+  return new MrkdwnText(parts.map((part) => part.text).join(separator))
+}
+
+/** Joins alternatives: `a`, `a or b`, `a, b or c`. */
+export function alternatives(parts: Mrkdwn[]): Mrkdwn {
+  const last = parts.slice(-1)
+  return joinMrkdwn(parts.length > 1 ? [joinMrkdwn(parts.slice(0, -1), ', '), ...last] : last, ' or ')
+}
+
+/**
+ * Shows a value, or a person's reason, as inline code: `*`, `_` and `~` have no effect there, and `:names:` do not become emoji, so that it
+ * cannot pass for a status of Lockkeeper's. A backtick cannot be escaped there: it becomes an apostrophe.
+ */
+export function code(text: string): Mrkdwn {
+  const flat = cleanText(text, { oneLine: true }).replaceAll('`', '’')
+  return flat === '' ? new MrkdwnText('(empty)') : mrkdwn`\`${flat}\``
+}
+
+/** Puts text on one line and in quotation marks, so that it cannot pass for a sentence of Lockkeeper's. Markup in it keeps its effect. */
+export function quotation(text: string): Mrkdwn {
+  return mrkdwn`“${cleanText(text, { oneLine: true }).replaceAll(/[“”]/g, '"')}”`
+}
+
+/** Links to a page of Slack. Without an address, or with one of another form, it returns the text alone. */
+export function link(address: string | undefined, text: string): Mrkdwn {
+  return address !== undefined && /^https:\/\/[\w.-]+\/[\w./-]*(\?thread_ts=[\d.]+&cid=\w+)?$/.test(address)
+    ? new MrkdwnText(`<${address.replaceAll('&', '&amp;')}|${escaped(text).replaceAll('|', '/')}>`)
+    : mrkdwn`${text}`
+}
+
+/** Mentions a person by their Slack id, and names a machine. Anything that is not an id of Slack is shown as code. */
+export function mention(userId: string): Mrkdwn {
+  if (isMachine({ userId })) return new MrkdwnText('Alertmanager')
+  return reference('@', userId)
+}
+
+/**
+ * Shows a person without notifying them: a link to their profile, which the id decides and no chosen name changes. Without the address of
+ * the profile, the id stands beside the text.
+ */
+export function profileLink(userId: string, profile: string | undefined, text: string = userId): Mrkdwn {
+  if (profile !== undefined) return link(profile, text)
+  return text === userId ? code(userId) : mrkdwn`${text} (${code(userId)})`
+}
+
+/** Keeps the texts of links without their addresses, for places with little room. */
+export function unlinked(words: Mrkdwn): Mrkdwn {
+  return new MrkdwnText(words.text.replace(/<https:[^|>]*\|([^>]*)>/g, '$1'))
+}
+
+/** Returns the first sentence. A full stop within code ends none. */
+export function firstSentence(words: Mrkdwn): Mrkdwn {
+  return new MrkdwnText(/^(?:`[^`]*`|[^`])*?\.(?=\s)/.exec(words.text)?.[0] ?? words.text)
+}
+
+/** Mentions a channel by its Slack id. Anything that is not an id of Slack is shown as code. */
+export function channelMention(channelId: string): Mrkdwn {
+  return reference('#', channelId)
+}
+
+/** Mentions a user group by its Slack id. Anything that is not an id of Slack is shown as code. */
+export function userGroupMention(groupId: string): Mrkdwn {
+  return reference('!subteam^', groupId)
+}
+
+/** Takes a text of Lockkeeper's own as mrkdwn, unescaped, so that mentions in it work. It must never get text from outside. */
+export function ownWords(text: string): Mrkdwn {
+  return new MrkdwnText(text)
+}
+
+/**
+ * Shows a time in the reader's time zone, or in UTC where Slack cannot do that: `6:12 AM today`, `2:02 PM Nov 20, 2026`. Slack keeps the
+ * word true after midnight. `at` is in milliseconds since 1970.
+ */
+export function dateTime(at: number): Mrkdwn {
+  const fallback = utcTime(at)
+  return Number.isNaN(new Date(at).getTime())
+    ? new MrkdwnText(fallback)
+    : new MrkdwnText(`<!date^${Math.floor(at / 1000)}^{time} {date_short_pretty}|${fallback}>`)
+}
+
+/** Shows a time with its seconds, where several are compared. `at` is in milliseconds since 1970. */
+export function exactTime(at: number): Mrkdwn {
+  return new MrkdwnText(dateTime(at).text.replace('{time}', '{time_secs}'))
+}
+
+/** Removes the markup, for places that show plain text only. A mention becomes its id, and a date becomes its fallback in UTC. */
+export function toPlainText(words: Mrkdwn): string {
+  return words.text
+    .replace(/<!date\^[^|>]*\|([^>]*)>/g, '$1')
+    .replace(/<(?:[@#]|!subteam\^)([A-Z0-9]+)(?:\|[^>]*)?>/g, '$1')
+    .replace(/[*`]/g, '')
+    .replaceAll('&lt;', '<')
+    .replaceAll('&gt;', '>')
+    .replaceAll('&amp;', '&')
+}
+
+/** Escapes text and puts it on one line, so that it cannot pass for a line of Lockkeeper's. Spaces at its ends stay. */
+function escaped(text: string): string {
+  return cleanText(text).replaceAll(/\n\s*/g, ' ').replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
+}
+
+function reference(mark: string, id: string): Mrkdwn {
+  return /^[A-Z0-9]{2,30}$/.test(id) ? new MrkdwnText(`<${mark}${id}>`) : code(id)
+}
+
+/**
+ * Matches what Lockkeeper's sentences only describe: the operators, and the doctor command. Code is matched first and left unchanged, because
+ * it contains text that people wrote.
+ */
+const described = /`[^`]*`|\bthe people who run Lockkeeper\b|\bthe doctor command\b/gi
+
+/** Texts that would be longer than Slack's strictest limit stay as they are. */
+const longestText = 2_000
+
+interface Names {
+  /** The operators' channel. Without one, the sentences only describe the operators. */
+  opsChannel: string | undefined
+  /** The slash command. */
+  command: string
+}
+
+/**
+ * Creates the function that adds the operators' channel wherever words name the operators, and writes out the doctor command. It is used
+ * where messages are sent to Slack, because the many pure functions that make sentences do not know the configuration.
+ */
+export function createNaming({ opsChannel, command }: Names) {
+  function nameOf(found: string): string {
+    if (found.startsWith('`')) return found
+    if (found.toLowerCase().endsWith('command')) return code(`${command} doctor`).text
+    return opsChannel === undefined ? found : `${found} (${channelMention(opsChannel)})`
+  }
+
+  function inText(text: string): string {
+    const named = text.replace(described, nameOf)
+    return named.length <= longestText ? named : text
+  }
+
+  function inWords(words: Mrkdwn): Mrkdwn {
+    return ownWords(inText(words.text))
+  }
+
+  /** Adds the names to every mrkdwn text in blocks, a view or a message. Plain text cannot mention a channel, and stays as it is. */
+  function inBlocks<T>(value: T): T {
+    return withTexts(value, inText) as T
+  }
+
+  return {
+    inWords,
+    inBlocks,
+    inMessage: <T extends { text: string }>(message: T): T => ({ ...inBlocks(message), text: inText(message.text) }),
+  }
+}
+export type Naming = ReturnType<typeof createNaming>
+
+function withTexts(value: unknown, edit: (text: string) => string): unknown {
+  if (Array.isArray(value)) return value.map((each) => withTexts(each, edit))
+  if (typeof value !== 'object' || value === null) return value
+  const isMrkdwn = 'type' in value && value.type === 'mrkdwn'
+  const members = Object.entries(value).map(([name, member]) => [
+    name,
+    isMrkdwn && name === 'text' && typeof member === 'string' ? edit(member) : withTexts(member, edit),
+  ])
+  return Object.fromEntries(members)
+}
+
+/** A longer address takes too much room in a message. */
+const longestAddress = 1_500
+
+/** Whether an address leads to the host that it appears to. A name before `@` and letters of other scripts can imitate another host. */
+export function isPlainAddress(url: string): boolean {
+  if (!/^[\x21-\x7e]+$/.test(url) || !URL.canParse(url)) return false
+  const { hostname, username, password } = new URL(url)
+  return hostname !== '' && username === '' && password === ''
+}
+
+/**
+ * Links to an address from outside. `text` is Lockkeeper's own, and the host stands beside it, because nobody should follow an address without
+ * seeing where it leads. Undefined unless it is an address of http or https without a name and a password in it.
+ */
+export function outsideLink(address: string | undefined, text: string): Mrkdwn | undefined {
+  if (address === undefined || address.length > longestAddress || !/^https?:\/\//i.test(address) || !isPlainAddress(address))
+    return undefined
+  const url = new URL(address)
+  const escaped = url.href
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '%3C')
+    .replaceAll('>', '%3E')
+    .replaceAll('|', '%7C')
+    .replaceAll('`', '%60')
+  return mrkdwn`${ownWords(`<${escaped}|${text}>`)} (${code(url.host)})`
+}
+
+/** Returns the text for a person: a mention, or a name where a mention would notify somebody who should not be. */
+export type ShowPerson = (userId: string) => Mrkdwn
+
+/** Shows a phrase in a message: names as code, so that nothing in them is markup, and people as mentions. */
+export function phraseWords(phrase: Phrase, showPerson: ShowPerson = mention): Mrkdwn {
+  const parts = phrase.map((part) => {
+    if (typeof part === 'string') return mrkdwn`${part}`
+    if ('time' in part) return dateTime(part.time)
+    if ('owner' in part) return mrkdwn`, for ${showPerson(part.owner)}`
+    return 'person' in part ? showPerson(part.person) : code(part.name)
+  })
+  return joinMrkdwn(parts, '')
+}
+
+/** Quotes a title, without for whom it is: a mention in a thread rings that person's phone, each time. */
+export function quotedTitle(title: Phrase): Mrkdwn {
+  return mrkdwn`“${phraseWords(withoutOwner(title))}”`
+}
+
+/** Shows a phrase in bold. Code and mentions keep their form in it. */
+export function boldPhrase(phrase: Phrase): Mrkdwn {
+  return mrkdwn`*${phraseWords(phrase)}*`
+}
+
+/** Shows a phrase where a notification shows it: names as they are, in quotation marks if they could be mistaken for other words. */
+export function plainPhrase(phrase: Phrase): Mrkdwn {
+  return mrkdwn`${phraseText(phrase)}`
+}
+
+/** Joins the first texts, and counts the others: `web-1, web-2 and 3 more`. */
+export function someTexts(texts: readonly Mrkdwn[], most = 10): Mrkdwn {
+  const shown = joinMrkdwn(texts.slice(0, most), ', ')
+  const more = texts.length - most
+  return more > 0 ? mrkdwn`${shown} and ${more} more` : shown
+}
+
+/** Stands in for empty text, which Slack refuses. */
+export const emptyText = '–'
+
+/** Makes text on one line that is shown as it is: without mentions, and `:names:` do not become emoji. */
+export function plain(text: string, max: number): PlainTextElement {
+  return { type: 'plain_text', text: truncate(cleanText(text, { oneLine: true }) || emptyText, max, 'plain'), emoji: false }
+}
+
+/** Makes mrkdwn in which Slack does not turn addresses into links or names into mentions (`verbatim`). */
+export function verbatim({ text }: Pick<Mrkdwn, 'text'>, max: number): MrkdwnElement {
+  return { type: 'mrkdwn', text: truncate(text.trim() || emptyText, max, 'mrkdwn'), verbatim: true }
+}
+
+/** Returns an id or a value that Slack sends back. Throws a RangeError if its length does not fit: cut, it would mean something else. */
+export function exact(name: string, text: string, max: number): string {
+  if (text.length >= 1 && text.length <= max) return text
+  throw new RangeError(`${name} has ${text.length} characters, and Slack takes 1 to ${max}`)
+}

@@ -1,4 +1,0 @@
-/** Changes the first letter to upper case. */
-export function capitalised(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1)
-}

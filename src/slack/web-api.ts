@@ -1,0 +1,489 @@
+import { ErrorCode, type HomeView, type KnownBlock, type ModalView, type WebClient } from '@slack/web-api'
+import { z } from 'zod'
+import { AwayError, StartError } from '../domain/errors.ts'
+import type { LinkTo, MessageRef } from '../domain/request.ts'
+
+/**
+ * A failed call to Slack. `refused`: nothing happened, and Slack says why. `rate-limited`: nothing happened; try again later. `unknown`: no
+ * usable answer came, so it may have happened. That includes `internal_error` and `fatal_error`: Slack documents that some aspect of the
+ * operation may have succeeded.
+ */
+export type SlackFailure = { is: 'refused'; error: string } | { is: 'rate-limited'; retryInMs: number } | { is: 'unknown'; problem: string }
+
+const ambiguous = new Set(['internal_error', 'fatal_error', 'service_unavailable', 'request_timeout', 'team_added_to_org'])
+
+/** Classifies an error of the Web API client. Only Slack's short codes are passed on, never other texts such as a proxy's page. */
+export function classifySlackFailure(thrown: unknown): SlackFailure {
+  const error = (thrown ?? {}) as { code?: unknown; data?: { error?: unknown }; retryAfter?: unknown; statusCode?: unknown; name?: unknown }
+  if (error.code === ErrorCode.RateLimitedError) return { is: 'rate-limited', retryInMs: Math.max(1, Number(error.retryAfter) || 1) * 1000 }
+  if (error.code === ErrorCode.PlatformError) return classifyRefusal(error.data?.error)
+  if (error.code === ErrorCode.HTTPError) return { is: 'unknown', problem: `HTTP status ${Number(error.statusCode) || 'unknown'}` }
+  if (error.code === ErrorCode.RequestError) return { is: 'unknown', problem: 'no answer' }
+  // Any other error says nothing about the result.
+  return { is: 'unknown', problem: typeof error.name === 'string' ? error.name : 'no answer' }
+}
+
+/** Classifies the `error` of an answer without `ok: true`. */
+export function classifyRefusal(error: unknown): SlackFailure {
+  if (typeof error !== 'string' || !/^[a-z0-9_]{1,60}$/.test(error)) return { is: 'unknown', problem: 'an answer that is not from Slack' }
+  // chat.postMessage uses the code with an underscore.
+  if (error === 'ratelimited' || error === 'rate_limited') return { is: 'rate-limited', retryInMs: 1000 }
+  return ambiguous.has(error) ? { is: 'unknown', problem: error } : { is: 'refused', error }
+}
+
+/** Makes a call to Slack. Returns a failure instead of throwing it. */
+export async function attempt<T>(call: () => Promise<T>): Promise<T | SlackFailure> {
+  try {
+    return await call()
+  } catch (error) {
+    return classifySlackFailure(error)
+  }
+}
+
+/** Slack's codes for a channel that takes no messages from Lockkeeper: it is gone or archived, or the bot is not a member or not allowed. */
+export const unreachableChannelErrors = new Set([
+  'not_in_channel',
+  'channel_not_found',
+  'is_archived',
+  'user_not_in_channel',
+  'restricted_action',
+])
+
+/** Slack's codes for a token that it does not take anymore: a person revoked or replaced it, or removed the app. */
+export const rejectedTokenErrors = new Set(['invalid_auth', 'not_authed', 'account_inactive', 'token_revoked', 'token_expired'])
+
+/** Slack's codes for a message whose content it does not take. `http_400` is a response URL that gives no code. */
+const contentErrors = new Set([
+  'invalid_blocks',
+  'invalid_blocks_format',
+  'invalid_arguments',
+  'invalid_payload',
+  'invalid_attachments',
+  'msg_blocks_too_long',
+  'msg_too_long',
+  'http_400',
+])
+
+/** Whether Slack refused what a message holds, and not where it was to go. */
+export function isContentRefused(result: { is: string; error?: string }): boolean {
+  return result.is === 'refused' && contentErrors.has(result.error ?? '')
+}
+
+export interface Identity {
+  botId: string
+  botUserId: string
+  /** The workspace of the installation. Undefined if the app is installed for a whole organisation. */
+  teamId: string | undefined
+  /** The beginning of links to messages: `https://nimbus.slack.com/`. */
+  workspaceUrl: string | undefined
+}
+
+/** Fetches the bot's own ids (`auth.test`). Throws a StartError if Slack rejects the token, and an AwayError if it cannot answer now. */
+export async function fetchIdentity(client: WebClient, apiUrl: URL): Promise<Identity> {
+  try {
+    const answer = await client.auth.test()
+    return {
+      botId: String(answer.bot_id),
+      botUserId: String(answer.user_id),
+      teamId: answer.is_enterprise_install ? undefined : answer.team_id,
+      workspaceUrl: answer.url,
+    }
+  } catch (thrown) {
+    throw errorFor(classifySlackFailure(thrown), apiUrl)
+  }
+}
+
+function errorFor(failure: SlackFailure, { origin }: URL): Error {
+  switch (failure.is) {
+    case 'refused':
+      return new StartError(
+        `Slack rejects SLACK_BOT_TOKEN (${failure.error}). Copy the Bot User OAuth Token of the installed app again (OAuth & Permissions).`,
+      )
+    case 'rate-limited':
+      return new AwayError(`Slack limits requests at ${origin}.`, failure)
+    case 'unknown':
+      return new AwayError(`Slack does not answer at ${origin} (${failure.problem}). Check that this machine may reach it.`)
+  }
+}
+
+/** The longest time that one call to Slack takes, with its whole answer, in ms. */
+export const longestCallMs = 5_000
+
+/** A call to Slack. `status`: `ok`, the kind of a SlackFailure, another HTTP status than 200, or `unreachable` if no whole answer came. */
+export interface SlackCall {
+  /** `chat.postMessage` and so on; `response_url` for an answer through one; or `other`. */
+  method: string
+  status: 'ok' | SlackFailure['is'] | number | 'unreachable'
+  /** Slack's code, if it refused. */
+  error?: string
+  ms: number
+}
+
+export type OnSlackCall = (call: SlackCall) => void
+
+type Fetch = typeof globalThis.fetch
+
+/**
+ * Makes a fetch for the Web API client that reports every call. Slack's result is in the body, which the client reads as text. The result
+ * is taken from that text, so that no body is read twice. A call whose body is never read is not reported.
+ */
+export function measuredFetch(onCall: OnSlackCall, fetch: Fetch = globalThis.fetch): Fetch {
+  return async (input, init) => {
+    const call = startCall(onCall, methodOf(input))
+    const response = await fetch(input, init).catch(call.lost)
+    if (response.status !== 200) {
+      call.ended(statusOf(response))
+      return response
+    }
+    const read = response.text.bind(response)
+    response.text = async () => {
+      const body = await read().catch(call.lost)
+      const result = resultOf(body)
+      call.ended(result.is, result.is === 'refused' ? result : {})
+      return body
+    }
+    return response
+  }
+}
+
+/** Makes the same for answers through a `response_url`. Its HTTP status is the result. The URL is a secret and is never reported. */
+export function measuredResponseFetch(onCall: OnSlackCall, fetch: Fetch = globalThis.fetch): Fetch {
+  return async (input, init) => {
+    const call = startCall(onCall, 'response_url')
+    const response = await fetch(input, init).catch(call.lost)
+    call.ended(statusOf(response))
+    return response
+  }
+}
+
+function startCall(onCall: OnSlackCall, method: string) {
+  const startedAt = performance.now()
+  const ended = (status: SlackCall['status'], { error }: { error?: string } = {}) =>
+    onCall({ method, status, error, ms: performance.now() - startedAt })
+  const lost = (error: unknown): never => {
+    ended('unreachable')
+    throw error
+  }
+  return { ended, lost }
+}
+
+function statusOf({ ok, status }: Response): SlackCall['status'] {
+  if (ok) return 'ok'
+  return status === 429 ? 'rate-limited' : status
+}
+
+function resultOf(body: string): { is: 'ok' } | SlackFailure {
+  // Successful answers begin like this and are not parsed twice. The others are short, or not from Slack.
+  if (/^\s*\{\s*"ok"\s*:\s*true\b/.test(body)) return { is: 'ok' }
+  const answer = parseJson(body)
+  return answer?.ok === true ? { is: 'ok' } : classifyRefusal(answer?.error)
+}
+
+function parseJson(body: string): { ok?: unknown; error?: unknown } | undefined {
+  try {
+    return JSON.parse(body) ?? undefined
+  } catch {
+    return undefined
+  }
+}
+
+function methodOf(input: Parameters<Fetch>[0]): string {
+  const address = input instanceof Request ? input.url : String(input)
+  return /\/([a-z]+(?:\.[A-Za-z]+)+)(?:\?|$)/.exec(address)?.[1] ?? 'other'
+}
+
+/** `cannot-search`: Slack refuses the search, or there are too many messages. The other failures may pass. */
+export type SearchResult =
+  | { is: 'found'; ts: string }
+  | { is: 'absent' }
+  | { is: 'cannot-search' }
+  | Exclude<SlackFailure, { is: 'refused' }>
+
+/** A search for a lost message reads at most five pages of the messages from the time when it may have been sent. */
+const pageSize = 200
+const mostPages = 5
+
+interface SearchedMessage {
+  channelId: string
+  threadTs?: string
+  key: string
+  oldestMs: number
+  latestMs?: number
+}
+
+interface FindMessageParts {
+  client: WebClient
+  /** Undefined until the identity has been fetched. */
+  botUserId: () => string | undefined
+}
+
+/**
+ * Searches for a message whose answer was lost, among those from `oldestMs` to `latestMs` (by default now). Needs the optional history
+ * scopes.
+ */
+export function createFindMessage({ client, botUserId }: FindMessageParts) {
+  return async function find(where: SearchedMessage): Promise<SearchResult> {
+    const self = botUserId()
+    // Without the bot's own id no message would match, and one that is there would be sent again.
+    if (self === undefined) return { is: 'unknown', problem: 'Slack has not said yet who the bot is' }
+    const range = {
+      channel: where.channelId,
+      include_all_metadata: true,
+      limit: pageSize,
+      oldest: String(Math.floor(where.oldestMs / 1000)),
+      ...(where.latestMs === undefined ? {} : { latest: String(Math.ceil(where.latestMs / 1000)) }),
+    }
+    try {
+      let cursor: string | undefined
+      for (let page = 0; page < mostPages; page += 1) {
+        const at = cursor ? { ...range, cursor } : range
+        const answer = where.threadTs
+          ? await client.conversations.replies({ ...at, ts: where.threadTs })
+          : await client.conversations.history(at)
+        const messages = (answer.messages ?? []) as { ts?: string; user?: string; metadata?: { event_payload?: { key?: unknown } } }[]
+        const match = messages.find((message) => message.metadata?.event_payload?.key === where.key && message.user === self)
+        if (match?.ts) return { is: 'found', ts: match.ts }
+        cursor = answer.response_metadata?.next_cursor
+        if (!answer.has_more || !cursor) return { is: answer.has_more ? 'cannot-search' : 'absent' }
+      }
+      // The message may be on a page that was not read. `cannot-search` makes the caller repeat it with a note.
+      return { is: 'cannot-search' }
+    } catch (error) {
+      const failure = classifySlackFailure(error)
+      return failure.is === 'refused' ? { is: 'cannot-search' } : failure
+    }
+  }
+}
+
+/** A message for Slack. `text` holds the whole content in words: notifications and screen readers use it instead of the blocks. */
+export interface Message {
+  text: string
+  blocks: KnownBlock[]
+}
+
+export interface Where {
+  channelId: string
+  threadTs?: string
+  /** Shows a reply in the channel, too. */
+  broadcast?: boolean
+  /** Stored in the message's metadata, by which `find` finds the message again. */
+  key?: string
+}
+
+export type Posted = { is: 'sent'; ts: string; channelId: string } | SlackFailure
+export type Done = { is: 'sent' } | SlackFailure
+
+/** Keeps Slack from turning names and addresses into links. `chat.update` resets `parse`, so updates need both, too. */
+const withoutLinks = { parse: 'none', link_names: false } as const
+
+/** Documented for chat.postMessage alone (docs.slack.dev, "chat.update method"). */
+const withoutPreviews = { unfurl_links: false, unfurl_media: false } as const
+
+interface MessengerParts {
+  client: WebClient
+  /** Undefined until the identity has been fetched. */
+  botUserId: () => string | undefined
+  now?: () => number
+}
+
+/** Sends messages and views to Slack. It repeats nothing and never throws: each result says what is known about the call. */
+export function createMessenger({ client, botUserId, now = Date.now }: MessengerParts) {
+  const pausedUntil = new Map<string, number>()
+
+  /** Makes no more calls of a rate-limited method in that channel until the wait is over. Other channels and methods continue. */
+  async function paced<T>(method: 'post' | 'update', channelId: string, call: () => Promise<T>): Promise<T | SlackFailure> {
+    const limited = `${method} ${channelId}`
+    const left = (pausedUntil.get(limited) ?? 0) - now()
+    if (left > 0) return { is: 'rate-limited', retryInMs: left }
+    pausedUntil.delete(limited)
+    const answer = await attempt(call)
+    if (isRateLimited(answer)) pausedUntil.set(limited, now() + answer.retryInMs)
+    return answer
+  }
+
+  /** Posts to a channel or, if `channelId` is a user id, to that person's direct messages. */
+  async function post(where: Where, message: Message): Promise<Posted> {
+    return paced('post', where.channelId, async () => {
+      const answer = await client.chat.postMessage({
+        channel: where.channelId,
+        ...message,
+        ...withoutLinks,
+        ...withoutPreviews,
+        ...threadOf(where),
+        ...metadataOf(where),
+      })
+      return { is: 'sent' as const, ts: String(answer.ts), channelId: String(answer.channel) }
+    })
+  }
+
+  async function update(where: { channelId: string; ts: string; key?: string }, message: Message): Promise<Done> {
+    return paced('update', where.channelId, async () => {
+      await client.chat.update({ channel: where.channelId, ts: where.ts, ...message, ...withoutLinks, ...metadataOf(where) })
+      return { is: 'sent' as const }
+    })
+  }
+
+  /** Posts a message that only one person sees. They must be a member of the channel, and Slack drops the message when they reload. */
+  async function postEphemeral(where: { channelId: string; userId: string }, message: Message): Promise<Done> {
+    return attempt(async () => {
+      await client.chat.postEphemeral({ channel: where.channelId, user: where.userId, ...message, ...withoutLinks })
+      return { is: 'sent' as const }
+    })
+  }
+
+  return { post, update, postEphemeral, find: createFindMessage({ client, botUserId }), ...createViews(client) }
+}
+export type Messenger = ReturnType<typeof createMessenger>
+
+/** Opens and updates modals, and publishes Home tabs. */
+function createViews(client: WebClient) {
+  /** Opens a modal. A trigger expires after 3 s and works once, so this is the first call to Slack and is never repeated. */
+  async function openView(triggerId: string, view: ModalView): Promise<{ is: 'opened'; viewId: string } | SlackFailure> {
+    return attempt(async () => {
+      const answer = await client.views.open({ trigger_id: triggerId, view })
+      return { is: 'opened' as const, viewId: String(answer.view?.id) }
+    })
+  }
+
+  async function updateView(viewId: string, view: ModalView): Promise<Done> {
+    return attempt(async () => {
+      await client.views.update({ view_id: viewId, view })
+      return { is: 'sent' as const }
+    })
+  }
+
+  /** Sets what one person sees on the Home tab. */
+  async function publishHome(userId: string, blocks: KnownBlock[]): Promise<Done> {
+    return attempt(async () => {
+      const view: HomeView = { type: 'home', blocks }
+      await client.views.publish({ user_id: userId, view })
+      return { is: 'sent' as const }
+    })
+  }
+
+  return { openView, updateView, publishHome }
+}
+
+function isRateLimited(answer: unknown): answer is { is: 'rate-limited'; retryInMs: number } {
+  return typeof answer === 'object' && answer !== null && 'is' in answer && answer.is === 'rate-limited'
+}
+
+function threadOf({ threadTs, broadcast }: Where) {
+  if (threadTs === undefined) return {}
+  return broadcast ? { thread_ts: threadTs, reply_broadcast: true as const } : { thread_ts: threadTs }
+}
+
+function metadataOf({ key }: { key?: string }) {
+  return key ? { metadata: { event_type: 'lockkeeper_message', event_payload: { key } } } : {}
+}
+
+const InfoResponse = z.object({ channel: z.object({ is_member: z.boolean().optional(), is_archived: z.boolean().optional() }) })
+
+/** `scopes`: the granted scopes of the installed app. Undefined if Slack's answer does not list them. */
+export type SlackReading =
+  | { is: 'answers'; afterMs: number; scopes: string[] | undefined }
+  | { is: 'rejects'; error: string }
+  | { is: 'silent'; problem: string }
+
+/** Whether the bot is a member of a channel. `unreadable`: Slack did not say; `why` is its code or the problem. */
+export type ChannelMembership = { is: 'member' } | { is: 'absent' } | { is: 'archived' } | { is: 'unreadable'; why: string }
+
+export type GroupReading = { is: 'read'; members: number } | { is: 'unreadable'; why: string }
+
+interface SetupProbeParts {
+  client: WebClient
+  apiUrl: URL
+  fetch?: typeof globalThis.fetch
+}
+
+/** Reads from Slack how the app is set up. A refusal is part of the result, as Slack's short code. No call is repeated. */
+export function createSetupProbe({ client, apiUrl, fetch = globalThis.fetch }: SetupProbeParts) {
+  /** Checks that Slack answers, and reads the granted scopes, which Slack sends in a header of every answer. */
+  async function reach(): Promise<SlackReading> {
+    const startedAt = performance.now()
+    try {
+      const answer = await client.auth.test()
+      return { is: 'answers', afterMs: performance.now() - startedAt, scopes: answer.response_metadata?.scopes }
+    } catch (error) {
+      const failure = classifySlackFailure(error)
+      if (failure.is === 'refused') return { is: 'rejects', error: failure.error }
+      return failure.is === 'unknown'
+        ? { is: 'silent', problem: failure.problem }
+        : { is: 'answers', afterMs: performance.now() - startedAt, scopes: undefined }
+    }
+  }
+
+  /** Reads whether the bot is a member of a channel. Slack answers `channel_not_found` for a private channel without the bot. */
+  async function membership(channelId: string): Promise<ChannelMembership> {
+    try {
+      const { channel } = InfoResponse.parse(await client.conversations.info({ channel: channelId }))
+      if (channel.is_archived) return { is: 'archived' }
+      return { is: channel.is_member ? 'member' : 'absent' }
+    } catch (error) {
+      const failure = classifySlackFailure(error)
+      if (failure.is === 'refused' && failure.error === 'channel_not_found') return { is: 'absent' }
+      return { is: 'unreadable', why: reasonOf(failure) }
+    }
+  }
+
+  /** Returns Slack's code for the reason why a user group cannot be read. Returns undefined if it can be read. */
+  async function whyUnreadable(groupId: string): Promise<string | undefined> {
+    try {
+      await client.usergroups.users.list({ usergroup: groupId })
+      return undefined
+    } catch (error) {
+      return reasonOf(classifySlackFailure(error))
+    }
+  }
+
+  /** Measures how far this machine's clock is ahead of Slack's, in milliseconds, within about a second. `api.test` needs no token. */
+  async function clockAheadMs(signal?: AbortSignal): Promise<number | undefined> {
+    const sentAt = Date.now()
+    const address = new URL('api.test', apiUrl.href.endsWith('/') ? apiUrl : `${apiUrl.href}/`)
+    const response = await fetch(address, { method: 'POST', redirect: 'error', ...(signal ? { signal } : {}) })
+    await response.text()
+    const at = Date.parse(response.headers.get('date') ?? '')
+    // The header holds whole seconds only: on average Slack's time is half a second later.
+    return Number.isNaN(at) ? undefined : Math.round((sentAt + Date.now()) / 2 - at - 500)
+  }
+
+  return { reach, membership, whyUnreadable, clockAheadMs }
+}
+export type SetupProbe = ReturnType<typeof createSetupProbe>
+
+function reasonOf(failure: SlackFailure): string {
+  if (failure.is === 'refused') return failure.error
+  return failure.is === 'rate-limited' ? 'it limits requests' : failure.problem
+}
+
+/** Holds the bot's identity in Slack, which is unknown until the first call of Slack succeeds. */
+export function createSlackIdentity(fetch: () => Promise<Identity>) {
+  let current: Identity | undefined
+
+  /** Fetches and keeps the identity. Throws as `fetchIdentity` does. */
+  async function reach(): Promise<Identity> {
+    current = await fetch()
+    return current
+  }
+
+  /** Returns the address of a request's card, if it was posted and the workspace is known. */
+  const linkTo: LinkTo = ({ origin, cardTs }) => {
+    return cardTs === undefined ? undefined : addressOf({ channelId: origin.channelId, ts: cardTs })
+  }
+
+  /** Returns the address of a message, if the workspace is known. The address of a reply names its thread, too. */
+  function addressOf({ channelId, ts, threadTs }: MessageRef): string | undefined {
+    const { workspaceUrl } = current ?? {}
+    const thread = threadTs === undefined ? '' : `?thread_ts=${threadTs}&cid=${channelId}`
+    return workspaceUrl && `${workspaceUrl}archives/${channelId}/p${ts.replace('.', '')}${thread}`
+  }
+
+  /** Returns the address of a person's profile, if the workspace is known. */
+  function profileOf(userId: string): string | undefined {
+    const { workspaceUrl } = current ?? {}
+    return workspaceUrl && `${workspaceUrl}team/${userId}`
+  }
+
+  return { reach, fetch, current: () => current, linkTo, addressOf, profileOf }
+}
+export type SlackIdentity = ReturnType<typeof createSlackIdentity>

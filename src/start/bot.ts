@@ -1,0 +1,732 @@
+import { randomUUID } from 'node:crypto'
+import { setTimeout as pause } from 'node:timers/promises'
+import { z } from 'zod'
+import { type Config, ConfigError, ifNoKeyIsMinted } from '../config/config.ts'
+import { readKeyProblem } from '../domain/account.ts'
+import type { Origin } from '../domain/approval.ts'
+import type { Change } from '../domain/change.ts'
+import { ApiContractError, ApiError, ApiUnreachableError, StoreUnavailableError } from '../domain/errors.ts'
+import { inLane, type KeyName } from '../domain/lane.ts'
+import { type Policy, rulesNaming, rulesOfKind } from '../domain/policy.ts'
+import { createKeyring } from '../domain/signing.ts'
+import { settleWithin } from '../domain/within.ts'
+import type { Feature } from '../features/feature.ts'
+import { createFeatures } from '../features/index.ts'
+import { createAlertReceiver } from '../inbound/alert-receiver.ts'
+import { forgedProposal, type RefusalReason, refusalReasons, unposted, unread } from '../inbound/alert-words.ts'
+import { type Alerting, alertOutcomes, createAlertRecords, takeDelivery } from '../inbound/alerts.ts'
+import { unsuitableReadKey } from '../messages/operator-notices.ts'
+import { fitsOnCard } from '../messages/request-message.ts'
+import { createChecks, createMetricsPage, createStatus, type Finding, type Health, startHealth } from '../ops/health.ts'
+import type { Log, RepeatedLines } from '../ops/log.ts'
+import type { AcknowledgedPayload } from '../ops/metrics.ts'
+import { createShutdown, retryWhileAway, type Shutdown } from '../ops/process.ts'
+import type { NotifyOperators } from '../outbox/notices.ts'
+import { guardStore } from '../redis/connect.ts'
+import { claim } from '../redis/scripts.ts'
+import { createSigningKeyMark } from '../redis/signed-list.ts'
+import { createDistrust } from '../requests/authority.ts'
+import { createDeliveries, createInteractions, createLastReceived, type LastReceived } from '../requests/clicks.ts'
+import { createFindEarlier } from '../requests/history.ts'
+import { createHome, type Home } from '../requests/home.ts'
+import { createItemSteps, createSendItems } from '../requests/items.ts'
+import { createDiscardUnposted, createExecute, createReconcile } from '../requests/reconcile.ts'
+import { createResolveAlert } from '../requests/resolve-alert.ts'
+import { asRecorded } from '../requests/store.ts'
+import { createSubmit, type Submit } from '../requests/submit.ts'
+import { createTrack } from '../requests/track.ts'
+import { createDataLossMark, createRedisWatch, createWorkerWatch } from '../requests/watches.ts'
+import { createProgress, createRepeatedWork, createWorker, type Progress, type Work } from '../requests/worker.ts'
+import { createBoltApp } from '../slack/app.ts'
+import { createFormOpener, formButtons, type OpenForm } from '../slack/forms.ts'
+import { createRefusalLog } from '../slack/http-receiver.ts'
+import type { InteractionHandlers } from '../slack/interactions.ts'
+import { type ListenOptions, listen } from '../slack/listen.ts'
+import { createShowSecret } from '../slack/response-url.ts'
+import type { Identity } from '../slack/web-api.ts'
+import { createFoundation, type Foundation, type Outlets } from './foundation.ts'
+
+/** Creates the side of alerts: the port that takes them, and the requests that they make. Undefined if it is off. */
+export function createAlertsSide(foundation: Foundation, submit: Submit) {
+  const { config, requests } = foundation
+  const change = requests.catalog.changeOfAlerts()
+  if (!config.alerts || !change) return undefined
+  const { host, port, tokens } = config.alerts
+  const { log, metrics } = foundation.telemetry
+  const { notify } = foundation.operators
+  const refusals = createRefusalLog<RefusalReason>(
+    { warn: (line, which) => log.warn(which, line) },
+    { port: 'the port of alerts', code: 'alerts-port-refused' },
+  )
+  // Every count begins with 0, so that Prometheus sees the first increase.
+  for (const outcome of alertOutcomes) metrics.alert(outcome, 0)
+  for (const reason of refusalReasons) metrics.alertRefused(reason, 0)
+  const alerting = createAlerting(foundation, submit, change)
+  const notifyUnread = createUnreadNotices(notify)
+
+  const receiver = createAlertReceiver({
+    host,
+    port,
+    tokens,
+    takeDelivery: (alerts, signal) => takeDelivery(alerting, alerts, signal),
+    onRefused: (reason, count) => {
+      alerting.countRefused(reason, count)
+      refusals.note(reason)
+      // After a 503 the sender tries again soon. Other refusals recur at each group interval until a person corrects the cause.
+      if (reason !== 'too-many') notifyUnread(reason)
+    },
+    onTruncated: (count) => notifyUnread('truncated', count),
+  })
+
+  async function stop(): Promise<void> {
+    refusals.flush()
+    await receiver.stop()
+  }
+
+  return { start: receiver.start, stop }
+}
+
+/** Anybody who reaches the port can be refused without end, and each notice has a line in the log. So a reason has one a minute, in ms. */
+const quietMs = 60_000
+
+/** Creates the notices to the operators about alerts that were not read. */
+function createUnreadNotices(notify: NotifyOperators['notify']) {
+  const noticedAt = new Map<Unread, number>()
+  return function notifyUnread(about: Unread, count?: number): void {
+    if (Date.now() - (noticedAt.get(about) ?? 0) < quietMs) return
+    noticedAt.set(about, Date.now())
+    void notify('alerts-unread', unread(about, count), { about, level: 'warn' })
+  }
+}
+type Unread = Parameters<typeof unread>[0]
+
+function createAlerting(
+  { config, redis, clients, inventory, assignments, requests, operators, telemetry }: Foundation,
+  submit: Submit,
+  change: Change,
+): Alerting {
+  const { store, show } = requests.forPeople
+  const { messenger, identity } = clients.slack
+  const { metrics } = telemetry
+  const onError = telemetry.errorReports.of('alerts')
+  return {
+    records: createAlertRecords({ redis: redis.prompt, keys: redis.keys }),
+    routes: config.policy.alerts ?? [],
+    change,
+    accountApi: clients.accountApi,
+    copies: inventory,
+    seen: assignments,
+    submit,
+    store,
+    signatures: requests.signatures,
+    resolveAlert: createResolveAlert({ store, show, onError }),
+    messenger,
+    command: config.slack.command,
+    teamId: () => identity.current()?.teamId,
+    count: (outcome, count = 1) => metrics.alert(outcome, count),
+    countRefused: (reason, count = 1) => metrics.alertRefused(reason, count),
+    onUnposted: (channelId, error) => operators.owe('alerts-unposted', unposted(channelId, error), { about: channelId }),
+    onForged: (requestId) => operators.owe('record-not-genuine', forgedProposal(requestId), { requestId }),
+    onError: (error) => (isOfAccountApi(error) ? operators.onApiError(error) : onError(error)),
+  }
+}
+
+function isOfAccountApi(error: unknown): boolean {
+  return error instanceof ApiError || error instanceof ApiUnreachableError || error instanceof ApiContractError
+}
+
+/** A service that the bot needs, and waits for while it is away. */
+export interface Dependency<T> {
+  name: 'Slack' | 'Redis'
+  /** Throws AwayError while the service does not answer, and StartError if waiting does not help. */
+  reach: () => Promise<T>
+  longestPauseMs: number
+  /** Called after each attempt: with the problem as a sentence, or with undefined once the service is reached. */
+  note: (problem: string | undefined) => void
+}
+
+interface ReachParts {
+  dependencies: Pick<Dependency<unknown>, 'name'>[]
+  shutdown: Pick<Shutdown, 'signal' | 'unlessStopping'>
+  lines: Pick<RepeatedLines, 'write' | 'end'>
+}
+
+/** Creates the function that tries to reach a dependency until it answers or the process stops. `missing` holds those not reached yet. */
+export function createReach({ dependencies, shutdown, lines }: ReachParts) {
+  const missing = new Set<string>(dependencies.map(({ name }) => name))
+
+  async function reach<T>({ name, reach: attempt, longestPauseMs, note }: Dependency<T>): Promise<T> {
+    const code = 'dependency-away'
+    const problems = new Set<string>()
+    const onAway = ({ message }: Error, nextTryInMs: number) => {
+      note(message)
+      problems.add(message)
+      lines.write({ fields: { code, nextTryInMs }, text: message, about: message, over: `${name} responds` })
+    }
+    const reached = await shutdown.unlessStopping(retryWhileAway(attempt, { signal: shutdown.signal, longestPauseMs, onAway }))
+    for (const message of problems) lines.end(code, message)
+    missing.delete(name)
+    note(undefined)
+    return reached
+  }
+
+  return { reach, missing }
+}
+
+/** How long each side waits for the dependency of the other side, so that a usual start never shows people a bot that works only in part. */
+const graceMs = 2_000
+
+/** How long a stop waits for running work. The next process repeats or resumes the rest. */
+const shutdownMs = 6_500
+
+/** The ports on which a process listens for people and for alerts. */
+interface Ports {
+  slackPort: number | undefined
+  alertsPort?: number
+}
+
+interface LifecycleParts<Identity> {
+  role: 'all' | 'web' | 'worker'
+  /** Fields for the log lines of the start. */
+  about: Record<string, string>
+  log: Pick<Log, 'info'>
+  lines: RepeatedLines
+  openOperations: (whyNotReady: () => Promise<string | undefined>) => Promise<Pick<Health, 'port' | 'close'>>
+  slack: Dependency<Identity>
+  redis: Dependency<void>
+  createListener: (identity: Identity) => { start: () => Promise<number | undefined>; stop: () => Promise<void> }
+  /** Takes alerts. Returns its port. Absent if it is off. */
+  alerts?: { start: () => Promise<number>; stop: () => Promise<void> } | undefined
+  worker: { start: () => Promise<void>; stop: () => Promise<void> }
+  /** Returns the problem of the worker as a sentence, or undefined if it has none. */
+  workerProblem: () => Promise<string | undefined>
+  /** Called after the listener and the worker have stopped. */
+  disconnect: () => Promise<void>
+}
+
+/** Creates the start and the stop of a process, each with its order. */
+export function createLifecycle<Identity>({
+  role,
+  about,
+  log,
+  lines,
+  openOperations,
+  slack,
+  redis,
+  createListener,
+  alerts,
+  worker,
+  workerProblem,
+  disconnect,
+}: LifecycleParts<Identity>) {
+  const shutdown = createShutdown()
+  const { reach, missing } = createReach({ dependencies: [slack, redis], shutdown, lines })
+  let isServing = false
+
+  /**
+   * Opens the operations port first, and then each side as soon as it is useful: people get answers while Redis is away, and moves are
+   * tracked while Slack is away. Resolves with the ports once both sides run. Throws StartError with what to do if it cannot start, and if
+   * `stop` interrupts it.
+   */
+  async function start(): Promise<Ports & { opsPort: number }> {
+    const operations = await openOperations(whyNotReady)
+    await shutdown.closeLast(operations.close)
+    const opsPort = operations.port
+    log.info({ role, ...about, opsPort }, 'Lockkeeper is starting')
+
+    const slackReached = reach(slack)
+    const redisReached = reach(redis)
+    const working = role === 'web' ? undefined : startWorking(slackReached, redisReached)
+    const listening = role === 'worker' ? undefined : startListening(slackReached, working ?? redisReached)
+    const serving = Promise.resolve(listening ?? working).then((ports) => {
+      isServing = true
+      log.info({ role, ...about, ...ports, opsPort }, 'Lockkeeper is ready')
+    })
+    await Promise.all([slackReached, redisReached, listening, working, serving])
+    return { opsPort, slackPort: undefined, ...(await listening) }
+  }
+
+  async function startListening(slackReached: Promise<Identity>, others: Promise<void>): Promise<Ports> {
+    const identity = await slackReached
+    await waitBriefly(others)
+    const listener = createListener(identity)
+    await shutdown.closeOnStop(listener.stop)
+    const slackPort = await shutdown.unlessStopping(listener.start())
+    if (!alerts) return { slackPort }
+    await shutdown.closeOnStop(alerts.stop)
+    return { slackPort, alertsPort: await shutdown.unlessStopping(alerts.start()) }
+  }
+
+  async function startWorking(slackReached: Promise<unknown>, redisReached: Promise<void>): Promise<void> {
+    await redisReached
+    await waitBriefly(slackReached)
+    await shutdown.closeOnStop(worker.stop)
+    await shutdown.unlessStopping(worker.start())
+  }
+
+  async function waitBriefly(others: Promise<unknown>): Promise<void> {
+    await shutdown.unlessStopping(Promise.race([others, pause(graceMs, undefined, { ref: false })]))
+  }
+
+  /**
+   * Returns the reason for orchestrators, or undefined if this process is ready. After the start, an outage of Slack, Redis or the account API
+   * is no reason: it would take all replicas out of service together, and nobody would get an answer.
+   */
+  async function whyNotReady(): Promise<string | undefined> {
+    if (shutdown.signal.aborted) return 'stopping'
+    if (!isServing) return missing.size > 0 ? `starting: waiting for ${[...missing].join(' and ')}` : 'starting'
+    return role === 'worker' ? workerProblem() : undefined
+  }
+
+  /** Stops accepting work, waits for running work, and closes everything. The next process resumes the rest. Interrupts a start. */
+  async function stop(): Promise<void> {
+    const { first, last } = shutdown.begin()
+    await settleWithin(
+      shutdownMs,
+      first.map((close) => close()),
+    )
+    await disconnect()
+    lines.flush()
+    await Promise.all(last.map((close) => close()))
+  }
+
+  return { start, stop }
+}
+
+/** Creates the operations side: the health, status and metrics pages, on a port for operators and orchestrators. */
+export function createOperationsSide({ config, telemetry, redis, clients }: Foundation, progress: Progress) {
+  const { log, lines, metrics } = telemetry
+  const { slack, accountApi } = clients
+  const status = createStatus({
+    log,
+    checks: createChecks({
+      redis: () => guardStore(() => redis.prompt.ping()),
+      redisProblem: redis.problem,
+      probeWrites: redis.probeWrites,
+      redisFaults: async () => (await redis.unacceptedFaults()).map(({ words }) => words),
+      slack: slack.identity.fetch,
+      accountApi: () => inLane('background', () => accountApi.apiKeys.list({ signal: AbortSignal.timeout(1_900) })),
+      shareFinding: createShareFinding(redis, config.infra.key ? 'key' : 'read-key'),
+      worker: progress.check,
+    }),
+  })
+  const snapshot = async () => {
+    // A Redis that refuses writes still has the other figures.
+    const [figures, budget] = await Promise.all([progress.snapshot(), clients.budget.figures().catch(() => [])])
+    return { ...figures, budget }
+  }
+  const pages = {
+    '/status': status.page,
+    '/metrics': createMetricsPage({ registry: metrics.registry, snapshot }),
+  }
+
+  /** Opens the operations port. Throws StartError if Lockkeeper cannot listen there. */
+  function open(whyNotReady: () => Promise<string | undefined>) {
+    return startHealth({ host: config.opsHost, port: config.opsPort, lines, whyNotReady, pages })
+  }
+
+  /** Returns the problem of the worker as a sentence, or undefined if it has none. */
+  async function workerProblem(): Promise<string | undefined> {
+    const result = await status.run('worker')
+    return result.ok ? undefined : result.problem
+  }
+
+  return { open, note: status.note, workerProblem }
+}
+
+const StoredFinding = z.object({ problem: z.string().optional(), note: z.string().optional() })
+
+/** How long a finding holds for all processes. */
+const findingMs = 60_000
+/** Longer than a probe takes. If its process dies, another one probes. */
+const probingMs = 5_000
+
+function createShareFinding({ prompt, keys }: Foundation['redis'], keyName: KeyName) {
+  const names = keys.accountProbe(keyName)
+  let last: Finding = {}
+
+  return async function shareFinding(probe: (before: Finding) => Promise<Finding>): Promise<Finding> {
+    const stored = await guardStore(() => prompt.get(names.finding))
+    if (stored !== null) last = StoredFinding.parse(JSON.parse(stored))
+    else if ((await claim(prompt, names.claim, { token: randomUUID(), lastsMs: probingMs })) === undefined) {
+      const { againMs = findingMs, ...found } = await probe(last)
+      last = found
+      await guardStore(() => prompt.set(names.finding, JSON.stringify(found), 'PX', Math.max(1_000, Math.min(againMs, findingMs))))
+    }
+    return last
+  }
+}
+
+interface FeatureNeeds {
+  submit: Submit
+  openForm: OpenForm
+  home: Home
+  lastReceived: LastReceived
+}
+
+/** Creates every feature. */
+export function buildFeatures(foundation: Foundation, { submit, openForm, home, lastReceived }: FeatureNeeds): Feature[] {
+  const { catalog, access, forPeople } = foundation.requests
+  const { accountApi, ownLastSlices, slack } = foundation.clients
+  return createFeatures({
+    accountApi,
+    inventory: foundation.inventory,
+    submit,
+    openForm,
+    store: forPeople.store,
+    catalog,
+    access,
+    seen: foundation.assignments,
+    audit: forPeople.audit,
+    linkTo: slack.identity.linkTo,
+    app: foundation.people,
+    setup: { showHome: (viewer: Origin) => home.show(viewer), lastReceived },
+    ownLastSlices,
+    writesPerMinute: foundation.config.infra.writesPerMinute,
+  })
+}
+
+interface ListenerNeeds {
+  handlers: InteractionHandlers
+  openForm: OpenForm
+  onReceived: NonNullable<ListenOptions['onReceived']>
+  /** Waits for the Home tabs that are being published. */
+  stopHome: () => Promise<void>
+}
+
+/** What the metrics call each kind of payload. Kinds come from outside, so every other one is `other`. */
+const payloads = new Map<string, AcknowledgedPayload>([
+  ['command', 'command'],
+  ['block_actions', 'click'],
+  ['view_submission', 'form'],
+  ['shortcut', 'shortcut'],
+  ['message_action', 'shortcut'],
+  ['block_suggestion', 'options'],
+  ['app_home_opened', 'home'],
+])
+
+/** Returns the function that creates the Slack listener. It runs after the start has read the bot's identity from Slack. */
+export function createListenerFactory({ config, telemetry, redis, clients, operators, requests }: Foundation, needs: ListenerNeeds) {
+  const { errorReports, metrics, onSlackCall } = telemetry
+  const { logger, messenger, respond, naming } = clients.slack
+  const { access } = requests
+  const onUnhandled = errorReports.unhandled
+  const onListenerError = errorReports.of('slack')
+  const isFirstDelivery = createDeliveries({ redis: redis.prompt, keys: redis.keys })
+
+  return function createListener(identity: Identity) {
+    const { app, start } = createBoltApp(config.slack, identity, logger, {
+      onCall: onSlackCall,
+      respond,
+      onUnhandled,
+      onAcknowledged: (kind, ms) => metrics.acknowledged(payloads.get(kind) ?? 'other', ms),
+    })
+    const { stopHome, ...handling } = needs
+    const listening = listen(app, {
+      ...handling,
+      command: config.slack.command,
+      authorize: async (origin, what) => void (await access.authorize(origin, { to: 'read', what })),
+      messenger,
+      respond,
+      withNames: naming.inWords,
+      onUnhandled,
+      isFirstDelivery,
+      onError: (error, context) => {
+        errorReports.shownToPerson(error, context)
+        operators.onShownError(error)
+      },
+    })
+    app.error(async (error) => onListenerError(error))
+
+    async function stop(): Promise<void> {
+      await app.stop()
+      await listening.settle()
+      await stopHome()
+    }
+
+    return { start, stop }
+  }
+}
+
+/** Creates the people side: commands, buttons, forms and the Home tab in Slack, over the prompt connection. */
+export function createPeopleSide(foundation: Foundation) {
+  const { config, timings, telemetry, redis, clients, operators, requests } = foundation
+  const { keys, prompt } = redis
+  const { identity, messenger, respond } = clients.slack
+  const { directory, catalog, access, signatures, noteOf, checkAuthority, render, forPeople } = requests
+  const { store, deliver, wake } = forPeople
+  const onError = telemetry.errorReports.of('people')
+
+  const commands = () => features.flatMap((feature) => feature.commands)
+  const home = createHome({
+    store,
+    access,
+    messenger,
+    buttons: () => formButtons(commands()),
+    view: render.view,
+    linkTo: identity.linkTo,
+    onError,
+  })
+  const lastReceived = createLastReceived({ redis: prompt, keys })
+  const submit = createSubmit({
+    signatures,
+    store,
+    access,
+    deliver,
+    wake,
+    names: directory.names,
+    findEarlier: createFindEarlier({ store, catalog }),
+    linkTo: identity.linkTo,
+    titleOf: catalog.titleOf,
+    mostUndecided: config.openRequestsPerPerson,
+    fitsOnCard: (request) => fitsOnCard(render.view(asRecorded(request))),
+  })
+  const openForm = createFormOpener(messenger)
+  const features = buildFeatures(foundation, { submit, openForm, home, lastReceived })
+  catalog.register(features.flatMap(({ changes }) => changes ?? []))
+  // Such a button changes the account in the process that gets the click.
+  const minting = catalog.kinds().find((kind) => catalog.changeIfKnown(kind)?.handover && rulesNaming(config.policy, kind).length > 0)
+  if (!config.infra.key && minting)
+    throw new ConfigError([
+      `INFRA_API_KEY is missing: with ROLE=web it can be left out only ${ifNoKeyIsMinted}. The policy allows ${minting}`,
+    ])
+  telemetry.metrics.expectKinds(catalog.kinds())
+
+  const interactions = createInteractions({
+    ...forPeople,
+    features,
+    catalog,
+    access,
+    home,
+    details: render.details,
+    openForm,
+    linkTo: identity.linkTo,
+    showSecret: createShowSecret({ respond, messenger }),
+    timings,
+    budget: clients.budget,
+    signatures,
+    noteOf,
+    checkAuthority,
+    onDistrusted: operators.onDistrusted,
+    onApiError: operators.onApiError,
+    onError,
+  })
+  const createSlackListener = createListenerFactory(foundation, {
+    handlers: interactions,
+    openForm,
+    onReceived: lastReceived.note,
+    stopHome: home.stop,
+  })
+
+  const workerWatch = createWorkerWatch({ store, catalog, operators, show: forPeople.show, onError: telemetry.errorReports.of('jobs') })
+  const createListener = (identity: Identity) => withWatch(createSlackListener(identity), workerWatch)
+
+  return { interactions, features, submit, commands: commands(), createListener }
+}
+
+interface Listener {
+  start: () => Promise<number | undefined>
+  stop: () => Promise<void>
+}
+
+/** A process that listens to people also watches that a worker is running. */
+function withWatch(listener: Listener, watch: ReturnType<typeof createWorkerWatch>): Listener {
+  return {
+    start: async () => {
+      const port = await listener.start()
+      watch.start()
+      return port
+    },
+    stop: async () => {
+      await watch.stop()
+      await listener.stop()
+    },
+  }
+}
+
+/** Returns the work of the features that the policy lets people use. A feature that changes nothing needs no rule. */
+export function repeatedOf(features: Pick<Feature, 'changes' | 'repeated'>[], policy: Policy): Work[] {
+  const channels = ['', ...policy.rules.flatMap((rule) => rule.channels ?? [])]
+  const isPermitted = ({ kind, project }: Change) =>
+    channels.some((channelId) => rulesOfKind(policy, { kind, channelId, hasProject: project !== undefined }).length > 0)
+  return features.flatMap(({ changes = [], repeated = [] }) => (changes.length === 0 || changes.some(isPermitted) ? repeated : []))
+}
+
+/** Creates the worker side: the worker, which handles requests without a person, over the patient connection, and the report of its progress. */
+export function createWorkerSide(foundation: Foundation, features: Feature[]) {
+  const { telemetry, redis, operators, requests } = foundation
+  const { keys, patient } = redis
+
+  const dataLossMark = createDataLossMark({
+    redis: patient,
+    keys,
+    operators,
+    newestHead: requests.newestHead,
+    catalog: requests.catalog,
+    onLost: telemetry.metrics.requestsLost,
+  })
+  const redisWatch = createRedisWatch({
+    redis: patient,
+    keys,
+    findFaults: redis.faultsToReport,
+    keyring: createKeyring(foundation.config.signingSecrets, { purpose: 'notices', prefix: foundation.config.redis.prefix }),
+    operators,
+    log: telemetry.log,
+    onFaults: telemetry.metrics.redisFaults,
+  })
+  const worker = createWorker({
+    ...requests.forJobs,
+    ...createJobs(foundation),
+    keys,
+    dataLossMark,
+    redisWatch,
+    operators,
+    onError: telemetry.errorReports.of('jobs'),
+    onTick: telemetry.metrics.tick,
+  })
+
+  const { store, queues } = requests.forPeople
+  const progress = createProgress({ store, queues, catalog: requests.catalog })
+
+  const repeatedWork = createRepeatedWork({
+    redis: patient,
+    keys,
+    works: repeatedOf(features, foundation.config.policy),
+    onError: telemetry.errorReports.of('jobs'),
+  })
+
+  return { worker: together(worker, repeatedWork), dataLossMark, progress }
+}
+
+interface Started {
+  start(): Promise<void>
+  stop(): Promise<void>
+}
+
+function together(...all: Started[]): Started {
+  return {
+    async start() {
+      for (const each of all) await each.start()
+    },
+    async stop() {
+      await Promise.all(all.map((each) => each.stop()))
+    },
+  }
+}
+
+/** Creates the functions that the worker runs for each request: execute, track, and reconcile, which calls both. */
+function createJobs({ config, timings, clients, operators, requests }: Foundation) {
+  const { onApiError, onDistrusted, onLostRecord, onUndeliverable } = operators
+  const { movePollIntervalMs: pollIntervalMs, moveTimeoutMs: lateAfterMs } = config
+  const { catalog, signatures, noteOf, checkRecord, checkAuthority, checkItems, checkRetraction, forJobs } = requests
+  const { store, audit, deliver, show, wake } = forJobs
+  const { budget } = clients
+
+  const distrust = createDistrust({ store, audit, noteOf, show, onDistrusted })
+  const itemSteps = createItemSteps({ store, catalog, checkRecord, distrust, show, afterEndMs: pollIntervalMs * 3 })
+  const forWrites = { store, audit, noteOf, catalog, budget, wake, onApiError, onDistrusted }
+  const sendItems = createSendItems({ ...forWrites, checkRecord, distrust, checkItems, itemSteps })
+  const execute = createExecute({ ...forWrites, sendItems, signatures, checkAuthority })
+  const tracking = createTrack({
+    store,
+    catalog,
+    pollIntervalMs,
+    lateAfterMs,
+    timings,
+    itemSteps,
+    onApiError,
+    checkRecord,
+    checkRetraction,
+    distrust,
+  })
+  const discardUnposted = createDiscardUnposted({ store, messenger: clients.slack.messenger, onUndeliverable })
+  const reconcile = createReconcile({
+    store,
+    catalog,
+    checkRecord,
+    distrust,
+    deliver,
+    show,
+    execute,
+    ...tracking,
+    sendItems,
+    discardUnposted,
+    wake,
+    onLostRecord,
+  })
+  return { reconcile, tracking }
+}
+
+/** Creates the whole bot from its configuration, each part from the parts above it. */
+export function createBot(config: Config, outlets: Outlets) {
+  const foundation = createFoundation(config, outlets)
+  const people = createPeopleSide(foundation)
+  const { worker, dataLossMark, progress } = createWorkerSide(foundation, people.features)
+  const alerts = createAlertsSide(foundation, people.submit)
+  const operations = createOperationsSide(foundation, progress)
+
+  const { redis, clients, operators, opsChannel, disconnect } = foundation
+
+  const isForeignKey = createSigningKeyMark({
+    redis: redis.patient,
+    keys: redis.keys,
+    keyring: createKeyring(config.signingSecrets, { purpose: 'notices', prefix: config.redis.prefix }),
+  })
+
+  async function reachSlack(): Promise<Identity> {
+    const identity = await clients.slack.identity.reach()
+    // Nothing waits for it: it only warns.
+    void opsChannel?.check()
+    return identity
+  }
+
+  async function reachRedis(): Promise<void> {
+    await redis.reach()
+    // Report a rejected or unsuitable key right after the start. It does not stop the start, because moves in flight wait for a valid key.
+    void checkKeys().catch(operators.onApiError)
+    await checkData().catch((error: unknown) => {
+      throw error instanceof StoreUnavailableError ? redis.startProblem(error) : error
+    })
+  }
+
+  async function checkKeys(): Promise<void> {
+    const list = () => clients.accountApi.apiKeys.list({ signal: AbortSignal.timeout(10_000) })
+    const problem = readKeyProblem(await inLane('background', list), clients.ownLastSlices)
+    if (problem) await operators.owe('read-key-unsuitable', unsuitableReadKey(problem), { about: problem, level: 'warn' })
+  }
+
+  async function checkData(): Promise<void> {
+    await dataLossMark.check()
+    if (!(await isForeignKey())) return
+    const text = 'The process that started last with this REDIS_PREFIX signs with a key that this process does not have'
+    outlets.log.warn({ code: 'signing-keys-differ' }, text)
+  }
+
+  const lifecycle = createLifecycle({
+    role: config.role,
+    about: { transport: config.slack.appToken === undefined ? 'http' : 'socket mode' },
+    log: outlets.log,
+    lines: foundation.telemetry.lines,
+    openOperations: operations.open,
+    slack: {
+      name: 'Slack',
+      reach: reachSlack,
+      longestPauseMs: 15_000,
+      note: (problem) => void operations.note('slack', problem),
+    },
+    redis: { name: 'Redis', reach: reachRedis, longestPauseMs: 3_000, note: (problem) => void operations.note('redis', problem) },
+    createListener: people.createListener,
+    alerts,
+    worker,
+    workerProblem: operations.workerProblem,
+    disconnect,
+  })
+
+  async function stop(): Promise<void> {
+    operators.stop()
+    await lifecycle.stop()
+  }
+
+  return { start: lifecycle.start, stop, interactions: people.interactions, commands: people.commands }
+}
+export type Bot = ReturnType<typeof createBot>

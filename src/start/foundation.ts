@@ -1,0 +1,523 @@
+import type { Logger } from '@slack/bolt'
+import { WebClient } from '@slack/web-api'
+import { type AccountBudget, createAccountBudget } from '../account/budget.ts'
+import { createAccountApi } from '../account/client.ts'
+import type { ElasticIpReads } from '../account/elastic-ips.ts'
+import { createInventory, type ListName } from '../account/inventory.ts'
+import type { App } from '../app.ts'
+import { type Audit, createAudit, createNewestHead, type FoundEntry } from '../audit/audit.ts'
+import { type AuditEntry, type AuditNote, createNoteSigner } from '../audit/chain.ts'
+import type { Config } from '../config/config.ts'
+import type { ElasticIp, OwnLastSlices } from '../domain/account.ts'
+import { currentRequest } from '../domain/lane.ts'
+import type { Request } from '../domain/request.ts'
+import { createRequestSignatures } from '../domain/request-signature.ts'
+import { createKeyring } from '../domain/signing.ts'
+import { type Timings, usualTimings } from '../domain/timings.ts'
+import { settleWithin } from '../domain/within.ts'
+import { assignmentsRefused } from '../messages/operator-notices.ts'
+import { createAuditLog, createErrorReports, createRepeatedLines, type Log, scrub, slackLogger } from '../ops/log.ts'
+import { createMetrics, type Metrics } from '../ops/metrics.ts'
+import { createOperatorNotifier, createOpsChannel, type OperatorNotifier } from '../outbox/operators.ts'
+import { createDeliver, createOutbox, createShow, type SendReportParts } from '../outbox/outbox.ts'
+import { createRenderer, type Renderer } from '../outbox/render.ts'
+import { createAssignments } from '../redis/assignments.ts'
+import type { Redis } from '../redis/connect.ts'
+import { createRedisConnections, type RedisConnections } from '../redis/connections.ts'
+import { createQueues } from '../redis/queues.ts'
+import { createAccess } from '../requests/access.ts'
+import { createCheckAuthority, createCheckRecord, createCheckRetraction } from '../requests/authority.ts'
+import { type Catalog, createCatalog } from '../requests/catalog.ts'
+import { type StepName, sendsOrEnds, stateOfAct } from '../requests/steps.ts'
+import { createNoteOf, createStore, type NoteOf, type TakenStep } from '../requests/store.ts'
+import { webClientOptions } from '../slack/app.ts'
+import { createDirectory } from '../slack/people.ts'
+import { createResponder, namingMessenger, namingRespond, responseOrigins } from '../slack/response-url.ts'
+import { createNaming } from '../slack/text.ts'
+import {
+  createMessenger,
+  createSetupProbe,
+  createSlackIdentity,
+  fetchIdentity,
+  measuredFetch,
+  measuredResponseFetch,
+  type OnSlackCall,
+  rejectedTokenErrors,
+  type SlackCall,
+} from '../slack/web-api.ts'
+
+/** Calls whose callers report a rejected token: the start, the check of `/status`, and the opening of Socket Mode with its own token. */
+const reportedElsewhere = new Set(['auth.test', 'apps.connections.open'])
+
+/** Creates the log's error reports and the metrics of this process. It depends on no other part, because every other part reports to it. */
+export function createTelemetry(log: Log) {
+  const metrics = createMetrics()
+  const lines = createRepeatedLines(log)
+  const errorReports = createErrorReports({ log, lines, count: metrics.error })
+
+  const onSlackCall: OnSlackCall = (call) => {
+    const { method, ms } = call
+    const status = isTokenRejected(call) ? 'token-rejected' : call.status
+    if (status === 'token-rejected') onRejectedToken(call)
+    metrics.slackCall(method, status, ms)
+  }
+
+  /** Counts and logs it. Without this line, a log shows only that each person gets a refusal, and not why. */
+  function onRejectedToken({ method, error = '' }: SlackCall): void {
+    if (reportedElsewhere.has(method)) return
+    metrics.error('slack')
+    const problem = `Slack rejects SLACK_BOT_TOKEN (${error})`
+    lines.write({
+      fields: { code: 'slack-token-rejected', problem },
+      text: `${problem}. Nobody gets answers until it is valid`,
+      level: 'error',
+    })
+  }
+
+  /** Counts and logs that a person has spent their share of the reads, by which others notice who lists in unusual number. */
+  function onShareSpent(userId: string, reads: number): void {
+    metrics.readRefusedByShare()
+    lines.write({
+      fields: { code: 'reads-share-spent', userId, reads },
+      text: 'A person has read as often in a minute as one person may, and waits',
+      about: userId,
+    })
+  }
+
+  return { log, lines, metrics, errorReports, onSlackCall, onShareSpent }
+}
+export type Telemetry = ReturnType<typeof createTelemetry>
+
+function isTokenRejected({ error }: SlackCall): boolean {
+  return error !== undefined && rejectedTokenErrors.has(error)
+}
+
+interface AccountParts {
+  elasticIpReads: ElasticIpReads
+  budget: AccountBudget
+  /** Is called with the operation of each write that was sent, whatever became of it. */
+  onWrite: (operation: string) => void
+}
+
+/** Creates the clients of Slack and of the account API. Sends nothing yet. */
+export function createApiClients({ slack, infra, opsChannel }: Config, telemetry: Telemetry, parts: AccountParts) {
+  return {
+    slack: createSlackClients(slack, opsChannel, telemetry),
+    accountApi: createMeasuredAccountApi(infra, telemetry, parts),
+    budget: parts.budget,
+    ownLastSlices: lastSlicesOf(infra),
+  }
+}
+export type ApiClients = ReturnType<typeof createApiClients>
+
+function lastSlicesOf({ key, readKey }: Config['infra']): OwnLastSlices {
+  return {
+    ...(key && { INFRA_API_KEY: key.reveal().slice(-5) }),
+    ...(readKey && { INFRA_READ_KEY: readKey.reveal().slice(-5) }),
+  }
+}
+
+function createSlackClients(
+  { botToken, apiUrl, command }: Config['slack'],
+  opsChannel: string | undefined,
+  { log, lines, onSlackCall }: Telemetry,
+) {
+  const logger = slackLogger(log, lines) as Logger
+  const client = new WebClient(botToken.reveal(), webClientOptions(apiUrl, logger, onSlackCall))
+  const identity = createSlackIdentity(() => fetchIdentity(client, apiUrl))
+  const naming = createNaming({ opsChannel, command })
+  const messenger = createMessenger({ client, botUserId: () => identity.current()?.botUserId })
+  const respond = createResponder({ allowedOrigins: responseOrigins(apiUrl), fetch: measuredResponseFetch(onSlackCall) })
+  return {
+    logger,
+    client,
+    setupProbe: createSetupProbe({ client, apiUrl, fetch: measuredFetch(onSlackCall) }),
+    identity,
+    naming,
+    messenger: namingMessenger(messenger, naming),
+    respond: namingRespond(respond, naming),
+  }
+}
+
+function createMeasuredAccountApi(
+  { url, key, readKey }: Config['infra'],
+  { log, lines, metrics }: Telemetry,
+  { elasticIpReads, budget, onWrite }: AccountParts,
+) {
+  return createAccountApi({
+    baseUrl: url,
+    key,
+    readKey,
+    turns: budget,
+    elasticIpReads,
+    onCall: (call) => {
+      const { operation, status, ms } = call
+      if (!/\.(list|get)$/.test(operation)) onWrite(operation)
+      metrics.apiCall(operation, status, ms)
+      log.debug({ ...call, requestId: currentRequest() }, 'Called the account API')
+    },
+    onSkipped: ({ operation, count }) =>
+      lines.write({
+        fields: { code: 'list-items-left-out', operation, left: count },
+        text: "Left out items of a list that don't have the documented form",
+        about: operation,
+      }),
+  })
+}
+
+interface AuditsParts {
+  config: Config
+  /** Prints one line of the audit. */
+  printAudit: (line: string) => void
+  telemetry: Telemetry
+  redis: RedisConnections
+}
+
+/** Creates the audit over each connection to Redis: for people, who wait for an answer, and for jobs, which can wait longer. */
+export function createAudits({ config, printAudit, telemetry: { metrics, errorReports }, redis: { keys, prompt, patient } }: AuditsParts) {
+  const keyring = createKeyring(config.signingSecrets, { purpose: 'audit', prefix: config.redis.prefix })
+  const signer = createNoteSigner(keyring)
+  const newestHead = createNewestHead()
+
+  function auditOver(redis: Redis) {
+    return createAudit({
+      redis,
+      keys,
+      print: printAudit,
+      clean: scrub,
+      signer,
+      keyring,
+      onError: errorReports.of('audit'),
+      newestHead,
+      onNotGenuine: () => metrics.notGenuine('audit-note'),
+    })
+  }
+
+  const people = auditOver(prompt)
+  const jobs = auditOver(patient)
+
+  /** Counts and records a refusal. The person is refused even if it cannot be recorded. */
+  function noteRefusal(note: AuditNote): Promise<void> {
+    metrics.decision(note.kind ?? 'none', 'refused')
+    return people.noteRefusal(note).catch(errorReports.of('audit'))
+  }
+
+  return { people, jobs, newestHead, noteRefusal }
+}
+
+type Decision = 'approve' | 'reject' | 'withdraw' | 'expire' | 'break-glass'
+
+/** The decision that each step is counted as in the metrics. Undefined for a step that decides nothing. */
+const decisions: Record<StepName, Decision | undefined> = {
+  approve: 'approve',
+  'count-approval': 'approve',
+  exempt: 'approve',
+  'break-glass': 'break-glass',
+  reject: 'reject',
+  withdraw: 'withdraw',
+  'withdraw-resolved': 'withdraw',
+  'lose-sight': undefined,
+  'regain-sight': undefined,
+  'note-resolved': undefined,
+  expire: 'expire',
+  'expire-approved': 'expire',
+  'remind-half': undefined,
+  'remind-last': undefined,
+  'remind-handover-half': undefined,
+  'remind-handover-last': undefined,
+  void: undefined,
+  drop: undefined,
+  begin: undefined,
+  'wait-for-account': undefined,
+  'wait-for-turn': undefined,
+  'wait-for-worker': undefined,
+  limit: undefined,
+  send: undefined,
+  issue: undefined,
+  accept: undefined,
+  late: undefined,
+  finish: undefined,
+  fail: undefined,
+  'fail-begun': undefined,
+  supersede: undefined,
+  'not-start': undefined,
+  'correct-to-tracking': undefined,
+  'correct-to-done': undefined,
+  'correct-to-failed': undefined,
+  'correct-to-superseded': undefined,
+  'correct-to-not-started': undefined,
+  'stop-tracking': undefined,
+  distrust: undefined,
+  'track-again': undefined,
+}
+
+/** Creates the function that counts a step, its decision, the time from the approval to the write, and the duration of the change that it ends. */
+export function createCountStep({ metrics, catalog }: { metrics: Metrics; catalog: Pick<Catalog, 'changeIfKnown'> }) {
+  return function countStep({ step, kind, requestKind = kind, to, tookMs, sinceApprovalMs }: TakenStep): void {
+    metrics.transition(kind, to)
+    const decision = Object.hasOwn(decisions, step) ? decisions[step as StepName] : undefined
+    if (decision) metrics.decision(kind, decision)
+    if (sinceApprovalMs !== undefined) metrics.writeSent(requestKind, sinceApprovalMs)
+    const change = catalog.changeIfKnown(kind)
+    // A request of several counts as its items do, each at its own end.
+    if (change?.takesTime && !change.items && tookMs !== undefined) metrics.moveEnded(to, tookMs)
+  }
+}
+
+/**
+ * Finds the entries that decide whether this request or an item of it may still be sent. Entries that cannot be verified are found too, because
+ * somebody who breaks a signature must not cause a second write.
+ */
+export function findSendsAndEnds(audit: Audit, request: Request, since: number): Promise<FoundEntry[]> {
+  return findEntriesOf(audit, request, sendsOrEnds, since)
+}
+
+/** Finds the newest genuine entry in which this request changed its state. */
+export async function findLastTransition(audit: Audit, request: Request, since: number): Promise<AuditEntry | undefined> {
+  const entries = await findEntriesOf(audit, request, (act) => stateOfAct(act) !== undefined, since)
+  return entries.find(({ verdict }) => verdict === 'genuine')
+}
+
+async function findEntriesOf(audit: Audit, { id }: Request, fits: (act: string) => boolean, since: number): Promise<FoundEntry[]> {
+  const whole = { limit: Number.POSITIVE_INFINITY, scan: Number.POSITIVE_INFINITY, since, allChained: true, requestId: id }
+  const { entries } = await audit.find(({ act }) => fits(act), whole)
+  return entries
+}
+
+/** Creates the function that logs each step of a request or of its item, in one line. Names and reasons are in the audit alone. */
+export function createLogStep({ log }: Pick<Telemetry, 'log'>) {
+  return function logStep({ step, requestId, item, kind, to, sinceApprovalMs, tookMs }: TakenStep): void {
+    log.info(
+      {
+        requestId,
+        item,
+        kind,
+        step,
+        state: to,
+        sinceApprovalMs,
+        tookMs,
+      },
+      'Took a step of a request',
+    )
+  }
+}
+
+interface RequestsOverParts {
+  config: Config
+  telemetry: Telemetry
+  redis: RedisConnections
+  clients: ApiClients
+  operators: OperatorNotifier
+  noteOf: NoteOf
+  render: Renderer
+  namesOf: SendReportParts['namesOf']
+  onStep: (step: TakenStep) => void
+}
+
+/** Returns a function that creates the records of requests and their messages over one connection to Redis. */
+export function createRequestsOver({
+  config,
+  telemetry,
+  redis: { keys },
+  clients,
+  operators,
+  noteOf,
+  render,
+  namesOf,
+  onStep,
+}: RequestsOverParts) {
+  const { messenger } = clients.slack
+  const onQueueError = telemetry.errorReports.of('queue')
+  const onReported = ({ kind }: Request, sinceEndMs: number) => telemetry.metrics.reported(kind, sinceEndMs)
+
+  return function requestsOver(redis: Redis, audit: Audit) {
+    const store = createStore({ redis, keys, audit, noteOf, onStep })
+    const outbox = createOutbox({ redis, keys })
+    const queues = createQueues({
+      redis,
+      keys,
+      pollIntervalMs: config.movePollIntervalMs,
+      onError: onQueueError,
+    })
+    const deliver = createDeliver({ outbox, messenger, render, namesOf, onUndeliverable: operators.onUndeliverable, onReported })
+    const show = createShow({ outbox, deliver })
+    return { redis, audit, store, outbox, queues, wake: queues.wake, deliver, show }
+  }
+}
+
+interface RequestsParts {
+  config: Config
+  /** Prints one line of the audit. */
+  printAudit: (line: string) => void
+  telemetry: Telemetry
+  redis: RedisConnections
+  clients: ApiClients
+  operators: OperatorNotifier
+}
+
+/** Creates the kinds of change, the rights, the audit, and the requests over each connection. People and workers share them. */
+export function createRequests({ config, printAudit, telemetry, redis, clients, operators }: RequestsParts) {
+  const { metrics } = telemetry
+  const logStep = createLogStep(telemetry)
+  const { client, identity } = clients.slack
+
+  const audits = createAudits({ config, printAudit, telemetry, redis })
+  const signatures = createRequestSignatures(createKeyring(config.signingSecrets, { purpose: 'requests', prefix: config.redis.prefix }))
+  const noteOf = createNoteOf(signatures)
+  const directory = createDirectory({ client })
+  const catalog = createCatalog()
+  const access = createAccess({
+    people: directory,
+    policy: config.policy,
+    homeTeamId: () => identity.current()?.teamId,
+    catalog,
+    noteRefusal: audits.noteRefusal,
+    noteOf,
+  })
+  const checkRecord = createCheckRecord({ signatures, catalog })
+  const { checkAuthority, checkItems } = createCheckAuthority({
+    signatures,
+    ruleOf: access.ruleOf,
+    findSendsAndEnds: (request, since) => findSendsAndEnds(audits.jobs, request, since),
+  })
+  const checkRetraction = createCheckRetraction({
+    signatures,
+    findLastTransition: (request, since) => findLastTransition(audits.jobs, request, since),
+  })
+  const { environment, moveTimeoutMs } = config
+  const render = createRenderer({
+    catalog,
+    ruleOf: access.ruleOf,
+    environment,
+    writesPerMinute: config.infra.writesPerMinute,
+    addressOf: identity.addressOf,
+    profileOf: identity.profileOf,
+    moveTimeoutMs,
+    linkTo: identity.linkTo,
+    verifyRecord: signatures.verifyRecord,
+    onChanged: (request) => operators.onDistrusted(request, { code: 'record-changed' }),
+  })
+
+  const countStep = createCountStep({ metrics, catalog })
+  const onStep = (step: TakenStep) => {
+    countStep(step)
+    logStep(step)
+  }
+  const requestsOver = createRequestsOver({
+    config,
+    telemetry,
+    redis,
+    clients,
+    operators,
+    noteOf,
+    render,
+    namesOf: directory.names,
+    onStep,
+  })
+  const forPeople = requestsOver(redis.prompt, audits.people)
+  const forJobs = requestsOver(redis.patient, audits.jobs)
+
+  return {
+    directory,
+    catalog,
+    access,
+    signatures,
+    noteOf,
+    checkRecord,
+    checkAuthority,
+    checkItems,
+    checkRetraction,
+    render,
+    newestHead: audits.newestHead,
+    forPeople,
+    forJobs,
+  }
+}
+
+export interface Outlets {
+  log: Log
+  /** Prints the lines of the audit. Default: to standard output. */
+  printAudit?: (line: string) => void
+  timings?: Timings
+}
+
+/** Creates what the people side, the worker side and the operations side share. */
+export function createFoundation(config: Config, { log, printAudit = createAuditLog(), timings = usualTimings }: Outlets) {
+  const telemetry = createTelemetry(log)
+  const redis = createRedisConnections(config, telemetry)
+  const keyringFor = (purpose: 'assignments' | 'lists') => createKeyring(config.signingSecrets, { purpose, prefix: config.redis.prefix })
+  const onAssignmentsLost = telemetry.errorReports.of('jobs')
+  const { readsPerMinute, writesPerMinute } = config.infra
+  const budget = createAccountBudget({
+    redis: redis.prompt,
+    keys: redis.keys,
+    readsPerMinute,
+    writesPerMinute,
+    pollBudget: config.movePollBudget,
+    hasReadKey: config.infra.readKey !== undefined,
+    windowMs: timings.accountWindowMs,
+    onShareSpent: telemetry.onShareSpent,
+  })
+  const elasticIpReads = {
+    onComplete: (all: ElasticIp[]) => void assignments.note(all).catch(onAssignmentsLost),
+    onOne: (one: ElasticIp) => void assignments.noteOne(one).catch(onAssignmentsLost),
+  }
+  // Without Redis, the copies of the lists are at most 10 s old anyway.
+  const onWrite = (operation: string) => void inventory.forget(operation.split('.')[0] as ListName).catch(() => {})
+  const clients = createApiClients(config, telemetry, { elasticIpReads, budget, onWrite })
+  const inventory = createInventory({
+    minuteMs: timings.accountWindowMs,
+    accountApi: clients.accountApi,
+    redis: redis.prompt,
+    keys: redis.keys,
+    keyring: keyringFor('lists'),
+  })
+  const opsChannel = createOpsChannel({
+    channelId: config.opsChannel,
+    membership: clients.slack.setupProbe.membership,
+    lines: telemetry.lines,
+  })
+  const operators = createOperatorNotifier({ config, telemetry, redis, clients })
+  const assignments = createAssignments({
+    redis: redis.prompt,
+    keys: redis.keys,
+    keyring: keyringFor('assignments'),
+    onRefused: (problem) => operators.owe('assignments-refused', assignmentsRefused(problem), { about: problem }),
+  })
+  const requests = createRequests({ config, printAudit, telemetry, redis, clients, operators })
+
+  const { forPeople: prompt, forJobs: patient, newestHead: _, ...ofRequests } = requests
+  const { slack, accountApi, ...ofAccount } = clients
+  const { messenger, respond, identity, setupProbe: probe, naming } = slack
+  const shared = {
+    config,
+    timings,
+    log,
+    lines: telemetry.lines,
+    metrics: telemetry.metrics,
+    errors: telemetry.errorReports,
+    keys: redis.keys,
+    connections: redis,
+    account: accountApi,
+    ...ofAccount,
+    lists: inventory,
+    assignments,
+    slack: { messenger, respond, identity, probe, naming },
+    opsChannel,
+    operators,
+    ...ofRequests,
+  }
+  const people: App = { ...shared, ...prompt }
+  const jobs: App = { ...shared, ...patient }
+
+  /** Closes every connection after the work on it has ended. Waits at most two seconds for that work. */
+  async function disconnect(): Promise<void> {
+    const { forPeople, forJobs } = requests
+    await settleWithin(1_000, [forPeople.audit.settle(), forJobs.audit.settle()])
+    await settleWithin(1_000, [forPeople.queues.close(), forJobs.queues.close(), clients.accountApi.close()])
+    await redis.close()
+  }
+
+  return { people, jobs, config, timings, telemetry, redis, clients, inventory, assignments, operators, opsChannel, requests, disconnect }
+}
+export type Foundation = ReturnType<typeof createFoundation>

@@ -1,0 +1,24 @@
+import type { App } from '../src/app.ts'
+
+type Fake<T> = T extends (...args: never[]) => unknown ? T : T extends object ? { [Name in keyof T]?: Fake<T[Name]> } : T
+
+/** Returns an App of the members that a test gives. Every other member throws when it is read, so that a test notices what it forgot. */
+export function fakeApp(given: Fake<App>): App {
+  return onlyGiven(given, 'app') as App
+}
+
+function onlyGiven(given: object, name: string): unknown {
+  return new Proxy(given, {
+    get(target, member) {
+      if (typeof member === 'symbol' || member === 'then' || Object.hasOwn(target, member) || member in target) {
+        const value: unknown = Reflect.get(target, member)
+        return isPlain(value) ? onlyGiven(value, `${name}.${String(member)}`) : value
+      }
+      throw new Error(`the test has no ${name}.${String(member)}`)
+    },
+  })
+}
+
+function isPlain(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype
+}
