@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { Redis } from 'ioredis'
 import { describe, expect, inject, onTestFinished, test } from 'vitest'
 import { ops, people, untilShown } from './journeys/world.ts'
-import { botPrograms } from './sandbox/bot-programs.ts'
+import { botPrograms } from './sandbox/bot-process.ts'
 import { startRedis } from './sandbox/redis/start-redis.ts'
 import { environment, startProcess } from './start-process.ts'
 

@@ -7,8 +7,8 @@ import { join, resolve } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { parse } from 'yaml'
-import { freePort } from '../sandbox/free-port.ts'
-import { findRedisServer } from '../sandbox/redis/find-redis-server.ts'
+import { freePort } from '../sandbox/programs.ts'
+import { findRedisServer } from '../sandbox/redis/start-redis.ts'
 
 const password = 'a-password-from-a-secret'
 

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import { cpus, release, totalmem, type } from 'node:os'
 import { promisify } from 'node:util'
-import { findRedisServer } from '../sandbox/redis/find-redis-server.ts'
+import { findRedisServer } from '../sandbox/redis/start-redis.ts'
 
 /** Describes the machine that the figures were measured on, in one paragraph. */
 export async function describeMachine(): Promise<string> {

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { racks } from '../faults/many-elastic-ips.ts'
 import { openWorld, people, type World } from '../journeys/open-world.ts'
-import { elasticIps } from '../sandbox/account-api/data/elastic-ips.ts'
+import { elasticIps } from '../sandbox/account-api/data.ts'
 import { documentedLimits } from '../sandbox/account-api/rate-limiter.ts'
 import { startRedis } from '../sandbox/redis/start-redis.ts'
 import { judged, table } from './table.ts'

@@ -6,8 +6,8 @@ import { describe, expect, it } from 'vitest'
 import { ConfigError, readAuditConfig, readConfig, secretVariables, takeConfig, variableNames } from '../../src/config/config.ts'
 import { readPolicy } from '../../src/config/policy-file.ts'
 import { bundles, changeKinds } from '../../src/features/index.ts'
-import { botProgram } from '../sandbox/bot-programs.ts'
-import { systemEnvironment } from '../sandbox/system-environment.ts'
+import { botProgram } from '../sandbox/bot-process.ts'
+import { systemEnvironment } from '../sandbox/programs.ts'
 import { evacuationKinds } from './evacuation-kinds.ts'
 
 const root = resolve(import.meta.dirname, '../..')

@@ -4,7 +4,7 @@ import { cp, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { general } from '../journeys/world.ts'
-import { systemEnvironment } from '../sandbox/system-environment.ts'
+import { systemEnvironment } from '../sandbox/programs.ts'
 import { move, startBot, untilWell } from './bot-on-example.ts'
 import { prepareExamples } from './redis-examples.ts'
 

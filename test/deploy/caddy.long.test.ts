@@ -7,8 +7,8 @@ import { join, resolve } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { expect, onTestFinished, test } from 'vitest'
 import { people, startWorld } from '../journeys/world.ts'
-import { freePort } from '../sandbox/free-port.ts'
-import { signatureOf } from '../sandbox/slack/signature.ts'
+import { freePort } from '../sandbox/programs.ts'
+import { signatureOf } from '../sandbox/slack/transport.ts'
 import { unpackPackage } from './debian-package.ts'
 
 const caddyfile = resolve(import.meta.dirname, '../../deploy/compose/Caddyfile')

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { findOrInstall } from '../sandbox/find-or-install.ts'
+import { findOrInstall } from '../sandbox/programs.ts'
 
 const run = promisify(execFile)
 

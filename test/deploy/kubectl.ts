@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { parseAllDocuments } from 'yaml'
-import { findOrInstall } from '../sandbox/find-or-install.ts'
+import { findOrInstall } from '../sandbox/programs.ts'
 import type { ApiObject } from './api-objects.ts'
 
 /** The folders of manifests: those that people use, and those of the tests, which have everything that can be added. */

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { cpSync, existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { systemEnvironment } from '../sandbox/system-environment.ts'
+import { systemEnvironment } from '../sandbox/programs.ts'
 import type { CommandBlock } from './command-blocks.ts'
 
 const root = join(import.meta.dirname, '../..')

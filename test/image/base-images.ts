@@ -3,8 +3,7 @@ import { once } from 'node:events'
 import { chmod, cp, mkdir, readFile, realpath, symlink, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
-import { findOrInstall } from '../sandbox/find-or-install.ts'
-import { findProgram } from '../sandbox/find-program.ts'
+import { findOrInstall, findProgram } from '../sandbox/programs.ts'
 
 const run = promisify(execFile)
 

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { promisify } from 'node:util'
-import { findOrInstall } from '../sandbox/find-or-install.ts'
+import { findOrInstall } from '../sandbox/programs.ts'
 import { makeBaseImages } from './base-images.ts'
 
 const run = promisify(execFile)

@@ -5,7 +5,7 @@ import { createLog } from '../../src/ops/log.ts'
 import { createBot } from '../../src/start/bot.ts'
 import { keysOfBot, signaturesOfBot } from '../requests/signatures-for-test.ts'
 import { type AccountApiOptions, startAccountApi } from '../sandbox/account-api/start-account-api.ts'
-import { botVariables } from '../sandbox/bot-variables.ts'
+import { botVariables } from '../sandbox/bot-process.ts'
 import type { SlackOptions } from '../sandbox/slack/slack.ts'
 import { startSlack } from '../sandbox/slack/start-slack.ts'
 

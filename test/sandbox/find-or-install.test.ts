@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest'
 import { findChromium } from './browser.ts'
-import { findOrInstall } from './find-or-install.ts'
+import { findOrInstall } from './programs.ts'
 
 const wanted = { names: ['redis-server', 'valkey-server'], packages: ['redis-server'], missing: 'There is none.', advice: 'Install one.' }
 

@@ -4,8 +4,8 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { expect, onTestFinished, test } from 'vitest'
+import { systemEnvironment } from './programs.ts'
 import { startSandbox } from './sandbox.ts'
-import { systemEnvironment } from './system-environment.ts'
 
 const main = fileURLToPath(new URL('./main.ts', import.meta.url))
 const [ada, ops] = ['U0ADA00001', 'C0OPS00001']

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import type { Socket } from 'node:net'
 import { fileURLToPath } from 'node:url'
-import { systemEnvironment } from './system-environment.ts'
+import { systemEnvironment } from './programs.ts'
 
 const program = fileURLToPath(new URL('./watchdog-process.ts', import.meta.url))
 

@@ -5,11 +5,7 @@ import { createOwedNotices } from '../../src/outbox/notices.ts'
 import { createKeys } from '../../src/redis/key-names.ts'
 import { alert, token } from '../journeys/alert-deliveries.ts'
 import { secretsOf } from '../requests/signatures-for-test.ts'
-import { apiKeys } from '../sandbox/account-api/data/api-keys.ts'
-import { elasticIps } from '../sandbox/account-api/data/elastic-ips.ts'
-import { idOf } from '../sandbox/account-api/data/ids.ts'
-import type { ElasticIpState } from '../sandbox/account-api/data/model.ts'
-import { serverId } from '../sandbox/account-api/data/servers.ts'
+import { apiKeys, type ElasticIpState, elasticIps, idOf, serverId } from '../sandbox/account-api/data.ts'
 
 /** The policy of a release, as its fixtures have it. */
 const policyOf = (release: string) => join(import.meta.dirname, release, 'policy.yml')

@@ -8,8 +8,8 @@ import { createStore } from '../../src/requests/store.ts'
 import { delivery, post } from '../journeys/alert-deliveries.ts'
 import { openWorld } from '../journeys/open-world.ts'
 import { auditWriting, noteOf } from '../requests/audit-for-test.ts'
+import { openStoredRequests } from '../sandbox/breakages.ts'
 import { startRedis } from '../sandbox/redis/start-redis.ts'
-import { openStoredRequests } from '../sandbox/stored-requests.ts'
 import {
   accountElasticIps,
   accountKeys,

@@ -1,5 +1,5 @@
 import { Pool } from 'undici'
-import { signatureOf } from '../../sandbox/slack/signature.ts'
+import { signatureOf } from '../../sandbox/slack/transport.ts'
 
 /**
  * Sends signed slash commands, all different, over a number of kept connections. Each connection waits for an acknowledgement before its

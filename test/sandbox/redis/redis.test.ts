@@ -5,8 +5,7 @@ import { createConnection } from 'node:net'
 import { createInterface } from 'node:readline'
 import { Redis } from 'ioredis'
 import { expect, onTestFinished, test } from 'vitest'
-import { findRedis } from './find-redis.ts'
-import { startRedis } from './start-redis.ts'
+import { findRedis, startRedis } from './start-redis.ts'
 
 test('it requires its password and evicts nothing', async () => {
   const redis = await started()

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import type { Json } from './json.ts'
-import { signatureOf } from './signature.ts'
 import type { SlackOptions } from './slack.ts'
 import { actions, ada, ben, button, chiara, mrkdwn, ops, plain, section, startScripted } from './slack-for-test.ts'
+import { signatureOf } from './transport.ts'
 
 async function startWithCard(options: SlackOptions = {}, ...blocks: Json[]) {
   const scripted = await startScripted(options)

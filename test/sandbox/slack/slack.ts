@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { TablesAre } from './data-table-schema.ts'
 import type { Json } from './json.ts'
-import type { Notification } from './notifications.ts'
+import type { Notification } from './message-store.ts'
+import type { TablesAre } from './validate-blocks.ts'
 import type { Person, Workspace } from './workspace.ts'
 
 export interface CommandSuggestion {

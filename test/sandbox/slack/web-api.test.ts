@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { quietClient } from './quiet-client.ts'
-import { ada, ben, dov, general, mrkdwn, ops, outcomeOf, section, startScripted } from './slack-for-test.ts'
+import { ada, ben, dov, general, mrkdwn, ops, outcomeOf, quietClient, section, startScripted } from './slack-for-test.ts'
 
 const hello = { channel: ops, text: 'Hello' }
 

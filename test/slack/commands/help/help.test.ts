@@ -7,7 +7,7 @@ import { createCommandRouter } from '../../../../src/slack/router.ts'
 import { code, mrkdwn } from '../../../../src/slack/text.ts'
 import { parseWords } from '../../../../src/slack/typed-words.ts'
 import type { Message } from '../../../../src/slack/web-api.ts'
-import { charactersIn } from '../../../sandbox/slack/characters-in.ts'
+import { charactersIn } from '../../../sandbox/slack/validate-blocks.ts'
 
 function command(words: string, more: Partial<Command> = {}): Command {
   return { words, group: 'View', usage: '', summary: `Shows ${words}`, examples: [], need: 'read', run: async () => {}, ...more }
