@@ -41,13 +41,16 @@ export function openStoredRequests(variables: BotVariables) {
   const keys = createKeys(variables.REDIS_PREFIX)
   const store = createStore({ redis, keys, audit: auditWriting(() => ''), noteOf })
 
+  /** Returns all requests, the newest first. */
+  async function all(): Promise<Request[]> {
+    const names = await redis.keys(`${keys.recordPrefix}*`)
+    const found = await store.findMany(names.map((name) => name.slice(keys.recordPrefix.length)))
+    return found.sort((a, b) => b.createdAt - a.createdAt)
+  }
+
   return {
-    /** Returns the open requests, the newest first. */
-    async open(): Promise<Request[]> {
-      const names = await redis.keys(`${keys.recordPrefix}*`)
-      const all = await store.findMany(names.map((name) => name.slice(keys.recordPrefix.length)))
-      return all.filter(({ state }) => isOpen(state)).sort((a, b) => b.createdAt - a.createdAt)
-    },
+    all,
+    open: async () => (await all()).filter(({ state }) => isOpen(state)),
 
     shiftTimes: createShiftTimes({ redis, keys, signatures: signaturesOfBot(variables) }),
     close: () => redis.disconnect(),
