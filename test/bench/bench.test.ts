@@ -1,7 +1,5 @@
 import { expect, test } from 'vitest'
-import { quick } from './effort.ts'
-import { interleave, median, ratio } from './rounds.ts'
-import { judged } from './table.ts'
+import { interleave, judged, median, quick, ratio } from './measure.ts'
 import { benchTypedClient } from './typed-client.ts'
 
 test('a benchmark runs to its end, with processes and tables', async () => {

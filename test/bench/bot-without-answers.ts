@@ -1,7 +1,7 @@
-import { takeConfig } from '../../../src/config/config.ts'
-import { bundles, changeKinds } from '../../../src/features/index.ts'
-import { createLog } from '../../../src/ops/log.ts'
-import { createBot } from '../../../src/start/bot.ts'
+import { takeConfig } from '../../src/config/config.ts'
+import { bundles, changeKinds } from '../../src/features/index.ts'
+import { createLog } from '../../src/ops/log.ts'
+import { createBot } from '../../src/start/bot.ts'
 
 /**
  * Runs the whole bot with commands that do nothing: signature, acknowledgement, de-duplication and authorization remain. The work of a
