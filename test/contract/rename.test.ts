@@ -15,7 +15,7 @@ import {
 import { optionsAnswer } from '../../src/slack/listen.ts'
 import { problemsWithOptions } from '../sandbox/slack/validate-blocks.ts'
 import { accountOf } from './account.ts'
-import { virtualMachines } from './documented/virtual-machines.ts'
+import { virtualMachines } from './documented.ts'
 import { answersOf, unknownMembers, type Wire, withUnknownMembers } from './generate.ts'
 import { patience, runs } from './runs.ts'
 import { names, pairs, type Show, shown } from './visible.ts'
