@@ -6,10 +6,8 @@ import { UserError } from '../../src/domain/errors.ts'
 import { createRevokeChange, createRotateChange, differencesOf, type KeyFacts, keyWords } from '../../src/features/keys-change.ts'
 import { accountOf } from './account.ts'
 import { apiKeys } from './documented.ts'
-import { answersOf, unknownMembers, type Wire, withUnknownMembers } from './generate.ts'
-import { patience, runs } from './runs.ts'
+import { answersOf, apiKeyWords, patience, runs, unknownMembers, type Wire, withUnknownMembers } from './generate.ts'
 import { shown } from './visible.ts'
-import { apiKeyWords } from './words.ts'
 
 const aKey = answersOf(ApiKeyResponse, apiKeyWords) as fc.Arbitrary<Wire>
 const someKeys = fc.uniqueArray(aKey, { selector: ({ id }) => id, maxLength: 4 })

@@ -7,11 +7,9 @@ import type { Choices } from '../../src/slack/interactions.ts'
 import { optionsAnswer } from '../../src/slack/listen.ts'
 import { isChoice } from '../../src/slack/pickers.ts'
 import { problemsWithOptions } from '../sandbox/slack/validate-blocks.ts'
-import { accountOf } from './account.ts'
+import { accountOf, anElasticIp, aServer } from './account.ts'
 import { elasticIps, servers } from './documented.ts'
-import type { Wire } from './generate.ts'
-import { anElasticIp, aServer } from './move-objects.ts'
-import { patience, runs } from './runs.ts'
+import { patience, runs, type Wire } from './generate.ts'
 import { isBgpOnWire, shown } from './visible.ts'
 
 const active = anElasticIp

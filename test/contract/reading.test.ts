@@ -23,9 +23,8 @@ import {
   token,
   virtualMachines,
 } from './documented.ts'
-import { answersOf, misfitsOf, unknownMembers, type Wire, type Words, withUnknownMembers } from './generate.ts'
-import { patience, runs } from './runs.ts'
-import * as words from './words.ts'
+import * as words from './generate.ts'
+import { answersOf, misfitsOf, patience, runs, unknownMembers, type Wire, type Words, withUnknownMembers } from './generate.ts'
 
 interface Kind {
   name: 'elasticIps' | 'servers' | 'virtualMachines' | 'apiKeys' | 'baselines' | 'plans' | 'events'

@@ -133,7 +133,7 @@ export async function startSlack(options: SlackOptions = {}): Promise<Slack> {
   directory.addPeople(options.people ?? [])
   const messages = createMessageStore(directory, state)
   const views = createViewStore(directory, state)
-  const triggers = createTriggers(state)
+  const triggers = createTriggers(state, options.triggerLifeMs ?? 3_000)
   const faults = createFaults()
   const stores = { state, directory, messages, views, triggers }
 

@@ -56,8 +56,6 @@ export function createState(now: () => number) {
 }
 export type State = ReturnType<typeof createState>
 
-const lifeMs = 3000
-
 export interface Trigger {
   userId: string
   /** The channel that the person was looking at, for pickers that default to it. */
@@ -70,7 +68,7 @@ interface StoredTrigger extends Trigger {
 }
 
 /** Trigger ids: valid for 3 s and for one view (docs.slack.dev/interactivity/handling-user-interaction#modal_responses). */
-export function createTriggers(state: State) {
+export function createTriggers(state: State, lifeMs: number) {
   const triggers = new Map<string, StoredTrigger>()
 
   return {

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { ApiContractError, ApiError } from '../../../src/domain/errors.ts'
-import { inLane } from '../../../src/domain/lane.ts'
-import { type Reply, rejection, startClient } from '../recording-server.ts'
+import { ApiContractError, ApiError } from '../../src/domain/errors.ts'
+import { inLane } from '../../src/domain/lane.ts'
+import { type Reply, rejection, startClient } from './recording-server.ts'
 
 function numbered(from: number, count: number) {
   return Array.from({ length: count }, (_, index) => ({ id: `sv_${from + index}`, attributes: { hostname: `web-${from + index}` } }))
@@ -117,13 +117,6 @@ describe('the end of a list', () => {
     expect(await api.servers.list()).toHaveLength(count)
     expect(requests).toHaveLength(most)
   })
-})
-
-test('lists an item once that appears on two pages because rows shifted', async () => {
-  const pages = [numbered(0, 20), numbered(18, 20), []]
-  const { api } = await startClient((request) => ({ json: { data: pages[pageNumber(request) - 1] } }))
-
-  expect(idsOf(await api.servers.list())).toEqual(idsOf(numbered(0, 38)))
 })
 
 test('reads on after a page with only invalid items', async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { AwayError, StartError } from '../../../src/domain/errors.ts'
-import { retryWhileAway } from '../../../src/ops/process.ts'
+import { AwayError, StartError } from '../../src/domain/errors.ts'
+import { retryWhileAway } from '../../src/ops/process.ts'
 
 /** Retries an attempt that throws these errors one after another and then succeeds. */
 function arrange(errors: Error[], firstPauseMs = 5) {
