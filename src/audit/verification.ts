@@ -7,7 +7,17 @@ import { within } from '../domain/within.ts'
 import { describeError } from '../ops/log.ts'
 import { connectRedis, guardStore, type Redis, unreachableRedis } from '../redis/connect.ts'
 import { createKeys, type Keys } from '../redis/key-names.ts'
-import { createVerifier, hashOf, type Link, parseEntry, readPrintedLine, startOfProcess, verifyNote } from './chain.ts'
+import {
+  type AuditEntry,
+  createVerifier,
+  type Head,
+  hashOf,
+  parseEntry,
+  readPrintedLine,
+  startOfProcess,
+  timeOf,
+  verifyNote,
+} from './chain.ts'
 
 /** How many entries one command reads. */
 const pageSize = 1_000
@@ -15,109 +25,89 @@ const pageSize = 1_000
 /** A running worker chains a note within this time. */
 const chainedWithinMs = 60_000
 
-/** A link with its number. `at` is when it was noted and `chainedAt` when it was chained, in ms since 1970 by Redis' clock. */
-export interface WalkedLink extends Link {
-  seq: number
-  at: number
+/** An entry as the walk reads it. `at` is when it was noted and `chainedAt` when it was chained, in ms since 1970 by Redis' clock. */
+interface WalkedEntry {
+  text: string
+  entry: AuditEntry
+  hash: string
   chainedAt: number
 }
 
-export interface Walk {
+interface Walk {
   /** A sentence for each fault. */
   breaks: string[]
   count: number
-  first: WalkedLink | undefined
-  last: WalkedLink | undefined
+  first: AuditEntry | undefined
+  last: AuditEntry | undefined
+  /** The hash of the last entry. */
+  hash: string
 }
 
-interface WalkParts {
+interface Connection {
   redis: Redis
   keys: Keys
-  /** Runs one command, and limits how long it may take. */
-  runCommand: <T>(command: () => Promise<T>) => Promise<T>
-  onLink: (link: WalkedLink) => void
 }
 
-/** Reads the whole chain, link by link, including the links that join it during the walk. Writes nothing. */
-export async function walkAudit({ redis, keys, runCommand, onLink }: WalkParts): Promise<Walk> {
+/** Reads the whole chain, entry by entry, including those that join it during the walk. Writes nothing. */
+async function walkAudit({ redis, keys }: Connection, onEntry: (walked: WalkedEntry) => void): Promise<Walk> {
   const verifier = createVerifier()
-  const walk: Walk = { breaks: [], count: 0, first: undefined, last: undefined }
-
-  let start = '-'
+  const walk: Walk = { breaks: [], count: 0, first: undefined, last: undefined, hash: '' }
+  let from = '-'
   for (;;) {
-    const page = await runCommand(() => redis.xrange(keys.audit, start, '+', 'COUNT', pageSize))
-    for (const [id, fields] of page) step(id, fields)
-    const end = page.at(-1)?.[0]
-    if (end !== undefined) {
-      start = `(${end}`
-      continue
+    const page = await runCommand(() => redis.xrange(keys.audit, from, '+', 'COUNT', pageSize))
+    for (const [id, [, text = '']] of page) {
+      from = `(${id}`
+      step(id, text)
     }
-    const head = await readHead()
+    if (page.length > 0) continue
+    const [seq, hash] = await runCommand(() => redis.hmget(keys.auditHead, 'seq', 'hash'))
     // The chain grew after the page was read.
-    if (head.seq > (walk.last?.seq ?? 0) && (await hasMore(start))) continue
-    walk.breaks.push(...faultsAtEnd(walk, head))
-    break
+    if (Number(seq ?? 0) > lastSeq() && (await runCommand(() => redis.xrange(keys.audit, from, '+', 'COUNT', 1))).length > 0) continue
+    walk.breaks.push(...faultsAtEnd({ seq: Number(seq ?? 0), hash: hash ?? '' }), ...(await faultsInIntake({ redis, keys })))
+    return walk
   }
-  walk.breaks.push(...(await faultsInIntake()))
-  return walk
 
-  function step(id: string, fields: string[]): void {
-    const link = { entry: fieldOf(fields, 'entry'), hash: fieldOf(fields, 'hash') }
-    const fault = verifier.next(link)
+  function step(id: string, text: string): void {
+    const fault = verifier.next(text)
     if (fault) walk.breaks.push(fault)
     walk.count += 1
-    const at = parseEntry(link.entry)?.at
-    const seq = verifier.last()?.seq
-    if (seq === undefined || at === undefined) return
-    walk.last = { ...link, seq, at, chainedAt: timeOf(id) }
-    walk.first ??= walk.last
-    onLink(walk.last)
+    const entry = parseEntry(text)
+    if (!entry) return
+    walk.first ??= entry
+    walk.last = entry
+    walk.hash = hashOf(text)
+    onEntry({ text, entry, hash: walk.hash, chainedAt: timeOf(id) })
   }
 
-  async function hasMore(from: string): Promise<boolean> {
-    return (await runCommand(() => redis.xrange(keys.audit, from, '+', 'COUNT', 1))).length > 0
+  function lastSeq(): number {
+    return verifier.last()?.seq ?? 0
   }
 
-  async function readHead() {
-    const [seq, hash] = await runCommand(() => redis.hmget(keys.auditHead, 'seq', 'hash'))
-    return { seq: Number(seq ?? 0), hash: hash ?? '' }
-  }
-
-  async function faultsInIntake(): Promise<string[]> {
-    const [waiting, [oldest], [seconds]] = await runCommand(() =>
-      Promise.all([redis.xlen(keys.auditIntake), redis.xrange(keys.auditIntake, '-', '+', 'COUNT', 1), redis.time()]),
-    )
-    const since = oldest && timeOf(oldest[0])
-    if (since === undefined || Number(seconds) * 1_000 - since <= chainedWithinMs) return []
-    const notes = waiting === 1 ? '1 note waits' : `${waiting} notes wait`
-    return [`${notes} to join the chain, the first since ${utc(since)} (UTC): no process chains them. Is a bot running?`]
+  function faultsAtEnd(head: Head): string[] {
+    const end = lastSeq()
+    if (head.hash === '' && end > 0) return ['The head of the chain is missing: it should name the last entry.']
+    const named = `The chain ends with entry ${end}, and its head names entry ${head.seq}`
+    if (head.seq > end) return [`${named}: the last entries are missing.`]
+    if (head.seq < end) return [`${named}: the head was set back, or entries were inserted.`]
+    const hash = verifier.last()?.hash
+    return end > 0 && head.hash !== hash ? [`The head of the chain has another hash than its last entry (${end}).`] : []
   }
 }
 
-function faultsAtEnd({ last }: Walk, head: { seq: number; hash: string }): string[] {
-  const end = last?.seq ?? 0
-  if (head.hash === '' && last) return ['The head of the chain is missing: it should name the last entry.']
-  if (head.seq > end) return [`The chain ends with entry ${end}, and its head names entry ${head.seq}: the last entries are missing.`]
-  if (head.seq < end) {
-    return [`The chain ends with entry ${end}, and its head names entry ${head.seq}: the head was set back, or entries were inserted.`]
-  }
-  if (last && head.hash !== last.hash) return [`The head of the chain has another hash than its last entry (${end}).`]
-  return []
+async function faultsInIntake({ redis, keys }: Connection): Promise<string[]> {
+  const [waiting, [oldest], [seconds]] = await runCommand(() =>
+    Promise.all([redis.xlen(keys.auditIntake), redis.xrange(keys.auditIntake, '-', '+', 'COUNT', 1), redis.time()]),
+  )
+  const since = oldest && timeOf(oldest[0])
+  if (since === undefined || Number(seconds) * 1_000 - since <= chainedWithinMs) return []
+  const notes = waiting === 1 ? '1 note waits' : `${waiting} notes wait`
+  return [`${notes} to join the chain, the first since ${utc(since)} (UTC): no process chains them. Is a bot running?`]
 }
 
 /** Formats a time in ms since 1970: `2026-11-21 07:00`. */
-export function utc(at: number): string {
+function utc(at: number): string {
   const date = new Date(at)
   return Number.isNaN(date.getTime()) ? 'an unknown time' : date.toISOString().slice(0, 16).replace('T', ' ')
-}
-
-function timeOf(streamId: string): number {
-  return Number(streamId.split('-')[0])
-}
-
-function fieldOf(fields: string[], name: string): string {
-  const index = fields.findIndex((field, at) => at % 2 === 0 && field === name)
-  return index < 0 ? '' : (fields[index + 1] ?? '')
 }
 
 /** An entry that was chained within this time before the log was read may not be in the log yet. */
@@ -155,13 +145,13 @@ function readLine(line: string, { hashes, breaks }: PrintedLog): void {
   hashes.set(seq, hash)
 }
 
-/** Compares the links of the chain with a log, one by one. */
-export function createComparison({ hashes }: PrintedLog, readAt: number) {
+/** Compares the entries of the chain with a log, one by one. */
+function createComparison({ hashes }: PrintedLog, readAt: number) {
   const unmatched = new Set(hashes.keys())
   const notInLog: number[] = []
   const different: number[] = []
 
-  function onLink({ seq, hash, chainedAt }: WalkedLink): void {
+  function onEntry({ entry: { seq }, hash, chainedAt }: WalkedEntry): void {
     const printed = hashes.get(seq)
     unmatched.delete(seq)
     if (printed === undefined && chainedAt < readAt - printedWithinMs) notInLog.push(seq)
@@ -177,13 +167,13 @@ export function createComparison({ hashes }: PrintedLog, readAt: number) {
     ]
   }
 
-  return { onLink, breaks }
+  return { onEntry, breaks }
 }
 
 const plurals = { Entry: 'Entries', Note: 'Notes' }
 
 /** Puts numbers that follow each other into one subject: `Entry 4 is`, `Entries 7 to 9 are`. */
-export function ranges(numbers: number[], noun: keyof typeof plurals = 'Entry'): string[] {
+function ranges(numbers: number[], noun: keyof typeof plurals = 'Entry'): string[] {
   const found: { from: number; to: number }[] = []
   for (const number of numbers) {
     const last = found.at(-1)
@@ -208,20 +198,19 @@ interface NotesOfProcess {
   excused: Set<number>
 }
 
-/** Creates the check of the notes' signatures and numbers. Call `onLink` for each link of a chain, and then `breaks`. */
-export function createSignatureCheck(keyring: Pick<Keyring, 'verify'>) {
+/** Creates the check of the notes' signatures and numbers. Call `onEntry` for each entry of a chain, and then `breaks`. */
+function createSignatureCheck(keyring: Pick<Keyring, 'verify'>) {
   const notGenuine: Record<Exclude<Verdict, 'genuine'>, number[]> = { unsigned: [], forged: [], 'unknown-key': [] }
   const copies: { seq: number; of: number }[] = []
   const processes = new Map<string, NotesOfProcess>()
-  let first: { seq: number; at: number } | undefined
+  let first: AuditEntry | undefined
   let removedThrough = 0
   let keptSince: number | undefined
   let uncertain = 0
 
-  function onLink({ entry: text, seq, at }: WalkedLink): void {
-    first ??= { seq, at }
-    const entry = parseEntry(text)
-    if (!entry) return
+  function onEntry({ entry, text }: WalkedEntry): void {
+    const { seq } = entry
+    first ??= entry
     const verdict = verifyNote(keyring, JSON.parse(text))
     if (verdict !== 'genuine') return void notGenuine[verdict].push(seq)
     if (entry.act === 'trim') {
@@ -268,7 +257,7 @@ export function createSignatureCheck(keyring: Pick<Keyring, 'verify'>) {
   }
 
   return {
-    onLink,
+    onEntry,
     breaks,
     /** The last entry that was removed because of its age, by a genuine note. 0 if none was. */
     removedThrough: () => removedThrough,
@@ -276,7 +265,7 @@ export function createSignatureCheck(keyring: Pick<Keyring, 'verify'>) {
     uncertain: () => uncertain,
   }
 }
-export type SignatureCheck = ReturnType<typeof createSignatureCheck>
+type SignatureCheck = ReturnType<typeof createSignatureCheck>
 
 /** How long one command may take. The first includes the connection. */
 const answerMs = 5_000
@@ -284,14 +273,14 @@ const answerMs = 5_000
 const notChecked = 'Signatures were not checked: that needs STATE_KEY, or INFRA_API_KEY if the bot has no STATE_KEY.'
 
 /** Says that the chain has no fault. `compared` is the number of entries in the log. */
-function wholeSentence({ first, last, count }: Walk, compared: number, signatures: SignatureCheck | undefined): string {
+function wholeSentence({ first, last, hash, count }: Walk, compared: number, signatures: SignatureCheck | undefined): string {
   if (!first || !last) return 'The chain is empty: it has no entries yet.'
   const entries = `${count.toLocaleString('en-US')} ${count === 1 ? 'entry' : 'entries'}`
   const removed = first.seq - 1
   const older = removed > 0 ? ` (${removed.toLocaleString('en-US')} older ones were removed because of their age)` : ''
   const same = compared > 0 ? ` The log matches (${compared.toLocaleString('en-US')} entries).` : ''
   const signed = signatures ? signedSentence(signatures.uncertain()) : notChecked
-  return `The chain is whole: ${entries}${older}, from ${utc(first.at)} to ${utc(last.at)} (UTC), last hash ${last.hash.slice(0, 16)}….${same} ${signed}`
+  return `The chain is whole: ${entries}${older}, from ${utc(first.at)} to ${utc(last.at)} (UTC), last hash ${hash.slice(0, 16)}….${same} ${signed}`
 }
 
 function signedSentence(uncertain: number): string {
@@ -320,11 +309,10 @@ async function verify(env: Environment, paths: string[]): Promise<{ breaks: stri
     const [seconds] = await runCommand(() => redis.time())
     const log = await readLogs(paths)
     const comparison = createComparison(log, Number(seconds) * 1_000)
-    const onLink = (link: WalkedLink) => {
-      signatures.onLink(link)
-      if (log.hashes.size > 0) comparison.onLink(link)
-    }
-    const walk = await walkAudit({ redis, keys: createKeys(prefix), runCommand, onLink })
+    const walk = await walkAudit({ redis, keys: createKeys(prefix) }, (walked) => {
+      signatures.onEntry(walked)
+      if (log.hashes.size > 0) comparison.onEntry(walked)
+    })
     const beginning = faultsAtBeginning(walk, signatures.removedThrough())
     const compared = log.hashes.size > 0 ? comparison.breaks(walk) : []
     const breaks = [...walk.breaks, ...beginning, ...(trusted?.breaks() ?? []), ...log.breaks, ...compared]

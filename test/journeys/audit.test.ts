@@ -131,7 +131,7 @@ test('where Slack takes no tables, it has pages, and a picker for the steps on e
 
   await world.ben.command('/infra audit', { channel: ops })
   const first = await untilShown(world.slack, people.ben, /Audit:.*page 1 of 2/)
-  expect(first.text).toMatch(/Tried to read the audit/)
+  expect(first.text).toMatch(/Tried to use `audit`/)
   await world.ben.click(first, 'Next')
   const second = await untilShown(world.slack, people.ben, /page 2 of 2/)
   const { requestId = '' } = (await records.audit())[0] ?? {}
