@@ -746,10 +746,9 @@ export function report(bot: string, results: Line[]): TableMessage {
   const about = mrkdwn`Lockkeeper ${bot}`
   const lines = results.toSorted((a, b) => order[a.is] - order[b.is]).map(line)
   const content = limitBlocks([...wholeSection(title), ...context([about]), ...lines.flatMap(wholeSection)], limits)
-  const reportWith = (words: Mrkdwn, blocks: KnownBlock[]) =>
-    message({ text: joinMrkdwn([title, about, ...lines, words], '\n'), blocks: [...content, ...blocks, ...testElements()] })
-  const { tableQuestion, tableRefused } = tests
-  return { table: reportWith(tableQuestion, tableTest()), instead: reportWith(tableRefused, wholeSection(tableRefused)), tries: true }
+  const reportWith = (blocks: KnownBlock[]) => message([...content, ...blocks, ...testElements()])
+  const { tableRefused } = tests
+  return { table: reportWith(tableTest()), instead: reportWith(wholeSection(tableRefused)), tries: true }
 }
 
 function tableTest(): KnownBlock[] {
