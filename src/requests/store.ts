@@ -220,7 +220,8 @@ export function noteOfVerified(
   const { id, kind, resource, facts, origin, hash } = request
   const { channelId, teamId } = origin
   if (act === 'request') return { act, requestId: id, kind, resource, facts, channelId, teamId, payload: hash, ...more }
-  if (isSend(act)) return { act, requestId: id, facts, ...more }
+  // An item that is skipped is never sent.
+  if (isSend(act) || act === 'skip-item') return { act, requestId: id, facts, ...more }
   // Refusals are counted by the kind.
   return { act, requestId: id, kind: act === 'refused' ? kind : undefined, ...more, facts: undefined }
 }

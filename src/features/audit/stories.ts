@@ -1,7 +1,6 @@
 import { AuditEntry } from '../../audit/chain.ts'
 import { entriesFromEnd, type FoundEntry, findEntries, markCopies, parseFields, verdictOf } from '../../audit/find.ts'
 import type { AuditApp } from '../../audit/intake.ts'
-import { isSend } from '../../requests/steps.ts'
 
 /** The entries about one request, or a single entry that is about none. */
 export interface Story {
@@ -105,7 +104,7 @@ export function storyOf(requestId: string | undefined, entries: FoundEntry[]): S
     if (verdict !== 'genuine' || !request) return {}
     const { kind, resource, facts, channelId, teamId, payload } = request
     if (item === undefined) return { kind, resource, facts, channelId, teamId, payload }
-    const sent = genuine.find((other) => isSend(other.act) && other.item === item)
-    return { kind, channelId, teamId, payload, resource: sent?.resource, facts: sent?.facts }
+    const ofItem = genuine.find((other) => other.item === item && other.facts !== undefined)
+    return { kind, channelId, teamId, payload, resource: ofItem?.resource, facts: ofItem?.facts }
   }
 }
