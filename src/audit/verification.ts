@@ -25,7 +25,12 @@ const pageSize = 1_000
 /** A running worker chains a note within this time. */
 const chainedWithinMs = 60_000
 
-/** An entry as the walk reads it. `at` is when it was noted and `chainedAt` when it was chained, in ms since 1970 by Redis' clock. */
+interface Connection {
+  redis: Redis
+  keys: Keys
+}
+
+/** An entry of the chain. `at` is when it was noted and `chainedAt` when it was chained, in ms since 1970 by Redis' clock. */
 interface WalkedEntry {
   text: string
   entry: AuditEntry
@@ -38,60 +43,41 @@ interface Walk {
   breaks: string[]
   count: number
   first: AuditEntry | undefined
-  last: AuditEntry | undefined
-  /** The hash of the last entry. */
-  hash: string
-}
-
-interface Connection {
-  redis: Redis
-  keys: Keys
+  last: WalkedEntry | undefined
 }
 
 /** Reads the whole chain, entry by entry, including those that join it during the walk. Writes nothing. */
 async function walkAudit({ redis, keys }: Connection, onEntry: (walked: WalkedEntry) => void): Promise<Walk> {
   const verifier = createVerifier()
-  const walk: Walk = { breaks: [], count: 0, first: undefined, last: undefined, hash: '' }
+  const walk: Walk = { breaks: [], count: 0, first: undefined, last: undefined }
   let from = '-'
   for (;;) {
+    // Read before the entries: if none follows, it must name the last one.
+    const [seq, hash] = await runCommand(() => redis.hmget(keys.auditHead, 'seq', 'hash'))
     const page = await runCommand(() => redis.xrange(keys.audit, from, '+', 'COUNT', pageSize))
     for (const [id, [, text = '']] of page) {
       from = `(${id}`
-      step(id, text)
+      walk.count += 1
+      const fault = verifier.next(text)
+      if (fault) walk.breaks.push(fault)
+      const entry = parseEntry(text)
+      if (!entry) continue
+      walk.first ??= entry
+      walk.last = { text, entry, hash: hashOf(text), chainedAt: timeOf(id) }
+      onEntry(walk.last)
     }
     if (page.length > 0) continue
-    const [seq, hash] = await runCommand(() => redis.hmget(keys.auditHead, 'seq', 'hash'))
-    // The chain grew after the page was read.
-    if (Number(seq ?? 0) > lastSeq() && (await runCommand(() => redis.xrange(keys.audit, from, '+', 'COUNT', 1))).length > 0) continue
-    walk.breaks.push(...faultsAtEnd({ seq: Number(seq ?? 0), hash: hash ?? '' }), ...(await faultsInIntake({ redis, keys })))
+    walk.breaks.push(...faultsAtEnd(verifier.last() ?? { seq: 0 }, { seq: Number(seq ?? 0), hash: hash ?? '' }))
     return walk
   }
+}
 
-  function step(id: string, text: string): void {
-    const fault = verifier.next(text)
-    if (fault) walk.breaks.push(fault)
-    walk.count += 1
-    const entry = parseEntry(text)
-    if (!entry) return
-    walk.first ??= entry
-    walk.last = entry
-    walk.hash = hashOf(text)
-    onEntry({ text, entry, hash: walk.hash, chainedAt: timeOf(id) })
-  }
-
-  function lastSeq(): number {
-    return verifier.last()?.seq ?? 0
-  }
-
-  function faultsAtEnd(head: Head): string[] {
-    const end = lastSeq()
-    if (head.hash === '' && end > 0) return ['The head of the chain is missing: it should name the last entry.']
-    const named = `The chain ends with entry ${end}, and its head names entry ${head.seq}`
-    if (head.seq > end) return [`${named}: the last entries are missing.`]
-    if (head.seq < end) return [`${named}: the head was set back, or entries were inserted.`]
-    const hash = verifier.last()?.hash
-    return end > 0 && head.hash !== hash ? [`The head of the chain has another hash than its last entry (${end}).`] : []
-  }
+function faultsAtEnd(last: { seq: number; hash?: string }, head: Head): string[] {
+  if (head.hash === '' && last.seq > 0) return ['The head of the chain is missing: it should name the last entry.']
+  const named = `The chain ends with entry ${last.seq}, and its head names entry ${head.seq}`
+  if (head.seq > last.seq) return [`${named}: the last entries are missing.`]
+  if (head.seq < last.seq) return [`${named}: the head was set back, or entries were inserted.`]
+  return last.seq > 0 && head.hash !== last.hash ? [`The head of the chain has another hash than its last entry (${last.seq}).`] : []
 }
 
 async function faultsInIntake({ redis, keys }: Connection): Promise<string[]> {
@@ -256,14 +242,15 @@ function createSignatureCheck(keyring: Pick<Keyring, 'verify'>) {
     ]
   }
 
-  return {
-    onEntry,
-    breaks,
-    /** The last entry that was removed because of its age, by a genuine note. 0 if none was. */
-    removedThrough: () => removedThrough,
-    /** How many notes Redis did not confirm, so that nobody knows whether they were written. */
-    uncertain: () => uncertain,
+  /** Entries at the beginning may be missing only if a signed note says that they were removed because of their age. */
+  function faultsAtBeginning(): string[] {
+    if (!first || first.seq <= removedThrough + 1) return []
+    const noted = removedThrough === 0 ? 'none' : `those up to ${removedThrough}`
+    return [`The chain begins with entry ${first.seq}, and the bot has removed ${noted} because of their age: others are missing.`]
   }
+
+  /** How many notes Redis did not confirm, so that nobody knows whether they were written. */
+  return { onEntry, breaks, faultsAtBeginning, uncertain: () => uncertain }
 }
 type SignatureCheck = ReturnType<typeof createSignatureCheck>
 
@@ -273,26 +260,19 @@ const answerMs = 5_000
 const notChecked = 'Signatures were not checked: that needs STATE_KEY, or INFRA_API_KEY if the bot has no STATE_KEY.'
 
 /** Says that the chain has no fault. `compared` is the number of entries in the log. */
-function wholeSentence({ first, last, hash, count }: Walk, compared: number, signatures: SignatureCheck | undefined): string {
+function wholeSentence({ first, last, count }: Walk, compared: number, signatures: SignatureCheck | undefined): string {
   if (!first || !last) return 'The chain is empty: it has no entries yet.'
   const entries = `${count.toLocaleString('en-US')} ${count === 1 ? 'entry' : 'entries'}`
   const removed = first.seq - 1
   const older = removed > 0 ? ` (${removed.toLocaleString('en-US')} older ones were removed because of their age)` : ''
   const same = compared > 0 ? ` The log matches (${compared.toLocaleString('en-US')} entries).` : ''
   const signed = signatures ? signedSentence(signatures.uncertain()) : notChecked
-  return `The chain is whole: ${entries}${older}, from ${utc(first.at)} to ${utc(last.at)} (UTC), last hash ${hash.slice(0, 16)}….${same} ${signed}`
+  return `The chain is whole: ${entries}${older}, from ${utc(first.at)} to ${utc(last.entry.at)} (UTC), last hash ${last.hash.slice(0, 16)}….${same} ${signed}`
 }
 
 function signedSentence(uncertain: number): string {
   const lost = `Redis did not confirm ${uncertain === 1 ? '1 note' : `${uncertain} notes`}, which may be missing.`
   return uncertain > 0 ? `All signatures are genuine. ${lost}` : 'All signatures are genuine.'
-}
-
-/** Entries at the beginning may be missing only if a signed note says that they were removed because of their age. */
-function faultsAtBeginning({ first }: Walk, removedThrough: number): string[] {
-  if (!first || first.seq <= removedThrough + 1) return []
-  const noted = removedThrough === 0 ? 'none' : `those up to ${removedThrough}`
-  return [`The chain begins with entry ${first.seq}, and the bot has removed ${noted} because of their age: others are missing.`]
 }
 
 /** Returns a sentence for each fault, and the sentence for a chain without any. Throws StartError if Redis or a log cannot be read. */
@@ -309,13 +289,14 @@ async function verify(env: Environment, paths: string[]): Promise<{ breaks: stri
     const [seconds] = await runCommand(() => redis.time())
     const log = await readLogs(paths)
     const comparison = createComparison(log, Number(seconds) * 1_000)
-    const walk = await walkAudit({ redis, keys: createKeys(prefix) }, (walked) => {
+    const connection = { redis, keys: createKeys(prefix) }
+    const walk = await walkAudit(connection, (walked) => {
       signatures.onEntry(walked)
       if (log.hashes.size > 0) comparison.onEntry(walked)
     })
-    const beginning = faultsAtBeginning(walk, signatures.removedThrough())
     const compared = log.hashes.size > 0 ? comparison.breaks(walk) : []
-    const breaks = [...walk.breaks, ...beginning, ...(trusted?.breaks() ?? []), ...log.breaks, ...compared]
+    const waiting = await faultsInIntake(connection)
+    const breaks = [...walk.breaks, ...waiting, ...signatures.faultsAtBeginning(), ...(trusted?.breaks() ?? []), ...log.breaks, ...compared]
     return {
       breaks: trusted || breaks.length === 0 ? breaks : [...breaks, notChecked],
       whole: wholeSentence(walk, log.hashes.size, trusted),
@@ -336,8 +317,8 @@ async function runCommand<T>(command: () => Promise<T>): Promise<T> {
 }
 
 /**
- * Verifies the audit chain, its signatures if the environment has the key, and compares it with logs. `exitCode` 0: the chain has no fault. 1: it has faults, and `output` has a line for
- * each. 2: it could not be read.
+ * Verifies the audit chain, its signatures if the environment has the key, and compares it with logs. `exitCode` 0: the chain has no fault.
+ * 1: it has faults, and `output` has a line for each. 2: it could not be read.
  */
 export async function checkAudit(env: Environment, paths: string[]): Promise<{ exitCode: 0 | 1 | 2; output: string }> {
   try {

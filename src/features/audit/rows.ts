@@ -201,23 +201,13 @@ function notesOn({ requestId }: Story, entries: FoundEntry[], catalog: WordsOfCh
       ? refused.flatMap((entry) => whyRefused(entry, catalog))
       : [
           ...(entries.some(({ act }) => act === 'distrust') ? [mrkdwn`its record can't be trusted`] : []),
-          ...entries.filter(({ act }) => act === 'discard').flatMap(whyNotPosted),
+          ...entries.filter(({ act }) => act === 'discard').flatMap((entry) => causesInWords(entry, catalog).map((why) => mrkdwn`${why}`)),
           ...(attempts > 0
             ? [mrkdwn`${attempts === 1 ? '1 refused attempt' : `${attempts.toLocaleString('en-US')} refused attempts`}`]
             : []),
           ...(entries.some(({ act }) => act === 'request') ? [] : [mrkdwn`its first entry wasn't found`]),
         ]
   return notes.length > 0 ? joinMrkdwn(notes, '  ·  ') : undefined
-}
-
-/** Says why Slack refused the request message. */
-function whyNotPosted({ causes = [], channelId }: FoundEntry): Mrkdwn[] {
-  const where = channelId === undefined ? mrkdwn`the channel` : channelMention(channelId)
-  return causes.map(({ error }) =>
-    error === 'not_in_channel' || error === 'channel_not_found'
-      ? mrkdwn`Lockkeeper wasn't in ${where}`
-      : mrkdwn`Slack refused the message${typeof error === 'string' ? ` (${error})` : ''}`,
-  )
 }
 
 /** The most refused attempts, and the most unverified entries, among the steps. Otherwise many of them could push out the real steps. */

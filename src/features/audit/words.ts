@@ -114,17 +114,22 @@ export type WordsOfChanges = Pick<Catalog, 'titleOf' | 'changeIfKnown' | 'kinds'
 export function subjectOf(entry: AuditEntry, catalog: WordsOfChanges): string | undefined {
   const { kind, item, resource, facts } = entry
   if (kind === undefined || resource === undefined) return undefined
-  const change = item === undefined ? undefined : catalog.changeIfKnown(kind)?.items?.change
-  const parsed = change?.facts.safeParse(facts)
-  return phraseText(change && parsed?.success ? change.describe(parsed.data).title : catalog.titleOf({ kind, resource, facts }))
+  const own = item === undefined ? undefined : knownFacts(entry, catalog)
+  return phraseText(own ? own.change.describe(own.facts).title : catalog.titleOf({ kind, resource, facts }))
 }
 
 /** Returns what people call the resource: `203.0.113.10`. Undefined if the entry does not say it, or may be forged. */
-export function resourceNameOf({ kind = '', item, facts, verdict }: FoundEntry, catalog: WordsOfChanges): string | undefined {
+export function resourceNameOf(entry: FoundEntry, catalog: WordsOfChanges): string | undefined {
+  const known = entry.verdict === 'genuine' ? knownFacts(entry, catalog) : undefined
+  return known?.change.subject(known.facts)
+}
+
+/** Returns the change that an entry is about, or that of its item, with the facts that the entry has of it. */
+function knownFacts({ kind = '', item, facts }: AuditEntry, catalog: WordsOfChanges) {
   const ofKind = catalog.changeIfKnown(kind)
   const change = item === undefined ? ofKind : ofKind?.items?.change
   const parsed = change?.facts.safeParse(facts)
-  return change && parsed?.success && verdict === 'genuine' ? change.subject(parsed.data) : undefined
+  return change && parsed?.success ? { change, facts: parsed.data } : undefined
 }
 
 /** Returns a sentence for each cause of an end. */
