@@ -20,7 +20,7 @@ import { settleWithin } from '../domain/within.ts'
 import { assignmentsRefused, damagedAudit } from '../messages/operator-notices.ts'
 import { createAuditLog, createErrorReports, createRepeatedLines, type Log, slackLogger } from '../ops/log.ts'
 import { createMetrics, type Metrics } from '../ops/metrics.ts'
-import { createNotices } from '../outbox/notices.ts'
+import { createNotices, notifyOperators } from '../outbox/notices.ts'
 import type { OutboxName } from '../outbox/once.ts'
 import { checkOpsChannel, operatorsOf } from '../outbox/operators.ts'
 import { deliver, show } from '../outbox/outbox.ts'
@@ -169,13 +169,7 @@ function createMeasuredAccountApi(
 }
 
 /** Creates the audit over each connection to Redis: for people, who wait for an answer, and for jobs, which can wait longer. */
-function createAudits({
-  config,
-  printAudit,
-  telemetry: { metrics, errorReports },
-  redis: { keys, prompt, patient },
-  operators,
-}: RequestsParts) {
+function createAudits({ config, printAudit, telemetry: { metrics, errorReports }, redis: { keys, prompt, patient }, apps }: RequestsParts) {
   const keyring = createKeyring(config.signingSecrets, { purpose: 'audit', prefix: config.redis.prefix })
   const signer = createNoteSigner(keyring)
   const newestHead = createNewestHead()
@@ -190,7 +184,7 @@ function createAudits({
       onError: errorReports.of('audit'),
       newestHead,
       onNotGenuine: () => metrics.notGenuine('audit-note'),
-      onDamaged: (fault, areRemoved) => operators.owe('audit-damaged', damagedAudit(fault, areRemoved), { about: fault }),
+      onDamaged: (fault, areRemoved) => notifyOperators(apps().people, 'audit-damaged', damagedAudit(fault, areRemoved), { about: fault }),
     })
   }
 
@@ -346,7 +340,7 @@ export function createRequests({ config, printAudit, telemetry, redis, clients, 
   const logStep = createLogStep(telemetry)
   const { client, identity } = clients.slack
 
-  const audits = createAudits({ config, printAudit, telemetry, redis, clients, operators })
+  const audits = createAudits({ config, printAudit, telemetry, redis, clients, apps })
   const signatures = createRequestSignatures(createKeyring(config.signingSecrets, { purpose: 'requests', prefix: config.redis.prefix }))
   const noteOf = createNoteOf(signatures)
   const directory = createDirectory({ client })
