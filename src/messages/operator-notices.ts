@@ -1,7 +1,7 @@
 import type { ReadKeyProblem } from '../domain/account.ts'
 import type { AuthorityProblem, Request } from '../domain/request.ts'
 import type { ListProblem } from '../redis/assignments.ts'
-import { code, type Mrkdwn, mrkdwn, profileLink } from '../slack/text.ts'
+import { channelMention, code, type Mrkdwn, mrkdwn, profileLink } from '../slack/text.ts'
 
 /** Says that neither the channel nor the requester gets a message. `error`: Slack's code. */
 export function undeliverable({ id, state }: Request, error: string, command: string): Mrkdwn {
@@ -29,6 +29,11 @@ export function unannounced({ id, origin }: Request, { error, command, profile }
 /** Says that the record of an open request is gone. */
 export function lostRecord(id: string, command: string): Mrkdwn {
   return mrkdwn`:rotating_light: Redis lost the record of request ${id}. Lockkeeper no longer tracks it. Find its resource with ${code(`${command} audit ${id}`)}, and check on the account whether the change was carried out.`
+}
+
+/** Says that a channel does not take messages about alerts. `error`: Slack's code. */
+export function unpostedAlerts(channelId: string, error: string): Mrkdwn {
+  return mrkdwn`:warning: Alerts can't be posted in ${channelMention(channelId)} (${error}), so they propose nothing there. Invite Lockkeeper to the channel, or name another one in the policy.`
 }
 
 const readKeyProblems: Record<ReadKeyProblem, string> = {
