@@ -138,7 +138,7 @@ export function moveModal({ metadata, elasticIp, server, serverBlock = moveForm.
 
 /** Offers the Elastic IPs, without BGP addresses. */
 export function elasticIpChoices(all: ElasticIp[], typed: string, missing?: Missing): Choices {
-  const offered = [...elasticIpCandidates(all)].filter(([elasticIp]) => !isBgp(elasticIp))
+  const offered = [...candidatesOf(all, elasticIpCandidate)].filter(([elasticIp]) => !isBgp(elasticIp))
   return offer(
     offered.map(([, candidate]) => candidate),
     typed,
@@ -170,8 +170,6 @@ export function serverOption(server: Server): PlainTextOption | undefined {
 export function serverOf(elasticIp: ElasticIp, all: Server[]): Server | undefined {
   return all.find(({ id }) => id === elasticIp.server?.id)
 }
-
-const elasticIpCandidates = candidatesOf(elasticIpCandidate)
 
 function elasticIpCandidate({ id, address, status, server, project, site }: ElasticIp): Candidate {
   // The account also shows none for the addresses of a server that is not active.

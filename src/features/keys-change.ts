@@ -65,15 +65,13 @@ export function chooseKey(keys: ApiKey[], typed: string, commandFor: (id: string
 
 /** Offers the keys, except Lockkeeper's own, which it refuses to change. */
 export function keyChoices(keys: ApiKey[], typed: string, { own, missing }: { own: OwnLastSlices; missing?: Missing }): Choices {
-  const candidates = [...keyCandidates(keys)].filter(([key]) => !ownVariableOf(key, own))
+  const candidates = [...candidatesOf(keys, keyCandidate)].filter(([key]) => !ownVariableOf(key, own))
   return offer(
     candidates.map(([, candidate]) => candidate),
     typed,
     missing,
   )
 }
-
-const keyCandidates = candidatesOf(keyCandidate)
 
 /** Several keys can have the same name, so the small print has the end of the token and the id. */
 function keyCandidate({ id, name, tokenLastSlice, user }: ApiKey): Candidate {

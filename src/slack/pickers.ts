@@ -19,21 +19,19 @@ export interface Candidate {
   terms: (string | undefined)[]
 }
 
-/**
- * Creates a function that makes the candidates of a list once, in the order in which they are offered, and keeps them as long as the list:
- * Slack requests options at every keystroke, and a list can hold 20,000 items.
- */
-export function candidatesOf<T>(toCandidate: (item: T) => Candidate): (all: T[]) => Map<T, Candidate> {
-  const kept = new WeakMap<T[], Map<T, Candidate>>()
+const candidatesByList = new WeakMap<unknown[], Map<unknown, Candidate>>()
 
-  return (all) => {
-    const known = kept.get(all)
-    if (known) return known
-    const made = all.map((item): [T, Candidate] => [item, toCandidate(item)])
-    const candidates = new Map(made.toSorted(([, a], [, b]) => inNaturalOrder(a.text, b.text)))
-    kept.set(all, candidates)
-    return candidates
-  }
+/**
+ * Makes the candidates of a list once, in the order in which they are offered, and keeps them as long as the list: Slack requests options at
+ * every keystroke, and a list can hold 20,000 items.
+ */
+export function candidatesOf<T>(all: T[], toCandidate: (item: T) => Candidate): Map<T, Candidate> {
+  const kept = candidatesByList.get(all) as Map<T, Candidate> | undefined
+  if (kept) return kept
+  const made = all.map((item): [T, Candidate] => [item, toCandidate(item)])
+  const candidates = new Map(made.toSorted(([, a], [, b]) => inNaturalOrder(a.text, b.text)))
+  candidatesByList.set(all, candidates)
+  return candidates
 }
 
 /**
@@ -239,4 +237,6 @@ export function serverCandidate({ id, hostname, label, primaryIpv4, project, sit
 }
 
 /** Shows all servers of a list, and keeps the result as long as the list. */
-export const serverCandidates = candidatesOf(serverCandidate)
+export function serverCandidates(all: Server[]): Map<Server, Candidate> {
+  return candidatesOf(all, serverCandidate)
+}

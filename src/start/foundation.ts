@@ -16,6 +16,7 @@ import { createKeyring } from '../domain/signing.ts'
 import { type Timings, usualTimings } from '../domain/timings.ts'
 import { settleWithin } from '../domain/within.ts'
 import { assignmentsRefused } from '../messages/operator-notices.ts'
+import { fitsOnCard } from '../messages/request-message.ts'
 import { createAuditLog, createErrorReports, createRepeatedLines, type Log, scrub, slackLogger } from '../ops/log.ts'
 import { createMetrics, type Metrics } from '../ops/metrics.ts'
 import { createOperatorNotifier, createOpsChannel, type OperatorNotifier } from '../outbox/operators.ts'
@@ -28,9 +29,12 @@ import { createQueues } from '../redis/queues.ts'
 import { createAccess } from '../requests/access.ts'
 import { createCheckAuthority, createCheckRecord, createCheckRetraction } from '../requests/authority.ts'
 import { type Catalog, createCatalog } from '../requests/catalog.ts'
+import { createFindEarlier } from '../requests/history.ts'
 import { type StepName, sendsOrEnds, stateOfAct } from '../requests/steps.ts'
-import { createNoteOf, createStore, type NoteOf, type TakenStep } from '../requests/store.ts'
+import { asRecorded, createNoteOf, createStore, type NoteOf, type TakenStep } from '../requests/store.ts'
+import { createSubmit, type Submit } from '../requests/submit.ts'
 import { webClientOptions } from '../slack/app.ts'
+import { createFormOpener } from '../slack/forms.ts'
 import { createDirectory } from '../slack/people.ts'
 import { createResponder, namingMessenger, namingRespond, responseOrigins } from '../slack/response-url.ts'
 import { createNaming } from '../slack/text.ts'
@@ -507,8 +511,9 @@ export function createFoundation(config: Config, { log, printAudit = createAudit
     operators,
     ...ofRequests,
   }
-  const people: App = { ...shared, ...prompt }
-  const jobs: App = { ...shared, ...patient }
+  const openForm = createFormOpener(messenger)
+  const people: App = { ...shared, ...prompt, openForm, submit: (requested) => submitOver(people, requests.render)(requested) }
+  const jobs: App = { ...shared, ...patient, openForm, submit: (requested) => submitOver(jobs, requests.render)(requested) }
 
   /** Closes every connection after the work on it has ended. Waits at most two seconds for that work. */
   async function disconnect(): Promise<void> {
@@ -519,5 +524,23 @@ export function createFoundation(config: Config, { log, printAudit = createAudit
   }
 
   return { people, jobs, config, timings, telemetry, redis, clients, inventory, assignments, operators, opsChannel, requests, disconnect }
+}
+function submitOver(
+  { signatures, store, access, deliver, wake, directory, catalog, slack, config }: App,
+  render: ReturnType<typeof createRenderer>,
+): Submit {
+  return createSubmit({
+    signatures,
+    store,
+    access,
+    deliver,
+    wake,
+    names: directory.names,
+    findEarlier: createFindEarlier({ store, catalog }),
+    linkTo: slack.identity.linkTo,
+    titleOf: catalog.titleOf,
+    mostUndecided: config.openRequestsPerPerson,
+    fitsOnCard: (request) => fitsOnCard(render.view(asRecorded(request))),
+  })
 }
 export type Foundation = ReturnType<typeof createFoundation>

@@ -19,11 +19,11 @@ test.each([
   ],
   [
     'rename-virtual-machine',
-    { 'virtual-machine': notAChoice, 'new-name': 'web_1' },
+    { virtualMachineId: notAChoice, name: 'web_1' },
     {},
     {
-      'virtual-machine': 'Choose a virtual machine.',
-      'new-name': 'A hostname has only letters (a–z, A–Z), digits, hyphens and dots. This one has an underscore. Choose another name.',
+      virtualMachineId: 'Choose a virtual machine.',
+      name: 'A hostname has only letters (a–z, A–Z), digits, hyphens and dots. This one has an underscore. Choose another name.',
     },
   ],
   [

@@ -201,6 +201,6 @@ describe('a picker', () => {
 
     const submitted = await world.ada.submit()
 
-    expect(submitted.errors).toEqual({ 'virtual-machine': 'Choose a virtual machine.' })
+    expect(submitted.errors).toEqual({ virtualMachineId: 'Choose a virtual machine.' })
   })
 })

@@ -91,8 +91,8 @@ describe('an incomplete command', () => {
     ['ip move web-2', { server: 'web-2 (Storefront, ASH)' }],
     ['ip move to WEB-2', { server: 'web-2 (Storefront, ASH)' }],
     ['vm rename', {}],
-    ['vm rename preview-1', { 'virtual-machine': 'preview-1 (Storefront, ASH)' }],
-    ['vm rename preview-1 to', { 'virtual-machine': 'preview-1 (Storefront, ASH)' }],
+    ['vm rename preview-1', { virtualMachineId: 'preview-1 (Storefront, ASH)' }],
+    ['vm rename preview-1 to', { virtualMachineId: 'preview-1 (Storefront, ASH)' }],
     ['keys rotate', {}],
     ['keys revoke', {}],
   ])('opens the form filled with what was given: %s', async (text, presets) => {

@@ -3,7 +3,7 @@ import type { z } from 'zod'
 import type { Finding, Words } from '../../../../src/domain/change.ts'
 import { type KeyFinding, keyWords, KeyFinding as schemaOfKeys } from '../../../../src/features/keys-change.ts'
 import { type NewKeyFinding, newKeyWords, NewKeyFinding as schemaOfNewKeys } from '../../../../src/features/keys-create.ts'
-import { type RenameFinding, renameWords, RenameFinding as schemaOfRenames } from '../../../../src/features/vm-rename.ts'
+import { renameFindings } from '../../../../src/features/vm-rename.ts'
 import { type CommonFinding, explain, explainAll, CommonFinding as schemaOfCommon } from '../../../../src/messages/refusals.ts'
 import { type MoveFinding, moveWords, MoveFinding as schemaOfMoves } from '../../../../src/moves/move.ts'
 
@@ -124,7 +124,7 @@ describe('findings in words', () => {
 
   test('of a rename', () => {
     const virtualMachineId = 'vm_1'
-    const examples: RenameFinding[] = [
+    const examples: z.infer<typeof renameFindings.schema>[] = [
       { code: 'no-virtual-machine', virtualMachineId },
       { code: 'no-virtual-machine', virtualMachineId, name: 'preview-1' },
       { code: 'not-a-hostname', problem: 'The new name is empty.' },
@@ -143,7 +143,7 @@ describe('findings in words', () => {
       { code: 'accepted-without-effect', now: 'web-1' },
       { code: 'still-called', now: 'web-1' },
     ]
-    expect(wordsOf(schemaOfRenames, examples, renameWords)).toMatchInlineSnapshot(`
+    expect(wordsOf(renameFindings.schema as never, examples, renameFindings.words)).toMatchInlineSnapshot(`
       "No virtual machine vm_1 on the account. → Check the account.
       preview-1 is no longer on the account, so it can't be renamed. → Check the account.
       The new name is empty. → Choose another name.
