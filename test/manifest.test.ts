@@ -129,10 +129,13 @@ describe('the manifest', () => {
   })
 })
 
-/** Returns how the source names an element. Pickers of details, and buttons below details, are named by the kind of their items. */
+/**
+ * Returns how the source names an element. Pickers of details, and buttons below details, are named by the kind of their items, and the elements
+ * of a form by its callback id.
+ */
 function elementOf(id: string): string {
-  const [, item] = /^(?:details|item):([a-z-]+)/.exec(id) ?? []
-  return item === undefined ? `'${id}'` : `'${item}'`
+  const [, item] = /^(?:details:|item:|open-)?([a-z-]+)/.exec(id) ?? []
+  return item ?? id
 }
 
 describe('an element with an action', () => {
@@ -220,7 +223,7 @@ describe('an element with an action', () => {
       }
     `)
     const shown = sources.map((file) => readFileSync(join(root, 'src', file), 'utf8')).join('\n')
-    for (const id of Object.values(listeners).flat()) expect(shown).toContain(elementOf(id))
+    for (const id of Object.values(listeners).flat()) expect(shown).toMatch(new RegExp(`'(open-)?${elementOf(id)}'`))
 
     const items = [...shown.matchAll(/\bof: '([a-z-]+)'/g)].map(([, of]) => `details:${of}`)
     expect(listeners.clicks).toEqual(expect.arrayContaining(items))

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import { z } from 'zod'
-import packageFile from '../../package.json' with { type: 'json' }
 import { type Config, ConfigError, ifNoKeyIsMinted } from '../config/config.ts'
 import { readKeyProblem } from '../domain/account.ts'
 import type { Origin } from '../domain/approval.ts'
@@ -365,32 +364,14 @@ export function buildFeatures(foundation: Foundation, { home, lastReceived }: Fe
   const { people } = foundation
   return createFeatures({
     ...people,
+    app: people,
     accountApi: people.account,
     inventory: people.lists,
     seen: people.assignments,
     linkTo: people.slack.identity.linkTo,
     writesPerMinute: people.config.infra.writesPerMinute,
-    setup: setupParts(foundation, home, lastReceived),
+    setup: { showHome: (viewer: Origin) => home.show(viewer), lastReceived },
   })
-}
-
-/** Returns the parts that only `/infra doctor` needs. */
-function setupParts({ config, redis, clients, requests, opsChannel }: Foundation, home: Home, lastReceived: LastReceived) {
-  const usesSockets = config.slack.appToken !== undefined
-  return {
-    probe: clients.slack.setupProbe,
-    members: requests.directory.members,
-    showHome: (viewer: Origin) => home.show(viewer),
-    lastReceived,
-    probeWrites: redis.probeWrites,
-    redisPrefix: config.redis.prefix,
-    redisFaults: async () => (await redis.faults()).map(({ words }) => words),
-    budget: clients.budget,
-    opsChannel,
-    running: { ...config, version: packageFile.version, rules: config.policy.rules.length },
-    usesSockets,
-    command: config.slack.command,
-  }
 }
 
 interface ListenerNeeds {

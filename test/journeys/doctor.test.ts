@@ -1,7 +1,7 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { createAccountApi } from '../../src/account/client.ts'
 import { Secret } from '../../src/domain/signing.ts'
-import { neededScopes } from '../../src/features/doctor-checks.ts'
+import { neededScopes } from '../../src/features/doctor.ts'
 import { projectId } from '../sandbox/account-api/data/places.ts'
 import { startAccountApi } from '../sandbox/account-api/start-account-api.ts'
 import { startRedis } from '../sandbox/redis/start-redis.ts'
