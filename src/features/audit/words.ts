@@ -219,7 +219,6 @@ const tried: Record<string, string> = {
   'click evacuate-from': 'evacuate a server',
   'click evacuate-to': 'evacuate a server',
   'click evacuate-this-server': 'evacuate a server',
-  'click rename-this-one': 'rename a virtual machine',
   'click move-to-this-one': 'move an Elastic IP',
   'click evacuate-to-this-one': 'evacuate a server',
   'click doctor-button': 'check the setup',
@@ -237,7 +236,6 @@ const tried: Record<string, string> = {
   'options server': 'search for a server',
   'options evacuate-from': 'search for a server',
   'options evacuate-to': 'search for a server',
-  'options virtual-machine': 'search for a virtual machine',
   'options api-key': 'search for an API key',
   'options doctor-picker': 'check the setup',
 }
@@ -276,7 +274,10 @@ export function triedWithRequest(attempted: string): string | undefined {
 export function triedBy(text: string): string | undefined {
   const onRequest = triedWithCard(text)
   if (onRequest !== undefined) return `${onRequest} a request`
-  return Object.hasOwn(tried, text) ? tried[text] : undefined
+  if (Object.hasOwn(tried, text)) return tried[text]
+  // The pickers and buttons of a form are named after it: `click rename-virtual-machine:this-one`.
+  const [, form] = /^(?:click|options) ([a-z-]+):/.exec(text) ?? []
+  return form === undefined ? undefined : tried[`submission ${form}`]
 }
 
 /**
