@@ -4,7 +4,7 @@ import { leftOutOf, throwIfOld } from '../account/resource.ts'
 import { type SeenAssignments, type Server, sameProject, sameSite } from '../domain/account.ts'
 import { ListCutError } from '../domain/errors.ts'
 import { type AlertRoute, type Labels, targetIn } from '../domain/policy.ts'
-import { findServers } from '../moves/move-change.ts'
+import { findServers } from '../kit/things.ts'
 import { nameIn } from './alert-payload.ts'
 
 /** Why the servers of an alert allow no request. `named`: the name in the alert or in the policy. */
@@ -66,7 +66,7 @@ async function serversNamed({ accountApi, copies }: FindAlertedParts, named: str
     return byName
   } catch (error) {
     // The list of a very large account is cut off. Hostnames and ids can be read without it.
-    if (error instanceof ListCutError) return findServers(accountApi, named)
+    if (error instanceof ListCutError) return findServers({ account: accountApi }, named)
     throw error
   }
 }

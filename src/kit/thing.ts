@@ -1,7 +1,8 @@
 import type { PlainTextOption } from '@slack/web-api'
-import { asFarAsRead, leftOutOf, nothingIfAbsent, throwIfOld } from '../account/resource.ts'
+import { asFarAsRead, findInList, leftOutOf, nothingIfAbsent, throwIfOld } from '../account/resource.ts'
 import type { App } from '../app.ts'
 import { isUnanswered, ListCutError, type Missing, UnknownName, UserError } from '../domain/errors.ts'
+import { withinOr } from '../domain/within.ts'
 import { choiceWords, type TypedChoice, whichOne } from '../messages/forms.ts'
 import { Refusal } from '../slack/errors.ts'
 import { withSuggestions } from '../slack/help.ts'
@@ -33,7 +34,7 @@ export interface Thing<Item extends { id: string }> {
   isOffered?(app: App, item: Item): boolean
   /** What differs between two of one name. */
   details(item: Known<Item>): (string | undefined)[]
-  /** Reads one by its id, for a list that was cut or could not be read. Absent if the account API has no such read. */
+  /** Reads one by its id. Absent if the account API has no such read. */
   read?(app: App, id: string, signal: AbortSignal | undefined): Promise<Item>
   /** Whether it looks like an id of the service. Anything else may be a name. */
   isId?(typed: string): boolean
@@ -57,14 +58,16 @@ export async function findTyped<Item extends { id: string }>(
   signal?: AbortSignal,
 ): Promise<[Known<Item>, ...Known<Item>[]]> {
   if (thing.find) return known(thing, typed, await thing.find(app, typed, signal))
+  const read = thing.isId?.(typed) ? await readById(app, thing, typed, signal) : undefined
+  if (read) return [read]
   try {
     const all = await thing.list(app)
     const found = namedIn(thing, all, typed)
     if (found.length === 0) throwIfOld(leftOutOf(all))
     return known(thing, typed, found)
   } catch (error) {
-    // A read of its own finds what the list lacks because it was made since, or because the list was cut.
-    const found = thing.isId?.(typed) || error instanceof ListCutError ? await readById(app, thing, typed, signal) : undefined
+    // Beyond the end of a list that was cut, a read of its own finds an id.
+    const found = error instanceof ListCutError ? await readById(app, thing, typed, signal) : undefined
     if (!found) throw error
     return [found]
   }
@@ -178,4 +181,14 @@ export async function findOption<Item extends { id: string }>(
   const found = await findTyped(app, thing, typed)
   if (found.length > 1) throw new Refusal(mrkdwn`${found.length} ${thing.many} are called ${code(typed)}. Choose one below.`)
   return optionOf(thing, found[0])
+}
+
+/** How long a form waits for the name of a thing that it is filled with. Without it the form shows the id. */
+const nameMs = 1_500
+
+/** Returns the option for the thing with this id, by its name. */
+export async function optionById<Item extends { id: string }>(app: App, thing: Thing<Item>, id: string) {
+  const listed = findInList(thing.list(app), (item) => item.id === id).catch(() => undefined)
+  const item = await withinOr(nameMs, listed, undefined)
+  return preset({ text: (item && thing.nameOf(item)) ?? id, value: id })
 }

@@ -1,5 +1,4 @@
 import type { Checkboxes, ConversationsSelect, ExternalSelect, PlainTextOption, RadioButtons, StaticSelect } from '@slack/web-api'
-import type { Server } from '../domain/account.ts'
 import { AccountLimitError, type Missing } from '../domain/errors.ts'
 import { formatDuration, inNaturalOrder } from '../domain/text.ts'
 import { actionIdOf, longestOptionValue, option, placeholderOf } from './blocks.ts'
@@ -223,20 +222,4 @@ function limitOptions(options: PlainTextOption[]): PlainTextOption[] {
   if (options.length <= mostRadioButtons) return options
   const left = options.length - (mostRadioButtons - 1)
   return [...options.slice(0, mostRadioButtons - 1), option({ text: `${left} more aren't shown`, value: notAChoice })]
-}
-
-/** Shows a server as an option of a picker. */
-export function serverCandidate({ id, hostname, label, primaryIpv4, project, site }: Server): Candidate {
-  const place = placeOf(project, site?.slug ?? site?.name)
-  return {
-    value: id,
-    text: `${hostname ?? id}${place ? ` (${place})` : ''}`,
-    description: [label, primaryIpv4, hostname === undefined ? undefined : id].filter((part) => part !== undefined).join('  ·  '),
-    terms: [project?.slug, site?.name],
-  }
-}
-
-/** Shows all servers of a list, and keeps the result as long as the list. */
-export function serverCandidates(all: Server[]): Map<Server, Candidate> {
-  return candidatesOf(all, serverCandidate)
 }

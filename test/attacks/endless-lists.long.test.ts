@@ -5,10 +5,10 @@ import { expect, test } from 'vitest'
 import { findInList } from '../../src/account/resource.ts'
 import type { VirtualMachine } from '../../src/domain/account.ts'
 import { ApiError, ListCutError } from '../../src/domain/errors.ts'
-import { createFillMove, createResolve } from '../../src/features/ip-move.ts'
+import { readCommand } from '../../src/features/ip-move.ts'
 import { findOption, thingChoices } from '../../src/kit/thing.ts'
 import { virtualMachines } from '../../src/kit/things.ts'
-import { createMoveChange } from '../../src/moves/move-change.ts'
+import { moveChange } from '../../src/moves/move-change.ts'
 import { toUserMessage } from '../../src/slack/errors.ts'
 import {
   jsonType,
@@ -186,13 +186,15 @@ test('what is not in a list that was cut off is never taken for gone', async () 
 
   expect(await findInList(list(), ({ id }) => id === 'eip_2')).toMatchObject({ id: 'eip_2' })
   await expect(findInList(list(), ({ id }) => id === 'eip_9')).rejects.toBe(cut)
-  await expect(createResolve(accountApi)({ elasticIp: '203.0.113.99', server: 'web-2' })).rejects.toBe(cut)
-  const given = { args: ['203.0.113.99'], command: '/infra' }
-  const forms = [await createFillMove({ elasticIps: list, servers: list } as never)('', given)]
-  const app = fakeApp({ lists: { virtualMachines: list }, account: { virtualMachines: { get: none } } } as never)
-  await expect(findOption(app, virtualMachines, '203.0.113.99')).rejects.toBe(cut)
-  for (const { blocks } of forms) expect(JSON.stringify(blocks[0])).toContain('too long to read to its end')
-  expect(await createMoveChange(accountApi).look?.(['eip_2'], { signal: AbortSignal.timeout(1_000) })).toBeDefined()
+  const lists = { elasticIps: list, servers: list, virtualMachines: list, isShort: () => false }
+  const app = fakeApp({
+    account: { elasticIps: { get: none }, servers: { list, get: none }, virtualMachines: { get: none } },
+    lists,
+  } as never)
+  const call = { args: ['203.0.113.99', 'web-2'], slashCommand: { origin: { command: '/infra' } } } as never
+  await expect(readCommand(app, call, AbortSignal.timeout(1_000))).rejects.toBe(cut)
+  await expect(findOption(app, virtualMachines, 'web-9')).rejects.toBe(cut)
+  expect(await moveChange({ account: accountApi }).look?.(['eip_2'], { signal: AbortSignal.timeout(1_000) })).toBeDefined()
   expect(toUserMessage(cut)).toMatchInlineSnapshot(
     `"The account's list is too long to read to its end. Use an id instead of a name or an address."`,
   )

@@ -4,7 +4,7 @@ import type { Change } from '../../src/domain/change.ts'
 import { ApiError, ApiUnreachableError } from '../../src/domain/errors.ts'
 import { createRevokeChange, createRotateChange } from '../../src/features/keys-change.ts'
 import { renameChange } from '../../src/features/vm-rename.ts'
-import { createMoveChange } from '../../src/moves/move-change.ts'
+import { moveChange } from '../../src/moves/move-change.ts'
 import { createStore } from '../../src/requests/store.ts'
 import { createSubmit } from '../../src/requests/submit.ts'
 import { fakeApp } from '../fake-app.ts'
@@ -78,7 +78,7 @@ function setUp() {
 describe('somebody who types an id in other letters', () => {
   test('holds the lock of the thing that it is, so that a second request for it is refused', async () => {
     const { ask } = setUp()
-    const change = createMoveChange(accountThatIsNotStrict())
+    const change = moveChange({ account: accountThatIsNotStrict() })
 
     const request = await ask(change, { elasticIpId: 'EIP_1', serverId: 'SV_2' })
 
@@ -115,9 +115,9 @@ describe('somebody who types an id in other letters', () => {
   })
 
   test('while the account API is away gets a request that is void as soon as it answers with another id', async () => {
-    const away = createMoveChange(accountThatIsNotStrict({ isAway: true }))
+    const away = moveChange({ account: accountThatIsNotStrict({ isAway: true }) })
     const { facts: approved, input } = await away.preflight({ elasticIpId: 'EIP_1', serverId: 'sv_2' }, {})
-    const change = createMoveChange(accountThatIsNotStrict())
+    const change = moveChange({ account: accountThatIsNotStrict() })
     const { facts: now } = await change.preflight(input ?? { elasticIpId: '', serverId: '' }, {})
 
     const [difference, ...others] = change.differences(approved, now)

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { type Request, RequestItem } from '../../src/domain/request.ts'
 import { createEvacuation } from '../../src/features/ip-evacuate.ts'
 import { createNewKeyChange } from '../../src/features/keys-create.ts'
-import { createMoveChange } from '../../src/moves/move-change.ts'
+import { moveChange } from '../../src/moves/move-change.ts'
 import { createScripts, readScripts } from '../../src/redis/scripts.ts'
 import { createStore } from '../../src/requests/store.ts'
 import { createMessenger } from '../../src/slack/web-api.ts'
@@ -32,7 +32,7 @@ const effects: Record<AblationName, () => Promise<void>> = {
     expect(await createMessenger(parts).find(where)).toEqual({ is: 'found', ts: '1.1' })
   },
   'absence taken for done': async () => {
-    const create = ablated('absence taken for done', { createMoveChange }) as typeof createMoveChange
+    const create = ablated('absence taken for done', { moveChange }) as typeof moveChange
     const { observe } = create({} as Parameters<typeof create>[0])
     expect(await observe(...([] as unknown as Parameters<typeof observe>))).toEqual({ is: 'done' })
   },
@@ -115,7 +115,7 @@ describe('what an ablation replaces', () => {
 test('a program that is started with an ablation gets the module with the one export replaced', async () => {
   const { nodeOptions, env } = startOptions('absence taken for done')
   const module = new URL('../../src/moves/move-change.ts', import.meta.url).href
-  const program = `const own = await import('${module}'); console.log(await own.createMoveChange({}).observe(), Object.keys(own))`
+  const program = `const own = await import('${module}'); console.log(await own.moveChange({}).observe(), Object.keys(own))`
   const { stdout } = await promisify(execFile)(process.execPath, [...nodeOptions, '--input-type=module', '-e', program], {
     env: { ...process.env, ...env },
   })

@@ -1,7 +1,7 @@
 import type { Processor, Worker, WorkerOptions } from 'bullmq'
 import type { createEvacuation } from '../../src/features/ip-evacuate.ts'
 import type { createNewKeyChange } from '../../src/features/keys-create.ts'
-import type { createMoveChange } from '../../src/moves/move-change.ts'
+import type { moveChange } from '../../src/moves/move-change.ts'
 import type { readScripts } from '../../src/redis/scripts.ts'
 import type { createMessenger } from '../../src/slack/web-api.ts'
 
@@ -30,8 +30,8 @@ export const ablations = {
   /** A move that is missing in the list of moving Elastic IPs counts as done without a separate read. */
   'absence taken for done': {
     module: 'src/moves/move-change.ts',
-    export: 'createMoveChange',
-    wrap: withMember<typeof createMoveChange, 'observe'>('observe', () => async () => ({ is: 'done' })),
+    export: 'moveChange',
+    wrap: withMember<typeof moveChange, 'observe'>('observe', () => async () => ({ is: 'done' })),
   },
   /** A step does not recognize its own token when the client sends it again after a lost answer. */
   'plain SET NX': {

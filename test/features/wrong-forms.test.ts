@@ -28,9 +28,9 @@ test.each([
   ],
   [
     'move-elastic-ip',
-    { 'elastic-ip': notAChoice, 'server:eip_1': notAChoice },
+    { elasticIpId: notAChoice, 'serverId:eip_1': notAChoice },
     {},
-    { 'elastic-ip': 'Choose an Elastic IP.', 'server:eip_1': 'Choose a server.' },
+    { elasticIpId: 'Choose an Elastic IP.', 'serverId:eip_1': 'Choose a server.' },
   ],
   [
     'evacuate-server',

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { unknownState } from '../../src/domain/request.ts'
 import { cardActions } from '../../src/messages/request-message.ts'
-import { createMoveChange } from '../../src/moves/move-change.ts'
+import { moveChange } from '../../src/moves/move-change.ts'
 import { createDeliver, createOutbox } from '../../src/outbox/outbox.ts'
 import { createRenderer } from '../../src/outbox/render.ts'
 import { createCatalog } from '../../src/requests/catalog.ts'
@@ -11,7 +11,7 @@ import { auditWriting, noteOf } from './audit-for-test.ts'
 import { connectTestRedis } from './redis-for-test.ts'
 import { newRequestFor, requestFor } from './request-for-test.ts'
 
-const catalog = createCatalog([createMoveChange({} as Parameters<typeof createMoveChange>[0])])
+const catalog = createCatalog([moveChange({} as never)])
 const render = createRenderer({
   catalog,
   ruleOf: () => undefined,

@@ -7,7 +7,7 @@ import { createAudit, createNewestHead } from '../../../src/audit/audit.ts'
 import type { ElasticIp } from '../../../src/domain/account.ts'
 import type { UnderwayNow } from '../../../src/domain/change.ts'
 import { createKeyring, Secret } from '../../../src/domain/signing.ts'
-import { createMoveChange } from '../../../src/moves/move-change.ts'
+import { moveChange } from '../../../src/moves/move-change.ts'
 import { createNotifyOperators } from '../../../src/outbox/notices.ts'
 import { createKeys, type Keys } from '../../../src/redis/key-names.ts'
 import { createDataLossMark } from '../../../src/requests/watches.ts'
@@ -25,7 +25,7 @@ const onWeb1 = {
 
 /** What the kind `ip.move` lists as under way when the account API returns this list. */
 function underwayOn(list: () => Promise<ElasticIp[]>): UnderwayNow {
-  const { underwayNow } = createMoveChange({ elasticIps: { list } } as unknown as AccountApi)
+  const { underwayNow } = moveChange({ account: { elasticIps: { list } } } as never)
   if (!underwayNow) throw new Error('the kind ip.move has no underwayNow')
   return underwayNow
 }

@@ -4,7 +4,7 @@ import { type PolicyRule, toGroup } from '../../../../src/domain/policy.ts'
 import type { Request } from '../../../../src/domain/request.ts'
 import { createNewKeyChange } from '../../../../src/features/keys-create.ts'
 import { approvedByYou, takenOver, tooLate, unknownRequest } from '../../../../src/messages/refusals.ts'
-import { createMoveChange } from '../../../../src/moves/move-change.ts'
+import { moveChange } from '../../../../src/moves/move-change.ts'
 import { createOutbox } from '../../../../src/outbox/outbox.ts'
 import { createAccess } from '../../../../src/requests/access.ts'
 import { createCatalog } from '../../../../src/requests/catalog.ts'
@@ -40,7 +40,7 @@ function startDecide(rule: Partial<PolicyRule> = {}) {
   const wakeUps: number[] = []
   const attempted: (string | undefined)[] = []
   const catalog = createCatalog([
-    createMoveChange({} as Parameters<typeof createMoveChange>[0]),
+    moveChange({} as never),
     createNewKeyChange({} as Parameters<typeof createNewKeyChange>[0]),
   ])
   const access = createAccess({

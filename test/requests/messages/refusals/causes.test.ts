@@ -5,7 +5,7 @@ import { type KeyFinding, keyWords, KeyFinding as schemaOfKeys } from '../../../
 import { type NewKeyFinding, newKeyWords, NewKeyFinding as schemaOfNewKeys } from '../../../../src/features/keys-create.ts'
 import { renameFindings } from '../../../../src/features/vm-rename.ts'
 import { type CommonFinding, explain, explainAll, CommonFinding as schemaOfCommon } from '../../../../src/messages/refusals.ts'
-import { type MoveFinding, moveWords, MoveFinding as schemaOfMoves } from '../../../../src/moves/move.ts'
+import { type MoveFinding, moveFindings, moveWords } from '../../../../src/moves/move.ts'
 
 const address = '203.0.113.10'
 const server = 'web-2'
@@ -75,7 +75,7 @@ describe('findings in words', () => {
       { code: 'moved-by-others', address, server: 'web-3', isMoving: false },
       { code: 'moved-by-others', address, server: 'web-3', isMoving: true },
     ]
-    expect(wordsOf(schemaOfMoves, examples, moveWords)).toMatchInlineSnapshot(`
+    expect(wordsOf(moveFindings.schema as never, examples, moveWords)).toMatchInlineSnapshot(`
       "No Elastic IP eip_1 on the account. → Check the account.
       No server sv_1 on the account. → Check the account.
       203.0.113.10 is no longer on the account, so it can't be moved. → Check the account.

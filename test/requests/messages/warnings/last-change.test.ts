@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
 import { lastChangeOf } from '../../../../src/messages/warnings.ts'
-import { createMoveChange } from '../../../../src/moves/move-change.ts'
+import { moveChange } from '../../../../src/moves/move-change.ts'
 import { createRenderer } from '../../../../src/outbox/render.ts'
 import { createCatalog } from '../../../../src/requests/catalog.ts'
 import { minutes, moveFacts, requestedAt, requestFor, ruleFor } from '../../request-for-test.ts'
 
-const catalog = createCatalog([createMoveChange({} as Parameters<typeof createMoveChange>[0])])
+const catalog = createCatalog([moveChange({} as never)])
 const { view } = createRenderer({
   catalog,
   ruleOf: () => ruleFor(),

@@ -4,7 +4,7 @@ import type { ApiKey } from '../../../../src/domain/account.ts'
 import type { AuthorityProblem, Request } from '../../../../src/domain/request.ts'
 import { createEvacuation } from '../../../../src/features/ip-evacuate.ts'
 import { createNewKeyChange } from '../../../../src/features/keys-create.ts'
-import { createMoveChange } from '../../../../src/moves/move-change.ts'
+import { moveChange } from '../../../../src/moves/move-change.ts'
 import { createDistrust } from '../../../../src/requests/authority.ts'
 import { createCatalog } from '../../../../src/requests/catalog.ts'
 import { createStore, type Store } from '../../../../src/requests/store.ts'
@@ -163,7 +163,7 @@ describe('several moves under way', () => {
         return { id, address: id, status: 'moving', server: { id: 'sv_22mUQSvUfeqdv', hostname: 'web-2' } }
       },
     }
-    const catalog = createCatalog([createMoveChange({ elasticIps } as never)])
+    const catalog = createCatalog([moveChange({ account: { elasticIps } } as never)])
     const { track } = createTrack({
       store,
       catalog,
@@ -224,7 +224,7 @@ describe('several moves under way', () => {
     const { track } = createTrack({
       store,
       catalog: createCatalog([
-        createMoveChange(account.api),
+        moveChange({ account: account.api }),
         createEvacuation({ accountApi: account.api, seen: { find: async () => [] } }),
       ]),
       pollIntervalMs: 3_000,
