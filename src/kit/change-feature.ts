@@ -142,7 +142,7 @@ export function changeFeature<Input, Facts, Name extends string>(declared: Chang
       itemActions: item ? [{ ...item, kind, form: (metadata, shown) => formForItem(form, metadata, shown) }] : [],
       clicks: {
         ...Object.fromEntries(pickers.map(([name]) => [actionIdOf(form, name), (click) => updateForm(app, form, name, click)])),
-        [thisOne]: createChooseOne({ submit: app.submit, openForm: app.openForm, change, form: filled }),
+        ...(things.length > 0 && { [thisOne]: createChooseOne({ submit: app.submit, openForm: app.openForm, change, form: filled }) }),
         ...(offer && {
           [offered]: createOpenOffer({
             access: app.access,

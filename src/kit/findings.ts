@@ -33,8 +33,11 @@ export function finding<Shape extends z.ZodRawShape>(
 // biome-ignore lint/suspicious/noExplicitAny: each finding has data of its own, and `Known` names them all.
 type Declared = Record<string, Told<any>>
 
+/** An empty shape would be inferred as an object that has no member at all, not even a code. */
+type DataOf<Shape extends z.ZodRawShape> = [keyof Shape] extends [never] ? unknown : z.infer<z.ZodObject<Shape>>
+
 type KnownFinding<All extends Declared> = {
-  [Code in keyof All & string]: { code: Code } & (All[Code] extends Told<infer Shape> ? z.infer<z.ZodObject<Shape>> : never)
+  [Code in keyof All & string]: { code: Code } & (All[Code] extends Told<infer Shape> ? DataOf<Shape> : never)
 }[keyof All & string]
 
 /** Everything that can prevent a kind of change, stay unchecked before it, or end it, by its code. */

@@ -1,7 +1,7 @@
 import type { AccountApi } from '../account/client.ts'
 import type { Inventory } from '../account/inventory.ts'
 import { asFarAsRead, nothingIfAbsent } from '../account/resource.ts'
-import { type ElasticIp, isBgp, type Server, type VirtualMachine } from '../domain/account.ts'
+import { type ApiKey, type ElasticIp, isBgp, labelOf, ownVariableOf, type Server, type VirtualMachine } from '../domain/account.ts'
 import { addressProblem, serverNameProblem } from '../domain/text.ts'
 import { placeOf } from '../slack/pickers.ts'
 import type { Thing } from './thing.ts'
@@ -69,6 +69,31 @@ export const servers: Thing<Server> = {
   isId: isServerId,
   problem: serverNameProblem,
   find: findServers,
+}
+
+/** Lockkeeper's own keys are not offered, because it refuses to change them. */
+export const apiKeys: Thing<ApiKey> = {
+  one: 'API key',
+  a: 'an API key',
+  many: 'API keys',
+  listedBy: 'keys',
+  list: (app) => app.lists.apiKeys(),
+  nameOf: ({ name }) => name && labelOf(name),
+  // Lockkeeper adds to the names of the keys that it creates, so one of these and another key can have one name for people.
+  isCalled: ({ name }, typed) => name !== undefined && [name, labelOf(name)].some((each) => each.toLowerCase() === typed.toLowerCase()),
+  candidate: ({ id, name, tokenLastSlice, user }) => ({
+    value: id,
+    text: name === undefined ? id : labelOf(name),
+    description: smallPrint([endOf(tokenLastSlice), user?.email, name === undefined ? undefined : id]),
+    terms: [name],
+  }),
+  isOffered: (app, key) => ownVariableOf(key, app.ownLastSlices) === undefined,
+  details: ({ name, tokenLastSlice, user }) => [endOf(tokenLastSlice), user?.email, name],
+}
+
+/** Several keys can have the same name, and differ in the ends of their tokens. */
+function endOf(tokenLastSlice: string | undefined): string | undefined {
+  return tokenLastSlice && `ends in ${tokenLastSlice}`
 }
 
 /** What the reads of servers need of App. Without the shared lists, each read is sent to the account API. */

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { App } from '../../src/app.ts'
 import type { Change } from '../../src/domain/change.ts'
 import { ApiError, ApiUnreachableError } from '../../src/domain/errors.ts'
-import { createRevokeChange, createRotateChange } from '../../src/features/keys-change.ts'
+import { revokeChange, rotateChange } from '../../src/features/keys-change.ts'
 import { renameChange } from '../../src/features/vm-rename.ts'
 import { moveChange } from '../../src/moves/move-change.ts'
 import { createStore } from '../../src/requests/store.ts'
@@ -104,11 +104,11 @@ describe('somebody who types an id in other letters', () => {
   })
 
   test.each([
-    ['rotates', createRotateChange],
-    ['revokes', createRevokeChange],
+    ['rotates', rotateChange],
+    ['revokes', revokeChange],
   ])('%s no API key', async (_, create) => {
     const { ask } = setUp()
-    const change = create({ accountApi: accountThatIsNotStrict(), ownLastSlices: { INFRA_API_KEY: 'zzzzz' } })
+    const change = create({ ...appOf(accountThatIsNotStrict()), ownLastSlices: { INFRA_API_KEY: 'zzzzz' } })
 
     await expect(ask(change, { keyId: 'KEY_1' })).rejects.toThrow('No API key KEY_1 on the account.')
     expect(await ask(change, { keyId: 'key_1' })).toMatchObject({ resource: 'api_key:key_1' })

@@ -1,9 +1,10 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { describe, expect, test } from 'vitest'
+import type { App } from '../../src/app.ts'
 import { type Request, RequestItem } from '../../src/domain/request.ts'
 import { createEvacuation } from '../../src/features/ip-evacuate.ts'
-import { createNewKeyChange } from '../../src/features/keys-create.ts'
+import { createApiKey } from '../../src/features/keys-create.ts'
 import { moveChange } from '../../src/moves/move-change.ts'
 import { createScripts, readScripts } from '../../src/redis/scripts.ts'
 import { createStore } from '../../src/requests/store.ts'
@@ -73,12 +74,13 @@ const effects: Record<AblationName, () => Promise<void>> = {
     const apiKeys = {
       list: async () => [{ id: 'tok_1deLnN7QD0r6I', name: 'ci-deploy' }],
       delete: async (id: string) => void deleted.push(id),
-    } as unknown as Parameters<typeof createNewKeyChange>[0]['apiKeys']
-    const create = ablated('unseen keys kept', { createNewKeyChange }) as typeof createNewKeyChange
+    } as unknown as App['account']['apiKeys']
+    const { create } = ablated('unseen keys kept', { createApiKey }) as typeof createApiKey
+    const [change] = create({ account: { apiKeys } } as App).changes ?? []
     const key = { name: 'ci-deploy', readOnly: true, allowedIps: [] }
     const moment = { phase: 'sent', sinceSentMs: 90_000, early: false } as const
-    const { is } = await create({ apiKeys }).observe(key, key, moment, { signal: AbortSignal.timeout(1_000) })
-    expect({ is, deleted }).toEqual({ is: 'not-started', deleted: [] })
+    const observed = await change?.observe(key, key, moment, { signal: AbortSignal.timeout(1_000) })
+    expect({ is: observed?.is, deleted }).toEqual({ is: 'not-started', deleted: [] })
   },
   'stalled jobs given up': async () => {
     const given: object[] = []

@@ -10,11 +10,11 @@ const origin = { teamId: 'T0NIMBUS01', channelId: 'C0OPS00001', userId: 'U0ADA00
 test.each([
   [
     'create-api-key',
-    { 'key-name': '!', 'key-access': 'read', 'key-addresses': '203.0.113.300' },
+    { name: '!', access: 'read', addresses: '203.0.113.300' },
     {},
     {
-      'key-name': 'A name has up to 60 letters, digits, spaces and . _ @ + -. It begins with a letter or digit.',
-      'key-addresses': 'Not an IP address, or too large a range: 203.0.113.300. Use 203.0.113.7 or 203.0.113.0/24.',
+      name: 'A name has up to 60 letters, digits, spaces and . _ @ + -. It begins with a letter or digit.',
+      addresses: 'Not an IP address, or too large a range: 203.0.113.300. Use 203.0.113.7 or 203.0.113.0/24.',
     },
   ],
   [

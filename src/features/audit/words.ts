@@ -230,7 +230,6 @@ const tried: Record<string, string> = {
   'submission revoke-api-key': 'revoke an API key',
   'options evacuate-from': 'search for a server',
   'options evacuate-to': 'search for a server',
-  'options api-key': 'search for an API key',
   'options doctor-picker': 'check the setup',
 }
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import type { z } from 'zod'
 import type { Finding, Words } from '../../../../src/domain/change.ts'
-import { type KeyFinding, keyWords, KeyFinding as schemaOfKeys } from '../../../../src/features/keys-change.ts'
-import { type NewKeyFinding, newKeyWords, NewKeyFinding as schemaOfNewKeys } from '../../../../src/features/keys-create.ts'
+import { keyFindings } from '../../../../src/features/keys-change.ts'
+import { newKeyFindings } from '../../../../src/features/keys-create.ts'
 import { renameFindings } from '../../../../src/features/vm-rename.ts'
 import { type CommonFinding, explain, explainAll, CommonFinding as schemaOfCommon } from '../../../../src/messages/refusals.ts'
 import { type MoveFinding, moveFindings, moveWords } from '../../../../src/moves/move.ts'
@@ -165,7 +165,7 @@ describe('findings in words', () => {
   })
 
   test('of a new key', () => {
-    const examples: NewKeyFinding[] = [
+    const examples: z.infer<typeof newKeyFindings.schema>[] = [
       { code: 'name-taken', name: 'ci-deploy' },
       { code: 'same-name', name: 'ci-deploy', others: ['tok_1'], count: 1 },
       { code: 'keys-unread' },
@@ -175,7 +175,7 @@ describe('findings in words', () => {
       { code: 'retracted', resourceId: 'tok_1', because: 'not-shown' },
       { code: 'retracted', resourceId: 'tok_1', because: 'too-slow' },
     ]
-    expect(wordsOf(schemaOfNewKeys, examples, newKeyWords)).toMatchInlineSnapshot(`
+    expect(wordsOf(newKeyFindings.schema as never, examples, newKeyFindings.words)).toMatchInlineSnapshot(`
       "An API key called ci-deploy already exists.
       Another API key (tok_1) is already called ci-deploy.
       whether such a key already exists (the account API didn't answer)
@@ -188,7 +188,7 @@ describe('findings in words', () => {
   })
 
   test('of a rotation and a revocation', () => {
-    const examples: KeyFinding[] = [
+    const examples: z.infer<typeof keyFindings.schema>[] = [
       { code: 'no-key', keyId: 'tok_1' },
       { code: 'no-key', keyId: 'tok_1', name: 'ci-deploy [U0ADA00001 7f3a9c12ab34]', verb: 'revoke' },
       { code: 'no-key', keyId: 'tok_1', name: 'ci-deploy', verb: 'rotate' },
@@ -213,7 +213,7 @@ describe('findings in words', () => {
       { code: 'rotated-after-all' },
       { code: 'retracted', because: 'not-shown' },
     ]
-    expect(wordsOf(schemaOfKeys, examples, keyWords)).toMatchInlineSnapshot(`
+    expect(wordsOf(keyFindings.schema as never, examples, keyFindings.words)).toMatchInlineSnapshot(`
       "No API key tok_1 on the account. → There is nothing left to do.
       API key ci-deploy was already revoked. → There is nothing left to do.
       API key ci-deploy was revoked, so it can't be rotated. → Request a new key.
