@@ -47,9 +47,9 @@ rules:
     expect(steady(counted.text)).toMatchInlineSnapshot(`
       "Move 203.0.113.10: web-1 → web-2
       <@U0ADA00001> needs approval from 3 of <@U0FIN00001> or <!subteam^S0ONCALL01> by TIME (4 h after the request).
-      2 of 3 approvals: <@U0BEN00001>, <@U0CHI00001>
-      Project: Storefront
-      Site: ASH
+      :ballot_box_with_check: *2 of 3 approvals*: <@U0BEN00001>, TIME; <@U0CHI00001>, TIME
+      *Project:* \`Storefront\`
+      *Site:* \`ASH\`
       Elastic IP \`eip_2BJYBkPZR5x1t\`  ·  From \`sv_TU8nZb2v5QZal\`  ·  To \`sv_3yuLZoyuzy2cj\` (its own address \`198.51.100.22\`)  ·  Request \`ID\`"
     `)
     expect(JSON.stringify(counted.blocks)).toContain(`*2 of 3 approvals*: <@${people.ben}>`)
@@ -57,13 +57,10 @@ rules:
     expect(done.text).toContain(`approved by <@${people.ben}>, <@${people.chiara}> and <@${finn}>`)
     expect(writesOf(world)).toHaveLength(1)
     const decisions = (await world.records.audit()).filter(({ act }) => act === 'count-approval' || act === 'approve')
-    expect(
-      decisions.map(({ by, rule, via, from, to, missing, needed }) => ({ by, rule, via, from, to, missing, needed })),
-    ).toMatchInlineSnapshot(`
+    expect(decisions.map(({ by, rule, via, to, missing, needed }) => ({ by, rule, via, to, missing, needed }))).toMatchInlineSnapshot(`
       [
         {
           "by": "U0BEN00001",
-          "from": "waiting",
           "missing": 2,
           "needed": 3,
           "rule": "addresses",
@@ -72,7 +69,6 @@ rules:
         },
         {
           "by": "U0CHI00001",
-          "from": "waiting",
           "missing": 1,
           "needed": 3,
           "rule": "addresses",
@@ -81,7 +77,6 @@ rules:
         },
         {
           "by": "U0FIN00001",
-          "from": "waiting",
           "missing": undefined,
           "needed": undefined,
           "rule": "addresses",

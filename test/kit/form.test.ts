@@ -10,7 +10,7 @@ import { type Metadata, readMetadata, writeMetadata } from '../../src/slack/payl
 import { mrkdwn } from '../../src/slack/text.ts'
 import { elasticIpFor, ids, serverFor } from '../domain/account-objects.ts'
 import { fakeApp } from '../fake-app.ts'
-import { readableBlocks } from '../requests/readable.ts'
+import { readableBlocks } from '../messages/readable.ts'
 
 interface Input {
   elasticIpId: string

@@ -5,7 +5,7 @@ import { askWhichOne, findOption, findTyped, offerThings, optionById, suggesting
 import { virtualMachines } from '../../src/kit/things.ts'
 import { mrkdwn } from '../../src/slack/text.ts'
 import { fakeApp } from '../fake-app.ts'
-import { readableBlocks } from '../requests/readable.ts'
+import { readableBlocks } from '../messages/readable.ts'
 
 const machine = {
   id: 'vm_1zHfNurvp25kg',

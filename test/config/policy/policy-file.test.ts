@@ -421,59 +421,18 @@ rules:
       '42',
     ]
 
-    expect(texts.map((text) => [text, ...errorsOf(text)])).toMatchInlineSnapshot(`
+    expect(texts.map((text) => `${JSON.stringify(text)}: ${errorsOf(text).join(' | ')}`)).toMatchInlineSnapshot(`
       [
-        [
-          "",
-          "line 1: the file is empty: it must be "rules:" with a list of rules below it",
-        ],
-        [
-          "# nothing yet
-      ",
-          "line 1: the file is empty: it must be "rules:" with a list of rules below it",
-        ],
-        [
-          "---
-      ",
-          "line 1: the file is empty: it must be "rules:" with a list of rules below it",
-        ],
-        [
-          "rules
-      ",
-          "line 1: the file must be "rules:" with a list of rules below it, not "rules"",
-        ],
-        [
-          "- name: a
-      ",
-          "line 1: the file must be "rules:" with a list of rules below it, not a list",
-        ],
-        [
-          "rules:
-      ",
-          "line 1: rules is empty: it must be a list of rules, each beginning with "- name:"",
-        ],
-        [
-          "rules: []
-      ",
-          "line 1: rules must have at least one rule: without one, nothing can be requested",
-        ],
-        [
-          "
-
-      rules: { name: a }
-      ",
-          "line 3: rules must be a list of rules, each beginning with "- name:", not keys with values",
-        ],
-        [
-          "policy: 1
-      ",
-          "line 1: rules is missing: it must be a list of rules, each beginning with "- name:"",
-          "line 1: "policy" is not a known key: remove it. Known keys: rules, alerts",
-        ],
-        [
-          "42",
-          "line 1: the file must be "rules:" with a list of rules below it, not 42",
-        ],
+        """: line 1: the file is empty: it must be "rules:" with a list of rules below it",
+        ""# nothing yet\\n": line 1: the file is empty: it must be "rules:" with a list of rules below it",
+        ""---\\n": line 1: the file is empty: it must be "rules:" with a list of rules below it",
+        ""rules\\n": line 1: the file must be "rules:" with a list of rules below it, not "rules"",
+        ""- name: a\\n": line 1: the file must be "rules:" with a list of rules below it, not a list",
+        ""rules:\\n": line 1: rules is empty: it must be a list of rules, each beginning with "- name:"",
+        ""rules: []\\n": line 1: rules must have at least one rule: without one, nothing can be requested",
+        ""\\n\\nrules: { name: a }\\n": line 3: rules must be a list of rules, each beginning with "- name:", not keys with values",
+        ""policy: 1\\n": line 1: rules is missing: it must be a list of rules, each beginning with "- name:" | line 1: "policy" is not a known key: remove it. Known keys: rules, alerts",
+        ""42": line 1: the file must be "rules:" with a list of rules below it, not 42",
       ]
     `)
   })
@@ -496,111 +455,22 @@ rules:
       'rules:\n  - name: a\n    approve: none\n}\n',
     ]
 
-    expect(texts.map((text) => [text, ...errorsOf(text)])).toMatchInlineSnapshot(`
+    expect(texts.map((text) => `${JSON.stringify(text)}: ${errorsOf(text).join(' | ')}`)).toMatchInlineSnapshot(`
       [
-        [
-          "rules:
-        - name: production: addresses
-          approve: none
-      ",
-          "line 2: not valid YAML: Nested mappings are not allowed in compact mappings",
-        ],
-        [
-          "rules:
-        - name: a
-          approve: @oncall
-      ",
-          "line 3: not valid YAML: Plain value cannot start with reserved character @",
-        ],
-        [
-          "rules:
-        - name: a
-          approve: [S0ONCALL01
-        - name: b
-      ",
-          "line 4: not valid YAML: Flow sequence in block collection must be sufficiently indented and end with a ]",
-        ],
-        [
-          "rules:
-        - name: a
-         approve: none
-      ",
-          "line 3: not valid YAML: Sequence item without - indicator",
-        ],
-        [
-          "rules:
-      	- name: a
-      ",
-          "line 2: not valid YAML: Tabs are not allowed as indentation",
-        ],
-        [
-          "rules:
-        - name: "a
-          approve: none
-      ",
-          "line 4: not valid YAML: Missing closing "quote",
-        ],
-        [
-          "rules:
-        - name: "\\q"
-      ",
-          "line 2: not valid YAML: Invalid escape sequence \\q",
-        ],
-        [
-          "rules:
-        - name: a
-          approve: *oncall
-        - name: b
-          approve: *oncall
-      ",
-          "line 1: not valid YAML: Unresolved alias (the anchor must be set before the alias): oncall",
-        ],
-        [
-          "rules:
-        - name: !secret a
-          approve: none
-      ",
-          "line 2: not valid YAML: Unresolved tag: !secret",
-        ],
-        [
-          "rules:
-        - name: a
-          approve: none
-      ---
-      rules: []
-      ",
-          "line 4: not valid YAML: Source contains multiple documents; please use YAML.parseAllDocuments()",
-        ],
-        [
-          "%LOCKKEEPER 1
-      ---
-      rules: []
-      ",
-          "line 1: not valid YAML: Unknown directive %LOCKKEEPER",
-        ],
-        [
-          "rules:
-        - ? [a]
-          : b
-      ",
-          "line 2: not valid YAML: With stringKeys, all keys must be strings",
-        ],
-        [
-          "rules:
-        - name: a
-          expires: 1h
-          expires: 2h
-      ",
-          "line 4: not valid YAML: Map keys must be unique",
-        ],
-        [
-          "rules:
-        - name: a
-          approve: none
-      }
-      ",
-          "line 4: not valid YAML: Unexpected flow-map-end token in YAML stream: "}"",
-        ],
+        ""rules:\\n  - name: production: addresses\\n    approve: none\\n": line 2: not valid YAML: Nested mappings are not allowed in compact mappings",
+        ""rules:\\n  - name: a\\n    approve: @oncall\\n": line 3: not valid YAML: Plain value cannot start with reserved character @",
+        ""rules:\\n  - name: a\\n    approve: [S0ONCALL01\\n  - name: b\\n": line 4: not valid YAML: Flow sequence in block collection must be sufficiently indented and end with a ]",
+        ""rules:\\n  - name: a\\n   approve: none\\n": line 3: not valid YAML: Sequence item without - indicator",
+        ""rules:\\n\\t- name: a\\n": line 2: not valid YAML: Tabs are not allowed as indentation",
+        ""rules:\\n  - name: \\"a\\n    approve: none\\n": line 4: not valid YAML: Missing closing "quote",
+        ""rules:\\n  - name: \\"\\\\q\\"\\n": line 2: not valid YAML: Invalid escape sequence \\q",
+        ""rules:\\n  - name: a\\n    approve: *oncall\\n  - name: b\\n    approve: *oncall\\n": line 1: not valid YAML: Unresolved alias (the anchor must be set before the alias): oncall",
+        ""rules:\\n  - name: !secret a\\n    approve: none\\n": line 2: not valid YAML: Unresolved tag: !secret",
+        ""rules:\\n  - name: a\\n    approve: none\\n---\\nrules: []\\n": line 4: not valid YAML: Source contains multiple documents; please use YAML.parseAllDocuments()",
+        ""%LOCKKEEPER 1\\n---\\nrules: []\\n": line 1: not valid YAML: Unknown directive %LOCKKEEPER",
+        ""rules:\\n  - ? [a]\\n    : b\\n": line 2: not valid YAML: With stringKeys, all keys must be strings",
+        ""rules:\\n  - name: a\\n    expires: 1h\\n    expires: 2h\\n": line 4: not valid YAML: Map keys must be unique",
+        ""rules:\\n  - name: a\\n    approve: none\\n}\\n": line 4: not valid YAML: Unexpected flow-map-end token in YAML stream: "}"",
       ]
     `)
   })

@@ -2,7 +2,8 @@ import { cp, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Redis } from 'ioredis'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { createAudit, createNewestHead } from '../../../src/audit/audit.ts'
+import { createAudit } from '../../../src/audit/audit.ts'
+import { createNewestHead } from '../../../src/audit/intake.ts'
 import type { ElasticIp } from '../../../src/domain/account.ts'
 import type { UnderwayNow } from '../../../src/domain/change.ts'
 import { createKeyring, Secret } from '../../../src/domain/signing.ts'
@@ -57,7 +58,7 @@ function startProcess(
   })
   let keepsToFail = keep ? 0 : 1
   const newestHead = createNewestHead()
-  const audit = createAudit({ redis, keys, print: () => {}, clean: (text) => text, onError: () => {}, newestHead, ...auditSigning() })
+  const audit = createAudit({ redis, keys, print: () => {}, onError: () => {}, newestHead, ...auditSigning() })
   const dataLossMark = createDataLossMark({
     redis,
     keys,
