@@ -17,7 +17,7 @@ import {
 import type { ChangeKind } from '../domain/policy.ts'
 import { formatAge, type Phrase, person, phrase } from '../domain/text.ts'
 import { changeFeature } from '../kit/change-feature.ts'
-import { between, finding, findings } from '../kit/findings.ts'
+import { finding, findings } from '../kit/findings.ts'
 import { pick } from '../kit/form.ts'
 import { findTyped } from '../kit/thing.ts'
 import { apiKeys } from '../kit/things.ts'
@@ -91,41 +91,34 @@ export const keyFindings = findings({
    * set only if the account shows no use of the key. `creator`: the Slack id of its requester.
    */
   'key-history': finding({ usedAgoMs: ms, ageMs: ms, changedAgoMs: ms, creator: z.string().optional() }, historyWords),
-  'full-access-from-everywhere': finding({}, () => fullAccessFromEverywhere),
+  'full-access-from-everywhere': finding(fullAccessFromEverywhere),
   /** `count`: the number of other keys that people know by this name. */
   'same-name': finding({ name, lastSlice: z.string().optional(), count: z.number() }, ({ name, lastSlice, count }) => {
     const own = lastSlice === undefined ? [] : phrase` This one's token ends in ${lastSlice}.`
     return phrase`${count + 1} API keys are called ${name}.${own}`
   }),
 
-  'token-changed': finding({}, () => 'Another change rotated the key after this was requested.'),
-  'key-name-changed': finding(
-    between,
-    ({ before, now }) => `The key was called ${before} when this was requested, and is called ${now} now.`,
+  'token-changed': finding('Another change rotated the key after this was requested.'),
+  'key-name-changed': finding('The key was called {before} when this was requested, and is called {now} now.'),
+  // The access is in Lockkeeper's own words, and no name.
+  'access-changed': finding(
+    { before: z.string(), now: z.string() },
+    ({ before, now }) => `The key's access was ${before} when this was requested, and is ${now} now.`,
   ),
-  'access-changed': finding(between, ({ before, now }) => `The key's access was ${before} when this was requested, and is ${now} now.`),
-  'origins-changed': finding(
-    between,
-    ({ before, now }) => `The key was usable from ${before} when this was requested, and is usable from ${now} now.`,
-  ),
+  'origins-changed': finding('The key was usable from {before} when this was requested, and is usable from {now} now.'),
 
   'key-gone': finding(
-    {},
-    () =>
-      'The key is no longer on the account. Either Lockkeeper deleted it because nobody saw its new token, or another change deleted it.',
+    'The key is no longer on the account. Either Lockkeeper deleted it because nobody saw its new token, or another change deleted it.',
     { next: requestNew },
   ),
-  'not-rotated': finding({}, () => "The key wasn't rotated. Its old token still works."),
-  'not-revoked': finding({}, () => "The key wasn't revoked. It is still on the account and still works."),
+  'not-rotated': finding("The key wasn't rotated. Its old token still works."),
+  'not-revoked': finding("The key wasn't revoked. It is still on the account and still works."),
   'rotated-unseen': finding(
-    {},
-    () => 'The key was rotated, so its old token no longer works. Nobody saw the new token, so Lockkeeper deleted the key.',
+    'The key was rotated, so its old token no longer works. Nobody saw the new token, so Lockkeeper deleted the key.',
     { next: requestNew },
   ),
   'rotated-after-all': finding(
-    {},
-    () =>
-      'The key was rotated after all, by a late request from Lockkeeper or by another change. Its old token no longer works. Lockkeeper leaves the key as it is. If nobody has the new token, request to rotate or revoke the key.',
+    'The key was rotated after all, by a late request from Lockkeeper or by another change. Its old token no longer works. Lockkeeper leaves the key as it is. If nobody has the new token, request to rotate or revoke the key.',
   ),
   retracted: finding(
     { because: RetractedBecause },

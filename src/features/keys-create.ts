@@ -27,6 +27,7 @@ import { phrase } from '../domain/text.ts'
 import { changeFeature } from '../kit/change-feature.ts'
 import { finding, findings } from '../kit/findings.ts'
 import { type Form, oneOf, text } from '../kit/form.ts'
+import { apiKeys } from '../kit/things.ts'
 import { requestIdFor } from '../requests/submit.ts'
 import { option } from '../slack/blocks.ts'
 import { type Mrkdwn, mrkdwn, truncate } from '../slack/text.ts'
@@ -44,17 +45,16 @@ export const newKeyFindings = findings({
   /** Other keys that people know by the same name: their number, and up to three of them as lists show them. */
   'same-name': finding(
     { name, others: z.array(z.string()), count: z.number() },
-    (found) => phrase`${namesakesAre(found, { one: 'API key', many: 'API keys' })} already called ${found.name}.`,
+    (found) => phrase`${namesakesAre(found, apiKeys)} already called ${found.name}.`,
   ),
-  'keys-unread': finding({}, () => "whether such a key already exists (the account API didn't answer)"),
-  'full-access-from-everywhere': finding({}, () => fullAccessFromEverywhere),
+  'keys-unread': finding("whether such a key already exists (the account API didn't answer)"),
+  'full-access-from-everywhere': finding(fullAccessFromEverywhere),
   'created-unseen': finding(
     { resourceId },
     ({ resourceId }) => `Nobody saw the token of the created key (${resourceId}), so Lockkeeper deleted it.`,
   ),
   'no-such-key': finding(
-    {},
-    () => "No key of that name is on the account. It wasn't created, or it's already deleted. If it appears later, Lockkeeper deletes it.",
+    "No key of that name is on the account. It wasn't created, or it's already deleted. If it appears later, Lockkeeper deletes it.",
   ),
   retracted: finding(
     { resourceId, because: RetractedBecause },

@@ -6,7 +6,7 @@ import type { Change, Description, Moment, Observation, Preflight, PreflightOpti
 import { hostnameProblem, phrase } from '../domain/text.ts'
 import { withinOr } from '../domain/within.ts'
 import { changeFeature, type Named, pairUsage } from '../kit/change-feature.ts'
-import { between, changedSince, finding, findings, idDifference, ProjectFacts, projectDifference } from '../kit/findings.ts'
+import { changedSince, finding, findings, idDifference, ProjectFacts, projectDifference } from '../kit/findings.ts'
 import { type Form, pick, text } from '../kit/form.ts'
 import { findOption, findTyped, optionOf } from '../kit/thing.ts'
 import { virtualMachines } from '../kit/things.ts'
@@ -34,7 +34,6 @@ const virtualMachineId = z.string()
 const name = z.string()
 /** How many other virtual machines have the name, and the ids of up to three of them. */
 const namesakes = { name, others: z.array(z.string()), count: z.number() }
-const machines = { one: 'virtual machine', many: 'virtual machines' }
 
 export const renameFindings = findings({
   /** `name`: from an earlier request. */
@@ -47,41 +46,24 @@ export const renameFindings = findings({
     { next: 'Check the account.' },
   ),
   'not-a-hostname': finding({ problem: z.string() }, ({ problem }) => problem, { next: 'Choose another name.', field: 'name' }),
-  'same-name': finding({ virtualMachineId, name }, ({ name }) => phrase`The virtual machine is already called ${name}.`, {
-    next: 'There is nothing left to do.',
-    field: 'name',
-  }),
+  'same-name': finding('The virtual machine is already called {name}.', { next: 'There is nothing left to do.', field: 'name' }),
 
   'virtual-machine-unread': finding(
-    { virtualMachineId },
-    ({ virtualMachineId }) =>
-      phrase`whether virtual machine ${virtualMachineId} exists, and its current name (the account API didn't answer)`,
+    "whether virtual machine {virtualMachineId} exists, and its current name (the account API didn't answer)",
   ),
-  'name-not-shown': finding(
-    { virtualMachineId },
-    ({ virtualMachineId }) => phrase`the current name of ${virtualMachineId} (the account API doesn't show it)`,
-  ),
-  'names-not-compared': finding(
-    { name },
-    ({ name }) => phrase`whether another virtual machine is called ${name} (couldn't read all virtual machines)`,
-  ),
+  'name-not-shown': finding("the current name of {virtualMachineId} (the account API doesn't show it)"),
+  'names-not-compared': finding("whether another virtual machine is called {name} (couldn't read all virtual machines)"),
 
-  'name-taken': finding(namesakes, (found) => phrase`${namesakesAre(found, machines)} already called ${found.name}.`),
-  'name-shared': finding(namesakes, (found) => phrase`${namesakesAre(found, machines)} also called ${found.name}.`),
+  'name-taken': finding(namesakes, (found) => phrase`${namesakesAre(found, virtualMachines)} already called ${found.name}.`),
+  'name-shared': finding(namesakes, (found) => phrase`${namesakesAre(found, virtualMachines)} also called ${found.name}.`),
 
   ...changedSince,
-  'name-changed': finding(between, ({ before, now }) => phrase`It was called ${before} when this was requested, and is called ${now} now.`),
+  'name-changed': finding('It was called {before} when this was requested, and is called {now} now.'),
   /** `name`: the old name, or the id if the account API showed no name. */
-  'virtual-machine-gone': finding({ name }, ({ name }) => phrase`${name} no longer exists on the account.`, { next: 'Check the account.' }),
-  'renamed-by-others': finding({ name, now: name }, ({ name, now }) => phrase`${name} is now called ${now}. Another change renamed it.`),
-  'accepted-without-effect': finding(
-    { now: name },
-    ({ now }) => phrase`The account API accepted the new name, but the virtual machine is still called ${now}.`,
-  ),
-  'still-called': finding(
-    { now: name },
-    ({ now }) => phrase`The virtual machine is still called ${now}. The rename had no effect and nothing was changed.`,
-  ),
+  'virtual-machine-gone': finding('{name} no longer exists on the account.', { next: 'Check the account.' }),
+  'renamed-by-others': finding('{name} is now called {now}. Another change renamed it.'),
+  'accepted-without-effect': finding('The account API accepted the new name, but the virtual machine is still called {now}.'),
+  'still-called': finding('The virtual machine is still called {now}. The rename had no effect and nothing was changed.'),
 })
 const { refuse } = renameFindings
 type RenameFinding = z.infer<typeof renameFindings.schema>
@@ -231,7 +213,7 @@ export function checkRename(typed: RenameInput, machine: VirtualMachine | undefi
     return { facts: { virtualMachineId, newName }, unchecked: [unread], incomplete: true }
   }
   const { id, name: oldName, project, site, primaryIpv4: address } = machine
-  if (oldName === newName) refuse({ code: 'same-name', virtualMachineId: id, name: newName })
+  if (oldName === newName) refuse({ code: 'same-name', name: newName })
   const notShown: RenameFinding = { code: 'name-not-shown', virtualMachineId: id }
   return {
     facts: { virtualMachineId: id, newName, oldName, project, site, address },

@@ -2,16 +2,16 @@ import { z } from 'zod'
 import { distinctLabels, type ProjectRef, sameProject } from '../domain/account.ts'
 import { type Finding, type Words, wordsFrom } from '../domain/change.ts'
 import { CheckFailed } from '../domain/errors.ts'
-import { type Phrase, phrase } from '../domain/text.ts'
+import type { Phrase } from '../domain/text.ts'
 
 /**
  * What one finding of a kind of change says. It is stored as its code and its data, and put into words where it is shown: a sentence, or a
  * phrase after *Not checked:* for what stays unchecked.
  */
-interface Told<Shape extends z.ZodRawShape> extends More<z.infer<z.ZodObject<Shape>>> {
+interface Told<Shape extends z.ZodRawShape> extends More<DataOf<Shape>> {
   shape: Shape
   /** Names from outside are marked in a phrase, and not in a text. */
-  words: (data: z.infer<z.ZodObject<Shape>>) => Phrase | string
+  words: (data: DataOf<Shape>) => Phrase | string
 }
 
 interface More<Data> {
@@ -21,34 +21,46 @@ interface More<Data> {
   field?: string
 }
 
-/** Declares one finding: its data, and its words. */
-export function finding<Shape extends z.ZodRawShape>(
-  shape: Shape,
-  words: Told<Shape>['words'],
-  more: More<z.infer<z.ZodObject<Shape>>> = {},
-): Told<Shape> {
-  return { shape, words, ...more }
-}
-
-// biome-ignore lint/suspicious/noExplicitAny: each finding has data of its own, and `Known` names them all.
-type Declared = Record<string, Told<any>>
-
 /** An empty shape would be inferred as an object that has no member at all, not even a code. */
 type DataOf<Shape extends z.ZodRawShape> = [keyof Shape] extends [never] ? unknown : z.infer<z.ZodObject<Shape>>
 
-type KnownFinding<All extends Declared> = {
+// biome-ignore lint/suspicious/noExplicitAny: each finding has data of its own, and `KnownFinding` names them all.
+type AnyTold = Told<any>
+
+/** The names between braces. */
+type NamesIn<Sentence> = Sentence extends `${string}{${infer Name}}${infer Rest}` ? Name | NamesIn<Rest> : never
+type ShapeOf<Sentence> = { [Name in NamesIn<Sentence>]: z.ZodString }
+
+/**
+ * Declares one finding: by a sentence whose data are the names in braces, `{server} is locked.`, or by its data and a function that words
+ * them.
+ */
+export function finding<const Sentence extends string>(sentence: Sentence, more?: More<DataOf<ShapeOf<Sentence>>>): Told<ShapeOf<Sentence>>
+export function finding<Shape extends z.ZodRawShape>(shape: Shape, words: Told<Shape>['words'], more?: More<DataOf<Shape>>): Told<Shape>
+export function finding(declared: string | z.ZodRawShape, second?: unknown, third?: Partial<AnyTold>): AnyTold {
+  if (typeof declared !== 'string') return { shape: declared, words: second as AnyTold['words'], ...third }
+  const parts = declared.split(/\{(\w+)\}/)
+  const isName = (index: number) => index % 2 === 1
+  return {
+    shape: Object.fromEntries(parts.filter((_, index) => isName(index)).map((name) => [name, z.string()])),
+    words: (data) => parts.map((part, index) => (isName(index) ? { name: String(data[part]) } : part)).filter((part) => part !== ''),
+    ...(second as Partial<AnyTold>),
+  }
+}
+
+type KnownFinding<All extends Record<string, AnyTold>> = {
   [Code in keyof All & string]: { code: Code } & (All[Code] extends Told<infer Shape> ? DataOf<Shape> : never)
 }[keyof All & string]
 
 /** Everything that can prevent a kind of change, stay unchecked before it, or end it, by its code. */
-export function findings<All extends Declared>(all: All) {
+export function findings<All extends Record<string, AnyTold>>(all: All) {
   type Known = KnownFinding<All>
   const [first, ...others] = Object.entries(all).map(([code, { shape }]) => z.object({ code: z.literal(code), ...shape }))
   if (!first) throw new Error('there are no findings')
   const schema = z.discriminatedUnion('code', [first, ...others]) as unknown as z.ZodType<Known>
 
   function words({ code, ...data }: Known): Words {
-    const told = all[code as string] as Declared[string]
+    const told = all[code as string] as AnyTold
     const said = told.words(data)
     const next = typeof told.next === 'function' ? told.next(data) : told.next
     return { ...(typeof said === 'string' ? { why: said } : wordsFrom(said)), next }
@@ -76,19 +88,10 @@ export function findings<All extends Declared>(all: All) {
 /** The project of a thing, as the facts of a change hold it. */
 export const ProjectFacts = z.object({ id: z.string(), name: z.string().optional(), slug: z.string().optional() })
 
-/** The labels of two things that differ. `distinctLabels` makes them, so that the labels differ, too. */
-export const between = { before: z.string(), now: z.string() }
-
 /** What can have changed since the approval of every kind of change whose resource has an id and a project. */
 export const changedSince = {
-  'id-changed': finding(
-    between,
-    ({ before, now }) => phrase`This was requested as ${before}, but the account API shows it as ${now}. Request it again with that id.`,
-  ),
-  'project-changed': finding(
-    between,
-    ({ before, now }) => phrase`It was in project ${before} when this was requested, and is in ${now} now.`,
-  ),
+  'id-changed': finding('This was requested as {before}, but the account API shows it as {now}. Request it again with that id.'),
+  'project-changed': finding('It was in project {before} when this was requested, and is in {now} now.'),
 }
 
 /** If the account API did not answer the request, `before` is the typed id, and another request may hold the lock of the real one. */

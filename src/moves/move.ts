@@ -15,8 +15,8 @@ import {
 } from '../domain/account.ts'
 import type { Moment, Observation, Preflight } from '../domain/change.ts'
 import { hasInvisible, moment, type Phrase, phrase } from '../domain/text.ts'
-import { between, changedSince, finding, findings, idDifference, ProjectFacts, projectDifference } from '../kit/findings.ts'
-import { sameAddress } from '../kit/things.ts'
+import { changedSince, finding, findings, idDifference, ProjectFacts, projectDifference } from '../kit/findings.ts'
+import { sameAddress, servers } from '../kit/things.ts'
 
 /**
  * Whether the server is another one in the same project and site, as far as they are known. `assigned` is the server that the Elastic IP is
@@ -56,11 +56,10 @@ export const moveFindings = findings({
       name === undefined ? phrase`No server ${serverId} on the account.` : phrase`Server ${name} is no longer on the account.`,
     { next: ({ name }) => (name === undefined ? checkAccount : chooseAnother) },
   ),
-  'bgp-address': finding(
-    { address },
-    ({ address }) => phrase`${address} is a BGP address: several servers can announce it, so it isn't moved.`,
-    { next: 'Close or open its BGP sessions in the dashboard.', ...ofElasticIp },
-  ),
+  'bgp-address': finding("{address} is a BGP address: several servers can announce it, so it isn't moved.", {
+    next: 'Close or open its BGP sessions in the dashboard.',
+    ...ofElasticIp,
+  }),
   'already-moving': finding(
     { address, server: server.optional() },
     ({ address, server }) =>
@@ -72,13 +71,9 @@ export const moveFindings = findings({
     ({ address, status }) => phrase`${address} has status ${status}. Only active Elastic IPs can be moved.`,
     { next: ({ status }) => (status === 'error' ? supportNeeded : undefined), ...ofElasticIp },
   ),
-  'already-there': finding({ address, server }, ({ address, server }) => phrase`${address} is already on ${server}.`, {
-    next: 'There is nothing left to do.',
-  }),
+  'already-there': finding('{address} is already on {server}.', { next: 'There is nothing left to do.' }),
   'other-project': finding(
-    { address, project: z.string(), server, serverProject: z.string() },
-    ({ address, project, server, serverProject }) =>
-      phrase`${server} is in project ${serverProject}, and ${address} is in ${project}. An Elastic IP can only be moved within its project.`,
+    '{server} is in project {serverProject}, and {address} is in {project}. An Elastic IP can only be moved within its project.',
     { next: chooseAnother },
   ),
   /** `holder`: the server that has the address, if the sites of two servers were compared. */
@@ -89,19 +84,10 @@ export const moveFindings = findings({
     { next: chooseAnother },
   ),
 
-  'elastic-ip-unread': finding(
-    { elasticIpId: z.string() },
-    ({ elasticIpId }) => phrase`whether Elastic IP ${elasticIpId} exists and is active (the account API didn't answer)`,
-  ),
-  'server-unread': finding(
-    { serverId: z.string() },
-    ({ serverId }) => phrase`whether server ${serverId} exists (the account API didn't answer)`,
-  ),
-  'status-not-shown': finding({ address }, ({ address }) => phrase`whether ${address} is active (the account API doesn't show its status)`),
-  'server-not-shown': finding(
-    { address },
-    ({ address }) => phrase`The account shows no server for ${address}. It is unassigned, or its server isn't active.`,
-  ),
+  'elastic-ip-unread': finding("whether Elastic IP {elasticIpId} exists and is active (the account API didn't answer)"),
+  'server-unread': finding("whether server {serverId} exists (the account API didn't answer)"),
+  'status-not-shown': finding("whether {address} is active (the account API doesn't show its status)"),
+  'server-not-shown': finding("The account shows no server for {address}. It is unassigned, or its server isn't active."),
   /** `slug`: both have this slug, but different ids. */
   'project-not-compared': finding(
     { server, slug: z.string().optional() },
@@ -111,19 +97,16 @@ export const moveFindings = findings({
     { server, slug: z.string().optional() },
     ({ server, slug }) => phrase`whether ${server} is in the same site (${whyOpen(slug)})`,
   ),
-  'names-not-compared': finding({ server }, ({ server }) => phrase`whether another server is called ${server} (couldn't read all servers)`),
+  'names-not-compared': finding("whether another server is called {server} (couldn't read all servers)"),
 
-  'server-not-on': finding(
-    { server, status },
-    ({ server, status }) => phrase`${server} has status ${status}. Addresses on it answer only once it is on.`,
-  ),
-  'server-locked': finding({ server }, ({ server }) => phrase`${server} is locked on the account.`),
+  'server-not-on': finding('{server} has status {status}. Addresses on it answer only once it is on.'),
+  'server-locked': finding('{server} is locked on the account.'),
   /** `at`: in ms since 1970. */
   'server-deletion-scheduled': finding(
     { server, at: z.number() },
     ({ server, at }) => phrase`${server} is scheduled for deletion at ${moment(at)}.`,
   ),
-  'server-label': finding({ server, label: z.string() }, ({ server, label }) => phrase`${server} has the label ${label}.`),
+  'server-label': finding('{server} has the label {label}.'),
   /**
    * `count`: how many other servers have the name. `others`: the ids of up to three of them. `places`: where the only other one and the target
    * are, if people can tell these apart.
@@ -139,52 +122,26 @@ export const moveFindings = findings({
     ({ server, serverId, places, ...found }) =>
       places
         ? phrase`There is also a ${server} in ${places.other.site} (${places.other.project}). This move goes to the one in ${places.own.site} (${places.own.project}).`
-        : phrase`${namesakesAre(found, { one: 'server', many: 'servers' })} also called ${server}. This move goes to ${serverId}.`,
+        : phrase`${namesakesAre(found, servers)} also called ${server}. This move goes to ${serverId}.`,
   ),
-  'hidden-characters': finding(
-    { serverId: z.string() },
-    ({ serverId }) => phrase`The name of server ${serverId} contains characters that cannot be seen. Compare its id.`,
-  ),
+  'hidden-characters': finding('The name of server {serverId} contains characters that cannot be seen. Compare its id.'),
 
   ...changedSince,
-  'server-changed': finding(
-    { address, ...between },
-    ({ address, before, now }) => phrase`${address} was on ${before} when this was requested, and is on ${now} now.`,
-  ),
+  'server-changed': finding('{address} was on {before} when this was requested, and is on {now} now.'),
   /** The account showed no server at the request, and shows one now. */
-  'server-shown': finding(
-    { address, now: server },
-    ({ address, now }) => phrase`The account showed no server for ${address} when this was requested. It is on ${now} now.`,
-  ),
-  'address-changed': finding(
-    between,
-    ({ before, now }) => phrase`The Elastic IP's address was ${before} when this was requested, and is ${now} now.`,
-  ),
+  'server-shown': finding('The account showed no server for {address} when this was requested. It is on {now} now.'),
+  'address-changed': finding("The Elastic IP's address was {before} when this was requested, and is {now} now."),
 
   // After a move that is done.
-  'assigned-to-server-not-on': finding(
-    { server, status },
-    ({ server, status }) => phrase`${server} has status ${status}. The address doesn't answer until the server is on.`,
-  ),
+  'assigned-to-server-not-on': finding("{server} has status {status}. The address doesn't answer until the server is on."),
   /** The server could not be read at the end. */
-  'server-was-not-on': finding(
-    { server, status },
-    ({ server, status }) => phrase`${server} had status ${status} when the move was sent. Check that the address answers.`,
-  ),
+  'server-was-not-on': finding('{server} had status {status} when the move was sent. Check that the address answers.'),
 
-  'elastic-ip-gone': finding({ address }, ({ address }) => phrase`${address} no longer exists on the account.`, { next: checkAccount }),
-  'status-error': finding({ address }, ({ address }) => phrase`The account API shows ${address} with status error.`, {
-    next: supportNeeded,
-  }),
-  'being-released': finding({ address }, ({ address }) => phrase`${address} is being released from the account.`, { next: checkAccount }),
-  'back-on-old-server': finding(
-    { address, server },
-    ({ address, server }) => phrase`The account API accepted the move, but ${address} is active on ${server} again.`,
-  ),
-  'still-on-old-server': finding(
-    { address, server },
-    ({ address, server }) => phrase`${address} is still active on ${server}. The move didn't start and nothing was changed.`,
-  ),
+  'elastic-ip-gone': finding('{address} no longer exists on the account.', { next: checkAccount }),
+  'status-error': finding('The account API shows {address} with status error.', { next: supportNeeded }),
+  'being-released': finding('{address} is being released from the account.', { next: checkAccount }),
+  'back-on-old-server': finding('The account API accepted the move, but {address} is active on {server} again.'),
+  'still-on-old-server': finding("{address} is still active on {server}. The move didn't start and nothing was changed."),
   'moved-by-others': finding(
     { address, server, isMoving: z.boolean() },
     ({ address, server, isMoving }) => phrase`${address} ${[isMoving ? 'is moving to' : 'is on']} ${server}. Another change moved it.`,

@@ -28,6 +28,13 @@ test('a finding has its words, what to do next, and the field that shows it', ()
   expect(fieldOf(new Error('no finding'))).toBeUndefined()
 })
 
+test('a sentence declares the names in it', () => {
+  const { words, explain } = findings({ full: finding('{server} is full: {used} of {used} used.', { field: 'server' }) })
+
+  expect(words({ code: 'full', server: 'web-1', used: '9' }).phrase).toEqual(phrase`${'web-1'} is full: ${'9'} of ${'9'} used.`)
+  expect(explain({ code: 'full', server: 'web-1' })).toBeUndefined()
+})
+
 test('a stored finding is put into words, and one that this version does not know is not', () => {
   expect(explain({ code: 'too-small', size: 2 })?.phrase).toEqual(phrase`${'web-1'} has ${2}.`)
   expect(explain({ code: 'too-large', size: 10 })).toEqual({ why: 'It is too large.', next: 'Split it.' })

@@ -128,7 +128,7 @@ describe('findings in words', () => {
       { code: 'no-virtual-machine', virtualMachineId },
       { code: 'no-virtual-machine', virtualMachineId, name: 'preview-1' },
       { code: 'not-a-hostname', problem: 'The new name is empty.' },
-      { code: 'same-name', virtualMachineId, name: 'web-1' },
+      { code: 'same-name', name: 'web-1' },
       { code: 'virtual-machine-unread', virtualMachineId },
       { code: 'name-not-shown', virtualMachineId },
       { code: 'names-not-compared', name: 'web-2' },
