@@ -5,8 +5,10 @@ import { createAccountApi } from '../account/client.ts'
 import type { ElasticIpReads } from '../account/elastic-ips.ts'
 import { createInventory, type ListName } from '../account/inventory.ts'
 import type { App } from '../app.ts'
-import { type Audit, createAudit, createNewestHead, type FoundEntry } from '../audit/audit.ts'
+import { type Audit, createAudit } from '../audit/audit.ts'
 import { type AuditEntry, type AuditNote, createNoteSigner } from '../audit/chain.ts'
+import { type FoundEntry, findEntries } from '../audit/find.ts'
+import { createNewestHead } from '../audit/intake.ts'
 import type { Config } from '../config/config.ts'
 import type { ElasticIp, OwnLastSlices } from '../domain/account.ts'
 import { currentRequest } from '../domain/lane.ts'
@@ -15,12 +17,15 @@ import { createRequestSignatures } from '../domain/request-signature.ts'
 import { createKeyring } from '../domain/signing.ts'
 import { type Timings, usualTimings } from '../domain/timings.ts'
 import { settleWithin } from '../domain/within.ts'
-import { assignmentsRefused } from '../messages/operator-notices.ts'
-import { createAuditLog, createErrorReports, createRepeatedLines, type Log, scrub, slackLogger } from '../ops/log.ts'
+import { assignmentsRefused, damagedAudit } from '../messages/operator-notices.ts'
+import { fitsOnCard } from '../messages/request-message.ts'
+import { createAuditLog, createErrorReports, createRepeatedLines, type Log, slackLogger } from '../ops/log.ts'
 import { createMetrics, type Metrics } from '../ops/metrics.ts'
-import { createOperatorNotifier, createOpsChannel, type OperatorNotifier } from '../outbox/operators.ts'
-import { createDeliver, createOutbox, createShow, type SendReportParts } from '../outbox/outbox.ts'
-import { createRenderer, type Renderer } from '../outbox/render.ts'
+import { createNotices, notifyOperators } from '../outbox/notices.ts'
+import type { OutboxName } from '../outbox/once.ts'
+import { checkOpsChannel, operatorsOf } from '../outbox/operators.ts'
+import { deliver, show } from '../outbox/outbox.ts'
+import { viewOf } from '../outbox/render.ts'
 import { createAssignments } from '../redis/assignments.ts'
 import type { Redis } from '../redis/connect.ts'
 import { createRedisConnections, type RedisConnections } from '../redis/connections.ts'
@@ -28,9 +33,12 @@ import { createQueues } from '../redis/queues.ts'
 import { createAccess } from '../requests/access.ts'
 import { createCheckAuthority, createCheckRecord, createCheckRetraction } from '../requests/authority.ts'
 import { type Catalog, createCatalog } from '../requests/catalog.ts'
+import { createFindEarlier } from '../requests/history.ts'
 import { type StepName, sendsOrEnds, stateOfAct } from '../requests/steps.ts'
-import { createNoteOf, createStore, type NoteOf, type TakenStep } from '../requests/store.ts'
+import { asRecorded, createNoteOf, createStore, type NoteOf, type TakenStep } from '../requests/store.ts'
+import { createSubmit, type Submit } from '../requests/submit.ts'
 import { webClientOptions } from '../slack/app.ts'
+import { createFormOpener } from '../slack/forms.ts'
 import { createDirectory } from '../slack/people.ts'
 import { createResponder, namingMessenger, namingRespond, responseOrigins } from '../slack/response-url.ts'
 import { createNaming } from '../slack/text.ts'
@@ -165,16 +173,8 @@ function createMeasuredAccountApi(
   })
 }
 
-interface AuditsParts {
-  config: Config
-  /** Prints one line of the audit. */
-  printAudit: (line: string) => void
-  telemetry: Telemetry
-  redis: RedisConnections
-}
-
 /** Creates the audit over each connection to Redis: for people, who wait for an answer, and for jobs, which can wait longer. */
-export function createAudits({ config, printAudit, telemetry: { metrics, errorReports }, redis: { keys, prompt, patient } }: AuditsParts) {
+function createAudits({ config, printAudit, telemetry: { metrics, errorReports }, redis: { keys, prompt, patient }, apps }: RequestsParts) {
   const keyring = createKeyring(config.signingSecrets, { purpose: 'audit', prefix: config.redis.prefix })
   const signer = createNoteSigner(keyring)
   const newestHead = createNewestHead()
@@ -184,12 +184,12 @@ export function createAudits({ config, printAudit, telemetry: { metrics, errorRe
       redis,
       keys,
       print: printAudit,
-      clean: scrub,
       signer,
       keyring,
       onError: errorReports.of('audit'),
       newestHead,
       onNotGenuine: () => metrics.notGenuine('audit-note'),
+      onDamaged: (fault, areRemoved) => notifyOperators(apps().people, 'audit-damaged', damagedAudit(fault, areRemoved), { about: fault }),
     })
   }
 
@@ -199,7 +199,7 @@ export function createAudits({ config, printAudit, telemetry: { metrics, errorRe
   /** Counts and records a refusal. The person is refused even if it cannot be recorded. */
   function noteRefusal(note: AuditNote): Promise<void> {
     metrics.decision(note.kind ?? 'none', 'refused')
-    return people.noteRefusal(note).catch(errorReports.of('audit'))
+    return people.noteCounted(note).catch(errorReports.of('audit'))
   }
 
   return { people, jobs, newestHead, noteRefusal }
@@ -268,20 +268,14 @@ export function createCountStep({ metrics, catalog }: { metrics: Metrics; catalo
  * Finds the entries that decide whether this request or an item of it may still be sent. Entries that cannot be verified are found too, because
  * somebody who breaks a signature must not cause a second write.
  */
-export function findSendsAndEnds(audit: Audit, request: Request, since: number): Promise<FoundEntry[]> {
-  return findEntriesOf(audit, request, sendsOrEnds, since)
+function findSendsAndEnds(audit: Audit, { id }: Request, since: number): Promise<FoundEntry[]> {
+  return findEntries({ audit }, ({ act }) => sendsOrEnds(act), { since, requestId: id })
 }
 
 /** Finds the newest genuine entry in which this request changed its state. */
-export async function findLastTransition(audit: Audit, request: Request, since: number): Promise<AuditEntry | undefined> {
-  const entries = await findEntriesOf(audit, request, (act) => stateOfAct(act) !== undefined, since)
+async function findLastTransition(audit: Audit, { id }: Request, since: number): Promise<AuditEntry | undefined> {
+  const entries = await findEntries({ audit }, ({ act }) => stateOfAct(act) !== undefined, { since, requestId: id })
   return entries.find(({ verdict }) => verdict === 'genuine')
-}
-
-async function findEntriesOf(audit: Audit, { id }: Request, fits: (act: string) => boolean, since: number): Promise<FoundEntry[]> {
-  const whole = { limit: Number.POSITIVE_INFINITY, scan: Number.POSITIVE_INFINITY, since, allChained: true, requestId: id }
-  const { entries } = await audit.find(({ act }) => fits(act), whole)
-  return entries
 }
 
 /** Creates the function that logs each step of a request or of its item, in one line. Names and reasons are in the audit alone. */
@@ -306,42 +300,31 @@ interface RequestsOverParts {
   config: Config
   telemetry: Telemetry
   redis: RedisConnections
-  clients: ApiClients
-  operators: OperatorNotifier
   noteOf: NoteOf
-  render: Renderer
-  namesOf: SendReportParts['namesOf']
   onStep: (step: TakenStep) => void
 }
 
 /** Returns a function that creates the records of requests and their messages over one connection to Redis. */
-export function createRequestsOver({
-  config,
-  telemetry,
-  redis: { keys },
-  clients,
-  operators,
-  noteOf,
-  render,
-  namesOf,
-  onStep,
-}: RequestsOverParts) {
-  const { messenger } = clients.slack
+export function createRequestsOver({ config, telemetry, redis: { keys }, noteOf, onStep }: RequestsOverParts) {
   const onQueueError = telemetry.errorReports.of('queue')
-  const onReported = ({ kind }: Request, sinceEndMs: number) => telemetry.metrics.reported(kind, sinceEndMs)
 
-  return function requestsOver(redis: Redis, audit: Audit) {
+  return function requestsOver(redis: Redis, audit: Audit, app: () => App) {
     const store = createStore({ redis, keys, audit, noteOf, onStep })
-    const outbox = createOutbox({ redis, keys })
     const queues = createQueues({
       redis,
       keys,
       pollIntervalMs: config.movePollIntervalMs,
       onError: onQueueError,
     })
-    const deliver = createDeliver({ outbox, messenger, render, namesOf, onUndeliverable: operators.onUndeliverable, onReported })
-    const show = createShow({ outbox, deliver })
-    return { redis, audit, store, outbox, queues, wake: queues.wake, deliver, show }
+    return {
+      redis,
+      audit,
+      store,
+      queues,
+      wake: queues.wake,
+      deliver: (id: string, name: OutboxName) => deliver(app(), id, name),
+      show: (id: string) => show(app(), id),
+    }
   }
 }
 
@@ -352,16 +335,17 @@ interface RequestsParts {
   telemetry: Telemetry
   redis: RedisConnections
   clients: ApiClients
-  operators: OperatorNotifier
+  /** The two values of App, once they are built. */
+  apps: () => { people: App; jobs: App }
 }
 
 /** Creates the kinds of change, the rights, the audit, and the requests over each connection. People and workers share them. */
-export function createRequests({ config, printAudit, telemetry, redis, clients, operators }: RequestsParts) {
+export function createRequests({ config, printAudit, telemetry, redis, clients, apps }: RequestsParts) {
   const { metrics } = telemetry
   const logStep = createLogStep(telemetry)
   const { client, identity } = clients.slack
 
-  const audits = createAudits({ config, printAudit, telemetry, redis })
+  const audits = createAudits({ config, printAudit, telemetry, redis, clients, apps })
   const signatures = createRequestSignatures(createKeyring(config.signingSecrets, { purpose: 'requests', prefix: config.redis.prefix }))
   const noteOf = createNoteOf(signatures)
   const directory = createDirectory({ client })
@@ -384,38 +368,15 @@ export function createRequests({ config, printAudit, telemetry, redis, clients, 
     signatures,
     findLastTransition: (request, since) => findLastTransition(audits.jobs, request, since),
   })
-  const { environment, moveTimeoutMs } = config
-  const render = createRenderer({
-    catalog,
-    ruleOf: access.ruleOf,
-    environment,
-    writesPerMinute: config.infra.writesPerMinute,
-    addressOf: identity.addressOf,
-    profileOf: identity.profileOf,
-    moveTimeoutMs,
-    linkTo: identity.linkTo,
-    verifyRecord: signatures.verifyRecord,
-    onChanged: (request) => operators.onDistrusted(request, { code: 'record-changed' }),
-  })
 
   const countStep = createCountStep({ metrics, catalog })
   const onStep = (step: TakenStep) => {
     countStep(step)
     logStep(step)
   }
-  const requestsOver = createRequestsOver({
-    config,
-    telemetry,
-    redis,
-    clients,
-    operators,
-    noteOf,
-    render,
-    namesOf: directory.names,
-    onStep,
-  })
-  const forPeople = requestsOver(redis.prompt, audits.people)
-  const forJobs = requestsOver(redis.patient, audits.jobs)
+  const requestsOver = createRequestsOver({ config, telemetry, redis, noteOf, onStep })
+  const forPeople = requestsOver(redis.prompt, audits.people, () => apps().people)
+  const forJobs = requestsOver(redis.patient, audits.jobs, () => apps().jobs)
 
   return {
     directory,
@@ -427,7 +388,6 @@ export function createRequests({ config, printAudit, telemetry, redis, clients, 
     checkAuthority,
     checkItems,
     checkRetraction,
-    render,
     newestHead: audits.newestHead,
     forPeople,
     forJobs,
@@ -472,19 +432,16 @@ export function createFoundation(config: Config, { log, printAudit = createAudit
     keys: redis.keys,
     keyring: keyringFor('lists'),
   })
-  const opsChannel = createOpsChannel({
-    channelId: config.opsChannel,
-    membership: clients.slack.setupProbe.membership,
-    lines: telemetry.lines,
-  })
-  const operators = createOperatorNotifier({ config, telemetry, redis, clients })
+  const { opsChannel: channelId } = config
+  const opsChannel = channelId === undefined ? undefined : { id: channelId, check: () => checkOpsChannel(people, channelId) }
+  const operators = operatorsOf(() => people)
   const assignments = createAssignments({
     redis: redis.prompt,
     keys: redis.keys,
     keyring: keyringFor('assignments'),
     onRefused: (problem) => operators.owe('assignments-refused', assignmentsRefused(problem), { about: problem }),
   })
-  const requests = createRequests({ config, printAudit, telemetry, redis, clients, operators })
+  const requests = createRequests({ config, printAudit, telemetry, redis, clients, apps: () => ({ people, jobs }) })
 
   const { forPeople: prompt, forJobs: patient, newestHead: _, ...ofRequests } = requests
   const { slack, accountApi, ...ofAccount } = clients
@@ -504,11 +461,12 @@ export function createFoundation(config: Config, { log, printAudit = createAudit
     assignments,
     slack: { messenger, respond, identity, probe, naming },
     opsChannel,
-    operators,
+    notices: createNotices(),
     ...ofRequests,
   }
-  const people: App = { ...shared, ...prompt }
-  const jobs: App = { ...shared, ...patient }
+  const openForm = createFormOpener(messenger)
+  const people: App = { ...shared, ...prompt, openForm, submit: (requested) => submitOver(people)(requested) }
+  const jobs: App = { ...shared, ...patient, openForm, submit: (requested) => submitOver(jobs)(requested) }
 
   /** Closes every connection after the work on it has ended. Waits at most two seconds for that work. */
   async function disconnect(): Promise<void> {
@@ -519,5 +477,22 @@ export function createFoundation(config: Config, { log, printAudit = createAudit
   }
 
   return { people, jobs, config, timings, telemetry, redis, clients, inventory, assignments, operators, opsChannel, requests, disconnect }
+}
+
+function submitOver(app: App): Submit {
+  const { signatures, store, access, deliver, wake, directory, catalog, slack, config } = app
+  return createSubmit({
+    signatures,
+    store,
+    access,
+    deliver,
+    wake,
+    names: directory.names,
+    findEarlier: createFindEarlier({ store, catalog }),
+    linkTo: slack.identity.linkTo,
+    titleOf: catalog.titleOf,
+    mostUndecided: config.openRequestsPerPerson,
+    fitsOnCard: (request) => fitsOnCard(viewOf(app, asRecorded(request))),
+  })
 }
 export type Foundation = ReturnType<typeof createFoundation>

@@ -18,7 +18,7 @@ import { type StoredData, writeStoredData } from './stored-data.ts'
 const releases = readdirSync(import.meta.dirname, { withFileTypes: true }).filter((entry) => entry.isDirectory())
 const signatures = signaturesOfBot({ ...storedBy, INFRA_API_KEY: '' })
 
-test.each(releases.map(({ name }) => name))('what release %s stored is genuine, and is decided and continued to its end', async (release) => {
+test.each(releases.map(({ name }) => name))('what release %s stored is genuine, and goes on to its end', async (release) => {
   const data: StoredData = JSON.parse(readFileSync(join(import.meta.dirname, release, 'redis.json'), 'utf8'))
   const ids = Object.keys(data.keys).flatMap((name) => (name.startsWith(':request:') ? [name.slice(':request:'.length)] : []))
   const redis = new Redis(inject('redisUrl'), { maxRetriesPerRequest: null })
