@@ -9,6 +9,7 @@ import { describe, expect, inject, onTestFinished, test } from 'vitest'
 import { ops, people, untilShown } from './journeys/world.ts'
 import { botPrograms } from './sandbox/bot-process.ts'
 import { startRedis } from './sandbox/redis/start-redis.ts'
+import { endsWithUs } from './sandbox/watchdog.ts'
 import { environment, startProcess } from './start-process.ts'
 
 describe('a start', () => {
@@ -40,10 +41,12 @@ describe('a start', () => {
     const { scripts } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as { scripts: Record<string, string> }
     const [program = '', ...options] = (scripts[script] ?? '').split(' && node ')[1]?.split(' ').toReversed() ?? []
 
-    const child = spawn(process.execPath, [...options.toReversed(), join(root, program)], {
-      cwd: directory,
-      env: { INFRA_API_KEY: 'a'.repeat(36) },
-    })
+    const child = endsWithUs(
+      spawn(process.execPath, [...options.toReversed(), join(root, program)], {
+        cwd: directory,
+        env: { INFRA_API_KEY: 'a'.repeat(36) },
+      }),
+    )
     onTestFinished(() => void child.kill('SIGKILL'))
     let output = ''
     for (const stream of [child.stdout, child.stderr]) stream.on('data', (data) => (output += data))

@@ -146,15 +146,6 @@ describe('a target that would not answer', () => {
     expect(card.text).toContain(`\n:warning: *Check first*\n•  ${words.replaceAll('. `', '.\n•  `')}\n`)
   })
 
-  test('that is on and not locked gives no warning', async () => {
-    const world = await startWorld()
-    const { elasticIp: moved, target } = world.accountApi.world.movable()
-
-    await world.ada.command(`/infra ip move ${moved.address} ${target.id}`, { channel: ops })
-
-    expect((await untilCard(world.slack, /needs approval from/)).text).not.toContain('Check first')
-  })
-
   test('is part of what is approved: the hash covers it', () => {
     const asked = requestFor()
 

@@ -9,6 +9,7 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { parse } from 'yaml'
 import { freePort } from '../sandbox/programs.ts'
 import { findRedisServer } from '../sandbox/redis/start-redis.ts'
+import { endsWithUs } from '../sandbox/watchdog.ts'
 
 const password = 'a-password-from-a-secret'
 
@@ -23,7 +24,7 @@ async function startAsCompose(secret: string): Promise<{ child: ChildProcess; po
     .replaceAll('$$', '$')
     .replaceAll('/run/secrets', folder)
     .replace('redis-server -', `${await findRedisServer()} - --bind 127.0.0.1 --port ${port} --dir ${folder}`)
-  const child = spawn(shell, [option, here], { stdio: 'ignore' })
+  const child = endsWithUs(spawn(shell, [option, here], { stdio: 'ignore' }))
   onTestFinished(async () => {
     if (child.exitCode === null) {
       child.kill('SIGKILL')

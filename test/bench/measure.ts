@@ -7,7 +7,7 @@ import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { findRedisServer, type Redis as StartedRedis, startRedis } from '../sandbox/redis/start-redis.ts'
-import { startWatchdog } from '../sandbox/watchdog.ts'
+import { endsWithUs } from '../sandbox/watchdog.ts'
 
 /** How much is measured for a figure. The quick form only shows that the benchmarks run; its figures mean little. */
 export interface Effort {
@@ -104,18 +104,16 @@ interface ProgramOptions {
   env?: Record<string, string>
 }
 
-const watchdog = startWatchdog()
-
 /** Runs a program with Node until it is stopped, or this process ends. Resolves with the first line of its output that contains `ready`. */
 export async function startProgram(file: string, ready: string, { args = [], nodeOptions = [], env = {} }: ProgramOptions = {}) {
   const startedAt = performance.now()
-  const child = spawn(process.execPath, [...nodeOptions, inBench(file), ...args], {
-    env: { ...env, PATH: process.env.PATH ?? '' },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
+  const child = endsWithUs(
+    spawn(process.execPath, [...nodeOptions, inBench(file), ...args], {
+      env: { ...env, PATH: process.env.PATH ?? '' },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    }),
+  )
   const { pid = 0 } = child
-  watchdog.guard(pid)
-  child.once('exit', () => watchdog.release(pid))
   const stop = () => void child.kill('SIGKILL')
   for await (const line of createInterface({ input: child.stdout })) {
     if (!line.includes(ready)) continue

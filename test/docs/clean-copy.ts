@@ -4,6 +4,7 @@ import { cpSync, existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { systemEnvironment } from '../sandbox/programs.ts'
+import { endsWithUs } from '../sandbox/watchdog.ts'
 import type { CommandBlock } from './command-blocks.ts'
 
 const root = join(import.meta.dirname, '../..')
@@ -21,13 +22,15 @@ export function cleanCopy(variables: Record<string, string>) {
 
   function start(commands: string) {
     // Its own process group, so that everything that it starts can be ended together.
-    const child = spawn('bash', ['-euo', 'pipefail', '-c', commands], {
-      cwd: folder,
-      env: environment(variables),
-      // From a socket, as a pipe of Node is, bash would read the files of a login first.
-      stdio: ['ignore', 'pipe', 'pipe'],
-      detached: true,
-    })
+    const child = endsWithUs(
+      spawn('bash', ['-euo', 'pipefail', '-c', commands], {
+        cwd: folder,
+        env: environment(variables),
+        // From a socket, as a pipe of Node is, bash would read the files of a login first.
+        stdio: ['ignore', 'pipe', 'pipe'],
+        detached: true,
+      }),
+    )
     left.push(child)
     let output = ''
     const expected: (() => void)[] = []

@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { findOrInstall } from '../sandbox/programs.ts'
+import { endsWithUs } from '../sandbox/watchdog.ts'
 import { makeBaseImages } from './base-images.ts'
 
 const run = promisify(execFile)
@@ -38,7 +39,7 @@ async function startOwnEngine() {
   const hadBridge = await hasBridge()
   const log = openSync(join(folder, 'log'), 'w')
   const args = ['--data-root', join(folder, 'data'), '--exec-root', join(folder, 'exec'), '-H', socket, '--pidfile', join(folder, 'pid')]
-  const child = spawn(daemon, args, { stdio: ['ignore', log, log], detached: true })
+  const child = endsWithUs(spawn(daemon, args, { stdio: ['ignore', log, log], detached: true }))
   closeSync(log)
 
   async function stop(): Promise<void> {

@@ -7,7 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { AccountApi } from './account-api/start-account-api.ts'
 import { systemEnvironment } from './programs.ts'
 import type { Slack } from './slack/slack.ts'
-import type { Watchdog } from './watchdog.ts'
+import { endsWithUs } from './watchdog.ts'
 
 const root = resolve(import.meta.dirname, '..', '..')
 
@@ -56,7 +56,6 @@ export interface BotProcessOptions {
   /** The whole environment, except for what the system needs to start a program. */
   env: Record<string, string>
   opsPort: number
-  watchdog: Watchdog
   /** Called with each line that the bot writes. */
   onLine?: ((line: string) => void) | undefined
   /** Called when the bot ends without having been stopped. */
@@ -68,7 +67,7 @@ const patienceMs = 30_000
 const between = 50
 
 /** Runs the real bot as in production: as its own process, from its real entry point, which `npm test` bundles. */
-export function createBotProcess({ env, opsPort, watchdog, onLine, onEnd }: BotProcessOptions) {
+export function createBotProcess({ env, opsPort, onLine, onEnd }: BotProcessOptions) {
   const lines: string[] = []
   let bot: ChildProcess | undefined
 
@@ -76,18 +75,17 @@ export function createBotProcess({ env, opsPort, watchdog, onLine, onEnd }: BotP
   async function start(): Promise<void> {
     if (isRunning(bot)) throw new Error('The bot is already running.')
     const from = lines.length
-    const child = spawn(process.execPath, [botProgram('main')], {
-      cwd: root,
-      env: { ...systemEnvironment(), ...env },
-      stdio: ['ignore', 'pipe', 'pipe'],
-      // Its own process group keeps Ctrl+C in a terminal from the bot until the page is closed.
-      detached: true,
-    })
+    const child = endsWithUs(
+      spawn(process.execPath, [botProgram('main')], {
+        cwd: root,
+        env: { ...systemEnvironment(), ...env },
+        stdio: ['ignore', 'pipe', 'pipe'],
+        // Its own process group keeps Ctrl+C in a terminal from the bot until the page is closed.
+        detached: true,
+      }),
+    )
     bot = child
-    const { pid } = child
-    if (pid !== undefined) watchdog.guard(pid)
     child.once('exit', (code, signal) => {
-      if (pid !== undefined) watchdog.release(pid)
       if (bot === child) onEnd?.(signal ? `was ended by ${signal}` : `ended with exit code ${code}`)
     })
     const written = [child.stdout, child.stderr].map((stream) => relay(stream))

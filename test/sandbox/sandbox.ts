@@ -10,7 +10,6 @@ import { freePort } from './programs.ts'
 import { findRedis } from './redis/start-redis.ts'
 import { serveSandbox } from './serve-page.ts'
 import { startSlack } from './slack/start-slack.ts'
-import { startWatchdog } from './watchdog.ts'
 
 export interface SandboxOptions {
   /** The port of the page. Default: a free one. */
@@ -62,8 +61,6 @@ export async function startSandbox(options: SandboxOptions = {}) {
     closing.push(redis.stop)
     const accountApi = await startAccountApi({ moveTakes, limits, data: { elasticIps: [...structuredClone(elasticIps), ...moreOfWeb1()] } })
     closing.push(accountApi.close)
-    const watchdog = startWatchdog()
-    closing.push(watchdog.end)
 
     const [port, opsPort, alertsPort] = [await freePort(), await freePort(), await freePort()]
     const alertsToken = randomBytes(16).toString('hex')
@@ -86,7 +83,7 @@ export async function startSandbox(options: SandboxOptions = {}) {
       ENVIRONMENT: 'sandbox',
       ...options.env,
     }
-    const bot = createBotProcess({ opsPort, watchdog, onLine: options.botOutput, onEnd: options.botEnded, env })
+    const bot = createBotProcess({ opsPort, onLine: options.botOutput, onEnd: options.botEnded, env })
     closing.push(() => bot.kill('SIGTERM'))
     await bot.start()
     const requests = openStoredRequests(env)

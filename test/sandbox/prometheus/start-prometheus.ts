@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { z } from 'zod'
 import { canInstallWithApt, findProgram, freePort, systemEnvironment } from '../programs.ts'
+import { endsWithUs } from '../watchdog.ts'
 
 /** Where the unpacked package is kept. `npm ci` removes it. */
 const unpacked = resolve(import.meta.dirname, '../../../node_modules/.cache/lockkeeper/prometheus')
@@ -96,16 +97,8 @@ export async function startPrometheus({ program, scrapes }: PrometheusOptions) {
   // Prometheus reads JSON as YAML.
   writeFileSync(config, JSON.stringify({ global: { scrape_interval: '1s', scrape_timeout: '1s' }, scrape_configs: jobs }))
   const port = await freePort()
-  const child = spawn(
-    program,
-    [
-      `--config.file=${config}`,
-      `--storage.tsdb.path=${join(folder, 'data')}`,
-      `--web.listen-address=127.0.0.1:${port}`,
-      '--log.level=error',
-    ],
-    { env: systemEnvironment(), stdio: 'ignore' },
-  )
+  const args = [`--config.file=${config}`, `--storage.tsdb.path=${join(folder, 'data')}`, `--web.listen-address=127.0.0.1:${port}`]
+  const child = endsWithUs(spawn(program, [...args, '--log.level=error'], { env: systemEnvironment(), stdio: 'ignore' }))
   const base = `http://127.0.0.1:${port}`
 
   async function stop(): Promise<void> {

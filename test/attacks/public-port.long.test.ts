@@ -57,16 +57,6 @@ describe('a body that never comes is not waited for', () => {
   })
 })
 
-test("Slack's certificate check, the one request without a signature, is answered with 200", async () => {
-  const world = await startWorld()
-  const body = 'ssl_check=1&token=not-verified-by-this'
-
-  const socket = halfSend(portOf(world), 'POST /slack/events', { 'content-type': form, 'content-length': String(body.length) }, body)
-
-  expect(await statusOn(socket, 15_000)).toBe(200)
-  socket.destroy()
-})
-
 test('1,000 kept connections that send nothing signed do not keep a signed command out', async () => {
   const world = await startWorld()
   const send = 'GET / HTTP/1.1\r\nhost: bot.example.com\r\n\r\n'

@@ -56,13 +56,6 @@ describe('a person who asks for more and more', () => {
     expect((await store.findOpen()).requests).toHaveLength(10)
   })
 
-  test('does not keep others from asking', async () => {
-    const { ask } = setUp()
-    await Promise.all(Array.from({ length: 12 }, () => ask()))
-
-    expect(await ask({ origin: ofBen })).toMatchObject({ outcome: 'created' })
-  })
-
   test.each(['approve', 'reject', 'withdraw', 'expire'] as const)('can ask again after a step such as %s', async (step) => {
     const { ask, store } = setUp()
     const [first] = await Promise.all(Array.from({ length: 10 }, () => ask()))
@@ -87,13 +80,6 @@ describe('a person who asks for more and more', () => {
     expect(await ask()).toMatchObject({ outcome: 'created' })
   })
 
-  test('gets the same request for a delivery that comes twice, also with 10 that wait', async () => {
-    const { ask } = setUp()
-    const [first] = await Promise.all(Array.from({ length: 10 }, () => ask()))
-
-    expect(await ask({ id: first?.id ?? '' })).toEqual({ outcome: 'exists', id: first?.id, held: [] })
-  })
-
   test('makes at most 20 in 10 minutes, whatever became of them', async () => {
     const { ask, store, redis, keys } = setUp()
     const startedAt = await store.now()
@@ -116,20 +102,6 @@ describe('a person who asks for more and more', () => {
     await redis.zadd(keys.requested(people.ada), startedAt - 10 * minutes, first)
     expect(await ask()).toMatchObject({ outcome: 'created' })
     expect(await ask()).toMatchObject({ outcome: 'too-often' })
-  })
-
-  test('reads when it can ask again', async () => {
-    const world = await startWorld()
-    const { redis, keys } = openRecords(world)
-    const at = Date.UTC(2030, 0, 1, 12, 0, 30)
-    await redis.zadd(keys.requested(people.ada), ...Array.from({ length: 20 }, (_, index) => [String(at), `${index}`]).flat())
-
-    await askForMove(world, 0)
-    const { text } = await untilShown(world.slack, people.ada, /Nothing was requested/)
-    expect(text).toMatchInlineSnapshot(
-      `"Nothing was requested. You made 20 requests in the last 10 minutes, which is the limit. Try again at <!date^1893499860^{time} {date_short_pretty}|2030-01-01 12:11 UTC>."`,
-    )
-    expect(world.slack.messages(ops)).toEqual([])
   })
 
   test('may have any number that need no approval', async () => {
