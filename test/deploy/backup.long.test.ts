@@ -6,8 +6,7 @@ import { expect, test } from 'vitest'
 import { general } from '../journeys/world.ts'
 import { systemEnvironment } from '../sandbox/programs.ts'
 import { endsWithUs } from '../sandbox/watchdog.ts'
-import { move, startBot, untilWell } from './bot-on-example.ts'
-import { prepareExamples } from './redis-examples.ts'
+import { move, prepareExamples, startBot, untilWell } from './redis-examples.ts'
 
 /** Runs `npm run audit:verify` as docs/backup.md says, with these files. */
 async function verifyAudit(env: Record<string, string>, ...files: string[]) {

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { rm } from 'node:fs/promises'
 import { afterAll, beforeAll, expect, inject, onTestFinished, test } from 'vitest'
-import { composeCommands, composePrints } from '../docs/compose-commands.ts'
+import { composeCommands, composePrints } from '../docs/command-blocks.ts'
 import { ops, people, untilCard, untilReport } from '../journeys/world.ts'
 import { startAccountApi } from '../sandbox/account-api/start-account-api.ts'
 import { botVariables } from '../sandbox/bot-process.ts'
@@ -11,8 +11,7 @@ import { freePort } from '../sandbox/programs.ts'
 import type { Slack } from '../sandbox/slack/slack.ts'
 import { startSlack } from '../sandbox/slack/start-slack.ts'
 import { prepareCompose } from './compose.ts'
-import { type Engine, startEngine } from './engine.ts'
-import { canary, copyProject, versionOf } from './image-context.ts'
+import { canary, copyProject, type Engine, startEngine, versionOf } from './engine.ts'
 
 type AccountApi = Awaited<ReturnType<typeof startAccountApi>>
 
