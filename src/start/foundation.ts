@@ -28,8 +28,8 @@ import { createQueues } from '../redis/queues.ts'
 import { createAccess } from '../requests/access.ts'
 import { createCheckAuthority, createCheckRecord, createCheckRetraction } from '../requests/authority.ts'
 import { type Catalog, createCatalog } from '../requests/catalog.ts'
-import { type StepName, sendsOrEnds, stateOfAct } from '../requests/steps.ts'
-import { createNoteOf, createStore, type NoteOf, type TakenStep } from '../requests/store.ts'
+import { decisionOf, sendsOrEnds, stateOfAct } from '../requests/steps.ts'
+import { createStore, type NoteOf, noteOf as noteOfRequest, type TakenStep } from '../requests/store.ts'
 import { webClientOptions } from '../slack/app.ts'
 import { createDirectory } from '../slack/people.ts'
 import { createResponder, namingMessenger, namingRespond, responseOrigins } from '../slack/response-url.ts'
@@ -205,57 +205,11 @@ export function createAudits({ config, printAudit, telemetry: { metrics, errorRe
   return { people, jobs, newestHead, noteRefusal }
 }
 
-type Decision = 'approve' | 'reject' | 'withdraw' | 'expire' | 'break-glass'
-
-/** The decision that each step is counted as in the metrics. Undefined for a step that decides nothing. */
-const decisions: Record<StepName, Decision | undefined> = {
-  approve: 'approve',
-  'count-approval': 'approve',
-  exempt: 'approve',
-  'break-glass': 'break-glass',
-  reject: 'reject',
-  withdraw: 'withdraw',
-  'withdraw-resolved': 'withdraw',
-  'lose-sight': undefined,
-  'regain-sight': undefined,
-  'note-resolved': undefined,
-  expire: 'expire',
-  'expire-approved': 'expire',
-  'remind-half': undefined,
-  'remind-last': undefined,
-  'remind-handover-half': undefined,
-  'remind-handover-last': undefined,
-  void: undefined,
-  drop: undefined,
-  begin: undefined,
-  'wait-for-account': undefined,
-  'wait-for-turn': undefined,
-  'wait-for-worker': undefined,
-  limit: undefined,
-  send: undefined,
-  issue: undefined,
-  accept: undefined,
-  late: undefined,
-  finish: undefined,
-  fail: undefined,
-  'fail-begun': undefined,
-  supersede: undefined,
-  'not-start': undefined,
-  'correct-to-tracking': undefined,
-  'correct-to-done': undefined,
-  'correct-to-failed': undefined,
-  'correct-to-superseded': undefined,
-  'correct-to-not-started': undefined,
-  'stop-tracking': undefined,
-  distrust: undefined,
-  'track-again': undefined,
-}
-
 /** Creates the function that counts a step, its decision, the time from the approval to the write, and the duration of the change that it ends. */
 export function createCountStep({ metrics, catalog }: { metrics: Metrics; catalog: Pick<Catalog, 'changeIfKnown'> }) {
   return function countStep({ step, kind, requestKind = kind, to, tookMs, sinceApprovalMs }: TakenStep): void {
     metrics.transition(kind, to)
-    const decision = Object.hasOwn(decisions, step) ? decisions[step as StepName] : undefined
+    const decision = decisionOf(step)
     if (decision) metrics.decision(kind, decision)
     if (sinceApprovalMs !== undefined) metrics.writeSent(requestKind, sinceApprovalMs)
     const change = catalog.changeIfKnown(kind)
@@ -363,7 +317,7 @@ export function createRequests({ config, printAudit, telemetry, redis, clients, 
 
   const audits = createAudits({ config, printAudit, telemetry, redis })
   const signatures = createRequestSignatures(createKeyring(config.signingSecrets, { purpose: 'requests', prefix: config.redis.prefix }))
-  const noteOf = createNoteOf(signatures)
+  const noteOf: NoteOf = (request, act, more) => noteOfRequest(signatures, request, act, more)
   const directory = createDirectory({ client })
   const catalog = createCatalog()
   const access = createAccess({
