@@ -26,7 +26,7 @@ import type { NotifyOperators } from '../outbox/notices.ts'
 import { guardStore } from '../redis/connect.ts'
 import { claim } from '../redis/scripts.ts'
 import { createSigningKeyMark } from '../redis/signed-list.ts'
-import { createDistrust } from '../requests/authority.ts'
+import { type Distrust, distrust as distrustRequest } from '../requests/authority.ts'
 import { createDeliveries, createInteractions, createLastReceived, type LastReceived } from '../requests/clicks.ts'
 import { createFindEarlier } from '../requests/history.ts'
 import { createHome, type Home } from '../requests/home.ts'
@@ -472,7 +472,8 @@ export function createPeopleSide(foundation: Foundation) {
   const { config, timings, telemetry, redis, clients, operators, requests } = foundation
   const { keys, prompt } = redis
   const { identity, messenger, respond } = clients.slack
-  const { directory, catalog, access, signatures, noteOf, checkAuthority, render, forPeople } = requests
+  const { directory, catalog, access, signatures, noteOf, render, forPeople } = requests
+  const { checkAuthority } = foundation.people
   const { store, deliver, wake } = forPeople
   const onError = telemetry.errorReports.of('people')
 
@@ -634,14 +635,15 @@ function together(...all: Started[]): Started {
 }
 
 /** Creates the functions that the worker runs for each request: execute, track, and reconcile, which calls both. */
-function createJobs({ config, timings, clients, operators, requests }: Foundation) {
+function createJobs({ config, timings, clients, operators, requests, jobs }: Foundation) {
   const { onApiError, onDistrusted, onLostRecord, onUndeliverable } = operators
   const { movePollIntervalMs: pollIntervalMs, moveTimeoutMs: lateAfterMs } = config
-  const { catalog, signatures, noteOf, checkRecord, checkAuthority, checkItems, checkRetraction, forJobs } = requests
+  const { catalog, signatures, noteOf, forJobs } = requests
+  const { checkRecord, checkAuthority, checkItems, checkRetraction } = jobs
   const { store, audit, deliver, show, wake } = forJobs
   const { budget } = clients
 
-  const distrust = createDistrust({ store, audit, noteOf, show, onDistrusted })
+  const distrust: Distrust = (...args) => distrustRequest(jobs, ...args)
   const itemSteps = createItemSteps({ store, catalog, checkRecord, distrust, show, afterEndMs: pollIntervalMs * 3 })
   const forWrites = { store, audit, noteOf, catalog, budget, wake, onApiError, onDistrusted }
   const sendItems = createSendItems({ ...forWrites, checkRecord, distrust, checkItems, itemSteps })

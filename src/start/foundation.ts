@@ -5,8 +5,8 @@ import { createAccountApi } from '../account/client.ts'
 import type { ElasticIpReads } from '../account/elastic-ips.ts'
 import { createInventory, type ListName } from '../account/inventory.ts'
 import type { App } from '../app.ts'
-import { type Audit, createAudit, createNewestHead, type FoundEntry } from '../audit/audit.ts'
-import { type AuditEntry, type AuditNote, createNoteSigner } from '../audit/chain.ts'
+import { type Audit, createAudit, createNewestHead } from '../audit/audit.ts'
+import { type AuditNote, createNoteSigner } from '../audit/chain.ts'
 import type { Config } from '../config/config.ts'
 import type { ElasticIp, OwnLastSlices } from '../domain/account.ts'
 import { currentRequest } from '../domain/lane.ts'
@@ -26,9 +26,9 @@ import type { Redis } from '../redis/connect.ts'
 import { createRedisConnections, type RedisConnections } from '../redis/connections.ts'
 import { createQueues } from '../redis/queues.ts'
 import { createAccess } from '../requests/access.ts'
-import { createCheckAuthority, createCheckRecord, createCheckRetraction } from '../requests/authority.ts'
+import { checkAuthority, checkItems, checkRecord, checkRetraction } from '../requests/authority.ts'
 import { type Catalog, createCatalog } from '../requests/catalog.ts'
-import { decisionOf, sendsOrEnds, stateOfAct } from '../requests/steps.ts'
+import { decisionOf } from '../requests/steps.ts'
 import { createStore, type NoteOf, noteOf as noteOfRequest, type TakenStep } from '../requests/store.ts'
 import { webClientOptions } from '../slack/app.ts'
 import { createDirectory } from '../slack/people.ts'
@@ -218,26 +218,6 @@ export function createCountStep({ metrics, catalog }: { metrics: Metrics; catalo
   }
 }
 
-/**
- * Finds the entries that decide whether this request or an item of it may still be sent. Entries that cannot be verified are found too, because
- * somebody who breaks a signature must not cause a second write.
- */
-export function findSendsAndEnds(audit: Audit, request: Request, since: number): Promise<FoundEntry[]> {
-  return findEntriesOf(audit, request, sendsOrEnds, since)
-}
-
-/** Finds the newest genuine entry in which this request changed its state. */
-export async function findLastTransition(audit: Audit, request: Request, since: number): Promise<AuditEntry | undefined> {
-  const entries = await findEntriesOf(audit, request, (act) => stateOfAct(act) !== undefined, since)
-  return entries.find(({ verdict }) => verdict === 'genuine')
-}
-
-async function findEntriesOf(audit: Audit, { id }: Request, fits: (act: string) => boolean, since: number): Promise<FoundEntry[]> {
-  const whole = { limit: Number.POSITIVE_INFINITY, scan: Number.POSITIVE_INFINITY, since, allChained: true, requestId: id }
-  const { entries } = await audit.find(({ act }) => fits(act), whole)
-  return entries
-}
-
 /** Creates the function that logs each step of a request or of its item, in one line. Names and reasons are in the audit alone. */
 export function createLogStep({ log }: Pick<Telemetry, 'log'>) {
   return function logStep({ step, requestId, item, kind, to, sinceApprovalMs, tookMs }: TakenStep): void {
@@ -328,16 +308,6 @@ export function createRequests({ config, printAudit, telemetry, redis, clients, 
     noteRefusal: audits.noteRefusal,
     noteOf,
   })
-  const checkRecord = createCheckRecord({ signatures, catalog })
-  const { checkAuthority, checkItems } = createCheckAuthority({
-    signatures,
-    ruleOf: access.ruleOf,
-    findSendsAndEnds: (request, since) => findSendsAndEnds(audits.jobs, request, since),
-  })
-  const checkRetraction = createCheckRetraction({
-    signatures,
-    findLastTransition: (request, since) => findLastTransition(audits.jobs, request, since),
-  })
   const { environment, moveTimeoutMs } = config
   const render = createRenderer({
     catalog,
@@ -377,10 +347,6 @@ export function createRequests({ config, printAudit, telemetry, redis, clients, 
     access,
     signatures,
     noteOf,
-    checkRecord,
-    checkAuthority,
-    checkItems,
-    checkRetraction,
     render,
     newestHead: audits.newestHead,
     forPeople,
@@ -461,8 +427,14 @@ export function createFoundation(config: Config, { log, printAudit = createAudit
     operators,
     ...ofRequests,
   }
-  const people: App = { ...shared, ...prompt }
-  const jobs: App = { ...shared, ...patient }
+  const checks: Pick<App, 'checkRecord' | 'checkAuthority' | 'checkItems' | 'checkRetraction'> = {
+    checkRecord: (request) => checkRecord(jobs, request),
+    checkAuthority: (...args) => checkAuthority(jobs, ...args),
+    checkItems: (...args) => checkItems(jobs, ...args),
+    checkRetraction: (...args) => checkRetraction(jobs, ...args),
+  }
+  const people: App = { ...shared, ...checks, ...prompt }
+  const jobs: App = { ...shared, ...checks, ...patient }
 
   /** Closes every connection after the work on it has ended. Waits at most two seconds for that work. */
   async function disconnect(): Promise<void> {
