@@ -43,7 +43,6 @@ import { createFormOpener, formButtons, type OpenForm } from '../slack/forms.ts'
 import { createRefusalLog } from '../slack/http-receiver.ts'
 import type { InteractionHandlers } from '../slack/interactions.ts'
 import { type ListenOptions, listen } from '../slack/listen.ts'
-import { createShowSecret } from '../slack/response-url.ts'
 import type { Identity } from '../slack/web-api.ts'
 import { createFoundation, type Foundation, type Outlets } from './foundation.ts'
 
@@ -469,11 +468,10 @@ export function createListenerFactory({ config, telemetry, redis, clients, opera
 
 /** Creates the people side: commands, buttons, forms and the Home tab in Slack, over the prompt connection. */
 export function createPeopleSide(foundation: Foundation) {
-  const { config, timings, telemetry, redis, clients, operators, requests } = foundation
+  const { config, telemetry, redis, clients, operators, requests } = foundation
   const { keys, prompt } = redis
-  const { identity, messenger, respond } = clients.slack
-  const { directory, catalog, access, signatures, noteOf, render, forPeople } = requests
-  const { checkAuthority } = foundation.people
+  const { identity, messenger } = clients.slack
+  const { directory, catalog, access, signatures, render, forPeople } = requests
   const { store, deliver, wake } = forPeople
   const onError = telemetry.errorReports.of('people')
 
@@ -513,7 +511,8 @@ export function createPeopleSide(foundation: Foundation) {
   telemetry.metrics.expectKinds(catalog.kinds())
 
   const interactions = createInteractions({
-    ...forPeople,
+    app: foundation.people,
+    store,
     features,
     catalog,
     access,
@@ -521,14 +520,8 @@ export function createPeopleSide(foundation: Foundation) {
     details: render.details,
     openForm,
     linkTo: identity.linkTo,
-    showSecret: createShowSecret({ respond, messenger }),
-    timings,
-    budget: clients.budget,
     signatures,
-    noteOf,
-    checkAuthority,
     onDistrusted: operators.onDistrusted,
-    onApiError: operators.onApiError,
     onError,
   })
   const createSlackListener = createListenerFactory(foundation, {

@@ -9,11 +9,12 @@ import { belongsTo, cardButtons, readButton, subjectWords } from '../../src/mess
 import { createMoveChange } from '../../src/moves/move-change.ts'
 import { type Access, createAccess } from '../../src/requests/access.ts'
 import { createCatalog } from '../../src/requests/catalog.ts'
-import { createDecide } from '../../src/requests/decide.ts'
+import { decideWith } from '../../src/requests/decide.ts'
 import type { Store } from '../../src/requests/store.ts'
 import { notice } from '../../src/slack/blocks.ts'
 import { createDirectory } from '../../src/slack/people.ts'
 import type { Bot } from '../../src/start/bot.ts'
+import { fakeApp } from '../fake-app.ts'
 import { openRecords } from '../journeys/records.ts'
 import type { World } from '../journeys/world.ts'
 import { noteOf } from '../requests/audit-for-test.ts'
@@ -97,14 +98,17 @@ function replaceApprove(wrong: (access: Access) => Access = (access) => access, 
       noteRefusal: note,
       noteOf,
     })
-    const decide = createDecide({
-      signatures: world.signatures,
-      store: kept(store),
-      access: wrong(access),
-      catalog,
-      show: async () => {},
-      wake: async () => {},
-    })
+    const decide = decideWith(
+      fakeApp({
+        signatures: world.signatures,
+        store: kept(store),
+        access: wrong(access),
+        catalog,
+        show: (async () => {}) as never,
+        errors: { of: () => () => {} },
+        wake: async () => {},
+      }),
+    )
     const real = bot.interactions.clicks[cardButtons.approve]
     bot.interactions.clicks[cardButtons.approve] = async (click) => {
       const button = readButton(click.value)

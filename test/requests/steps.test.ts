@@ -165,7 +165,7 @@ describe('every state', () => {
     withdraw: { button: 'withdraw' },
     issue: { button: 'handOver', only: 'handed over' },
     'stop-tracking': { button: 'stopTracking' },
-    'track-again': { button: 'trackAgain' },
+    'track-again': { button: 'trackAgain', only: 'carried out' },
   }
 
   /** The buttons of an ended request that make another request, or show more of it. */

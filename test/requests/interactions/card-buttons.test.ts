@@ -6,11 +6,12 @@ import { createMoveChange } from '../../../src/moves/move-change.ts'
 import { createAccess } from '../../../src/requests/access.ts'
 import { createCatalog } from '../../../src/requests/catalog.ts'
 import { createCardButtons } from '../../../src/requests/clicks.ts'
-import { createDecide } from '../../../src/requests/decide.ts'
+import { decideWith } from '../../../src/requests/decide.ts'
 import { createStore, type NewRequest } from '../../../src/requests/store.ts'
 import type { Click, Submission } from '../../../src/slack/interactions.ts'
 import { writeMetadata } from '../../../src/slack/payloads.ts'
 import type { Mrkdwn } from '../../../src/slack/text.ts'
+import { fakeApp } from '../../fake-app.ts'
 import { noteOf } from '../audit-for-test.ts'
 import { connectTestRedis, noAudit } from '../redis-for-test.ts'
 import { newRequestFor, recordRequest, ruleFor } from '../request-for-test.ts'
@@ -41,14 +42,18 @@ function startButtons() {
     noteOf,
   })
   const buttons = createCardButtons({
-    decide: createDecide({
-      signatures,
-      store,
-      access,
-      catalog,
-      show: effect('shown'),
-      wake: effect('woken up'),
-    }),
+    find: store.find,
+    decide: decideWith(
+      fakeApp({
+        signatures,
+        store,
+        access,
+        catalog,
+        show: effect('shown') as never,
+        errors: { of: () => expect.fail },
+        wake: effect('woken up'),
+      }),
+    ),
     signatures,
     handOver: effect('handed over'),
     linkTo: () => undefined,
