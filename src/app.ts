@@ -4,8 +4,10 @@ import type { Inventory } from './account/inventory.ts'
 import type { Audit } from './audit/audit.ts'
 import type { Config } from './config/config.ts'
 import type { OwnLastSlices } from './domain/account.ts'
+import type { Request } from './domain/request.ts'
 import type { RequestSignatures } from './domain/request-signature.ts'
 import type { Timings } from './domain/timings.ts'
+import type { CardView } from './messages/request-message.ts'
 import type { ErrorReports, Log, RepeatedLines } from './ops/log.ts'
 import type { Metrics } from './ops/metrics.ts'
 import type { OperatorNotifier, OpsChannel } from './outbox/operators.ts'
@@ -73,7 +75,7 @@ export interface App {
   checkAuthority: CheckAuthority
   checkItems: CheckItems
   checkRetraction: CheckRetraction
-  render: Renderer
+  render: Renderer & { view(request: Request): CardView }
   wake: Wake
   deliver: Deliver
   show: Show

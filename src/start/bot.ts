@@ -17,7 +17,6 @@ import { createAlertReceiver } from '../inbound/alert-receiver.ts'
 import { forgedProposal, type RefusalReason, refusalReasons, unposted, unread } from '../inbound/alert-words.ts'
 import { type Alerting, alertOutcomes, createAlertRecords, takeDelivery } from '../inbound/alerts.ts'
 import { unsuitableReadKey } from '../messages/operator-notices.ts'
-import { fitsOnCard } from '../messages/request-message.ts'
 import { createChecks, createMetricsPage, createStatus, type Finding, type Health, startHealth } from '../ops/health.ts'
 import type { Log, RepeatedLines } from '../ops/log.ts'
 import type { AcknowledgedPayload } from '../ops/metrics.ts'
@@ -28,13 +27,11 @@ import { claim } from '../redis/scripts.ts'
 import { createSigningKeyMark } from '../redis/signed-list.ts'
 import { type Distrust, distrust as distrustRequest } from '../requests/authority.ts'
 import { createDeliveries, createInteractions, createLastReceived, type LastReceived } from '../requests/clicks.ts'
-import { createFindEarlier } from '../requests/history.ts'
 import { createHome, type Home } from '../requests/home.ts'
 import { createItemSteps, createSendItems } from '../requests/items.ts'
 import { createDiscardUnposted, createExecute, createReconcile } from '../requests/reconcile.ts'
 import { createResolveAlert } from '../requests/resolve-alert.ts'
-import { asRecorded } from '../requests/store.ts'
-import { createSubmit, type Submit } from '../requests/submit.ts'
+import { type Submit, submit as submitRequest } from '../requests/submit.ts'
 import { createTrack } from '../requests/track.ts'
 import { createDataLossMark, createRedisWatch, createWorkerWatch } from '../requests/watches.ts'
 import { createProgress, createRepeatedWork, createWorker, type Progress, type Work } from '../requests/worker.ts'
@@ -471,8 +468,8 @@ export function createPeopleSide(foundation: Foundation) {
   const { config, telemetry, redis, clients, operators, requests } = foundation
   const { keys, prompt } = redis
   const { identity, messenger } = clients.slack
-  const { directory, catalog, access, signatures, render, forPeople } = requests
-  const { store, deliver, wake } = forPeople
+  const { catalog, access, signatures, render, forPeople } = requests
+  const { store } = forPeople
   const onError = telemetry.errorReports.of('people')
 
   const commands = () => features.flatMap((feature) => feature.commands)
@@ -486,19 +483,7 @@ export function createPeopleSide(foundation: Foundation) {
     onError,
   })
   const lastReceived = createLastReceived({ redis: prompt, keys })
-  const submit = createSubmit({
-    signatures,
-    store,
-    access,
-    deliver,
-    wake,
-    names: directory.names,
-    findEarlier: createFindEarlier({ store, catalog }),
-    linkTo: identity.linkTo,
-    titleOf: catalog.titleOf,
-    mostUndecided: config.openRequestsPerPerson,
-    fitsOnCard: (request) => fitsOnCard(render.view(asRecorded(request))),
-  })
+  const submit: Submit = (requested) => submitRequest(foundation.people, requested)
   const openForm = createFormOpener(messenger)
   const features = buildFeatures(foundation, { submit, openForm, home, lastReceived })
   catalog.register(features.flatMap(({ changes }) => changes ?? []))

@@ -241,7 +241,7 @@ describe('the buttons of a card', () => {
         "failed: [Request again,Details]",
         "not-started: [Request again,Details]",
         "superseded: [Request again,Details]",
-        "untracked: [Track again,Details]",
+        "untracked: [Track again,Details] or [Details]",
         "voided: [Request again,Details]",
         "rejected: [Request again,Details]",
         "withdrawn: [Request again,Details]",
