@@ -6,7 +6,7 @@ import type { ElasticIpReads } from '../account/elastic-ips.ts'
 import { createInventory, type ListName } from '../account/inventory.ts'
 import type { App } from '../app.ts'
 import { type Audit, createAudit, createNewestHead } from '../audit/audit.ts'
-import { type AuditNote, createNoteSigner } from '../audit/chain.ts'
+import { createNoteSigner } from '../audit/chain.ts'
 import type { Config } from '../config/config.ts'
 import type { ElasticIp, OwnLastSlices } from '../domain/account.ts'
 import { currentRequest } from '../domain/lane.ts'
@@ -196,13 +196,7 @@ export function createAudits({ config, printAudit, telemetry: { metrics, errorRe
   const people = auditOver(prompt)
   const jobs = auditOver(patient)
 
-  /** Counts and records a refusal. The person is refused even if it cannot be recorded. */
-  function noteRefusal(note: AuditNote): Promise<void> {
-    metrics.decision(note.kind ?? 'none', 'refused')
-    return people.noteRefusal(note).catch(errorReports.of('audit'))
-  }
-
-  return { people, jobs, newestHead, noteRefusal }
+  return { people, jobs, newestHead }
 }
 
 /** Creates the function that counts a step, its decision, the time from the approval to the write, and the duration of the change that it ends. */
@@ -300,13 +294,16 @@ export function createRequests({ config, printAudit, telemetry, redis, clients, 
   const noteOf: NoteOf = (request, act, more) => noteOfRequest(signatures, request, act, more)
   const directory = createDirectory({ client })
   const catalog = createCatalog()
+  const { messenger, respond, setupProbe: probe, naming } = clients.slack
   const access = createAccess({
-    people: directory,
-    policy: config.policy,
-    homeTeamId: () => identity.current()?.teamId,
+    config,
+    directory,
+    slack: { messenger, respond, identity, probe, naming },
     catalog,
-    noteRefusal: audits.noteRefusal,
     noteOf,
+    audit: audits.people,
+    metrics,
+    errors: telemetry.errorReports,
   })
   const { environment, moveTimeoutMs } = config
   const render = createRenderer({

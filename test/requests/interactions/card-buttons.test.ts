@@ -3,7 +3,6 @@ import type { AuditNote } from '../../../src/audit/chain.ts'
 import type { Request } from '../../../src/domain/request.ts'
 import { buttonValue, cardButtons, rejectCallbackId } from '../../../src/messages/words.ts'
 import { createMoveChange } from '../../../src/moves/move-change.ts'
-import { createAccess } from '../../../src/requests/access.ts'
 import { createCatalog } from '../../../src/requests/catalog.ts'
 import { createCardButtons } from '../../../src/requests/clicks.ts'
 import { decideWith } from '../../../src/requests/decide.ts'
@@ -12,6 +11,7 @@ import type { Click, Submission } from '../../../src/slack/interactions.ts'
 import { writeMetadata } from '../../../src/slack/payloads.ts'
 import type { Mrkdwn } from '../../../src/slack/text.ts'
 import { fakeApp } from '../../fake-app.ts'
+import { accessWith } from '../access-for-test.ts'
 import { noteOf } from '../audit-for-test.ts'
 import { connectTestRedis, noAudit } from '../redis-for-test.ts'
 import { newRequestFor, recordRequest, ruleFor } from '../request-for-test.ts'
@@ -27,7 +27,7 @@ function startButtons() {
   const noted: AuditNote[] = []
   const effects: string[] = []
   const effect = (name: string) => async () => void effects.push(name)
-  const access = createAccess({
+  const access = accessWith({
     people: {
       person: async (userId) => ({ userId, standing: 'member', teamId: 'T0NIMBUS01' }),
       members: async (groupIds) => new Map(groupIds.map((id) => [id, new Set([ben.userId])])),

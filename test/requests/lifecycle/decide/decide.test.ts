@@ -6,11 +6,11 @@ import { createNewKeyChange } from '../../../../src/features/keys-create.ts'
 import { approvedByYou, takenOver, tooLate, unknownRequest } from '../../../../src/messages/refusals.ts'
 import { createMoveChange } from '../../../../src/moves/move-change.ts'
 import { createOutbox } from '../../../../src/outbox/outbox.ts'
-import { createAccess } from '../../../../src/requests/access.ts'
 import { createCatalog } from '../../../../src/requests/catalog.ts'
 import { decideWith } from '../../../../src/requests/decide.ts'
 import { createStore, type NewRequest } from '../../../../src/requests/store.ts'
 import { fakeApp } from '../../../fake-app.ts'
+import { accessWith } from '../../access-for-test.ts'
 import { noteOf } from '../../audit-for-test.ts'
 import { connectTestRedis, noAudit } from '../../redis-for-test.ts'
 import { minutes, newRequestFor, recordRequest, ruleFor } from '../../request-for-test.ts'
@@ -44,7 +44,7 @@ function startDecide(rule: Partial<PolicyRule> = {}) {
     createMoveChange({} as Parameters<typeof createMoveChange>[0]),
     createNewKeyChange({} as Parameters<typeof createNewKeyChange>[0]),
   ])
-  const access = createAccess({
+  const access = accessWith({
     people: {
       person: async (userId) => ({ userId, standing: 'member', teamId: 'T0NIMBUS01' }),
       members: async () => new Map(),
