@@ -24,17 +24,17 @@ import { createShutdown, retryWhileAway, type Shutdown } from '../ops/process.ts
 import type { NotifyOperators } from '../outbox/notices.ts'
 import { guardStore } from '../redis/connect.ts'
 import { claim } from '../redis/scripts.ts'
-import { createSigningKeyMark } from '../redis/signed-list.ts'
+import { markSigningKey } from '../redis/signed-list.ts'
 import { type Distrust, distrust as distrustRequest } from '../requests/authority.ts'
 import { createDeliveries, createInteractions, createLastReceived, type LastReceived } from '../requests/clicks.ts'
 import { createHome, type Home } from '../requests/home.ts'
 import { createItemSteps, createSendItems } from '../requests/items.ts'
 import { createDiscardUnposted, createExecute, createReconcile } from '../requests/reconcile.ts'
-import { createResolveAlert } from '../requests/resolve-alert.ts'
+import { resolveAlert } from '../requests/resolve-alert.ts'
 import { type Submit, submit as submitRequest } from '../requests/submit.ts'
 import { createTrack } from '../requests/track.ts'
 import { createDataLossMark, createRedisWatch, createWorkerWatch } from '../requests/watches.ts'
-import { createProgress, createRepeatedWork, createWorker, type Progress, type Work } from '../requests/worker.ts'
+import { checkProgress, createRepeatedWork, createWorker, progressFigures, type Work } from '../requests/worker.ts'
 import { createBoltApp } from '../slack/app.ts'
 import { createFormOpener, formButtons, type OpenForm } from '../slack/forms.ts'
 import { createRefusalLog } from '../slack/http-receiver.ts'
@@ -98,11 +98,11 @@ function createUnreadNotices(notify: NotifyOperators['notify']) {
 type Unread = Parameters<typeof unread>[0]
 
 function createAlerting(
-  { config, redis, clients, inventory, assignments, requests, operators, telemetry }: Foundation,
+  { config, redis, clients, inventory, assignments, requests, operators, telemetry, people }: Foundation,
   submit: Submit,
   change: Change,
 ): Alerting {
-  const { store, show } = requests.forPeople
+  const { store } = requests.forPeople
   const { messenger, identity } = clients.slack
   const { metrics } = telemetry
   const onError = telemetry.errorReports.of('alerts')
@@ -116,7 +116,7 @@ function createAlerting(
     submit,
     store,
     signatures: requests.signatures,
-    resolveAlert: createResolveAlert({ store, show, onError }),
+    resolveAlert: (...args) => resolveAlert(people, ...args),
     messenger,
     command: config.slack.command,
     teamId: () => identity.current()?.teamId,
@@ -291,7 +291,7 @@ export function createLifecycle<Identity>({
 }
 
 /** Creates the operations side: the health, status and metrics pages, on a port for operators and orchestrators. */
-export function createOperationsSide({ config, telemetry, redis, clients }: Foundation, progress: Progress) {
+export function createOperationsSide({ config, telemetry, redis, clients, people }: Foundation) {
   const { log, lines, metrics } = telemetry
   const { slack, accountApi } = clients
   const status = createStatus({
@@ -304,12 +304,12 @@ export function createOperationsSide({ config, telemetry, redis, clients }: Foun
       slack: slack.identity.fetch,
       accountApi: () => inLane('background', () => accountApi.apiKeys.list({ signal: AbortSignal.timeout(1_900) })),
       shareFinding: createShareFinding(redis, config.infra.key ? 'key' : 'read-key'),
-      worker: progress.check,
+      worker: () => checkProgress(people),
     }),
   })
   const snapshot = async () => {
     // A Redis that refuses writes still has the other figures.
-    const [figures, budget] = await Promise.all([progress.snapshot(), clients.budget.figures().catch(() => [])])
+    const [figures, budget] = await Promise.all([progressFigures(people), clients.budget.figures().catch(() => [])])
     return { ...figures, budget }
   }
   const pages = {
@@ -516,7 +516,7 @@ export function createPeopleSide(foundation: Foundation) {
     stopHome: home.stop,
   })
 
-  const workerWatch = createWorkerWatch({ store, catalog, operators, show: forPeople.show, onError: telemetry.errorReports.of('jobs') })
+  const workerWatch = createWorkerWatch(foundation.people)
   const createListener = (identity: Identity) => withWatch(createSlackListener(identity), workerWatch)
 
   return { interactions, features, submit, commands: commands(), createListener }
@@ -550,50 +550,13 @@ export function repeatedOf(features: Pick<Feature, 'changes' | 'repeated'>[], po
   return features.flatMap(({ changes = [], repeated = [] }) => (changes.length === 0 || changes.some(isPermitted) ? repeated : []))
 }
 
-/** Creates the worker side: the worker, which handles requests without a person, over the patient connection, and the report of its progress. */
+/** Creates the worker side, which handles requests without a person, over the patient connection. */
 export function createWorkerSide(foundation: Foundation, features: Feature[]) {
-  const { telemetry, redis, operators, requests } = foundation
-  const { keys, patient } = redis
-
-  const dataLossMark = createDataLossMark({
-    redis: patient,
-    keys,
-    operators,
-    newestHead: requests.newestHead,
-    catalog: requests.catalog,
-    onLost: telemetry.metrics.requestsLost,
-  })
-  const redisWatch = createRedisWatch({
-    redis: patient,
-    keys,
-    findFaults: redis.faultsToReport,
-    keyring: createKeyring(foundation.config.signingSecrets, { purpose: 'notices', prefix: foundation.config.redis.prefix }),
-    operators,
-    log: telemetry.log,
-    onFaults: telemetry.metrics.redisFaults,
-  })
-  const worker = createWorker({
-    ...requests.forJobs,
-    ...createJobs(foundation),
-    keys,
-    dataLossMark,
-    redisWatch,
-    operators,
-    onError: telemetry.errorReports.of('jobs'),
-    onTick: telemetry.metrics.tick,
-  })
-
-  const { store, queues } = requests.forPeople
-  const progress = createProgress({ store, queues, catalog: requests.catalog })
-
-  const repeatedWork = createRepeatedWork({
-    redis: patient,
-    keys,
-    works: repeatedOf(features, foundation.config.policy),
-    onError: telemetry.errorReports.of('jobs'),
-  })
-
-  return { worker: together(worker, repeatedWork), dataLossMark, progress }
+  const { jobs, requests } = foundation
+  const dataLossMark = createDataLossMark(jobs, requests.newestHead)
+  const worker = createWorker(jobs, { ...createJobs(foundation), dataLossMark, redisWatch: createRedisWatch(jobs) })
+  const repeatedWork = createRepeatedWork(jobs, repeatedOf(features, foundation.config.policy))
+  return { worker: together(worker, repeatedWork), dataLossMark }
 }
 
 interface Started {
@@ -653,24 +616,20 @@ function createJobs({ config, timings, clients, operators, requests, jobs }: Fou
     wake,
     onLostRecord,
   })
-  return { reconcile, tracking }
+  return { reconcile, track: tracking.track }
 }
 
 /** Creates the whole bot from its configuration, each part from the parts above it. */
 export function createBot(config: Config, outlets: Outlets) {
   const foundation = createFoundation(config, outlets)
   const people = createPeopleSide(foundation)
-  const { worker, dataLossMark, progress } = createWorkerSide(foundation, people.features)
+  const { worker, dataLossMark } = createWorkerSide(foundation, people.features)
   const alerts = createAlertsSide(foundation, people.submit)
-  const operations = createOperationsSide(foundation, progress)
+  const operations = createOperationsSide(foundation)
 
   const { redis, clients, operators, opsChannel, disconnect } = foundation
 
-  const isForeignKey = createSigningKeyMark({
-    redis: redis.patient,
-    keys: redis.keys,
-    keyring: createKeyring(config.signingSecrets, { purpose: 'notices', prefix: config.redis.prefix }),
-  })
+  const keyring = createKeyring(config.signingSecrets, { purpose: 'requests', prefix: config.redis.prefix })
 
   async function reachSlack(): Promise<Identity> {
     const identity = await clients.slack.identity.reach()
@@ -696,7 +655,7 @@ export function createBot(config: Config, outlets: Outlets) {
 
   async function checkData(): Promise<void> {
     await dataLossMark.check()
-    if (!(await isForeignKey())) return
+    if (!(await markSigningKey(redis.patient, redis.keys, keyring))) return
     const text = 'The process that started last with this REDIS_PREFIX signs with a key that this process does not have'
     outlets.log.warn({ code: 'signing-keys-differ' }, text)
   }
