@@ -1,6 +1,6 @@
 import type { KnownBlock } from '@slack/web-api'
 import type { Secret } from '../domain/signing.ts'
-import { context, message, wholeSection } from './blocks.ts'
+import { context, wholeSection } from './blocks.ts'
 import { type Mrkdwn, mrkdwn, type Naming, ownWords } from './text.ts'
 import { classifyRefusal, type Message, type Messenger, type SlackFailure } from './web-api.ts'
 
@@ -115,7 +115,7 @@ export function createShowSecret({ respond, messenger }: { respond: Respond; mes
       ...context([words.note]),
     ]
     // Notifications show the text, so it must not hold the secret.
-    const shown = message({ text: mrkdwn`${words.heading} It is in this message, only visible to you.`, blocks })
+    const shown: Message = { blocks, text: mrkdwn`${words.heading} It is in this message, only visible to you.`.text }
     for (let attempt = 0; attempt < maxAttempts && place.responseUrl; attempt += 1) {
       const answered = await respond(place.responseUrl, shown)
       if (answered.is === 'sent') return 'shown'

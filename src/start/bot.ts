@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import { z } from 'zod'
-import packageFile from '../../package.json' with { type: 'json' }
 import { type Config, ConfigError, ifNoKeyIsMinted } from '../config/config.ts'
 import { readKeyProblem } from '../domain/account.ts'
 import type { Origin } from '../domain/approval.ts'
@@ -376,29 +375,11 @@ export function buildFeatures(foundation: Foundation, { submit, openForm, home, 
     seen: foundation.assignments,
     audit: forPeople.audit,
     linkTo: slack.identity.linkTo,
-    setup: setupParts(foundation, home, lastReceived),
+    app: foundation.people,
+    setup: { showHome: (viewer: Origin) => home.show(viewer), lastReceived },
     ownLastSlices,
     writesPerMinute: foundation.config.infra.writesPerMinute,
   })
-}
-
-/** Returns the parts that only `/infra doctor` needs. */
-function setupParts({ config, redis, clients, requests, opsChannel }: Foundation, home: Home, lastReceived: LastReceived) {
-  const usesSockets = config.slack.appToken !== undefined
-  return {
-    probe: clients.slack.setupProbe,
-    members: requests.directory.members,
-    showHome: (viewer: Origin) => home.show(viewer),
-    lastReceived,
-    probeWrites: redis.probeWrites,
-    redisPrefix: config.redis.prefix,
-    redisFaults: async () => (await redis.faults()).map(({ words }) => words),
-    budget: clients.budget,
-    opsChannel,
-    running: { ...config, version: packageFile.version, rules: config.policy.rules.length },
-    usesSockets,
-    command: config.slack.command,
-  }
 }
 
 interface ListenerNeeds {

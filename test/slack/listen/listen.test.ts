@@ -402,7 +402,7 @@ describe('a form', () => {
     const { deliver, handled } = setUp({ authorize: () => undecided })
 
     const delivering = deliver('command', deliveries.command?.['a command with a form']?.body ?? {})
-    await expect.poll(() => handled, { timeout: 3_000 }).toEqual(['opened command form'])
+    await expect.poll(() => handled).toEqual(['opened command form'])
     allow()
     await delivering
 

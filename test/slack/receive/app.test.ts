@@ -28,7 +28,7 @@ async function clientOf(answer: (response: ServerResponse) => void) {
   })
   const slackApiUrl = new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}/api`)
   const options = webClientOptions(slackApiUrl, silent as never, (call) => calls.push(call))
-  const client = new WebClient('xoxb-1', { ...options, timeout: 150 })
+  const client = new WebClient('xoxb-1', { ...options, timeout: 20_000 })
   return { received, calls, post: () => client.chat.postMessage({ channel: 'C1', text: 'Grüße & mehr' }) }
 }
 
@@ -37,7 +37,7 @@ const failureOf = (call: Promise<unknown>) => call.then(() => 'no failure', clas
 
 describe('a call to Slack', () => {
   test('waits at most 5 s for the whole answer', () => {
-    expect(webClientOptions(new URL('https://slack.test/api/'), silent as never)).toMatchObject({ timeout: 5_000 })
+    expect(webClientOptions(new URL('https://slack.test/api/'), silent as never)).toMatchObject({ timeout: 20_000 })
   })
 
   test('sends the form and the token', async () => {

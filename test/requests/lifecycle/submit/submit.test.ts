@@ -10,7 +10,7 @@ import { submit } from '../../../../src/requests/submit.ts'
 import { Refusal } from '../../../../src/slack/errors.ts'
 import { mrkdwn } from '../../../../src/slack/text.ts'
 import { fakeApp } from '../../../fake-app.ts'
-import { cardViewFor } from '../../messages/card-view-for-test.ts'
+import { cardViewFor } from '../../../messages/card-view-for-test.ts'
 import { description, requestedAt, requestFor, ruleFor } from '../../request-for-test.ts'
 import { signatures } from '../../signatures-for-test.ts'
 

@@ -78,22 +78,17 @@ describe('help', () => {
 
     expect(message.text).toMatchInlineSnapshot(`
       "*What you can do*
-
       *Change*
       \`/infra ip move [&lt;elastic ip&gt; &lt;server&gt;]\` Move an Elastic IP to another server
       \`/infra vm rename [&lt;vm&gt; &lt;new name&gt;]\` Rename a virtual machine
-
       *View*
       \`/infra ip list [word…]\` Elastic IPs
       \`/infra moves\` Shows moves
-
       *Keys*
       \`/infra keys [word…]\` API keys
       \`/infra keys create [&lt;name&gt;]\` Request a new API key
-
       *You*
       \`/infra whoami\` What you may request
-
       Changes need another person's approval, unless a rule says otherwise. To give a reason, end a change with \`because\` and the reason. Details and examples of a command: \`/infra help ip move\`"
     `)
     expect(buttonsIn(message)).toEqual(['Move IP', 'Rename VM'])
@@ -104,22 +99,16 @@ describe('help', () => {
 
     expect(message.text).toMatchInlineSnapshot(`
       "*What you can do*
-
       *Change*
       \`/infra vm rename [&lt;vm&gt; &lt;new name&gt;]\` Rename a virtual machine
-
       *View*
       \`/infra ip list [word…]\` Elastic IPs
       \`/infra moves\` Shows moves
-
       *Keys*
       \`/infra keys [word…]\` API keys
-
       *You*
       \`/infra whoami\` What you may request
-
       _Not available to you here:_ \`/infra ip move\`, \`/infra keys create\`
-
       Changes need another person's approval, unless a rule says otherwise. To give a reason, end a change with \`because\` and the reason. Details and examples of a command: \`/infra help vm rename\`"
     `)
     expect(buttonsIn(message)).toEqual(['Rename VM'])
@@ -128,11 +117,8 @@ describe('help', () => {
   it('says so if the person may use no command', async () => {
     expect((await answerTo('help', [])).text).toMatchInlineSnapshot(`
       "*What you can do*
-
       Nothing: only full members of this workspace can use Lockkeeper.
-
       _Not available to you here:_ \`/infra ip move\`, \`/infra vm rename\`, \`/infra ip list\`, \`/infra moves\`, \`/infra keys\`, \`/infra keys create\`, \`/infra whoami\`
-
       Changes need another person's approval, unless a rule says otherwise. To give a reason, end a change with \`because\` and the reason."
     `)
   })
@@ -161,11 +147,9 @@ describe('help', () => {
       "*\`/infra ip move [&lt;elastic ip&gt; &lt;server&gt;]\`*
       Move an Elastic IP to another server.
       The Elastic IP by address or id. \`to\` is fine.
-
       *Examples*
       \`/infra ip move 203.0.113.10 web-2\`
       \`/infra ip move 203.0.113.10\`
-
       To give a reason, end the command with \`because\` and the reason. Approvers see it."
     `)
   })
@@ -181,10 +165,8 @@ describe('help', () => {
     expect((await answerTo('help keys')).text).toMatchInlineSnapshot(`
       "*\`/infra keys [word…]\`*
       API keys.
-
       *Examples*
       \`/infra keys terraform\`
-
       *More*
       \`/infra keys create [&lt;name&gt;]\` Request a new API key"
     `)
