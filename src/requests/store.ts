@@ -22,11 +22,15 @@ import {
   unknownState,
   unverifiedRecord,
 } from '../domain/request.ts'
+import { canonicalJson } from '../domain/signing.ts'
 import { guardStore } from '../redis/connect.ts'
 import { type Database, noteDuration, ofDueTimes, withScripts } from './due.ts'
 import { type ItemStepName, itemStepOf, type ReportName, type Step, type StepName, stateAfter, stepOf } from './steps.ts'
 
-/** The hash in Redis that holds a request: JSON by field. Fields with a colon are written by scripts (`token:approve`, `outbox:card`). */
+/**
+ * The hash in Redis that holds a request: JSON by field. Fields with a colon are written by scripts (`token:approve`, `outbox:card`). `packed` has
+ * most fields of one that has ended.
+ */
 export type RecordHash = Record<string, string>
 
 /** Encodes each field as JSON, and leaves out those that are undefined. */
@@ -52,8 +56,12 @@ export class UnreadableRecordError extends Error {
  */
 export function decodeRecord(id: string, hash: RecordHash): Request {
   try {
-    const fields = Object.entries(hash).filter(([name]) => !name.includes(':'))
-    return Request.parse({ ...Object.fromEntries(fields.map(([name, value]) => [name, JSON.parse(value)])), id })
+    const { packed = '{}', ...own } = hash
+    const entries = Object.entries(own).filter(([name]) => !name.includes(':'))
+    // The schema drops the tokens in `packed`.
+    const fields = { ...JSON.parse(packed), ...Object.fromEntries(entries.map(([name, value]) => [name, JSON.parse(value)])) }
+    const { facts, seenSignature, seen = seenSignature === undefined ? undefined : facts } = fields
+    return Request.parse({ ...fields, seen, id })
   } catch (error) {
     throw new UnreadableRecordError(id, hash, error)
   }
@@ -253,12 +261,13 @@ export interface Created {
  */
 async function create(records: Records, request: NewRequest, { mostUndecided }: { mostUndecided?: number } = {}): Promise<Created> {
   const { keys, audit, run, onStep } = records
-  const { id, kind, ttlMs, createdAt, origin, rule, reason, needsApproval } = request
+  const { id, ...fields } = request
+  const { kind, ttlMs, createdAt, origin, rule, reason, needsApproval } = fields
   const argument = JSON.stringify({
     id,
     recordPrefix: keys.recordPrefix,
     open: openStates,
-    fields: encodeFields({ ...request, version: requestVersion, state: 'waiting' }),
+    fields: encodeFields({ ...fields, version: requestVersion, state: 'waiting' }),
     expiresAt: createdAt + ttlMs,
     dueInMs: needsApproval ? Math.floor(ttlMs * firstReminderAt) : 0,
     keepLatestMs,
@@ -412,6 +421,11 @@ interface Taking {
   changed?: string[]
 }
 
+/** What was seen before the write usually is what was approved. Then only its signature is stored. */
+function storedOf({ facts }: Request, set: StepData['set'] = {}): StepData['set'] & object {
+  return set.seen !== undefined && canonicalJson(set.seen) === canonicalJson(facts) ? { ...set, seen: undefined } : set
+}
+
 /** How long Redis keeps the record of an ended request. */
 const keepEndedMs = 30 * 24 * 3_600_000
 
@@ -436,7 +450,7 @@ async function compareAndSet(
     // A step that keeps the state leads from the state that was read.
     from: step.to === 'same' ? step.from.filter((state) => state === request.state) : step.from,
     to,
-    set: encodeFields(data.set ?? {}),
+    set: encodeFields(storedOf(request, data.set)),
     stamp: step.stamps ?? [],
     clear: step.clears ?? [],
     unexpired: step.beforeDeadline ?? false,
