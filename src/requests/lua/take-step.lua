@@ -34,6 +34,7 @@ end
 local stays = { state = true, revision = true, expiresAt = true, cardTs = true, cardRevision = true }
 local function pack()
   local flat, left, packed = redis.call('HGETALL', KEYS[1]), {}, {}
+  local facts = redis.call('HGET', KEYS[1], 'facts')
   for i = 1, #flat, 2 do
     local field, value = flat[i], flat[i + 1]
     if field == 'packed' then
@@ -43,7 +44,7 @@ local function pack()
       left[#left + 1] = value
     elseif string.find(field, '^token:') then
       packed[#packed + 1] = cjson.encode(field) .. ':' .. cjson.encode(value)
-    elseif not string.find(field, ':') then
+    elseif not string.find(field, ':') and not (field == 'seen' and value == facts) then
       packed[#packed + 1] = cjson.encode(field) .. ':' .. value
     end
   end
