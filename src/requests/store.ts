@@ -24,7 +24,7 @@ import {
 } from '../domain/request.ts'
 import { guardStore } from '../redis/connect.ts'
 import { type Database, noteDuration, ofDueTimes, withScripts } from './due.ts'
-import { type ItemStepName, itemStepOf, type ReportName, type Step, type StepName, stateAfter, stepOf } from './steps.ts'
+import { type ItemStepName, isSend, itemStepOf, type ReportName, type Step, type StepName, stateAfter, stepOf } from './steps.ts'
 
 /**
  * The hash in Redis that holds a request: JSON by field. Fields with a colon are written by scripts (`token:approve`, `outbox:card`). `packed` has
@@ -66,7 +66,10 @@ export function decodeRecord(id: string, hash: RecordHash): Request {
   }
 }
 
-/** Builds the audit note of an act on a request that this process made, or that it has verified. */
+/**
+ * Builds the audit note of an act on a request that this process made, or that it has verified. Only the notes of the request itself and of a write
+ * say what is changed. The others name the request, by which it is found.
+ */
 export function noteOfVerified(
   request: Pick<Request, 'id' | 'kind' | 'resource' | 'facts' | 'origin' | 'hash'>,
   act: string,
@@ -74,7 +77,11 @@ export function noteOfVerified(
 ): AuditNote {
   const { id, kind, resource, facts, origin, hash } = request
   const { channelId, teamId } = origin
-  return { act, requestId: id, kind, resource, facts, channelId, teamId, payload: hash, ...more }
+  if (act === 'request') return { act, requestId: id, kind, resource, facts, channelId, teamId, payload: hash, ...more }
+  // An item that is skipped is never sent.
+  if (isSend(act) || act === 'skip-item') return { act, requestId: id, facts, ...more }
+  // Refusals are counted by the kind.
+  return { act, requestId: id, kind: act === 'refused' ? kind : undefined, ...more, facts: undefined }
 }
 
 /**

@@ -4,10 +4,10 @@ import { ApiError, ApiUnreachableError } from '../../src/domain/errors.ts'
 import { createRevokeChange, createRotateChange } from '../../src/features/keys-change.ts'
 import { createRenameChange } from '../../src/features/vm-rename.ts'
 import { createMoveChange } from '../../src/moves/move-change.ts'
+import { createCatalog } from '../../src/requests/catalog.ts'
 import { createStore } from '../../src/requests/store.ts'
 import { submit } from '../../src/requests/submit.ts'
 import { fakeApp } from '../fake-app.ts'
-import { cardViewFor } from '../messages/card-view-for-test.ts'
 import { noteOf } from '../requests/audit-for-test.ts'
 import { connectTestRedis, noAudit } from '../requests/redis-for-test.ts'
 import { ruleFor } from '../requests/request-for-test.ts'
@@ -40,21 +40,22 @@ const origin = { teamId: 'T0NIMBUS01', channelId: 'C0OPS00001', userId: 'U0ADA00
 function setUp() {
   const { redis, keys } = connectTestRedis()
   const store = createStore({ redis, keys, audit: noAudit, noteOf })
+  const catalog = createCatalog()
   const app = fakeApp({
     signatures,
     store,
-    access: { gateSent: async () => ({}) as never, admit: async () => ({ rule: ruleFor(), unchecked: [] }) },
+    access: { gateSent: async () => ({}) as never, admit: async () => ({ rule: ruleFor(), unchecked: [] }), ruleOf: () => ruleFor() },
     deliver: async () => ({ is: 'sent' }) as never,
     wake: async () => {},
     directory: { names: async () => new Map() },
-    slack: { identity: { linkTo: () => undefined } },
-    catalog: { titleOf: () => [] },
-    render: { view: (request) => cardViewFor({ request }) },
-    config: { openRequestsPerPerson: 10 },
+    slack: { identity: { linkTo: () => undefined, addressOf: () => undefined, profileOf: () => undefined } },
+    catalog,
+    config: { openRequestsPerPerson: 10, environment: undefined, infra: { writesPerMinute: 20 }, moveTimeoutMs: 900_000 },
   })
   let deliveries = 0
   const ask = async <Input, Facts>(change: Change<Input, Facts>, input: Input) => {
     deliveries += 1
+    catalog.register([change as never])
     const { requestId } = await submit(app, { change, input, origin, reason: undefined, deliveryKey: `d${deliveries}` })
     return store.find(requestId)
   }

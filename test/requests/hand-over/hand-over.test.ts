@@ -9,7 +9,7 @@ import { handOver } from '../../../src/requests/hand-over.ts'
 import type { StepName } from '../../../src/requests/steps.ts'
 import type { StepData, StepResult, Store } from '../../../src/requests/store.ts'
 import type { Click } from '../../../src/slack/interactions.ts'
-import { fakeApp } from '../../fake-app.ts'
+import { fakeApp, noticing } from '../../fake-app.ts'
 import { noteOf } from '../audit-for-test.ts'
 import { requestedAt, requestFor, ruleFor } from '../request-for-test.ts'
 import { signatures } from '../signatures-for-test.ts'
@@ -77,15 +77,16 @@ function approvedKey({ steps = {}, creationMs = 100, unansweredMs = 1_000, refus
 
   const app = fakeApp({
     signatures,
-    operators: {
-      onDistrusted: async (_, { code }) => void distrusted.push(code),
-      onApiError: (error) => void errors.push(error),
-    },
+    ...noticing(distrusted),
+    lines: { write: ({ fields }) => void errors.push(fields) },
     store,
     access: { authorize: async () => ({ via: 'requester' }), ruleOf: () => ruleFor() },
     audit: {
       note: async () => {},
-      find: async () => ({ entries: problem === 'already-sent' ? [{ act: 'issue' }] : [] }) as never,
+      chained: async () => {},
+      redis: { xrevrange: (async () => (problem === 'already-sent' ? [issued] : [])) as never },
+      keys: { audit: 'audit' },
+      keyring: { verify: () => 'forged' },
     },
     noteOf,
     catalog: createCatalog([createNewKeyChange({ apiKeys })]),
@@ -109,6 +110,10 @@ function approvedKey({ steps = {}, creationMs = 100, unansweredMs = 1_000, refus
   const decision = { by: 'U0BEN00001', rule: 'APPROVERS', via: 'U0BEN00001', at: requestedAt }
   const approved = { ...signed, approvals: [signatures.signApproval(signed, decision)] }
   const request = { ...approved, decision: problem === 'approvals-not-genuine' ? decision : signatures.signApproved(approved, decision) }
+  const issued = [
+    `${requestedAt}-0`,
+    ['entry', JSON.stringify({ version: 1, act: 'issue', at: requestedAt, seq: 1, prev: '', requestId: request.id })],
+  ]
   const click = {
     origin: request.origin,
     responseUrl: 'https://example.com',
@@ -123,7 +128,7 @@ describe('a key whose approvals cannot be trusted', () => {
     await expect(press()).rejects.toThrow("approvals in Redis aren't genuine")
     expect({ live, distrusted, steps: taken.map(({ name }) => name) }).toEqual({
       live: [],
-      distrusted: ['approvals-not-genuine'],
+      distrusted: ['record-not-genuine'],
       steps: ['drop'],
     })
   })

@@ -9,7 +9,7 @@ import { distrust } from '../../../../src/requests/authority.ts'
 import { createCatalog } from '../../../../src/requests/catalog.ts'
 import { createStore, type Store } from '../../../../src/requests/store.ts'
 import { createTrack } from '../../../../src/requests/track.ts'
-import { fakeApp } from '../../../fake-app.ts'
+import { fakeApp, noticing } from '../../../fake-app.ts'
 import { noteOf } from '../../audit-for-test.ts'
 import { connectTestRedis, noAudit } from '../../redis-for-test.ts'
 import { recordRequest } from '../../request-for-test.ts'
@@ -46,10 +46,10 @@ function startTrack(checkRetraction: (request: Request, store: Store) => Promise
       distrust(
         fakeApp({
           store,
-          audit: { note: async (note) => void noted.push(note) },
+          audit: { noteCounted: async (note) => void noted.push(note) },
           noteOf,
           show: (async () => {}) as never,
-          operators: { onDistrusted: async (_, found) => void distrusted.push(found.code) },
+          ...noticing(distrusted),
         }),
         request,
         problem,
@@ -130,7 +130,7 @@ describe('a request that cannot be trusted is not observed, because its observat
     await track([sent])
 
     expect(live).toHaveLength(1)
-    expect(distrusted).toEqual(['record-changed'])
+    expect(distrusted).toEqual(['record-not-genuine'])
     expect(await find('a')).toMatchObject({ state: 'untracked', causes: [{ code: 'record-unverified' }] })
     expect(await isDue('a')).toBe(false)
     expect(await recordAfter('b')).toMatchObject({ state: 'waiting', resource: 'api_key_name:ci-deploy' })
