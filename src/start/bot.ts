@@ -26,12 +26,12 @@ import { createDeliveries, createInteractions, createLastReceived, type LastRece
 import { createHome, type Home } from '../requests/home.ts'
 import { createItemSteps, createSendItems } from '../requests/items.ts'
 import { createDiscardUnposted, createExecute, createReconcile } from '../requests/reconcile.ts'
-import { type Submit, submit as submitRequest } from '../requests/submit.ts'
+import type { Submit } from '../requests/submit.ts'
 import { createTrack } from '../requests/track.ts'
 import { createDataLossMark, createRedisWatch, createWorkerWatch } from '../requests/watches.ts'
 import { checkProgress, createRepeatedWork, createWorker, progressFigures, type Work } from '../requests/worker.ts'
 import { createBoltApp } from '../slack/app.ts'
-import { createFormOpener, formButtons, type OpenForm } from '../slack/forms.ts'
+import { formButtons, type OpenForm } from '../slack/forms.ts'
 import type { InteractionHandlers } from '../slack/interactions.ts'
 import { type ListenOptions, listen } from '../slack/listen.ts'
 import type { Identity } from '../slack/web-api.ts'
@@ -233,31 +233,22 @@ export function createOperationsSide({ config, telemetry, clients, people }: Fou
 }
 
 interface FeatureNeeds {
-  submit: Submit
-  openForm: OpenForm
   home: Home
   lastReceived: LastReceived
 }
 
 /** Creates every feature. */
-export function buildFeatures(foundation: Foundation, { submit, openForm, home, lastReceived }: FeatureNeeds): Feature[] {
-  const { catalog, access, forPeople } = foundation.requests
-  const { accountApi, ownLastSlices, slack } = foundation.clients
+export function buildFeatures(foundation: Foundation, { home, lastReceived }: FeatureNeeds): Feature[] {
+  const { people } = foundation
   return createFeatures({
-    accountApi,
-    inventory: foundation.inventory,
-    submit,
-    openForm,
-    store: forPeople.store,
-    catalog,
-    access,
-    seen: foundation.assignments,
-    audit: forPeople.audit,
-    linkTo: slack.identity.linkTo,
-    app: foundation.people,
+    ...people,
+    app: people,
+    accountApi: people.account,
+    inventory: people.lists,
+    seen: people.assignments,
+    linkTo: people.slack.identity.linkTo,
+    writesPerMinute: people.config.infra.writesPerMinute,
     setup: { showHome: (viewer: Origin) => home.show(viewer), lastReceived },
-    ownLastSlices,
-    writesPerMinute: foundation.config.infra.writesPerMinute,
   })
 }
 
@@ -343,9 +334,8 @@ export function createPeopleSide(foundation: Foundation) {
     onError,
   })
   const lastReceived = createLastReceived({ redis: prompt, keys })
-  const submit: Submit = (requested) => submitRequest(foundation.people, requested)
-  const openForm = createFormOpener(messenger)
-  const features = buildFeatures(foundation, { submit, openForm, home, lastReceived })
+  const { submit, openForm } = foundation.people
+  const features = buildFeatures(foundation, { home, lastReceived })
   catalog.register(features.flatMap(({ changes }) => changes ?? []))
   // Such a button changes the account in the process that gets the click.
   const minting = catalog.kinds().find((kind) => catalog.changeIfKnown(kind)?.handover && rulesNaming(config.policy, kind).length > 0)

@@ -1,9 +1,10 @@
 import { afterEach, describe, expect, test, vi } from 'vitest'
+import type { App } from '../../../src/app.ts'
 import type { ApiKey } from '../../../src/domain/account.ts'
 import { AccountLimitError, ApiError, StoreUnavailableError } from '../../../src/domain/errors.ts'
 import type { Request, RequestState } from '../../../src/domain/request.ts'
 import { Secret } from '../../../src/domain/signing.ts'
-import { createNewKeyChange } from '../../../src/features/keys-create.ts'
+import { newKeyChange } from '../../../src/features/keys-create.ts'
 import { createCatalog } from '../../../src/requests/catalog.ts'
 import { handOver } from '../../../src/requests/hand-over.ts'
 import type { StepName } from '../../../src/requests/steps.ts'
@@ -58,7 +59,7 @@ function approvedKey({ steps = {}, creationMs = 100, unansweredMs = 1_000, refus
       return { key, token: new Secret('f'.repeat(36)) }
     },
     delete: async () => void live.splice(0),
-  } as unknown as Parameters<typeof createNewKeyChange>[0]['apiKeys']
+  } as unknown as App['account']['apiKeys']
 
   const store = {
     now: async () => 1_000_000,
@@ -89,7 +90,7 @@ function approvedKey({ steps = {}, creationMs = 100, unansweredMs = 1_000, refus
       keyring: { verify: () => 'forged' },
     },
     noteOf,
-    catalog: createCatalog([createNewKeyChange({ apiKeys })]),
+    catalog: createCatalog([newKeyChange(fakeApp({ account: { apiKeys } }))]),
     slack: {
       respond: async (_, { text }) => {
         shown.push(text ?? '')
