@@ -8,9 +8,9 @@ import type { RequestSignatures } from './domain/request-signature.ts'
 import type { Timings } from './domain/timings.ts'
 import type { ErrorReports, Log, RepeatedLines } from './ops/log.ts'
 import type { Metrics } from './ops/metrics.ts'
-import type { OperatorNotifier, OpsChannel } from './outbox/operators.ts'
-import type { Deliver, Outbox, Show } from './outbox/outbox.ts'
-import type { Renderer } from './outbox/render.ts'
+import type { Notices } from './outbox/notices.ts'
+import type { OpsChannel } from './outbox/operators.ts'
+import type { Deliver, Show } from './outbox/outbox.ts'
 import type { Assignments } from './redis/assignments.ts'
 import type { Redis } from './redis/connect.ts'
 import type { RedisConnections } from './redis/connections.ts'
@@ -59,14 +59,14 @@ export interface App {
   slack: { messenger: Messenger; respond: Respond; identity: SlackIdentity; probe: SetupProbe; naming: Naming }
   directory: Directory
   opsChannel: OpsChannel | undefined
-  operators: OperatorNotifier
+  /** The notices to the operators that this process sends. */
+  notices: Notices
 
   catalog: Catalog
   signatures: RequestSignatures
   access: Access
   audit: Audit
   store: Store
-  outbox: Outbox
   queues: Queues
 
   // Functions of factories that are still created once for each connection.
@@ -75,7 +75,6 @@ export interface App {
   checkAuthority: CheckAuthority
   checkItems: CheckItems
   checkRetraction: CheckRetraction
-  render: Renderer
   wake: Wake
   deliver: Deliver
   show: Show

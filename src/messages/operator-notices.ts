@@ -1,7 +1,7 @@
 import type { ReadKeyProblem } from '../domain/account.ts'
 import type { AuthorityProblem, Request } from '../domain/request.ts'
 import type { ListProblem } from '../redis/assignments.ts'
-import { code, type Mrkdwn, mrkdwn, profileLink } from '../slack/text.ts'
+import { channelMention, code, type Mrkdwn, mrkdwn, profileLink } from '../slack/text.ts'
 
 /** Says that neither the channel nor the requester gets a message. `error`: Slack's code. */
 export function undeliverable({ id, state }: Request, error: string, command: string): Mrkdwn {
@@ -31,6 +31,11 @@ export function lostRecord(id: string, command: string): Mrkdwn {
   return mrkdwn`:rotating_light: Redis lost the record of request ${id}. Lockkeeper no longer tracks it. Find its resource with ${code(`${command} audit ${id}`)}, and check on the account whether the change was carried out.`
 }
 
+/** Says that a channel does not take messages about alerts. `error`: Slack's code. */
+export function unpostedAlerts(channelId: string, error: string): Mrkdwn {
+  return mrkdwn`:warning: Alerts can't be posted in ${channelMention(channelId)} (${error}), so they propose nothing there. Invite Lockkeeper to the channel, or name another one in the policy.`
+}
+
 const readKeyProblems: Record<ReadKeyProblem, string> = {
   'not-listed': "isn't a key of the account",
   'not-read-only': 'has full access',
@@ -57,7 +62,7 @@ export function assignmentsRefused(problem: ListProblem): Mrkdwn {
 export function damagedAudit(fault: string, areRemoved: boolean): Mrkdwn {
   const what = areRemoved
     ? 'They were removed because of their age, and the audit has an entry that says this.'
-    : "Old entries can't be removed until then, so Redis keeps more and more of them."
+    : 'They are kept until correct entries after them are as old.'
   return mrkdwn`:rotating_light: Entries of the audit that are older than 400 days were damaged. ${fault} ${what} Run ${code('npm run audit:verify')}, and find out who can write to Redis.`
 }
 

@@ -9,7 +9,7 @@ import type { Request } from '../domain/request.ts'
 import type { Keyring } from '../domain/signing.ts'
 import { someOf } from '../domain/text.ts'
 import { refusingRedis, safeRedis, unsafeRedis } from '../messages/operator-notices.ts'
-import type { NotifyOperators } from '../outbox/notices.ts'
+import type { Operators } from '../outbox/operators.ts'
 import type { Show } from '../outbox/outbox.ts'
 import type { RedisFault } from '../redis/check.ts'
 import { guardStore, type Redis } from '../redis/connect.ts'
@@ -30,7 +30,7 @@ interface DataLossMarkParts {
   redis: Redis
   keys: Keys
   /** Repeats a notice that fails. */
-  operators: Pick<NotifyOperators, 'notify' | 'keep' | 'draft'>
+  operators: Pick<Operators, 'notify' | 'keep' | 'draft'>
   /** Shared by everything in this process that reads the end of the audit chain. */
   newestHead: NewestHead
   catalog: Pick<Catalog, 'underwayNow'>
@@ -57,7 +57,7 @@ export function createDataLossMark({ redis, keys, operators, newestHead, catalog
     const first = knownMark === undefined ? dataNew : dataLost
     // The new mark and its notice are stored in one step. Otherwise a process that dies in between leaves a data set that nobody reports.
     const draft = operators.draft(first.code, first.words, { about: fresh, level: first.level })
-    const written = await run('data-loss-mark', [keys.dataLossMark, keys.auditHead, keys.owedNotices], [fresh, ...draft])
+    const written = await run('data-loss-mark', [keys.dataLossMark, keys.auditHead, ...draft.keys], [fresh, ...draft.values])
     const [current = fresh, seq, hash = ''] = written
     compareHead({ seq: Number(seq), hash })
     const before = knownMark
@@ -161,7 +161,7 @@ interface RedisWatchParts {
   findFaults: () => Promise<RedisFault[]>
   /** Signs what the operators were notified of. Somebody who can write to Redis would set it, to hide that keys are evicted. */
   keyring: Keyring
-  operators: Pick<NotifyOperators, 'notify' | 'draft' | 'isOwed'>
+  operators: Pick<Operators, 'notify' | 'draft' | 'isOwed'>
   log: { warn: (fields: { code: ErrorCode }, text: string) => void }
   /** Called after each check with what is wrong. */
   onFaults: (faults: Pick<RedisFault, 'code'>[]) => void
@@ -209,16 +209,16 @@ export function createRedisWatch({ redis, keys, findFaults, keyring, operators, 
     // A new subject for each change, because the same notice is posted only once an hour.
     const options = { about: token, level: codes === '' ? 'info' : 'error' } as const
     const draft = operators.draft('redis-unsafe', words, options)
-    const outcome = await replace([record, next, ...draft])
+    const outcome = await replace(draft.keys, [record, next, ...draft.values])
     if (outcome === 'changed') return
     known = codes
     unreplaced = outcome === 'refused' ? record : undefined
     await operators.notify('redis-unsafe', words, options)
   }
 
-  async function replace(values: string[]): Promise<'replaced' | 'changed' | 'refused'> {
+  async function replace(draftKeys: string[], values: string[]): Promise<'replaced' | 'changed' | 'refused'> {
     try {
-      const [outcome] = await run('replace-faults', [keys.redisFaults, keys.owedNotices], values)
+      const [outcome] = await run('replace-faults', [keys.redisFaults, ...draftKeys], values)
       return outcome === 'replaced' ? 'replaced' : 'changed'
     } catch (error) {
       if (error instanceof StoreUnavailableError && writeRefusalOf(error.code)) return 'refused'
@@ -250,7 +250,6 @@ interface WatchdogParts {
   audit: Pick<Audit, 'tidy'>
   dataLossMark: DataLossMark
   redisWatch: RedisWatch
-  operators: Pick<NotifyOperators, 'resume'>
   store: Pick<Store, 'isBusy' | 'noteWorker' | 'noteWorkerEnd' | 'sinceLastTickMs'>
   onError: (error: unknown) => void
   intervalMs: number
@@ -258,9 +257,9 @@ interface WatchdogParts {
 
 /**
  * Creates the watchdog of a worker. It restarts ticks that are needed and do not run, even if jobs and schedulers were lost. It also records
- * that the worker is running, checks the data set, the audit and the settings of Redis, and posts notices that a dead process has left.
+ * that the worker is running, checks the data set, the audit and the settings of Redis.
  */
-export function createWatchdog({ queues, audit, dataLossMark, redisWatch, operators, store, onError, intervalMs }: WatchdogParts) {
+export function createWatchdog({ queues, audit, dataLossMark, redisWatch, store, onError, intervalMs }: WatchdogParts) {
   const workerName = `${hostname()}:${process.pid}:${randomUUID().slice(0, 8)}`
   let timer: NodeJS.Timeout | undefined
   let isChecking = false
@@ -294,8 +293,6 @@ export function createWatchdog({ queues, audit, dataLossMark, redisWatch, operat
     await checkWork().catch(onError)
     // Even if the other checks have failed, because they fail while Redis refuses writes.
     await redisWatch.check().catch(onError)
-    // Does not wait: a slow Slack must not delay the next check.
-    void operators.resume().catch(onError)
     isChecking = false
   }
 
@@ -339,7 +336,7 @@ const noWorker = mrkdwn`:rotating_light: *No worker of Lockkeeper is running.* A
 interface WorkerWatchParts {
   store: Pick<Store, 'findOpen' | 'take' | 'workersSeen' | 'lastWorkerAt'>
   catalog: Pick<Catalog, 'changeIfKnown'>
-  operators: Pick<NotifyOperators, 'owe'>
+  operators: Pick<Operators, 'owe'>
   show: Show
   onError: (error: unknown) => void
   checkMs?: number

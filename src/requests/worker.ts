@@ -6,8 +6,6 @@ import { StoreUnavailableError } from '../domain/errors.ts'
 import { inLane } from '../domain/lane.ts'
 import { isItemOpen, isItemUnderway, type Request } from '../domain/request.ts'
 import { settleWithin } from '../domain/within.ts'
-import type { NotifyOperators } from '../outbox/notices.ts'
-import type { Deliver, Outbox, OutboxName } from '../outbox/outbox.ts'
 import type { Redis } from '../redis/connect.ts'
 import type { Keys } from '../redis/key-names.ts'
 import { horizonMs, type Queues, WakeUp } from '../redis/queues.ts'
@@ -18,19 +16,8 @@ import type { Store } from './store.ts'
 import type { Track } from './track.ts'
 import { createWatchdog, type DataLossMark, type RedisWatch } from './watches.ts'
 
-const parallelMessages = 16
-
-interface OutboxSweepParts {
-  outbox: Pick<Outbox, 'due'>
-  deliver: Deliver
-  /** Called with the id of a request whose card Slack refuses. */
-  onRefusedCard: (id: string) => void
-  onError: (error: unknown, requestId?: string) => void
-}
-
 /** Creates the part of a tick that sends the messages that are due. */
-export function createOutboxSweep({ outbox, deliver, onRefusedCard, onError }: OutboxSweepParts) {
-  const limit = pLimit(parallelMessages)
+export function createOutboxSweep({ sweep, onError }: { sweep: () => Promise<void>; onError: (error: unknown) => void }) {
   let running: Promise<void> | undefined
 
   /** Starts a sweep without waiting for it, unless one is running: a slow Slack must not delay the tracking. */
@@ -40,19 +27,6 @@ export function createOutboxSweep({ outbox, deliver, onRefusedCard, onError }: O
       .finally(() => {
         running = undefined
       })
-  }
-
-  async function sweep(): Promise<void> {
-    const unsent = await outbox.due()
-    // Send reports before cards, because people wait for them. A report also posts its card if that is missing.
-    unsent.sort((a, b) => Number(a.name === 'card') - Number(b.name === 'card'))
-    await Promise.all(unsent.map(({ id, name }) => limit(() => send(id, name).catch((error: unknown) => onError(error, id)))))
-  }
-
-  async function send(id: string, name: OutboxName): Promise<void> {
-    const sent = await deliver(id, name)
-    // Nobody can answer a request without a card, so it is reconciled: it may have to be discarded.
-    if (name === 'card' && sent.is === 'refused') onRefusedCard(id)
   }
 
   /** Resolves when the running sweep has ended. */
@@ -140,12 +114,11 @@ interface WorkerParts {
   audit: Pick<Audit, 'tidy'>
   dataLossMark: DataLossMark
   redisWatch: RedisWatch
-  operators: Pick<NotifyOperators, 'resume'>
   store: Store
-  outbox: Outbox
+  /** Sends what is due. Calls back with the id of a request whose card Slack refuses. */
+  sweepOutbox: (onRefusedCard: (id: string) => void) => Promise<void>
   reconcile: Reconcile
   tracking: Track
-  deliver: Deliver
   onError: (error: unknown, requestId?: string) => void
   /** Called after every tick with its duration. */
   onTick?: (ms: number) => void
@@ -164,20 +137,18 @@ export function createWorker({
   audit,
   dataLossMark,
   redisWatch,
-  operators,
   store,
-  outbox,
+  sweepOutbox,
   reconcile,
   tracking,
-  deliver,
   onError,
   onTick = () => {},
   watchdogMs = usualWatchdogMs,
   longestTickMs = usualLongestTickMs,
 }: WorkerParts) {
   const requestSweep = createRequestSweep({ store, reconcile, tracking, onError })
-  const outboxSweep = createOutboxSweep({ outbox, deliver, onRefusedCard: requestSweep.reconcileInBackground, onError })
-  const watchdog = createWatchdog({ queues, audit, dataLossMark, redisWatch, operators, store, onError, intervalMs: watchdogMs })
+  const outboxSweep = createOutboxSweep({ sweep: () => sweepOutbox(requestSweep.reconcileInBackground), onError })
+  const watchdog = createWatchdog({ queues, audit, dataLossMark, redisWatch, store, onError, intervalMs: watchdogMs })
   const workers: Worker[] = []
   let whileSweeping: NodeJS.Timeout | undefined
 

@@ -3,7 +3,7 @@ import { type Config, ConfigError, ifNoKeyIsMinted } from '../config/config.ts'
 import { readKeyProblem } from '../domain/account.ts'
 import type { Origin } from '../domain/approval.ts'
 import type { Change } from '../domain/change.ts'
-import { ApiContractError, ApiError, ApiUnreachableError, StoreUnavailableError } from '../domain/errors.ts'
+import { StoreUnavailableError } from '../domain/errors.ts'
 import { inLane } from '../domain/lane.ts'
 import { type Policy, rulesNaming, rulesOfKind } from '../domain/policy.ts'
 import { createKeyring } from '../domain/signing.ts'
@@ -12,121 +12,36 @@ import { statusChecks } from '../features/doctor.ts'
 import type { Feature } from '../features/feature.ts'
 import { createFeatures } from '../features/index.ts'
 import { createAlertReceiver } from '../inbound/alert-receiver.ts'
-import { forgedProposal, type RefusalReason, refusalReasons, unposted, unread } from '../inbound/alert-words.ts'
-import { type Alerting, alertOutcomes, createAlertRecords, takeDelivery } from '../inbound/alerts.ts'
+import { takeDelivery } from '../inbound/alerts.ts'
 import { unsuitableReadKey } from '../messages/operator-notices.ts'
 import { createMetricsPage, createStatus, type Health, startHealth } from '../ops/health.ts'
 import type { Log, RepeatedLines } from '../ops/log.ts'
 import type { AcknowledgedPayload } from '../ops/metrics.ts'
 import { createShutdown, retryWhileAway, type Shutdown } from '../ops/process.ts'
-import type { NotifyOperators } from '../outbox/notices.ts'
+import { sweepOutbox } from '../outbox/outbox.ts'
+import { renderDetails, viewOf } from '../outbox/render.ts'
 import { createSigningKeyMark } from '../redis/signed-list.ts'
 import { createDistrust } from '../requests/authority.ts'
 import { createDeliveries, createInteractions, createLastReceived, type LastReceived } from '../requests/clicks.ts'
 import { createHome, type Home } from '../requests/home.ts'
 import { createItemSteps, createSendItems } from '../requests/items.ts'
 import { createDiscardUnposted, createExecute, createReconcile } from '../requests/reconcile.ts'
-import { createResolveAlert } from '../requests/resolve-alert.ts'
 import type { Submit } from '../requests/submit.ts'
 import { createTrack } from '../requests/track.ts'
 import { createDataLossMark, createRedisWatch, createWorkerWatch } from '../requests/watches.ts'
 import { createProgress, createRepeatedWork, createWorker, type Progress, type Work } from '../requests/worker.ts'
 import { createBoltApp } from '../slack/app.ts'
 import { formButtons, type OpenForm } from '../slack/forms.ts'
-import { createRefusalLog } from '../slack/http-receiver.ts'
 import type { InteractionHandlers } from '../slack/interactions.ts'
 import { type ListenOptions, listen } from '../slack/listen.ts'
 import { createShowSecret } from '../slack/response-url.ts'
 import type { Identity } from '../slack/web-api.ts'
 import { createFoundation, type Foundation, type Outlets } from './foundation.ts'
 
-/** Creates the side of alerts: the port that takes them, and the requests that they make. Undefined if it is off. */
-export function createAlertsSide(foundation: Foundation, submit: Submit) {
-  const { config, requests } = foundation
-  const change = requests.catalog.changeOfAlerts()
-  if (!config.alerts || !change) return undefined
-  const { host, port, tokens } = config.alerts
-  const { log, metrics } = foundation.telemetry
-  const { notify } = foundation.operators
-  const refusals = createRefusalLog<RefusalReason>(
-    { warn: (line, which) => log.warn(which, line) },
-    { port: 'the port of alerts', code: 'alerts-port-refused' },
-  )
-  // Every count begins with 0, so that Prometheus sees the first increase.
-  for (const outcome of alertOutcomes) metrics.alert(outcome, 0)
-  for (const reason of refusalReasons) metrics.alertRefused(reason, 0)
-  const alerting = createAlerting(foundation, submit, change)
-  const notifyUnread = createUnreadNotices(notify)
-
-  const receiver = createAlertReceiver({
-    host,
-    port,
-    tokens,
-    takeDelivery: (alerts, signal) => takeDelivery(alerting, alerts, signal),
-    onRefused: (reason, count) => {
-      alerting.countRefused(reason, count)
-      refusals.note(reason)
-      // After a 503 the sender tries again soon. Other refusals recur at each group interval until a person corrects the cause.
-      if (reason !== 'too-many') notifyUnread(reason)
-    },
-    onTruncated: (count) => notifyUnread('truncated', count),
-  })
-
-  async function stop(): Promise<void> {
-    refusals.flush()
-    await receiver.stop()
-  }
-
-  return { start: receiver.start, stop }
-}
-
-/** Anybody who reaches the port can be refused without end, and each notice has a line in the log. So a reason has one a minute, in ms. */
-const quietMs = 60_000
-
-/** Creates the notices to the operators about alerts that were not read. */
-function createUnreadNotices(notify: NotifyOperators['notify']) {
-  const noticedAt = new Map<Unread, number>()
-  return function notifyUnread(about: Unread, count?: number): void {
-    if (Date.now() - (noticedAt.get(about) ?? 0) < quietMs) return
-    noticedAt.set(about, Date.now())
-    void notify('alerts-unread', unread(about, count), { about, level: 'warn' })
-  }
-}
-type Unread = Parameters<typeof unread>[0]
-
-function createAlerting(
-  { config, redis, clients, inventory, assignments, requests, operators, telemetry }: Foundation,
-  submit: Submit,
-  change: Change,
-): Alerting {
-  const { store, show } = requests.forPeople
-  const { messenger, identity } = clients.slack
-  const { metrics } = telemetry
-  const onError = telemetry.errorReports.of('alerts')
-  return {
-    records: createAlertRecords({ redis: redis.prompt, keys: redis.keys }),
-    routes: config.policy.alerts ?? [],
-    change,
-    accountApi: clients.accountApi,
-    copies: inventory,
-    seen: assignments,
-    submit,
-    store,
-    signatures: requests.signatures,
-    resolveAlert: createResolveAlert({ store, show, onError }),
-    messenger,
-    command: config.slack.command,
-    teamId: () => identity.current()?.teamId,
-    count: (outcome, count = 1) => metrics.alert(outcome, count),
-    countRefused: (reason, count = 1) => metrics.alertRefused(reason, count),
-    onUnposted: (channelId, error) => operators.owe('alerts-unposted', unposted(channelId, error), { about: channelId }),
-    onForged: (requestId) => operators.owe('record-not-genuine', forgedProposal(requestId), { requestId }),
-    onError: (error) => (isOfAccountApi(error) ? operators.onApiError(error) : onError(error)),
-  }
-}
-
-function isOfAccountApi(error: unknown): boolean {
-  return error instanceof ApiError || error instanceof ApiUnreachableError || error instanceof ApiContractError
+/** Creates the port that takes alerts, and makes requests of them. Undefined if it is off. */
+function createAlertsSide({ config, people, requests }: Foundation, submit: Submit) {
+  if (!config.alerts || !requests.catalog.changeOfAlerts()) return undefined
+  return createAlertReceiver(people, config.alerts, (alerts, signal) => takeDelivery(people, alerts, { submit, signal }))
 }
 
 /** A service that the bot needs, and waits for while it is away. */
@@ -405,7 +320,7 @@ export function createPeopleSide(foundation: Foundation) {
   const { config, timings, telemetry, redis, clients, operators, requests } = foundation
   const { keys, prompt } = redis
   const { identity, messenger, respond } = clients.slack
-  const { catalog, access, signatures, noteOf, checkAuthority, render, forPeople } = requests
+  const { catalog, access, signatures, noteOf, checkAuthority, forPeople } = requests
   const { store } = forPeople
   const onError = telemetry.errorReports.of('people')
 
@@ -415,7 +330,7 @@ export function createPeopleSide(foundation: Foundation) {
     access,
     messenger,
     buttons: () => formButtons(commands()),
-    view: render.view,
+    view: (request) => viewOf(foundation.people, request),
     linkTo: identity.linkTo,
     onError,
   })
@@ -437,7 +352,7 @@ export function createPeopleSide(foundation: Foundation) {
     catalog,
     access,
     home,
-    details: render.details,
+    details: (request) => renderDetails(foundation.people, request),
     openForm,
     linkTo: identity.linkTo,
     showSecret: createShowSecret({ respond, messenger }),
@@ -519,7 +434,7 @@ export function createWorkerSide(foundation: Foundation, features: Feature[]) {
     keys,
     dataLossMark,
     redisWatch,
-    operators,
+    sweepOutbox: (onRefusedCard) => sweepOutbox(foundation.jobs, onRefusedCard),
     onError: telemetry.errorReports.of('jobs'),
     onTick: telemetry.metrics.tick,
   })

@@ -21,9 +21,11 @@ import { assignmentsRefused, damagedAudit } from '../messages/operator-notices.t
 import { fitsOnCard } from '../messages/request-message.ts'
 import { createAuditLog, createErrorReports, createRepeatedLines, type Log, slackLogger } from '../ops/log.ts'
 import { createMetrics, type Metrics } from '../ops/metrics.ts'
-import { createOperatorNotifier, createOpsChannel, type OperatorNotifier } from '../outbox/operators.ts'
-import { createDeliver, createOutbox, createShow, type SendReportParts } from '../outbox/outbox.ts'
-import { createRenderer, type Renderer } from '../outbox/render.ts'
+import { createNotices, notifyOperators } from '../outbox/notices.ts'
+import type { OutboxName } from '../outbox/once.ts'
+import { checkOpsChannel, operatorsOf } from '../outbox/operators.ts'
+import { deliver, show } from '../outbox/outbox.ts'
+import { viewOf } from '../outbox/render.ts'
 import { createAssignments } from '../redis/assignments.ts'
 import type { Redis } from '../redis/connect.ts'
 import { createRedisConnections, type RedisConnections } from '../redis/connections.ts'
@@ -172,13 +174,7 @@ function createMeasuredAccountApi(
 }
 
 /** Creates the audit over each connection to Redis: for people, who wait for an answer, and for jobs, which can wait longer. */
-function createAudits({
-  config,
-  printAudit,
-  telemetry: { metrics, errorReports },
-  redis: { keys, prompt, patient },
-  operators,
-}: RequestsParts) {
+function createAudits({ config, printAudit, telemetry: { metrics, errorReports }, redis: { keys, prompt, patient }, apps }: RequestsParts) {
   const keyring = createKeyring(config.signingSecrets, { purpose: 'audit', prefix: config.redis.prefix })
   const signer = createNoteSigner(keyring)
   const newestHead = createNewestHead()
@@ -193,7 +189,7 @@ function createAudits({
       onError: errorReports.of('audit'),
       newestHead,
       onNotGenuine: () => metrics.notGenuine('audit-note'),
-      onDamaged: (fault, areRemoved) => operators.owe('audit-damaged', damagedAudit(fault, areRemoved), { about: fault }),
+      onDamaged: (fault, areRemoved) => notifyOperators(apps().people, 'audit-damaged', damagedAudit(fault, areRemoved), { about: fault }),
     })
   }
 
@@ -304,42 +300,31 @@ interface RequestsOverParts {
   config: Config
   telemetry: Telemetry
   redis: RedisConnections
-  clients: ApiClients
-  operators: OperatorNotifier
   noteOf: NoteOf
-  render: Renderer
-  namesOf: SendReportParts['namesOf']
   onStep: (step: TakenStep) => void
 }
 
 /** Returns a function that creates the records of requests and their messages over one connection to Redis. */
-export function createRequestsOver({
-  config,
-  telemetry,
-  redis: { keys },
-  clients,
-  operators,
-  noteOf,
-  render,
-  namesOf,
-  onStep,
-}: RequestsOverParts) {
-  const { messenger } = clients.slack
+export function createRequestsOver({ config, telemetry, redis: { keys }, noteOf, onStep }: RequestsOverParts) {
   const onQueueError = telemetry.errorReports.of('queue')
-  const onReported = ({ kind }: Request, sinceEndMs: number) => telemetry.metrics.reported(kind, sinceEndMs)
 
-  return function requestsOver(redis: Redis, audit: Audit) {
+  return function requestsOver(redis: Redis, audit: Audit, app: () => App) {
     const store = createStore({ redis, keys, audit, noteOf, onStep })
-    const outbox = createOutbox({ redis, keys })
     const queues = createQueues({
       redis,
       keys,
       pollIntervalMs: config.movePollIntervalMs,
       onError: onQueueError,
     })
-    const deliver = createDeliver({ outbox, messenger, render, namesOf, onUndeliverable: operators.onUndeliverable, onReported })
-    const show = createShow({ outbox, deliver })
-    return { redis, audit, store, outbox, queues, wake: queues.wake, deliver, show }
+    return {
+      redis,
+      audit,
+      store,
+      queues,
+      wake: queues.wake,
+      deliver: (id: string, name: OutboxName) => deliver(app(), id, name),
+      show: (id: string) => show(app(), id),
+    }
   }
 }
 
@@ -350,16 +335,17 @@ interface RequestsParts {
   telemetry: Telemetry
   redis: RedisConnections
   clients: ApiClients
-  operators: OperatorNotifier
+  /** The two values of App, once they are built. */
+  apps: () => { people: App; jobs: App }
 }
 
 /** Creates the kinds of change, the rights, the audit, and the requests over each connection. People and workers share them. */
-export function createRequests({ config, printAudit, telemetry, redis, clients, operators }: RequestsParts) {
+export function createRequests({ config, printAudit, telemetry, redis, clients, apps }: RequestsParts) {
   const { metrics } = telemetry
   const logStep = createLogStep(telemetry)
   const { client, identity } = clients.slack
 
-  const audits = createAudits({ config, printAudit, telemetry, redis, clients, operators })
+  const audits = createAudits({ config, printAudit, telemetry, redis, clients, apps })
   const signatures = createRequestSignatures(createKeyring(config.signingSecrets, { purpose: 'requests', prefix: config.redis.prefix }))
   const noteOf = createNoteOf(signatures)
   const directory = createDirectory({ client })
@@ -382,38 +368,15 @@ export function createRequests({ config, printAudit, telemetry, redis, clients, 
     signatures,
     findLastTransition: (request, since) => findLastTransition(audits.jobs, request, since),
   })
-  const { environment, moveTimeoutMs } = config
-  const render = createRenderer({
-    catalog,
-    ruleOf: access.ruleOf,
-    environment,
-    writesPerMinute: config.infra.writesPerMinute,
-    addressOf: identity.addressOf,
-    profileOf: identity.profileOf,
-    moveTimeoutMs,
-    linkTo: identity.linkTo,
-    verifyRecord: signatures.verifyRecord,
-    onChanged: (request) => operators.onDistrusted(request, { code: 'record-changed' }),
-  })
 
   const countStep = createCountStep({ metrics, catalog })
   const onStep = (step: TakenStep) => {
     countStep(step)
     logStep(step)
   }
-  const requestsOver = createRequestsOver({
-    config,
-    telemetry,
-    redis,
-    clients,
-    operators,
-    noteOf,
-    render,
-    namesOf: directory.names,
-    onStep,
-  })
-  const forPeople = requestsOver(redis.prompt, audits.people)
-  const forJobs = requestsOver(redis.patient, audits.jobs)
+  const requestsOver = createRequestsOver({ config, telemetry, redis, noteOf, onStep })
+  const forPeople = requestsOver(redis.prompt, audits.people, () => apps().people)
+  const forJobs = requestsOver(redis.patient, audits.jobs, () => apps().jobs)
 
   return {
     directory,
@@ -425,7 +388,6 @@ export function createRequests({ config, printAudit, telemetry, redis, clients, 
     checkAuthority,
     checkItems,
     checkRetraction,
-    render,
     newestHead: audits.newestHead,
     forPeople,
     forJobs,
@@ -470,19 +432,16 @@ export function createFoundation(config: Config, { log, printAudit = createAudit
     keys: redis.keys,
     keyring: keyringFor('lists'),
   })
-  const opsChannel = createOpsChannel({
-    channelId: config.opsChannel,
-    membership: clients.slack.setupProbe.membership,
-    lines: telemetry.lines,
-  })
-  const operators = createOperatorNotifier({ config, telemetry, redis, clients })
+  const { opsChannel: channelId } = config
+  const opsChannel = channelId === undefined ? undefined : { id: channelId, check: () => checkOpsChannel(people, channelId) }
+  const operators = operatorsOf(() => people)
   const assignments = createAssignments({
     redis: redis.prompt,
     keys: redis.keys,
     keyring: keyringFor('assignments'),
     onRefused: (problem) => operators.owe('assignments-refused', assignmentsRefused(problem), { about: problem }),
   })
-  const requests = createRequests({ config, printAudit, telemetry, redis, clients, operators })
+  const requests = createRequests({ config, printAudit, telemetry, redis, clients, apps: () => ({ people, jobs }) })
 
   const { forPeople: prompt, forJobs: patient, newestHead: _, ...ofRequests } = requests
   const { slack, accountApi, ...ofAccount } = clients
@@ -502,12 +461,12 @@ export function createFoundation(config: Config, { log, printAudit = createAudit
     assignments,
     slack: { messenger, respond, identity, probe, naming },
     opsChannel,
-    operators,
+    notices: createNotices(),
     ...ofRequests,
   }
   const openForm = createFormOpener(messenger)
-  const people: App = { ...shared, ...prompt, openForm, submit: (requested) => submitOver(people, requests.render)(requested) }
-  const jobs: App = { ...shared, ...patient, openForm, submit: (requested) => submitOver(jobs, requests.render)(requested) }
+  const people: App = { ...shared, ...prompt, openForm, submit: (requested) => submitOver(people)(requested) }
+  const jobs: App = { ...shared, ...patient, openForm, submit: (requested) => submitOver(jobs)(requested) }
 
   /** Closes every connection after the work on it has ended. Waits at most two seconds for that work. */
   async function disconnect(): Promise<void> {
@@ -519,10 +478,9 @@ export function createFoundation(config: Config, { log, printAudit = createAudit
 
   return { people, jobs, config, timings, telemetry, redis, clients, inventory, assignments, operators, opsChannel, requests, disconnect }
 }
-function submitOver(
-  { signatures, store, access, deliver, wake, directory, catalog, slack, config }: App,
-  render: ReturnType<typeof createRenderer>,
-): Submit {
+
+function submitOver(app: App): Submit {
+  const { signatures, store, access, deliver, wake, directory, catalog, slack, config } = app
   return createSubmit({
     signatures,
     store,
@@ -534,7 +492,7 @@ function submitOver(
     linkTo: slack.identity.linkTo,
     titleOf: catalog.titleOf,
     mostUndecided: config.openRequestsPerPerson,
-    fitsOnCard: (request) => fitsOnCard(render.view(asRecorded(request))),
+    fitsOnCard: (request) => fitsOnCard(viewOf(app, asRecorded(request))),
   })
 }
 export type Foundation = ReturnType<typeof createFoundation>

@@ -1,6 +1,5 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { StoreUnavailableError } from '../../../src/domain/errors.ts'
-import { createOutbox } from '../../../src/outbox/outbox.ts'
 import { createQueues } from '../../../src/redis/queues.ts'
 import { createStore } from '../../../src/requests/store.ts'
 import type { Track } from '../../../src/requests/track.ts'
@@ -30,7 +29,6 @@ async function startWorker({
 } = {}) {
   const { redis, keys } = connectTestRedis()
   const store = createStore({ redis, keys, audit: noAudit, noteOf })
-  const outbox = createOutbox({ redis, keys })
   const reconciled: string[] = []
   const sent: string[] = []
   const errors: unknown[] = []
@@ -44,10 +42,8 @@ async function startWorker({
     queues,
     dataLossMark: { check: checkDataLossMark },
     redisWatch: { check: async () => {} },
-    operators: { resume: async () => {} },
     audit: { tidy: async () => void tidied.push('tidied') },
     store,
-    outbox,
     reconcile: async (id) => {
       reconciled.push(id)
       if (failWith) {
@@ -57,17 +53,12 @@ async function startWorker({
       await redis.zrem(keys.due, id)
     },
     tracking: { track },
-    deliver: async (id, name) => {
-      sent.push(`${id}/${name}`)
-      if (failWith) throw failWith
+    sweepOutbox: async (onRefusedCard) => {
+      const members = await redis.zrange(keys.outbox, '0', '-1')
+      sent.push(...members)
       await untilSlackAnswers
-      const taken = await outbox.lease(id, name)
-      if (refusesCards && typeof taken !== 'string') {
-        await outbox.settle(id, name, taken.lease, { status: 'queued', retryInMs: 60_000 })
-        return { is: 'refused', error: 'is_archived' }
-      }
-      if (typeof taken !== 'string') await outbox.settle(id, name, taken.lease, { status: 'settled', shownRevision: 1 })
-      return { is: 'sent' }
+      if (members.length > 0) await redis.zrem(keys.outbox, ...members)
+      if (refusesCards) for (const member of members) onRefusedCard(member.slice(0, member.indexOf('/')))
     },
     onError: (error, requestId) => {
       errors.push(error)
@@ -96,13 +87,12 @@ describe('the worker', () => {
     await expect.poll(() => reconciled).toContain('a')
   })
 
-  test('reports each error with the request that it was working on: a woken one, a due one, and one whose message is due', async () => {
+  test('reports each error with the request that it was working on: a woken one, and a due one', async () => {
     const { store, queues, failed } = await startWorker({ failWith: new Error('it does not fit') })
     await queues.wake({ id: 'woken', kind: 'ip.move', resource: 'elastic_ip:woken' })
     await record(store, 'due')
-    await record(store, 'unsent', true)
     await queues.startTicking()
-    await expect.poll(() => [...new Set(failed)].toSorted()).toEqual(['due', 'unsent', 'woken'])
+    await expect.poll(() => [...new Set(failed)].toSorted()).toEqual(['due', 'woken'])
   })
 
   test('ticks while a request is due, and stops when none is', async () => {
@@ -173,19 +163,18 @@ describe('a tick', () => {
     await expect.poll(() => store.sinceLastTickMs()).toBeGreaterThan(600)
   })
 
-  test('reconciles while Slack hangs and many messages are unsent', async () => {
+  test('reconciles while Slack hangs and a message is unsent', async () => {
     const { promise: answer, resolve: letAnswer } = Promise.withResolvers<void>()
     const { redis, keys, store, queues, reconciled, sent } = await startWorker({ untilSlackAnswers: answer })
     onTestFinished(() => letAnswer())
-    const unsent = Array.from({ length: 40 }, (_, index) => [Date.now(), `unsent-${index}/card`])
-    await redis.zadd(keys.outbox, ...unsent.flat())
+    await redis.zadd(keys.outbox, Date.now(), 'unsent/card')
     await queues.startTicking()
-    await expect.poll(() => sent.length).toBe(16)
+    await expect.poll(() => sent.length).toBe(1)
 
     await record(store, 'due')
 
     await expect.poll(() => reconciled).toContain('due')
-    expect(sent).toHaveLength(16)
+    expect(sent).toHaveLength(1)
   })
 })
 

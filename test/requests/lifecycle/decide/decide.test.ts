@@ -5,13 +5,13 @@ import type { Request } from '../../../../src/domain/request.ts'
 import { newKeyChange } from '../../../../src/features/keys-create.ts'
 import { approvedByYou, takenOver, tooLate, unknownRequest } from '../../../../src/messages/refusals.ts'
 import { moveChange } from '../../../../src/moves/move-change.ts'
-import { createOutbox } from '../../../../src/outbox/outbox.ts'
 import { createAccess } from '../../../../src/requests/access.ts'
 import { createCatalog } from '../../../../src/requests/catalog.ts'
 import { createDecide } from '../../../../src/requests/decide.ts'
 import { createStore, type NewRequest } from '../../../../src/requests/store.ts'
 import { fakeApp } from '../../../fake-app.ts'
 import { noteOf } from '../../audit-for-test.ts'
+import { owedReports } from '../../owed-reports.ts'
 import { connectTestRedis, noAudit } from '../../redis-for-test.ts'
 import { minutes, newRequestFor, recordRequest, ruleFor } from '../../request-for-test.ts'
 import { signatures, signedBy } from '../../signatures-for-test.ts'
@@ -36,7 +36,6 @@ const newKey = { kind: 'key.create', input: key, facts: key, resource: 'api_key_
 function startDecide(rule: Partial<PolicyRule> = {}) {
   const { redis, keys } = connectTestRedis()
   const store = createStore({ redis, keys, audit: noAudit, noteOf })
-  const outbox = createOutbox({ redis, keys })
   const shown: string[] = []
   const wakeUps: number[] = []
   const attempted: (string | undefined)[] = []
@@ -77,7 +76,7 @@ function startDecide(rule: Partial<PolicyRule> = {}) {
   /** Changes the record as if its deadline had passed. */
   const letExpire = ({ id }: Request) => redis.hset(keys.record(id), 'expiresAt', '1')
   const remove = ({ id }: Request) => redis.del(keys.record(id))
-  const owed = ({ id }: Request) => outbox.owed(id)
+  const owed = ({ id }: Request) => owedReports({ redis, keys }, id)
   return { decide, store, record, now, letExpire, remove, owed, shown, wakeUps, attempted }
 }
 
