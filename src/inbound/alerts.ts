@@ -109,7 +109,7 @@ function reportError(app: App, error: unknown): void {
 
 const dayMs = 24 * 3_600_000
 
-/** A request can wait for 30 days. After its decision, alerts about the same server are duplicates for 7 more days. */
+/** A request can wait for 30 days, and its alert fires for a while after the decision. */
 const joinedMs = 37 * dayMs
 
 /** How long an alert that a message lists is not listed again, unless it resolves. */
@@ -297,14 +297,9 @@ function changeOf({ catalog }: App): Change {
   return change
 }
 
-/** How long a decision stands while the alert fires. Later, the next repeat makes another request. */
-const decisionStandsMs = 7 * dayMs
-
 /** Whether a request prevents another one while the alert fires: it is open, or was decided. An expired or withdrawn one was not. */
-function stands({ state, decidedAt, endedAt }: Request): boolean {
-  if (state === 'expired' || state === 'withdrawn') return false
-  const at = decidedAt ?? endedAt
-  return isOpen(state) || at === undefined || Date.now() - at < decisionStandsMs
+function stands({ state }: Request): boolean {
+  return state !== 'expired' && state !== 'withdrawn'
 }
 
 function deliveryKeyOf(episode: string): string {
