@@ -58,6 +58,14 @@ export function assignmentsRefused(problem: ListProblem): Mrkdwn {
   return mrkdwn`:rotating_light: The list in Redis of which server each Elastic IP was last seen on ${listProblems[problem]}. Lockkeeper doesn't use it, and writes a new one. Until then, check evacuations of servers that are down by hand. Find out whether Redis lost its data or went back to an older state, or who can write to it.`
 }
 
+/** Says that the audit has old entries that were damaged. `fault` is a sentence. */
+export function damagedAudit(fault: string, areRemoved: boolean): Mrkdwn {
+  const what = areRemoved
+    ? 'They were removed because of their age, and the audit has an entry that says this.'
+    : "Old entries can't be removed until then, so Redis keeps more and more of them."
+  return mrkdwn`:rotating_light: Entries of the audit that are older than 400 days were damaged. ${fault} ${what} Run ${code('npm run audit:verify')}, and find out who can write to Redis.`
+}
+
 /** Says that Redis was changed and could lose requests. `faults`: what is wrong and what to do, in sentences. */
 export function unsafeRedis(faults: string[]): Mrkdwn {
   return mrkdwn`:rotating_light: *Redis could lose requests and approvals.* ${faults.join(' ')} Another notice follows when it is safe again.`

@@ -30,12 +30,14 @@ export function createKeys(prefix: string) {
     auditIntake: `${tag}:audit:intake`,
     /** A stream: the audit chain. */
     audit: `${tag}:audit`,
-    /** A hash: the number and the hash of the last entry of the chain, and how far the chain was printed. */
+    /** A hash: the number and the hash of the last entry of the chain, what was not printed yet, and the fault that operators were told of. */
     auditHead: `${tag}:audit:head`,
     /** Marks an audit entry as sent, so that a repeat is recognized. */
     auditSent: (token: string) => `${tag}:audit:sent:${token}`,
-    /** A hash: the refusals that were noted within ten minutes, and how often each was repeated since. */
-    refusals: `${tag}:audit:refusals`,
+    /** A hash: what was noted lately and can be repeated without end, such as refusals, and how often each was repeated since. */
+    auditCounts: `${tag}:audit:counts`,
+    /** The process that removes old entries of the audit today. */
+    auditTrim: `${tag}:audit:trim`,
     /** A sorted set of workers by the time they last worked. */
     workers: `${tag}:workers`,
     /** A hash: the signed list of the servers that Elastic IPs were last seen on. */

@@ -1,5 +1,6 @@
-import type { Audit, FoundEntry } from '../audit/audit.ts'
+import type { Audit } from '../audit/audit.ts'
 import type { AuditEntry } from '../audit/chain.ts'
+import type { FoundEntry } from '../audit/find.ts'
 import { isMachine } from '../domain/approval.ts'
 import { approvalsNeeded, type PolicyRule } from '../domain/policy.ts'
 import {
@@ -212,7 +213,7 @@ const changedMs = 500
 
 interface DistrustParts {
   store: Pick<Store, 'find' | 'take' | 'postpone' | 'postponeIfUnchanged' | 'clearDueIfUnchanged'>
-  audit: Pick<Audit, 'note'>
+  audit: Pick<Audit, 'noteCounted'>
   noteOf: NoteOf
   show: Show
   /** Receives a request that cannot be trusted, and why. */
@@ -235,7 +236,7 @@ export function createDistrust({ store, audit, noteOf, show, onDistrusted }: Dis
       const { outcome } = await store.take(request, 'distrust', { set: { causes: [unverifiedRecord] } })
       return outcome === 'won' ? show(request.id) : undefined
     }
-    await audit.note(noteOf(request, 'distrust', { causes: [problem] }))
+    await audit.noteCounted(noteOf(request, 'distrust', { causes: [problem] }))
     if (keepOpen) await store.postpone(request.id, keptMs)
     else await store.clearDueIfUnchanged(request.id, request.revision)
   }

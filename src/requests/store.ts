@@ -25,7 +25,7 @@ import type { RequestSignatures } from '../domain/request-signature.ts'
 import { guardStore, type Redis } from '../redis/connect.ts'
 import type { Keys } from '../redis/key-names.ts'
 import { claim, createScripts, readScripts } from '../redis/scripts.ts'
-import { type ItemStepName, itemStepOf, type ReportName, type Step, type StepName, stateAfter, stepOf } from './steps.ts'
+import { type ItemStepName, isSend, itemStepOf, type ReportName, type Step, type StepName, stateAfter, stepOf } from './steps.ts'
 
 const scripts = readScripts(import.meta.url, ['postpone', 'clear-due-if-unchanged'])
 
@@ -208,7 +208,10 @@ export function decodeIfFit(id: string, hash: RecordHash): Request | undefined {
 /** What the note of an act says besides the request. */
 type More = Partial<AuditNote>
 
-/** Builds the audit note of an act on a request that this process made, or that it has verified. */
+/**
+ * Builds the audit note of an act on a request that this process made, or that it has verified. Only the notes of the request itself and of a write
+ * say what is changed. The others name the request, by which it is found.
+ */
 export function noteOfVerified(
   request: Pick<Request, 'id' | 'kind' | 'resource' | 'facts' | 'origin' | 'hash'>,
   act: string,
@@ -216,7 +219,11 @@ export function noteOfVerified(
 ): AuditNote {
   const { id, kind, resource, facts, origin, hash } = request
   const { channelId, teamId } = origin
-  return { act, requestId: id, kind, resource, facts, channelId, teamId, payload: hash, ...more }
+  if (act === 'request') return { act, requestId: id, kind, resource, facts, channelId, teamId, payload: hash, ...more }
+  // An item that is skipped is never sent.
+  if (isSend(act) || act === 'skip-item') return { act, requestId: id, facts, ...more }
+  // Refusals are counted by the kind.
+  return { act, requestId: id, kind: act === 'refused' ? kind : undefined, ...more, facts: undefined }
 }
 
 /**

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
-import type { Audit, NewestHead } from '../audit/audit.ts'
+import type { Audit } from '../audit/audit.ts'
+import type { NewestHead } from '../audit/intake.ts'
 import type { UnderwayNow } from '../domain/change.ts'
 import { type ErrorCode, StoreUnavailableError, writeRefusalOf } from '../domain/errors.ts'
 import { inLane } from '../domain/lane.ts'

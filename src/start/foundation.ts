@@ -5,8 +5,10 @@ import { createAccountApi } from '../account/client.ts'
 import type { ElasticIpReads } from '../account/elastic-ips.ts'
 import { createInventory, type ListName } from '../account/inventory.ts'
 import type { App } from '../app.ts'
-import { type Audit, createAudit, createNewestHead, type FoundEntry } from '../audit/audit.ts'
+import { type Audit, createAudit } from '../audit/audit.ts'
 import { type AuditEntry, type AuditNote, createNoteSigner } from '../audit/chain.ts'
+import { type FoundEntry, findEntries } from '../audit/find.ts'
+import { createNewestHead } from '../audit/intake.ts'
 import type { Config } from '../config/config.ts'
 import type { ElasticIp, OwnLastSlices } from '../domain/account.ts'
 import { currentRequest } from '../domain/lane.ts'
@@ -15,10 +17,10 @@ import { createRequestSignatures } from '../domain/request-signature.ts'
 import { createKeyring } from '../domain/signing.ts'
 import { type Timings, usualTimings } from '../domain/timings.ts'
 import { settleWithin } from '../domain/within.ts'
-import { assignmentsRefused } from '../messages/operator-notices.ts'
-import { createAuditLog, createErrorReports, createRepeatedLines, type Log, scrub, slackLogger } from '../ops/log.ts'
+import { assignmentsRefused, damagedAudit } from '../messages/operator-notices.ts'
+import { createAuditLog, createErrorReports, createRepeatedLines, type Log, slackLogger } from '../ops/log.ts'
 import { createMetrics, type Metrics } from '../ops/metrics.ts'
-import { createNotices } from '../outbox/notices.ts'
+import { createNotices, notifyOperators } from '../outbox/notices.ts'
 import type { OutboxName } from '../outbox/once.ts'
 import { checkOpsChannel, operatorsOf } from '../outbox/operators.ts'
 import { deliver, show } from '../outbox/outbox.ts'
@@ -166,16 +168,8 @@ function createMeasuredAccountApi(
   })
 }
 
-interface AuditsParts {
-  config: Config
-  /** Prints one line of the audit. */
-  printAudit: (line: string) => void
-  telemetry: Telemetry
-  redis: RedisConnections
-}
-
 /** Creates the audit over each connection to Redis: for people, who wait for an answer, and for jobs, which can wait longer. */
-export function createAudits({ config, printAudit, telemetry: { metrics, errorReports }, redis: { keys, prompt, patient } }: AuditsParts) {
+function createAudits({ config, printAudit, telemetry: { metrics, errorReports }, redis: { keys, prompt, patient }, apps }: RequestsParts) {
   const keyring = createKeyring(config.signingSecrets, { purpose: 'audit', prefix: config.redis.prefix })
   const signer = createNoteSigner(keyring)
   const newestHead = createNewestHead()
@@ -185,12 +179,12 @@ export function createAudits({ config, printAudit, telemetry: { metrics, errorRe
       redis,
       keys,
       print: printAudit,
-      clean: scrub,
       signer,
       keyring,
       onError: errorReports.of('audit'),
       newestHead,
       onNotGenuine: () => metrics.notGenuine('audit-note'),
+      onDamaged: (fault, areRemoved) => notifyOperators(apps().people, 'audit-damaged', damagedAudit(fault, areRemoved), { about: fault }),
     })
   }
 
@@ -200,7 +194,7 @@ export function createAudits({ config, printAudit, telemetry: { metrics, errorRe
   /** Counts and records a refusal. The person is refused even if it cannot be recorded. */
   function noteRefusal(note: AuditNote): Promise<void> {
     metrics.decision(note.kind ?? 'none', 'refused')
-    return people.noteRefusal(note).catch(errorReports.of('audit'))
+    return people.noteCounted(note).catch(errorReports.of('audit'))
   }
 
   return { people, jobs, newestHead, noteRefusal }
@@ -269,20 +263,14 @@ export function createCountStep({ metrics, catalog }: { metrics: Metrics; catalo
  * Finds the entries that decide whether this request or an item of it may still be sent. Entries that cannot be verified are found too, because
  * somebody who breaks a signature must not cause a second write.
  */
-export function findSendsAndEnds(audit: Audit, request: Request, since: number): Promise<FoundEntry[]> {
-  return findEntriesOf(audit, request, sendsOrEnds, since)
+function findSendsAndEnds(audit: Audit, { id }: Request, since: number): Promise<FoundEntry[]> {
+  return findEntries({ audit }, ({ act }) => sendsOrEnds(act), { since, requestId: id })
 }
 
 /** Finds the newest genuine entry in which this request changed its state. */
-export async function findLastTransition(audit: Audit, request: Request, since: number): Promise<AuditEntry | undefined> {
-  const entries = await findEntriesOf(audit, request, (act) => stateOfAct(act) !== undefined, since)
+async function findLastTransition(audit: Audit, { id }: Request, since: number): Promise<AuditEntry | undefined> {
+  const entries = await findEntries({ audit }, ({ act }) => stateOfAct(act) !== undefined, { since, requestId: id })
   return entries.find(({ verdict }) => verdict === 'genuine')
-}
-
-async function findEntriesOf(audit: Audit, { id }: Request, fits: (act: string) => boolean, since: number): Promise<FoundEntry[]> {
-  const whole = { limit: Number.POSITIVE_INFINITY, scan: Number.POSITIVE_INFINITY, since, allChained: true, requestId: id }
-  const { entries } = await audit.find(({ act }) => fits(act), whole)
-  return entries
 }
 
 /** Creates the function that logs each step of a request or of its item, in one line. Names and reasons are in the audit alone. */
@@ -352,7 +340,7 @@ export function createRequests({ config, printAudit, telemetry, redis, clients, 
   const logStep = createLogStep(telemetry)
   const { client, identity } = clients.slack
 
-  const audits = createAudits({ config, printAudit, telemetry, redis })
+  const audits = createAudits({ config, printAudit, telemetry, redis, clients, apps })
   const signatures = createRequestSignatures(createKeyring(config.signingSecrets, { purpose: 'requests', prefix: config.redis.prefix }))
   const noteOf = createNoteOf(signatures)
   const directory = createDirectory({ client })

@@ -219,7 +219,7 @@ describe('a decision', () => {
     // A worker that read the request before loses the race.
     for (const step of ['send', 'begin'] as const)
       expect(await store.take({ ...request, state: 'approved' }, step)).toMatchObject({ outcome: 'lost', state: 'withdrawn' })
-    expect((await audit()).at(-1)).toMatchObject({ act: 'withdraw', from: 'approved', to: 'withdrawn', by: people.ada })
+    expect((await audit()).at(-1)).toMatchObject({ act: 'withdraw', to: 'withdrawn', by: people.ada })
     expect(patches(world)).toEqual([])
   })
 

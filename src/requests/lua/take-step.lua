@@ -43,7 +43,7 @@ if arg.extendMs then set('expiresAt', whole(now + arg.extendMs)) end
 redis.call('HSET', KEYS[1], unpack(values))
 for _, field in ipairs(arg.clear) do redis.call('HDEL', KEYS[1], field) end
 
-redis.call('XADD', KEYS[6], '*', 'note', ARGV[2], 'at', stamp, 'from', cjson.decode(state), 'to', arg.to)
+redis.call('XADD', KEYS[6], '*', 'note', ARGV[2], 'at', stamp, 'to', arg.to)
 
 -- The steps of items share one update of the card.
 if arg.cardInMs then

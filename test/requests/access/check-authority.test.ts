@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import type { FoundEntry } from '../../../src/audit/audit.ts'
 import { AuditEntry } from '../../../src/audit/chain.ts'
+import type { FoundEntry } from '../../../src/audit/find.ts'
 import { type PolicyRule, toGroup } from '../../../src/domain/policy.ts'
 import type { Request } from '../../../src/domain/request.ts'
 import { createRequestSignatures } from '../../../src/domain/request-signature.ts'

@@ -3,7 +3,8 @@ import { join } from 'node:path'
 import { Redis } from 'ioredis'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import type { AccountApi } from '../../../src/account/client.ts'
-import { createAudit, createNewestHead } from '../../../src/audit/audit.ts'
+import { createAudit } from '../../../src/audit/audit.ts'
+import { createNewestHead } from '../../../src/audit/intake.ts'
 import type { ElasticIp } from '../../../src/domain/account.ts'
 import type { UnderwayNow } from '../../../src/domain/change.ts'
 import { createMoveChange } from '../../../src/moves/move-change.ts'
@@ -46,7 +47,7 @@ function startProcess(
   const operators = operatorsOf(() => app)
   let keepsToFail = keep ? 0 : 1
   const newestHead = createNewestHead()
-  const audit = createAudit({ redis, keys, print: () => {}, clean: (text) => text, onError: () => {}, newestHead, ...auditSigning() })
+  const audit = createAudit({ redis, keys, print: () => {}, onError: () => {}, newestHead, ...auditSigning() })
   const dataLossMark = createDataLossMark({
     redis,
     keys,

@@ -118,7 +118,7 @@ export async function withBegun(ids: string[], account: TestAccount) {
     const show = async () => {}
     const onDistrusted = (_: Request, { code }: AuthorityProblem) => void distrusted.push(code)
     const checkRecord = createCheckRecord({ signatures, catalog })
-    const distrust = createDistrust({ store: own, audit: { note }, noteOf, show, onDistrusted })
+    const distrust = createDistrust({ store: own, audit: { noteCounted: note }, noteOf, show, onDistrusted })
     const itemSteps = createItemSteps({ store: own, catalog, checkRecord, distrust, show, afterEndMs: 1_000 })
     const onApiError = () => {}
     const sendItems = createSendItems({

@@ -43,7 +43,7 @@ function startTrack(checkRetraction: (request: Request, store: Store) => Promise
     checkRetraction: (request) => checkRetraction(request, store),
     distrust: createDistrust({
       store,
-      audit: { note: async (note) => void noted.push(note) },
+      audit: { noteCounted: async (note) => void noted.push(note) },
       noteOf,
       show: async () => {},
       onDistrusted: (_, found) => void distrusted.push(found.code),
