@@ -17,7 +17,6 @@ import { scriptsOf } from '../redis/scripts.ts'
 import { Denied } from '../requests/access.ts'
 import { stepOf } from '../requests/steps.ts'
 import { requestIdFor, type Submit } from '../requests/submit.ts'
-import { notice } from '../slack/blocks.ts'
 import { toUserWords } from '../slack/errors.ts'
 import { mrkdwn } from '../slack/text.ts'
 import { type Alert, nameIn, reasonOf, sourceOf, unevaluatedRule } from './alert-payload.ts'
@@ -318,7 +317,7 @@ async function list(app: App, channelId: string, all: ToList[]): Promise<void> {
     const id = hash('sha256', rest.map(({ alert }) => `${alert.key}@${alert.startsAt ?? ''}`).join()).slice(0, 32)
     const alertKeys = rest.map(({ alert }) => keys.alert(alert.key))
     const words = nothingRequested(rest.map(asNotRequested), app.config.slack.command)
-    const draft = draftOf(app, { id, name: 'alerts' }, { channelId, message: notice(words), forget: alertKeys })
+    const draft = draftOf(app, { id, name: 'alerts' }, { channelId, words: words.text, forget: alertKeys })
     const listed = await run(app.redis, 'list-alerts', [...draft.keys, ...alertKeys], [...draft.values, id, String(listedMs)])
     if (listed.length > 0) {
       metrics.alert('duplicate', listed.length)

@@ -7,8 +7,7 @@ import { unpostedAlerts } from '../messages/operator-notices.ts'
 import { guardStore } from '../redis/connect.ts'
 import { scriptsOf } from '../redis/scripts.ts'
 import { notice } from '../slack/blocks.ts'
-import { code as inCode, joinMrkdwn, type Mrkdwn, mrkdwn } from '../slack/text.ts'
-import type { Message } from '../slack/web-api.ts'
+import { code as inCode, joinMrkdwn, type Mrkdwn, mrkdwn, ownWords } from '../slack/text.ts'
 import {
   type Delivered,
   isPassing,
@@ -36,15 +35,12 @@ interface OwedText extends Owed {
 }
 
 /**
- * What Redis has of it: its final words, because what it is about may be gone when it is sent, and any release can send it.
- * `forget`: keys of what led to it, which can lead to it again if the channel refuses it.
+ * What Redis has of it: its words, because what it is about may be gone when it is sent, and any release can send it. Somebody who can write to Redis
+ * could change them, so they become text, and never buttons, and go only to the channel of the operators and to those that the policy names for
+ * alerts. `forget`: keys of what led to it, which can lead to it again if the channel refuses it.
  */
-const Facts = z.object({
-  channelId: z.string(),
-  message: z.object({ text: z.string(), blocks: z.array(z.looseObject({ type: z.string() })) }),
-  forget: z.array(z.string()).optional(),
-})
-type Facts = Omit<z.infer<typeof Facts>, 'message'> & { message: Message }
+const Facts = z.object({ words: z.string(), channelId: z.string().optional(), forget: z.array(z.string()).optional() })
+type Facts = z.infer<typeof Facts>
 
 /** The wait after a failure, unless Slack asks for a longer one. */
 const retryMs = 10_000
@@ -69,10 +65,11 @@ async function sendText(
   held: Lease,
   { facts, sinceMs }: { facts: string; sinceMs: number },
 ): Promise<SendResult> {
-  const parsed = parseFacts(facts)
-  if (!parsed) return { delivered: { is: 'sent' }, settlement: { status: 'dropped' } }
-  const { channelId, message, forget = [] } = parsed
-  const posted = await postOnce(app, { message, place: { channelId, key: `${owed.name}/${owed.id}` }, sinceMs }, held)
+  const { words, forget = [], ...parsed }: Facts = parseFacts(facts) ?? { words: '' }
+  const channelId = owed.name === 'notice' ? app.config.opsChannel : channelOfAlerts(app, parsed.channelId)
+  if (words === '' || channelId === undefined) return sent({ status: 'dropped' })
+  const place = { channelId, key: `${owed.name}/${owed.id}` }
+  const posted = await postOnce(app, { message: notice(ownWords(words)), place, sinceMs }, held)
   if (posted.is === 'sent' || posted.is === 'found') return sent()
   if (owed.name === 'notice')
     app.errors.of('operators')(new Error(`could not notify the operators' channel yet: ${JSON.stringify(posted)}`))
@@ -87,10 +84,14 @@ async function sendText(
 /** Returns undefined for what Lockkeeper did not write. */
 function parseFacts(facts: string): Facts | undefined {
   try {
-    return Facts.parse(JSON.parse(facts)) as Facts
+    return Facts.parse(JSON.parse(facts))
   } catch {
     return undefined
   }
+}
+
+function channelOfAlerts({ config }: App, channelId: string | undefined): string | undefined {
+  return config.policy.alerts?.find((route) => route.channelId === channelId)?.channelId
 }
 
 /** What a script needs to owe a message in the same step as what it is about, with the function `owe` of the prologue. */
@@ -198,6 +199,5 @@ function noticeFor(code: ErrorCode, { requestId, about = requestId }: NoticeOpti
 /** Undefined without a channel of the operators. */
 function factsOf({ config }: App, code: ErrorCode, words: Mrkdwn): Facts | undefined {
   if (config.opsChannel === undefined) return undefined
-  const message = notice(joinMrkdwn([words, mrkdwn`More: ${inCode(code)} in docs/alerts-and-errors.md.`], ' '))
-  return { channelId: config.opsChannel, message }
+  return { words: joinMrkdwn([words, mrkdwn`More: ${inCode(code)} in docs/alerts-and-errors.md.`], ' ').text }
 }

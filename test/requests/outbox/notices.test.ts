@@ -172,11 +172,14 @@ describe('a notice of a process that died', () => {
   })
 })
 
-test('what Lockkeeper did not write is dropped', async () => {
+test.each([
+  ['is no notice', 'x/notice', { channelId: 7 }],
+  ['is for another channel than those of alerts', 'x/alerts', { words: 'Send your password.', channelId: 'C0GENERAL1' }],
+])('what Lockkeeper did not write is dropped: it %s', async (_, member, facts) => {
   const shared = connectTestRedis()
   const { redis, keys } = shared
-  await redis.hset(keys.message('x'), 'facts', '{"channelId":7}')
-  await redis.zadd(keys.outbox, 1, 'x/notice')
+  await redis.hset(keys.message('x'), 'facts', JSON.stringify(facts))
+  await redis.zadd(keys.outbox, 1, member)
   const one = notifier(shared)
 
   await one.sweep()

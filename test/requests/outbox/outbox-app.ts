@@ -59,6 +59,7 @@ export function outboxApp({ redis, keys }: { redis: Redis; keys: Keys }, options
     config: {
       opsChannel: options.opsChannel === null ? undefined : (options.opsChannel ?? 'C0NIGHT001'),
       slack: { command: '/infra' },
+      policy: { alerts: [] },
       infra: { writesPerMinute: 20 },
       environment: undefined,
       moveTimeoutMs: 900_000,
