@@ -71,16 +71,6 @@ describe('a repeat', () => {
     expect(counts()).toEqual({ received: 2, proposed: 1, duplicate: 1 })
   })
 
-  test('to two replicas at the same moment is proposed once, and both senders get the answer that it was accepted', async () => {
-    const scene = arrange()
-    scene.hooks.beforeRecord = async () => void (await pause(200))
-    const [one, other] = [scene.replica(), scene.replica()]
-
-    expect(await Promise.all([one([down()]), other([down()])])).toEqual(['accepted', 'accepted'])
-
-    expect(scene.submitted).toHaveLength(1)
-  })
-
   test('of two alerts about one server to two replicas at the same moment is proposed once', async () => {
     const scene = arrange()
     scene.hooks.beforeRecord = async () => void (await pause(200))
@@ -440,14 +430,6 @@ test('a repeat is a duplicate while the account does not answer, or does not sho
 
   expect(scene.counts()).toEqual({ received: 2, proposed: 1, duplicate: 1 })
   expect(scene.posts).toEqual([])
-})
-
-test('a stop delays what is not begun', async () => {
-  const { take, submitted } = arrange()
-
-  expect(await take(servers(3), AbortSignal.abort())).toBe('later')
-
-  expect(submitted).toEqual([])
 })
 
 test.each(['beforeList', 'beforeRecord'] as const)(
