@@ -18,7 +18,6 @@ import {
   memberOf,
   type Owed,
   owedMs,
-  passingMs,
   postOnce,
   refused,
   type SendResult,
@@ -42,8 +41,8 @@ interface OwedText extends Owed {
 const Facts = z.object({ words: z.string(), channelId: z.string().optional(), forget: z.array(z.string()).optional() })
 type Facts = z.infer<typeof Facts>
 
-/** The wait after a failure, unless Slack asks for a longer one. */
-const retryMs = 10_000
+/** The wait after a failure, unless Slack asks for a longer one: half of the time since the message was first owed, within these limits. */
+const waits = { shortestMs: 5_000, longestMs: 60_000 }
 
 /** Sends a message about no request. Throws StoreUnavailableError if Redis does not answer. */
 export async function deliverText(app: App, owed: OwedText): Promise<Delivered> {
@@ -73,9 +72,10 @@ async function sendText(
   if (posted.is === 'sent' || posted.is === 'found') return sent()
   if (owed.name === 'notice')
     app.errors.of('operators')(new Error(`could not notify the operators' channel yet: ${JSON.stringify(posted)}`))
-  if (posted.is !== 'refused') return laterAfter(posted, retryMs)
+  const inMs = Math.round(Math.min(waits.longestMs, Math.max(waits.shortestMs, (Date.now() - sinceMs) / 2)))
+  if (posted.is !== 'refused') return laterAfter(posted, inMs)
   // The operators may invite Lockkeeper to their channel later.
-  if (owed.name === 'notice' || isPassing(posted.error)) return later(passingMs)
+  if (owed.name === 'notice' || isPassing(posted.error)) return later(inMs)
   await notifyOperators(app, 'alerts-unposted', unpostedAlerts(channelId, posted.error), { about: channelId })
   if (forget.length > 0) await guardStore(() => app.redis.del(...forget))
   return refused(posted.error, { status: 'dropped' })
@@ -153,18 +153,18 @@ export async function notifyOperators(app: App, code: ErrorCode, words: Mrkdwn, 
   void (leased ? sendLeased(prompt, owed, leased) : postWithoutRedis(prompt, owed, text)).catch(() => {})
 }
 
-/** The waits between the tries of a notice that Redis does not have. After about an hour only the log has the problem. */
-const waitsMs = [5_000, 30_000, ...Array<number>(60).fill(60_000)]
+/** How long a notice that Redis does not have is tried. After that only the log has the problem. */
+const withoutRedisMs = 3_600_000
 
 /** If Redis has it all the same, because only its answer was lost, it is leased there, and the next lease searches for it. */
 async function postWithoutRedis(app: App, owed: OwedText, facts: string): Promise<void> {
   const sinceMs = Date.now()
   const held: Lease = { token: '', mode: 'fresh', searchedForMs: 0, triedCardless: false, sendBefore: Number.POSITIVE_INFINITY }
-  for (const waitMs of waitsMs) {
+  while (held.searchedForMs < withoutRedisMs) {
     const { delivered, settlement } = await sendText(app, owed, held, { facts, sinceMs })
-    if (delivered.is !== 'later') return
+    if (delivered.is !== 'later' || !('retryInMs' in settlement)) return
     if (settlement.status === 'unsure') held.mode = 'unsure'
-    await pause(waitMs, undefined, { ref: false })
+    await pause(settlement.retryInMs, undefined, { ref: false })
     held.searchedForMs = Date.now() - sinceMs
   }
 }
