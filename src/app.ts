@@ -20,6 +20,8 @@ import type { Access } from './requests/access.ts'
 import type { CheckAuthority, CheckItems, CheckRecord, CheckRetraction } from './requests/authority.ts'
 import type { Catalog } from './requests/catalog.ts'
 import type { NoteOf, Store } from './requests/store.ts'
+import type { Submit } from './requests/submit.ts'
+import type { OpenForm } from './slack/forms.ts'
 import type { Directory } from './slack/people.ts'
 import type { Respond } from './slack/response-url.ts'
 import type { Naming } from './slack/text.ts'
@@ -76,4 +78,6 @@ export interface App {
   wake: Wake
   deliver: Deliver
   show: Show
+  submit: Submit
+  openForm: OpenForm
 }

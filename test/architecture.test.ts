@@ -10,7 +10,7 @@ const mayImport: Record<string, string[]> = {
   run: ['start', 'features', 'config', 'ops', 'domain'],
   start: ['app', 'config', 'features', 'inbound', 'requests', 'outbox', 'messages', 'audit', 'account', 'slack', 'redis', 'ops', 'domain'],
   features: ['app', 'moves', 'requests', 'outbox', 'messages', 'kit', 'audit', 'slack', 'account', 'redis', 'ops', 'domain'],
-  inbound: ['app', 'moves', 'requests', 'outbox', 'messages', 'slack', 'account', 'redis', 'ops', 'domain'],
+  inbound: ['app', 'kit', 'moves', 'requests', 'outbox', 'messages', 'slack', 'account', 'redis', 'ops', 'domain'],
   moves: ['app', 'kit', 'account', 'domain'],
   requests: ['app', 'outbox', 'messages', 'audit', 'kit', 'slack', 'account', 'redis', 'ops', 'domain'],
   outbox: ['app', 'messages', 'requests', 'slack', 'redis', 'ops', 'domain'],

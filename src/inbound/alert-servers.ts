@@ -3,7 +3,7 @@ import type { App } from '../app.ts'
 import { type Server, sameProject, sameSite } from '../domain/account.ts'
 import { ListCutError } from '../domain/errors.ts'
 import { type AlertRoute, type Labels, targetIn } from '../domain/policy.ts'
-import { findServers } from '../moves/move-change.ts'
+import { findServers } from '../kit/things.ts'
 import { nameIn } from './alert-payload.ts'
 
 /** Why the servers of an alert allow no request. `named`: the name in the alert or in the policy. */
@@ -59,7 +59,7 @@ async function serversNamed({ account, lists }: App, named: string): Promise<Ser
     return byName
   } catch (error) {
     // The list of a very large account is cut off. Hostnames and ids can be read without it.
-    if (error instanceof ListCutError) return findServers(account, named)
+    if (error instanceof ListCutError) return findServers({ account }, named)
     throw error
   }
 }

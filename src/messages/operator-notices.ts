@@ -62,7 +62,7 @@ export function assignmentsRefused(problem: ListProblem): Mrkdwn {
 export function damagedAudit(fault: string, areRemoved: boolean): Mrkdwn {
   const what = areRemoved
     ? 'They were removed because of their age, and the audit has an entry that says this.'
-    : "Old entries can't be removed until then, so Redis keeps more and more of them."
+    : 'They are kept until correct entries after them are as old.'
   return mrkdwn`:rotating_light: Entries of the audit that are older than 400 days were damaged. ${fault} ${what} Run ${code('npm run audit:verify')}, and find out who can write to Redis.`
 }
 

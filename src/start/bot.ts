@@ -14,7 +14,6 @@ import { createFeatures } from '../features/index.ts'
 import { createAlertReceiver } from '../inbound/alert-receiver.ts'
 import { takeDelivery } from '../inbound/alerts.ts'
 import { unsuitableReadKey } from '../messages/operator-notices.ts'
-import { fitsOnCard } from '../messages/request-message.ts'
 import { createMetricsPage, createStatus, type Health, startHealth } from '../ops/health.ts'
 import type { Log, RepeatedLines } from '../ops/log.ts'
 import type { AcknowledgedPayload } from '../ops/metrics.ts'
@@ -24,17 +23,15 @@ import { renderDetails, viewOf } from '../outbox/render.ts'
 import { createSigningKeyMark } from '../redis/signed-list.ts'
 import { createDistrust } from '../requests/authority.ts'
 import { createDeliveries, createInteractions, createLastReceived, type LastReceived } from '../requests/clicks.ts'
-import { createFindEarlier } from '../requests/history.ts'
 import { createHome, type Home } from '../requests/home.ts'
 import { createItemSteps, createSendItems } from '../requests/items.ts'
 import { createDiscardUnposted, createExecute, createReconcile } from '../requests/reconcile.ts'
-import { asRecorded } from '../requests/store.ts'
-import { createSubmit, type Submit } from '../requests/submit.ts'
+import type { Submit } from '../requests/submit.ts'
 import { createTrack } from '../requests/track.ts'
 import { createDataLossMark, createRedisWatch, createWorkerWatch } from '../requests/watches.ts'
 import { createProgress, createRepeatedWork, createWorker, type Progress, type Work } from '../requests/worker.ts'
 import { createBoltApp } from '../slack/app.ts'
-import { createFormOpener, formButtons, type OpenForm } from '../slack/forms.ts'
+import { formButtons, type OpenForm } from '../slack/forms.ts'
 import type { InteractionHandlers } from '../slack/interactions.ts'
 import { type ListenOptions, listen } from '../slack/listen.ts'
 import { createShowSecret } from '../slack/response-url.ts'
@@ -237,31 +234,22 @@ export function createOperationsSide({ people, config, telemetry, clients }: Fou
 }
 
 interface FeatureNeeds {
-  submit: Submit
-  openForm: OpenForm
   home: Home
   lastReceived: LastReceived
 }
 
 /** Creates every feature. */
-export function buildFeatures(foundation: Foundation, { submit, openForm, home, lastReceived }: FeatureNeeds): Feature[] {
-  const { catalog, access, forPeople } = foundation.requests
-  const { accountApi, ownLastSlices, slack } = foundation.clients
+export function buildFeatures(foundation: Foundation, { home, lastReceived }: FeatureNeeds): Feature[] {
+  const { people } = foundation
   return createFeatures({
-    accountApi,
-    inventory: foundation.inventory,
-    submit,
-    openForm,
-    store: forPeople.store,
-    catalog,
-    access,
-    seen: foundation.assignments,
-    audit: forPeople.audit,
-    linkTo: slack.identity.linkTo,
-    app: foundation.people,
+    ...people,
+    app: people,
+    accountApi: people.account,
+    inventory: people.lists,
+    seen: people.assignments,
+    linkTo: people.slack.identity.linkTo,
+    writesPerMinute: people.config.infra.writesPerMinute,
     setup: { showHome: (viewer: Origin) => home.show(viewer), lastReceived },
-    ownLastSlices,
-    writesPerMinute: foundation.config.infra.writesPerMinute,
   })
 }
 
@@ -332,8 +320,8 @@ export function createPeopleSide(foundation: Foundation) {
   const { config, timings, telemetry, redis, clients, operators, requests } = foundation
   const { keys, prompt } = redis
   const { identity, messenger, respond } = clients.slack
-  const { directory, catalog, access, signatures, noteOf, checkAuthority, forPeople } = requests
-  const { store, deliver, wake } = forPeople
+  const { catalog, access, signatures, noteOf, checkAuthority, forPeople } = requests
+  const { store } = forPeople
   const onError = telemetry.errorReports.of('people')
 
   const commands = () => features.flatMap((feature) => feature.commands)
@@ -347,21 +335,8 @@ export function createPeopleSide(foundation: Foundation) {
     onError,
   })
   const lastReceived = createLastReceived({ redis: prompt, keys })
-  const submit = createSubmit({
-    signatures,
-    store,
-    access,
-    deliver,
-    wake,
-    names: directory.names,
-    findEarlier: createFindEarlier({ store, catalog }),
-    linkTo: identity.linkTo,
-    titleOf: catalog.titleOf,
-    mostUndecided: config.openRequestsPerPerson,
-    fitsOnCard: (request) => fitsOnCard(viewOf(foundation.people, asRecorded(request))),
-  })
-  const openForm = createFormOpener(messenger)
-  const features = buildFeatures(foundation, { submit, openForm, home, lastReceived })
+  const { submit, openForm } = foundation.people
+  const features = buildFeatures(foundation, { home, lastReceived })
   catalog.register(features.flatMap(({ changes }) => changes ?? []))
   // Such a button changes the account in the process that gets the click.
   const minting = catalog.kinds().find((kind) => catalog.changeIfKnown(kind)?.handover && rulesNaming(config.policy, kind).length > 0)

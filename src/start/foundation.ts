@@ -18,12 +18,14 @@ import { createKeyring } from '../domain/signing.ts'
 import { type Timings, usualTimings } from '../domain/timings.ts'
 import { settleWithin } from '../domain/within.ts'
 import { assignmentsRefused, damagedAudit } from '../messages/operator-notices.ts'
+import { fitsOnCard } from '../messages/request-message.ts'
 import { createAuditLog, createErrorReports, createRepeatedLines, type Log, slackLogger } from '../ops/log.ts'
 import { createMetrics, type Metrics } from '../ops/metrics.ts'
 import { createNotices, notifyOperators } from '../outbox/notices.ts'
 import type { OutboxName } from '../outbox/once.ts'
 import { checkOpsChannel, operatorsOf } from '../outbox/operators.ts'
 import { deliver, show } from '../outbox/outbox.ts'
+import { viewOf } from '../outbox/render.ts'
 import { createAssignments } from '../redis/assignments.ts'
 import type { Redis } from '../redis/connect.ts'
 import { createRedisConnections, type RedisConnections } from '../redis/connections.ts'
@@ -31,9 +33,12 @@ import { createQueues } from '../redis/queues.ts'
 import { createAccess } from '../requests/access.ts'
 import { createCheckAuthority, createCheckRecord, createCheckRetraction } from '../requests/authority.ts'
 import { type Catalog, createCatalog } from '../requests/catalog.ts'
+import { createFindEarlier } from '../requests/history.ts'
 import { type StepName, sendsOrEnds, stateOfAct } from '../requests/steps.ts'
-import { createNoteOf, createStore, type NoteOf, type TakenStep } from '../requests/store.ts'
+import { asRecorded, createNoteOf, createStore, type NoteOf, type TakenStep } from '../requests/store.ts'
+import { createSubmit, type Submit } from '../requests/submit.ts'
 import { webClientOptions } from '../slack/app.ts'
+import { createFormOpener } from '../slack/forms.ts'
 import { createDirectory } from '../slack/people.ts'
 import { createResponder, namingMessenger, namingRespond, responseOrigins } from '../slack/response-url.ts'
 import { createNaming } from '../slack/text.ts'
@@ -459,8 +464,9 @@ export function createFoundation(config: Config, { log, printAudit = createAudit
     notices: createNotices(),
     ...ofRequests,
   }
-  const people: App = { ...shared, ...prompt }
-  const jobs: App = { ...shared, ...patient }
+  const openForm = createFormOpener(messenger)
+  const people: App = { ...shared, ...prompt, openForm, submit: (requested) => submitOver(people)(requested) }
+  const jobs: App = { ...shared, ...patient, openForm, submit: (requested) => submitOver(jobs)(requested) }
 
   /** Closes every connection after the work on it has ended. Waits at most two seconds for that work. */
   async function disconnect(): Promise<void> {
@@ -471,5 +477,22 @@ export function createFoundation(config: Config, { log, printAudit = createAudit
   }
 
   return { people, jobs, config, timings, telemetry, redis, clients, inventory, assignments, operators, opsChannel, requests, disconnect }
+}
+
+function submitOver(app: App): Submit {
+  const { signatures, store, access, deliver, wake, directory, catalog, slack, config } = app
+  return createSubmit({
+    signatures,
+    store,
+    access,
+    deliver,
+    wake,
+    names: directory.names,
+    findEarlier: createFindEarlier({ store, catalog }),
+    linkTo: slack.identity.linkTo,
+    titleOf: catalog.titleOf,
+    mostUndecided: config.openRequestsPerPerson,
+    fitsOnCard: (request) => fitsOnCard(viewOf(app, asRecorded(request))),
+  })
 }
 export type Foundation = ReturnType<typeof createFoundation>

@@ -1,11 +1,13 @@
 import { describe, expect, test } from 'vitest'
+import type { App } from '../../src/app.ts'
 import type { Change } from '../../src/domain/change.ts'
 import { ApiError, ApiUnreachableError } from '../../src/domain/errors.ts'
-import { createRevokeChange, createRotateChange } from '../../src/features/keys-change.ts'
-import { createRenameChange } from '../../src/features/vm-rename.ts'
-import { createMoveChange } from '../../src/moves/move-change.ts'
+import { revokeChange, rotateChange } from '../../src/features/keys-change.ts'
+import { renameChange } from '../../src/features/vm-rename.ts'
+import { moveChange } from '../../src/moves/move-change.ts'
 import { createStore } from '../../src/requests/store.ts'
 import { createSubmit } from '../../src/requests/submit.ts'
+import { fakeApp } from '../fake-app.ts'
 import { noteOf } from '../requests/audit-for-test.ts'
 import { connectTestRedis, noAudit } from '../requests/redis-for-test.ts'
 import { ruleFor } from '../requests/request-for-test.ts'
@@ -31,6 +33,19 @@ function accountThatIsNotStrict({ isAway = false } = {}) {
     virtualMachines: { get: get(machine), list: async () => [machine] },
     apiKeys: { list: async () => [key] },
   } as never
+}
+
+/** The shared lists are read from the account each time. */
+function appOf(account: App['account']): App {
+  const { elasticIps, servers, virtualMachines, apiKeys } = account
+  const lists = {
+    elasticIps: elasticIps.list,
+    servers: servers.list,
+    virtualMachines: virtualMachines.list,
+    apiKeys: apiKeys.list,
+    isShort: () => false,
+  }
+  return fakeApp({ account, lists } as never)
 }
 
 const origin = { teamId: 'T0NIMBUS01', channelId: 'C0OPS00001', userId: 'U0ADA00001', command: '/infra' }
@@ -63,7 +78,7 @@ function setUp() {
 describe('somebody who types an id in other letters', () => {
   test('holds the lock of the thing that it is, so that a second request for it is refused', async () => {
     const { ask } = setUp()
-    const change = createMoveChange(accountThatIsNotStrict())
+    const change = moveChange({ account: accountThatIsNotStrict() })
 
     const request = await ask(change, { elasticIpId: 'EIP_1', serverId: 'SV_2' })
 
@@ -78,7 +93,7 @@ describe('somebody who types an id in other letters', () => {
 
   test('holds it for a virtual machine, too', async () => {
     const { ask } = setUp()
-    const change = createRenameChange(accountThatIsNotStrict())
+    const change = renameChange(appOf(accountThatIsNotStrict()))
 
     expect(await ask(change, { virtualMachineId: 'VM_1', name: 'web-9' })).toMatchObject({
       resource: 'virtual_machine:vm_1',
@@ -89,20 +104,20 @@ describe('somebody who types an id in other letters', () => {
   })
 
   test.each([
-    ['rotates', createRotateChange],
-    ['revokes', createRevokeChange],
+    ['rotates', rotateChange],
+    ['revokes', revokeChange],
   ])('%s no API key', async (_, create) => {
     const { ask } = setUp()
-    const change = create({ accountApi: accountThatIsNotStrict(), ownLastSlices: { INFRA_API_KEY: 'zzzzz' } })
+    const change = create({ ...appOf(accountThatIsNotStrict()), ownLastSlices: { INFRA_API_KEY: 'zzzzz' } })
 
     await expect(ask(change, { keyId: 'KEY_1' })).rejects.toThrow('No API key KEY_1 on the account.')
     expect(await ask(change, { keyId: 'key_1' })).toMatchObject({ resource: 'api_key:key_1' })
   })
 
   test('while the account API is away gets a request that is void as soon as it answers with another id', async () => {
-    const away = createMoveChange(accountThatIsNotStrict({ isAway: true }))
+    const away = moveChange({ account: accountThatIsNotStrict({ isAway: true }) })
     const { facts: approved, input } = await away.preflight({ elasticIpId: 'EIP_1', serverId: 'sv_2' }, {})
-    const change = createMoveChange(accountThatIsNotStrict())
+    const change = moveChange({ account: accountThatIsNotStrict() })
     const { facts: now } = await change.preflight(input ?? { elasticIpId: '', serverId: '' }, {})
 
     const [difference, ...others] = change.differences(approved, now)
@@ -114,9 +129,9 @@ describe('somebody who types an id in other letters', () => {
   })
 
   test('of a virtual machine while the account API is away, likewise', async () => {
-    const away = createRenameChange(accountThatIsNotStrict({ isAway: true }))
+    const away = renameChange(appOf(accountThatIsNotStrict({ isAway: true })))
     const { facts: approved } = await away.preflight({ virtualMachineId: 'VM_1', name: 'web-9' }, {})
-    const change = createRenameChange(accountThatIsNotStrict())
+    const change = renameChange(appOf(accountThatIsNotStrict()))
     const { facts: now } = await change.preflight({ virtualMachineId: 'VM_1', name: 'web-9' }, {})
 
     const [difference] = change.differences(approved, now)

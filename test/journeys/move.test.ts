@@ -75,7 +75,7 @@ describe('a move, from command to report', () => {
     await world.ada.fill(view, { 'Elastic IP': elasticIp.id, Server: elasticIp.serverId ?? '' })
     const submitted = await world.ada.submit()
 
-    expect(submitted.errors?.server).toMatch(/is already on/)
+    expect(submitted.errors?.serverId).toMatch(/is already on/)
     expect(world.ada.openViews()).toHaveLength(1)
     expect(world.slack.messages(ops)).toEqual([])
   })

@@ -1,14 +1,16 @@
 import { afterEach, describe, expect, test, vi } from 'vitest'
+import type { App } from '../../../src/app.ts'
 import type { ApiKey } from '../../../src/domain/account.ts'
 import { AccountLimitError, ApiError, StoreUnavailableError } from '../../../src/domain/errors.ts'
 import type { AuthorityProblem, Request, RequestState } from '../../../src/domain/request.ts'
 import { Secret } from '../../../src/domain/signing.ts'
-import { createNewKeyChange } from '../../../src/features/keys-create.ts'
+import { newKeyChange } from '../../../src/features/keys-create.ts'
 import { createCatalog } from '../../../src/requests/catalog.ts'
 import { createHandOver } from '../../../src/requests/hand-over.ts'
 import type { StepName } from '../../../src/requests/steps.ts'
 import type { StepData, StepResult, Store } from '../../../src/requests/store.ts'
 import type { Click } from '../../../src/slack/interactions.ts'
+import { fakeApp } from '../../fake-app.ts'
 import { noteOf } from '../audit-for-test.ts'
 import { requestFor } from '../request-for-test.ts'
 import { signatures } from '../signatures-for-test.ts'
@@ -57,7 +59,7 @@ function approvedKey({ steps = {}, creationMs = 100, unansweredMs = 1_000, refus
       return { key, token: new Secret('f'.repeat(36)) }
     },
     delete: async () => void live.splice(0),
-  } as unknown as Parameters<typeof createNewKeyChange>[0]['apiKeys']
+  } as unknown as App['account']['apiKeys']
 
   const store = {
     now: async () => 1_000_000,
@@ -82,7 +84,7 @@ function approvedKey({ steps = {}, creationMs = 100, unansweredMs = 1_000, refus
     access: { authorize: async () => ({ via: 'requester' }) } as unknown as Parameters<typeof createHandOver>[0]['access'],
     audit: { note: async () => {} },
     noteOf,
-    catalog: createCatalog([createNewKeyChange({ apiKeys })]),
+    catalog: createCatalog([newKeyChange(fakeApp({ account: { apiKeys } }))]),
     showSecret: async (_, { heading }) => {
       shown.push(heading.text)
       return 'shown'

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Redis } from 'ioredis'
 import { expect, onTestFinished, vi } from 'vitest'
 import type { App } from '../../../src/app.ts'
-import { createMoveChange } from '../../../src/moves/move-change.ts'
+import { moveChange } from '../../../src/moves/move-change.ts'
 import { createNotices } from '../../../src/outbox/notices.ts'
 import { sweepOutbox } from '../../../src/outbox/outbox.ts'
 import type { Keys } from '../../../src/redis/key-names.ts'
@@ -89,7 +89,7 @@ export function outboxApp({ redis, keys }: { redis: Redis; keys: Keys }, options
       identity: { addressOf: () => undefined, profileOf: () => undefined, linkTo: () => undefined },
     },
     directory: { names: options.names ?? (async () => new Map()) },
-    catalog: createCatalog([createMoveChange({} as Parameters<typeof createMoveChange>[0])]),
+    catalog: createCatalog([moveChange({} as Parameters<typeof moveChange>[0])]),
     access: { ruleOf: () => ruleFor() },
     signatures: { verifyRecord: options.verifyRecord ?? (() => 'genuine') },
     notices: createNotices(),

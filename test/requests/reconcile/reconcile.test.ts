@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { AuthorityProblem } from '../../../src/domain/request.ts'
-import { createMoveChange } from '../../../src/moves/move-change.ts'
+import { moveChange } from '../../../src/moves/move-change.ts'
 import type { Delivered } from '../../../src/outbox/once.ts'
 import type { Deliver } from '../../../src/outbox/outbox.ts'
 import { createCatalog } from '../../../src/requests/catalog.ts'
@@ -57,7 +57,7 @@ function startReconcile({ delivered = { is: 'sent' }, meanwhile = [], problem }:
         return store.now()
       },
     },
-    catalog: createCatalog([createMoveChange({} as Parameters<typeof createMoveChange>[0])]),
+    catalog: createCatalog([moveChange({} as never)]),
     checkRecord: () => problem,
     distrust: async () => void did.push('distrust'),
     deliver,

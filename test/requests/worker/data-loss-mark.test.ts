@@ -2,12 +2,11 @@ import { cp, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Redis } from 'ioredis'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import type { AccountApi } from '../../../src/account/client.ts'
 import { createAudit } from '../../../src/audit/audit.ts'
 import { createNewestHead } from '../../../src/audit/intake.ts'
 import type { ElasticIp } from '../../../src/domain/account.ts'
 import type { UnderwayNow } from '../../../src/domain/change.ts'
-import { createMoveChange } from '../../../src/moves/move-change.ts'
+import { moveChange } from '../../../src/moves/move-change.ts'
 import { operatorsOf } from '../../../src/outbox/operators.ts'
 import { createKeys, type Keys } from '../../../src/redis/key-names.ts'
 import { createDataLossMark } from '../../../src/requests/watches.ts'
@@ -26,7 +25,7 @@ const onWeb1 = {
 
 /** What the kind `ip.move` lists as under way when the account API returns this list. */
 function underwayOn(list: () => Promise<ElasticIp[]>): UnderwayNow {
-  const { underwayNow } = createMoveChange({ elasticIps: { list } } as unknown as AccountApi)
+  const { underwayNow } = moveChange({ account: { elasticIps: { list } } } as never)
   if (!underwayNow) throw new Error('the kind ip.move has no underwayNow')
   return underwayNow
 }

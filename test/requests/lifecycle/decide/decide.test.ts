@@ -2,13 +2,14 @@ import { describe, expect, test } from 'vitest'
 import type { Origin } from '../../../../src/domain/approval.ts'
 import { type PolicyRule, toGroup } from '../../../../src/domain/policy.ts'
 import type { Request } from '../../../../src/domain/request.ts'
-import { createNewKeyChange } from '../../../../src/features/keys-create.ts'
+import { newKeyChange } from '../../../../src/features/keys-create.ts'
 import { approvedByYou, takenOver, tooLate, unknownRequest } from '../../../../src/messages/refusals.ts'
-import { createMoveChange } from '../../../../src/moves/move-change.ts'
+import { moveChange } from '../../../../src/moves/move-change.ts'
 import { createAccess } from '../../../../src/requests/access.ts'
 import { createCatalog } from '../../../../src/requests/catalog.ts'
 import { createDecide } from '../../../../src/requests/decide.ts'
 import { createStore, type NewRequest } from '../../../../src/requests/store.ts'
+import { fakeApp } from '../../../fake-app.ts'
 import { noteOf } from '../../audit-for-test.ts'
 import { owedReports } from '../../owed-reports.ts'
 import { connectTestRedis, noAudit } from '../../redis-for-test.ts'
@@ -38,10 +39,7 @@ function startDecide(rule: Partial<PolicyRule> = {}) {
   const shown: string[] = []
   const wakeUps: number[] = []
   const attempted: (string | undefined)[] = []
-  const catalog = createCatalog([
-    createMoveChange({} as Parameters<typeof createMoveChange>[0]),
-    createNewKeyChange({} as Parameters<typeof createNewKeyChange>[0]),
-  ])
+  const catalog = createCatalog([moveChange({} as never), newKeyChange(fakeApp({}))])
   const access = createAccess({
     people: {
       person: async (userId) => ({ userId, standing: 'member', teamId: 'T0NIMBUS01' }),

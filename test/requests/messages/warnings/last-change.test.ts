@@ -1,14 +1,14 @@
 import { expect, test } from 'vitest'
 import type { Request } from '../../../../src/domain/request.ts'
 import { lastChangeOf } from '../../../../src/messages/warnings.ts'
-import { createMoveChange } from '../../../../src/moves/move-change.ts'
+import { moveChange } from '../../../../src/moves/move-change.ts'
 import { viewOf } from '../../../../src/outbox/render.ts'
 import { createCatalog } from '../../../../src/requests/catalog.ts'
 import { fakeApp } from '../../../fake-app.ts'
 import { minutes, moveFacts, requestedAt, requestFor, ruleFor } from '../../request-for-test.ts'
 
 const app = fakeApp({
-  catalog: createCatalog([createMoveChange({} as Parameters<typeof createMoveChange>[0])]),
+  catalog: createCatalog([moveChange({} as never)]),
   access: { ruleOf: () => ruleFor() },
   config: { environment: undefined, infra: { writesPerMinute: 20 } },
   slack: {
