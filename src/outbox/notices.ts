@@ -1,4 +1,3 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import { z } from 'zod'
 import type { App } from '../app.ts'
 import type { ErrorCode } from '../domain/errors.ts'
@@ -164,7 +163,7 @@ async function postWithoutRedis(app: App, owed: OwedText, facts: string): Promis
     const { delivered, settlement } = await sendText(app, owed, held, { facts, sinceMs })
     if (delivered.is !== 'later' || !('retryInMs' in settlement)) return
     if (settlement.status === 'unsure') held.mode = 'unsure'
-    await pause(settlement.retryInMs, undefined, { ref: false })
+    await new Promise((resolve) => setTimeout(resolve, settlement.retryInMs).unref())
     held.searchedForMs = Date.now() - sinceMs
   }
 }

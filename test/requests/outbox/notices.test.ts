@@ -1,16 +1,10 @@
-import { describe, expect, test, vi } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { isNoticeOwed, keepNotice, notifyOperators } from '../../../src/outbox/notices.ts'
 import { sweepOutbox } from '../../../src/outbox/outbox.ts'
 import { mrkdwn } from '../../../src/slack/text.ts'
 import type { Posted } from '../../../src/slack/web-api.ts'
 import { connectLossyRedis, connectTestRedis } from '../redis-for-test.ts'
 import { lost, outboxApp, sent } from './outbox-app.ts'
-
-// No test waits as long as a process does between its tries.
-vi.mock('node:timers/promises', async (original) => {
-  const timers = await original<typeof import('node:timers/promises')>()
-  return { ...timers, setTimeout: (ms: number, ...more: []) => timers.setTimeout(Math.min(ms, 20), ...more) }
-})
 
 const alarm = mrkdwn`Look at this.`
 const code = 'redis-unsafe'
@@ -107,10 +101,13 @@ describe('a notice', () => {
     const shared = connectTestRedis()
     shared.redis.disconnect()
     const one = notifier(shared, [lost, sent])
+    vi.useFakeTimers({ toFake: ['setTimeout'] })
+    onTestFinished(() => void vi.useRealTimers())
 
     await notifyOperators(one.app, code, alarm)
-    await vi.waitFor(() => expect(one.texts).toHaveLength(2))
+    await vi.advanceTimersByTimeAsync(5_000)
 
+    expect(one.texts).toHaveLength(2)
     expect(one.found).toMatchObject([{ channelId: 'C0NIGHT001', key: 'notice/redis-unsafe' }])
   })
 })
