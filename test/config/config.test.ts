@@ -43,91 +43,10 @@ function linesFor(env: Record<string, string | undefined>, readFile?: (path: str
 const withOne = (name: string, value: string) => linesFor({ ...required, [name]: value })
 
 describe('a valid configuration', () => {
-  it('has the documented defaults', () => {
-    expect(read(required)).toMatchInlineSnapshot(`
-      {
-        "alerts": undefined,
-        "approvalTtlMs": 14400000,
-        "environment": undefined,
-        "infra": {
-          "key": "[redacted]",
-          "readKey": undefined,
-          "readsPerMinute": 60,
-          "url": "https://api.example.com/v1",
-          "writesPerMinute": 20,
-        },
-        "logLevel": "info",
-        "movePollBudget": 20,
-        "movePollIntervalMs": 3000,
-        "moveTimeoutMs": 900000,
-        "openRequestsPerPerson": 10,
-        "opsChannel": undefined,
-        "opsHost": "127.0.0.1",
-        "opsPort": 9464,
-        "policy": {
-          "alerts": [],
-          "bundles": Map {
-            "ip.evacuate" => "ip.move",
-          },
-          "rules": [
-            {
-              "alerts": false,
-              "approve": {
-                "allOf": [],
-                "anyOf": {
-                  "userGroups": [
-                    "S0ONCALL01",
-                  ],
-                  "users": [
-                    "U0BEN00001",
-                  ],
-                },
-                "approvals": 1,
-              },
-              "breakGlass": false,
-              "changes": [
-                "ip.move",
-                "vm.rename",
-                "key.create",
-                "key.rotate",
-                "key.revoke",
-              ],
-              "channels": undefined,
-              "confirm": false,
-              "expiresMs": 14400000,
-              "mention": undefined,
-              "name": "APPROVERS",
-              "needsReason": false,
-              "projects": undefined,
-              "request": undefined,
-            },
-          ],
-        },
-        "policyFile": undefined,
-        "redis": {
-          "allowVolatile": false,
-          "prefix": "lockkeeper",
-          "url": "[redacted]",
-        },
-        "role": "all",
-        "signingSecrets": [
-          "[redacted]",
-        ],
-        "signsWithApiKey": true,
-        "slack": {
-          "apiUrl": "https://slack.com/api/",
-          "appToken": undefined,
-          "botToken": "[redacted]",
-          "command": "/infra",
-          "host": "0.0.0.0",
-          "port": 3000,
-          "signingSecret": "[redacted]",
-          "trustedProxies": [],
-        },
-        "unusedVariables": [],
-        "warnings": [],
-      }
-    `)
+  it('has the documented defaults', async () => {
+    await expectDocument('defaults.md', 'The configuration of a bot that sets only what it must', [
+      ['all settings', inspect(read(required), { depth: 9, sorted: true, breakLength: 120 })],
+    ])
   })
 
   it('is read from every variable', () => {

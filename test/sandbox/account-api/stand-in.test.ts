@@ -68,18 +68,6 @@ describe('keys', () => {
   })
 })
 
-test('the journal holds every request, without the key', async () => {
-  const { api, journal, key, world } = await start()
-  const { elasticIp, target } = world.movable()
-
-  await api.elasticIps.get(elasticIp.id)
-  await api.elasticIps.move(elasticIp.id, target.id)
-
-  expect(journal.map(({ method }) => method)).toEqual(['GET', 'PATCH'])
-  expect(journal.writes()).toMatchObject([{ path: `/elastic_ips/${elasticIp.id}`, body: { data: { type: 'elastic_ips' } } }])
-  expect(JSON.stringify(journal)).not.toContain(key)
-})
-
 describe('the limits', () => {
   const send = ({ url, key }: { url: string; key: string }, method: string, path = '/baselines', token = key) =>
     fetch(`${url}${path}`, { method, headers: { authorization: token } })

@@ -1,11 +1,11 @@
 import { describe, expect, test, vi } from 'vitest'
 import { z } from 'zod'
-import { Assignment, type ElasticIp } from '../../../src/domain/account.ts'
-import { createKeyring } from '../../../src/domain/signing.ts'
-import { createAssignments } from '../../../src/redis/assignments.ts'
-import { createSignedList } from '../../../src/redis/signed-list.ts'
-import { connectTestRedis } from '../../requests/redis-for-test.ts'
-import { secretsOf } from '../../requests/signatures-for-test.ts'
+import { Assignment, type ElasticIp } from '../../src/domain/account.ts'
+import { createKeyring } from '../../src/domain/signing.ts'
+import { createAssignments } from '../../src/redis/assignments.ts'
+import { createSignedList } from '../../src/redis/signed-list.ts'
+import { connectTestRedis } from '../requests/redis-for-test.ts'
+import { secretsOf } from '../requests/signatures-for-test.ts'
 
 const ownKey = 'a-key-for-tests-of-32-characters'
 const hours = 3_600_000
@@ -49,16 +49,6 @@ const on = (serverId: string) => (seen: { serverId: string }) => seen.serverId =
 const idsOf = (all: Assignment[]) => all.map(({ elasticIpId }) => elasticIpId)
 
 describe('the servers that Elastic IPs were seen on', () => {
-  test('are found by server, with the name and the time', async () => {
-    const { note, find } = setUp()
-    await note([ip('eip_1', 'sv_1'), ip('eip_2', 'sv_2')])
-
-    const found = await find(on('sv_1'))
-
-    expect(found).toMatchObject([{ elasticIpId: 'eip_1', address: 'address-eip_1', serverName: 'host-sv_1' }])
-    expect(found[0]?.agoMs).toBeLessThan(10_000)
-  })
-
   test('stay the last ones while the account shows none, and follow an address to another server', async () => {
     const { note, find } = setUp()
     await note([ip('eip_1', 'sv_1'), ip('eip_2', 'sv_1')])
@@ -120,13 +110,6 @@ describe('the servers that Elastic IPs were seen on', () => {
 
     expect(idsOf(await find(any)).toSorted()).toEqual(replicas.map((_, index) => `eip_${index}`))
     expect(replicas.flatMap(({ refused }) => refused)).toEqual([])
-  })
-
-  test('are kept for 24 hours in Redis', async () => {
-    const { note, redis, keys } = setUp()
-    await note([ip('eip_1', 'sv_1')])
-
-    expect(await redis.pttl(keys.assignments)).toBeGreaterThan(23.9 * hours)
   })
 })
 
