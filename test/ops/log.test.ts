@@ -198,14 +198,6 @@ describe('reports of errors', () => {
   }
 
   describe('an error', () => {
-    it('is counted each time, even if the log has one line for many', () => {
-      const { counted, lines, reports } = setUp()
-      const report = reports.of('queue')
-      for (let time = 0; time < 3; time += 1) report(new Error('away'))
-      expect(counted).toEqual(['queue', 'queue', 'queue'])
-      expect(lines).toEqual(['The queue of jobs failed. A tick does the work instead'])
-    })
-
     it('names the request that the work was for', () => {
       const { fields, reports } = setUp()
       const named = { requestId: 'r1' }
