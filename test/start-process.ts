@@ -27,14 +27,14 @@ export async function startProcess(
   const exited = once(child, 'exit').then(([code]) => code as number | null)
   /** Reads a page of the operations port, which opens first. */
   async function page(path: string): Promise<{ status: number; body: Record<string, unknown> }> {
-    await vi.waitUntil(() => output.includes('"opsPort"'), { timeout: 20_000 })
+    await vi.waitUntil(() => output.includes('"opsPort"'), { timeout: 40_000 })
     const answer = await fetch(`http://127.0.0.1:${/"opsPort":(\d+)/.exec(output)?.[1]}${path}`)
     return { status: answer.status, body: (await answer.json()) as Record<string, unknown> }
   }
-  async function untilReady(timeout = 10_000): Promise<void> {
+  async function untilReady(timeout = 40_000): Promise<void> {
     await expect.poll(() => page('/readyz'), { timeout }).toEqual({ status: 200, body: { ready: true } })
     // The output of a process arrives a moment later.
-    await vi.waitUntil(() => output.includes('Lockkeeper is ready'))
+    await vi.waitUntil(() => output.includes('Lockkeeper is ready'), { timeout: 20_000 })
   }
   const slackUrl = () => `http://127.0.0.1:${/"slackPort":(\d+)/.exec(output)?.[1]}/slack/events`
   return { child, exited, output: () => output, errors: () => errors, page, untilReady, slackUrl }

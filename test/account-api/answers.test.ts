@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import type { AccountApi } from '../../src/account/client.ts'
 import { asFarAsRead } from '../../src/account/resource.ts'
 import { ApiContractError, ApiError, ApiUnreachableError, certainlyNotApplied } from '../../src/domain/errors.ts'
-import { jsonType, key, type Reply, rejection, startClient, startRecordingServer } from './recording-server.ts'
+import { jsonType, key, type Reply, rejection, startClient, startRecordingServer, timings } from './recording-server.ts'
 import * as sample from './wire-samples.ts'
 
 describe('hostile answers', () => {
@@ -69,14 +69,12 @@ describe('hostile answers', () => {
       ['does not finish its body', (response) => void response.writeHead(200, { 'content-type': jsonType }).write('{')],
       ['sends its body very slowly', (response) => writeForever(response.writeHead(200, { 'content-type': jsonType }), ' ', 20)],
     ])('ends at its deadline when the server %s', async (__, reply) => {
-      const { api } = await startClient(() => reply)
-      const startedAt = performance.now()
+      const { api } = await startClient(() => reply, { timings })
 
       const error = await rejection(call(api))
 
       expect(error).toBeInstanceOf(ApiUnreachableError)
       expect(error).toMatchObject({ requestSent: 'unknown' })
-      expect(performance.now() - startedAt).toBeLessThan(2_500)
     })
 
     test('throws ApiUnreachableError when the connection closes in the middle of the body', async () => {
@@ -242,7 +240,9 @@ describe('refusals', () => {
   })
 
   test('throws ApiError with the status when the body never ends', async () => {
-    const { api } = await startClient(() => (response) => response.writeHead(409, { 'content-type': 'application/json' }).write('{'))
+    const { api } = await startClient(() => (response) => response.writeHead(409, { 'content-type': 'application/json' }).write('{'), {
+      timings,
+    })
 
     expect(await rejection(api.elasticIps.move('eip_1GijF7NsZe3bN', 'sv_22mUQSvUfeqdv'))).toMatchObject({ name: 'ApiError', status: 409 })
   })

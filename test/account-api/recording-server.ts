@@ -24,6 +24,17 @@ export type Respond = (request: Recorded, index: number) => Reply
 
 export const jsonType = 'application/vnd.api+json'
 export const key = '5e1f0c9a7b3d24680ace13579bdf02468ace'
+/** So long that a busy machine never runs out of them, with short pauses between tries. */
+const patientTimings = {
+  connectMs: 20_000,
+  headersMs: 20_000,
+  bodyMs: 20_000,
+  readMs: 20_000,
+  writeMs: 20_000,
+  retryBaseMs: 1,
+  retryMaxMs: 4,
+}
+
 /** Short timings, so that tests of timeouts are fast. */
 export const timings = { connectMs: 300, headersMs: 400, bodyMs: 400, readMs: 900, writeMs: 900, retryBaseMs: 1, retryMaxMs: 4 }
 
@@ -51,7 +62,7 @@ export async function startRecordingServer(respond: Respond) {
 /** Starts a recording server and a client that calls it. Closes both when the test ends. */
 export async function startClient(respond: Respond, options: Partial<AccountApiOptions> = {}) {
   const server = await startRecordingServer(respond)
-  const api = createAccountApi({ baseUrl: server.url, key: new Secret(key), timings, ...options })
+  const api = createAccountApi({ baseUrl: server.url, key: new Secret(key), timings: patientTimings, ...options })
   onTestFinished(() => api.close())
   return { api, requests: server.requests, url: server.url }
 }

@@ -63,7 +63,7 @@ export interface BotProcessOptions {
 }
 
 /** The time limit for the start, in ms. */
-const patienceMs = 30_000
+const patienceMs = 60_000
 const between = 50
 
 /** Runs the real bot as in production: as its own process, from its real entry point, which `npm test` bundles. */

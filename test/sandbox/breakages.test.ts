@@ -71,7 +71,7 @@ test('four hours later an open request has expired', async () => {
   const { said } = await use({ id: 'hours-later' })
 
   expect(said).toBe('1 request is 4 hours older now.')
-  await sandbox.slack.until(() => /expired/i.test(cardNow()?.text ?? ''), { timeoutMs: 10_000 })
+  await sandbox.slack.until(() => /expired/i.test(cardNow()?.text ?? ''))
   expect((await use({ id: 'hours-later' })).said).toBe('No request is open. Request a change first.')
 })
 
@@ -118,7 +118,7 @@ test('an evacuation ends in part if the account API refuses an address or somebo
   expect(said).toMatch(/^203\.0\.113\.16 is on [\w-]+ now\.$/)
 
   await slack.as(ben).click(card, 'Approve')
-  await slack.until(() => /Partly done/.test(cardNow()), { timeoutMs: 10_000 })
+  await slack.until(() => /Partly done/.test(cardNow()))
 
   expect(
     accountApi.journal

@@ -74,7 +74,7 @@ function run(env: Record<string, string>) {
     process: child,
     errors: () => errors,
     async said(pattern: RegExp): Promise<string> {
-      await expect.poll(() => output, { timeout: 15_000 }).toMatch(pattern)
+      await expect.poll(() => output, { timeout: 40_000 }).toMatch(pattern)
       return pattern.exec(output)?.[1] ?? ''
     },
   }

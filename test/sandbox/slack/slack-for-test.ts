@@ -84,7 +84,7 @@ export const general = 'C0GENERAL1'
 export async function startScripted(options: SlackOptions = {}) {
   const clock = { now: 1_763_700_000_000 }
   const bot = await startScriptedBot()
-  const slack = await startSlack({ botUrl: bot.url, now: () => clock.now, ackDeadlineMs: 300, ...options })
+  const slack = await startSlack({ botUrl: bot.url, now: () => clock.now, ackDeadlineMs: 1_000, ...options })
   onTestFinished(async () => {
     await bot.close()
     await slack.close()
