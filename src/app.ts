@@ -1,3 +1,4 @@
+import type { Logger } from '@slack/bolt'
 import type { AccountBudget } from './account/budget.ts'
 import type { AccountApi } from './account/client.ts'
 import type { Inventory } from './account/inventory.ts'
@@ -10,7 +11,7 @@ import type { ErrorReports, Log, RepeatedLines } from './ops/log.ts'
 import type { Metrics } from './ops/metrics.ts'
 import type { OperatorNotifier, OpsChannel } from './outbox/operators.ts'
 import type { Deliver, Outbox, Show } from './outbox/outbox.ts'
-import type { Renderer } from './outbox/render.ts'
+import type { createRenderer } from './outbox/render.ts'
 import type { Assignments } from './redis/assignments.ts'
 import type { Redis } from './redis/connect.ts'
 import type { RedisConnections } from './redis/connections.ts'
@@ -23,7 +24,7 @@ import type { NoteOf, Store } from './requests/store.ts'
 import type { Directory } from './slack/people.ts'
 import type { Respond } from './slack/response-url.ts'
 import type { Naming } from './slack/text.ts'
-import type { Messenger, SetupProbe, SlackIdentity } from './slack/web-api.ts'
+import type { Messenger, OnSlackCall, SetupProbe, SlackIdentity } from './slack/web-api.ts'
 
 /**
  * What every function may use, and takes first. There are two values: `people`, over the connection to Redis that fails within a second, for
@@ -54,7 +55,16 @@ export interface App {
   /** The last characters of Lockkeeper's own keys. */
   ownLastSlices: OwnLastSlices
 
-  slack: { messenger: Messenger; respond: Respond; identity: SlackIdentity; probe: SetupProbe; naming: Naming }
+  slack: {
+    messenger: Messenger
+    respond: Respond
+    identity: SlackIdentity
+    probe: SetupProbe
+    naming: Naming
+    /** What Slack's libraries log with. */
+    logger: Logger
+    onCall: OnSlackCall
+  }
   directory: Directory
   opsChannel: OpsChannel | undefined
   operators: OperatorNotifier
@@ -73,7 +83,7 @@ export interface App {
   checkAuthority: CheckAuthority
   checkItems: CheckItems
   checkRetraction: CheckRetraction
-  render: Renderer
+  render: ReturnType<typeof createRenderer>
   wake: Wake
   deliver: Deliver
   show: Show

@@ -10,11 +10,12 @@ import type { ChangeKind } from '../domain/policy.ts'
 import type { Request } from '../domain/request.ts'
 import type { Access } from '../requests/access.ts'
 import type { Catalog } from '../requests/catalog.ts'
-import type { FeatureHandlers, LastReceived } from '../requests/clicks.ts'
+import type { FeatureHandlers } from '../requests/clicks.ts'
 import type { Store } from '../requests/store.ts'
 import type { Submit } from '../requests/submit.ts'
 import type { Work } from '../requests/worker.ts'
 import type { OpenForm } from '../slack/forms.ts'
+import type { LastReceived } from '../slack/listen.ts'
 import type { ChannelMembership, SetupProbe } from '../slack/web-api.ts'
 
 /** One capability of Lockkeeper, with everything that only this capability needs. */

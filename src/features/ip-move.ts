@@ -366,10 +366,10 @@ export function createMoveForm({ submit, change }: MoveFormParts) {
 /** The id of the buttons for the servers of one name. */
 export const moveThisOne = 'move-to-this-one'
 
-/** Says how the command is used. `rest` are the words that are too many, after `args`. */
-export function usage(name: string, args: string[], rest: string[]): Mrkdwn {
+/** Says how the command is used. `rest` are the words that are too many. */
+export function usage(name: string, rest: string[]): Mrkdwn {
   const words = mrkdwn`Usage: ${code(`${name} ip move <elastic ip> <server>`)}, or leave the server out to open a form. Put names with spaces in quotes.`
-  return wrongUsage(name, words, rest, { words: 'ip move', args })
+  return wrongUsage(words, rest)
 }
 
 /** Refuses a command with several Elastic IPs. */
@@ -511,8 +511,7 @@ function create({ accountApi, inventory, submit, openForm, access }: MoveElastic
     const { reason, origin, answer } = call.slashCommand
     const { command } = origin
     if (elasticIp === undefined || server === undefined || rest.length > 0) {
-      const given = [elasticIp, server].filter((word) => word !== undefined)
-      throw new Refusal(server !== undefined && areElasticIps(elasticIp, server) ? oneAtATime(command) : usage(command, given, rest))
+      throw new Refusal(server !== undefined && areElasticIps(elasticIp, server) ? oneAtATime(command) : usage(command, rest))
     }
     const search = resolve({ elasticIp, server }, { signal: AbortSignal.timeout(8_000) })
     const found = await withSuggestions(search, namesOf(inventory, command))

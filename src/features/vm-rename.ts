@@ -440,10 +440,10 @@ export function createFillRename(inventory: Pick<Inventory, 'virtualMachines'>) 
 
 export const renameThisOne = 'rename-this-one'
 
-/** Says how the command is used. `rest` are the words that are too many, after `args`. */
-export function usage(name: string, args: string[], rest: string[]): Mrkdwn {
+/** Says how the command is used. `rest` are the words that are too many. */
+export function usage(name: string, rest: string[]): Mrkdwn {
   const words = mrkdwn`Usage: ${code(`${name} vm rename <vm> <new name>`)}, or leave the new name out to open a form. Put names with spaces in quotes.`
-  return wrongUsage(name, words, rest, { words: 'vm rename', args })
+  return wrongUsage(words, rest)
 }
 
 /** Returns the hostname that a name with spaces stands for. Undefined without a space, or if the words do not make a hostname. */
@@ -596,10 +596,10 @@ function create({ accountApi, inventory, submit, openForm }: RenameParts): Featu
   async function run(call: CommandCall): Promise<void> {
     const { origin, answer, reason } = call.slashCommand
     const { first: typed, second: name, rest } = readPair(call.args)
-    if (typed === undefined || name === undefined) throw new Refusal(usage(origin.command, [], []))
+    if (typed === undefined || name === undefined) throw new Refusal(usage(origin.command, []))
     const meant = hyphenated(name, rest)
     if (meant !== undefined) throw new Refusal(noSpaces(origin.command, { args: [typed, meant], reason }))
-    if (rest.length > 0) throw new Refusal(usage(origin.command, [typed, name], rest))
+    if (rest.length > 0) throw new Refusal(usage(origin.command, rest))
     refuseBadName(name)
     const search = createResolve(accountApi, inventory)(typed, { signal: AbortSignal.timeout(8_000) })
     const found = await withSuggestions(search, namesOf(inventory, origin.command))

@@ -1,11 +1,12 @@
+import type { App } from '../app.ts'
+import type { Origin } from '../domain/approval.ts'
 import { UnknownName } from '../domain/errors.ts'
 import { countMistakes, nearestNames, suggestNames } from '../domain/text.ts'
 import { withinOr } from '../domain/within.ts'
 import { actions, button, message, notice, wholeSection } from './blocks.ts'
-import { type Command, commandsOfGroup, findCommand, groups, type May, type Need } from './commands.ts'
+import { type Command, commandsOfGroup, findCommand, groups, type Need } from './commands.ts'
 import { Refusal } from './errors.ts'
 import { formButtonValue } from './forms.ts'
-import type { Handler, SlashCommand } from './interactions.ts'
 import { alternatives, code, joinMrkdwn, type Mrkdwn, mrkdwn, truncate } from './text.ts'
 import { withoutMention } from './typed-words.ts'
 import type { Message } from './web-api.ts'
@@ -108,14 +109,9 @@ export function notUnderstood(words: string[]): Mrkdwn[] {
   return words.length === 0 ? [] : [mrkdwn`Not understood: ${code(truncate(words.map(argument).join(' '), 80, 'plain'))}.`]
 }
 
-/**
- * Says that nothing was requested, and how the command is used. `rest`: the words that are too many. They may be a reason, so `meant` is the
- * command without them, and is shown with them as its reason.
- */
-export function wrongUsage(name: string, usage: Mrkdwn, rest: string[], meant: Pick<WholeCommand, 'words' | 'args'>): Mrkdwn {
-  const asReason = wholeCommand(name, { ...meant, reason: rest.join(' ') })
-  const reason = rest.length > 0 ? [mrkdwn`If ${code(truncate(rest.join(' '), 80, 'plain'))} is the reason, send ${asReason}.`] : []
-  return joinMrkdwn([mrkdwn`Nothing was requested.`, ...notUnderstood(rest), usage, ...reason], ' ')
+/** Says that nothing was requested, and how the command is used. `rest`: the words that are too many. */
+export function wrongUsage(usage: Mrkdwn, rest: string[]): Mrkdwn {
+  return joinMrkdwn([mrkdwn`Nothing was requested.`, ...notUnderstood(rest), usage], ' ')
 }
 
 /** Says that a command takes no arguments. */
@@ -252,31 +248,24 @@ export function isHelpWord(word: string): boolean {
   return helpWords.includes(word.toLowerCase())
 }
 
-/** Creates the function that returns the help on a topic: on everything, one command, or the commands of a group. */
-export function createShowHelp({ commands, may }: { commands: Command[]; may: May }) {
-  return function helpOn(topic: string[]): Handler<SlashCommand> {
-    return async ({ origin, answer }) => {
-      const allowed = await may(
-        origin,
-        commands.map(({ need }) => need),
-      )
-      await answer.ephemeral(messageOn(topic, { name: origin.command, allowed }))
-    }
+/** Returns the help on a topic: on everything, one command, or the commands of a group. */
+export async function showHelp(app: Pick<App, 'access'>, commands: Command[], topic: string[], origin: Origin): Promise<Message> {
+  const allowed = await app.access.may(
+    origin,
+    commands.map(({ need }) => need),
+  )
+  const help = { name: origin.command, allowed }
+  const [first, ...others] = topic.filter((word) => !isHelpWord(word))
+  if (first === undefined) return helpMessage(commands, help)
+  const words = [first, ...others]
+  const found = findCommand(commands, words)
+  if (found) {
+    const more = commands.filter((each) => each.words.startsWith(`${found.command.words} `))
+    return commandHelp(found.command, { ...help, more, unknown: found.args })
   }
-
-  function messageOn(topic: string[], help: Parameters<typeof helpMessage>[1]): Message {
-    const [first, ...others] = topic.filter((word) => !isHelpWord(word))
-    if (first === undefined) return helpMessage(commands, help)
-    const words = [first, ...others]
-    const found = findCommand(commands, words)
-    if (found) {
-      const more = commands.filter((each) => each.words.startsWith(`${found.command.words} `))
-      return commandHelp(found.command, { ...help, more, unknown: found.args })
-    }
-    const members = commandsOfGroup(commands, first)
-    if (members.length > 0) return groupHelp(members, { ...help, unknown: others })
-    return notice(unknownCommand(commands, words, help.name))
-  }
+  const members = commandsOfGroup(commands, first)
+  if (members.length > 0) return groupHelp(members, { ...help, unknown: others })
+  return notice(unknownCommand(commands, words, help.name))
 }
 
 /** Where the names for suggestions come from, and the command that lists them: `/infra keys`. */

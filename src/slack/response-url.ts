@@ -1,12 +1,17 @@
 import type { KnownBlock } from '@slack/web-api'
+import type { App } from '../app.ts'
 import type { Secret } from '../domain/signing.ts'
 import { context, message, wholeSection } from './blocks.ts'
+import { type Answerable, hasTable, type TableMessage } from './interactions.ts'
+import { dataTable } from './table.ts'
 import { type Mrkdwn, mrkdwn, type Naming, ownWords } from './text.ts'
-import { classifyRefusal, type Message, type Messenger, type SlackFailure } from './web-api.ts'
+import { classifyRefusal, type Done, isContentRefused, type Message } from './web-api.ts'
 
 interface RespondOptions {
-  /** Replaces the message that was clicked. Otherwise an ephemeral message is added. */
+  /** Replaces the message that was clicked, or the interim answer to a command. Otherwise an ephemeral message is added. */
   replaceOriginal?: boolean
+  /** Whether the URL belongs to a message that was clicked. */
+  isClick?: boolean
 }
 
 /** Lists the allowed origins of response URLs. Slack's are on other hosts than its Web API; those of a stand-in are on the same host. */
@@ -14,19 +19,51 @@ export function responseOrigins(apiUrl: URL): string[] {
   return [apiUrl.origin, 'https://hooks.slack.com', 'https://hooks.slack-gov.com']
 }
 
+interface ResponderParts {
+  allowedOrigins: string[]
+  naming: Pick<Naming, 'inMessage'>
+  fetch?: typeof globalThis.fetch
+  now?: () => number
+}
+
+/** Slack rolls blocks out in phases, so tables are tried again a day after Slack refused them. */
+const tryAgainMs = 24 * 3_600_000
+
 /**
  * Creates the function that answers through a `response_url`. Slack takes five answers within 30 minutes, also in channels where the bot is
- * not a member (docs.slack.dev, "Handling user interaction"). A URL of another origin than those allowed is refused.
+ * not a member (docs.slack.dev, "Handling user interaction"). A URL of another origin than those allowed is refused. It remembers whether
+ * Slack takes tables here: each process finds out for itself.
  */
-export function createResponder({
-  allowedOrigins,
-  fetch = globalThis.fetch,
-}: {
-  allowedOrigins: string[]
-  fetch?: typeof globalThis.fetch
-}) {
-  return async function respond(url: string, message: Message, options: RespondOptions = {}): Promise<{ is: 'sent' } | SlackFailure> {
+export function createResponder({ allowedOrigins, naming, fetch = globalThis.fetch, now = Date.now }: ResponderParts) {
+  let tablesRefusedAt: number | undefined
+
+  async function respond(url: string, answer: Answerable, options: RespondOptions = {}): Promise<Done> {
     if (!URL.canParse(url) || !allowedOrigins.includes(new URL(url).origin)) return { is: 'refused', error: 'foreign_response_url' }
+    return hasTable(answer) ? sendTable(url, answer, options) : send(url, answer, options.replaceOriginal)
+  }
+
+  /**
+   * Where Slack refuses a table, the same content follows without one. A probe with the smallest table shows whether Slack refuses all tables or
+   * only this one. If Slack takes the probe, the content replaces it. A click gets no probe, because there the content would replace the message
+   * that was clicked.
+   */
+  async function sendTable(
+    url: string,
+    { table, instead, tries }: TableMessage,
+    { replaceOriginal, isClick }: RespondOptions,
+  ): Promise<Done> {
+    const areRefused = tablesRefusedAt !== undefined && now() - tablesRefusedAt < tryAgainMs
+    if (areRefused && !tries) return send(url, instead, replaceOriginal)
+    const sent = await send(url, table, replaceOriginal)
+    if (sent.is === 'sent') tablesRefusedAt = undefined
+    if (!isContentRefused(sent) && sent.is !== 'unknown') return sent
+    if (isClick || sent.is === 'unknown') return send(url, instead, replaceOriginal)
+    const probed = await send(url, probeMessage(), replaceOriginal)
+    if (isContentRefused(probed)) tablesRefusedAt = now()
+    return send(url, instead, probed.is === 'sent')
+  }
+
+  async function send(url: string, message: Message, replaceOriginal = false): Promise<Done> {
     try {
       const response = await fetch(url, {
         method: 'POST',
@@ -34,9 +71,9 @@ export function createResponder({
         signal: AbortSignal.timeout(4_000),
         headers: { 'content-type': 'application/json; charset=utf-8' },
         body: JSON.stringify({
-          ...message,
+          ...naming.inMessage(message),
           response_type: 'ephemeral',
-          replace_original: options.replaceOriginal ?? false,
+          replace_original: replaceOriginal,
           parse: 'none',
           link_names: false,
         }),
@@ -46,13 +83,23 @@ export function createResponder({
       return { is: 'unknown', problem: error instanceof Error ? error.name : 'no answer' }
     }
   }
+
+  return respond
+}
+export type Respond = ReturnType<typeof createResponder>
+
+/** A message with the smallest table. A person who sees it reads why the list has no table. */
+export function probeMessage(): Message {
+  const words = mrkdwn`Slack refused this list as a table. The list follows as text.`
+  const table = dataTable('Table', { headers: ['Layout'], rows: [['Text']] })
+  return { text: words.text, blocks: [...(table ? [table] : []), ...context([words])] }
 }
 
 /**
  * Reads the result of an answer. Slack documents no codes for it: errors came with the statuses 200, 400, 404 and 500, and the code as text or
  * in JSON (bolt-js, issue 377; node-slack-sdk, issue 1627).
  */
-function resultOf(status: number, body: string): { is: 'sent' } | SlackFailure {
+function resultOf(status: number, body: string): Done {
   const code = errorCodeIn(body)
   if (code !== undefined && status !== 429) {
     const failure = classifyRefusal(code)
@@ -69,25 +116,6 @@ function errorCodeIn(body: string): string | undefined {
   const [, error] = /^\{\s*"ok"\s*:\s*false\b.*"error"\s*:\s*"([a-z0-9_]+)"/s.exec(text) ?? []
   return error
 }
-export type Respond = ReturnType<typeof createResponder>
-
-/** Adds the names of the configuration to everything that this messenger sends. */
-export function namingMessenger(messenger: Messenger, { inBlocks, inMessage }: Naming): Messenger {
-  return {
-    ...messenger,
-    post: (where, message) => messenger.post(where, inMessage(message)),
-    update: (where, message) => messenger.update(where, inMessage(message)),
-    postEphemeral: (where, message) => messenger.postEphemeral(where, inMessage(message)),
-    openView: (triggerId, view) => messenger.openView(triggerId, inBlocks(view)),
-    updateView: (viewId, view) => messenger.updateView(viewId, inBlocks(view)),
-    publishHome: (userId, blocks) => messenger.publishHome(userId, inBlocks(blocks)),
-  }
-}
-
-/** Adds them to every answer through a response URL. */
-export function namingRespond(respond: Respond, { inMessage }: Naming): Respond {
-  return (url, message, options) => respond(url, inMessage(message), options)
-}
 
 interface SecretPlace {
   responseUrl: string | undefined
@@ -103,26 +131,26 @@ const maxAttempts = 3
  * buttons, because a click would send the message, and with it the secret, back. `undelivered`: they may have seen it, but it counts as
  * not seen.
  */
-export function createShowSecret({ respond, messenger }: { respond: Respond; messenger: Pick<Messenger, 'postEphemeral'> }) {
-  return async function showSecret(
-    place: SecretPlace,
-    words: { heading: Mrkdwn; note: Mrkdwn },
-    secret: Secret,
-  ): Promise<'shown' | 'undelivered'> {
-    const blocks: KnownBlock[] = [
-      ...wholeSection(words.heading),
-      ...wholeSection(ownWords(`\`\`\`${secret.reveal()}\`\`\``)),
-      ...context([words.note]),
-    ]
-    // Notifications show the text, so it must not hold the secret.
-    const shown = message({ text: mrkdwn`${words.heading} It is in this message, only visible to you.`, blocks })
-    for (let attempt = 0; attempt < maxAttempts && place.responseUrl; attempt += 1) {
-      const answered = await respond(place.responseUrl, shown)
-      if (answered.is === 'sent') return 'shown'
-      if (answered.is === 'refused') break
-    }
-    const posted = await messenger.postEphemeral(place, shown)
-    return posted.is === 'sent' ? 'shown' : 'undelivered'
+export async function showSecret(
+  app: App,
+  place: SecretPlace,
+  words: { heading: Mrkdwn; note: Mrkdwn },
+  secret: Secret,
+): Promise<'shown' | 'undelivered'> {
+  const blocks: KnownBlock[] = [
+    ...wholeSection(words.heading),
+    ...wholeSection(ownWords(`\`\`\`${secret.reveal()}\`\`\``)),
+    ...context([words.note]),
+  ]
+  // Notifications show the text, so it must not hold the secret.
+  const shown = message({ text: mrkdwn`${words.heading} It is in this message, only visible to you.`, blocks })
+  for (let attempt = 0; attempt < maxAttempts && place.responseUrl; attempt += 1) {
+    const answered = await app.slack.respond(place.responseUrl, shown)
+    if (answered.is === 'sent') return 'shown'
+    if (answered.is === 'refused') break
   }
+  const posted = await app.slack.messenger.postEphemeral(place, shown)
+  return posted.is === 'sent' ? 'shown' : 'undelivered'
 }
-export type ShowSecret = ReturnType<typeof createShowSecret>
+/** Shows a secret as `showSecret` does. */
+export type ShowSecret = (place: SecretPlace, words: { heading: Mrkdwn; note: Mrkdwn }, secret: Secret) => Promise<'shown' | 'undelivered'>

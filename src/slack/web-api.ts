@@ -2,6 +2,7 @@ import { ErrorCode, type HomeView, type KnownBlock, type ModalView, type WebClie
 import { z } from 'zod'
 import { AwayError, StartError } from '../domain/errors.ts'
 import type { LinkTo, MessageRef } from '../domain/request.ts'
+import type { Naming } from './text.ts'
 
 /**
  * A failed call to Slack. `refused`: nothing happened, and Slack says why. `rate-limited`: nothing happened; try again later. `unknown`: no
@@ -362,6 +363,19 @@ function createViews(client: WebClient) {
   }
 
   return { openView, updateView, publishHome }
+}
+
+/** Adds the names of the configuration to everything that this messenger sends. */
+export function namingMessenger(messenger: Messenger, { inBlocks, inMessage }: Naming): Messenger {
+  return {
+    ...messenger,
+    post: (where, message) => messenger.post(where, inMessage(message)),
+    update: (where, message) => messenger.update(where, inMessage(message)),
+    postEphemeral: (where, message) => messenger.postEphemeral(where, inMessage(message)),
+    openView: (triggerId, view) => messenger.openView(triggerId, inBlocks(view)),
+    updateView: (viewId, view) => messenger.updateView(viewId, inBlocks(view)),
+    publishHome: (userId, blocks) => messenger.publishHome(userId, inBlocks(blocks)),
+  }
 }
 
 function isRateLimited(answer: unknown): answer is { is: 'rate-limited'; retryInMs: number } {

@@ -32,7 +32,7 @@ import { type StepName, sendsOrEnds, stateOfAct } from '../requests/steps.ts'
 import { createNoteOf, createStore, type NoteOf, type TakenStep } from '../requests/store.ts'
 import { webClientOptions } from '../slack/app.ts'
 import { createDirectory } from '../slack/people.ts'
-import { createResponder, namingMessenger, namingRespond, responseOrigins } from '../slack/response-url.ts'
+import { createResponder, responseOrigins } from '../slack/response-url.ts'
 import { createNaming } from '../slack/text.ts'
 import {
   createMessenger,
@@ -41,6 +41,7 @@ import {
   fetchIdentity,
   measuredFetch,
   measuredResponseFetch,
+  namingMessenger,
   type OnSlackCall,
   rejectedTokenErrors,
   type SlackCall,
@@ -127,7 +128,7 @@ function createSlackClients(
   const identity = createSlackIdentity(() => fetchIdentity(client, apiUrl))
   const naming = createNaming({ opsChannel, command })
   const messenger = createMessenger({ client, botUserId: () => identity.current()?.botUserId })
-  const respond = createResponder({ allowedOrigins: responseOrigins(apiUrl), fetch: measuredResponseFetch(onSlackCall) })
+  const respond = createResponder({ allowedOrigins: responseOrigins(apiUrl), naming, fetch: measuredResponseFetch(onSlackCall) })
   return {
     logger,
     client,
@@ -135,7 +136,8 @@ function createSlackClients(
     identity,
     naming,
     messenger: namingMessenger(messenger, naming),
-    respond: namingRespond(respond, naming),
+    respond,
+    onCall: onSlackCall,
   }
 }
 
@@ -488,7 +490,7 @@ export function createFoundation(config: Config, { log, printAudit = createAudit
 
   const { forPeople: prompt, forJobs: patient, newestHead: _, ...ofRequests } = requests
   const { slack, accountApi, ...ofAccount } = clients
-  const { messenger, respond, identity, setupProbe: probe, naming } = slack
+  const { messenger, respond, identity, setupProbe: probe, naming, logger, onCall } = slack
   const shared = {
     config,
     timings,
@@ -502,7 +504,7 @@ export function createFoundation(config: Config, { log, printAudit = createAudit
     ...ofAccount,
     lists: inventory,
     assignments,
-    slack: { messenger, respond, identity, probe, naming },
+    slack: { messenger, respond, identity, probe, naming, logger, onCall },
     opsChannel,
     operators,
     ...ofRequests,
