@@ -2,6 +2,7 @@ import { Redis } from 'ioredis'
 import { createKeys } from '../../src/redis/key-names.ts'
 import { createHome } from '../../src/requests/home.ts'
 import { createStore, encodeFields } from '../../src/requests/store.ts'
+import { fakeApp } from '../fake-app.ts'
 import { noteOf } from '../requests/audit-for-test.ts'
 import { cardViewFor } from '../requests/messages/card-view-for-test.ts'
 import { noAudit } from '../requests/redis-for-test.ts'
@@ -33,17 +34,15 @@ export async function benchHome({ quick, rounds }: Effort): Promise<string> {
       pipeline.zadd(keys.ended, index, id)
     }
     await pipeline.exec()
-    const parts: Parameters<typeof createHome>[0] = {
+    const app = fakeApp({
       store: createStore({ redis, keys, audit: noAudit, noteOf }),
       access: { judge: async () => ({ allowed: true, grant: { via: 'member' } }) },
-      messenger: { publishHome: async () => ({ is: 'sent' }) },
-      buttons: () => [],
-      view: (request) => cardViewFor({ request }),
-      linkTo: () => undefined,
-      onError: console.error,
-    }
+      slack: { messenger: { publishHome: async () => ({ is: 'sent' }) }, identity: { linkTo: () => undefined } },
+      render: { view: (request) => cardViewFor({ request }) },
+      errors: { of: () => console.error },
+    })
     // Each is new, because one has a pause between two tabs of a person.
-    return () => createHome(parts).show({ ...origin, userId: 'U1' })
+    return () => createHome(app, () => []).show({ ...origin, userId: 'U1' })
   }
 
   try {

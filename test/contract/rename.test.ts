@@ -12,7 +12,7 @@ import {
   renameWords,
   virtualMachineChoices,
 } from '../../src/features/vm-rename.ts'
-import { optionsAnswer } from '../../src/slack/listen.ts'
+import { optionsAnswer } from '../../src/slack/read-interactions.ts'
 import { problemsWithOptions } from '../sandbox/slack/validate-blocks.ts'
 import { accountOf } from './account.ts'
 import { virtualMachines } from './documented/virtual-machines.ts'

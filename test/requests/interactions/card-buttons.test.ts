@@ -1,16 +1,17 @@
 import { describe, expect, test } from 'vitest'
+import type { App } from '../../../src/app.ts'
 import type { AuditNote } from '../../../src/audit/chain.ts'
 import type { Request } from '../../../src/domain/request.ts'
 import { buttonValue, cardButtons, rejectCallbackId } from '../../../src/messages/words.ts'
 import { createMoveChange } from '../../../src/moves/move-change.ts'
 import { createAccess } from '../../../src/requests/access.ts'
 import { createCatalog } from '../../../src/requests/catalog.ts'
-import { createCardButtons } from '../../../src/requests/clicks.ts'
-import { createDecide } from '../../../src/requests/decide.ts'
+import { requestHandlers } from '../../../src/requests/clicks.ts'
 import { createStore, type NewRequest } from '../../../src/requests/store.ts'
 import type { Click, Submission } from '../../../src/slack/interactions.ts'
 import { writeMetadata } from '../../../src/slack/payloads.ts'
 import type { Mrkdwn } from '../../../src/slack/text.ts'
+import { fakeApp } from '../../fake-app.ts'
 import { noteOf } from '../audit-for-test.ts'
 import { connectTestRedis, noAudit } from '../redis-for-test.ts'
 import { newRequestFor, recordRequest, ruleFor } from '../request-for-test.ts'
@@ -40,27 +41,20 @@ function startButtons() {
     noteRefusal: async (note) => void noted.push(note),
     noteOf,
   })
-  const buttons = createCardButtons({
-    decide: createDecide({
-      signatures,
-      store,
-      access,
-      catalog,
-      show: effect('shown'),
-      wake: effect('woken up'),
-    }),
+  const app = fakeApp({
+    store,
     signatures,
-    handOver: effect('handed over'),
-    linkTo: () => undefined,
     catalog,
     access,
-    openForm: effect('form opened'),
-    home: { show: async () => expect.fail('the Home tab was shown') },
-    details: () => expect.fail('details were shown'),
-    onChanged: () => void effects.push('reported as changed'),
-    forms: {},
-    freshForms: {},
+    noteOf,
+    show: effect('shown'),
+    wake: effect('woken up'),
+    slack: { identity: { linkTo: () => undefined } },
+    operators: { onDistrusted: effect('reported as changed') },
+    errors: { of: () => (error) => expect.fail(String(error)) },
   })
+  const home = { show: async () => expect.fail('the Home tab was shown') }
+  const buttons = requestHandlers({ ...app, timings: {}, budget: {} } as App, home, { filled: {}, fresh: {} })
 
   const subjects: string[] = []
   const about = (subject: Mrkdwn) => void subjects.push(subject.text)

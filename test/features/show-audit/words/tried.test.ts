@@ -1,16 +1,14 @@
 import { expect, test } from 'vitest'
 import { foundWith, triedBy } from '../../../../src/features/audit/words.ts'
-import { refreshHome } from '../../../../src/messages/words.ts'
-import { createInteractions } from '../../../../src/requests/clicks.ts'
+import { gatherHandlers } from '../../../../src/requests/clicks.ts'
 import { catalog } from '../../../requests/catalog-for-test.ts'
 import { unconnectedFeatures } from '../../../sandbox/features.ts'
 
 /** Returns the name of everything that people can do, as an entry of the audit has it. */
 function everyName(): string[] {
   const features = unconnectedFeatures()
-  const unused = { access: {}, catalog: {}, store: {}, signatures: {}, audit: {}, timings: {} }
-  const home = { clicks: { [refreshHome]: async () => {} } }
-  const { clicks, submissions, shortcuts, options } = createInteractions({ ...unused, home, features } as never)
+  const app = { access: {}, store: {}, operators: {}, errors: { of: () => undefined } }
+  const { clicks, submissions, shortcuts, options } = gatherHandlers(app as never, features, {} as never)
   return [
     'home',
     ...features.flatMap(({ commands }) => commands.map(({ words }) => `command ${words}`)),
