@@ -1,7 +1,18 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { isOpen, type RequestState, requestStates, type ItemState, itemStates } from '../src/domain/request.ts'
-import { itemSteps, type ReportName, type Step, type Taker, type ItemStepName, itemStepOf, type StepName, stateAfter, stepOf, steps } from '../src/requests/steps.ts'
+import { type ItemState, isOpen, itemStates, type RequestState, requestStates } from '../src/domain/request.ts'
+import {
+  type ItemStepName,
+  itemStepOf,
+  itemSteps,
+  type ReportName,
+  type Step,
+  type StepName,
+  stateAfter,
+  stepOf,
+  steps,
+  type Taker,
+} from '../src/requests/steps.ts'
 
 export const requestStatesPath = join(import.meta.dirname, '../docs/request-states.md')
 

@@ -221,7 +221,7 @@ describe('an element with an action', () => {
     const shown = sources.map((file) => readFileSync(join(root, 'src', file), 'utf8')).join('\n')
     for (const id of Object.values(listeners).flat()) expect(shown).toContain(elementOf(id))
 
-    const items = [...shown.matchAll(/\bof: '([a-z-]+)'/g)].map(([, of]) => `details:${of}`)
+    const items = [...shown.matchAll(/\bof: '([a-z-]+)'(?! \|)/g)].map(([, of]) => `details:${of}`)
     expect(listeners.clicks).toEqual(expect.arrayContaining(items))
   })
 })

@@ -25,7 +25,7 @@ export async function startProcess(
   const exited = once(child, 'exit').then(([code]) => code as number | null)
   /** Reads a page of the operations port, which opens first. */
   async function page(path: string): Promise<{ status: number; body: Record<string, unknown> }> {
-    await vi.waitUntil(() => output.includes('"opsPort"'), { timeout: 10_000 })
+    await vi.waitUntil(() => output.includes('"opsPort"'), { timeout: 20_000 })
     const answer = await fetch(`http://127.0.0.1:${/"opsPort":(\d+)/.exec(output)?.[1]}${path}`)
     return { status: answer.status, body: (await answer.json()) as Record<string, unknown> }
   }

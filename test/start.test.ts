@@ -75,7 +75,7 @@ describe('a start', () => {
     const { slack, env } = await environment({ REDIS_URL: server.url, ALLOW_VOLATILE_REDIS: 'false' })
     const { output, page, untilReady, slackUrl } = await startProcess(env)
 
-    await expect.poll(output, { timeout: 10_000 }).toContain('Redis refuses writes, because its memory is full (OOM).')
+    await expect.poll(output).toContain('Redis refuses writes, because its memory is full (OOM).')
     expect((await page('/status')).body.checks).toMatchObject({
       redis: { ok: false, problem: 'Redis refuses writes, because its memory is full (OOM).' },
       redisSettings: { ok: false, problem: 'Unknown while Redis refuses writes' },
@@ -89,7 +89,7 @@ describe('a start', () => {
     await ada.command('/infra doctor', { channel: ops })
     await untilShown(slack, people.ada, /\*Redis:\* Refuses writes, because its memory is full \(OOM\)/)
     await redis.config('SET', 'maxmemory', '0')
-    await expect.poll(() => page('/status'), { timeout: 10_000 }).toMatchObject({ status: 200 })
+    await expect.poll(() => page('/status')).toMatchObject({ status: 200 })
   })
 
   test('is followed by words about a right of the user of Redis that somebody removes', async () => {
@@ -104,12 +104,12 @@ describe('a start', () => {
     const { output, page, untilReady, slackUrl } = await startProcess(env)
     await untilReady()
     slack.connectBot(slackUrl())
-    await expect.poll(() => page('/status'), { timeout: 10_000 }).toMatchObject({ status: 200 })
+    await expect.poll(() => page('/status')).toMatchObject({ status: 200 })
 
     await redis.call('ACL', 'SETUSER', 'bot', 'resetkeys')
 
     await expect
-      .poll(async () => (await page('/status')).body.checks, { timeout: 10_000 })
+      .poll(async () => (await page('/status')).body.checks)
       .toMatchObject({ redis: { problem: 'Redis refuses the command (NOPERM)' } })
     await expect.poll(output).toMatch(/"code":"check-failed".*Redis refuses the command \(NOPERM\)/)
     const ada = slack.as(people.ada)
@@ -161,7 +161,7 @@ describe('a start', () => {
       /^Redis evicts keys when its memory is full \(maxmemory-policy allkeys-lru\)\. Set it to noeviction\. /m,
     )
     expect(refused.errors()).toMatch(/Redis doesn't write changes to disk \(appendonly no\)\. Set appendonly yes\. For development only,/)
-    await expect.poll(allowed.output, { timeout: 10_000 }).toContain('Lockkeeper is ready')
+    await expect.poll(allowed.output).toContain('Lockkeeper is ready')
     expect(allowed.output()).toMatch(/"level":"warn".*maxmemory-policy allkeys-lru/)
     expect(allowed.output()).toMatch(/"level":"warn".*appendonly no/)
   })
@@ -179,7 +179,7 @@ describe('a start', () => {
     const { env } = await environment({ NODE_DISABLE_COMPILE_CACHE: '1' })
     // As in production, and not the bundle of the other tests. Nobody else would read what it writes into the compile cache.
     const { child, exited, output } = await startProcess(env, { program: botPrograms.main })
-    await expect.poll(output, { timeout: 20_000 }).toContain('Lockkeeper is ready')
+    await expect.poll(output).toContain('Lockkeeper is ready')
 
     child.kill('SIGTERM')
 

@@ -7,7 +7,7 @@ import { bareNameWarning, type FileRule, type PolicySchema, policySchema, type R
 import type { Variables } from './variables.ts'
 import { type Fault, readYaml, type Yaml } from './yaml.ts'
 
-const maxLength = 1_000_000
+const maxLength = 64 * 1024
 
 interface PolicyOptions extends RuleKinds {
   /** What a rule without `expires` gets, in milliseconds. */
@@ -22,7 +22,7 @@ type PolicyReading = { policy: Policy; warnings: string[] } | { lines: string[] 
  * of the lines of the file. The lines name the file `file`. Never throws.
  */
 export function readPolicy(text: string, file: string, options: PolicyOptions): PolicyReading {
-  if (text.length > maxLength) return { lines: [`POLICY_FILE ${file} is larger than 1 MB: is it the right file? Make it smaller`] }
+  if (text.length > maxLength) return { lines: [`POLICY_FILE ${file} is larger than 64 kB: is it the right file?`] }
   const { content, faults, lineOf } = readYaml(text)
   if (!content) return { lines: linesOf(file, faults) }
 

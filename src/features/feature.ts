@@ -1,11 +1,10 @@
-import type { AccountBudget } from '../account/budget.ts'
 import type { AccountApi } from '../account/client.ts'
 import type { Inventory } from '../account/inventory.ts'
+import type { App } from '../app.ts'
 import type { Audit } from '../audit/audit.ts'
 import type { OwnLastSlices, SeenAssignments } from '../domain/account.ts'
 import type { Origin } from '../domain/approval.ts'
 import type { Change } from '../domain/change.ts'
-import type { WriteRefusal } from '../domain/errors.ts'
 import type { ChangeKind } from '../domain/policy.ts'
 import type { Request } from '../domain/request.ts'
 import type { Access } from '../requests/access.ts'
@@ -16,7 +15,6 @@ import type { Submit } from '../requests/submit.ts'
 import type { Work } from '../requests/worker.ts'
 import type { OpenForm } from '../slack/forms.ts'
 import type { LastReceived } from '../slack/listen.ts'
-import type { ChannelMembership, SetupProbe } from '../slack/web-api.ts'
 
 /** One capability of Lockkeeper, with everything that only this capability needs. */
 export interface Feature extends FeatureHandlers {
@@ -37,6 +35,7 @@ export interface FeatureDefinition {
 
 /** The parts that features can use. They do not depend on the list of features. */
 export interface FeatureParts {
+  app: App
   accountApi: AccountApi
   inventory: Inventory
   submit: Submit
@@ -55,36 +54,8 @@ export interface FeatureParts {
   setup: Setup
 }
 
-/** The sources for the check of the set-up. */
+/** What only the check of the set-up needs. */
 export interface Setup {
-  running: Running
-  usesSockets: boolean
-  /** The slash command that messages name where no command led to them. */
-  command: string
-  /** The channel that gets the notices to the operators, and the check whether they can be posted there. */
-  opsChannel: { id: string; check: () => Promise<ChannelMembership> } | undefined
-  probe: SetupProbe
-  budget: Pick<AccountBudget, 'figures' | 'perMinute' | 'hasReadKey'>
-  /** Reads the members of these groups, as for a decision. `unknown`: Slack gave no answer. */
-  members: (groupIds: string[]) => Promise<Map<string, Set<string> | 'unknown'>>
   showHome: (viewer: Origin) => Promise<'shown' | { refused: string } | { unavailable: string }>
   lastReceived: Pick<LastReceived, 'read'>
-  /** REDIS_PREFIX. */
-  redisPrefix: string
-  redisFaults: () => Promise<string[]>
-  /** Returns why Redis refuses writes although it answers. Undefined if it takes them. */
-  probeWrites: () => Promise<WriteRefusal | undefined>
-}
-
-/** A description of this process. */
-interface Running {
-  version: string
-  role: 'all' | 'web' | 'worker'
-  environment: string | undefined
-  /** The number of rules of the policy. */
-  rules: number
-  /** The port that takes alerts. Undefined if it is off. */
-  alerts: { port: number } | undefined
-  /** The file that the rules come from. Undefined if they come from the variables. */
-  policyFile: string | undefined
 }

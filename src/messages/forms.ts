@@ -267,14 +267,11 @@ export function whichOne({ question, choices, actionId, byId, command, reason }:
     .slice(0, mostChoices)
   const left = choices.length - shown.length
   const rest = left > 0 ? [mrkdwn`${left === 1 ? "1 more isn't" : `${left} more aren't`} shown. Use the id: ${code(byId)}.`] : []
-  return message({
-    text: joinMrkdwn([question, ...shown.map(({ words }) => words), ...rest], '\n'),
-    blocks: [
-      ...wholeSection(question),
-      ...shown.map(({ words, value }) => sectionWithButton(words, button({ text: 'This one', actionId, value }))),
-      ...rest.flatMap(wholeSection),
-    ],
-  })
+  return message([
+    ...wholeSection(question),
+    ...shown.map(({ words, value }) => sectionWithButton(words, button({ text: 'This one', actionId, value }))),
+    ...rest.flatMap(wholeSection),
+  ])
 }
 
 /** Describes a thing that can be chosen: its name and id, and below them what distinguishes it. */

@@ -17,7 +17,6 @@ import {
   mention,
   mostCharacters,
   mrkdwn,
-  ownWords,
   phraseWords,
   quotedTitle,
 } from '../slack/text.ts'
@@ -29,7 +28,6 @@ import {
   notesOnDone,
   othersMayFinish,
   outcomeBlocks,
-  outcomeLines,
   outcomeTable,
   stateWithCount,
   underwayNames,
@@ -363,17 +361,13 @@ interface Said {
 }
 
 function say(text: Mrkdwn, { reason, items, below }: Said): Answerable {
-  const inWords = [reason ? mrkdwn`${text} Reason: ${code(reason)}` : text, ...(items.length > 0 ? [outcomeLines(items)] : []), ...below]
   const withOutcomes = (outcomes: KnownBlock[]) =>
-    message({
-      text: joinMrkdwn(inWords, '\n'),
-      blocks: [...wholeSection(text), ...outcomes, ...below.flatMap(wholeSection), ...reasonBlocks('Reason', reason)],
-    })
+    message([...wholeSection(text), ...reasonBlocks('Reason', reason), ...outcomes, ...below.flatMap(wholeSection)])
   const instead = withOutcomes(outcomeBlocks(items))
   const table = outcomeTable(items)
   // A note on a repeat may be added below it.
   if (!table || charactersIn(table) > mostCharacters - 2_000) return instead
-  return { table: withOutcomes(table), instead }
+  return { table: { ...withOutcomes(table), text: instead.text }, instead }
 }
 
 export const possibleDuplicate = mrkdwn`Possible duplicate: Slack didn't confirm the first one.`
@@ -389,7 +383,5 @@ export function asDirect(original: Answerable, request: Request, error: string):
 }
 
 function withNote(original: Answerable, note: Mrkdwn): Answerable {
-  return inEachLayout(original, ({ text, blocks }) =>
-    message({ text: mrkdwn`${ownWords(text)}\n${note}`, blocks: [...blocks, ...context([note])] }),
-  )
+  return inEachLayout(original, ({ blocks }) => message([...blocks, ...context([note])]))
 }

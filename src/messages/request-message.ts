@@ -31,7 +31,6 @@ import {
   mostCharacters,
   mrkdwn,
   phraseWords,
-  plainPhrase,
   truncate,
   unlinked,
 } from '../slack/text.ts'
@@ -42,7 +41,6 @@ import {
   isOne,
   isPartlyDone,
   itemBlocks,
-  itemLines,
   movedCount,
   notesOnDone,
   othersMayFinish,
@@ -113,12 +111,6 @@ type Checked = Pick<CardView, 'request' | 'checks' | 'unchecked'>
 export function checkBlocks(view: Checked): KnownBlock[] {
   const lines = checkLines(view)
   return lines.length === 0 ? [] : wholeSection(joinMrkdwn([mrkdwn`:warning: *${headingOf(view)}*`, ...lines.map(bulleted)], '\n'))
-}
-
-/** Says the same without blocks. */
-export function checksInWords(view: Checked): Mrkdwn[] {
-  const lines = checkLines(view)
-  return lines.length === 0 ? [] : [mrkdwn`${headingOf(view)}: ${joinMrkdwn(lines, ' ')}`]
 }
 
 /**
@@ -255,14 +247,6 @@ export function approvalLines(view: CardView): KnownBlock[] {
   const by = view.request.approvals.map(({ by: userId, at }) => mrkdwn`${mention(userId)}, ${dateTime(at)}`)
   const who = by.length > 0 ? mrkdwn`: ${joinMrkdwn(by, '; ')}` : mrkdwn``
   return wholeSection(mrkdwn`:ballot_box_with_check: *${count}*${who}`)
-}
-
-/** Says the same without blocks. */
-export function approvalsInWords(view: CardView): Mrkdwn[] {
-  const count = countOf(view)
-  if (count === undefined) return []
-  const by = view.request.approvals.map(({ by: userId }) => mention(userId))
-  return [by.length > 0 ? mrkdwn`${count}: ${joinMrkdwn(by, ', ')}` : mrkdwn`${count}`]
 }
 
 /** `1 of 2 approvals`, as counted at the last approval. People can leave a group after they approved, so not every approval counts. */
@@ -438,22 +422,6 @@ export function contentBlocks(view: CardView): KnownBlock[] {
   ]
 }
 
-/** Says the same without blocks. */
-export function contentInWords(view: CardView): Mrkdwn[] {
-  const { request, description } = view
-  const emergency = emergencyReason(request)
-  return [
-    ...relatedSentences(view),
-    ...(request.reason ? [mrkdwn`Reason: ${code(request.reason)}`] : []),
-    ...(emergency ? [mrkdwn`${emergencyLabel}: ${code(emergency)}`] : []),
-    ...description.facts.map(
-      ({ label, value, detail, isPerson }) => mrkdwn`${label}: ${isPerson ? mention(value) : value}${detail ? ` (${detail})` : ''}`,
-    ),
-    ...(view.items.length > 0 ? [itemLines(view.items, shownItems(request))] : []),
-    ...(view.leaves ? [phraseWords(view.leaves)] : []),
-  ]
-}
-
 function shownItems(request: Request) {
   return { hasBegun: request.items !== undefined, doubt: doubtOf(request) }
 }
@@ -462,21 +430,6 @@ export const emergencyLabel = 'Reason for the emergency approval'
 
 export function emergencyReason({ decision }: Pick<Request, 'decision'>): string | undefined {
   return decision?.breakGlass ? decision.reason : undefined
-}
-
-/** Says everything on the card without blocks. Notifications and screen readers use it. */
-export function openText(view: CardView): Mrkdwn[] {
-  const { description, environment } = view
-  return [
-    mrkdwn`${prefixOf(environment)}${plainPhrase(description.title)}`,
-    // A notification on a phone shows the beginning only.
-    ...checksInWords(view),
-    statusLine(view),
-    ...approvalsInWords(view),
-    ...contentInWords(view),
-    smallPrint(view),
-    ...sourceWords(view),
-  ]
 }
 
 /** Returns the mark of the environment before a title: `[production] `. */
@@ -577,24 +530,6 @@ export function finishedBlocks(view: CardView): KnownBlock[] {
   ]
 }
 
-/** Says the same without blocks. */
-export function finishedText(view: CardView): Mrkdwn[] {
-  return [...outcomeText(view), ...reasonLines(view.request)]
-}
-
-/** Says the same without the reason of the request, which the details have elsewhere. */
-export function outcomeText(view: CardView): Mrkdwn[] {
-  const { state, decision } = view.request
-  const reason = state === 'rejected' && decision?.reason ? [mrkdwn`${rejectionLabel}: ${code(decision.reason)}`] : []
-  const left = notMoved(view)
-  return [
-    whatHappened(view),
-    ...(left.length > 0 ? [itemLines(left, { hasBegun: true, doubt: doubtOf(view.request) })] : []),
-    ...reason,
-    whoAndWhen(view),
-  ]
-}
-
 /** The items that are not done, of a request that was sent. Why a single one is not done follows the title. */
 function notMoved({ request, items }: CardView): ItemView[] {
   return request.items === undefined || isOne(items) ? [] : items.filter(({ state }) => state !== 'done')
@@ -672,11 +607,7 @@ function reasonLines(request: Request): Mrkdwn[] {
 
 /** Renders the details that the card of a finished request leaves out, for the person who pressed *Details*. */
 export function requestDetails(view: CardView): Message {
-  const outcome = isFinished(view) ? outcomeText(view) : [statusLine(view)]
-  return message({
-    text: joinMrkdwn([...outcome, ...contentInWords(view), ...checksInWords(view), ...timeline(view), smallPrintDetails(view)], '\n'),
-    blocks: detailsBlocks(view),
-  })
+  return message(detailsBlocks(view))
 }
 
 export function detailsBlocks(view: CardView): KnownBlock[] {
@@ -736,8 +667,7 @@ function smallPrintDetails({ request, description, notes }: CardView): Mrkdwn {
  * approvers approve what they see. Once it is finished, two lines are left, and the button *Details* shows the rest.
  */
 export function approvalCard(view: CardView): Message {
-  const lines = isFinished(view) ? finishedText(view) : openText(view)
-  return message({ text: joinMrkdwn(lines, '\n'), blocks: cardBlocks(view) })
+  return message(cardBlocks(view), isFinished(view) ? [] : checkBlocks(view))
 }
 
 function cardBlocks(view: CardView): KnownBlock[] {

@@ -1,7 +1,10 @@
 import { Cluster, type Redis as RedisFromIoredis } from 'ioredis'
+import type { App } from '../app.ts'
 import {
   AwayError,
+  type MissingRight,
   missingRightIn,
+  missingRightOf,
   refusesWrites,
   StartError,
   StoreUnavailableError,
@@ -179,4 +182,32 @@ function faultsOf(text: string): RedisFault[] {
 function parseInfo(text: string): Map<string, string> {
   const lines = text.split(/\r?\n/).filter((line) => line.includes(':'))
   return new Map(lines.map((line) => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 1)]))
+}
+
+export type RedisHealth =
+  | { is: 'safe' }
+  /** It could lose requests. */
+  | { is: 'unsafe'; faults: RedisFault[] }
+  | { is: 'refuses-writes'; refusal: WriteRefusal; faults: RedisFault[] }
+  /** Its user may not do everything that Lockkeeper does. */
+  | { is: 'lacks-right'; right: MissingRight }
+  | { is: 'silent' }
+
+/** Reads whether Redis keeps requests safe, takes writes, and runs scripts, as every step needs. Throws every other error. */
+export async function readRedisHealth({ connections, store, config }: App): Promise<RedisHealth> {
+  try {
+    const faults = await connections.faults()
+    const refusal = await connections.probeWrites()
+    await store.now()
+    if (refusal) return { is: 'refuses-writes', refusal, faults }
+    return faults.length > 0 ? { is: 'unsafe', faults } : { is: 'safe' }
+  } catch (error) {
+    if (!(error instanceof StoreUnavailableError)) throw error
+    const right = missingRightOf(error, config.redis.prefix)
+    if (right) return { is: 'lacks-right', right }
+    const refusal = writeRefusalOf(error.code)
+    if (refusal) return { is: 'refuses-writes', refusal, faults: [] }
+    if (error.code === undefined) return { is: 'silent' }
+    throw error
+  }
 }

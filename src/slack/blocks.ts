@@ -19,13 +19,16 @@ import type { Values } from './interactions.ts'
 import {
   charactersIn,
   cleanText,
+  code,
+  dateTime,
   emptyText,
+  escapeMrkdwn,
   exact,
   isPlainAddress,
   type Mrkdwn,
+  mention,
   mostCharacters,
   mrkdwn,
-  ownWords,
   plain,
   splitMrkdwn,
   truncate,
@@ -292,12 +295,51 @@ export function oldNotes({ old }: Missing): Mrkdwn[] {
 /** docs.slack.dev, "Blocks" (50 in a message) and "chat.postMessage method" (4,000 characters of text). */
 const limitsMessage = { blocks: 50, text: 4_000 } as const
 
-/** Makes a message of these blocks. `text` says the same in words: notifications and screen readers use it instead of the blocks. */
-export function message({ text, blocks }: { text: Mrkdwn; blocks: KnownBlock[] }): Message {
+/**
+ * Makes a message of these blocks. Its text says the same in words, because notifications and screen readers use it instead of the blocks.
+ * `early`: blocks whose words come right after the first one, because a phone shows only the beginning.
+ */
+export function message(blocks: KnownBlock[], early: KnownBlock[] = []): Message {
+  const [first, ...others] = blocks
+  const lines = new Set([...(first ? [first] : []), ...early, ...others].map(wordsIn).filter((words) => words !== ''))
   return {
-    text: truncate(text.text.trim() || emptyText, limitsMessage.text, 'mrkdwn'),
+    text: truncate([...lines].join('\n') || emptyText, limitsMessage.text, 'mrkdwn'),
     blocks: limitBlocks(blocks, { most: limitsMessage.blocks, characters: mostCharacters }),
   }
+}
+
+/** Returns the words of a block as mrkdwn. Elements that people use have none. */
+function wordsIn(block: KnownBlock): string {
+  switch (block.type) {
+    case 'header':
+      return escapeMrkdwn(block.text.text).text
+    case 'section':
+      return block.text?.text ?? (block.fields ?? []).map(({ text }) => text.replace('*\n', ':* ')).join('\n')
+    case 'context':
+      return block.elements.map((element) => ('text' in element ? element.text : '')).join('  ·  ')
+    case 'rich_text': {
+      // Nothing that a person wrote may look like a word of Lockkeeper's.
+      const [label = '', ...written] = textsIn(block.elements, String)
+      return mrkdwn`${label}${code(written.join(''))}`.text
+    }
+    case 'data_table':
+      return block.rows
+        .slice(1)
+        .map((row) => row.map((cell) => textsIn(cell, (text) => escapeMrkdwn(text).text).join('')).join('  ·  '))
+        .join('\n')
+    default:
+      return ''
+  }
+}
+
+/** Returns the texts in the elements of a rich text or in a cell of a table. */
+function textsIn(element: unknown, show: (text: string) => string): string[] {
+  if (Array.isArray(element)) return element.flatMap((each) => textsIn(each, show))
+  if (typeof element !== 'object' || element === null) return []
+  if ('elements' in element) return textsIn(element.elements, show)
+  if ('user_id' in element) return [mention(String(element.user_id)).text]
+  if ('timestamp' in element) return [dateTime(Number(element.timestamp) * 1_000).text]
+  return [show(String('text' in element ? element.text : 'url' in element ? element.url : ''))]
 }
 
 interface BlockLimits {
@@ -360,12 +402,12 @@ export function modal({ title, blocks, submit, close = submit ? 'Cancel' : 'Clos
 
 /** Makes a message that is only text. */
 export function notice(words: Mrkdwn): Message {
-  return message({ text: words, blocks: wholeSection(words) })
+  return message(wholeSection(words))
 }
 
 /** Puts what a message is about above it. */
-export function withSubject(subject: Mrkdwn, { text, blocks }: Message): Message {
-  return message({ text: mrkdwn`${subject}\n${ownWords(text)}`, blocks: [...wholeSection(subject), ...blocks] })
+export function withSubject(subject: Mrkdwn, { blocks }: Message): Message {
+  return message([...wholeSection(subject), ...blocks])
 }
 
 /** Makes a modal that is only text. */

@@ -134,7 +134,7 @@ function withButtons(parts: Mrkdwn[], usable: Command[], name: string): Message 
   const buttons = usable.flatMap((command) =>
     command.button && command.form ? [button({ ...command.button, value: formButtonValue(name) })] : [],
   )
-  return message({ text: joinMrkdwn(parts, '\n\n'), blocks: [...parts.flatMap(wholeSection), ...actions(buttons)] })
+  return message([...parts.flatMap(wholeSection), ...actions(buttons)])
 }
 
 function synopsis({ words, usage }: Command, name: string): string {

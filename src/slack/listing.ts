@@ -122,7 +122,7 @@ export function listingMessage(
   const picker = choicesBlocks(choices, at.name, start, start + lines.length)
   const limits = { ...contentLimits, characters: contentLimits.characters - charactersIn(picker) }
   const blocks = [...limitBlocks(content, limits), ...picker, ...pageButtons(at, { page, pages: pages.length, isOld })]
-  return message({ text: joinMrkdwn([...body, ...remarks], '\n'), blocks })
+  return message(blocks)
 }
 
 /**

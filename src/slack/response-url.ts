@@ -1,7 +1,7 @@
 import type { KnownBlock } from '@slack/web-api'
 import type { App } from '../app.ts'
 import type { Secret } from '../domain/signing.ts'
-import { context, message, wholeSection } from './blocks.ts'
+import { context, wholeSection } from './blocks.ts'
 import { type Answerable, hasTable, type TableMessage } from './interactions.ts'
 import { dataTable } from './table.ts'
 import { type Mrkdwn, mrkdwn, type Naming, ownWords } from './text.ts'
@@ -143,7 +143,7 @@ export async function showSecret(
     ...context([words.note]),
   ]
   // Notifications show the text, so it must not hold the secret.
-  const shown = message({ text: mrkdwn`${words.heading} It is in this message, only visible to you.`, blocks })
+  const shown: Message = { blocks, text: mrkdwn`${words.heading} It is in this message, only visible to you.`.text }
   for (let attempt = 0; attempt < maxAttempts && place.responseUrl; attempt += 1) {
     const answered = await app.slack.respond(place.responseUrl, shown)
     if (answered.is === 'sent') return 'shown'

@@ -263,10 +263,7 @@ export function detailsMessage({ title, facts, notes = [] }: Details, buttons: B
   const heading = mrkdwn`*${title}*`
   const lines = facts.map(({ label, words }) => mrkdwn`${label}: ${words}`)
   const content = joinMrkdwn([heading, ...lines], '\n')
-  return message({
-    text: joinMrkdwn([content, ...notes], '\n'),
-    blocks: [...wholeSection(content), ...context(notes), ...actionsFor(name, 'changes', buttons)],
-  })
+  return message([...wholeSection(content), ...context(notes), ...actionsFor(name, 'changes', buttons)])
 }
 
 /** The id of an item as a fact. */

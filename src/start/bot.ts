@@ -1,16 +1,14 @@
-import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
-import { z } from 'zod'
-import packageFile from '../../package.json' with { type: 'json' }
 import { type Config, ConfigError, ifNoKeyIsMinted } from '../config/config.ts'
 import { readKeyProblem } from '../domain/account.ts'
 import type { Origin } from '../domain/approval.ts'
 import type { Change } from '../domain/change.ts'
 import { ApiContractError, ApiError, ApiUnreachableError, StoreUnavailableError } from '../domain/errors.ts'
-import { inLane, type KeyName } from '../domain/lane.ts'
+import { inLane } from '../domain/lane.ts'
 import { type Policy, rulesNaming, rulesOfKind } from '../domain/policy.ts'
 import { createKeyring } from '../domain/signing.ts'
 import { settleWithin } from '../domain/within.ts'
+import { statusChecks } from '../features/doctor.ts'
 import type { Feature } from '../features/feature.ts'
 import { createFeatures } from '../features/index.ts'
 import { createAlertReceiver } from '../inbound/alert-receiver.ts'
@@ -18,12 +16,10 @@ import { forgedProposal, type RefusalReason, refusalReasons, unposted, unread } 
 import { type Alerting, alertOutcomes, createAlertRecords, takeDelivery } from '../inbound/alerts.ts'
 import { unsuitableReadKey } from '../messages/operator-notices.ts'
 import { fitsOnCard } from '../messages/request-message.ts'
-import { createChecks, createMetricsPage, createStatus, type Finding, type Health, startHealth } from '../ops/health.ts'
+import { createMetricsPage, createStatus, type Health, startHealth } from '../ops/health.ts'
 import type { Log, RepeatedLines } from '../ops/log.ts'
 import { createShutdown, retryWhileAway, type Shutdown } from '../ops/process.ts'
 import type { NotifyOperators } from '../outbox/notices.ts'
-import { guardStore } from '../redis/connect.ts'
-import { claim } from '../redis/scripts.ts'
 import { createSigningKeyMark } from '../redis/signed-list.ts'
 import { createDistrust } from '../requests/authority.ts'
 import { gatherHandlers } from '../requests/clicks.ts'
@@ -292,21 +288,11 @@ export function createLifecycle<Identity>({
 }
 
 /** Creates the operations side: the health, status and metrics pages, on a port for operators and orchestrators. */
-export function createOperationsSide({ config, telemetry, redis, clients }: Foundation, progress: Progress) {
+export function createOperationsSide({ people, config, telemetry, clients }: Foundation, progress: Progress) {
   const { log, lines, metrics } = telemetry
-  const { slack, accountApi } = clients
   const status = createStatus({
     log,
-    checks: createChecks({
-      redis: () => guardStore(() => redis.prompt.ping()),
-      redisProblem: redis.problem,
-      probeWrites: redis.probeWrites,
-      redisFaults: async () => (await redis.unacceptedFaults()).map(({ words }) => words),
-      slack: slack.identity.fetch,
-      accountApi: () => inLane('background', () => accountApi.apiKeys.list({ signal: AbortSignal.timeout(1_900) })),
-      shareFinding: createShareFinding(redis, config.infra.key ? 'key' : 'read-key'),
-      worker: progress.check,
-    }),
+    checks: statusChecks(people, progress.check),
   })
   const snapshot = async () => {
     // A Redis that refuses writes still has the other figures.
@@ -332,29 +318,6 @@ export function createOperationsSide({ config, telemetry, redis, clients }: Foun
   return { open, note: status.note, workerProblem }
 }
 
-const StoredFinding = z.object({ problem: z.string().optional(), note: z.string().optional() })
-
-/** How long a finding holds for all processes. */
-const findingMs = 60_000
-/** Longer than a probe takes. If its process dies, another one probes. */
-const probingMs = 5_000
-
-function createShareFinding({ prompt, keys }: Foundation['redis'], keyName: KeyName) {
-  const names = keys.accountProbe(keyName)
-  let last: Finding = {}
-
-  return async function shareFinding(probe: (before: Finding) => Promise<Finding>): Promise<Finding> {
-    const stored = await guardStore(() => prompt.get(names.finding))
-    if (stored !== null) last = StoredFinding.parse(JSON.parse(stored))
-    else if ((await claim(prompt, names.claim, { token: randomUUID(), lastsMs: probingMs })) === undefined) {
-      const { againMs = findingMs, ...found } = await probe(last)
-      last = found
-      await guardStore(() => prompt.set(names.finding, JSON.stringify(found), 'PX', Math.max(1_000, Math.min(againMs, findingMs))))
-    }
-    return last
-  }
-}
-
 interface FeatureNeeds {
   submit: Submit
   openForm: OpenForm
@@ -377,29 +340,11 @@ export function buildFeatures(foundation: Foundation, { submit, openForm, home, 
     seen: foundation.assignments,
     audit: forPeople.audit,
     linkTo: slack.identity.linkTo,
-    setup: setupParts(foundation, home, lastReceived),
+    app: foundation.people,
+    setup: { showHome: (viewer: Origin) => home.show(viewer), lastReceived },
     ownLastSlices,
     writesPerMinute: foundation.config.infra.writesPerMinute,
   })
-}
-
-/** Returns the parts that only `/infra doctor` needs. */
-function setupParts({ config, redis, clients, requests, opsChannel }: Foundation, home: Home, lastReceived: LastReceived) {
-  const usesSockets = config.slack.appToken !== undefined
-  return {
-    probe: clients.slack.setupProbe,
-    members: requests.directory.members,
-    showHome: (viewer: Origin) => home.show(viewer),
-    lastReceived,
-    probeWrites: redis.probeWrites,
-    redisPrefix: config.redis.prefix,
-    redisFaults: async () => (await redis.faults()).map(({ words }) => words),
-    budget: clients.budget,
-    opsChannel,
-    running: { ...config, version: packageFile.version, rules: config.policy.rules.length },
-    usesSockets,
-    command: config.slack.command,
-  }
 }
 
 /** Creates the people side: commands, buttons, forms and the Home tab in Slack, over the prompt connection. */

@@ -7,7 +7,7 @@ import { createMoveChange } from '../../src/moves/move-change.ts'
 import { cleanText, code, mrkdwn, plain } from '../../src/slack/text.ts'
 import { openRecords } from '../journeys/records.ts'
 import { ops, people, startWorld, untilCard, untilShown, type World } from '../journeys/world.ts'
-import { cardViewFor } from '../requests/messages/card-view-for-test.ts'
+import { cardViewFor } from '../messages/card-view-for-test.ts'
 import { requestFor } from '../requests/request-for-test.ts'
 
 const project = { id: 'proj_1', name: 'Storefront', slug: 'storefront' }
@@ -143,7 +143,7 @@ describe('a target that would not answer', () => {
     await world.ada.command(`/infra ip move ${moved.address} ${target.id}`, { channel: ops })
 
     const card = await untilCard(world.slack, /needs approval from/)
-    expect(card.text).toContain(`\nCheck first: ${words}\n`)
+    expect(card.text).toContain(`\n:warning: *Check first*\n•  ${words.replaceAll('. `', '.\n•  `')}\n`)
   })
 
   test('that is on and not locked gives no warning', async () => {
@@ -267,7 +267,7 @@ describe('a reason that looks like a status', () => {
     const shown = `${JSON.stringify([card, pending, audit, steps])}`.match(/.{12}:white_check_mark: \*Approved\*.{4}/g)
     expect(new Set(shown)).toMatchInlineSnapshot(`
       Set {
-        ".\\nReason: \`:white_check_mark: *Approved*\`\\nP",
+        ".\\nReason: \`:white_check_mark: *Approved*\`\\n*",
         "xt","text":":white_check_mark: *Approved*"}]}",
         ">\\nReason: \`:white_check_mark: *Approved*\`","",
         "·  reason: \`:white_check_mark: *Approved*\`\\nR",

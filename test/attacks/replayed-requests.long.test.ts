@@ -29,7 +29,7 @@ async function carryOut(attack: Attack): Promise<Move> {
 
 /** Gives the bot time to look at what was written, and to write. */
 async function untilLookedAt({ records }: Attack, { id }: Request): Promise<void> {
-  await expect.poll(async () => Number(await records.redis.zscore(records.keys.due, id)), { timeout: 10_000 }).not.toBe(0)
+  await expect.poll(async () => Number(await records.redis.zscore(records.keys.due, id))).not.toBe(0)
   await delay(1_500)
 }
 

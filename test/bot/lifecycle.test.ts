@@ -93,8 +93,8 @@ describe('a start', () => {
     const withoutSlack = arrange({ slack: never })
     for (const { start } of [withoutRedis, withoutSlack]) start().catch(() => {})
 
-    await expect.poll(() => withoutRedis.happened, { timeout: 4_000 }).toEqual(['operations opened', 'listening as U1'])
-    await expect.poll(() => withoutSlack.happened, { timeout: 4_000 }).toEqual(['operations opened', 'worker started'])
+    await expect.poll(() => withoutRedis.happened).toEqual(['operations opened', 'listening as U1'])
+    await expect.poll(() => withoutSlack.happened).toEqual(['operations opened', 'worker started'])
     expect(await withoutRedis.readiness()).toBeUndefined()
     expect(await withoutSlack.readiness()).toBe('starting: waiting for Slack')
 
@@ -127,7 +127,7 @@ describe('readiness', () => {
     const { start, stop, readiness } = arrange({ role: 'worker', slack: never })
     start().catch(() => {})
 
-    await expect.poll(readiness, { timeout: 4_000 }).toBeUndefined()
+    await expect.poll(readiness).toBeUndefined()
 
     await stop()
   })

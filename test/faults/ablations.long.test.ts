@@ -30,17 +30,17 @@ test('requests whose jobs the queue gave up are still executed', async () => {
   const cards = await Promise.all(Array.from({ length: moves }, (_, index) => scene.requestMove(index)))
   const reads = scene.account.faults.add({ method: 'GET', path: /elastic_ips\/./, kind: 'delay', delayMs: 20_000, times: 1_000 })
   for (const card of cards) await scene.ben.click(card, 'Approve')
-  await expect.poll(() => reads.fired, { timeout: 10_000 }).toBeGreaterThanOrEqual(moves)
+  await expect.poll(() => reads.fired).toBeGreaterThanOrEqual(moves)
   // A click that was acknowledged and lost afterwards is no approval.
   const waiting = async () => (await scene.evidence.records()).filter(({ state }) => state === 'waiting').length
-  await expect.poll(waiting, { timeout: 10_000 }).toBe(0)
+  await expect.poll(waiting).toBe(0)
 
   await Promise.all([scene.bots.kill(0), scene.bots.kill(1)])
   reads.times = 0
   await Promise.all([scene.bots.start(0), scene.bots.start(1)])
 
   const givenUp = () => scene.bots.log.filter((line) => line.includes('stalled more than allowable limit')).length
-  await expect.poll(givenUp, { timeout: 20_000 }).toBeGreaterThan(0)
+  await expect.poll(givenUp).toBeGreaterThan(0)
   expect(brokenPromises(await scene.gather(moves, 60_000))).toEqual([])
   // A request whose write was under way when its bot was killed may be reported as not started. The others are done.
   expect(scene.writes().length).toBeGreaterThan(moves / 2)

@@ -127,7 +127,7 @@ test(
 
     const away = slack.faults.add({ method: 'chat.postMessage', kind: 'status', status: 503, times: Number.POSITIVE_INFINITY })
     await alertmanager.send(nodeDown('web-1'))
-    await expect.poll(() => away.fired, { timeout: 15_000 }).toBeGreaterThan(0)
+    await expect.poll(() => away.fired).toBeGreaterThan(0)
     await untilAccepted(alertmanager)
     await alertmanager.send(nodeUp('web-1'))
     await untilAccepted(alertmanager, 2)
@@ -154,7 +154,7 @@ test(
     const card = await untilRequest(/needs approval from/)
 
     await ben.click(card, 'Approve')
-    await expect.poll(() => writes().length, { timeout: 15_000 }).toBe(4)
+    await expect.poll(() => writes().length).toBe(4)
     await alertmanager.send(nodeUp('web-1'))
 
     await untilReport(card, /alert resolved/i)
@@ -197,7 +197,7 @@ test(
     const slow = account.faults.add({ method: 'GET', kind: 'delay', delayMs: 8_000, times: 2 })
 
     await alertmanager.send(nodeDown('web-1'))
-    await expect.poll(() => slow.fired, { timeout: 15_000 }).toBeGreaterThan(0)
+    await expect.poll(() => slow.fired).toBeGreaterThan(0)
     const ended = await bots.end(0, 'SIGTERM')
     const { tried, failed } = await alertmanager.notifications()
     account.faults.clear()
@@ -236,9 +236,9 @@ test('what Alertmanager sends has the shape of what was recorded', async () => {
   onTestFinished(alertmanager.stop)
 
   await alertmanager.send(nodeDown('web-1'))
-  await expect.poll(() => received.length, { timeout: 10_000 }).toBe(1)
+  await expect.poll(() => received.length).toBe(1)
   await alertmanager.send(nodeUp('web-1'))
-  await expect.poll(() => received.length, { timeout: 10_000 }).toBe(2)
+  await expect.poll(() => received.length).toBe(2)
 
   const shapes = (bodies: unknown[]) => bodies.map(shapeOf)
   expect(shapes(received)).toEqual(shapes([recorded('firing'), recorded('resolved')]))

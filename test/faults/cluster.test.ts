@@ -25,7 +25,7 @@ test('the bot works on a real Cluster, because all keys share a hash tag', async
 async function expectHeld(url: string): Promise<void> {
   const redis = connectRedis(new Secret(url), 'prompt', () => {})
   const shiftTimes = holdCommands(redis)
-  await expect.poll(() => redis.status, { timeout: 5_000 }).toBe('ready')
+  await expect.poll(() => redis.status).toBe('ready')
 
   expect(await redis.ping()).toBe('PONG')
   await expect(redis.set('{held}', '1')).rejects.toThrow('not been checked')

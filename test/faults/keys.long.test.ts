@@ -102,8 +102,8 @@ test('a key whose creation takes effect after it was reported as not created is 
   await world.ada.click(card, 'Create key')
   await untilReport(world.slack, card.ts, /Not started/)
   expect(liveKeys(world)).toEqual([])
-  await expect.poll(() => world.accountApi.world.issuedTokens.length, { timeout: 15_000 }).toBe(1)
-  await expect.poll(() => liveKeys(world), { timeout: 15_000 }).toEqual([])
+  await expect.poll(() => world.accountApi.world.issuedTokens.length).toBe(1)
+  await expect.poll(() => liveKeys(world)).toEqual([])
   await untilReport(world.slack, card.ts, /Correction/)
 
   expect(fault.fired).toBe(1)
@@ -136,7 +136,7 @@ describe('a created key', () => {
     ]
 
     await world.ada.click(card, 'Create key')
-    await expect.poll(() => writes(world, 'DELETE').length, { timeout: 10_000 }).toBe(1)
+    await expect.poll(() => writes(world, 'DELETE').length).toBe(1)
     expect(liveKeys(world)).toEqual([])
     expect(away.every(({ fired }) => fired > 0)).toBe(true)
     world.slack.faults.clear()

@@ -41,7 +41,7 @@ test('/status names what the bot lacks until it is back, and no replica is taken
 
   await redis.kill()
   await expect
-    .poll(() => statusOf(scene), { timeout: 5_000 })
+    .poll(() => statusOf(scene))
     .toMatchObject({
       status: 503,
       redis: { ok: false, problem: expect.stringMatching(/^Redis isn't responding/) },

@@ -27,7 +27,7 @@ async function startEveryPhase(scene: Scene) {
   ]
   const isOf = (index: number) => new RegExp(scene.elasticIp(index).id)
   await scene.ben.click(await scene.requestMove(unsent), 'Approve')
-  await slack.until(() => report.fired > 0, { timeoutMs: 15_000, what: 'a report that Slack does not take' })
+  await slack.until(() => report.fired > 0, { what: 'a report that Slack does not take' })
   await scene.startMove(following)
   // The wake-up and a tick may read at the same time. Neither of them gets to its write.
   const slowRead = { method: 'GET', kind: 'delay', delayMs: 3_000, times: 1_000 } as const
@@ -195,7 +195,7 @@ test('it is killed while a write waits for its turn: reads say so, and afterward
   const scene = await startScene(strictly(30_000, { reads: 999, writes }))
   const { redis, slack, chiara, ben, evidence, account } = scene
   for (let index = 0; index < writes; index += 1) await ben.click(await scene.requestMove(index), 'Approve')
-  await expect.poll(() => scene.writes().length, { timeout: 20_000 }).toBe(writes)
+  await expect.poll(() => scene.writes().length).toBe(writes)
   const last = await scene.requestMove(writes)
   await ben.click(last, 'Approve')
   await scene.untilCard(writes, /Waits for the account's limit of 5 changes a minute/)

@@ -18,7 +18,7 @@ async function startReplica({ redis, admin }: Scene) {
     await server.stop()
   })
   await admin.config('SET', 'masterauth', redis.password)
-  await expect.poll(() => client.info('replication'), { timeout: 10_000 }).toContain('master_link_status:up')
+  await expect.poll(() => client.info('replication')).toContain('master_link_status:up')
   return { server, client }
 }
 
@@ -99,7 +99,7 @@ test('after a Redis comes back with an older state, operators are notified once 
   await scene.redis.restart()
 
   const isNotice = ({ text }: { text: string }) => text.includes('Redis went back to an older state')
-  const notice = await scene.slack.until(() => scene.slack.messages(general).find(isNotice), { timeoutMs: 20_000 })
+  const notice = await scene.slack.until(() => scene.slack.messages(general).find(isNotice))
   const { address, id } = scene.elasticIp(0)
   expect(notice.text).toContain(`perhaps no longer tracked by Lockkeeper: ${address} (${id}), `)
   expect(notice.text).toMatch(/\(eip_\w+\), shown on web-[12]\. More: /)

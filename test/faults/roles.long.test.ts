@@ -68,7 +68,7 @@ test('while no worker runs, messages and operators say so within a minute, once;
   const [fresh, old] = [await scene.requestMove(0), await scene.requestMove(1)]
   for (const card of [fresh, old]) await ben.click(card, 'Approve')
   for (const index of [0, 1]) await scene.untilCard(index, /Not started yet: no worker of Lockkeeper is running/, 60_000)
-  await slack.until(() => notices()[0], { what: 'a notice', timeoutMs: 10_000 })
+  await slack.until(() => notices()[0], { what: 'a notice' })
   // Both web processes look again, twice.
   await delay(21_000)
   expect(notices()).toHaveLength(1)

@@ -93,7 +93,7 @@ const phases: Record<string, Phase> = {
       const card = await requestMove(0)
       const hung = account.faults.add({ method: 'GET', path: new RegExp(elasticIp(0).id), kind: 'delay', delayMs: 30_000 })
       await ben.click(card, 'Approve')
-      await expect.poll(() => hung.fired, { timeout: 5_000 }).toBe(1)
+      await expect.poll(() => hung.fired).toBe(1)
       return () => hung.fired
     },
   },
@@ -102,7 +102,7 @@ const phases: Record<string, Phase> = {
       const card = await requestMove(0)
       const hung = account.faults.add({ method: 'PATCH', kind: 'delay', delayMs: 30_000 })
       await ben.click(card, 'Approve')
-      await expect.poll(() => hung.fired, { timeout: 5_000 }).toBe(1)
+      await expect.poll(() => hung.fired).toBe(1)
       return () => hung.fired
     },
   },
@@ -118,17 +118,17 @@ const phases: Record<string, Phase> = {
       const card = await requestMove(0)
       const slow = slack.faults.add({ method: 'chat.postMessage', kind: 'delay', delayMs: 4_000, when: isReport })
       await ben.click(card, 'Approve')
-      await expect.poll(() => slow.fired, { timeout: 10_000 }).toBe(1)
+      await expect.poll(() => slow.fired).toBe(1)
       return () => slow.fired
     },
   },
   'Slack hangs, and a report is unsent': {
     async arrange({ slackProxy, writes, requestMove, ben, account }) {
       await ben.click(await requestMove(0), 'Approve')
-      await expect.poll(() => writes().length, { timeout: 5_000 }).toBe(1)
+      await expect.poll(() => writes().length).toBe(1)
       slackProxy.blackhole()
-      await expect.poll(() => account.world.elasticIps()[0]?.status, { timeout: 5_000 }).toBe('active')
-      await expect.poll(() => slackProxy.fired.swallowed, { timeout: 5_000 }).toBeGreaterThan(0)
+      await expect.poll(() => account.world.elasticIps()[0]?.status).toBe('active')
+      await expect.poll(() => slackProxy.fired.swallowed).toBeGreaterThan(0)
       return () => Math.min(1, slackProxy.fired.swallowed)
     },
     mend: async ({ slackProxy }) => slackProxy.heal(),
@@ -199,7 +199,7 @@ test('while it ends it is alive and not ready, and its operations port closes la
   const scene = await startScene()
   const hung = scene.account.faults.add({ method: 'PATCH', kind: 'delay', delayMs: 30_000 })
   await scene.ben.click(await scene.requestMove(0), 'Approve')
-  await expect.poll(() => hung.fired, { timeout: 5_000 }).toBe(1)
+  await expect.poll(() => hung.fired).toBe(1)
   const ready = async () => {
     const answer = await scene.bots.page(0, '/readyz')
     return { status: answer.status, body: await answer.json() }
@@ -208,7 +208,7 @@ test('while it ends it is alive and not ready, and its operations port closes la
 
   const ending = scene.bots.end(0, 'SIGTERM')
 
-  await expect.poll(ready, { timeout: 1_000 }).toEqual({ status: 503, body: { ready: false, why: 'stopping' } })
+  await expect.poll(ready).toEqual({ status: 503, body: { ready: false, why: 'stopping' } })
   expect((await scene.bots.page(0, '/healthz')).status).toBe(200)
   const ended = await ending
   expect(ended?.code).toBe(0)
@@ -227,7 +227,7 @@ describe('SIGTERM while a key is handed over', () => {
     const card = await scene.slack.until(() => isCard(/\*Approved\.\*/))
     const slow = scene.account.faults.add({ method: 'POST', kind: 'delay', delayMs })
     await scene.ada.click(card, 'Create key')
-    await expect.poll(() => slow.fired, { timeout: 5_000 }).toBe(1)
+    await expect.poll(() => slow.fired).toBe(1)
     expect(keysMade(scene)).toHaveLength(1)
     return card
   }
@@ -384,7 +384,7 @@ describe('SIGTERM ends a bot that is still starting within 10 s with 0', () => {
 
       expectGoodEnd(start, await ending)
       // The end of the process can be known here before its last packets are.
-      await expect.poll(() => start.proxy.fired.swallowed, { timeout: 10_000 }).toBeGreaterThan(0)
+      await expect.poll(() => start.proxy.fired.swallowed).toBeGreaterThan(0)
       expect(start.bots.log.filter((line) => line.includes('Lockkeeper is ready'))).toEqual([])
     },
     40_000,

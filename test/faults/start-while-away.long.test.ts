@@ -37,7 +37,7 @@ describe('a start while a dependency is away', () => {
     await ada.command('/infra help', { channel: ops })
     await untilShown(slack, people.ada, /What you can do/)
     await expect
-      .poll(() => bot.page('/status'), { timeout: 10_000 })
+      .poll(() => bot.page('/status'))
       .toMatchObject({
         status: 503,
         body: {
@@ -52,7 +52,7 @@ describe('a start while a dependency is away', () => {
     expect(bot.output()).toMatch(/"level":"warn".*Redis isn't responding at REDIS_URL \(ECONNREFUSED\)/)
 
     await redis.restart()
-    await expect.poll(() => bot.page('/status'), { timeout: 10_000 }).toMatchObject({ status: 200, body: { ok: true } })
+    await expect.poll(() => bot.page('/status')).toMatchObject({ status: 200, body: { ok: true } })
     await ada.command(move, { channel: ops })
     const card = await untilCard(slack, /needs approval from/)
     await slack.as(people.ben).click(card, 'Approve')
@@ -84,7 +84,7 @@ describe('a start while a dependency is away', () => {
       status: 503,
       body: { checks: { redis: { ok: true }, slack: { ok: false, problem: expect.stringMatching(/^Slack does not answer at /) } } },
     })
-    await expect.poll(() => proxy.fired.refused, { timeout: 5_000 }).toBeGreaterThan(1)
+    await expect.poll(() => proxy.fired.refused).toBeGreaterThan(1)
     expect(bot.output()).not.toContain('Lockkeeper is ready')
 
     proxy.heal()
@@ -100,7 +100,7 @@ describe('a start while a dependency is away', () => {
     const { slack, proxy, env } = await environmentWithoutSlack({ ROLE: role })
     slack.revoke('token_revoked')
     const bot = await startProcess(env)
-    await expect.poll(() => proxy.fired.refused, { timeout: 10_000 }).toBeGreaterThan(0)
+    await expect.poll(() => proxy.fired.refused).toBeGreaterThan(0)
 
     proxy.heal()
 

@@ -17,8 +17,8 @@ test('a worker that starts without Slack tracks a move to its end, and its repor
   await bots.start(1)
 
   expect((await bots.page(1, '/readyz')).status).toBe(200)
-  await expect.poll(() => account.world.elasticIps()[0]?.status, { timeout: 15_000 }).toBe('active')
-  await expect.poll(async () => (await scene.evidence.records()).map(({ state }) => state), { timeout: 10_000 }).toEqual(['done'])
+  await expect.poll(() => account.world.elasticIps()[0]?.status).toBe('active')
+  await expect.poll(async () => (await scene.evidence.records()).map(({ state }) => state)).toEqual(['done'])
   expect(await (await bots.page(1, '/status')).json()).toMatchObject({
     checks: { slack: { ok: false, problem: expect.stringMatching(/^Slack does not answer at /) }, worker: { ok: true } },
   })
@@ -46,14 +46,14 @@ test('a bot that starts while Redis reads its files answers in words, and works 
   const loaded = redis.restart()
   const bot = await startProcess(env)
 
-  await expect.poll(bot.output, { timeout: 5_000 }).toMatch(/Redis isn't responding at REDIS_URL \((LOADING|no answer)\)/)
+  await expect.poll(bot.output).toMatch(/Redis isn't responding at REDIS_URL \((LOADING|no answer)\)/)
   await bot.untilReady()
   slack.connectBot(bot.slackUrl())
   await slack.as(people.ada).command(move, { channel: ops })
   await untilShown(slack, people.ada, /database \(Redis\) isn't responding/)
 
   await loaded
-  await expect.poll(() => bot.page('/status'), { timeout: 15_000 }).toMatchObject({ status: 200, body: { ok: true } })
+  await expect.poll(() => bot.page('/status')).toMatchObject({ status: 200, body: { ok: true } })
   await slack.as(people.ada).command(move, { channel: ops })
   const card = await untilCard(slack, /needs approval from/)
   await slack.as(people.ben).click(card, 'Approve')
@@ -78,7 +78,7 @@ test('a bot starts with a Redis that comes and goes, and does all of its work on
   await redis.restart()
 
   await bot.untilReady()
-  await expect.poll(() => bot.page('/status'), { timeout: 20_000 }).toMatchObject({ status: 200, body: { ok: true } })
+  await expect.poll(() => bot.page('/status')).toMatchObject({ status: 200, body: { ok: true } })
   slack.connectBot(bot.slackUrl())
   await slack.as(people.ada).command(`/infra ip move ${elasticIp.address} ${target.hostname}`, { channel: ops })
   const card = await untilCard(slack, /needs approval from/)

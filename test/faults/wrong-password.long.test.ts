@@ -81,7 +81,7 @@ test('a password that is changed while the bot runs is shown nowhere, and the mo
   await admin.config('SET', 'requirepass', other)
   // Existing connections stay authenticated, so they are killed.
   await admin.call('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes')
-  await expect.poll(() => bots.log.join('\n'), { timeout: 10_000 }).toMatch(/WRONGPASS/)
+  await expect.poll(() => bots.log.join('\n')).toMatch(/WRONGPASS/)
   await world.ben.click(card, 'Approve')
   await untilShown(slack, people.ben, /database \(Redis\) isn't responding/)
   await world.ada.command('/infra pending', { channel: ops })

@@ -5,9 +5,8 @@ import { describe, expect, inject, onTestFinished, test } from 'vitest'
 import { parse } from 'yaml'
 import { type MissingRight, missingRightOf, StoreUnavailableError, type WriteRefusal, writeRefusalOf } from '../../src/domain/errors.ts'
 import { Secret } from '../../src/domain/signing.ts'
-import { diagnose, report } from '../../src/features/doctor.ts'
-import { neededScopes, optionalScopes } from '../../src/features/doctor-checks.ts'
-import { readFact, type SetupFacts } from '../../src/features/doctor-facts.ts'
+import { diagnose, neededScopes, optionalScopes, readFact, report, type SetupFacts } from '../../src/features/doctor.ts'
+import { findRedisFaults } from '../../src/redis/check.ts'
 import { closeRedis, connectRedis } from '../../src/redis/connect.ts'
 import { createKeys } from '../../src/redis/key-names.ts'
 import { createLastReceived } from '../../src/slack/listen.ts'
@@ -16,9 +15,9 @@ import { charactersIn } from '../sandbox/slack/characters-in.ts'
 const granted = [...neededScopes, ...optionalScopes]
 const answering = (scopes: string[] | undefined) => ({ is: 'answers', afterMs: 120, scopes }) as const
 
+const bot = '0.1.0  ·  web and worker  ·  HTTP  ·  production  ·  one rule from the variables'
 /** A correct set-up. */
 const well: SetupFacts = {
-  bot: '0.1.0  ·  web and worker  ·  HTTP  ·  production  ·  one rule from the variables',
   usesSockets: false,
   command: { used: '/infra', configured: '/infra' },
   slack: answering(granted),
@@ -31,8 +30,8 @@ const well: SetupFacts = {
   opsChannel: undefined,
   groups: [{ id: 'S0ONCALL01', decides: true, reading: { is: 'read', members: 2 } }],
   alerts: { isOn: false, routes: [] },
-  redis: { faults: [] },
-  accountApi: { is: 'answers', own: { is: 'listed', name: 'lockkeeper', readOnly: false } },
+  redis: { is: 'safe' },
+  account: { is: 'answers', own: { is: 'listed', name: 'lockkeeper', readOnly: false } },
   limits: {
     perMinute: { read: 60, write: 20 },
     hasReadKey: false,
@@ -51,15 +50,15 @@ const well: SetupFacts = {
 
 /** Returns the lines that are not ok. */
 function linesOf(facts: Partial<SetupFacts>): string {
-  const { text } = report(well.bot, diagnose({ ...well, ...facts })).table
-  const others = [':white_check_mark:', 'Lockkeeper', '*Can you see this table?*']
+  const { text } = report(bot, diagnose({ ...well, ...facts })).table
+  const others = [':white_check_mark:', 'Lockkeeper', 'Tables  ·', '*Can you see this table?*']
   const lines = text.split('\n').filter((line) => !others.some((start) => line.startsWith(start)))
   return lines.join('\n')
 }
 
 describe("the operators' channel", () => {
   const lineFor = (membership: NonNullable<SetupFacts['opsChannel']>['membership']) =>
-    report(well.bot, diagnose({ ...well, opsChannel: { id: 'C0NIGHT001', membership } }))
+    report(bot, diagnose({ ...well, opsChannel: { id: 'C0NIGHT001', membership } }))
       .table.text.split('\n')
       .filter((line) => line.includes('*Notices:*'))
       .join('\n')
@@ -84,7 +83,7 @@ describe('alerts', () => {
     { name: 'edge down', channelId: 'C0EDGE0001' },
   ]
   const lineFor = (alerts: SetupFacts['alerts']) =>
-    report(well.bot, diagnose({ ...well, alerts }))
+    report(bot, diagnose({ ...well, alerts }))
       .table.text.split('\n')
       .filter((line) => line.includes('*Alerts:*'))
 
@@ -109,7 +108,7 @@ describe('alerts', () => {
 
 test('BGP addresses are counted', () => {
   const lineFor = (elasticIps: SetupFacts['elasticIps']) =>
-    report(well.bot, diagnose({ ...well, elasticIps }))
+    report(bot, diagnose({ ...well, elasticIps }))
       .table.text.split('\n')
       .filter((line) => line.includes('*Elastic IPs:*'))
 
@@ -128,7 +127,7 @@ test('another command than the configured one may be a mistake: messages would n
 
 describe('the ten mistakes', () => {
   test('none of them in a correct set-up', () => {
-    expect(report(well.bot, diagnose(well)).table.text).toMatchInlineSnapshot(`
+    expect(report(bot, diagnose(well)).table.text).toMatchInlineSnapshot(`
       "*All checks passed*
       Lockkeeper 0.1.0  ·  web and worker  ·  HTTP  ·  production  ·  one rule from the variables
       :white_check_mark: *Slack:* Answered in 120 ms.
@@ -144,6 +143,7 @@ describe('the ten mistakes', () => {
       :white_check_mark: *Limits:* The account allows 60 reads and 20 changes a minute. Last minute: 18 reads (2 for changes, 16 for people), 0 changes.
       :white_check_mark: *Clock:* Same time as Slack and Redis.
       :white_check_mark: *Workers:* 2 running.
+      Tables  ·  Slack shows this table
       *Can you see this table?* Lists such as \`ip list\` are tables."
     `)
   })
@@ -206,11 +206,8 @@ describe('the ten mistakes', () => {
   })
 
   test('4: Redis evicts keys, does not write to disk, or does not answer', () => {
-    const faults = [
-      'Redis evicts keys when its memory is full (maxmemory-policy allkeys-lru). Set it to noeviction.',
-      "Redis doesn't write changes to disk (appendonly no). Set appendonly yes.",
-    ]
-    expect([linesOf({ redis: { faults } }), linesOf({ redis: { silent: 'no answer' } })].join('\n')).toMatchInlineSnapshot(`
+    const faults = findRedisFaults(['redis_version:7.2.4\nmaxmemory_policy:allkeys-lru\naof_enabled:0'])
+    expect([linesOf({ redis: { is: 'unsafe', faults } }), linesOf({ redis: { is: 'silent' } })].join('\n')).toMatchInlineSnapshot(`
       "*1 of 13 checks failed*
       :x: *Redis:* Not safe for storing requests. *Fix:* Redis evicts keys when its memory is full (maxmemory-policy allkeys-lru). Set it to noeviction. Redis doesn't write changes to disk (appendonly no). Set appendonly yes.
       *1 of 13 checks failed*
@@ -220,7 +217,9 @@ describe('the ten mistakes', () => {
 
   test('4b: Redis refuses writes, so that nobody can know whether workers run', () => {
     const refusal = writeRefusalOf('OOM') as WriteRefusal
-    expect(linesOf({ redis: { faults: [], refusal }, workers: { seen: 0, lastTickMs: 60_000, overdue: true } })).toMatchInlineSnapshot(`
+    expect(
+      linesOf({ redis: { is: 'refuses-writes', faults: [], refusal }, workers: { seen: 0, lastTickMs: 60_000, overdue: true } }),
+    ).toMatchInlineSnapshot(`
       "*1 of 13 checks failed*, 1 unknown
       :x: *Redis:* Refuses writes, because its memory is full (OOM). Nothing can be requested, approved or tracked. *Fix:* Raise maxmemory, or remove data that other programs store there.
       :grey_question: *Workers:* Unknown while Redis refuses writes: they can't report that they run. Fix Redis first, then run this command again."
@@ -233,8 +232,8 @@ describe('the ten mistakes', () => {
     const workers = { unavailable: 'Redis refused the command (NOPERM)' }
     expect(
       [
-        linesOf({ redis: { lacksRight: right as MissingRight }, workers }),
-        linesOf({ redis: { lacksRight: keys as MissingRight }, workers: { seen: 0, lastTickMs: 60_000, overdue: true } }),
+        linesOf({ redis: { is: 'lacks-right', right: right as MissingRight }, workers }),
+        linesOf({ redis: { is: 'lacks-right', right: keys as MissingRight }, workers: { seen: 0, lastTickMs: 60_000, overdue: true } }),
       ].join('\n'),
     ).toMatchInlineSnapshot(`
       "*1 of 13 checks failed*, 1 unknown
@@ -250,12 +249,12 @@ describe('the ten mistakes', () => {
   test('5: the API key is rejected or read-only, or its access is unknown', () => {
     expect(
       [
-        linesOf({ accountApi: { is: 'rejects', status: 401, key: 'INFRA_API_KEY' } }),
-        linesOf({ accountApi: { is: 'rejects', status: 403, key: 'INFRA_READ_KEY' } }),
-        linesOf({ accountApi: { is: 'lacks-feature' } }),
-        linesOf({ accountApi: { is: 'answers', own: { is: 'listed', name: 'lockkeeper', readOnly: true } } }),
-        linesOf({ accountApi: { is: 'answers', own: { is: 'not-listed' } } }),
-        linesOf({ accountApi: { is: 'answers', own: { is: 'listed', name: 'lockkeeper', readOnly: undefined } } }),
+        linesOf({ account: { is: 'rejects', status: 401, key: 'INFRA_API_KEY' } }),
+        linesOf({ account: { is: 'rejects', status: 403, key: 'INFRA_READ_KEY' } }),
+        linesOf({ account: { is: 'lacks-feature' } }),
+        linesOf({ account: { is: 'answers', own: { is: 'listed', name: 'lockkeeper', readOnly: true } } }),
+        linesOf({ account: { is: 'answers', own: { is: 'not-listed' } } }),
+        linesOf({ account: { is: 'answers', own: { is: 'listed', name: 'lockkeeper', readOnly: undefined } } }),
       ].join('\n'),
     ).toMatchInlineSnapshot(`
       "*1 of 13 checks failed*
@@ -275,8 +274,8 @@ describe('the ten mistakes', () => {
 
   test('5: the read-only key does not fit, or is the only one', () => {
     const own = { is: 'listed', name: 'lockkeeper', readOnly: false } as const
-    const lines = (reading: Partial<Extract<SetupFacts['accountApi'], { is: 'answers' }>>) => {
-      const { text } = report(well.bot, diagnose({ ...well, accountApi: { is: 'answers', own, ...reading } })).table
+    const lines = (reading: Partial<Extract<SetupFacts['account'], { is: 'answers' }>>) => {
+      const { text } = report(bot, diagnose({ ...well, account: { is: 'answers', own, ...reading } })).table
       return text.split('\n').filter((line) => /\*(API|Read-only) key:/.test(line))
     }
     const problems = ['not-listed', 'not-read-only', 'of-another-user'] as const
@@ -293,7 +292,7 @@ describe('the ten mistakes', () => {
 
   test("the account's limit is no failure", () => {
     const limited = { is: 'limited', why: 'The account allows 60 reads a minute.', waitMs: 40_000 } as const
-    expect(linesOf({ accountApi: limited })).toMatchInlineSnapshot(`
+    expect(linesOf({ account: limited })).toMatchInlineSnapshot(`
       "*No check failed*, 2 unknown
       :grey_question: *Account API:* Not checked, because of the limit. The account allows 60 reads a minute. Run this command again in 40 s.
       :grey_question: *API key:* Not checked, because of the account's limit."
@@ -302,7 +301,7 @@ describe('the ten mistakes', () => {
 
   test('the limits say what is allowed and what was used', () => {
     const lineFor = (limits: Partial<SetupFacts['limits']>) =>
-      report(well.bot, diagnose({ ...well, limits: { ...well.limits, ...limits } }))
+      report(bot, diagnose({ ...well, limits: { ...well.limits, ...limits } }))
         .table.text.split('\n')
         .filter((line) => line.includes('*Limits:*'))
     const written = [{ kind: 'write', lane: 'bundle', used: 14, waitMs: 0 }] as const
@@ -393,7 +392,7 @@ describe('the ten mistakes', () => {
       'DEPTH_ZERO_SELF_SIGNED_CERT',
       'ECONNRESET',
     ]
-    expect(problems.map((problem) => linesOf({ accountApi: { is: 'unreachable', problem } })).join('\n')).toMatchInlineSnapshot(`
+    expect(problems.map((problem) => linesOf({ account: { is: 'unreachable', problem } })).join('\n')).toMatchInlineSnapshot(`
       "*1 of 13 checks failed*, 1 unknown
       :x: *Account API:* Not reachable: hostname not found (ENOTFOUND). *Fix:* Check the hostname in \`INFRA_API_URL\` and the DNS server.
       :grey_question: *API key:* Not checked, because the account API isn't reachable.
@@ -418,8 +417,8 @@ describe('the ten mistakes', () => {
   test('10: the account API answers with an error, and Slack does not answer', () => {
     expect(
       [
-        linesOf({ accountApi: { is: 'fails', status: 404 } }),
-        linesOf({ accountApi: { is: 'fails', status: 503 } }),
+        linesOf({ account: { is: 'fails', status: 404 } }),
+        linesOf({ account: { is: 'fails', status: 503 } }),
         linesOf({ slack: { is: 'silent', problem: 'no answer' } }),
         linesOf({ slack: { is: 'rejects', error: 'token_revoked' } }),
       ].join('\n'),
@@ -451,7 +450,7 @@ test('a fact that cannot be read is reported as unknown, and the others are stil
       channels: [{ id: 'C0OPS00001', membership: unavailable }],
       groups: [{ id: 'S0ONCALL01', decides: true, reading: unavailable }],
       redis: { unavailable: 'Redis refuses it (NOPERM)' },
-      accountApi: unavailable,
+      account: unavailable,
       clock: { ofSlackMs: unavailable, ofRedisMs: unavailable },
       workers: unavailable,
     }),
@@ -475,7 +474,7 @@ test('the report fits into a message with many errors, and keeps the tests below
     decides: true,
     reading: { is: 'unreadable', why: 'no_such_subteam' } as const,
   }))
-  const { blocks, text } = report(well.bot, diagnose({ ...well, groups })).table
+  const { blocks, text } = report(bot, diagnose({ ...well, groups })).table
   expect(charactersIn(blocks)).toBeLessThanOrEqual(10_000)
   expect(blocks.length).toBeGreaterThan(30)
   expect(JSON.stringify(blocks.at(-6))).toMatch(/\d\d more parts don't fit here and aren't shown/)

@@ -16,7 +16,7 @@ import {
   virtualMachineChoices,
   whichMachine,
 } from '../../src/features/vm-rename.ts'
-import { readableBlocks } from '../requests/readable.ts'
+import { readableBlocks } from '../messages/readable.ts'
 
 const machine: VirtualMachine = {
   id: 'vm_1zHfNurvp25kg',

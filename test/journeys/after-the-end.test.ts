@@ -201,8 +201,8 @@ describe('after the end', () => {
       <@U0BEN00001> needs approval from <!subteam^S0ONCALL01> by TIME (4 h after the request).
       Undoes REQUEST.
       Reason: \`web-2 is slow\`
-      Project: Storefront
-      Site: ASH
+      *Project:* \`Storefront\`
+      *Site:* \`ASH\`
       Elastic IP \`eip_2BJYBkPZR5x1t\`  ·  From \`sv_3yuLZoyuzy2cj\`  ·  To \`sv_TU8nZb2v5QZal\` (its own address \`198.51.100.21\`)  ·  Request \`ID\`"
     `)
     expect(world.accountApi.world.elasticIp(elasticIp.id)?.serverId).toBe(elasticIp.serverId)

@@ -47,9 +47,9 @@ rules:
     expect(steady(counted.text)).toMatchInlineSnapshot(`
       "Move 203.0.113.10: web-1 → web-2
       <@U0ADA00001> needs approval from 3 of <@U0FIN00001> or <!subteam^S0ONCALL01> by TIME (4 h after the request).
-      2 of 3 approvals: <@U0BEN00001>, <@U0CHI00001>
-      Project: Storefront
-      Site: ASH
+      :ballot_box_with_check: *2 of 3 approvals*: <@U0BEN00001>, TIME; <@U0CHI00001>, TIME
+      *Project:* \`Storefront\`
+      *Site:* \`ASH\`
       Elastic IP \`eip_2BJYBkPZR5x1t\`  ·  From \`sv_TU8nZb2v5QZal\`  ·  To \`sv_3yuLZoyuzy2cj\` (its own address \`198.51.100.22\`)  ·  Request \`ID\`"
     `)
     expect(JSON.stringify(counted.blocks)).toContain(`*2 of 3 approvals*: <@${people.ben}>`)

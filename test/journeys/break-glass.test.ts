@@ -37,7 +37,10 @@ rules:
     expect(sure.errors).toBeUndefined()
     const report = await untilReport(world.slack, card.ts, /Emergency approval/)
     expect(report.text).toMatchInlineSnapshot(
-      `":rotating_light: *Emergency approval.* <!subteam^S0ONCALL01>: <https://nimbus-works.slack.com/team/U0BEN00001|The requester> approved their own request alone: “Move \`203.0.113.10\`: \`web-1\` → \`web-2\`”. Check it now. Reason: \`The site is down\`"`,
+      `
+      ":rotating_light: *Emergency approval.* <!subteam^S0ONCALL01>: <https://nimbus-works.slack.com/team/U0BEN00001|The requester> approved their own request alone: “Move \`203.0.113.10\`: \`web-1\` → \`web-2\`”. Check it now.
+      Reason: \`The site is down\`"
+    `,
     )
     const [post] = world.slack.calls('chat.postMessage').filter(({ args }) => /Emergency approval/.test(String(args.text)))
     expect(String(post?.args.reply_broadcast)).toBe('true')

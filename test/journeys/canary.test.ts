@@ -63,7 +63,7 @@ async function startBot(): Promise<() => Promise<void>> {
   const from = written.length
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (data) => written.push(String(data)))
   const own = () => written.slice(from).join('')
-  await vi.waitUntil(() => own().includes('Lockkeeper is ready'), { timeout: 15_000 })
+  await vi.waitUntil(() => own().includes('Lockkeeper is ready'), { timeout: 20_000 })
   slack.connectBot(`http://127.0.0.1:${/"slackPort":(\d+)/.exec(own())?.[1]}/slack/events`)
   const opsPort = /"opsPort":(\d+)/.exec(own())?.[1]
   killAtOnce = () => void child.kill('SIGKILL')
@@ -144,7 +144,7 @@ test('a bot that is killed before it has the answer leaves no key that nobody sa
   const card = await createKey('killed-early')
   const fault = accountApi.faults.add({ method: 'POST', path: /api_keys/, kind: 'delay', delayMs: 5_000, times: 1 })
   const click = slack.as(people.ada).click(card, 'Create key')
-  await expect.poll(() => keyNamed('killed-early'), { timeout: 10_000 }).toBeDefined()
+  await expect.poll(() => keyNamed('killed-early')).toBeDefined()
 
   await kill()
   await click
@@ -165,7 +165,7 @@ test('a bot that is killed while it shows the token leaves no key that nobody sa
     when: (args) => JSON.stringify(args).includes('Your new API key'),
   })
   const click = slack.as(people.ada).click(card, 'Create key')
-  await expect.poll(() => fault.fired, { timeout: 10_000 }).toBe(1)
+  await expect.poll(() => fault.fired).toBe(1)
 
   await kill()
   await click

@@ -48,7 +48,7 @@ describe('what approvers should check first', () => {
   test('is when the account deletes the target, for a move and for an evacuation', async () => {
     const world = await startWorld()
     const deletion =
-      /Check first: `edge-ash-2` is scheduled for deletion at <!date\^1800005400\^\{time\} \{date_short_pretty\}\|2027-01-15 09:30 UTC>\./
+      /\*Check first\*\n• {2}`edge-ash-2` is scheduled for deletion at <!date\^1800005400\^\{time\} \{date_short_pretty\}\|2027-01-15 09:30 UTC>\./
 
     await world.ada.command('/infra ip move 203.0.113.11 edge-ash-2', { channel: ops })
     expect((await untilCard(world.slack, /Move .*needs approval from/s)).text).toMatch(deletion)
@@ -80,8 +80,11 @@ describe('what approvers should check first', () => {
     await world.ben.command(`/infra ip move ${elasticIp.id} ${elasticIp.serverId}`, { channel: ops })
     const back = await untilCard(world.slack, /needs approval from/)
 
-    expect(back.text.match(/Check first: .*/)?.[0].replace(/changed .*? before/, 'changed TIME before')).toMatchInlineSnapshot(
-      `"Check first: \`203.0.113.10\` was last changed TIME before this request, by <https://nimbus-works.slack.com/team/U0ADA00001|@ada>: Move \`203.0.113.10\`: \`web-1\` → \`web-2\`."`,
+    expect(back.text.match(/\*Check first\*(?:\n•.*)+/)?.[0].replace(/changed .*? before/, 'changed TIME before')).toMatchInlineSnapshot(
+      `
+      "*Check first*
+      •  \`203.0.113.10\` was last changed TIME before this request, by <https://nimbus-works.slack.com/team/U0ADA00001|@ada>: Move \`203.0.113.10\`: \`web-1\` → \`web-2\`."
+    `,
     )
   })
 
@@ -103,8 +106,13 @@ describe('what approvers should check first', () => {
     await world.ada.command('/infra keys rotate "laptop of ada"', { channel: ops })
     const card = await untilCard(world.slack, /needs approval from/)
 
-    expect(card.text.match(/Check first: .*/)?.[0].replace(/Created .*? before/, 'Created TIME before')).toMatchInlineSnapshot(
-      `"Check first: The old token stops working as soon as the requester presses Rotate key. The account shows no use of it. Created TIME before this request. The key gives full access from any IP."`,
+    expect(card.text.match(/\*Check first\*(?:\n•.*)+/)?.[0].replace(/Created .*? before/, 'Created TIME before')).toMatchInlineSnapshot(
+      `
+      "*Check first*
+      •  The old token stops working as soon as the requester presses Rotate key.
+      •  The account shows no use of it. Created TIME before this request.
+      •  The key gives full access from any IP."
+    `,
     )
   })
 
@@ -113,8 +121,11 @@ describe('what approvers should check first', () => {
     await world.ada.command('/infra vm rename preview-1 preview-2', { channel: ops })
     const card = await untilCard(world.slack, /needs approval from/)
 
-    expect(card.text.match(/Check first: .*/)?.[0].replace(/vm_\w+/, 'ID')).toMatchInlineSnapshot(
-      `"Check first: Another virtual machine (\`ID\`) is already called \`preview-2\`."`,
+    expect(card.text.match(/\*Check first\*(?:\n•.*)+/)?.[0].replace(/vm_\w+/, 'ID')).toMatchInlineSnapshot(
+      `
+      "*Check first*
+      •  Another virtual machine (\`ID\`) is already called \`preview-2\`."
+    `,
     )
   })
 })
@@ -135,9 +146,8 @@ describe('the details of a finished request', () => {
         .replace(/ {2}· {2}took.*?(?= {2}·)/, ''),
     ).toMatchInlineSnapshot(`
       ":large_green_circle: *Done*  ·  Move \`203.0.113.10\`: \`web-1\` → \`web-2\`
-      Requested by <@U0ADA00001>, approved by <@U0BEN00001>  ·  TIME  ·  Request \`ID\`
-      Project: Storefront
-      Site: ASH
+      *Project:* \`Storefront\`
+      *Site:* \`ASH\`
       Requested by <@U0ADA00001>, TIME
       Approved by <@U0BEN00001>, TIME
       Sent to the account API, TIME

@@ -39,7 +39,7 @@ test.concurrent('a bot that is killed while the write is under way never sends i
   await ada.command(`/infra ip move ${elasticIp.address} ${target.hostname}`, { channel: ops })
   const card = await untilCard(slack, /needs approval from/)
   await ben.click(card, 'Approve')
-  await expect.poll(() => patchesOf(accountApi).length, { timeout: 10_000 }).toBe(1)
+  await expect.poll(() => patchesOf(accountApi).length).toBe(1)
 
   await bots.kill(0)
   await bots.start(0)

@@ -1,7 +1,7 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { createAccountApi } from '../../src/account/client.ts'
 import { Secret } from '../../src/domain/signing.ts'
-import { neededScopes } from '../../src/features/doctor-checks.ts'
+import { neededScopes } from '../../src/features/doctor.ts'
 import { projectId } from '../sandbox/account-api/data/places.ts'
 import { startAccountApi } from '../sandbox/account-api/start-account-api.ts'
 import { startRedis } from '../sandbox/redis/start-redis.ts'
@@ -17,7 +17,7 @@ async function runDoctor({ slack }: { slack: Slack }, channel = ops) {
       .ephemerals(people.ben)
       .slice(before)
       .find(({ text }) => /checks? (passed|failed)|No check failed/i.test(text))
-  const answer = await slack.until(answered, { what: "the doctor's answer", timeoutMs: 10_000 })
+  const answer = await slack.until(answered, { what: "the doctor's answer" })
   return { ...answer, text: answer.text.replace(/Answered in \d+\sms/, 'Answered in 4 ms') }
 }
 
@@ -48,6 +48,7 @@ describe('the doctor', () => {
       Lockkeeper 0.1.0  ·  web and worker  ·  HTTP  ·  production  ·  one rule from environment variables
       :grey_question: *Buttons:* No click received yet. Press *Test the buttons* below. If nothing happens, turn on *Interactivity & Shortcuts* at api.slack.com/apps. Set its *Request URL* to the address of the command.
       :grey_question: *Pickers:* No picker used yet. Open *Test the pickers* below. If the list stays empty, open *Interactivity & Shortcuts* at api.slack.com/apps. Set *Options Load URL* to the address of the command.
+      Tables  ·  Slack shows this table
       *Can you see this table?* Lists such as \`ip list\` are tables."
     `)
     for (const secret of [
@@ -168,6 +169,7 @@ describe('the ten mistakes', () => {
       :white_check_mark: *Slack scopes:* All granted.
       :white_check_mark: *Channels:* Lockkeeper is in <#C0OPS00001>.
       :white_check_mark: *User groups:* <!subteam^S0ONCALL01> has 2 members.
+      Tables  ·  Slack shows this table
       *Can you see this table?* Lists such as \`ip list\` are tables."
     `)
     expect(text).not.toContain(redis.password)

@@ -38,14 +38,14 @@ describe('an evacuation, like every other request,', () => {
     expect(patched(world)).toEqual([])
     await chiara.click(card, 'Approve')
     await untilCard(slack, /\*Moving\*/)
-    await expect.poll(() => figure(world, 'lockkeeper_moves_in_flight'), { timeout: 3_000 }).toBe(3)
+    await expect.poll(() => figure(world, 'lockkeeper_moves_in_flight')).toBe(3)
 
     await ada.command('/infra moves', { channel: ops })
     expect((await untilShown(slack, people.ada, /in progress/)).text).toMatch(/moving, 0 of 3 moved/)
     expect(await openHome(world, people.ada)).toMatch(/moving, \d of \d+ moved, since </)
     await untilReport(slack, card.ts, /Done/)
 
-    await expect.poll(() => figure(world, 'lockkeeper_moves_in_flight'), { timeout: 3_000 }).toBe(0)
+    await expect.poll(() => figure(world, 'lockkeeper_moves_in_flight')).toBe(0)
     expect(await figure(world, 'lockkeeper_move_duration_seconds_count', '\\{state="done"\\}')).toBe(3)
     const { text } = await untilCard(slack, /\*Done\*/)
     expect(text).toContain(`approved by <@${people.ben}> and <@${people.chiara}>`)
@@ -161,7 +161,7 @@ describe('an evacuation, like every other request,', () => {
     faults.add({ method: 'PATCH', kind: 'delay', delayMs: 100, times: 20 })
 
     await world.ben.click(card, 'Approve')
-    await world.slack.until(() => journal.writes().length === 12 || undefined, { timeoutMs: 10_000, what: '12 writes' })
+    await world.slack.until(() => journal.writes().length === 12 || undefined, { what: '12 writes' })
 
     const slowed = journal.writes().find(({ path }) => path.endsWith(own[2]?.id ?? ''))?.time ?? 0
     expect(journal.writes().filter(({ time }) => time < slowed + 1_950).length).toBeLessThanOrEqual(5)

@@ -58,10 +58,10 @@ describe('an evacuation', () => {
     const { journal } = world.accountApi
     const card = await requestEvacuation(world)
     await world.ben.click(card, 'Approve')
-    await world.slack.until(() => journal.writes().length === 20, { what: '20 writes', timeoutMs: 10_000 })
+    await world.slack.until(() => journal.writes().length === 20, { what: '20 writes' })
 
     journal.clear()
-    await expect.poll(() => journal.length, { timeout: 4_000 }).toBeGreaterThan(1)
+    await expect.poll(() => journal.length).toBeGreaterThan(1)
 
     const reads = journal.map(({ method, path }) => `${method} ${path}`)
     expect(new Set(reads)).toEqual(new Set(['GET /elastic_ips']))
@@ -91,7 +91,7 @@ describe('an evacuation', () => {
     await world.ada.submit()
     const rest = await untilCard(world.slack, /\(203\.0\.113\.\d+\)\n.*needs approval from/s)
     expect(rest.text).toMatch(
-      /Check first: The last try, less than a minute before this request, failed\. .*422.* 203\.0\.113\.11 wasn't changed\./,
+      /\*Check first\*\n• {2}The last try, less than a minute before this request, failed\. .*422.* 203\.0\.113\.11 wasn't changed\./,
     )
     expect(rest.text).toMatch(/Repeats <http[^|]+\|request [0-9a-f]{8}>\./)
     await world.ben.click(rest, 'Approve')

@@ -197,7 +197,7 @@ describe('a service that the bot needs is away', () => {
     const { card } = await approvedMove(world)
 
     await untilReport(world.slack, card.ts, /Done/)
-    await world.slack.until(() => world.slack.calls('conversations.replies').length > 0, { timeoutMs: 15_000 })
+    await world.slack.until(() => world.slack.calls('conversations.replies').length > 0)
 
     expect(fault.fired).toBe(1)
     expect(world.slack.thread(ops, card.ts)).toHaveLength(2)
@@ -233,7 +233,7 @@ describe('a service that the bot needs is away', () => {
     world.slack.archive(ops)
 
     const direct = await world.slack.until(() => world.slack.directMessages(people.ada).find(({ text }) => /Done/.test(text)), {
-      timeoutMs: 15_000,
+      timeoutMs: 20_000,
     })
     expect(direct.text).toContain('is_archived')
     expect(card.ts).toBeDefined()

@@ -7,12 +7,10 @@ describe('the listings', () => {
     await world.ada.command('/infra', { channel: ops })
     expect((await untilShown(world.slack, people.ada, /What you can do/)).text).toMatchInlineSnapshot(`
       "*What you can do*
-
       *Change*
       \`/infra ip move [&lt;elastic ip&gt; &lt;server&gt;]\` Move an Elastic IP to another server
       \`/infra evacuate [&lt;server&gt; [&lt;target&gt;]]\` Move all Elastic IPs of a server to another one
       \`/infra vm rename [&lt;vm&gt; &lt;new name&gt;]\` Rename a virtual machine
-
       *View*
       \`/infra ip list [word…]\` Elastic IPs with status, server, project and site
       \`/infra moves\` Moves in progress, and the latest that ended
@@ -22,17 +20,14 @@ describe('the listings', () => {
       \`/infra baselines [word…]\` Expected configuration of delivered servers
       \`/infra audit [word…]\` Each request with its requester, decision and outcome
       \`/infra doctor\` Check the setup: Slack, Redis, the account API, the workers
-
       *Keys*
       \`/infra keys [word…]\` API keys, those that need attention first
       \`/infra keys create [&lt;name&gt;]\` Request a new API key
       \`/infra keys rotate [&lt;key&gt;]\` Request a new token for an API key
       \`/infra keys revoke [&lt;key&gt;]\` Request to revoke an API key
-
       *You*
       \`/infra pending\` Requests that need approval, those you can approve first
       \`/infra whoami\` What you may request and approve here, and by which rule
-
       Changes need another person's approval, unless a rule says otherwise. To give a reason, end a change with \`because\` and the reason. Details and examples of a command: \`/infra help ip move\`"
     `)
   })

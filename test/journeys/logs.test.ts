@@ -17,7 +17,7 @@ test('the log has one line for each step of a request, with its id, and only doc
   // An answer with an error is a line with a code.
   world.accountApi.faults.add({ method: 'GET', kind: 'status', status: 500, times: 1_000 })
   await ada.command('/infra plans', { channel: ops })
-  await expect.poll(() => log.some((line) => line.includes('error-shown')), { timeout: 10_000 }).toBe(true)
+  await expect.poll(() => log.some((line) => line.includes('error-shown'))).toBe(true)
   world.accountApi.faults.clear()
   await ada.click(card, 'Approve')
   await ben.click(card, 'Approve')

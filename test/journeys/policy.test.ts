@@ -160,7 +160,7 @@ describe('the approvers of a rule', () => {
     const denied = await untilShown(world.slack, people.ben, /Slack didn't return/)
 
     expect(card.text.split('\n').find((line) => line.includes('Not checked'))).toMatchInlineSnapshot(
-      `"Check first: Not checked: whether enough people can approve it (Slack didn't return the members of the user group)."`,
+      `"•  Not checked: whether enough people can approve it (Slack didn't return the members of the user group)."`,
     )
     expect(wordsOf(denied)).toMatchInlineSnapshot(
       `"Slack didn't return the members of the user group, so this couldn't be checked. Nothing was done. Try again in a minute."`,

@@ -69,7 +69,7 @@ test('while Redis is away the log has one line for each kind of trouble, and one
   await redis.kill()
   await delay(5_000)
   await redis.restart()
-  await expect.poll(() => lines().find(({ msg }) => msg === 'Redis responds again'), { timeout: 15_000 }).toBeDefined()
+  await expect.poll(() => lines().find(({ msg }) => msg === 'Redis responds again')).toBeDefined()
 
   const logged = troubles()
     .slice(before)
@@ -107,7 +107,7 @@ test('while the memory of Redis is full, people, /status, the doctor and the ope
   expect(doctor.text).toMatch(/:x: \*Redis:\* Refuses writes, because its memory is full \(OOM\)\./)
   expect(doctor.text).toMatch(/:grey_question: \*Workers:\* Unknown while Redis refuses writes/)
   const notice = () => world.slack.messages(general).filter(({ text }) => /Redis stores nothing/.test(text))
-  await expect.poll(() => notice().length, { timeout: 12_000 }).toBe(1)
+  await expect.poll(() => notice().length).toBe(1)
   const metrics = await page('/metrics')
   for (const line of [/^lockkeeper_redis_refuses_writes 1$/m, /^lockkeeper_redis_up 1$/m]) expect(metrics).toMatch(line)
 
@@ -115,6 +115,6 @@ test('while the memory of Redis is full, people, /status, the doctor and the ope
   await request()
   await untilCard(world.slack, /needs approval from/)
   expect(JSON.parse(await page('/status')).checks.redis).toEqual({ ok: true })
-  await expect.poll(() => page('/metrics'), { timeout: 12_000 }).toMatch(/^lockkeeper_redis_refuses_writes 0$/m)
+  await expect.poll(() => page('/metrics')).toMatch(/^lockkeeper_redis_refuses_writes 0$/m)
   expect(notice()).toHaveLength(1)
 }, 60_000)

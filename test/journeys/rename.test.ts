@@ -37,9 +37,9 @@ describe('a rename, from command to report', () => {
     expect(card.text.replace(/<!date[^>]*>/g, 'soon').replace(/`[0-9a-f]{8}`/, '`7f3a9c12`')).toMatchInlineSnapshot(`
       "Rename preview-1 → preview-eu-1
       <@U0ADA00001> needs approval from <!subteam^S0ONCALL01> by soon (4 h after the request).
-      Project: Storefront
-      Site: ASH
-      Address: 192.0.2.110
+      *Project:* \`Storefront\`
+      *Site:* \`ASH\`
+      *Address:* \`192.0.2.110\`
       Virtual machine \`vm_ZFEDO0BjxL3u7\`  ·  Request \`7f3a9c12\`"
     `)
     expect(report.text).toMatchInlineSnapshot(`"<@U0ADA00001> :large_green_circle: *Done.* \`preview-1\` is now called \`preview-eu-1\`."`)

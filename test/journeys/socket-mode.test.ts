@@ -53,7 +53,7 @@ test('the bot reconnects when Slack refreshes the connection', async () => {
 
   world.slack.disconnectSockets('refresh_requested')
   await world.slack.until(() => world.slack.sockets() === 0)
-  await world.slack.until(() => world.slack.sockets() > 0, { timeoutMs: 15_000 })
+  await world.slack.until(() => world.slack.sockets() > 0)
   await world.ada.command('/infra help', { channel: ops })
 
   await untilShown(world.slack, people.ada, /What you can do/)

@@ -51,8 +51,8 @@ describe('Stop tracking', () => {
     const lost = world.slack.faults.add({ method: 'chat.postMessage', kind: 'drop-before', when: isByAda })
 
     await world.ada.click(again, 'Stop tracking')
-    await world.slack.until(() => repliesTo(world, moving)[1], { timeoutMs: 10_000, what: 'the second stop' })
-    await expect.poll(() => world.records.redis.zcard(world.records.keys.outbox), { timeout: 5_000 }).toBe(0)
+    await world.slack.until(() => repliesTo(world, moving)[1], { what: 'the second stop' })
+    await expect.poll(() => world.records.redis.zcard(world.records.keys.outbox)).toBe(0)
 
     expect(lost.fired).toBe(1)
     expect(repliesTo(world, moving).map(({ text }) => text.match(/@\w+> stopped tracking/)?.[0])).toEqual([

@@ -53,7 +53,7 @@ describe('an approved move is sent', () => {
     const slow = world.slack.faults.add({ method: 'chat.update', kind: 'delay', delayMs: 5_000 })
 
     await world.ben.click(card, 'Approve')
-    await expect.poll(() => slow.fired > 0 && patchOf(world), { timeout: 4_000 }).toBeTruthy()
+    await expect.poll(() => slow.fired > 0 && patchOf(world)).toBeTruthy()
 
     expect(world.slack.messages(ops).find(({ ts }) => ts === card.ts)?.text).toMatch(/needs approval from/)
   })
@@ -94,7 +94,7 @@ test('without a worker an approved change says so, the operators are told once, 
   await world.ben.click(card, 'Approve')
 
   await slack.until(() => slack.messages(ops).find(({ text }) => /Not started yet: no worker/.test(text)), { timeoutMs: 40_000 })
-  await slack.until(() => slack.messages(general).find(({ text }) => text.includes('`no-worker`')), { timeoutMs: 20_000 })
+  await slack.until(() => slack.messages(general).find(({ text }) => text.includes('`no-worker`')))
   const worker = await world.startBot({ ROLE: 'worker' })
   onTestFinished(() => worker.stop())
   await untilReport(slack, card.ts, /Done/)

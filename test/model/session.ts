@@ -107,7 +107,7 @@ export async function startSession(mutate: Mutate = () => {}) {
     const said = () =>
       slack.ephemerals(ids[person]).filter(({ text }) => !interim(text) && !splitSubject(text).words.startsWith('Approved ('))
     const shown = () => viewIds.filter((viewId) => lastShownIn(viewId).title === 'Not possible')
-    await slack.until(() => said().length + shown().length >= count, { what: `${count} refusals to ${person}`, timeoutMs: 10_000 })
+    await slack.until(() => said().length + shown().length >= count, { what: `${count} refusals to ${person}` })
   }
 
   /** Requests with the command. Returns the answer, or undefined if Slack does not deliver the command. */
@@ -118,7 +118,7 @@ export async function startSession(mutate: Mutate = () => {}) {
     if (outcome !== 'acknowledged') throw new Error(`the command of ${person} was not acknowledged: ${outcome}`)
     await slack.until(() => slack.ephemerals(ids[person]).some(({ text: said }) => !interim(said)), {
       what: `an answer to ${person}`,
-      timeoutMs: 10_000,
+      timeoutMs: 20_000,
     })
     const words = takeWords(person)
     if (words.length !== 1) throw new Error(`${person} was answered ${words.length} times: ${words.join(' / ')}`)

@@ -5,7 +5,7 @@ import { browserArgs, findChromium } from '../sandbox/browser.ts'
 
 const results = fileURLToPath(new URL('../results/', import.meta.url))
 
-export const desktop = { width: 1280, height: 860 }
+const desktop = { width: 1280, height: 860 }
 export const phone = { width: 390, height: 844 }
 
 const emptyPage = 'about:blank'
@@ -17,13 +17,7 @@ export async function openBrowser() {
   const troubles: string[] = []
 
   async function newPage(options: BrowserContextOptions): Promise<Page> {
-    const context = await browser.newContext({
-      viewport: desktop,
-      colorScheme: 'light',
-      locale: 'en-GB',
-      reducedMotion: 'reduce',
-      ...options,
-    })
+    const context = await browser.newContext({ viewport: desktop, colorScheme: 'light', locale: 'en-GB', ...options })
     context.setDefaultTimeout(10_000)
     const page = await context.newPage()
     page.on('pageerror', (error) => troubles.push(error.stack ?? error.message))
@@ -39,9 +33,9 @@ export async function openBrowser() {
       const key = JSON.stringify(options)
       const page = pages.get(key) ?? (await newPage(options))
       pages.set(key, page)
-      if (page.url() !== emptyPage) await page.evaluate(forget)
+      if (page.url() !== emptyPage) await page.evaluate(() => localStorage.clear())
       await page.setViewportSize(options.viewport ?? desktop)
-      await page.emulateMedia({ colorScheme: options.colorScheme ?? 'light', reducedMotion: options.reducedMotion ?? 'reduce' })
+      await page.emulateMedia({ colorScheme: options.colorScheme ?? 'light' })
       await page.goto(url)
       await composer(page).waitFor()
       return page
@@ -52,11 +46,10 @@ export async function openBrowser() {
       for (const page of pages.values()) await page.goto(emptyPage)
     },
 
-    /** Saves a screenshot of the page in `test/results`, after all transitions, if the environment has `SCREENSHOTS`. */
+    /** Saves a screenshot of the page in `test/results` if the environment has `SCREENSHOTS`. */
     async shoot(page: Page, name: string): Promise<void> {
       if (!process.env.SCREENSHOTS) return
       await mkdir(results, { recursive: true })
-      await settle(page)
       await page.screenshot({ path: `${results}${name}.png` })
     },
 
@@ -64,20 +57,6 @@ export async function openBrowser() {
   }
 }
 export type Browser = Awaited<ReturnType<typeof openBrowser>>
-
-/** Waits until all transitions of the page have ended. An animation that follows the scrolling never ends. */
-export async function settle(page: Page): Promise<void> {
-  await page.evaluate(() => {
-    const timed = document.getAnimations().filter(({ timeline }) => timeline === document.timeline)
-    return Promise.all(timed.map((animation) => animation.finished.catch(() => undefined)))
-  })
-}
-
-/** Runs inside the page. */
-function forget() {
-  localStorage.clear()
-  sessionStorage.clear()
-}
 
 export function composer(page: Page) {
   return page.getByRole('textbox', { name: 'Message', exact: true })
@@ -91,8 +70,8 @@ export async function send(page: Page, text: string): Promise<void> {
 
 export async function actAs(page: Page, name: string): Promise<void> {
   const switcher = page.getByRole('combobox', { name: 'Acting as' })
-  const label = await switcher.getByRole('option', { name, includeHidden: true }).textContent()
-  await switcher.selectOption({ label: label ?? name })
+  const value = await switcher.getByRole('option', { name, includeHidden: true }).getAttribute('value')
+  await switcher.selectOption(value)
 }
 
 /** Opens the drawer in which things can be broken. */

@@ -1,16 +1,24 @@
 import { expect, test } from 'vitest'
-import { actions, ada, button, modal, mrkdwn, ops, plain, section } from '../sandbox/slack/slack-for-test.ts'
+import { actions, ada, button, general, input, modal, mrkdwn, ops, option, plain } from '../sandbox/slack/slack-for-test.ts'
 import { actAs, composer, phone, send } from './open-browser.ts'
-import { scriptedPages } from './scripted-page.ts'
+import { scriptedPages } from './pages.ts'
 
 const current = scriptedPages()
+
+const text = (words: string) => ({ type: 'raw_text', text: words })
+const rich = (...elements: object[]) => ({ type: 'rich_text', elements: [{ type: 'rich_text_section', elements }] })
+
+async function post(...blocks: object[]) {
+  await current().client.chat.postMessage({ channel: ops, text: 'Blocks', blocks: blocks as never })
+  return current().page.getByRole('article').last()
+}
+
+const lastPayload = () => current().bot.received.at(-1)?.payload
 
 test('a slash opens the list of commands, for the keyboard and for the mouse', async () => {
   const { page } = current()
   await composer(page).fill('/')
   const options = page.getByRole('listbox', { name: 'Commands' }).getByRole('option')
-  expect(await options.allInnerTexts()).toEqual([expect.stringContaining('/infra ip move'), expect.stringContaining('/infra ip list')])
-
   await composer(page).press('ArrowDown')
   await composer(page).press('Enter')
   await expect.poll(() => composer(page).inputValue()).toBe('/infra ip list ')
@@ -18,232 +26,222 @@ test('a slash opens the list of commands, for the keyboard and for the mouse', a
   await composer(page).fill('/inf')
   await options.first().click()
   await expect.poll(() => composer(page).inputValue()).toBe('/infra ip move ')
+  await composer(page).fill('/inf')
+  await composer(page).press('Escape')
+  await composer(page).press('Enter')
+  await expect.poll(lastPayload).toMatchObject({ command: '/inf' })
 })
 
-test('Enter sends a whole command, and the notice of Slack about a bot that does not answer is shown', async () => {
-  const { page, slack, bot } = current()
+test('the notice of Slack about a bot that does not answer is shown', async () => {
+  const { page, bot } = current()
   bot.answer(() => ({ hold: true }))
 
   await send(page, '/infra ip move')
 
   await page.getByRole('status').getByText('/infra failed with the error "operation_timeout"').waitFor()
-  expect(slack.deliveries[0]?.payload).toMatchObject({ command: '/infra', text: 'ip move', user_id: ada })
+  expect(lastPayload()).toMatchObject({ command: '/infra', text: 'ip move', user_id: ada })
 })
 
-test('an ephemeral message is marked, and other people do not see it', async () => {
+test('an ephemeral message is marked, has no menu, and other people do not see it', async () => {
   const { page, client } = current()
-  await client.chat.postEphemeral({ channel: ops, user: ada, text: 'Only an approver can do that.' })
-  await page.getByText('Only visible to you').waitFor()
+  await client.chat.postEphemeral({ channel: ops, user: ada, text: 'For you' })
+  const message = page.getByRole('article').filter({ hasText: 'For you' })
+  await message.getByText('Only visible to you').waitFor()
+  expect(await message.getByRole('button').count()).toBe(0)
 
   await actAs(page, 'Ben Laurent (approver)')
 
   await page.getByText('You are Ben').waitFor()
-  expect(await page.getByText('Only an approver can do that.').count()).toBe(0)
+  expect(await message.count()).toBe(0)
 })
 
-test('text from outside is never markup', async () => {
-  const { page, client } = current()
-  const hostile = '<img src=x onerror="document.title=1"> & <b>bold</b>'
-  await client.chat.postMessage({
-    channel: ops,
-    text: 'x',
-    blocks: [
-      { type: 'section', text: plain(hostile) },
-      { type: 'section', text: mrkdwn(hostile.replaceAll('<', '&lt;')) },
-      { type: 'header', text: plain(hostile) },
-    ],
-  })
-
-  const message = page.getByRole('article').last()
-  await message.getByText(hostile).nth(2).waitFor()
-  expect(await message.getByText(hostile).count()).toBe(3)
-  expect(await message.locator('img, b').count()).toBe(0)
-})
-
-test('the Home tab notifies the bot, follows what it publishes, and its buttons and forms work', async () => {
-  const { page, slack, bot, client } = current()
-  const publish = (text: string, values: string[]) => {
-    const decisions = values.map((value) => ({ ...actions(button({ text: plain('Approve'), value })), block_id: value }))
-    return client.views.publish({
-      user_id: ada,
-      view: { type: 'home', blocks: [{ type: 'header', text: plain(text) }, ...decisions] } as never,
-    })
-  }
-  bot.answer(async (payload) => {
-    if (payload.type === 'event_callback') await publish('Waits for you (2)', ['r1', 'r2'])
-    if (payload.type === 'block_actions') await client.views.open({ trigger_id: String(payload.trigger_id), view: modal('A form') })
-    return {}
-  })
-
-  await page.getByRole('button', { name: 'Lockkeeper' }).click()
-  const home = page.getByRole('region', { name: 'Home' })
-  await home.getByText('Waits for you (2)').waitFor()
-  await home.getByRole('button', { name: 'Approve' }).last().click()
-  await page.getByRole('dialog', { name: 'A form' }).getByRole('button', { name: 'Cancel' }).click()
-  await publish('Waits for you (0)', [])
-
-  await home.getByText('Waits for you (0)').waitFor()
-  const click = slack.deliveries.find(({ kind }) => kind === 'block_actions')?.payload
-  expect(click).toMatchObject({ view: { type: 'home' }, container: { type: 'view' }, actions: [{ value: 'r2' }] })
-  expect(click).not.toHaveProperty('channel')
-  expect(await home.getByRole('button').count()).toBe(0)
-  await page.reload()
-  await home.getByText('Waits for you (2)').waitFor()
-})
-
-test('the direct messages of the app are beside its Home tab, unread until they are opened', async () => {
-  const { page, client } = current()
-  await client.chat.postMessage({ channel: ada, text: 'Nobody could be mentioned in the channel.' })
-  const app = page.getByRole('navigation', { name: 'Workspace' }).getByRole('button', { name: 'Lockkeeper' })
-  await expect.poll(() => app.innerText()).toContain('unread')
-
-  await app.click()
-  await page.getByText('Lockkeeper has not shown anything here.').waitFor()
-  await page.getByRole('button', { name: /Messages.*unread/ }).click()
-
-  await page.getByRole('log').getByText('Nobody could be mentioned in the channel.').waitFor()
-  await expect.poll(() => app.innerText()).not.toContain('unread')
-  expect(await composer(page).count()).toBe(0)
-  await actAs(page, 'Ben Laurent (approver)')
-  await expect.poll(() => page.getByRole('log').getByText('Nobody could be mentioned in the channel.').count()).toBe(0)
-  await page.getByRole('button', { name: 'ops', exact: true }).click()
-  await composer(page).waitFor()
-})
-
-test('a link to a message of the workspace opens it on the page', async () => {
-  const { page, client } = current()
-  const { ts = '' } = await client.chat.postMessage({ channel: ops, text: 'The card' })
-  const link = `https://nimbus-works.slack.com/archives/${ops}/p${ts.replace('.', '')}`
-  await client.views.publish({
-    user_id: ada,
-    view: { type: 'home', blocks: [{ type: 'section', text: mrkdwn(`<${link}|Open the card>`) }] },
-  })
-  await page.getByRole('button', { name: 'general' }).click()
-  await page.getByRole('button', { name: 'Lockkeeper' }).click()
-
-  await page.getByRole('link', { name: 'Open the card' }).click()
-
-  await page.getByRole('heading', { name: 'ops', level: 1 }).waitFor()
-  await page.locator('.is-pointed-at').getByText('The card').waitFor()
-  expect(page.context().pages()).toHaveLength(1)
-})
-
-test('a reply that was also sent to the channel is shown in both places', async () => {
-  const { page, client } = current()
-  const { ts = '' } = await client.chat.postMessage({ channel: ops, text: 'A request' })
-  await client.chat.postMessage({ channel: ops, text: 'Approved without a second person', thread_ts: ts, reply_broadcast: true })
-  const said = page.getByRole('article').getByText('Approved without a second person')
-
-  await page.getByRole('article').filter({ hasText: 'replied to a thread' }).getByRole('button', { name: 'thread', exact: true }).click()
-
-  await page.getByRole('complementary', { name: 'Thread' }).getByText('Also sent to #ops').waitFor()
-  expect(await said.count()).toBe(2)
-})
-
-test('from 360 pixels on, nothing is wider than the window', async () => {
-  const { page, client } = current()
+test('text from outside is never markup, and nothing is wider than a narrow phone', async () => {
+  const { page } = current()
   await page.setViewportSize({ width: 360, height: 700 })
-  await client.chat.postMessage({ channel: ops, text: `${'long'.repeat(60)} \`${'code'.repeat(40)}\`` })
-  await page.getByText('longlong').waitFor()
-
-  const widths = await page.evaluate(() =>
-    [document.documentElement, ...document.querySelectorAll('.messages, .composer-area, .top-bar')].map((box) => box.scrollWidth),
+  const hostile = '<img src=x onerror="document.title=1"> & <b>bold</b> *x*'
+  const link = { type: 'link', url: 'https://tracker.example/OPS-1', text: 'OPS-1' }
+  const message = await post(
+    { type: 'section', text: plain(hostile) },
+    { type: 'header', text: plain(hostile) },
+    rich({ type: 'text', text: hostile }, link),
+    { type: 'section', text: mrkdwn(`${'long'.repeat(60)} \`${'code'.repeat(40)}\``) },
+    { type: 'data_table', caption: 'Long '.repeat(20), rows: [Array(8).fill(text('Header')), Array(8).fill(text('Cell of a table'))] },
   )
 
+  await expect.poll(() => message.getByText(hostile).count()).toBe(3)
+  expect(await message.locator('img:not(.avatar), b, strong:not(.message-head *)').count()).toBe(0)
+  expect(await message.getByRole('link', { name: 'OPS-1' }).getAttribute('href')).toBe('https://tracker.example/OPS-1')
+  const widths = await page.evaluate(() =>
+    [...document.querySelectorAll('html, .messages, .composer, .top-bar')].map((box) => box.scrollWidth),
+  )
   expect(Math.max(...widths)).toBeLessThanOrEqual(360)
-  await page.getByRole('button', { name: 'Channels and people' }).click()
-  await page.getByRole('navigation', { name: 'Workspace' }).getByRole('button', { name: 'general' }).click()
-  await page.getByRole('heading', { name: 'general', level: 1 }).waitFor()
 })
 
-test.each([360, 1440])('the usage of a command is beside or above Send, never below it: %i pixels', async (width) => {
+test('a table has a caption, row headers and pages, and what is chosen below it is sent to the bot', async () => {
   const { page } = current()
-  await page.setViewportSize({ width, height: 700 })
+  const rows = Array.from({ length: 12 }, (_, index) => [text(`web-${index + 1}`), rich({ type: 'text', text: `sv_${index}` })])
+  const table = { type: 'data_table', caption: 'Servers (12)', row_header_column_index: 0, rows: [[text('Server'), text('Id')], ...rows] }
+  const select = {
+    type: 'static_select',
+    action_id: 'details',
+    placeholder: plain('Details'),
+    options: ['web-1', 'web-2'].map((name) => option(name)),
+  }
+  const message = await post(table, actions(select))
+  await message.getByRole('table', { name: 'Servers (12)' }).waitFor()
 
-  await composer(page).fill('/infra ip move 203.0.113.10')
+  await message.getByRole('button', { name: 'Next rows' }).click()
+  await message.getByRole('button', { name: 'Next rows' }).click()
+  await message.getByText('11–12 of 12').waitFor()
+  expect(await message.getByRole('rowheader').allInnerTexts()).toEqual(['web-11', 'web-12'])
+  expect(await message.getByRole('button', { name: 'Next rows' }).isDisabled()).toBe(true)
 
-  const usage = await page.getByText('/infra ip move [<elastic ip> <server>]').boundingBox()
-  const sendButton = await page.getByRole('button', { name: 'Send' }).boundingBox()
-  if (!usage || !sendButton) throw new Error('Nothing is shown.')
-  expect(usage.x + usage.width).toBeLessThanOrEqual(width)
-  expect(usage.x + usage.width <= sendButton.x || usage.y + usage.height <= sendButton.y).toBe(true)
+  await page.getByRole('combobox', { name: 'Details' }).selectOption('web-2')
+  await expect.poll(lastPayload).toMatchObject({ actions: [{ action_id: 'details', selected_option: { value: 'web-2' } }] })
 })
 
-test('on a phone a notification covers neither the message and its buttons, nor the thread, nor the bars', async () => {
-  const { page, client } = current()
-  await page.setViewportSize(phone)
-  const { ts = '' } = await client.chat.postMessage({ channel: ops, text: 'x'.repeat(20).concat('\n').repeat(30) })
-  await client.chat.postMessage({ channel: ops, thread_ts: ts, text: 'Done.' })
-  await client.chat.postMessage({
-    channel: ops,
-    text: 'x',
-    blocks: [section({ text: mrkdwn('Line\n'.repeat(18)) }), actions(button({ text: plain('Approve') }))] as never,
+test('a press asks first, and answers the message that was on the screen, also if the bot has replaced it meanwhile', async () => {
+  const { page, bot, client } = current()
+  const answered = Promise.withResolvers<object>()
+  bot.answer(() => answered.promise)
+  const confirm = { title: plain('Approve it?'), text: plain('web-2 is off.'), confirm: plain('Approve'), deny: plain('Not yet') }
+  const approve = button({ action_id: 'approve', text: plain('Go on'), value: 'r1', confirm })
+  const { ts = '' } = await client.chat.postMessage({ channel: ops, text: 'x', blocks: [actions(approve)] as never })
+  const question = page.getByRole('dialog', { name: 'Approve it?' })
+  const shown = page.getByRole('button', { name: 'Go on' })
+  await shown.click()
+  await question.getByRole('button', { name: 'Not yet' }).click()
+  expect(bot.received).toEqual([])
+
+  await shown.click()
+  await client.chat.update({ channel: ops, ts, text: 'Withdrawn' })
+  await page.getByRole('article').getByText('Withdrawn').waitFor()
+  await question.getByRole('button', { name: 'Approve' }).click()
+
+  await expect
+    .poll(lastPayload)
+    .toMatchObject({ actions: [{ action_id: 'approve', value: 'r1' }], message: { ts, blocks: [actions(approve)] } })
+  answered.resolve({})
+})
+
+test('a form searches, keeps and sends what is entered, and shows errors at the field', async () => {
+  const { page, slack, bot, client } = current()
+  bot.answer(async (payload) => {
+    if (payload.type === 'block_suggestion')
+      return { body: { options: ['web-1', 'web-2'].filter((name) => name.includes(String(payload.value))).map((name) => option(name)) } }
+    if (payload.type === 'view_submission') return { body: { response_action: 'errors', errors: { Server: 'web-2 is in another site.' } } }
+    if (payload.type === 'shortcut') await client.views.open({ trigger_id: String(payload.trigger_id), view: form })
+    return {}
   })
-  const approve = page.getByRole('button', { name: 'Approve', exact: true })
-  const placeOfApprove = async () => (await approve.boundingBox())?.y
-  await approve.waitFor()
-  await expect.poll(() => page.getByRole('button', { name: 'To the newest' }).count()).toBe(0)
-  const before = await placeOfApprove()
+  await page.getByRole('button', { name: 'Shortcuts' }).click()
+  await page.getByRole('button', { name: /Move an Elastic IP/ }).click()
+  const dialog = page.getByRole('dialog', { name: 'A form' })
+  const server = dialog.getByRole('combobox', { name: 'Server' })
+  await dialog.getByRole('button', { name: 'Send' }).click()
+  await expect.poll(() => server.getAttribute('aria-invalid')).toBe('true')
+  expect(await dialog.getByRole('alert').allInnerTexts()).toEqual(Array(3).fill('Please complete this required field.'))
 
-  await client.chat.postMessage({ channel: ops, thread_ts: ts, text: `<@${ada}>, approved. Create your key by 6:12 AM.` })
-  const toast = page.getByRole('status', { name: 'Phones' }).getByText('Create your key')
-  await toast.waitFor()
+  await dialog.getByRole('textbox', { name: 'Reason' }).fill('Because')
+  await server.fill('nothing')
+  await dialog.getByText('No results for “nothing”.').waitFor()
+  await server.fill('web')
+  await dialog.getByRole('option', { name: 'web-2' }).waitFor()
+  await server.press('ArrowDown')
+  await server.press('Enter')
+  await expect.poll(lastPayload).toMatchObject({
+    actions: [{ block_id: 'Server', selected_option: { value: 'web-2' } }],
+    view: { state: { values: { Reason: { a: { value: 'Because' } } } } },
+  })
+  await dialog.getByRole('radio', { name: 'Daily' }).check()
+  await dialog.getByRole('checkbox', { name: 'Quietly' }).check()
+  // It begins with the channel behind the form.
+  await expect.poll(() => dialog.getByRole('combobox', { name: 'Channel' }).inputValue()).toBe(ops)
+  expect(await dialog.getByRole('option', { name: 'partner-ops' }).count()).toBe(0)
+  await dialog.getByRole('combobox', { name: 'Channel' }).selectOption(general)
+  await dialog.getByRole('button', { name: 'Send' }).click()
 
-  await expect.poll(() => page.evaluate(coveredByToast)).toEqual([])
-  expect(Math.abs(Number(await placeOfApprove()) - Number(before))).toBeLessThan(2)
-  await page.getByRole('button', { name: /2 replies/ }).click()
-  await page.getByRole('complementary', { name: 'Thread' }).getByText('Create your key').waitFor()
-  expect(await toast.isVisible()).toBe(true)
-  expect(await page.evaluate(coveredByToast)).toEqual([])
+  await dialog.getByText('web-2 is in another site.').waitFor()
+  const values = {
+    Server: { a: { type: 'external_select', selected_option: { value: 'web-2' } } },
+    Reason: { a: { type: 'plain_text_input', value: 'Because' } },
+    Note: { a: { type: 'plain_text_input', value: null } },
+    'How often': { a: { type: 'radio_buttons', selected_option: { value: 'Daily' } } },
+    How: { a: { type: 'checkboxes', selected_options: [{ value: 'Quietly' }] } },
+    Channel: { a: { type: 'conversations_select', selected_conversation: general } },
+  }
+  expect(slack.deliveries.findLast(({ kind }) => kind === 'view_submission')?.payload).toMatchObject({ view: { state: { values } } })
 })
 
-/** Runs inside the page. Returns the boxes that a notification lies on, of those that people read and press. */
-function coveredByToast(): string[] {
-  const toast = document.querySelector('.toast')?.getBoundingClientRect()
-  if (!toast) return ['There is no notification.']
-  const boxes = [...document.querySelectorAll('.top-bar, .channel-head, .hint, .messages, .composer-area, .thread')]
-  return boxes
-    .filter((box) => box.getBoundingClientRect().top < toast.bottom && box.getBoundingClientRect().bottom > toast.top)
-    .map((box) => box.className)
-}
+const form = modal('A form', {
+  blocks: [
+    input('Server', { type: 'external_select', min_query_length: 0 }, { dispatch_action: true }),
+    input('Reason'),
+    input('Note', { type: 'plain_text_input', multiline: true }, { optional: true }),
+    input('How often', { type: 'radio_buttons', options: ['Once', 'Daily'].map((name) => option(name)) }),
+    input('How', { type: 'checkboxes', options: [option('Quietly')] }, { optional: true }),
+    input('Channel', {
+      type: 'conversations_select',
+      default_to_current_conversation: true,
+      filter: { include: ['public', 'private'], exclude_external_shared_channels: true },
+    }),
+  ],
+})
 
-test('what the page shows above everything else is dark in dark mode, too', async () => {
+test('a link in a form shows the message, and the form keeps what was typed meanwhile', async () => {
   const { page, client, bot } = current()
-  bot.answer(() => ({ hold: true }))
-  await page.emulateMedia({ colorScheme: 'dark' })
-  await client.chat.postMessage({ channel: ops, text: `<@${ada}>, approved.` })
-  await page.locator('.toast').waitFor()
+  const { ts = '' } = await client.chat.postMessage({ channel: ops, text: 'The request' })
+  const link = `<https://nimbus-works.slack.com/archives/${ops}/p${ts.replace('.', '')}|Open it>`
+  const view = modal('A form', { blocks: [{ type: 'section', text: mrkdwn(link) }, input('Reason')] })
+  bot.answer(async (payload) => {
+    if (payload.command) await client.views.open({ trigger_id: String(payload.trigger_id), view })
+    return {}
+  })
   await send(page, '/infra ip move')
-  await page.locator('.notice').waitFor()
+  const reason = page.getByRole('dialog').getByRole('textbox', { name: 'Reason' })
+  await reason.fill('web-1 is slow')
 
-  const brightness = await page
-    .locator('.toast, .notice')
-    .evaluateAll((all) =>
-      all.map((each) => Math.max(...(getComputedStyle(each).backgroundColor.match(/\d+/g) ?? []).slice(0, 3).map(Number))),
-    )
+  await page.getByRole('dialog').getByRole('link', { name: 'Open it' }).click()
 
-  expect(brightness).toHaveLength(2)
-  expect(Math.max(...brightness)).toBeLessThan(100)
+  await page.locator('.is-pointed-at').getByText('The request').waitFor()
+  expect(await page.getByRole('dialog').count()).toBe(0)
+  await page.getByRole('button', { name: 'Back to the form' }).click()
+  expect(await reason.inputValue()).toBe('web-1 is slow')
+  await page.keyboard.press('Escape')
+  await page.getByRole('dialog').waitFor({ state: 'detached' })
 })
 
-test('a message that is higher than the window is shown from its beginning, and a short one after it to its end', async () => {
+test('a message has the shortcut of the app, and a thread that Esc closes, with a field for replies', async () => {
+  const { page, client, slack } = current()
+  const { ts = '' } = await client.chat.postMessage({ channel: ops, text: 'A request' })
+  const message = page.getByRole('article').filter({ hasText: 'A request' }).first()
+  await message.hover()
+  await message.getByRole('button', { name: 'More actions' }).press('Enter')
+  await page.getByRole('button', { name: /Look up in Lockkeeper/ }).click()
+  await expect.poll(lastPayload).toMatchObject({ type: 'message_action', callback_id: 'look-up', message: { ts }, channel: { id: ops } })
+
+  await message.getByRole('button', { name: 'Reply in thread' }).click()
+  const thread = page.getByRole('complementary', { name: 'Thread' })
+  const reply = thread.getByRole('textbox', { name: 'Reply' })
+  await reply.fill('Why now?')
+  await reply.press('Enter')
+  await thread.getByRole('article').getByText('Why now?').waitFor()
+  expect(slack.thread(ops, ts).map((each) => each.text)).toEqual(['A request', 'Why now?'])
+  await client.chat.postMessage({ channel: ops, text: 'For all to see', thread_ts: ts, reply_broadcast: true })
+  await thread.getByText('Also sent to #ops').waitFor()
+  await page.getByText('replied to a thread').waitFor()
+  await page.keyboard.press('Escape')
+  await thread.waitFor({ state: 'detached' })
+})
+
+test('on a phone a notification moves neither the newest message nor its buttons', async () => {
   const { page, client } = current()
   await page.setViewportSize(phone)
-  const lines = Array.from({ length: 60 }, (_, index) => `Line ${index + 1}.`).join('\n')
-  const isInSight = (words: string) =>
-    page.getByText(words).evaluate((shown) => {
-      const [text, box] = [shown.getBoundingClientRect(), document.querySelector('.messages')?.getBoundingClientRect()]
-      return box !== undefined && text.top >= box.top && text.bottom <= box.bottom
-    })
+  await post({ type: 'section', text: mrkdwn('Line\n'.repeat(30)) }, actions(button({ text: plain('Approve') })))
+  const approve = page.getByRole('button', { name: 'Approve', exact: true })
+  const before = await approve.boundingBox()
 
-  await client.chat.postMessage({
-    channel: ops,
-    text: 'x',
-    blocks: [{ type: 'header', text: plain('All checks passed') }, section({ text: mrkdwn(lines) })],
-  })
-  await expect.poll(() => isInSight('All checks passed')).toBe(true)
-  expect(await page.getByRole('button', { name: 'To the newest' }).count()).toBe(0)
+  await client.chat.postMessage({ channel: 'C0SHARED01', text: `<@${ada}>, approved.` })
 
-  await client.chat.postMessage({ channel: ops, text: 'And that is all.' })
-  await expect.poll(() => isInSight('And that is all.')).toBe(true)
+  await page.getByRole('status', { name: 'Phones' }).getByText('approved.').waitFor()
+  expect(await approve.boundingBox()).toEqual(before)
 })

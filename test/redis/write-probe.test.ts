@@ -25,6 +25,6 @@ test('the probe of a real Redis finds a full memory and a disk that takes no dat
   // A folder of this name makes the next save fail.
   await mkdir(join(server.folder, 'dump.rdb'))
   await redis.bgsave()
-  await expect.poll(probe, { timeout: 5_000 }).toMatchObject({ code: 'MISCONF' })
+  await expect.poll(probe).toMatchObject({ code: 'MISCONF' })
   expect(await redis.dbsize()).toBe(0)
 })

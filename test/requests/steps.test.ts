@@ -18,7 +18,7 @@ import {
   steps,
   trackingSteps,
 } from '../../src/requests/steps.ts'
-import { cardViewFor } from './messages/card-view-for-test.ts'
+import { cardViewFor } from '../messages/card-view-for-test.ts'
 import { requestFor } from './request-for-test.ts'
 
 const stepNames = Object.keys(steps) as StepName[]

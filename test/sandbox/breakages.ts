@@ -1,49 +1,74 @@
+import { readFileSync } from 'node:fs'
+import { setTimeout as delay } from 'node:timers/promises'
 import { resourcesOf } from '../../src/domain/request.ts'
 import { refusal } from './account-api/answer.ts'
 import type { AccountApi } from './account-api/start-account-api.ts'
-import type { Breakage } from './breakage.ts'
-import type { SendAlert } from './send-alert.ts'
-import { createServerDown } from './server-down.ts'
 import type { Slack } from './slack/slack.ts'
 import type { StoredRequests } from './stored-requests.ts'
 
-interface BreakageParts {
+/** Something that a person can break on the page. A switch stays on until it is turned off, an act happens once. */
+export type Breakage = {
+  id: string
+  name: string
+  /** One sentence, shown below the name. */
+  effect: string
+} & (Switch | Act)
+
+interface Switch {
+  kind: 'switch'
+  isOn(): boolean
+  /** Resolves with a sentence about what has happened, if there is something to say. */
+  turn(on: boolean): Promise<string> | undefined
+}
+
+interface Act {
+  kind: 'act'
+  /** The text of its button. */
+  verb: string
+  /** Resolves with a sentence about what has happened. */
+  run(): Promise<string>
+}
+
+/** What is around the bot in the sandbox. */
+interface Around {
   slack: Pick<Slack, 'faults'>
   accountApi: Pick<AccountApi, 'faults' | 'journal' | 'limiter' | 'world'>
   requests: Pick<StoredRequests, 'open' | 'shiftTimes'>
-  sendAlert: SendAlert
+  /** Where the bot receives alerts. */
+  alerts: { url: string; token: string }
 }
 
 const slowMs = 2_000
 const skippedHours = 4
 /** One of several addresses of web-1, so that an evacuation ends in part. */
 const refusedAddress = '203.0.113.15'
+const always = Number.POSITIVE_INFINITY
 
 /** Creates what people can break in the sandbox. Add the next one to this list. */
-export function createBreakages({ slack, accountApi, requests, sendAlert }: BreakageParts): Breakage[] {
+export function createBreakages(around: Around): Breakage[] {
+  const { slack, accountApi } = around
   return [
-    createServerDown({ accountApi, sendAlert }),
+    serverDown(around),
     switchOf('account-api-away', 'The account API is away', "All of Lockkeeper's requests to it fail.", (isOn) =>
-      accountApi.faults.add({ kind: 'drop-before', times: Number.POSITIVE_INFINITY, when: isOn }),
+      accountApi.faults.add({ kind: 'drop-before', times: always, when: isOn }),
     ),
     switchOf('slack-slow', 'Slack is slow', `Slack takes ${slowMs / 1000} seconds longer to answer Lockkeeper.`, (isOn) => {
-      for (const method of ['*', 'response_url'])
-        slack.faults.add({ method, kind: 'delay', delayMs: slowMs, times: Number.POSITIVE_INFINITY, when: isOn })
+      for (const method of ['*', 'response_url']) slack.faults.add({ method, kind: 'delay', delayMs: slowMs, times: always, when: isOn })
     }),
     switchOf(
       'address-refused',
       `The account API refuses ${refusedAddress}`,
       'Moves of this one address fail. Evacuate web-1 to see it.',
-      (isOn) => refuseMoves(accountApi, isOn),
+      (isOn) => refuseMoves(around, isOn),
     ),
-    createLimitUsedUp(accountApi),
+    limitUsedUp(around),
     {
       id: 'moved-meanwhile',
       name: 'Someone else moves an address',
       effect: 'Assigns an Elastic IP of the newest open move or evacuation to a third server, without Lockkeeper.',
       kind: 'act',
       verb: 'Move it',
-      run: () => moveMeanwhile({ accountApi, requests }),
+      run: () => moveMeanwhile(around),
     },
     {
       id: 'hours-later',
@@ -51,7 +76,7 @@ export function createBreakages({ slack, accountApi, requests, sendAlert }: Brea
       effect: `Makes all open requests ${skippedHours} hours older, so that they expire.`,
       kind: 'act',
       verb: 'Skip 4 hours',
-      run: () => skipHours(requests),
+      run: () => skipHours(around),
     },
   ]
 }
@@ -67,28 +92,76 @@ function switchOf(id: string, name: string, effect: string, plan: (isOn: () => b
   return { id, name, effect, kind: 'switch', isOn: () => on, turn }
 }
 
-function refuseMoves({ faults, world }: BreakageParts['accountApi'], isOn: () => boolean) {
-  const { id } = world.elasticIps().find(({ address }) => address === refusedAddress) ?? {}
-  const { status, body } = refusal(422, 'ELASTIC_IP_LOCKED', 'The Elastic IP is locked').answer
-  return faults.add({
-    method: 'PATCH',
-    path: `/elastic_ips/${id}`,
-    kind: 'status',
-    status,
-    body,
-    times: Number.POSITIVE_INFINITY,
-    when: isOn,
-  })
+const downHostname = 'web-1'
+
+/** Puts web-1 off. Alertmanager reports it, and reports its end once the server is on again. */
+function serverDown(around: Around): Breakage {
+  const { world } = around.accountApi
+  let downSince: Date | undefined
+
+  async function turn(on: boolean): Promise<string> {
+    const id = world.data.servers.find(({ hostname }) => hostname === downHostname)?.id ?? ''
+    const startsAt = downSince ?? new Date()
+    downSince = on ? startsAt : undefined
+    if (on) await untilListed(around)
+    if (on) world.killServer(id)
+    else world.reviveServer(id)
+    const refused = await sendAlert(around, startsAt, on ? undefined : new Date())
+    const now = `${downHostname} is ${on ? 'off' : 'on again'}`
+    if (refused) return `${now}, but Lockkeeper didn't take the alert: ${refused}.`
+    return on
+      ? `${now}, and Alertmanager has sent its alert to Lockkeeper. See #ops.`
+      : `${now}, and Alertmanager has told Lockkeeper that the alert resolved.`
+  }
+
+  return {
+    id: 'server-down',
+    name: `Server ${downHostname} goes down`,
+    effect: `${downHostname} is off, its Elastic IPs show no server, and Alertmanager sends an alert.`,
+    kind: 'switch',
+    isOn: () => downSince !== undefined,
+    turn: (on) => (on === (downSince !== undefined) ? undefined : turn(on)),
+  }
 }
 
-function createLimitUsedUp({ limiter }: BreakageParts['accountApi']): Breakage {
-  const isOn = () => limiter.usedByAnotherTool('read') + limiter.usedByAnotherTool('write') > 0
+/** Waits for Lockkeeper's first list, 15 s after its start. A server that it never saw before it died has no addresses that it could find. */
+async function untilListed({ accountApi: { journal } }: Around): Promise<void> {
+  const deadline = Date.now() + 20_000
+  const isList = ({ path, query }: { path: string; query: Record<string, string> }) =>
+    path === '/elastic_ips' && !Object.keys(query).some((name) => name.startsWith('filter'))
+  while (!journal.some(isList) && Date.now() < deadline) await delay(100)
+}
+
+/** What a real Alertmanager sent when it found that web-1 was down. */
+const recordedAlert = readFileSync(new URL('../alerts/payloads/alertmanager/firing.json', import.meta.url), 'utf8')
+
+/** Sends the alert about web-1 as Alertmanager does, once. Resolves with nothing if it was accepted, otherwise with why it was not. */
+async function sendAlert({ alerts: { url, token } }: Around, startsAt: Date, endsAt?: Date): Promise<string | undefined> {
+  const payload = JSON.parse(recordedAlert)
+  const now = { status: endsAt ? 'resolved' : 'firing', startsAt: startsAt.toISOString(), ...(endsAt && { endsAt: endsAt.toISOString() }) }
+  const alerts = payload.alerts.map((alert: object) => ({ ...alert, ...now }))
+  const answer = await fetch(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'user-agent': 'Alertmanager/0.25.0', authorization: `Bearer ${token}` },
+    body: JSON.stringify({ ...payload, status: now.status, alerts }),
+  }).catch((error: Error) => error)
+  if (answer instanceof Error) return answer.message
+  return answer.ok ? undefined : `it answered ${answer.status}`
+}
+
+function refuseMoves({ accountApi: { faults, world } }: Around, isOn: () => boolean) {
+  const { id } = world.elasticIps().find(({ address }) => address === refusedAddress) ?? {}
+  const { status, body } = refusal(422, 'ELASTIC_IP_LOCKED', 'The Elastic IP is locked').answer
+  return faults.add({ method: 'PATCH', path: `/elastic_ips/${id}`, kind: 'status', status, body, times: always, when: isOn })
+}
+
+function limitUsedUp({ accountApi: { limiter } }: Around): Breakage {
   return {
     id: 'limit-used-up',
     name: 'Another tool uses up the limit',
     effect: "For one minute, the account API refuses all reads and writes of Lockkeeper's key.",
     kind: 'switch',
-    isOn,
+    isOn: () => limiter.usedByAnotherTool('read') + limiter.usedByAnotherTool('write') > 0,
     turn(on) {
       limiter.forgetAnotherTool()
       if (on) for (const kind of ['read', 'write'] as const) limiter.useByAnotherTool(kind)
@@ -97,7 +170,7 @@ function createLimitUsedUp({ limiter }: BreakageParts['accountApi']): Breakage {
   }
 }
 
-async function moveMeanwhile({ accountApi: { world }, requests }: Pick<BreakageParts, 'accountApi' | 'requests'>): Promise<string> {
+async function moveMeanwhile({ accountApi: { world }, requests }: Around): Promise<string> {
   const [request] = (await requests.open()).filter(({ kind }) => kind === 'ip.move' || kind === 'ip.evacuate')
   if (!request) return 'No open request moves an address. Request a move or an evacuation first.'
   const ids = resourcesOf(request).map((resource) => resource.replace(/^elastic_ip:/, ''))
@@ -110,11 +183,9 @@ async function moveMeanwhile({ accountApi: { world }, requests }: Pick<BreakageP
 }
 
 /** What is approved and not sent yet keeps its times, because its approvals are signed with theirs. A key waits for its requester instead. */
-async function skipHours({ open, shiftTimes }: BreakageParts['requests']): Promise<string> {
+async function skipHours({ requests: { open, shiftTimes } }: Around): Promise<string> {
   const waiting = (await open()).filter(({ state, kind }) => state === 'waiting' || (state === 'approved' && kind.startsWith('key.')))
   for (const request of waiting) await shiftTimes(request, skippedHours * 3_600_000)
   if (waiting.length === 0) return 'No request is open. Request a change first.'
-  return waiting.length === 1
-    ? `1 request is ${skippedHours} hours older now.`
-    : `${waiting.length} requests are ${skippedHours} hours older now.`
+  return `${waiting.length} ${waiting.length === 1 ? 'request is' : 'requests are'} ${skippedHours} hours older now.`
 }

@@ -1,4 +1,3 @@
-import { readableLine } from './readable-line.ts'
 import { type Sandbox, startSandbox } from './sandbox.ts'
 
 const say = (text: string) => process.stdout.write(`${text}\n`)
@@ -31,6 +30,30 @@ function startFailure(error: unknown): string {
     return `Port ${port} is taken on this machine. Set SANDBOX_PORT to another one, such as SANDBOX_PORT=${port + 1}.`
   if (code === 'EACCES') return `This machine does not allow port ${port}. Set SANDBOX_PORT to another one, such as SANDBOX_PORT=4000.`
   return message
+}
+
+/** Formats a line of the bot's log for people: `05:12:01 info  Lockkeeper is ready  role=all`. Other lines stay as they are. */
+function readableLine(line: string): string {
+  const entry = entryIn(line)
+  if (!entry) return line
+  const { level, time, msg, ...rest } = entry
+  const details = Object.entries(rest).map(([name, value]) => `${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`)
+  return [
+    new Date(String(time)).toTimeString().slice(0, 8),
+    String(level).padEnd(5),
+    msg,
+    ...(details.length > 0 ? ['', ...details] : []),
+  ].join(' ')
+}
+
+function entryIn(line: string): Record<string, unknown> | undefined {
+  try {
+    const entry: unknown = JSON.parse(line)
+    const isEntry = typeof entry === 'object' && entry !== null && 'level' in entry && 'time' in entry && 'msg' in entry
+    return isEntry ? { ...entry } : undefined
+  } catch {
+    return undefined
+  }
 }
 
 const port = portOf(process.env.SANDBOX_PORT ?? '4000')

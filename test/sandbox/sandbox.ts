@@ -5,16 +5,13 @@ import { documentedLimits, type Limits } from './account-api/rate-limiter.ts'
 import { startAccountApi } from './account-api/start-account-api.ts'
 import { createBotProcess } from './bot-process.ts'
 import { botVariables } from './bot-variables.ts'
-import type { Breakage } from './breakage.ts'
-import { createBreakages } from './breakages.ts'
-import { commandSuggestions } from './commands.ts'
+import { type Breakage, createBreakages } from './breakages.ts'
 import { freePort } from './free-port.ts'
 import { findRedis } from './redis/find-redis.ts'
-import { createSendAlert } from './send-alert.ts'
-import { serveSandbox } from './serve-sandbox.ts'
-import { shortcutSuggestions } from './shortcuts.ts'
+import { serveSandbox } from './serve-page.ts'
 import { startSlack } from './slack/start-slack.ts'
 import { openStoredRequests } from './stored-requests.ts'
+import { commandSuggestions, shortcutSuggestions } from './suggestions.ts'
 import { startWatchdog } from './watchdog.ts'
 
 export interface SandboxOptions {
@@ -96,8 +93,8 @@ export async function startSandbox(options: SandboxOptions = {}) {
     await bot.start()
     const requests = openStoredRequests(env)
     closing.push(async () => requests.close())
-    const sendAlert = createSendAlert({ url: `http://127.0.0.1:${alertsPort}/alerts/alertmanager`, token: alertsToken })
-    breakages = createBreakages({ slack, accountApi, requests, sendAlert })
+    const alerts = { url: `http://127.0.0.1:${alertsPort}/alerts/alertmanager`, token: alertsToken }
+    breakages = createBreakages({ slack, accountApi, requests, alerts })
     return { url: slack.url, slack, accountApi, redis, redisPrefix, bot, close }
   } catch (error) {
     await close()

@@ -3,6 +3,9 @@ import { readFile } from 'node:fs/promises'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { stripTypeScriptTypes } from 'node:module'
 import { extname } from 'node:path'
+import type { Breakage } from './breakages.ts'
+import { addressOf, readBody, sendJson } from './slack/http.ts'
+import { type Json, objectOf, parseJson } from './slack/json.ts'
 
 const folders = {
   '/page/': new URL('./page/', import.meta.url),
@@ -18,11 +21,38 @@ const contentTypes: Record<string, string> = {
 }
 
 /**
- * Serves the page: its files, TypeScript without its types, and lit-html from `node_modules`. Returns whether it handles the request, as
- * `serve` of the stand-in Slack expects.
+ * Creates what serves the page and its drawer. Returns whether it handles the request, as `serve` of the stand-in Slack expects. `breakages`:
+ * what the drawer can break.
  */
-export function servePage(request: IncomingMessage, response: ServerResponse): boolean {
-  const { pathname } = new URL(request.url ?? '/', 'http://localhost')
+export function serveSandbox(breakages: () => Breakage[] = () => []) {
+  return (request: IncomingMessage, response: ServerResponse): boolean => {
+    if (addressOf(request).pathname !== '/sandbox/breakages') return servePage(request, response)
+    useBreakages(request, breakages()).then(
+      (body) => sendJson(response, 200, { ok: true, ...body }),
+      (error: unknown) => sendJson(response, 200, { ok: false, error: error instanceof Error ? error.message : String(error) }),
+    )
+    return true
+  }
+}
+
+/** `GET` lists what can be broken, `POST` with `{ id, on }` turns a switch, and with `{ id }` runs an act. */
+async function useBreakages(request: IncomingMessage, breakages: Breakage[]): Promise<Json> {
+  if (request.method === 'GET') return { breakages: breakages.map(shown) }
+  const { id, on } = objectOf(parseJson(await readBody(request)))
+  const breakage = breakages.find((one) => one.id === id)
+  if (!breakage) throw new Error(`There is nothing called "${String(id)}" to break.`)
+  const said = breakage.kind === 'act' ? await breakage.run() : await breakage.turn(on === true)
+  return { breakages: breakages.map(shown), said }
+}
+
+function shown(breakage: Breakage): Json {
+  const { id, name, effect, kind } = breakage
+  return { id, name, effect, kind, ...(breakage.kind === 'switch' ? { isOn: breakage.isOn() } : { verb: breakage.verb }) }
+}
+
+/** Serves the files of the page, TypeScript without its types, and lit-html from `node_modules`. */
+function servePage(request: IncomingMessage, response: ServerResponse): boolean {
+  const { pathname } = addressOf(request)
   const file = fileOf(pathname === '/' ? '/page/index.html' : pathname)
   if (request.method !== 'GET' || !file) return false
   void send(file, response)

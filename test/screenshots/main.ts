@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import type { Locator, Page } from 'playwright-core'
-import { actAs, type Browser, openBrowser, send, settle } from '../page/open-browser.ts'
+import { actAs, type Browser, openBrowser, send } from '../page/open-browser.ts'
 import { type Sandbox, startSandbox } from '../sandbox/sandbox.ts'
 
 /** Takes the pictures of README and docs from the sandbox, in light and dark. They show real messages of the real bot. */
@@ -51,7 +51,6 @@ async function take(page: Page, message: Locator, name: string): Promise<void> {
     await page.emulateMedia({ colorScheme })
     await page.mouse.move(0, 0)
     await message.scrollIntoViewIfNeeded()
-    await settle(page)
     const box = await message.boundingBox()
     if (!box) throw new Error(`There is nothing to see of ${name}.`)
     const { data } = await session.send('Page.captureScreenshot', { format: 'webp', quality: 85, clip: { ...box, scale: 2 } })

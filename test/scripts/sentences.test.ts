@@ -22,7 +22,7 @@ describe('the list of sentences', () => {
         'src/config/variables.ts error: is missing: it must be {expected}',
         'src/start/bot.ts log: Lockkeeper is ready',
         'src/ops/log.ts log: A call to the account API failed',
-        'test/sandbox/page/layout.ts sandbox: {icons.columns}Two people',
+        'test/sandbox/page/frame.ts sandbox: {icons.columns}Two people',
         'scripts/check-images.ts script: {file}: {image} is not pinned. Append the digest that "docker buildx imagetools inspect {image}" shows.',
         'README.md page: # Lockkeeper',
         'docs/using.md page: # Using Lockkeeper',

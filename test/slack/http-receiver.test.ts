@@ -124,6 +124,6 @@ test('a connection has no request in flight once its signed request was answered
   onTestFinished(() => void later.destroy())
   await once(later.resume(), 'connect')
 
-  await expect.poll(slack.isOpen, { timeout: 3_000 }).toBe(false)
+  await expect.poll(slack.isOpen).toBe(false)
   expect(later.destroyed).toBe(false)
 })

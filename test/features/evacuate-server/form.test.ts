@@ -18,7 +18,7 @@ import type { Submission } from '../../../src/slack/interactions.ts'
 import { writeMetadata } from '../../../src/slack/payloads.ts'
 import { mrkdwn } from '../../../src/slack/text.ts'
 import { seenOnWeb1 } from '../../domain/evacuation/seen-for-test.ts'
-import { readableBlocks } from '../../requests/readable.ts'
+import { readableBlocks } from '../../messages/readable.ts'
 
 const place = { project: { id: 'proj_1', name: 'Storefront' }, site: { id: undefined, name: undefined, slug: 'ASH' } }
 const minutes = 60_000

@@ -4,7 +4,7 @@ import type { ElasticIp, Server } from '../../../src/domain/account.ts'
 import type { Offer } from '../../../src/domain/change.ts'
 import { lookedUpView, type ThingNow } from '../../../src/features/look-up.ts'
 import { elasticIpFor } from '../../domain/account-objects.ts'
-import { readableBlocks } from '../../requests/readable.ts'
+import { readableBlocks } from '../../messages/readable.ts'
 
 const offers = [{ of: 'server' as const, label: 'Evacuate…', actionId: 'evacuate-this-server' }]
 const place = { project: undefined, site: { id: undefined, name: undefined, slug: 'ASH' } }

@@ -6,9 +6,9 @@ import { createStore, encodeFields, type Store } from '../../../src/requests/sto
 import { mrkdwn } from '../../../src/slack/text.ts'
 import type { Done } from '../../../src/slack/web-api.ts'
 import { fakeApp } from '../../fake-app.ts'
+import { cardViewFor } from '../../messages/card-view-for-test.ts'
+import { readableBlocks } from '../../messages/readable.ts'
 import { noteOf } from '../audit-for-test.ts'
-import { cardViewFor } from '../messages/card-view-for-test.ts'
-import { readableBlocks } from '../readable.ts'
 import { connectTestRedis, noAudit } from '../redis-for-test.ts'
 import { minutes, requestedAt, requestFor } from '../request-for-test.ts'
 

@@ -8,9 +8,9 @@ import type { Command } from '../../../src/slack/commands.ts'
 import { formButtons } from '../../../src/slack/forms.ts'
 import { mrkdwn } from '../../../src/slack/text.ts'
 import { createMessenger } from '../../../src/slack/web-api.ts'
-import { readableBlocks } from '../readable.ts'
+import { cardViewFor } from '../../messages/card-view-for-test.ts'
+import { readableBlocks } from '../../messages/readable.ts'
 import { description, minutes, requestedAt, requestFor } from '../request-for-test.ts'
-import { cardViewFor } from './card-view-for-test.ts'
 
 const buttons = formButtons([
   {

@@ -1,43 +1,15 @@
 import { describe, expect, test } from 'vitest'
 import { alertsRequester } from '../../../src/domain/approval.ts'
-import { type RequestState, requestStates } from '../../../src/domain/request.ts'
+import type { RequestState } from '../../../src/domain/request.ts'
 import { otherIsOpen } from '../../../src/messages/forms.ts'
 import { denialWords, tooLate } from '../../../src/messages/refusals.ts'
-import { approvalCard, cardActions } from '../../../src/messages/request-message.ts'
 import { warningWords } from '../../../src/messages/warnings.ts'
 import { description, requestFor } from '../request-for-test.ts'
-import { cardViewFor } from './card-view-for-test.ts'
 
 const origin = { ...requestFor().origin, userId: alertsRequester }
 const requested = (state: RequestState) => requestFor({ origin, state, reason: 'web-1 is down', alert: { name: 'NodeDown' } })
 
 describe("a machine's request", () => {
-  test.each(requestStates)('is shown as one of Alertmanager: %s', (state) => {
-    const { text, blocks } = approvalCard(cardViewFor({ request: requested(state) }))
-
-    expect(text).not.toMatch(/<@alerts>|`alerts`|@alerts/)
-    expect(JSON.stringify(blocks)).not.toMatch(/<@alerts>|`alerts`/)
-  })
-
-  test('has no button for its requester, who clicks on nothing', () => {
-    const labels = cardActions(cardViewFor({ request: requested('waiting') })).map((button) => button.text.text)
-
-    expect(labels).toEqual(['Approve', 'Reject'])
-  })
-
-  test('says where its target comes from, and how to choose another one, until it is decided', () => {
-    const words = (state: RequestState) => approvalCard(cardViewFor({ request: requested(state), subject: 'web-1' })).text
-
-    expect(words('waiting')).toContain('The policy chose the target. For another one, reject this and run `/infra evacuate web-1`.')
-    expect(words('tracking')).not.toContain('The policy chose the target')
-  })
-
-  test('is not offered to be withdrawn where no rule is left', () => {
-    const { text } = approvalCard(cardViewFor({ request: requested('waiting'), rule: undefined }))
-
-    expect(text).toContain('Alertmanager needs approval, but nobody can give it. No policy rule covers this anymore.\n')
-  })
-
   test('is described in the words of alerts', () => {
     const labelOf = (kind: string) => kind
     const words = [

@@ -1,170 +1,161 @@
 import { html, nothing, type TemplateResult } from 'lit-html'
 import { live } from 'lit-html/directives/live.js'
-import type { Command } from './api.ts'
-import type { CommandHistory } from './command-history.ts'
+import { api } from './api.ts'
 import { icons } from './icons.ts'
-import { currentCommand, fittingCommands, isHalfWord, suggestionList } from './suggestions.ts'
+import { channelHere, notify, page, update } from './page.ts'
+import type { Command } from './shapes.ts'
 
-export interface ComposerOptions {
-  /** Unique in the document. */
-  id: string
-  /** Empty where Slack takes no commands. */
-  commands: Command[]
-  /** Recalled by ArrowUp. */
-  history?: CommandHistory
-  send(text: string): Promise<boolean>
-  update(): void
-}
-
-export interface ComposerProps {
+interface ComposerProps {
   /** The name for screen readers. */
   label: string
   placeholder: string
   /** Further buttons in the bar. */
   tools?: TemplateResult | typeof nothing
+  threadTs?: string | undefined
 }
 
-/** A field for messages, and for commands from the list that `/` opens. */
-export function createComposer({ id, commands, history, send, update }: ComposerOptions) {
+/** A field for messages, and for the commands that `/` lists. `id` is unique in the document. Slack takes no commands in threads. */
+function createComposer(id: string, takesCommands: boolean) {
   let text = ''
   /** Index of the active suggestion. -1: none, so that Enter sends the text. */
   let active = -1
-  let dismissed = false
-  let busy = false
+  let isDismissed = false
+  let isBusy = false
 
-  const field = () => document.querySelector<HTMLTextAreaElement>(`#${id}-field`)
-
-  function suggestions(): Command[] {
-    return dismissed ? [] : fittingCommands(commands, text)
-  }
+  const commands = () => (takesCommands ? page.workspace.commands : [])
+  const fitting = () => (isDismissed ? [] : fittingCommands(commands(), text))
 
   function write(next: string) {
     text = next
-    dismissed = false
-    active = isHalfWord(commands, text) ? 0 : -1
+    isDismissed = false
+    active = isHalfWord(commands(), text) ? 0 : -1
     update()
   }
 
   /** Writes a text that needs no suggestions, and moves the cursor to its end. */
   function fill(next: string) {
     write(next)
-    dismissed = true
-    focus()
-  }
-
-  function complete({ command, usage }: Command) {
-    write(usage === '' ? command : `${command} `)
+    isDismissed = true
     active = -1
     focus()
   }
 
+  const complete = ({ command, usage }: Command) => fill(usage === '' ? command : `${command} `)
+
   function focus() {
     requestAnimationFrame(() => {
-      const input = field()
-      input?.focus()
-      input?.setSelectionRange(text.length, text.length)
+      const field = document.querySelector<HTMLTextAreaElement>(`#${id}`)
+      field?.focus()
+      field?.setSelectionRange(text.length, text.length)
     })
   }
 
-  async function submit() {
+  async function submit(threadTs?: string) {
     const sent = text.trim()
     if (sent === '') return
-    history?.add(sent)
-    busy = true
+    isBusy = true
     write('')
-    const ok = await send(sent)
-    busy = false
-    if (!ok && text === '') write(sent)
-    else update()
+    document.querySelector(threadTs ? '.thread-list' : '.messages')?.scrollTo({ top: 0 })
+    const answer = await api.say(page.me.id, channelHere().id, sent, threadTs)
+    isBusy = false
+    if (!answer.ok) notify(answer.error)
+    if (!answer.ok && text === '') fill(sent)
+    update()
   }
 
-  /** Returns the command that an arrow recalls. Undefined if the arrow moves the cursor. */
-  function recalled({ key }: KeyboardEvent): string | undefined {
-    if (!history || (key !== 'ArrowUp' && key !== 'ArrowDown')) return undefined
-    if (history.shows(text)) return history.step(key === 'ArrowUp' ? -1 : 1)
-    if (text !== '' || key === 'ArrowDown') return undefined
-    history.leave()
-    return history.step(-1)
-  }
-
-  function onKeydown(event: KeyboardEvent) {
-    const shown = suggestions()
+  function onKeydown(event: KeyboardEvent, threadTs?: string) {
+    const shown = fitting()
     const chosen = shown[active]
-    if (shown.length > 0 && (event.key === 'ArrowDown' || event.key === 'ArrowUp')) {
-      event.preventDefault()
-      const step = event.key === 'ArrowDown' ? 1 : -1
-      active = active < 0 ? (step === 1 ? 0 : shown.length - 1) : (active + step + shown.length) % shown.length
-      update()
-      requestAnimationFrame(() => document.querySelector('.suggestion.is-active')?.scrollIntoView({ block: 'nearest' }))
-    } else if (event.key === 'Tab' && !event.shiftKey && shown[0]) {
-      event.preventDefault()
-      complete(chosen ?? shown[0])
-    } else if (event.key === 'Escape' && shown.length > 0) {
-      event.preventDefault()
-      dismissed = true
+    if (shown.length > 0 && event.key === 'ArrowDown') active = (active + 1) % shown.length
+    else if (shown.length > 0 && event.key === 'ArrowUp') active = active > 0 ? active - 1 : shown.length - 1
+    else if (event.key === 'Tab' && !event.shiftKey && shown[0]) complete(chosen ?? shown[0])
+    else if (event.key === 'Escape' && shown.length > 0) {
+      isDismissed = true
       active = -1
-      update()
     } else if (event.key === 'Enter' && !event.shiftKey && !event.isComposing) {
-      event.preventDefault()
       if (chosen) complete(chosen)
-      else void submit()
-    } else {
-      const command = recalled(event)
-      if (command === undefined) return
-      event.preventDefault()
-      fill(command)
-    }
+      else void submit(threadTs)
+    } else return
+    event.preventDefault()
+    update()
+    requestAnimationFrame(() => document.querySelector('.suggestions .is-active')?.scrollIntoView({ block: 'nearest' }))
   }
 
-  function commandsButton(): TemplateResult {
-    const open = () => {
-      write('/')
-      focus()
-    }
-    return html`<button type="button" class="icon-button" aria-label="Commands" title="Commands" @click=${open}>${icons.slash}</button>`
-  }
-
-  function render({ label, placeholder, tools = nothing }: ComposerProps): TemplateResult {
-    const shown = suggestions()
-    const known = shown.length === 0 ? currentCommand(commands, text) : undefined
-    return html`<div class="composer-area">
-      ${suggestionList(shown, active, complete)}
-      <form
-        class="composer"
-        @submit=${(event: Event) => {
-          event.preventDefault()
-          void submit()
-        }}
-      >
-        <textarea
-          id=${`${id}-field`}
-          rows="1"
-          aria-label=${label}
-          aria-autocomplete=${commands.length > 0 ? 'list' : nothing}
-          aria-controls=${shown.length > 0 ? 'suggestions' : nothing}
-          aria-activedescendant=${shown[active] ? `suggestion-${active}` : nothing}
-          aria-describedby=${known ? `${id}-usage` : nothing}
-          placeholder=${placeholder}
-          autocomplete="off"
-          spellcheck="false"
-          .value=${live(text)}
-          @input=${(event: InputEvent) => write((event.target as HTMLTextAreaElement).value)}
-          @keydown=${onKeydown}
-        ></textarea>
-        <div class="composer-bar">
-          ${commands.length > 0 ? commandsButton() : nothing} ${tools}
-          <span class="composer-usage" id=${`${id}-usage`}>
-            ${known ? html`<code>${known.command} ${known.usage}</code><span class="usage-words">${known.description}</span>` : nothing}
-          </span>
-          <button type="submit" class="send" aria-label="Send" title="Send" ?disabled=${text.trim() === ''} aria-busy=${busy ? 'true' : nothing}>
-            ${busy ? html`<span class="spinner"></span>` : icons.send}
-          </button>
-        </div>
-      </form>
+  function list(shown: Command[]): TemplateResult {
+    return html`<div class="suggestions popup" role="listbox" id=${`${id}-list`} aria-label="Commands">
+      ${shown.map(
+        (command, index) => html`<div
+          class="option ${index === active ? 'is-active' : ''}"
+          role="option"
+          id=${`${id}-${index}`}
+          aria-selected=${index === active}
+          @mousedown=${(event: Event) => event.preventDefault()}
+          @click=${() => complete(command)}
+        >
+          <strong>${command.command}</strong> ${command.usage}
+          <div class="small">${command.description}</div>
+        </div>`,
+      )}
     </div>`
   }
 
-  return { focus, fill, render }
+  function render({ label, placeholder, tools = nothing, threadTs }: ComposerProps): TemplateResult {
+    const shown = fitting()
+    const known = shown.length === 0 ? currentCommand(commands(), text) : undefined
+    const send = (event: Event) => {
+      event.preventDefault()
+      void submit(threadTs)
+    }
+    return html`<form class="composer" @submit=${send}>
+      ${shown.length > 0 ? list(shown) : nothing}
+      <textarea
+        id=${id}
+        rows="1"
+        aria-label=${label}
+        aria-autocomplete="list"
+        aria-controls=${shown.length > 0 ? `${id}-list` : nothing}
+        aria-activedescendant=${shown[active] ? `${id}-${active}` : nothing}
+        aria-describedby=${`${id}-usage`}
+        placeholder=${placeholder}
+        autocomplete="off"
+        spellcheck="false"
+        .value=${live(text)}
+        @input=${(event: InputEvent) => write((event.target as HTMLTextAreaElement).value)}
+        @keydown=${(event: KeyboardEvent) => onKeydown(event, threadTs)}
+      ></textarea>
+      <div class="composer-bar">
+        ${tools}
+        <span class="small" id=${`${id}-usage`}>
+          ${known ? html`<strong>${known.command} ${known.usage}</strong> ${known.description}` : nothing}
+        </span>
+        <button type="submit" class="send" aria-label="Send" title="Send" ?disabled=${text.trim() === ''} aria-busy=${isBusy}>
+          ${icons.send}
+        </button>
+      </div>
+    </form>`
+  }
+
+  return { write, fill, focus, render }
 }
 
-export type Composer = ReturnType<typeof createComposer>
+export const composer = createComposer('composer', true)
+export const replyComposer = createComposer('reply', false)
+
+/** Returns the commands that the typed text can become. Empty if it is a whole command. */
+function fittingCommands(commands: Command[], text: string): Command[] {
+  const typed = text.toLowerCase()
+  if (!typed.startsWith('/') || commands.some(({ command }) => command === typed.trim())) return []
+  return commands.filter(({ command }) => command.startsWith(typed))
+}
+
+/** Returns the command whose words are complete. Its usage is shown while the rest is typed. */
+function currentCommand(commands: Command[], text: string): Command | undefined {
+  const fitting = commands.filter(({ command }) => text === command || text.startsWith(`${command} `))
+  return fitting.sort((a, b) => b.command.length - a.command.length)[0]
+}
+
+/** Whether the text is a part of a command word (`/inf`), which Enter completes. Enter sends a whole one (`/infra`). */
+function isHalfWord(commands: Command[], text: string): boolean {
+  const words = commands.map(({ command }) => command.split(' ')[0])
+  return text.startsWith('/') && !words.includes(text.trim().split(/\s/)[0])
+}

@@ -1,110 +1,135 @@
 import { html, nothing, type TemplateResult } from 'lit-html'
-import type { Api, Channel } from './api.ts'
-import type { Block, Element, ElementState, Option } from './block-shapes.ts'
-import { checkboxes, radioButtons } from './choices.ts'
-import { conversationOptions, fittingOptions } from './conversations.ts'
-import type { Forms } from './forms.ts'
-import { plainWithEmoji } from './inline.ts'
-import type { Pickers } from './pickers.ts'
-import type { Presses } from './presses.ts'
-import { domId, type Surface } from './surface.ts'
-import { textField } from './text-field.ts'
-
-export interface ElementsOptions {
-  api: Api
-  forms: Forms
-  pickers: Pickers
-  presses: Presses
-  channels: Channel[]
-  me(): string
-}
+import { live } from 'lit-html/directives/live.js'
+import { choose, isBusy, press, stateOf } from './forms.ts'
+import { page } from './page.ts'
+import { picker } from './picker.ts'
+import type { Block, Channel, Element, ElementState, Option, Surface } from './shapes.ts'
+import { plainWithEmoji, renderText } from './text.ts'
 
 /** Ties an element to the label, hint and error of the input block around it. */
 export interface Field {
   id: string
-  /** The name of an element that has no label. */
+  /** The name of an element without a label. */
   label?: string
-  invalid: boolean
+  isInvalid: boolean
   describedBy?: string | undefined
   /** Whether the bot receives every change. Outside of input blocks it always does. */
   dispatch: boolean
 }
 
+interface ElementProps {
+  element: Element
+  state: ElementState
+  field: Field
+  onChange(state: Omit<ElementState, 'type'>): void
+}
+
+/** Returns a document id that ties a label, a hint or a list to an element of this surface. */
+export function domId(surface: Surface, ...parts: (string | undefined)[]): string {
+  return ['at', surface.key, ...parts].join('-').replace(/[^\w-]/g, '_')
+}
+
 /** Renders everything that can be pressed, chosen or typed into. Add a case for an element that the bot is to send next. */
-export function createElements({ api, forms, pickers, presses, channels, me }: ElementsOptions) {
-  function button(element: Element, blockId: string, surface: Surface): TemplateResult {
-    const busy = presses.isBusy(surface, blockId, element)
-    const style = element.style ? `button-${element.style}` : ''
-    // Not disabled while busy, because that would lose the focus. A second press does nothing.
-    return html`<button
-      type="button"
-      class="button ${style} ${busy ? 'is-busy' : ''}"
-      aria-busy=${busy ? 'true' : nothing}
-      @click=${() => presses.button(surface, blockId, element)}
-    >
-      <span class="button-text">${plainWithEmoji(element.text?.text ?? '')}</span>${busy ? html`<span class="spinner"></span>` : nothing}
-    </button>`
-  }
+export function renderElement(element: Element, block: Block, surface: Surface, inInput?: Field): TemplateResult {
+  const blockId = block.block_id ?? ''
+  const label = element.placeholder?.text ?? 'Choose'
+  const field = inInput ?? { id: domId(surface, blockId, element.action_id), label, isInvalid: false, dispatch: true }
+  const state = stateOf(surface, blockId, element)
+  const onChange = (next: Omit<ElementState, 'type'>) =>
+    void choose(surface, blockId, element, { type: element.type, ...next }, field.dispatch)
+  const props: ElementProps = { element, state, field, onChange }
 
-  /** Renders a select as a field with a search. `options`: all of them. The bot is asked for those of an external select. */
-  function select(element: Element, blockId: string, surface: Surface, field: Field, options?: Option[]): TemplateResult {
-    const { selected_option: option, selected_conversation: conversation } = forms.read(surface.key, blockId, element)
-    const stateOf = (picked: Option | undefined) =>
-      element.type === 'conversations_select' ? { selected_conversation: picked?.value ?? null } : { selected_option: picked ?? null }
-    return pickers.render({
-      id: field.id,
-      label: field.label,
-      placeholder: element.placeholder?.text ?? 'Select an option',
-      selected: option ?? options?.find(({ value }) => value === conversation),
-      minQuery: options ? 0 : (element.min_query_length ?? 3),
-      search: async (query) =>
-        options
-          ? { ok: true, options: fittingOptions(options, query) }
-          : api.options(me(), surface.place, { blockId, actionId: element.action_id ?? '' }, query),
-      busy: presses.isBusy(surface, blockId, element),
-      invalid: field.invalid,
-      describedBy: field.describedBy,
-      onPick: (picked) => change(element, blockId, surface, field, { type: element.type, ...stateOf(picked) }),
-    })
-  }
-
-  function change(element: Element, blockId: string, surface: Surface, field: Field, state: ElementState) {
-    if (surface.errors) delete surface.errors[blockId]
-    void presses.change(surface, blockId, element, state, field.dispatch)
-  }
-
-  function render(element: Element, block: Block, surface: Surface, inInput?: Field): TemplateResult {
-    const blockId = block.block_id ?? ''
-    const field = inInput ?? alone(element, blockId, surface)
-    const state = forms.read(surface.key, blockId, element)
-    const onChange = (next: ElementState) => change(element, blockId, surface, field, next)
-
-    switch (element.type) {
-      case 'button':
-        return button(element, blockId, surface)
-      case 'external_select':
-        return select(element, blockId, surface, field)
-      case 'static_select':
-        return select(element, blockId, surface, field, element.options ?? [])
-      case 'conversations_select':
-        return select(element, blockId, surface, field, conversationOptions(channels, element.filter))
-      case 'radio_buttons':
-        return radioButtons({ element, state, field, surface, onChange })
-      case 'checkboxes':
-        return checkboxes({ element, state, field, surface, onChange })
-      case 'plain_text_input':
-        return textField({ element, state, field, onChange })
-      default:
-        throw new Error(`The page cannot draw an element of the type "${element.type}": add it to elements.ts.`)
+  switch (element.type) {
+    case 'button':
+      return button(element, isBusy(surface, blockId, element), () => void press(surface, blockId, element))
+    case 'external_select':
+      return picker({ ...props, blockId, surface, onPick: (option) => onChange({ selected_option: option ?? null }) })
+    case 'static_select': {
+      const chosen = state.selected_option?.value
+      return select(props, element.options ?? [], chosen, (option) => onChange({ selected_option: option ?? null }))
     }
+    case 'conversations_select': {
+      const options = page.workspace.channels.filter((channel) => isOffered(channel, element.filter)).map(optionOf)
+      return select(props, options, state.selected_conversation, (option) => onChange({ selected_conversation: option?.value ?? null }))
+    }
+    case 'radio_buttons':
+      return choices('radio', props, ({ value }) => value === state.selected_option?.value)
+    case 'checkboxes':
+      return choices('checkbox', props, (option) => isTicked(state, option))
+    case 'plain_text_input':
+      return textField(props)
+    default:
+      throw new Error(`The page cannot draw an element of the type "${element.type}": add it to elements.ts.`)
   }
-
-  return { render }
 }
 
-/** An element outside of an input block. */
-function alone(element: Element, blockId: string, surface: Surface): Field {
-  return { id: domId(surface, blockId, element.action_id), label: element.placeholder?.text ?? 'Choose', invalid: false, dispatch: true }
+function button({ text, style }: Element, isBusyNow: boolean, onPress: () => void): TemplateResult {
+  // Not disabled while busy, because that would lose the focus. A second press does nothing.
+  return html`<button type="button" class="button ${style ?? ''}" aria-busy=${isBusyNow ? 'true' : nothing} @click=${onPress}>
+    ${plainWithEmoji(text?.text ?? '')}
+  </button>`
 }
 
-export type Elements = ReturnType<typeof createElements>
+function textField({ element, state, field, onChange }: ElementProps): TemplateResult {
+  const value = live(state.value ?? '')
+  const onInput = (event: Event) => onChange({ value: (event.target as HTMLInputElement).value || null })
+  const [placeholder, most] = [element.placeholder?.text ?? nothing, element.max_length ?? nothing]
+  const [invalid, described] = [field.isInvalid, field.describedBy ?? nothing]
+  return element.multiline
+    ? html`<textarea class="field" id=${field.id} rows="4" placeholder=${placeholder} maxlength=${most} aria-invalid=${invalid}
+        aria-describedby=${described} .value=${value} @input=${onInput}></textarea>`
+    : html`<input class="field" id=${field.id} placeholder=${placeholder} maxlength=${most} autocomplete="off" aria-invalid=${invalid}
+        aria-describedby=${described} .value=${value} @input=${onInput} />`
+}
+
+function select(
+  { element, field }: ElementProps,
+  options: Option[],
+  chosen: string | null | undefined,
+  onPick: (option: Option | undefined) => void,
+): TemplateResult {
+  const pick = (event: Event) => onPick(options.find(({ value }) => value === (event.target as HTMLSelectElement).value))
+  return html`<select class="field" id=${field.id} aria-label=${field.label ?? nothing} aria-invalid=${field.isInvalid}
+    aria-describedby=${field.describedBy ?? nothing} @change=${pick}>
+    <option value="">${element.placeholder?.text ?? 'Select an option'}</option>
+    ${options.map(
+      ({ text, value }) => html`<option value=${value} .selected=${live(value === chosen)}>${plainWithEmoji(text.text)}</option>`,
+    )}
+  </select>`
+}
+
+function isOffered(
+  { isPrivate, isShared }: Channel,
+  { include, exclude_external_shared_channels: excludesShared }: Element['filter'] = {},
+) {
+  return (include?.includes(isPrivate ? 'private' : 'public') ?? true) && !(excludesShared && isShared)
+}
+
+function optionOf({ id, name }: Channel): Option {
+  return { text: { type: 'plain_text', text: `#${name}` }, value: id }
+}
+
+function choices(type: 'radio' | 'checkbox', { element, state, field, onChange }: ElementProps, isChosen: (option: Option) => boolean) {
+  const { options = [] } = element
+  const pick = (option: Option) =>
+    onChange(
+      type === 'radio'
+        ? { selected_option: option }
+        : { selected_options: options.filter((each) => isTicked(state, each) !== (each.value === option.value)) },
+    )
+  return html`<div class="choices" role=${type === 'radio' ? 'radiogroup' : 'group'} id=${field.id} aria-labelledby=${`${field.id}-label`}
+    aria-describedby=${field.describedBy ?? nothing} aria-invalid=${field.isInvalid}>
+    ${options.map(
+      (option, index) => html`<div class="choice">
+        <input type=${type} id=${`${field.id}-${index}`} name=${field.id} .checked=${live(isChosen(option))}
+          @change=${() => pick(option)} />
+        <label for=${`${field.id}-${index}`}>${renderText(option.text)}</label>
+        ${option.description ? html`<div class="small">${renderText(option.description)}</div>` : nothing}
+      </div>`,
+    )}
+  </div>`
+}
+
+function isTicked({ selected_options: ticked = [] }: ElementState, { value }: Option): boolean {
+  return ticked.some((each) => each.value === value)
+}

@@ -1,156 +1,238 @@
 import { html, nothing, type TemplateResult } from 'lit-html'
+import { keyed } from 'lit-html/directives/keyed.js'
 import { live } from 'lit-html/directives/live.js'
-import type { Channel, Person, Workspace } from './api.ts'
-import { avatar } from './avatar.ts'
-import type { Desk } from './desk.ts'
-import type { Hint } from './hint.ts'
-import { icons, lockGate } from './icons.ts'
-import type { Navigation } from './navigation.ts'
+import { renderBlocks } from './blocks.ts'
+import { composer, replyComposer } from './composer.ts'
+import { renderModal, renderQuestion } from './dialogs.ts'
+import { drawerToggle, isDrawerOpen, renderDrawer, setDrawerOpen } from './drawer.ts'
+import { commandButton, hintToggle, renderHint } from './hint.ts'
+import { avatar, botPicture, iconButton, icons } from './icons.ts'
+import { renderMessages, renderThread, shortcutMenu } from './messages.ts'
+import {
+  actAs,
+  channelHere,
+  goTo,
+  goToChannel,
+  isBeside,
+  isUnread,
+  mainChannel,
+  messagesInChannels,
+  page,
+  tabHere,
+  update,
+} from './page.ts'
+import { requestsIn, type ShownRequest, waitingFor, waitingWords } from './requests.ts'
+import type { Person } from './shapes.ts'
+import { renderNotices, renderToasts } from './toasts.ts'
+import { openTwoPeople } from './two-people.ts'
 
-export interface FrameProps {
-  workspace: Workspace
-  desk: Desk
-  navigation: Navigation
-  hint: Hint
-  /** The requests that wait for this person: how many, and in words. */
-  waiting(person: Person): { count: number; words: string }
-  /** The button of the drawer, and the one for two people side by side. */
-  tools: TemplateResult
-}
-
-const roleWords: Record<Person['role'], string> = { requester: 'requester', approver: 'approver', outsider: 'outsider' }
-
-export function topBar({ workspace, desk, navigation, tools, waiting }: FrameProps): TemplateResult {
-  const me = desk.me()
-  const sideOpen = navigation.isSideOpen()
-  return html`<header class="top-bar">
-    <button
-      type="button"
-      class="icon-button side-toggle"
-      aria-label="Channels and people"
-      aria-expanded=${sideOpen ? 'true' : 'false'}
-      aria-controls="side-bar"
-      @click=${() => navigation.toggleSide(!sideOpen)}
-    >
-      ${icons.menu}
-    </button>
-    ${team(workspace)}
-    <div class="bar-tools">${tools}</div>
-    <div class="switcher">
-      <label for="acting-as">Acting as</label>
-      <span class="switcher-frame">
-        ${avatar(false, me.name, me)}
-        <select id="acting-as" .value=${live(me.id)} @change=${(event: Event) => navigation.actAs((event.target as HTMLSelectElement).value)}>
-          ${workspace.people.map(
-            (person) =>
-              html`<option value=${person.id} ?selected=${person.id === me.id}>
-                ${person.name} (${roleWords[person.role]})${person.id !== me.id && waiting(person).count > 0 ? `, ${waiting(person).words}` : ''}
-              </option>`,
-          )}
-        </select>
-        ${icons.down}
-      </span>
+/** Renders the whole page: bars, the current place, an open thread, and what is above them. */
+export function renderPage(): TemplateResult {
+  const requests = requestsIn(messagesInChannels())
+  const thread = renderThread()
+  // Behind an open side bar nothing is pressed by accident: a press there closes it.
+  const closeSide = ({ target, currentTarget }: Event) => page.isSideOpen && target === currentTarget && toggleSide()
+  return html`<div class="desk" @click=${closeSide}>
+      ${topBar(requests)}
+      <div class="side-column">${sideBar(requests)} ${renderToasts()}</div>
+      <main .inert=${page.isSideOpen}>${tabHere() ? appTab() : channel(requests)}</main>
+      ${thread ? threadPanel(thread) : nothing} ${renderDrawer()}
     </div>
+    ${renderModal()} ${renderQuestion()} ${renderNotices()}
+    ${
+      page.isFormAside ? html`<button type="button" class="button primary to-form" @click=${backToForm}>Back to the form</button>` : nothing
+    }`
+}
+
+function backToForm() {
+  page.isFormAside = false
+  update()
+}
+
+/** Closes what covers the channel, one thing at a time. */
+export function closeOnEscape(event: KeyboardEvent) {
+  if (event.key !== 'Escape' || event.defaultPrevented || document.querySelector('dialog[open], :popover-open')) return
+  if (isDrawerOpen()) setDrawerOpen(false)
+  else if (page.isSideOpen) toggleSide()
+  else if (page.thread) closeThread()
+}
+
+function toggleSide() {
+  page.isSideOpen = !page.isSideOpen
+  update()
+}
+
+function topBar(requests: ShownRequest[]): TemplateResult {
+  const { people } = page.workspace
+  const optionOf = (person: Person) => {
+    const waiting = person === page.me ? '' : waitingWords(requests, person)
+    return html`<option value=${person.id} .selected=${live(person === page.me)}>
+      ${person.name} (${person.role})${waiting && `, ${waiting}`}
+    </option>`
+  }
+  return html`<header class="top-bar">
+    <div class="only-narrow">${iconButton('Channels and people', icons.menu, toggleSide)}</div>
+    <strong class="only-wide">${page.workspace.team.name} sandbox</strong>
+    <div class="switcher">
+      ${avatar(page.me.name, page.me)}
+      <select aria-label="Acting as" title="Acting as" @change=${(event: Event) => actAs((event.target as HTMLSelectElement).value)}>
+        ${people.map(optionOf)}
+      </select>
+    </div>
+    ${drawerToggle()}
+    ${
+      isBeside
+        ? nothing
+        : html`<button type="button" class="bar-button only-wide" @click=${openTwoPeople}>${icons.columns}<span>Two people</span></button>`
+    }
   </header>`
 }
 
-function team({ team: { name } }: Workspace): TemplateResult {
-  return html`<div class="team">
-    <span class="team-tile" aria-hidden="true">${name.charAt(0)}</span><span class="team-name">${name}</span><span class="sandbox-badge">Sandbox</span>
-  </div>`
+function sideBar(requests: ShownRequest[]): TemplateResult {
+  const { channels, people, bot, team } = page.workspace
+  const isAppUnread = page.place !== 'messages' && isUnread(page.app?.channel ?? '')
+  return html`<nav class="side-bar ${page.isSideOpen ? 'is-open' : ''}" aria-label="Workspace">
+    <h2>Channels</h2>
+    ${channels.map(({ id, name }) =>
+      sideLink(icons.hash, name, { isCurrent: id === page.place, isUnread: isUnread(id), go: () => goToChannel(id) }),
+    )}
+    <h2>People</h2>
+    ${people.map((person) => personLink(person, requests))}
+    <h2>Apps</h2>
+    ${sideLink(botPicture, bot.name, {
+      isCurrent: tabHere() !== undefined,
+      isUnread: isAppUnread,
+      go: () => goToChannel(bot.homeTab ? 'home' : 'messages'),
+    })}
+    <p class="small">${team.name} is invented. Nothing typed here leaves this machine.</p>
+  </nav>`
 }
 
-export function sideBar(props: FrameProps): TemplateResult {
-  const { workspace, navigation } = props
-  const sideOpen = navigation.isSideOpen()
-  return html`${sideOpen ? html`<div class="scrim" @click=${() => navigation.toggleSide(false)}></div>` : nothing}
-    <nav class="side-bar ${sideOpen ? 'is-open' : ''}" id="side-bar" aria-label="Workspace">
-      ${team(workspace)}
-      <h2 class="side-title">Channels</h2>
-      <ul>
-        ${workspace.channels.map((channel) => channelLink(channel, props))}
-      </ul>
-      <h2 class="side-title">People</h2>
-      <ul>
-        ${workspace.people.map((person) => personLink(person, props))}
-      </ul>
-      <h2 class="side-title">Apps</h2>
-      <ul>
-        ${appLink(props)}
-      </ul>
-      <p class="side-foot">
-        ${workspace.team.name} is invented. Nothing typed here leaves this machine.
-      </p>
-    </nav>`
+interface SideLink {
+  isCurrent: boolean
+  isUnread: boolean
+  go(): void
 }
 
-function channelLink({ id, name }: Channel, { desk, navigation }: FrameProps): TemplateResult {
-  const unread = desk.unread(id)
-  const current = desk.tab() === undefined && id === desk.channel().id
-  const marked = unread.any && !current
-  return html`<li>
-    <button
-      type="button"
-      class="side-link ${current ? 'is-current' : ''} ${marked ? 'is-unread' : ''}"
-      aria-current=${current ? 'page' : nothing}
-      @click=${() => navigation.goTo(id)}
-    >
-      ${icons.hash}<span class="side-name">${name}</span>
-      ${marked ? html`<span class="visually-hidden">, unread</span>` : nothing}
-      ${marked && unread.mentions > 0 ? html`<span class="badge" aria-label=${`${unread.mentions} mentions`}>${unread.mentions}</span>` : nothing}
-    </button>
-  </li>`
+function sideLink(icon: TemplateResult, name: string, { isCurrent, isUnread, go }: SideLink): TemplateResult {
+  const isMarked = isUnread && !isCurrent
+  const [mark, current] = [isMarked ? 'is-unread' : '', isCurrent ? 'page' : nothing]
+  return html`<button type="button" class="side-link ${mark}" aria-current=${current} @click=${go}>
+    ${icon} ${name}${isMarked ? html`<span class="visually-hidden">, unread</span>` : nothing}
+  </button>`
 }
 
-function appLink({ workspace, desk, navigation }: FrameProps): TemplateResult {
-  const tab = desk.tab()
-  const marked = tab !== 'messages' && desk.unreadInApp().any
-  return html`<li>
-    <button
-      type="button"
-      class="side-link ${tab ? 'is-current' : ''} ${marked ? 'is-unread' : ''}"
-      aria-current=${tab ? 'page' : nothing}
-      @click=${() => navigation.goTo(workspace.bot.homeTab ? 'home' : 'messages')}
-    >
-      <span class="avatar avatar-bot">${lockGate}</span><span class="side-name">${workspace.bot.name}</span>
-      ${marked ? html`<span class="visually-hidden">, unread</span>` : nothing}
-    </button>
-  </li>`
-}
-
-function personLink(person: Person, { desk, waiting, navigation }: FrameProps): TemplateResult {
-  const isMe = person.id === desk.me().id
-  const { count, words } = waiting(person)
+function personLink(person: Person, requests: ShownRequest[]): TemplateResult {
+  const isMe = person === page.me
+  const waiting = waitingWords(requests, person)
   const label = isMe ? `${person.name} (you)` : `Act as ${person.name}`
-  return html`<li>
-    <button
-      type="button"
-      class="side-link side-person ${isMe ? 'is-me' : ''}"
-      aria-current=${isMe ? 'true' : nothing}
-      aria-label=${count > 0 ? `${label}, ${words}` : label}
-      title=${`${person.title}.${count > 0 ? ` ${words}.` : ''} ${isMe ? 'You act as this person.' : `Click to act as ${person.name}.`}`}
-      @click=${() => navigation.actAs(person.id)}
-    >
-      ${avatar(false, person.name, person)}<span class="side-name">${person.name}</span>
-      ${isMe ? html`<span class="side-role you">you</span>` : html`<span class="side-role">${roleWords[person.role]}</span>`}
-      ${count > 0 ? html`<span class="badge">${count}</span>` : nothing}
-    </button>
-  </li>`
+  return html`<button
+    type="button"
+    class="side-link ${isMe ? 'is-unread' : ''}"
+    aria-label=${waiting ? `${label}, ${waiting}` : label}
+    title=${person.title}
+    @click=${() => actAs(person.id)}
+  >
+    ${avatar(person.name, person)} ${person.name} <span class="side-role">${isMe ? 'you' : person.role}</span>
+    ${waiting ? html`<span class="badge">${waitingFor(requests, person).length}</span>` : nothing}
+  </button>`
 }
 
-export function channelHead({ desk, hint }: FrameProps): TemplateResult {
-  const { name, topic } = desk.channel()
-  return html`<header class="channel-head">
-    <h1>${icons.hash}<span>${name}</span></h1>
-    <p class="topic">${topic}</p>
-    <button type="button" class="icon-button" aria-pressed=${hint.isOpen() ? 'true' : 'false'} aria-label="How to start" title="How to start" @click=${hint.toggle}>
-      ${icons.idea}
-    </button>
-  </header>`
+function lostConnection(): TemplateResult | typeof nothing {
+  if (page.isConnected) return nothing
+  return html`<div class="lost" role="alert">The connection to the sandbox is lost. Is it still running? Trying again…</div>`
 }
 
-export function lostConnection(desk: Desk): TemplateResult | typeof nothing {
-  return desk.connected()
-    ? nothing
-    : html`<div class="lost" role="alert"><span class="spinner"></span>The connection to the sandbox is lost. Is it still running? Trying again…</div>`
+function channel(requests: ShownRequest[]): TemplateResult {
+  const { id, name, topic } = channelHere()
+  const { commands, shortcuts } = page.workspace
+  const tools = html`${iconButton('Commands', icons.slash, listCommands)}
+    ${shortcutMenu('shortcuts', 'Shortcuts', icons.bolt, shortcuts.global, { channel: id })}`
+  const beginning = html`<div class="welcome">
+    <h2># ${name}</h2>
+    <p>This is the very beginning of <strong>#${name}</strong>. ${topic ? `It is about: ${topic}.` : nothing}</p>
+    ${id === mainChannel()?.id ? html`<p>Try ${commands.slice(0, 4).map(({ command }) => commandButton(command))}</p>` : nothing}
+  </div>`
+  return html`<header class="head">
+      <h1>${icons.hash}${name}</h1>
+      <span class="topic small">${topic}</span>
+      ${hintToggle()}
+    </header>
+    ${lostConnection()} ${renderHint(requests)} ${log(`Messages in #${name}`, beginning)}
+    ${composer.render({ label: 'Message', placeholder: `Message #${name}, or type / for a command`, tools })}`
+}
+
+function listCommands() {
+  composer.write('/')
+  composer.focus()
+}
+
+function log(label: string, beginning: TemplateResult): TemplateResult {
+  const { id } = channelHere()
+  const messages = page.messages.get(id)
+  return html`${keyed(
+    id,
+    html`<div class="messages" role="log" aria-label=${label} tabindex="0">
+      <div>${messages ? [beginning, renderMessages(messages)] : html`<p class="loading" role="status">Loading messages…</p>`}</div>
+    </div>`,
+  )}`
+}
+
+/** The app's own place as in Slack: its Home tab, and the direct messages from it. */
+function appTab(): TemplateResult {
+  const { bot } = page.workspace
+  const beginning = html`<div class="welcome">
+    <h2>${bot.name}</h2>
+    <p>Only <strong>you</strong> see these messages. ${bot.name} sends them here if it can't post in the channel.</p>
+  </div>`
+  return html`<header class="head">
+      <h1>${botPicture}${bot.name}</h1>
+      <nav class="tabs" aria-label=${bot.name}>
+        ${bot.homeTab ? tab('home', 'Home', false) : nothing} ${tab('messages', 'Messages', isUnread(page.app?.channel ?? ''))}
+      </nav>
+    </header>
+    ${lostConnection()}
+    ${
+      page.place === 'home'
+        ? html`<section class="home" aria-label="Home" tabindex="0">${home()}</section>`
+        : html`${log(`Messages from ${bot.name}`, beginning)}
+            <p class="read-only small">Sending messages to this app has been turned off.</p>`
+    }`
+}
+
+function tab(place: string, name: string, isMarked: boolean): TemplateResult {
+  const isCurrent = place === page.place
+  return html`<button type="button" class="tab" aria-current=${isCurrent ? 'page' : nothing} @click=${() => goToChannel(place)}>
+    ${name}${isMarked && !isCurrent ? html`<span class="visually-hidden">, unread</span> •` : nothing}
+  </button>`
+}
+
+function home(): TemplateResult {
+  const published = page.app?.home
+  if (!published) {
+    return html`<p class="loading">${page.workspace.bot.name} has not shown anything here.</p>`
+  }
+  const { id, view } = published
+  return renderBlocks(view.blocks, { key: `${page.me.id}/${id}`, place: { viewId: id }, seen: { view } })
+}
+
+function threadPanel(messages: TemplateResult): TemplateResult {
+  const threadTs = page.thread
+  return html`<aside class="thread" aria-label="Thread">
+    <header class="head">
+      <h2>Thread</h2>
+      <span class="topic small">${tabHere() ? '' : '#'}${channelHere().name}</span>
+      ${iconButton('Close thread', icons.close, closeThread)}
+    </header>
+    <div class="thread-list" role="log" aria-label="Thread messages" tabindex="0"><div>${messages}</div></div>
+    ${tabHere() ? nothing : replyComposer.render({ label: 'Reply', placeholder: 'Reply…', threadTs })}
+  </aside>`
+}
+
+/** The focus goes to the bar of the thread, unless it is elsewhere, such as in a half-typed message. */
+function closeThread() {
+  const bar = document.querySelector<HTMLElement>(`.messages [data-ts="${page.thread}"] .thread-bar`)
+  const wasInside = document.activeElement === document.body || document.activeElement?.closest('.thread')
+  goTo({ thread: undefined })
+  if (wasInside) bar?.focus()
 }

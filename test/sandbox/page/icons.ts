@@ -1,8 +1,9 @@
 import { html, type TemplateResult } from 'lit-html'
+import type { Person } from './shapes.ts'
 
 /** Line drawings on a 20 × 20 grid. They are next to words or inside something with a name, and so hidden from screen readers. */
 function icon(path: string): TemplateResult {
-  return html`<svg class="icon" viewBox="0 0 20 20" aria-hidden="true" focusable="false"><path d=${path} /></svg>`
+  return html`<svg class="icon" viewBox="0 0 20 20" aria-hidden="true"><path d=${path} /></svg>`
 }
 
 export const icons = {
@@ -11,9 +12,6 @@ export const icons = {
   close: icon('m5 5 10 10M15 5 5 15'),
   back: icon('m11.5 4.5-5.5 5.5 5.5 5.5'),
   forward: icon('m8 4.5 5.5 5.5L8 15.5'),
-  down: icon('m5 7.5 5 5 5-5'),
-  arrowDown: icon('M10 4v12m-5-5 5 5 5-5'),
-  arrowUp: icon('M10 16V4m-5 5 5-5 5 5'),
   bolt: icon('M11 2.5 4.5 11.5H9L8 17.5l7-9.5h-4.6L11 2.5Z'),
   more: icon('M4.5 10h.01M10 10h.01M15.5 10h.01'),
   reply: icon('M4 4h12v9H9.5L6 16v-3H4Z'),
@@ -22,15 +20,22 @@ export const icons = {
   phone: icon('M6 2h8v16H6zM9.2 15.3h1.6'),
   eye: icon('M1.8 10S4.8 4.5 10 4.5 18.2 10 18.2 10 15.2 15.5 10 15.5 1.8 10 1.8 10ZM10 12.4a2.4 2.4 0 1 0 0-4.8 2.4 2.4 0 0 0 0 4.8Z'),
   send: icon('M3 10 2.5 3.2 18 10 2.5 16.8 3 10Zm0 0h7.5'),
-  check: icon('m4 10.5 4 4 8-9'),
   slash: icon('M3 3.5h14v13H3zM11.8 6.8 8.2 13.2'),
   idea: icon('M7.4 14.6c0-2-2.4-2.8-2.4-6a5 5 0 0 1 10 0c0 3.2-2.4 4-2.4 6ZM8 17.4h4'),
-  alert: icon('M10 6v5m0 2.6v.01M10 2.2 1.6 17h16.8L10 2.2Z'),
 }
 
 /** The bot's picture: the gates of a canal lock over water. */
-export const lockGate = html`<svg class="lock-gate" viewBox="0 0 36 36" aria-hidden="true" focusable="false">
-  <rect class="gate-ground" width="36" height="36" />
-  <path class="gate-water" d="M0 25c3-2.4 6-2.4 9 0s6 2.4 9 0 6-2.4 9 0 6 2.4 9 0v11H0z" />
-  <path class="gate-wood" d="M8 8v14M28 8v14M8 10l10 6 10-6M8 17l10 6 10-6" />
-</svg>`
+export const botPicture = html`<img class="avatar" src="/page/lock-gate.svg" alt="" />`
+
+/** Renders a person's initials on their color, or the bot's picture. */
+export function avatar(name: string, person: Person | undefined, isBot = false): TemplateResult {
+  if (isBot) return botPicture
+  const initials = name.split(/\s+/, 2).map((word) => word.charAt(0))
+  return html`<span class="avatar" aria-hidden="true" .style=${`background: ${person?.color ?? '#616061'}`}>${initials}</span>`
+}
+
+export function iconButton(label: string, drawing: TemplateResult, act: () => unknown, isDisabled = false): TemplateResult {
+  return html`<button type="button" class="icon-button" aria-label=${label} title=${label} ?disabled=${isDisabled} @click=${act}>
+    ${drawing}
+  </button>`
+}

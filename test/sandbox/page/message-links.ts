@@ -1,16 +1,5 @@
-import type { Notification } from '../slack/notifications.ts'
-import type { Workspace } from './api.ts'
-import type { Desk } from './desk.ts'
-import type { Navigation } from './navigation.ts'
-import { placeOf, pointAt } from './permalinks.ts'
-
-interface MessageLinksOptions {
-  workspace: Workspace
-  desk: Pick<Desk, 'me' | 'channel' | 'tab'>
-  navigation: Navigation
-  /** Sets an open dialog aside, because it covers the message. */
-  uncover(): void
-}
+import { cancelQuestion } from './forms.ts'
+import { channelHere, goTo, page, tabHere } from './page.ts'
 
 interface Target {
   channel: string
@@ -18,34 +7,37 @@ interface Target {
   threadTs?: string | undefined
 }
 
-/** Shows messages that something on the page leads to: a link, a notification or the hint. */
-export function createMessageLinks({ workspace, desk, navigation, uncover }: MessageLinksOptions) {
-  function show({ channel, ts, threadTs }: Target) {
-    uncover()
-    if (channel !== desk.channel().id || desk.tab())
-      navigation.goTo(workspace.channels.some(({ id }) => id === channel) ? channel : 'messages')
-    if (threadTs) navigation.openThread(threadTs)
-    navigation.record()
-    setTimeout(() => pointAt(threadTs ?? ts), 100)
-  }
+/** Goes to a message and highlights it for a moment. An open form is set aside meanwhile, because it covers the message. */
+export function showMessage({ channel, ts, threadTs }: Target) {
+  cancelQuestion()
+  page.isFormAside = page.views.length > 0
+  const isElsewhere = tabHere() !== undefined || channel !== channelHere().id
+  const place = page.workspace.channels.some(({ id }) => id === channel) ? channel : 'messages'
+  goTo({ ...(isElsewhere && { place }), thread: threadTs ?? (isElsewhere ? undefined : page.thread) })
+  setTimeout(() => pointAt(threadTs ?? ts), 100)
+}
 
-  return {
-    show: ({ channel, ts }: Target) => show({ channel, ts }),
-    openThread: ({ channel, ts }: Target) => show({ channel, ts, threadTs: ts }),
+function pointAt(ts: string) {
+  const message = document.querySelector(`.messages [data-ts="${CSS.escape(ts)}"]`)
+  message?.scrollIntoView({ block: 'center' })
+  message?.classList.add('is-pointed-at')
+  setTimeout(() => message?.classList.remove('is-pointed-at'), 2_500)
+}
 
-    openAs(as: string, shown: Notification) {
-      if (as !== desk.me().id) navigation.actAs(as)
-      show(shown)
-    },
+/** Opens links to messages of this workspace on the page, because there is no Slack behind them. */
+export function followMessageLinks() {
+  document.addEventListener('click', (event) => {
+    const link = event.target instanceof Element ? event.target.closest('a') : null
+    const target = link && targetOf(new URL(link.href))
+    if (!target) return
+    event.preventDefault()
+    showMessage(target)
+  })
+}
 
-    /** Opens links to messages of this workspace on the page, because there is no Slack behind them. */
-    follow() {
-      document.addEventListener('click', (event) => {
-        const target = event.target instanceof Element ? placeOf(event.target.closest('a')?.href ?? '') : undefined
-        if (!target) return
-        event.preventDefault()
-        show(target)
-      })
-    },
-  }
+/** Reads `https://<team>.slack.com/archives/<channel>/p<ts without its dot>`. */
+function targetOf({ hostname, pathname, searchParams }: URL): Target | undefined {
+  const [, channel, seconds, micros] = /^\/archives\/(\w+)\/p(\d+)(\d{6})$/.exec(pathname) ?? []
+  if (!hostname.endsWith('.slack.com') || !channel) return undefined
+  return { channel, ts: `${seconds}.${micros}`, threadTs: searchParams.get('thread_ts') ?? undefined }
 }

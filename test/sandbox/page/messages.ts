@@ -1,170 +1,134 @@
 import { html, nothing, type TemplateResult } from 'lit-html'
 import { repeat } from 'lit-html/directives/repeat.js'
-import type { Channel, Message, Person } from './api.ts'
-import { avatar } from './avatar.ts'
-import type { Blocks } from './blocks.ts'
-import { icons } from './icons.ts'
-import { type Names, renderMrkdwn } from './inline.ts'
-import type { MessageTools } from './message-tools.ts'
+import { api } from './api.ts'
+import { renderBlocks } from './blocks.ts'
+import { avatar, iconButton, icons } from './icons.ts'
+import { channelHere, goTo, notify, page, tabHere } from './page.ts'
+import type { Message, Shortcut } from './shapes.ts'
 import { formatSlackDate } from './slack-date.ts'
-import type { Surface } from './surface.ts'
+import { renderMrkdwn } from './text.ts'
 
-export interface MessagesOptions {
-  blocks: Blocks
-  tools: MessageTools
-  person(id: string): Person | undefined
+/** Renders the messages of the channel. Replies are in their threads, unless they were also sent to the channel. */
+export function renderMessages(messages: Message[]): TemplateResult {
+  const level = messages.filter(({ threadTs, ts, broadcast }) => threadTs === undefined || threadTs === ts || broadcast)
+  return html`${repeat(
+    level,
+    ({ ts }) => ts,
+    (message, index) => {
+      const before = level[index - 1]
+      const isNewDay = !before || dateOf(before).toDateString() !== dateOf(message).toDateString()
+      return html`${isNewDay ? dayDivider(message) : nothing} ${renderMessage(message, messages)}`
+    },
+  )}`
 }
 
-export interface MessageListProps {
-  channel: Channel
-  messages: Message[]
-  names: Names
-  /** The messages between these stamps are new. "New" is drawn above the first of them. */
-  unseen: { after: string; until: string }
-  hasUnreadReplies(parentTs: string, lastTs: string): boolean
-  /** Whether people can write here. */
-  canReply: boolean
-  openThread(ts: string): void
-}
-
-/** Messages of one author within this time are grouped under one name. */
-const togetherMs = 5 * 60_000
-
-export function createMessages({ blocks, tools, person }: MessagesOptions) {
-  function list(props: MessageListProps): TemplateResult {
-    const level = props.messages.filter(({ threadTs, ts, broadcast }) => threadTs === undefined || threadTs === ts || broadcast)
-    const [after, until] = [Number(props.unseen.after), Number(props.unseen.until)]
-    const firstNew = level.find(({ ts, user }) => Number(ts) > after && Number(ts) <= until && user !== props.names.me)
-    return html`${repeat(
-      level,
+/** Renders the open thread. Nothing if its message is not here. */
+export function renderThread(): TemplateResult | undefined {
+  const messages = page.messages.get(channelHere().id) ?? []
+  const parent = messages.find(({ ts }) => ts === page.thread)
+  if (!parent) return undefined
+  const replies = messages.filter(({ threadTs, ts }) => threadTs === parent.ts && ts !== parent.ts)
+  return html`${renderMessage(parent)}
+    <div class="reply-count small">${replies.length === 0 ? 'No replies yet' : countOf(replies)}</div>
+    ${repeat(
+      replies,
       ({ ts }) => ts,
-      (message, index) => {
-        const before = level[index - 1]
-        const divided = !before || dayOf(before) !== dayOf(message)
-        const isNew = message === firstNew
-        return html`${divided ? dayDivider(message, isNew) : isNew ? newDivider() : nothing}
-        ${one(message, { ...props, isLevel: true }, !divided && !isNew && belongsTo(before, message))}`
-      },
+      (reply) => renderMessage(reply),
     )}`
-  }
-
-  function one(message: Message, props: MessageListProps & { isLevel?: boolean }, follows: boolean): TemplateResult {
-    const replies = props.messages.filter(({ threadTs, ts }) => threadTs === message.ts && ts !== message.ts)
-    return html`<article
-      class="message ${follows ? 'follows' : ''} ${message.ephemeral ? 'is-ephemeral' : ''}"
-      aria-label=${`${message.userName}, ${clock(message)}`}
-      data-ts=${message.ts}
-    >
-      ${tools(message, props.isLevel ? 'level' : 'thread', props.isLevel && props.canReply ? () => props.openThread(message.threadTs ?? message.ts) : undefined)}
-      ${message.ephemeral ? html`<div class="only-you">${icons.eye}<span>Only visible to you</span></div>` : nothing}
-      <div class="message-gutter">
-        ${follows ? html`<time class="gutter-time" aria-hidden="true">${clock(message, true)}</time>` : avatar(message.isBot, message.userName, person(message.user))}
-      </div>
-      <div class="message-body">
-        ${follows ? nothing : author(message)} ${message.broadcast ? alsoWhere(message, props) : nothing} ${content(message, props)}
-        ${replies.length > 0 ? threadBar(message, replies, props) : nothing}
-      </div>
-    </article>`
-  }
-
-  function content(message: Message, { channel, names }: MessageListProps): TemplateResult {
-    if (message.deleted) return html`<div class="text is-deleted">This message was deleted.</div>`
-    const edited = message.edited ? html`<span class="edited">(edited)</span>` : nothing
-    if (!message.blocks?.length) return html`<div class="text">${renderMrkdwn(message.text, names)} ${edited}</div>`
-    const surface: Surface = {
-      key: `${names.me}/${channel.id}/${message.ts}`,
-      place: { channel: channel.id, ts: message.ts },
-      names,
-      seen: { message },
-    }
-    return html`<div class="blocks">${blocks.render(message.blocks, surface)}</div>
-      ${edited}`
-  }
-
-  /** Names the other place of a reply that is shown in its thread and in the channel. */
-  function alsoWhere(message: Message, { isLevel, openThread, channel }: MessageListProps & { isLevel?: boolean }): TemplateResult {
-    if (!isLevel) return html`<span class="also-where">Also sent to #${channel.name}</span>`
-    return html`<span class="also-where">
-      replied to a <button type="button" @click=${() => openThread(message.threadTs ?? message.ts)}>thread</button>
-    </span>`
-  }
-
-  function threadBar(parent: Message, replies: Message[], { openThread, hasUnreadReplies }: MessageListProps): TemplateResult {
-    const authors = [...new Map(replies.map((reply) => [reply.user, reply])).values()].slice(0, 4)
-    const last = replies.at(-1)
-    const fresh = last !== undefined && hasUnreadReplies(parent.ts, last.ts)
-    return html`<button type="button" class="thread-bar" @click=${() => openThread(parent.ts)}>
-      ${authors.map((reply) => avatar(reply.isBot, reply.userName, person(reply.user)))}
-      <span class="thread-count">${countOf(replies.length)}</span>
-      ${fresh ? html`<span class="thread-new">New</span>` : nothing}
-      <span class="thread-last"><span class="when-idle">Last reply ${last ? when(last) : ''}</span><span class="when-hovered">View thread</span></span>
-      <span class="thread-arrow">${icons.forward}</span>
-    </button>`
-  }
-
-  /** Renders a parent with its replies, for the panel. */
-  function thread(parentTs: string, props: MessageListProps): TemplateResult | undefined {
-    const parent = props.messages.find(({ ts }) => ts === parentTs)
-    if (!parent) return undefined
-    const replies = props.messages.filter(({ threadTs, ts }) => threadTs === parentTs && ts !== parentTs)
-    // Without its replies a parent has no bar.
-    const alone = { ...props, messages: [] }
-    return html`${one(parent, alone, false)}
-      <div class="reply-count"><span>${replies.length === 0 ? 'No replies yet' : countOf(replies.length)}</span></div>
-      ${repeat(
-        replies,
-        ({ ts }) => ts,
-        (reply, index) => one(reply, alone, belongsTo(replies[index - 1], reply)),
-      )}`
-  }
-
-  return { list, thread }
 }
 
-function author(message: Message): TemplateResult {
-  return html`<div class="message-head">
-    <span class="message-author">${message.userName}</span>
-    ${message.isBot ? html`<span class="app-badge">APP</span>` : nothing}
-    <time class="message-time" datetime=${dateOf(message).toISOString()} title=${dateOf(message).toLocaleString()}>${clock(message)}</time>
+/** `around`: the messages of its channel. Inside of a thread there are none. */
+function renderMessage(message: Message, around?: Message[]): TemplateResult {
+  const { ts, userName, isBot, ephemeral, broadcast, threadTs } = message
+  const replies = around?.filter((each) => each.threadTs === ts && each.ts !== ts) ?? []
+  return html`<article class="message" aria-label=${`${userName}, ${timeOf(message)}`} data-ts=${ts}>
+    ${ephemeral ? html`<div class="only-you small">${icons.eye} Only visible to you</div>` : nothing}
+    ${avatarOf(message)}
+    <div class="message-body">
+      <div class="message-head">
+        <strong>${userName}</strong>
+        ${isBot ? html`<span class="app-badge">APP</span>` : nothing}
+        <time class="small" datetime=${dateOf(message).toISOString()} title=${dateOf(message).toLocaleString()}>${timeOf(message)}</time>
+      </div>
+      ${broadcast ? alsoWhere(threadTs ?? ts, around !== undefined) : nothing} ${content(message)}
+      ${replies.length > 0 ? threadBar(ts, replies) : nothing}
+    </div>
+    ${ephemeral || message.deleted ? nothing : tools(message, around !== undefined)}
+  </article>`
+}
+
+function content(message: Message): TemplateResult {
+  if (message.deleted) return html`<em class="small">This message was deleted.</em>`
+  const { channel, ts, text, blocks = [] } = message
+  const surface = { key: `${page.me.id}/${channel}/${ts}`, place: { channel, ts }, seen: { message } }
+  return html`${blocks.length > 0 ? renderBlocks(blocks, surface) : html`<div>${renderMrkdwn(text)}</div>`}
+    ${message.edited ? html`<span class="small">(edited)</span>` : nothing}`
+}
+
+/** Names the other place of a reply that is shown in its thread and in the channel. */
+function alsoWhere(thread: string, isInChannel: boolean): TemplateResult {
+  if (!isInChannel) return html`<span class="small">Also sent to #${channelHere().name}</span>`
+  return html`<span class="small">
+    replied to a <button type="button" class="link-button" @click=${() => goTo({ thread })}>thread</button>
+  </span>`
+}
+
+function threadBar(thread: string, replies: Message[]): TemplateResult {
+  const last = Number(replies.at(-1)?.ts)
+  const authors = new Map(replies.map((reply) => [reply.user, reply]))
+  return html`<button type="button" class="thread-bar" @click=${() => goTo({ thread })}>
+    ${[...authors.values()].map(avatarOf)}
+    <strong>${countOf(replies)}</strong>
+    <span class="small">Last reply ${formatSlackDate(last, '{time} {date_short_pretty}', new Date())}</span>
+  </button>`
+}
+
+/** Renders what is at the upper right corner of a message: *Reply in thread*, and the shortcuts of the app. */
+function tools(message: Message, isInChannel: boolean): TemplateResult {
+  const { ts, threadTs, channel } = message
+  const reply = () => goTo({ thread: threadTs ?? ts })
+  return html`<div class="message-tools">
+    ${isInChannel && !tabHere() ? iconButton('Reply in thread', icons.reply, reply) : nothing}
+    ${shortcutMenu(`more-${isInChannel}-${ts}`, 'More actions', icons.more, page.workspace.shortcuts.message, { channel, ts })}
   </div>`
 }
 
-function dayDivider(message: Message, isNew: boolean): TemplateResult {
-  const day = formatSlackDate(Number(message.ts), '{day_divider_pretty}', new Date())
-  return html`<div class="day-divider ${isNew ? 'is-new' : ''}" role="separator" aria-label=${isNew ? `${day}, new messages` : day}>
-    <span class="day-name">${day.charAt(0).toUpperCase() + day.slice(1)}</span>${isNew ? html`<span class="new-word">New</span>` : nothing}
-  </div>`
+/** Renders a button whose menu has these shortcuts of the app. `at`: where they are used. */
+export function shortcutMenu(
+  id: string,
+  label: string,
+  icon: TemplateResult,
+  shortcuts: Shortcut[],
+  at: { channel: string; ts?: string },
+): TemplateResult | typeof nothing {
+  if (shortcuts.length === 0) return nothing
+  const use = async ({ callbackId }: Shortcut) => {
+    const answer = await api.shortcut(page.me.id, callbackId, at)
+    if (!answer.ok) notify(answer.error)
+  }
+  return html`<button type="button" class="icon-button" aria-label=${label} title=${label} popovertarget=${id}>${icon}</button>
+    <div class="popup" id=${id} popover aria-label=${label}>
+      ${shortcuts.map(
+        (shortcut) => html`<button type="button" class="option" popovertarget=${id} @click=${() => use(shortcut)}>
+          ${shortcut.name}
+          <div class="small">${page.workspace.bot.name}</div>
+        </button>`,
+      )}
+    </div>`
 }
 
-function newDivider(): TemplateResult {
-  return html`<div class="new-divider" role="separator" aria-label="New messages"><span class="new-word">New</span></div>`
+function dayDivider({ ts }: Message): TemplateResult {
+  const day = formatSlackDate(Number(ts), '{date_long_pretty}', new Date())
+  return html`<div class="day-divider" role="separator">${day.charAt(0).toUpperCase() + day.slice(1)}</div>`
 }
 
-function countOf(replies: number): string {
-  return replies === 1 ? '1 reply' : `${replies} replies`
+function avatarOf({ user, userName, isBot }: Message): TemplateResult {
+  const author = page.workspace.people.find(({ id }) => id === user)
+  return avatar(userName, author, isBot)
 }
 
-function belongsTo(before: Message | undefined, message: Message): boolean {
-  if (before?.user !== message.user || before.ephemeral || message.ephemeral || message.isBot) return false
-  return dateOf(message).getTime() - dateOf(before).getTime() < togetherMs
-}
+const countOf = ({ length }: Message[]) => (length === 1 ? '1 reply' : `${length} replies`)
 
-function dateOf({ ts }: Message): Date {
-  return new Date(Number(ts) * 1000)
-}
+const dateOf = ({ ts }: Message) => new Date(Number(ts) * 1000)
 
-function dayOf(message: Message): string {
-  return dateOf(message).toDateString()
-}
-
-function when({ ts }: Message): string {
-  return formatSlackDate(Number(ts), '{time} {date_short_pretty}', new Date())
-}
-
-/** Formats the time of day. `narrow`: without AM or PM. */
-function clock({ ts }: Message, narrow = false): string {
-  const time = formatSlackDate(Number(ts), '{time}', new Date())
-  return narrow ? time.replace(/\s?[AP]M$/i, '') : time
-}
-
-export type Messages = ReturnType<typeof createMessages>
+const timeOf = ({ ts }: Message) => formatSlackDate(Number(ts), '{time}', new Date())

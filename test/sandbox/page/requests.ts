@@ -1,5 +1,4 @@
-import type { Message, Person } from './api.ts'
-import type { Element } from './block-shapes.ts'
+import type { Block, Element, Message, Person } from './shapes.ts'
 
 /** The action ids of Lockkeeper's buttons that say how far a request is. Only finished requests have details. */
 export const stageButtons = { approve: 'request-approve', handOver: 'request-hand-over', details: 'request-details' } as const
@@ -17,8 +16,6 @@ export interface ShownRequest {
   next: string
   /** Whether its thread says how it ended. A withdrawn request has no report. */
   isReported: boolean
-  /** The stamp of the message below that shows a token to this person alone. */
-  tokenTs: string | undefined
 }
 
 /** Finds the requests among the messages, oldest first. */
@@ -31,7 +28,6 @@ export function requestsIn(messages: Message[]): ShownRequest[] {
     stage: stageOf(message),
     next: elementsIn(message.blocks ?? []).find(({ action_id: id }) => id === stageButtons.handOver)?.text?.text ?? '',
     isReported: messages.some((reply) => reply.threadTs === message.ts && isEnd(reply)),
-    tokenTs: messages.findLast((later) => later.channel === message.channel && later.ts > message.ts && showsToken(later))?.ts,
   }))
 }
 
@@ -68,11 +64,6 @@ function isRequest({ isBot, ephemeral, metadata, blocks = [] }: Message): boolea
   return isBot && !ephemeral && (nameOf(metadata) === 'card' || buttonsIn(blocks).includes(stageButtons.approve))
 }
 
-/** The text of such a message holds no token, because notifications show it. */
-function showsToken({ isBot, ephemeral, text }: Message): boolean {
-  return isBot && ephemeral && text.endsWith('It is in this message, only visible to you.')
-}
-
 function isEnd({ isBot, metadata }: Message): boolean {
   return isBot && ['ended', 'corrected', 'stopped'].includes(nameOf(metadata))
 }
@@ -89,10 +80,41 @@ function stageOf({ blocks = [] }: Message): ShownRequest['stage'] {
   return buttons.includes(stageButtons.details) ? 'ended' : 'runs'
 }
 
-function buttonsIn(blocks: NonNullable<Message['blocks']>): string[] {
+function buttonsIn(blocks: Block[]): string[] {
   return elementsIn(blocks).map(({ action_id }) => action_id ?? '')
 }
 
-function elementsIn(blocks: NonNullable<Message['blocks']>): Element[] {
+function elementsIn(blocks: Block[]): Element[] {
   return blocks.filter(({ type }) => type === 'actions').flatMap(({ elements = [] }) => elements as Element[])
+}
+
+/** What a newcomer can do next. `to` is the person to switch to. */
+export type NextStep =
+  | { is: 'request' }
+  | { is: 'ask-for-request' | 'switch-to-approver'; to: Person }
+  | { is: 'decide' | 'create-key' | 'wait' | 'explore'; request: ShownRequest }
+  | { is: 'switch-to-requester'; to: Person; request: ShownRequest }
+  | { is: 'outside'; request: ShownRequest | undefined }
+
+/** Decides the next step of this person, from the newest request. */
+export function nextStep(me: Person, people: Person[], requests: ShownRequest[]): NextStep {
+  if (me.role === 'outsider') return { is: 'outside', request: requests.findLast(({ stage }) => stage === 'waits') }
+  const mine = waitingFor(requests, me).at(-1)
+  if (mine) return { is: mine.stage === 'waits' ? 'decide' : 'create-key', request: mine }
+
+  const request = requests.at(-1)
+  if (!request) {
+    const requester = people.find(({ role }) => role === 'requester')
+    return me.role === 'approver' && requester ? { is: 'ask-for-request', to: requester } : { is: 'request' }
+  }
+  if (request.stage === 'waits') {
+    const approver = people.find((person) => waitingFor([request], person).length > 0)
+    return approver ? { is: 'switch-to-approver', to: approver } : { is: 'wait', request }
+  }
+  if (request.stage === 'runs') return { is: 'wait', request }
+  const requester = people.find(({ id }) => id === request.requester)
+  if (requester && requester.id !== me.id && (request.stage === 'to-create' || request.isReported)) {
+    return { is: 'switch-to-requester', to: requester, request }
+  }
+  return { is: 'explore', request }
 }

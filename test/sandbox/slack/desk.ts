@@ -62,30 +62,27 @@ export function createDesk(options: DeskOptions) {
   }
 
   function stateFor(given: Json): Json {
-    const userId = asOf(given)
-    const channel = directory.channel(stringOf(given.channel))
-    return {
-      rev: state.rev(),
-      messages: messages.seen(channel.id, userId).map((message) => messages.toMessage(message)),
-      views: openModals(userId),
-    }
+    return { messages: messagesFor(asOf(given), directory.channel(stringOf(given.channel)).id) }
   }
 
-  function openModals(userId: string): Json[] {
-    return views.stackOf(userId).map((view) => ({ id: view.id, hash: view.hash, view: views.toSlack(view) }))
+  function messagesFor(userId: string, channel: string): Message[] {
+    return messages.seen(channel, userId).map((message) => messages.toMessage(message))
   }
 
-  /** Returns the app as this person sees it: its Home tab, and the direct messages from it. */
+  function shown(view: StoredView): Json {
+    return { id: view.id, view: views.toSlack(view) }
+  }
+
+  /** Returns the app as this person sees it: its Home tab, the direct messages from it, and the open modals. */
   function appFor(given: Json): Json {
     const userId = asOf(given)
     const home = views.homeOf(userId)
     const channel = directory.directChannel(userId).id
     return {
-      rev: state.rev(),
       channel,
-      home: home ? { id: home.id, hash: home.hash, view: views.toSlack(home) } : null,
-      messages: messages.seen(channel, userId).map((message) => messages.toMessage(message)),
-      views: openModals(userId),
+      home: home ? shown(home) : null,
+      messages: messagesFor(userId, channel),
+      views: views.stackOf(userId).map(shown),
     }
   }
 
@@ -98,7 +95,7 @@ export function createDesk(options: DeskOptions) {
     const text = stringOf(given.text)
     if (text.trim() === '') throw new Error('There is nothing to send.')
     const { delivery } = await composer.send(asOf(given), stringOf(given.channel), text, stringOf(given.threadTs) || undefined)
-    return delivery?.notice ? { notice: delivery.notice } : {}
+    return { notice: delivery?.notice }
   }
 
   /** Keeps the values of the page's form. Fields that the view no longer has are ignored. */
@@ -122,7 +119,7 @@ export function createDesk(options: DeskOptions) {
     if ('view' in place) take(place.view, objectOf(given.values))
     const placed = acts.element(place, actionId, { blockId: blockId || undefined })
     const delivery = await acts.click(userId, place, actionId, { blockId: placed.blockId, action: choice })
-    return delivery.notice ? { notice: delivery.notice } : {}
+    return { notice: delivery.notice }
   }
 
   /** Uses a shortcut: of the message `ts`, or a global one while looking at `channel`. */
@@ -135,7 +132,7 @@ export function createDesk(options: DeskOptions) {
       found.type === 'message'
         ? await interactions.messageShortcut(userId, callbackId, acts.messageFor(userId, stringOf(given.channel), ts).message)
         : await interactions.globalShortcut(userId, callbackId, stringOf(given.channel) || undefined)
-    return delivery.notice ? { notice: delivery.notice } : {}
+    return { notice: delivery.notice }
   }
 
   async function optionsFor(given: Json): Promise<Json> {
@@ -143,7 +140,7 @@ export function createDesk(options: DeskOptions) {
     const place = placeOf(userId, given)
     const placed = acts.element(place, stringOf(given.actionId), { blockId: stringOf(given.blockId) || undefined })
     const found = await acts.suggest(userId, place, placed, stringOf(given.value))
-    return { options: found.options, ...(found.label ? { label: found.label } : {}), ...(found.notice ? { notice: found.notice } : {}) }
+    return { options: found.options, label: found.label, notice: found.notice }
   }
 
   async function submit(given: Json): Promise<Json> {
@@ -151,7 +148,7 @@ export function createDesk(options: DeskOptions) {
     const { view } = acts.modalFor(userId, stringOf(given.viewId))
     take(view, objectOf(given.values))
     const delivery = await interactions.submit(userId, view)
-    return { ...(delivery.errors ? { errors: delivery.errors } : {}), ...(delivery.notice ? { notice: delivery.notice } : {}) }
+    return { errors: delivery.errors, notice: delivery.notice }
   }
 
   async function close(given: Json): Promise<Json> {

@@ -11,7 +11,7 @@ export function until<T>(
   predicate: () => T,
   options: { timeoutMs?: number; what?: string } = {},
 ): Promise<NonNullable<T>> {
-  const timeoutMs = options.timeoutMs ?? 5000
+  const timeoutMs = options.timeoutMs ?? 20_000
   return new Promise((resolve, reject) => {
     let lastError: unknown
     let stop = () => {}

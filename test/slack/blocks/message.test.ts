@@ -1,17 +1,17 @@
 import type { KnownBlock } from '@slack/web-api'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { actions, button, context, fields, header, message, wholeSection } from '../../../src/slack/blocks.ts'
+import { actions, button, context, divider, fields, header, message, reasonBlocks, wholeSection } from '../../../src/slack/blocks.ts'
 import { mrkdwn } from '../../../src/slack/text.ts'
 import { charactersIn } from '../../sandbox/slack/characters-in.ts'
 import { problemsWithBlocks } from '../../sandbox/slack/validate-blocks.ts'
-import { anyBlocks, hostileWords, mrkdwnIn } from './arbitrary-blocks.ts'
+import { anyBlocks, mrkdwnIn } from './arbitrary-blocks.ts'
 
 describe('a message', () => {
   it('stays within every limit of Slack, whatever it is built from', () => {
     fc.assert(
-      fc.property(hostileWords, fc.array(anyBlocks, { maxLength: 12 }), (text, parts) => {
-        const sent = message({ text, blocks: parts.flat() })
+      fc.property(fc.array(anyBlocks, { maxLength: 12 }), anyBlocks, (parts, early) => {
+        const sent = message(parts.flat(), early)
 
         expect(problemsWithBlocks(sent.blocks)).toEqual([])
         expect(charactersIn(sent.blocks)).toBeLessThanOrEqual(10_000)
@@ -30,7 +30,7 @@ describe('a message', () => {
     const lines = Array.from({ length: 52 }, (_, index) => mrkdwn`line ${index + 1}`)
     const approve = button({ text: 'Approve', actionId: 'approve', value: 'r1' })
 
-    const { blocks } = message({ text: mrkdwn`lines`, blocks: [...lines.flatMap(wholeSection), ...actions([approve])] })
+    const { blocks } = message([...lines.flatMap(wholeSection), ...actions([approve])])
 
     expect(blocks).toHaveLength(50)
     expect(blocks.slice(-2)).toEqual([
@@ -41,7 +41,7 @@ describe('a message', () => {
 
   it('holds at most 10,000 characters, shows as many blocks from its beginning as fit, and says how many it leaves out', () => {
     const sections = (count: number) => Array.from({ length: count }, (_, index) => wholeSection(mrkdwn`${index}${'x'.repeat(999)}`)).flat()
-    const shown = (blocks: KnownBlock[]) => message({ text: mrkdwn`many`, blocks }).blocks
+    const shown = (blocks: KnownBlock[]) => message(blocks).blocks
 
     expect(shown(sections(10))).toEqual(sections(10))
     expect(shown(sections(11))).toEqual([...sections(9), ...context([mrkdwn`:warning: 2 more parts don't fit here and aren't shown.`])])
@@ -53,15 +53,26 @@ describe('a message', () => {
     const buttons = Array.from({ length: 20 }, (_, index) => button({ text: 'Turn', actionId: `turn-${index}`, value }))
     const facts = Array.from({ length: 10 }, () => mrkdwn`${'fact '.repeat(240)}`)
 
-    expect(message({ text: mrkdwn`buttons`, blocks: actions(buttons) }).blocks).toEqual(actions(buttons))
-    expect(message({ text: mrkdwn`facts`, blocks: [header('Facts'), ...fields(facts)] }).blocks).toEqual([
+    expect(message(actions(buttons)).blocks).toEqual(actions(buttons))
+    expect(message([header('Facts'), ...fields(facts)]).blocks).toEqual([
       header('Facts'),
       ...context([mrkdwn`:warning: 1 more part doesn't fit here and isn't shown.`]),
     ])
   })
 
+  it('says in its text what its blocks say, what is to be read early right after the first block, and nothing twice', () => {
+    const early = wholeSection(mrkdwn`*Check first*`)
+    const facts = fields([mrkdwn`*Server*\n${'<web-1>'}`])
+    const said = message(
+      [header('Move a & b'), ...facts, ...reasonBlocks('Reason', '*now* https://a.example/b'), ...early, divider()],
+      early,
+    )
+
+    expect(said.text).toBe('Move a &amp; b\n*Check first*\n*Server:* &lt;web-1&gt;\nReason: `*now* https://a.example/b`')
+  })
+
   it('shows a dash in place of empty text, which Slack refuses', () => {
-    expect(message({ text: mrkdwn` `, blocks: wholeSection(mrkdwn``) })).toEqual({
+    expect(message(wholeSection(mrkdwn``))).toEqual({
       text: '–',
       blocks: [{ type: 'section', text: { type: 'mrkdwn', text: '–', verbatim: true } }],
     })

@@ -6,9 +6,9 @@ import { report } from '../../../../src/messages/reports.ts'
 import { approvalCard, type CardView, cardActions } from '../../../../src/messages/request-message.ts'
 import { hasTable } from '../../../../src/slack/interactions.ts'
 import { mention } from '../../../../src/slack/text.ts'
-import { readableBlocks } from '../../readable.ts'
+import { cardViewFor } from '../../../messages/card-view-for-test.ts'
+import { readableBlocks } from '../../../messages/readable.ts'
 import { description, minutes, requestedAt, requestFor, ruleFor } from '../../request-for-test.ts'
-import { cardViewFor } from '../card-view-for-test.ts'
 
 const evacuation = { ...description, title: phrase`Evacuate ${'web-1'} → ${'web-2'} (${['3 Elastic IPs']})` }
 

@@ -1,0 +1,219 @@
+import { describe, expect, test } from 'vitest'
+import { alertsRequester } from '../../src/domain/approval.ts'
+import { toGroup } from '../../src/domain/policy.ts'
+import { type Request, requestStates } from '../../src/domain/request.ts'
+import { approvalCard, type CardView, cardActions, fitsOnCard, isFinished, requestDetails } from '../../src/messages/request-message.ts'
+import { code, mrkdwn, profileLink } from '../../src/slack/text.ts'
+import { description, minutes, requestedAt, requestFor, ruleFor } from '../requests/request-for-test.ts'
+import { charactersIn } from '../sandbox/slack/characters-in.ts'
+import { problemsWithBlocks } from '../sandbox/slack/validate-blocks.ts'
+import { cardViewFor } from './card-view-for-test.ts'
+import { expectDocument } from './documents.ts'
+import { readableBlocks } from './readable.ts'
+
+const at = (minute: number) => requestedAt + minute * minutes
+const approvedBy = (by: string, minute: number) => ({ by, rule: 'APPROVERS', via: by, at: at(minute) })
+const byBen = { by: 'U0BEN00001', rule: 'APPROVERS', via: 'U0BEN00001' }
+const threeOf = ruleFor({ approve: { anyOf: toGroup(['S0ONCALL01', 'U0DEE00001']), allOf: [], approvals: 3 } })
+const isOff = mrkdwn`${code('web-2')} has status ${code('off')}.`
+const isLocked = mrkdwn`${code('web-2')} is locked on the account.`
+
+const view = (request: Partial<Request>, more: Partial<CardView> = {}) => cardViewFor({ request: requestFor(request), ...more })
+
+const approved = { decision: byBen, approvals: [{ ...byBen, at: at(12) }], decidedAt: at(12) }
+const sent = { ...approved, sentAt: at(12), acceptedAt: at(12) }
+const reason = 'see https://tickets.nimbus.example/OPS-1'
+const ended = (more: Partial<Request>, card: Partial<CardView> = {}) => view({ endedAt: at(13), reason, ...more }, card)
+const alert = { reason: 'web-1 is down', alert: { name: 'NodeDown' }, origin: { ...requestFor().origin, userId: alertsRequester } }
+
+const shown = ({ blocks }: { blocks: Parameters<typeof readableBlocks>[0] }) => readableBlocks(blocks)
+
+test('the request message in every situation', async () => {
+  const handover = { handoverLabel: 'Create key' }
+  const limit = { for: 'writes', ms: 40_000, until: 1, perMinute: 20 } as const
+  const several = { approvals: [approvedBy('U0BEN00001', 5), approvedBy('U0CHI00001', 9)] }
+  const moving = { ...sent, state: 'tracking' as const }
+  const emergency = { ...byBen, by: 'U0ADA00001', breakGlass: true, reason: 'web-1 burns <!here>' }
+  const situations: [string, CardView][] = [
+    ['It waits for approval', view({})],
+    [
+      'It waits, in an environment, with a reason and something to check first',
+      view({ reason }, { environment: 'production', checks: [isOff, isLocked], unchecked: [mrkdwn`whether it answers`] }),
+    ],
+    ['It waits for three approvals', view({}, { rule: threeOf })],
+    ['Two of three have approved', view({ ...several, missing: 1 }, { rule: threeOf })],
+    ['One of the two may not approve any more', view({ ...several, missing: 2 }, { rule: threeOf })],
+    [
+      'The rule mentions other people than the approvers, who are named',
+      view({ approverNames: '@ben or @<!channel>' }, { rule: ruleFor({ mention: toGroup(['S0PAGED001']) }) }),
+    ],
+    ['No rule covers it any more', view({}, { rule: undefined })],
+    ['An alert requested it', view(alert, { subject: 'web-1' })],
+    ['An alert requested it, and no rule covers it any more', view(alert, { rule: undefined })],
+    ['It waits, for a key', view({}, handover)],
+    ['It needs no approval', view({ needsApproval: false }, { rule: ruleFor({ approve: undefined }) })],
+    ['Another version of Lockkeeper wrote it', view({}, { isKnown: false })],
+    ['It is approved', view({ ...approved, state: 'approved' })],
+    ['It is approved, and the account API does not answer', view({ ...approved, state: 'approved', waits: { for: 'account' } })],
+    ["It waits for the account's limit", view({ ...approved, state: 'approved', waits: limit })],
+    ['No worker runs', view({ ...approved, state: 'approved', waits: { for: 'worker' } })],
+    ['It is approved, for a key', view({ ...approved, state: 'approved' }, handover)],
+    ['It is being sent', view({ ...sent, state: 'starting' })],
+    ['It is under way', view(moving, { checks: [isOff] })],
+    ['It is under way, usually for 40 s', view({ ...moving, usualMs: 40_000 })],
+    ['It is slower than usual', view({ ...moving, lateAt: at(27) })],
+    ['Three approved it', view({ ...moving, approvals: [...several.approvals, approvedBy('U0DEE00001', 12)] })],
+    ['Its requester approved it alone', view({ ...moving, approvals: [], decision: emergency })],
+    ['It is done', ended({ ...sent, state: 'done' }, { reverseLabel: 'Move back' })],
+    ['It is done, and undid another', ended({ ...sent, state: 'done' }, { undoes: { id: '80fbcd61aa', link: undefined } })],
+    ['It is done, with something to know', ended({ ...sent, state: 'done' }, { ending: { why: 'web-2 is off.' } })],
+    [
+      'It is done, without approval',
+      ended({ ...sent, state: 'done', needsApproval: false, decision: { via: 'no-approval' }, approvals: [] }),
+    ],
+    ['It is done, approved by its requester alone', ended({ ...sent, state: 'done', decision: emergency, approvals: [] })],
+    ['It is done, and was not tracked for a while', ended({ ...sent, state: 'done', endedAt: at(72) + 18_000, untrackedMs: 59 * minutes })],
+    ['It failed', ended({ ...sent, state: 'failed' }, { ending: { why: 'web-2 was deleted.' } })],
+    [
+      'It failed, and would fail again',
+      ended({ ...sent, state: 'failed' }, { ending: { why: 'web-2 is outdated.', next: "Contact the provider's support." } }),
+    ],
+    ['It did not start', ended({ ...sent, state: 'not-started' }, { ending: { why: 'The address is still on web-1.' } })],
+    ['Something else moved the address', ended({ ...sent, state: 'superseded' }, { ending: { why: 'The address is on web-3.' } })],
+    ['Somebody stopped the tracking', ended({ ...sent, state: 'untracked', stoppedBy: 'U0CHI00001' })],
+    [
+      'The account changed before it was sent',
+      ended({ ...approved, state: 'voided' }, { ending: { why: 'The address was on web-1, and is on web-3 now.' } }),
+    ],
+    [
+      'It was rejected',
+      ended(
+        { state: 'rejected', decidedAt: at(13), decision: { ...byBen, reason: 'Not *now*, see https://status.nimbus.example' } },
+        { environment: 'production' },
+      ),
+    ],
+    ['It was withdrawn', ended({ state: 'withdrawn' })],
+    ['The alert resolved', ended({ ...alert, state: 'withdrawn' })],
+    ['It expired', ended({ state: 'expired' })],
+    [
+      'It expired after the approval',
+      ended({ ...approved, state: 'expired' }, { ending: { why: 'Approved, but not used before the deadline.' } }),
+    ],
+  ]
+
+  await expectDocument(
+    'request-message.md',
+    'The request message',
+    situations.map(([situation, each]) => [situation, shown(approvalCard(each))]),
+  )
+  for (const [situation, each] of situations) {
+    expect(problemsWithBlocks(approvalCard(each).blocks), situation).toEqual([])
+    expect(problemsWithBlocks(requestDetails(each).blocks), situation).toEqual([])
+    expect(JSON.stringify(approvalCard(each)).includes('request-details'), situation).toBe(isFinished(each) && each.isKnown)
+  }
+})
+
+test('the details of a request', async () => {
+  const checked = { checks: [mrkdwn`web-2 is locked on the account.`], unchecked: [mrkdwn`whether web-2 is in the same site`] }
+  const pauses = [{ stoppedBy: 'U0CHI00001', stoppedAt: at(13), resumedBy: 'U0BEN00001', resumedAt: at(20) }]
+  await expectDocument('request-details.md', 'The details of a request', [
+    ['It is under way', shown(requestDetails(view({ ...sent, state: 'tracking' })))],
+    ['It is done', shown(requestDetails(ended({ ...sent, state: 'done', lateAt: at(12) + 30_000 }, checked)))],
+    ['It was not tracked for a while', shown(requestDetails(ended({ ...sent, state: 'done', pauses, lateAt: at(15), endedAt: at(30) })))],
+    [
+      'Its tracking was stopped again',
+      shown(requestDetails(ended({ ...sent, state: 'untracked', pauses, stoppedBy: 'U0ADA00001', endedAt: at(30) }))),
+    ],
+  ])
+  expect(requestDetails(ended({ ...sent, state: 'done' })).text).toMatch(/Ended, <!date\^\d+\^\{time_secs\} \{date_short_pretty\}/)
+})
+
+test('the dialogs before a press takes effect', async () => {
+  const dialogOf = (each: CardView, label: string) => {
+    const { confirm } = cardActions(each).find(({ text }) => text.text === label) ?? {}
+    return confirm ? `# ${confirm.title?.text}\n${confirm.text.text}\n[${confirm.confirm?.text}] [${confirm.deny?.text}]` : 'none'
+  }
+  const rotation = { handoverLabel: 'Rotate key', handoverWarning: 'The old token stops working at once.' }
+  const longer = mrkdwn`${code('v1. 2')} may need it. ${'More about it. '.repeat(8)}`
+  const ada = profileLink('U0ADA00001', `https://nimbus.slack.com/team/${'U0ADA00001'.repeat(12)}`, '@Ada')
+  await expectDocument('request-dialogs.md', 'The dialogs before a press takes effect', [
+    ['Approve', dialogOf(view({}), 'Approve')],
+    ['Approve, where a rule asks for a confirmation', dialogOf(view({}, { rule: ruleFor({ confirm: true }) }), 'Approve')],
+    ['Approve, with something to check first', dialogOf(view({}, { checks: [isOff], unchecked: [mrkdwn`whether it answers`] }), 'Approve')],
+    [
+      'Approve, with checks of which only the first sentences fit',
+      dialogOf(view({}, { checks: [mrkdwn`${isOff} ${longer}`, longer, longer] }), 'Approve'),
+    ],
+    [
+      'Approve, with more checks than fit',
+      dialogOf(view({}, { checks: Array.from({ length: 9 }, (_, index) => mrkdwn`${`Line ${index} `.repeat(8)}`) }), 'Approve'),
+    ],
+    ['Approve, with a check that is too long', dialogOf(view({}, { checks: [mrkdwn`${'x'.repeat(400)}`] }), 'Approve')],
+    [
+      'Approve, with a link in a check',
+      dialogOf(view({}, { checks: [mrkdwn`Changed 3 hours before this request, by ${ada}.`, mrkdwn`${'x'.repeat(180)}`] }), 'Approve'),
+    ],
+    ['Withdraw, while it waits', dialogOf(view({}), 'Withdraw')],
+    ['Withdraw, once it is approved', dialogOf(view({ state: 'approved' }), 'Withdraw')],
+    ['Stop tracking', dialogOf(view({ state: 'tracking' }), 'Stop tracking')],
+    ['Create key', dialogOf(view({ state: 'approved' }, { handoverLabel: 'Create key' }), 'Create key')],
+    ['Rotate key', dialogOf(view({ state: 'approved' }, rotation), 'Rotate key')],
+  ])
+})
+
+test("a machine's request is never shown by its id, in any state", () => {
+  for (const state of requestStates) {
+    const { text, blocks } = approvalCard(view({ ...alert, state }))
+    expect(`${text} ${JSON.stringify(blocks)}`, state).not.toMatch(/<@alerts>|`alerts`|@alerts/)
+  }
+})
+
+test('the buttons carry the request and its hash, in a block with another id at each revision', () => {
+  const { id, hash } = requestFor()
+  const blockOf = (revision: number) => approvalCard(view({ revision })).blocks.find(({ type }) => type === 'actions')?.block_id
+
+  expect(cardActions(view({})).map(({ action_id, value }) => [action_id, value])).toEqual(
+    ['approve', 'reject', 'withdraw'].map((name) => [`request-${name}`, `1.${id}.${hash.slice(0, 16)}`]),
+  )
+  expect([blockOf(1), blockOf(2)]).toEqual([`card-${id}-1`, `card-${id}-2`])
+})
+
+test('a long reason is cut in the small print, and a change of less than a second has no duration', () => {
+  const { text } = approvalCard(ended({ ...sent, state: 'done', endedAt: at(12) + 400, reason: 'because '.repeat(40) }))
+
+  expect(text.split('\n').at(-1)).toMatch(/^Reason: `because .*…`$/)
+  expect(text.split('\n').at(-1)?.length).toBeLessThan(170)
+  expect(text).not.toContain('took')
+})
+
+describe('the length of a request message', () => {
+  const factsOf = (count: number, length: number) => ({
+    ...description,
+    facts: Array.from({ length: count }, (_, index) => ({ label: `Fact ${index}`, value: 'x'.repeat(length) })),
+  })
+
+  test('is limited to what one message can show', () => {
+    const fits = (count: number, length: number) => fitsOnCard(view({}, { description: factsOf(count, length) }))
+    expect([fits(0, 1), fits(200, 10), fits(250, 10), fits(2, 2_500)]).toEqual([true, true, false, false])
+    expect(fitsOnCard(view({}, { description: { ...description, facts: Array(490).fill({ label: '', value: '.' }) } }))).toBe(false)
+  })
+
+  test('has room for every later state: a request that fits is shown whole in all of them', () => {
+    const longest = view({ reason: 'y'.repeat(100) }, { description: factsOf(190, 10), rule: threeOf })
+    expect(fitsOnCard(longest)).toBe(true)
+    const first = JSON.stringify(approvalCard(longest).blocks)
+    expect(longest.description.facts.every(({ label, value }) => first.includes(`*${label}*\\n\`${value}\``))).toBe(true)
+    const approvals = Array.from({ length: 10 }, (_, index) => approvedBy(`U0BEN0000${index}`, index))
+    const ending = { why: `${'w'.repeat(900)} ${'&'.repeat(200)}`, next: 'Ask.' }
+
+    for (const state of requestStates) {
+      for (const breakGlass of [false, true]) {
+        const decision = { ...byBen, reason: '&'.repeat(500), breakGlass }
+        const request = { ...longest.request, state, approvals, decision, decidedAt: at(1), endedAt: at(1) }
+        const { blocks } = approvalCard({ ...longest, ending, request })
+        expect(JSON.stringify(blocks)).not.toContain('not shown')
+        expect(charactersIn(blocks)).toBeLessThanOrEqual(10_000)
+      }
+    }
+  })
+})

@@ -1,0 +1,165 @@
+import type { Page } from 'playwright-core'
+import { expect, test } from 'vitest'
+import { actAs, composer, openDrawer, phone, send } from './open-browser.ts'
+import { sandboxPages } from './pages.ts'
+
+const current = sandboxPages()
+
+const hintOf = (page: Page) => page.getByRole('complementary', { name: 'How to start' })
+const phones = (page: Page) => page.getByRole('status', { name: 'Phones' })
+const people = (page: Page) => page.getByRole('navigation', { name: 'Workspace' })
+const threadOf = (page: Page) => page.getByRole('complementary', { name: 'Thread' })
+/** The newest message with buttons to decide. */
+const waiting = (page: Page) =>
+  page
+    .getByRole('article')
+    .filter({ has: page.getByRole('button', { name: 'Approve' }) })
+    .last()
+
+let moves = 0
+
+/** Returns the command for another possible move, because an address with an open request is taken. */
+function nextMove(): string {
+  moves += 1
+  const { elasticIp, target } = current().sandbox.accountApi.world.movable(moves)
+  return `/infra ip move ${elasticIp.address} ${target.hostname}`
+}
+
+test('a newcomer is led from the request to the report, and the phones of those who are needed show it', async () => {
+  const { sandbox, browser } = current()
+  const page = await browser.open(sandbox.url)
+  const hint = hintOf(page)
+  await page.getByRole('button', { name: 'general' }).click()
+  await hint.getByRole('button', { name: '#ops' }).click()
+  await hint.getByText('/infra ip move').waitFor()
+  await send(page, nextMove())
+
+  await phones(page)
+    .getByText(/Ben's,? and Chiara's phones/)
+    .waitFor()
+  await people(page).getByRole('button', { name: 'Act as Ben Laurent, 1 to decide' }).waitFor()
+  await browser.shoot(page, '10-next-step')
+  await hint.getByRole('button', { name: 'Now switch to Ben' }).click()
+  await hint.getByText('needs your approval').waitFor()
+  await waiting(page).getByRole('button', { name: 'Approve' }).click()
+  await hint.getByText('Lockkeeper makes the change').waitFor()
+
+  await phones(page).getByRole('button', { name: 'Open as Ada' }).click({ timeout: 20_000 })
+  await threadOf(page).getByText('@ada').last().waitFor()
+  await hint.getByText('The result is in the').waitFor()
+
+  await page.goBack()
+  await page.goBack()
+  await page.getByText('You are Ben').waitFor()
+  await page.goForward()
+  await page.reload()
+  await page.getByText('You are Ada').waitFor()
+})
+
+test('a guest reads that commands and buttons are refused', async () => {
+  const { sandbox, browser } = current()
+  const page = await browser.open(sandbox.url)
+  await send(page, nextMove())
+  await waiting(page).waitFor()
+  await actAs(page, 'Dov Meyer (outsider)')
+  await hintOf(page).getByText('You are Dov, a guest').waitFor()
+  await hintOf(page).getByRole('button', { name: 'the request' }).click()
+  await waiting(page).getByRole('button', { name: 'Approve' }).click()
+  await page.getByRole('article').getByText('Guests').last().waitFor()
+
+  await hintOf(page).getByRole('button', { name: '/infra ip move' }).click()
+  await composer(page).press('Enter')
+
+  await expect.poll(() => page.getByRole('article').getByText('Guests').count()).toBe(2)
+})
+
+test('the Home tab shows the requests that wait for a person, and the app has its own messages', async () => {
+  const { sandbox, browser } = current()
+  const page = await browser.open(sandbox.url)
+  await send(page, nextMove())
+  await waiting(page).waitFor()
+  await actAs(page, 'Chiara Conti (approver)')
+  await people(page).getByRole('button', { name: 'Lockkeeper' }).click()
+  const home = page.getByRole('region', { name: 'Home' })
+  await home.getByText(/Needs your approval \([1-9]/).waitFor()
+  await browser.shoot(page, '11-home')
+
+  await home.getByRole('button', { name: 'Reject' }).first().click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByRole('button', { name: 'Cancel' }).click()
+  await dialog.waitFor({ state: 'detached' })
+  await page.getByRole('button', { name: 'Messages', exact: true }).click()
+  await page.getByText('Sending messages to this app has been turned off.').waitFor()
+})
+
+test('the drawer breaks the account API until it is turned off, and says what its acts have done', async () => {
+  const { sandbox, browser } = current()
+  const page = await browser.open(sandbox.url)
+  const drawer = await openDrawer(page)
+  const away = drawer.getByRole('switch', { name: 'The account API is away' })
+  await away.check()
+  await browser.shoot(page, '12-drawer')
+  await page.keyboard.press('Escape')
+  await drawer.waitFor({ state: 'detached' })
+
+  await send(page, '/infra keys')
+  await page
+    .getByRole('article')
+    .getByText(/account API/)
+    .last()
+    .waitFor({ timeout: 15_000 })
+  await openDrawer(page)
+  await away.uncheck()
+  await drawer.getByRole('button', { name: 'Skip 4 hours' }).click()
+  await drawer.getByText(/hours? older now|No request is open/).waitFor()
+})
+
+test('on a phone the next step, the badges, the notification, the side bar and the drawer are there, too', async () => {
+  const { sandbox, browser } = current()
+  const page = await browser.open(sandbox.url, { viewport: phone, hasTouch: true, isMobile: true })
+  await send(page, nextMove())
+  await phones(page).getByText('Lockkeeper in #ops').waitFor()
+  await browser.shoot(page, '13-phone')
+  await phones(page).getByRole('button', { name: 'Dismiss' }).first().click()
+  const options = page.getByRole('combobox', { name: 'Acting as' }).locator('option')
+  await expect.poll(async () => (await options.allInnerTexts()).join()).toMatch(/Ben Laurent \(approver\), \d to decide/)
+  await hintOf(page).getByRole('button', { name: 'Now switch to Ben' }).click()
+  await hintOf(page).getByText('needs your approval').waitFor()
+
+  const refuses = (await openDrawer(page)).getByRole('switch', { name: 'The account API refuses' })
+  await refuses.click()
+  await page.getByText('Switched on: “The account API refuses 203.0.113.15”.').waitFor()
+  await openDrawer(page)
+  await refuses.click()
+  await page.getByText('Switched off again').waitFor()
+
+  await page.getByRole('button', { name: 'Channels and people' }).click()
+  await page.mouse.click(370, 600)
+  await people(page).waitFor({ state: 'detached' })
+  await page.getByRole('button', { name: 'Channels and people' }).click()
+  await people(page).getByRole('button', { name: 'general' }).click()
+  await page.getByRole('heading', { name: 'general', level: 1 }).waitFor()
+})
+
+test('two people are side by side, each with their own page and their own phone', async () => {
+  const { sandbox, browser } = current()
+  const page = await browser.open(sandbox.url)
+  await page.getByRole('button', { name: 'Two people' }).click()
+  const ada = page.frameLocator('iframe[title="Ada Okafor"]')
+  const ben = page.frameLocator('iframe[title="Ben Laurent"]')
+  await ben.getByText('You are Ben').waitFor()
+  const field = ada.getByRole('textbox', { name: 'Message', exact: true })
+  await field.fill(nextMove())
+  await field.press('Enter')
+
+  await ben.getByText('Your phone').waitFor()
+  await ada.getByText("Now it is Ben's turn.").waitFor()
+  await browser.shoot(page, '14-two-people')
+  await ada.getByRole('button', { name: 'Break something' }).click()
+  await ada.getByRole('switch', { name: 'Slack is slow' }).click()
+  await ben.getByRole('button', { name: 'something is broken now' }).waitFor()
+  await ada.getByRole('button', { name: 'something is broken now' }).click()
+  await ada.getByRole('switch', { name: 'Slack is slow' }).click()
+  await page.getByRole('link', { name: 'One person' }).click()
+  await page.getByText('You are Ada').waitFor()
+})
