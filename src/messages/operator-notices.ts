@@ -31,6 +31,11 @@ export function lostRecord(id: string, command: string): Mrkdwn {
   return mrkdwn`:rotating_light: Redis lost the record of request ${id}. Lockkeeper no longer tracks it. Find its resource with ${code(`${command} audit ${id}`)}, and check on the account whether the change was carried out.`
 }
 
+/** Says that nobody can read the record of an open request, and how to free what it locks. `key`: that of the record in Redis. */
+export function unreadableRecord(id: string, key: string): Mrkdwn {
+  return mrkdwn`:rotating_light: The record of request ${id} in Redis is damaged. Lockkeeper can't read it, does nothing with it, and nobody can request the same change. Check on the account whether the change was made. To free its lock, delete the record: ${code(`redis-cli DEL '${key}'`)}.`
+}
+
 const readKeyProblems: Record<ReadKeyProblem, string> = {
   'not-listed': "isn't a key of the account",
   'not-read-only': 'has full access',

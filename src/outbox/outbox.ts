@@ -6,8 +6,9 @@ import { actorsIn } from '../messages/reports.ts'
 import { guardStore, type Redis } from '../redis/connect.ts'
 import type { Keys } from '../redis/key-names.ts'
 import { createScripts, readScripts } from '../redis/scripts.ts'
+import { dueAtOnce } from '../requests/due.ts'
 import { type ReportName, reportNames } from '../requests/steps.ts'
-import { decodeRecord, dueAtOnce } from '../requests/store.ts'
+import { decodeRecord } from '../requests/store.ts'
 import { type Answerable, sendWithTable } from '../slack/interactions.ts'
 import {
   longestCallMs,

@@ -13,11 +13,10 @@ import { outdatedButton, Refusal } from '../slack/errors.ts'
 import { createFormOpener, createFormOpeners, formMetadata } from '../slack/forms.ts'
 import type { Click, FormHandler, Handler, InteractionHandlers } from '../slack/interactions.ts'
 import { readJson, readMetadata } from '../slack/payloads.ts'
-import { showSecret } from '../slack/response-url.ts'
 import { pageButtons } from '../slack/router.ts'
 import { type Details, detailsActionId, detailsMessage } from '../slack/table.ts'
 import { mrkdwn } from '../slack/text.ts'
-import { createDecide } from './decide.ts'
+import { approve, mayBreakGlass, stopTracking, trackAgain, withdraw } from './decide.ts'
 import {
   type ChangeForms,
   type FilledForm,
@@ -28,7 +27,7 @@ import {
   submitBreakGlass,
   submitReject,
 } from './forms.ts'
-import { createHandOver } from './hand-over.ts'
+import { handOver } from './hand-over.ts'
 import type { Home } from './home.ts'
 
 /** What a feature adds: its commands, and what its buttons, forms and pickers do. */
@@ -97,17 +96,6 @@ export function requestHandlers(
   home: Pick<Home, 'show'>,
   forms: ChangeForms,
 ): Pick<InteractionHandlers, 'clicks' | 'submissions'> {
-  const { access, catalog, operators, errors } = app
-  // A decision stays taken if it cannot be shown at once. The outbox shows it later.
-  const show = (id: string) => app.show(id).catch(errors.of('people'))
-  const decide = createDecide({ ...app, show })
-  const handOver = createHandOver({
-    ...app,
-    ...operators,
-    show,
-    showSecret: (place, words, secret) => showSecret(app, place, words, secret),
-    onError: errors.of('people'),
-  })
   const { openAgain, openReverse, openRetry } = requestAgainButtons(app, forms)
 
   /** Wraps the work of a button. After a click on the Home tab, the tab is shown again. */
@@ -121,35 +109,36 @@ export function requestHandlers(
     }
   }
 
-  async function approve(request: Request, click: Click): Promise<void> {
-    const { origin } = click
-    if (origin.userId === request.origin.userId && access.ruleOf(request)?.breakGlass) {
-      await decide.mayBreakGlass(request, origin)
-      const view = breakGlassForm({ origin, extra: click.value }, catalog.titleOf(request))
-      return createFormOpener(app.slack.messenger)(click.triggerId, view, async () => undefined)
-    }
-    const { missing, needed } = await decide.approve(request, origin, click.answer.elsewhere)
-    if (missing > 0) await click.answer.ephemeral(notice(counted({ missing, needed })))
-  }
-
   return {
     clicks: {
-      [cardButtons.approve]: onRequest(approve),
-      [cardButtons.reject]: openReject(app, decide),
-      [cardButtons.withdraw]: onRequest((request, { origin, answer }) => decide.withdraw(request, origin, answer.elsewhere)),
-      [cardButtons.handOver]: onRequest(handOver),
+      [cardButtons.approve]: onRequest((request, click) => pressApprove(app, request, click)),
+      [cardButtons.reject]: openReject(app),
+      [cardButtons.withdraw]: onRequest((request, { origin, answer }) => withdraw(app, request, origin, answer.elsewhere)),
+      [cardButtons.handOver]: onRequest((request, click) => handOver(app, request, click)),
       [cardButtons.again]: openAgain,
       [cardButtons.reverse]: openReverse,
       [cardButtons.retry]: openRetry,
       [cardButtons.details]: onRequest((request, { answer }) => answer.ephemeral(app.render.details(request), { isWhole: true })),
-      [cardButtons.stopTracking]: onRequest((request, { origin, answer }) => decide.stopTracking(request, origin, answer.elsewhere)),
-      [cardButtons.trackAgain]: onRequest((request, { origin, answer }) => decide.trackAgain(request, origin, answer.elsewhere)),
+      [cardButtons.stopTracking]: onRequest((request, { origin, answer }) => stopTracking(app, request, origin, answer.elsewhere)),
+      [cardButtons.trackAgain]: onRequest((request, { origin, answer }) => trackAgain(app, request, origin, answer.elsewhere)),
     },
     submissions: {
-      [rejectCallbackId]: (submission) => submitReject(app, decide, submission),
-      [breakGlassCallbackId]: (submission) => submitBreakGlass(app, decide, submission),
+      [rejectCallbackId]: (submission) => submitReject(app, submission),
+      [breakGlassCallbackId]: (submission) => submitBreakGlass(app, submission),
     },
   }
+}
+
+/** Approves the request, or opens the form with which its requester approves it alone, in an emergency. */
+async function pressApprove(app: App, request: Request, click: Click): Promise<void> {
+  const { origin, answer, triggerId, value } = click
+  if (origin.userId === request.origin.userId && app.access.ruleOf(request)?.breakGlass) {
+    await mayBreakGlass(app, request, origin)
+    const view = breakGlassForm({ origin, extra: value }, app.catalog.titleOf(request))
+    return createFormOpener(app.slack.messenger)(triggerId, view, async () => undefined)
+  }
+  const { missing, needed } = await approve(app, request, origin, answer.elsewhere)
+  if (missing > 0) await answer.ephemeral(notice(counted({ missing, needed })))
 }
 
 /** Reads the details of an item by its id. Undefined if there is no such item any more. */

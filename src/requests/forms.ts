@@ -17,7 +17,7 @@ import { type Answer, type Click, type FormHandler, handlerOf, type Submission, 
 import { type Metadata, readJson, readMetadata } from '../slack/payloads.ts'
 import { boldPhrase, type Mrkdwn, mrkdwn } from '../slack/text.ts'
 import { type Access, ReasonRequired } from './access.ts'
-import type { Decide } from './decide.ts'
+import { breakGlass, mayReject, reject } from './decide.ts'
 import { doneInput, type RequestedChange } from './history.ts'
 import type { Submit } from './submit.ts'
 
@@ -210,35 +210,31 @@ async function genuine(app: App, { value, origin, answer, at }: Pressed, mayName
 }
 
 /** *Reject* opens the form that asks for the reason. */
-export function openReject(app: App, { mayReject }: Pick<Decide, 'mayReject'>): FormHandler<Click> {
+export function openReject(app: App): FormHandler<Click> {
   return {
     // The form names what is rejected, so the request is read first.
     reads: true,
     form: async (click) => {
       const request = await requestOfClick(app, click)
       // Requesters can't reject, so no form opens for them. They get the same ephemeral message as for *Approve*.
-      if (click.origin.userId === request.origin.userId) await mayReject(request, click.origin)
+      if (click.origin.userId === request.origin.userId) await mayReject(app, request, click.origin)
       return rejectForm({ origin: click.origin, extra: click.value }, app.catalog.titleOf(request))
     },
-    allow: async (click) => mayReject(await requestOfClick(app, click), click.origin),
+    allow: async (click) => mayReject(app, await requestOfClick(app, click), click.origin),
   }
 }
 
-export async function submitReject(app: App, { reject }: Pick<Decide, 'reject'>, submission: Submission): Promise<SubmissionAnswer> {
+export async function submitReject(app: App, submission: Submission): Promise<SubmissionAnswer> {
   const metadata = readMetadata(submission.metadata)
   const request = await requestOfForm(app, metadata, submission)
   const { reason, problem } = readReason(submission, mrkdwn`Enter a reason, so that the requester knows what to do.`)
   const again = (problem: Mrkdwn) => rejectForm(metadata ?? submission, app.catalog.titleOf(request), problem, reason || undefined)
   if (problem) return { is: 'refused', problems: { [reasonBlockId]: problem }, again }
-  await reject(request, submission.origin, reason)
+  await reject(app, request, submission.origin, reason)
   return { is: 'accepted', words: mrkdwn`Rejected. The requester will see it in the thread.` }
 }
 
-export async function submitBreakGlass(
-  app: App,
-  { breakGlass }: Pick<Decide, 'breakGlass'>,
-  submission: Submission,
-): Promise<SubmissionAnswer> {
+export async function submitBreakGlass(app: App, submission: Submission): Promise<SubmissionAnswer> {
   const metadata = readMetadata(submission.metadata)
   const request = await requestOfForm(app, metadata, submission)
   const { reason, problem } = readReason(submission, mrkdwn`Say why this can't wait for an approver.`)
@@ -246,7 +242,7 @@ export async function submitBreakGlass(
   const confirmed = submission.ticked.confirmed?.includes('yes') ? undefined : mrkdwn`Tick this to approve your own request.`
   const refused = refuseForm({ [reasonBlockId]: problem, confirmed }, again)
   if (refused) return refused
-  await breakGlass(request, submission.origin, reason)
+  await breakGlass(app, request, submission.origin, reason)
   return { is: 'accepted', words: mrkdwn`You approved your own request. The channel sees your reason.` }
 }
 

@@ -152,5 +152,3 @@ export async function showSecret(
   const posted = await app.slack.messenger.postEphemeral(place, shown)
   return posted.is === 'sent' ? 'shown' : 'undelivered'
 }
-/** Shows a secret as `showSecret` does. */
-export type ShowSecret = (place: SecretPlace, words: { heading: Mrkdwn; note: Mrkdwn }, secret: Secret) => Promise<'shown' | 'undelivered'>

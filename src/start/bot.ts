@@ -15,24 +15,21 @@ import { createAlertReceiver } from '../inbound/alert-receiver.ts'
 import { forgedProposal, type RefusalReason, refusalReasons, unposted, unread } from '../inbound/alert-words.ts'
 import { type Alerting, alertOutcomes, createAlertRecords, takeDelivery } from '../inbound/alerts.ts'
 import { unsuitableReadKey } from '../messages/operator-notices.ts'
-import { fitsOnCard } from '../messages/request-message.ts'
 import { createMetricsPage, createStatus, type Health, startHealth } from '../ops/health.ts'
 import type { Log, RepeatedLines } from '../ops/log.ts'
 import { createShutdown, retryWhileAway, type Shutdown } from '../ops/process.ts'
 import type { NotifyOperators } from '../outbox/notices.ts'
-import { createSigningKeyMark } from '../redis/signed-list.ts'
-import { createDistrust } from '../requests/authority.ts'
+import { markSigningKey } from '../redis/signed-list.ts'
+import { type Distrust, distrust as distrustRequest } from '../requests/authority.ts'
 import { gatherHandlers } from '../requests/clicks.ts'
-import { createFindEarlier } from '../requests/history.ts'
 import { createHome, type Home } from '../requests/home.ts'
 import { createItemSteps, createSendItems } from '../requests/items.ts'
 import { createDiscardUnposted, createExecute, createReconcile } from '../requests/reconcile.ts'
-import { createResolveAlert } from '../requests/resolve-alert.ts'
-import { asRecorded } from '../requests/store.ts'
-import { createSubmit, type Submit } from '../requests/submit.ts'
+import { resolveAlert } from '../requests/resolve-alert.ts'
+import { type Submit, submit as submitRequest } from '../requests/submit.ts'
 import { createTrack } from '../requests/track.ts'
 import { createDataLossMark, createRedisWatch, createWorkerWatch } from '../requests/watches.ts'
-import { createProgress, createRepeatedWork, createWorker, type Progress, type Work } from '../requests/worker.ts'
+import { checkProgress, createRepeatedWork, createWorker, progressFigures, type Work } from '../requests/worker.ts'
 import { createBolt } from '../slack/app.ts'
 import { createFormOpener, formButtons, type OpenForm } from '../slack/forms.ts'
 import { createRefusalLog } from '../slack/http-receiver.ts'
@@ -95,11 +92,11 @@ function createUnreadNotices(notify: NotifyOperators['notify']) {
 type Unread = Parameters<typeof unread>[0]
 
 function createAlerting(
-  { config, redis, clients, inventory, assignments, requests, operators, telemetry }: Foundation,
+  { config, redis, clients, inventory, assignments, requests, operators, telemetry, people }: Foundation,
   submit: Submit,
   change: Change,
 ): Alerting {
-  const { store, show } = requests.forPeople
+  const { store } = requests.forPeople
   const { messenger, identity } = clients.slack
   const { metrics } = telemetry
   const onError = telemetry.errorReports.of('alerts')
@@ -113,7 +110,7 @@ function createAlerting(
     submit,
     store,
     signatures: requests.signatures,
-    resolveAlert: createResolveAlert({ store, show, onError }),
+    resolveAlert: (...args) => resolveAlert(people, ...args),
     messenger,
     command: config.slack.command,
     teamId: () => identity.current()?.teamId,
@@ -288,15 +285,15 @@ export function createLifecycle<Identity>({
 }
 
 /** Creates the operations side: the health, status and metrics pages, on a port for operators and orchestrators. */
-export function createOperationsSide({ people, config, telemetry, clients }: Foundation, progress: Progress) {
+export function createOperationsSide({ people, config, telemetry, clients }: Foundation) {
   const { log, lines, metrics } = telemetry
   const status = createStatus({
     log,
-    checks: statusChecks(people, progress.check),
+    checks: statusChecks(people, () => checkProgress(people)),
   })
   const snapshot = async () => {
     // A Redis that refuses writes still has the other figures.
-    const [figures, budget] = await Promise.all([progress.snapshot(), clients.budget.figures().catch(() => [])])
+    const [figures, budget] = await Promise.all([progressFigures(people), clients.budget.figures().catch(() => [])])
     return { ...figures, budget }
   }
   const pages = {
@@ -349,26 +346,12 @@ export function buildFeatures(foundation: Foundation, { submit, openForm, home, 
 
 /** Creates the people side: commands, buttons, forms and the Home tab in Slack, over the prompt connection. */
 export function createPeopleSide(foundation: Foundation) {
-  const { people, config, telemetry, clients, operators, requests } = foundation
-  const { identity, messenger } = clients.slack
-  const { directory, catalog, access, signatures, render, forPeople } = requests
-  const { store, deliver, wake } = forPeople
+  const { people, config, telemetry, clients, requests } = foundation
+  const { catalog } = requests
   const home = createHome(people, () => formButtons(interactions.commands))
   const lastReceived = createLastReceived(people)
-  const submit = createSubmit({
-    signatures,
-    store,
-    access,
-    deliver,
-    wake,
-    names: directory.names,
-    findEarlier: createFindEarlier({ store, catalog }),
-    linkTo: identity.linkTo,
-    titleOf: catalog.titleOf,
-    mostUndecided: config.openRequestsPerPerson,
-    fitsOnCard: (request) => fitsOnCard(render.view(asRecorded(request))),
-  })
-  const openForm = createFormOpener(messenger)
+  const submit: Submit = (requested) => submitRequest(people, requested)
+  const openForm = createFormOpener(clients.slack.messenger)
   const features = buildFeatures(foundation, { submit, openForm, home, lastReceived })
   catalog.register(features.flatMap(({ changes }) => changes ?? []))
   // Such a button changes the account in the process that gets the click.
@@ -380,7 +363,7 @@ export function createPeopleSide(foundation: Foundation) {
   telemetry.metrics.expectKinds(catalog.kinds())
 
   const interactions = gatherHandlers(people, features, home)
-  const workerWatch = createWorkerWatch({ store, catalog, operators, show: forPeople.show, onError: telemetry.errorReports.of('jobs') })
+  const workerWatch = createWorkerWatch(people)
 
   /** Runs after the start has read the bot's identity from Slack. */
   function createListener(slackIdentity: Identity) {
@@ -428,50 +411,13 @@ export function repeatedOf(features: Pick<Feature, 'changes' | 'repeated'>[], po
   return features.flatMap(({ changes = [], repeated = [] }) => (changes.length === 0 || changes.some(isPermitted) ? repeated : []))
 }
 
-/** Creates the worker side: the worker, which handles requests without a person, over the patient connection, and the report of its progress. */
+/** Creates the worker side, which handles requests without a person, over the patient connection. */
 export function createWorkerSide(foundation: Foundation, features: Feature[]) {
-  const { telemetry, redis, operators, requests } = foundation
-  const { keys, patient } = redis
-
-  const dataLossMark = createDataLossMark({
-    redis: patient,
-    keys,
-    operators,
-    newestHead: requests.newestHead,
-    catalog: requests.catalog,
-    onLost: telemetry.metrics.requestsLost,
-  })
-  const redisWatch = createRedisWatch({
-    redis: patient,
-    keys,
-    findFaults: redis.faultsToReport,
-    keyring: createKeyring(foundation.config.signingSecrets, { purpose: 'notices', prefix: foundation.config.redis.prefix }),
-    operators,
-    log: telemetry.log,
-    onFaults: telemetry.metrics.redisFaults,
-  })
-  const worker = createWorker({
-    ...requests.forJobs,
-    ...createJobs(foundation),
-    keys,
-    dataLossMark,
-    redisWatch,
-    operators,
-    onError: telemetry.errorReports.of('jobs'),
-    onTick: telemetry.metrics.tick,
-  })
-
-  const { store, queues } = requests.forPeople
-  const progress = createProgress({ store, queues, catalog: requests.catalog })
-
-  const repeatedWork = createRepeatedWork({
-    redis: patient,
-    keys,
-    works: repeatedOf(features, foundation.config.policy),
-    onError: telemetry.errorReports.of('jobs'),
-  })
-
-  return { worker: together(worker, repeatedWork), dataLossMark, progress }
+  const { jobs, requests } = foundation
+  const dataLossMark = createDataLossMark(jobs, requests.newestHead)
+  const worker = createWorker(jobs, { ...createJobs(foundation), dataLossMark, redisWatch: createRedisWatch(jobs) })
+  const repeatedWork = createRepeatedWork(jobs, repeatedOf(features, foundation.config.policy))
+  return { worker: together(worker, repeatedWork), dataLossMark }
 }
 
 interface Started {
@@ -491,14 +437,15 @@ function together(...all: Started[]): Started {
 }
 
 /** Creates the functions that the worker runs for each request: execute, track, and reconcile, which calls both. */
-function createJobs({ config, timings, clients, operators, requests }: Foundation) {
+function createJobs({ config, timings, clients, operators, requests, jobs }: Foundation) {
   const { onApiError, onDistrusted, onLostRecord, onUndeliverable } = operators
   const { movePollIntervalMs: pollIntervalMs, moveTimeoutMs: lateAfterMs } = config
-  const { catalog, signatures, noteOf, checkRecord, checkAuthority, checkItems, checkRetraction, forJobs } = requests
+  const { catalog, signatures, noteOf, forJobs } = requests
+  const { checkRecord, checkAuthority, checkItems, checkRetraction } = jobs
   const { store, audit, deliver, show, wake } = forJobs
   const { budget } = clients
 
-  const distrust = createDistrust({ store, audit, noteOf, show, onDistrusted })
+  const distrust: Distrust = (...args) => distrustRequest(jobs, ...args)
   const itemSteps = createItemSteps({ store, catalog, checkRecord, distrust, show, afterEndMs: pollIntervalMs * 3 })
   const forWrites = { store, audit, noteOf, catalog, budget, wake, onApiError, onDistrusted }
   const sendItems = createSendItems({ ...forWrites, checkRecord, distrust, checkItems, itemSteps })
@@ -530,24 +477,20 @@ function createJobs({ config, timings, clients, operators, requests }: Foundatio
     wake,
     onLostRecord,
   })
-  return { reconcile, tracking }
+  return { reconcile, track: tracking.track }
 }
 
 /** Creates the whole bot from its configuration, each part from the parts above it. */
 export function createBot(config: Config, outlets: Outlets) {
   const foundation = createFoundation(config, outlets)
   const people = createPeopleSide(foundation)
-  const { worker, dataLossMark, progress } = createWorkerSide(foundation, people.features)
+  const { worker, dataLossMark } = createWorkerSide(foundation, people.features)
   const alerts = createAlertsSide(foundation, people.submit)
-  const operations = createOperationsSide(foundation, progress)
+  const operations = createOperationsSide(foundation)
 
   const { redis, clients, operators, opsChannel, disconnect } = foundation
 
-  const isForeignKey = createSigningKeyMark({
-    redis: redis.patient,
-    keys: redis.keys,
-    keyring: createKeyring(config.signingSecrets, { purpose: 'notices', prefix: config.redis.prefix }),
-  })
+  const keyring = createKeyring(config.signingSecrets, { purpose: 'requests', prefix: config.redis.prefix })
 
   async function reachSlack(): Promise<Identity> {
     const identity = await clients.slack.identity.reach()
@@ -573,7 +516,7 @@ export function createBot(config: Config, outlets: Outlets) {
 
   async function checkData(): Promise<void> {
     await dataLossMark.check()
-    if (!(await isForeignKey())) return
+    if (!(await markSigningKey(redis.patient, redis.keys, keyring))) return
     const text = 'The process that started last with this REDIS_PREFIX signs with a key that this process does not have'
     outlets.log.warn({ code: 'signing-keys-differ' }, text)
   }

@@ -5,7 +5,9 @@ import { createRevokeChange, createRotateChange } from '../../src/features/keys-
 import { createRenameChange } from '../../src/features/vm-rename.ts'
 import { createMoveChange } from '../../src/moves/move-change.ts'
 import { createStore } from '../../src/requests/store.ts'
-import { createSubmit } from '../../src/requests/submit.ts'
+import { submit } from '../../src/requests/submit.ts'
+import { fakeApp } from '../fake-app.ts'
+import { cardViewFor } from '../messages/card-view-for-test.ts'
 import { noteOf } from '../requests/audit-for-test.ts'
 import { connectTestRedis, noAudit } from '../requests/redis-for-test.ts'
 import { ruleFor } from '../requests/request-for-test.ts'
@@ -38,23 +40,22 @@ const origin = { teamId: 'T0NIMBUS01', channelId: 'C0OPS00001', userId: 'U0ADA00
 function setUp() {
   const { redis, keys } = connectTestRedis()
   const store = createStore({ redis, keys, audit: noAudit, noteOf })
-  const submit = createSubmit({
+  const app = fakeApp({
     signatures,
     store,
-    access: { gateSent: async () => ({}), admit: async () => ({ rule: ruleFor(), unchecked: [] }) } as never,
+    access: { gateSent: async () => ({}) as never, admit: async () => ({ rule: ruleFor(), unchecked: [] }) },
     deliver: async () => ({ is: 'sent' }) as never,
     wake: async () => {},
-    names: async () => new Map(),
-    mostUndecided: 10,
-    findEarlier: { requests: async () => ({}), facts: async () => undefined },
-    linkTo: () => undefined,
-    titleOf: () => [],
-    fitsOnCard: () => true,
+    directory: { names: async () => new Map() },
+    slack: { identity: { linkTo: () => undefined } },
+    catalog: { titleOf: () => [] },
+    render: { view: (request) => cardViewFor({ request }) },
+    config: { openRequestsPerPerson: 10 },
   })
   let deliveries = 0
   const ask = async <Input, Facts>(change: Change<Input, Facts>, input: Input) => {
     deliveries += 1
-    const { requestId } = await submit({ change, input, origin, reason: undefined, deliveryKey: `d${deliveries}` })
+    const { requestId } = await submit(app, { change, input, origin, reason: undefined, deliveryKey: `d${deliveries}` })
     return store.find(requestId)
   }
   return { ask }

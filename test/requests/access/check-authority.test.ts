@@ -5,7 +5,8 @@ import { type PolicyRule, toGroup } from '../../../src/domain/policy.ts'
 import type { Request } from '../../../src/domain/request.ts'
 import { createRequestSignatures } from '../../../src/domain/request-signature.ts'
 import { createKeyring, Secret } from '../../../src/domain/signing.ts'
-import { createCheckAuthority } from '../../../src/requests/authority.ts'
+import { checkAuthority } from '../../../src/requests/authority.ts'
+import { fakeApp } from '../../fake-app.ts'
 import { minutes, requestedAt, requestFor, ruleFor } from '../request-for-test.ts'
 
 const keyringOf = (secret: string) => createKeyring([new Secret(secret.padEnd(32, '!'))], { purpose: 'requests', prefix: 'lockkeeper' })
@@ -38,12 +39,12 @@ interface World {
 }
 
 function check(request: Request, { sent = [], ...world }: World = {}, at = now) {
-  const { checkAuthority: authority } = createCheckAuthority({
+  const app = fakeApp({
     signatures,
-    ruleOf: () => ('rule' in world ? world.rule : ruleFor()),
-    findSendsAndEnds: async (_, since) => sent.filter(({ at }) => at >= since),
+    access: { ruleOf: () => ('rule' in world ? world.rule : ruleFor()) },
+    audit: { find: async (_, search) => ({ entries: sent.filter((entry) => entry.at >= (search?.since ?? 0)) }) as never },
   })
-  return authority(request, at)
+  return checkAuthority(app, request, at)
 }
 
 describe('a write is sent', () => {

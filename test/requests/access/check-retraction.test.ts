@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest'
 import { AuditEntry } from '../../../src/audit/chain.ts'
 import type { Request } from '../../../src/domain/request.ts'
-import { createCheckRetraction } from '../../../src/requests/authority.ts'
+import { checkRetraction } from '../../../src/requests/authority.ts'
+import { fakeApp } from '../../fake-app.ts'
 import { minutes, requestedAt, requestFor } from '../request-for-test.ts'
 import { signatures } from '../signatures-for-test.ts'
 
@@ -17,8 +18,9 @@ function sentRequest(more: Partial<Request> = {}): Request {
 
 /** Checks a request whose last step in the audit is this one. */
 function check(request: Request, act: string | undefined, at = now - minutes) {
-  const entry = act === undefined ? undefined : AuditEntry.parse({ version: 1, act, at, seq: 9, prev: '' })
-  return createCheckRetraction({ signatures, findLastTransition: async () => entry })(request, now)
+  const entry = act === undefined ? [] : [{ ...AuditEntry.parse({ version: 1, act, at, seq: 9, prev: '' }), verdict: 'genuine' }]
+  const find = async (fits: (entry: AuditEntry) => boolean) => ({ entries: entry.filter(fits) }) as never
+  return checkRetraction(fakeApp({ signatures, audit: { find } }), request, now)
 }
 
 test('a request in the state that the audit shows may have its secret retracted', async () => {

@@ -1,10 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import type { App } from '../../../src/app.ts'
 import type { AuditNote } from '../../../src/audit/chain.ts'
 import type { Request } from '../../../src/domain/request.ts'
 import { buttonValue, cardButtons, rejectCallbackId } from '../../../src/messages/words.ts'
 import { createMoveChange } from '../../../src/moves/move-change.ts'
-import { createAccess } from '../../../src/requests/access.ts'
 import { createCatalog } from '../../../src/requests/catalog.ts'
 import { requestHandlers } from '../../../src/requests/clicks.ts'
 import { createStore, type NewRequest } from '../../../src/requests/store.ts'
@@ -12,6 +10,7 @@ import type { Click, Submission } from '../../../src/slack/interactions.ts'
 import { writeMetadata } from '../../../src/slack/payloads.ts'
 import type { Mrkdwn } from '../../../src/slack/text.ts'
 import { fakeApp } from '../../fake-app.ts'
+import { accessWith } from '../access-for-test.ts'
 import { noteOf } from '../audit-for-test.ts'
 import { connectTestRedis, noAudit } from '../redis-for-test.ts'
 import { newRequestFor, recordRequest, ruleFor } from '../request-for-test.ts'
@@ -27,7 +26,7 @@ function startButtons() {
   const noted: AuditNote[] = []
   const effects: string[] = []
   const effect = (name: string) => async () => void effects.push(name)
-  const access = createAccess({
+  const access = accessWith({
     people: {
       person: async (userId) => ({ userId, standing: 'member', teamId: 'T0NIMBUS01' }),
       members: async (groupIds) => new Map(groupIds.map((id) => [id, new Set([ben.userId])])),
@@ -47,14 +46,14 @@ function startButtons() {
     catalog,
     access,
     noteOf,
-    show: effect('shown'),
+    show: effect('shown') as never,
     wake: effect('woken up'),
     slack: { identity: { linkTo: () => undefined } },
     operators: { onDistrusted: effect('reported as changed') },
     errors: { of: () => (error) => expect.fail(String(error)) },
   })
   const home = { show: async () => expect.fail('the Home tab was shown') }
-  const buttons = requestHandlers({ ...app, timings: {}, budget: {} } as App, home, { filled: {}, fresh: {} })
+  const buttons = requestHandlers(app, home, { filled: {}, fresh: {} })
 
   const subjects: string[] = []
   const about = (subject: Mrkdwn) => void subjects.push(subject.text)

@@ -12,6 +12,7 @@ import { createNotifyOperators } from '../../../src/outbox/notices.ts'
 import { createKeys, type Keys } from '../../../src/redis/key-names.ts'
 import { createDataLossMark } from '../../../src/requests/watches.ts'
 import type { Posted } from '../../../src/slack/web-api.ts'
+import { fakeApp } from '../../fake-app.ts'
 import { startRedis } from '../../sandbox/redis/start-redis.ts'
 import { auditSigning } from '../audit-for-test.ts'
 import { connectTestRedis } from '../redis-for-test.ts'
@@ -59,7 +60,7 @@ function startProcess(
   let keepsToFail = keep ? 0 : 1
   const newestHead = createNewestHead()
   const audit = createAudit({ redis, keys, print: () => {}, clean: (text) => text, onError: () => {}, newestHead, ...auditSigning() })
-  const dataLossMark = createDataLossMark({
+  const app = fakeApp({
     redis,
     keys,
     // Without `keep`, the process dies right after the script.
@@ -70,10 +71,10 @@ function startProcess(
         await operators.keep(...notice)
       },
     },
-    newestHead,
     catalog: { underwayNow: () => underway },
-    onLost: (how) => void losses.push(how),
+    metrics: { requestsLost: (how) => void losses.push(how) },
   })
+  const dataLossMark = createDataLossMark(app, newestHead)
   onTestFinished(operators.stop)
   /** Adds `count` entries to the audit chain, one after the other. */
   const note = async (count: number) => {

@@ -5,6 +5,7 @@ import { createNotifyOperators } from '../../../src/outbox/notices.ts'
 import { createWriteProbe, findRedisFaults, type RedisFault, readInfos, refusalFault } from '../../../src/redis/check.ts'
 import { createKeys, type Keys } from '../../../src/redis/key-names.ts'
 import { createRedisWatch } from '../../../src/requests/watches.ts'
+import { fakeApp } from '../../fake-app.ts'
 import { startRedis } from '../../sandbox/redis/start-redis.ts'
 import { connectLossyRedis, connectTestRedis } from '../redis-for-test.ts'
 
@@ -44,16 +45,15 @@ function startProcess(
     log: { info: write('info'), warn: write('warn'), error: write('error') },
   })
   onTestFinished(operators.stop)
-  const { check } = createRedisWatch({
+  const app = fakeApp({
     redis,
     keys,
-    findFaults: findFaults ?? (async () => [...faults]),
-    keyring,
+    connections: { faultsToReport: findFaults ?? (async () => [...faults]) },
     operators: { ...operators, ...instead },
-    log: { warn: write('warn') },
-    onFaults: (found) => counts.push(found.length),
-    calmMs,
+    log: { warn: write('warn') as never },
+    metrics: { redisFaults: (found) => void counts.push(found.length) },
   })
+  const { check } = createRedisWatch(app, { calmMs })
   return { check, resume: operators.resume, faults, posts, log, counts }
 }
 
@@ -109,18 +109,6 @@ describe('the operators', () => {
 
     expect(processes.flatMap(({ posts }) => posts)).toEqual([begins(evicts), ends])
     expect(processes[1]?.log).toEqual([`warn {"code":"redis-unsafe"} ${begins(evicts)}`])
-  })
-
-  test('are notified although somebody wrote into Redis that they were', async () => {
-    const shared = connectTestRedis()
-    const one = startProcess(shared)
-    await one.check()
-    await shared.redis.set(shared.keys.redisFaults, 'evicts 1b4e28ba-2fa1-11d2-883f-0016d3cca427 v1.forged')
-
-    one.faults.push(evicts)
-    await one.check()
-
-    expect(one.posts).toEqual([begins(evicts)])
   })
 
   test('are notified of the end by a process that started after the fault was mended', async () => {
