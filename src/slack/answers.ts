@@ -44,7 +44,7 @@ export function answerTo(app: Pick<App, 'slack' | 'errors'>, place: AnswerPlace)
   /** Returns whether the answer went through the response URL. */
   async function say(answer: Answerable, replaces: boolean): Promise<boolean> {
     const replaceOriginal = (await takeInterim()) || replaces
-    const answered = responseUrl ? await respond(responseUrl, answer, { replaceOriginal, isClick }) : undefined
+    const answered = responseUrl ? await respond(responseUrl, answer, { replaceOriginal }) : undefined
     if (answered?.is === 'sent') return true
     const posted = origin.channelId ? await sendWithTable(answer, (one) => messenger.postEphemeral(origin, one)) : undefined
     if (posted?.is === 'sent') return false

@@ -8,8 +8,6 @@ import { isContentRefused, type Message } from './web-api.ts'
 export interface TableMessage {
   table: Message
   instead: Message
-  /** Tries the table although Slack has refused tables lately. */
-  tries?: true
 }
 
 /** A message in all its layouts. */

@@ -2,16 +2,13 @@ import type { KnownBlock } from '@slack/web-api'
 import type { App } from '../app.ts'
 import type { Secret } from '../domain/signing.ts'
 import { context, wholeSection } from './blocks.ts'
-import { type Answerable, hasTable, type TableMessage } from './interactions.ts'
-import { dataTable } from './table.ts'
+import { type Answerable, hasTable } from './interactions.ts'
 import { type Mrkdwn, mrkdwn, type Naming, ownWords } from './text.ts'
 import { classifyRefusal, type Done, isContentRefused, type Message } from './web-api.ts'
 
 interface RespondOptions {
   /** Replaces the message that was clicked, or the interim answer to a command. Otherwise an ephemeral message is added. */
   replaceOriginal?: boolean
-  /** Whether the URL belongs to a message that was clicked. */
-  isClick?: boolean
 }
 
 /** Lists the allowed origins of response URLs. Slack's are on other hosts than its Web API; those of a stand-in are on the same host. */
@@ -23,47 +20,22 @@ interface ResponderParts {
   allowedOrigins: string[]
   naming: Pick<Naming, 'inMessage'>
   fetch?: typeof globalThis.fetch
-  now?: () => number
 }
-
-/** Slack rolls blocks out in phases, so tables are tried again a day after Slack refused them. */
-const tryAgainMs = 24 * 3_600_000
 
 /**
  * Creates the function that answers through a `response_url`. Slack takes five answers within 30 minutes, also in channels where the bot is
- * not a member (docs.slack.dev, "Handling user interaction"). A URL of another origin than those allowed is refused. It remembers whether
- * Slack takes tables here: each process finds out for itself.
+ * not a member (docs.slack.dev, "Handling user interaction"). A URL of another origin than those allowed is refused. A table that Slack refuses
+ * is sent as text, and so is one of which nobody knows whether it arrived.
  */
-export function createResponder({ allowedOrigins, naming, fetch = globalThis.fetch, now = Date.now }: ResponderParts) {
-  let tablesRefusedAt: number | undefined
-
-  async function respond(url: string, answer: Answerable, options: RespondOptions = {}): Promise<Done> {
+export function createResponder({ allowedOrigins, naming, fetch = globalThis.fetch }: ResponderParts) {
+  async function respond(url: string, answer: Answerable, { replaceOriginal = false }: RespondOptions = {}): Promise<Done> {
     if (!URL.canParse(url) || !allowedOrigins.includes(new URL(url).origin)) return { is: 'refused', error: 'foreign_response_url' }
-    return hasTable(answer) ? sendTable(url, answer, options) : send(url, answer, options.replaceOriginal)
+    if (!hasTable(answer)) return send(url, answer, replaceOriginal)
+    const sent = await send(url, answer.table, replaceOriginal)
+    return isContentRefused(sent) || sent.is === 'unknown' ? send(url, answer.instead, replaceOriginal) : sent
   }
 
-  /**
-   * Where Slack refuses a table, the same content follows without one. A probe with the smallest table shows whether Slack refuses all tables or
-   * only this one. If Slack takes the probe, the content replaces it. A click gets no probe, because there the content would replace the message
-   * that was clicked.
-   */
-  async function sendTable(
-    url: string,
-    { table, instead, tries }: TableMessage,
-    { replaceOriginal, isClick }: RespondOptions,
-  ): Promise<Done> {
-    const areRefused = tablesRefusedAt !== undefined && now() - tablesRefusedAt < tryAgainMs
-    if (areRefused && !tries) return send(url, instead, replaceOriginal)
-    const sent = await send(url, table, replaceOriginal)
-    if (sent.is === 'sent') tablesRefusedAt = undefined
-    if (!isContentRefused(sent) && sent.is !== 'unknown') return sent
-    if (isClick || sent.is === 'unknown') return send(url, instead, replaceOriginal)
-    const probed = await send(url, probeMessage(), replaceOriginal)
-    if (isContentRefused(probed)) tablesRefusedAt = now()
-    return send(url, instead, probed.is === 'sent')
-  }
-
-  async function send(url: string, message: Message, replaceOriginal = false): Promise<Done> {
+  async function send(url: string, message: Message, replaceOriginal: boolean): Promise<Done> {
     try {
       const response = await fetch(url, {
         method: 'POST',
@@ -87,13 +59,6 @@ export function createResponder({ allowedOrigins, naming, fetch = globalThis.fet
   return respond
 }
 export type Respond = ReturnType<typeof createResponder>
-
-/** A message with the smallest table. A person who sees it reads why the list has no table. */
-export function probeMessage(): Message {
-  const words = mrkdwn`Slack refused this list as a table. The list follows as text.`
-  const table = dataTable('Table', { headers: ['Layout'], rows: [['Text']] })
-  return { text: words.text, blocks: [...(table ? [table] : []), ...context([words])] }
-}
 
 /**
  * Reads the result of an answer. Slack documents no codes for it: errors came with the statuses 200, 400, 404 and 500, and the code as text or
