@@ -13,7 +13,7 @@ export const serverLimits = { headersTimeout: 5_000, requestTimeout: 5_000, conn
 /** Slack waits this long for an answer. A connection that is still open then must not delay the end of the process. */
 const stopWithinMs = 3_000
 
-export interface HttpSettings extends ConnectionLimits {
+interface HttpSettings extends ConnectionLimits {
   signingSecret: string
   logger: Logger
 }

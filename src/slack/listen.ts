@@ -30,7 +30,7 @@ const acknowledgeWithinMs = 100
 /** How long a form waits for the authorization. Then it opens anyway, before its trigger expires, and a refusal may replace it. */
 const authorizeFirstMs = 1_500
 
-export interface ListenOptions {
+interface ListenOptions {
   handlers: Handlers
   /** Is called for every click and every option load that arrives. */
   onReceived?: (what: 'click' | 'options') => void

@@ -122,7 +122,7 @@ async function read(text: string, allowed = everything): Promise<string> {
 }
 
 test('what people read who ask for help or mistype a command is in commands.answers.md', async () => {
-  const help = ['help', 'help ip move', 'help keys', 'help ip', 'help you', 'help moves fra', 'help ip please', 'help me', 'help ip mvoe']
+  const help = ['help', 'help ip move', 'help keys', 'help ip', 'help moves fra', 'help ip please', 'help me', 'help ip mvoe']
   const limited = ['help', 'help ip move']
   const mistyped = [
     ...[
