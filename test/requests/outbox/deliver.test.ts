@@ -31,7 +31,6 @@ async function deliverOne(name: OutboxName, { request: more, message, isTooLate,
   await redis.hset(keys.record(request.id), { ...encodeFields(request), ...fields })
   await redis.zadd(keys.outbox, 1, `${request.id}/${name}`)
   const { app, ...seen } = outboxApp(shared, {
-    waitsMs: [],
     // This is asked for first under each lease.
     verifyRecord: () => {
       if (isTooLate) expireLeases()
