@@ -44,15 +44,19 @@ function startProcess(
   const failed = Array<Posted>(failing).fill(lost)
   const { app, texts, settle, sweep } = outboxApp({ redis, keys }, { posts: [...failed, sent], write })
   let keepsToFail = keep ? 0 : 1
+  /** How often the present check has named the message: for the script, and then to keep it. */
+  let named = 0
   const newestHead = createNewestHead()
   const audit = createAudit({ redis, keys, print: () => {}, onError: () => {}, newestHead, ...auditSigning() })
   const watched = fakeApp({
     ...app,
     // Without `keep`, the process dies right after the script.
-    store: {
-      now: async () => {
-        if (keepsToFail-- > 0) throw new Error('died')
-        return app.store.now()
+    keys: {
+      ...keys,
+      message: (id) => {
+        named += 1
+        if (named === 2 && keepsToFail-- > 0) throw new Error('died')
+        return keys.message(id)
       },
     },
     catalog: { underwayNow: () => underway },
@@ -70,7 +74,10 @@ function startProcess(
   const failKeeping = (count: number) => {
     keepsToFail = count
   }
-  const check = () => dataLossMark.check().finally(settle)
+  const check = () => {
+    named = 0
+    return dataLossMark.check().finally(settle)
+  }
   const posts = () => texts.map((text) => text.replace(pointer, ''))
   return { check, sweep, failKeeping, posts, losses, log, note }
 }
