@@ -69,7 +69,7 @@ export interface App {
   }
   directory: Directory
   opsChannel: OpsChannel | undefined
-  /** The notices to the operators that this process sends. */
+  /** Problems that the operators were told of lately. */
   notices: Notices
 
   catalog: Catalog

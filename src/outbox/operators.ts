@@ -110,6 +110,5 @@ export function operatorsOf(app: () => App) {
     onUndeliverable: (request: Request, error: string) => onUndeliverable(app(), request, error),
     onDistrusted: (request: Request, problem: AuthorityProblem) => onDistrusted(app(), request, problem),
     onLostRecord: (requestId: string) => onLostRecord(app(), requestId),
-    stop: () => app().notices.repeats.flush(),
   }
 }

@@ -450,11 +450,6 @@ export function createBot(config: Config, outlets: Outlets) {
     disconnect,
   })
 
-  async function stop(): Promise<void> {
-    operators.stop()
-    await lifecycle.stop()
-  }
-
-  return { start: lifecycle.start, stop, interactions: people.interactions, commands: people.interactions.commands }
+  return { start: lifecycle.start, stop: lifecycle.stop, interactions: people.interactions, commands: people.interactions.commands }
 }
 export type Bot = ReturnType<typeof createBot>

@@ -18,7 +18,7 @@ import { settleWithin } from '../domain/within.ts'
 import { assignmentsRefused, damagedAudit } from '../messages/operator-notices.ts'
 import { createAuditLog, createErrorReports, createRepeatedLines, type Log, slackLogger } from '../ops/log.ts'
 import { createMetrics, type Metrics } from '../ops/metrics.ts'
-import { createNotices, notifyOperators } from '../outbox/notices.ts'
+import { notifyOperators } from '../outbox/notices.ts'
 import type { OutboxName } from '../outbox/once.ts'
 import { checkOpsChannel, onShownError, operatorsOf } from '../outbox/operators.ts'
 import { deliver, show } from '../outbox/outbox.ts'
@@ -387,7 +387,7 @@ export function createFoundation(config: Config, { log, printAudit = createAudit
     assignments,
     slack: { messenger, respond, identity, probe, naming, logger, onCall },
     opsChannel,
-    notices: createNotices(),
+    notices: new Map(),
     ...ofRequests,
   }
   const checks: Pick<App, 'checkRecord' | 'checkAuthority' | 'checkItems' | 'checkRetraction'> = {

@@ -3,7 +3,6 @@ import type { AuditNote } from '../../../src/audit/chain.ts'
 import type { Request } from '../../../src/domain/request.ts'
 import { buttonValue, cardButtons, rejectCallbackId } from '../../../src/messages/words.ts'
 import { moveChange } from '../../../src/moves/move-change.ts'
-import { createNotices } from '../../../src/outbox/notices.ts'
 import { createCatalog } from '../../../src/requests/catalog.ts'
 import { requestHandlers } from '../../../src/requests/clicks.ts'
 import { createStore, type NewRequest } from '../../../src/requests/store.ts'
@@ -52,7 +51,7 @@ function startButtons() {
     slack: { identity: { linkTo: () => undefined } },
     metrics: { notGenuine: effect('reported as changed') as never },
     log: { error: () => {}, warn: () => {} },
-    notices: createNotices(),
+    notices: new Map(),
     config: { opsChannel: undefined, slack: { command: '/infra' } },
     errors: { of: () => (error) => expect.fail(String(error)) },
   })

@@ -212,7 +212,7 @@ describe('a card that Slack refuses to update', () => {
       expect(first.delivered).toEqual({ is: 'sent' })
       await redis.hset(keys.record(request.id), 'revision', '2')
       await redis.del(keys.message(`report-undeliverable:outdated:${request.id}`))
-      app.notices.owedAt.clear()
+      app.notices.clear()
 
       await deliver(app, request.id, 'card')
 
