@@ -9,9 +9,9 @@ import type { RequestSignatures } from './domain/request-signature.ts'
 import type { Timings } from './domain/timings.ts'
 import type { ErrorReports, Log, RepeatedLines } from './ops/log.ts'
 import type { Metrics } from './ops/metrics.ts'
-import type { OperatorNotifier, OpsChannel } from './outbox/operators.ts'
-import type { Deliver, Outbox, Show } from './outbox/outbox.ts'
-import type { createRenderer } from './outbox/render.ts'
+import type { Notices } from './outbox/notices.ts'
+import type { OpsChannel } from './outbox/operators.ts'
+import type { Deliver, Show } from './outbox/outbox.ts'
 import type { Assignments } from './redis/assignments.ts'
 import type { Redis } from './redis/connect.ts'
 import type { RedisConnections } from './redis/connections.ts'
@@ -21,6 +21,8 @@ import type { Access } from './requests/access.ts'
 import type { CheckAuthority, CheckItems, CheckRecord, CheckRetraction } from './requests/authority.ts'
 import type { Catalog } from './requests/catalog.ts'
 import type { NoteOf, Store } from './requests/store.ts'
+import type { Submit } from './requests/submit.ts'
+import type { OpenForm } from './slack/forms.ts'
 import type { Directory } from './slack/people.ts'
 import type { Respond } from './slack/response-url.ts'
 import type { Naming } from './slack/text.ts'
@@ -67,14 +69,14 @@ export interface App {
   }
   directory: Directory
   opsChannel: OpsChannel | undefined
-  operators: OperatorNotifier
+  /** The notices to the operators that this process sends. */
+  notices: Notices
 
   catalog: Catalog
   signatures: RequestSignatures
   access: Access
   audit: Audit
   store: Store
-  outbox: Outbox
   queues: Queues
 
   // Functions of factories that are still created once for each connection.
@@ -83,8 +85,11 @@ export interface App {
   checkAuthority: CheckAuthority
   checkItems: CheckItems
   checkRetraction: CheckRetraction
-  render: ReturnType<typeof createRenderer>
   wake: Wake
   deliver: Deliver
   show: Show
+  submit: Submit
+  openForm: OpenForm
+  /** Tells the operators if an error that a person was shown says that the account rejects the key. */
+  onShownError: (error: unknown) => void
 }

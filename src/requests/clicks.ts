@@ -7,10 +7,11 @@ import type { Request } from '../domain/request.ts'
 import { breakGlassForm } from '../messages/forms.ts'
 import { counted } from '../messages/refusals.ts'
 import { breakGlassCallbackId, cardButtons, refreshHome, rejectCallbackId } from '../messages/words.ts'
+import { renderDetails } from '../outbox/render.ts'
 import { button, longestButtonValue, notice } from '../slack/blocks.ts'
 import type { Command } from '../slack/commands.ts'
 import { outdatedButton, Refusal } from '../slack/errors.ts'
-import { createFormOpener, createFormOpeners, formMetadata } from '../slack/forms.ts'
+import { createFormOpeners, formMetadata } from '../slack/forms.ts'
 import type { Click, FormHandler, Handler, InteractionHandlers } from '../slack/interactions.ts'
 import { readJson, readMetadata } from '../slack/payloads.ts'
 import { pageButtons } from '../slack/router.ts'
@@ -118,7 +119,7 @@ export function requestHandlers(
       [cardButtons.again]: openAgain,
       [cardButtons.reverse]: openReverse,
       [cardButtons.retry]: openRetry,
-      [cardButtons.details]: onRequest((request, { answer }) => answer.ephemeral(app.render.details(request), { isWhole: true })),
+      [cardButtons.details]: onRequest((request, { answer }) => answer.ephemeral(renderDetails(app, request), { isWhole: true })),
       [cardButtons.stopTracking]: onRequest((request, { origin, answer }) => stopTracking(app, request, origin, answer.elsewhere)),
       [cardButtons.trackAgain]: onRequest((request, { origin, answer }) => trackAgain(app, request, origin, answer.elsewhere)),
     },
@@ -135,7 +136,7 @@ async function pressApprove(app: App, request: Request, click: Click): Promise<v
   if (origin.userId === request.origin.userId && app.access.ruleOf(request)?.breakGlass) {
     await mayBreakGlass(app, request, origin)
     const view = breakGlassForm({ origin, extra: value }, app.catalog.titleOf(request))
-    return createFormOpener(app.slack.messenger)(triggerId, view, async () => undefined)
+    return app.openForm(triggerId, view, async () => undefined)
   }
   const { missing, needed } = await approve(app, request, origin, answer.elsewhere)
   if (missing > 0) await answer.ephemeral(notice(counted({ missing, needed })))

@@ -9,6 +9,7 @@ import { canReverse, isOpen, type Request, restOf } from '../domain/request.ts'
 import { breakGlassForm, ChoiceButton, rejectForm, submittedWords, tooLongReason } from '../messages/forms.ts'
 import { tooLate, unverifiedDescription } from '../messages/refusals.ts'
 import { belongsTo, readButton, retryLabel, subjectWords } from '../messages/words.ts'
+import { onDistrusted } from '../outbox/operators.ts'
 import { notice, noticeView, reasonBlockId, reasonIn } from '../slack/blocks.ts'
 import type { CommandCall } from '../slack/commands.ts'
 import { nothingRequested, outdatedButton, Refusal, toUserWords } from '../slack/errors.ts'
@@ -186,7 +187,7 @@ interface Pressed {
 
 /** Reads the request of a button's value. `mayName`: whether the person sees the request where they clicked, so that the answer may name it. */
 async function genuine(app: App, { value, origin, answer, at }: Pressed, mayName: (request: Request) => boolean): Promise<Request> {
-  const { store, signatures, catalog, slack, operators } = app
+  const { store, signatures, catalog, slack } = app
   const refused = (code: ButtonDenial['code'], request?: Request) => app.access.refuse(origin, { to: at, request }, { code })
   const button = readButton(value)
   if (!button) throw await refused('foreign-button')
@@ -201,7 +202,7 @@ async function genuine(app: App, { value, origin, answer, at }: Pressed, mayName
   }
   if (verdict === 'unknown-key') throw await refused('unknown-key', request)
   if (verdict !== 'genuine') {
-    void operators.onDistrusted(request, { code: 'record-changed' })
+    void onDistrusted(app, request, { code: 'record-changed' })
     throw await refused('changed-record', request)
   }
   // During an update, another version of Lockkeeper may have posted the card.

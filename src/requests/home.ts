@@ -4,6 +4,7 @@ import type { App } from '../app.ts'
 import type { Origin } from '../domain/approval.ts'
 import { isOpen, type Request } from '../domain/request.ts'
 import { type HomeContent, type HomeEntry, homeBlocks, refusedHome } from '../messages/home-view.ts'
+import { viewOf } from '../outbox/render.ts'
 import type { Mrkdwn } from '../slack/text.ts'
 
 /** Check rights for at most 100 waiting requests. Take at most 50 of the others in each part, which is more than a Home tab can show. */
@@ -113,7 +114,7 @@ async function gather(app: App, viewer: Origin, isNew: boolean): Promise<Omit<Ho
   function entries(requests: Request[]): HomeEntry[] {
     return requests.flatMap((request) => {
       try {
-        return [{ card: app.render.view(request), link: app.slack.identity.linkTo(request) }]
+        return [{ card: viewOf(app, request), link: app.slack.identity.linkTo(request) }]
       } catch (error) {
         app.errors.of('people')(error)
         unshown.add(request.id)

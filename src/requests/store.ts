@@ -22,10 +22,9 @@ import {
   unknownState,
   unverifiedRecord,
 } from '../domain/request.ts'
-import { canonicalJson } from '../domain/signing.ts'
 import { guardStore } from '../redis/connect.ts'
 import { type Database, noteDuration, ofDueTimes, withScripts } from './due.ts'
-import { type ItemStepName, itemStepOf, type ReportName, type Step, type StepName, stateAfter, stepOf } from './steps.ts'
+import { type ItemStepName, isSend, itemStepOf, type ReportName, type Step, type StepName, stateAfter, stepOf } from './steps.ts'
 
 /**
  * The hash in Redis that holds a request: JSON by field. Fields with a colon are written by scripts (`token:approve`, `outbox:card`). `packed` has
@@ -58,7 +57,7 @@ export function decodeRecord(id: string, hash: RecordHash): Request {
   try {
     const { packed = '{}', ...own } = hash
     const entries = Object.entries(own).filter(([name]) => !name.includes(':'))
-    // The schema drops the tokens in `packed`.
+    // The schema drops the tokens in `packed`. What was seen before the write is not there if it was what was approved.
     const fields = { ...JSON.parse(packed), ...Object.fromEntries(entries.map(([name, value]) => [name, JSON.parse(value)])) }
     const { facts, seenSignature, seen = seenSignature === undefined ? undefined : facts } = fields
     return Request.parse({ ...fields, seen, id })
@@ -67,7 +66,10 @@ export function decodeRecord(id: string, hash: RecordHash): Request {
   }
 }
 
-/** Builds the audit note of an act on a request that this process made, or that it has verified. */
+/**
+ * Builds the audit note of an act on a request that this process made, or that it has verified. Only the notes of the request itself and of a write
+ * say what is changed. The others name the request, by which it is found.
+ */
 export function noteOfVerified(
   request: Pick<Request, 'id' | 'kind' | 'resource' | 'facts' | 'origin' | 'hash'>,
   act: string,
@@ -75,7 +77,11 @@ export function noteOfVerified(
 ): AuditNote {
   const { id, kind, resource, facts, origin, hash } = request
   const { channelId, teamId } = origin
-  return { act, requestId: id, kind, resource, facts, channelId, teamId, payload: hash, ...more }
+  if (act === 'request') return { act, requestId: id, kind, resource, facts, channelId, teamId, payload: hash, ...more }
+  // An item that is skipped is never sent.
+  if (isSend(act) || act === 'skip-item') return { act, requestId: id, facts, ...more }
+  // Refusals are counted by the kind.
+  return { act, requestId: id, kind: act === 'refused' ? kind : undefined, ...more, facts: undefined }
 }
 
 /**
@@ -421,11 +427,6 @@ interface Taking {
   changed?: string[]
 }
 
-/** What was seen before the write usually is what was approved. Then only its signature is stored. */
-function storedOf({ facts }: Request, set: StepData['set'] = {}): StepData['set'] & object {
-  return set.seen !== undefined && canonicalJson(set.seen) === canonicalJson(facts) ? { ...set, seen: undefined } : set
-}
-
 /** How long Redis keeps the record of an ended request. */
 const keepEndedMs = 30 * 24 * 3_600_000
 
@@ -450,7 +451,7 @@ async function compareAndSet(
     // A step that keeps the state leads from the state that was read.
     from: step.to === 'same' ? step.from.filter((state) => state === request.state) : step.from,
     to,
-    set: encodeFields(storedOf(request, data.set)),
+    set: encodeFields(data.set ?? {}),
     stamp: step.stamps ?? [],
     clear: step.clears ?? [],
     unexpired: step.beforeDeadline ?? false,

@@ -34,6 +34,7 @@ end
 local stays = { state = true, revision = true, expiresAt = true, cardTs = true, cardRevision = true }
 local function pack()
   local flat, left, packed = redis.call('HGETALL', KEYS[1]), {}, {}
+  local facts = redis.call('HGET', KEYS[1], 'facts')
   for i = 1, #flat, 2 do
     local field, value = flat[i], flat[i + 1]
     if field == 'packed' then
@@ -43,7 +44,7 @@ local function pack()
       left[#left + 1] = value
     elseif string.find(field, '^token:') then
       packed[#packed + 1] = cjson.encode(field) .. ':' .. cjson.encode(value)
-    elseif not string.find(field, ':') then
+    elseif not string.find(field, ':') and not (field == 'seen' and value == facts) then
       packed[#packed + 1] = cjson.encode(field) .. ':' .. value
     end
   end
@@ -66,7 +67,7 @@ if arg.extendMs then set('expiresAt', whole(now + arg.extendMs)) end
 redis.call('HSET', KEYS[1], unpack(values))
 for _, field in ipairs(arg.clear) do redis.call('HDEL', KEYS[1], field) end
 
-redis.call('XADD', KEYS[6], '*', 'note', ARGV[2], 'at', stamp, 'from', cjson.decode(state), 'to', arg.to)
+redis.call('XADD', KEYS[6], '*', 'note', ARGV[2], 'at', stamp, 'to', arg.to)
 
 -- The steps of items share one update of the card.
 if arg.cardInMs then

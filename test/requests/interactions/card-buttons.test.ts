@@ -2,7 +2,8 @@ import { describe, expect, test } from 'vitest'
 import type { AuditNote } from '../../../src/audit/chain.ts'
 import type { Request } from '../../../src/domain/request.ts'
 import { buttonValue, cardButtons, rejectCallbackId } from '../../../src/messages/words.ts'
-import { createMoveChange } from '../../../src/moves/move-change.ts'
+import { moveChange } from '../../../src/moves/move-change.ts'
+import { createNotices } from '../../../src/outbox/notices.ts'
 import { createCatalog } from '../../../src/requests/catalog.ts'
 import { requestHandlers } from '../../../src/requests/clicks.ts'
 import { createStore, type NewRequest } from '../../../src/requests/store.ts'
@@ -22,7 +23,7 @@ const ben = { ...newRequestFor().origin, userId: 'U0BEN00001' }
 function startButtons() {
   const { redis, keys } = connectTestRedis()
   const store = createStore({ redis, keys, audit: noAudit, noteOf })
-  const catalog = createCatalog([createMoveChange({} as Parameters<typeof createMoveChange>[0])])
+  const catalog = createCatalog([moveChange({} as never)])
   const noted: AuditNote[] = []
   const effects: string[] = []
   const effect = (name: string) => async () => void effects.push(name)
@@ -49,7 +50,10 @@ function startButtons() {
     show: effect('shown') as never,
     wake: effect('woken up'),
     slack: { identity: { linkTo: () => undefined } },
-    operators: { onDistrusted: effect('reported as changed') },
+    config: { opsChannel: undefined },
+    metrics: { notGenuine: () => void effects.push('reported as changed') },
+    notices: createNotices(),
+    log: { error: () => {} },
     errors: { of: () => (error) => expect.fail(String(error)) },
   })
   const home = { show: async () => expect.fail('the Home tab was shown') }

@@ -6,11 +6,11 @@ import { createStore, encodeFields, type Store } from '../../../src/requests/sto
 import { mrkdwn } from '../../../src/slack/text.ts'
 import type { Done } from '../../../src/slack/web-api.ts'
 import { fakeApp } from '../../fake-app.ts'
-import { cardViewFor } from '../../messages/card-view-for-test.ts'
 import { readableBlocks } from '../../messages/readable.ts'
 import { noteOf } from '../audit-for-test.ts'
+import { catalog } from '../catalog-for-test.ts'
 import { connectTestRedis, noAudit } from '../redis-for-test.ts'
-import { minutes, requestedAt, requestFor } from '../request-for-test.ts'
+import { minutes, requestedAt, requestFor, ruleFor } from '../request-for-test.ts'
 
 const ben = 'U0BEN00001'
 const origin = { teamId: 'T0NIMBUS01', channelId: 'C0OPS00001', userId: ben, command: '/infra' }
@@ -27,7 +27,7 @@ function startHome({ store = {}, publish = [] }: { store?: Partial<Store>; publi
       orderOnHome: async (_, ids) => ids,
       ...store,
     },
-    access: { judge: async () => ({ allowed: true, grant: { rule: 'APPROVERS', via: 'S0ONCALL01' } }) },
+    access: { judge: async () => ({ allowed: true, grant: { rule: 'APPROVERS', via: 'S0ONCALL01' } }), ruleOf: () => ruleFor() },
     slack: {
       messenger: {
         publishHome: async (_, blocks) => {
@@ -35,9 +35,11 @@ function startHome({ store = {}, publish = [] }: { store?: Partial<Store>; publi
           return publish.shift() ?? { is: 'sent' }
         },
       },
-      identity: { linkTo: () => undefined },
+      identity: { linkTo: () => undefined, addressOf: () => undefined, profileOf: () => undefined },
     },
-    render: { view: (request) => cardViewFor({ request }) },
+    catalog,
+    config: { environment: undefined, infra: { writesPerMinute: 20 } },
+    signatures: { verifyRecord: () => 'genuine' },
     errors: {
       of: () => (error) => {
         if (!String(error).includes('not_enabled')) throw error

@@ -1,11 +1,13 @@
 import { describe, expect, test } from 'vitest'
 import type { AuthorityProblem } from '../../../src/domain/request.ts'
-import { createMoveChange } from '../../../src/moves/move-change.ts'
-import { createOutbox, createShow, type Deliver, type Delivered } from '../../../src/outbox/outbox.ts'
+import { moveChange } from '../../../src/moves/move-change.ts'
+import type { Delivered } from '../../../src/outbox/once.ts'
+import type { Deliver } from '../../../src/outbox/outbox.ts'
 import { createCatalog } from '../../../src/requests/catalog.ts'
 import { createReconcile } from '../../../src/requests/reconcile.ts'
 import { createStore, type NewRequest } from '../../../src/requests/store.ts'
 import { noteOf } from '../audit-for-test.ts'
+import { owedReports } from '../owed-reports.ts'
 import { connectTestRedis, noAudit } from '../redis-for-test.ts'
 import { minutes, recordRequest } from '../request-for-test.ts'
 import { type PlannedStep, takeSteps, untilTracking } from '../take-steps.ts'
@@ -43,7 +45,6 @@ function startReconcile({ delivered = { is: 'sent' }, meanwhile = [], problem }:
     return at === null ? undefined : Number(at) - (await store.now())
   }
 
-  const outbox = createOutbox({ redis, keys })
   const deliver: Deliver = async (_, name) => {
     did.push(`send ${name}`)
     return delivered
@@ -56,11 +57,14 @@ function startReconcile({ delivered = { is: 'sent' }, meanwhile = [], problem }:
         return store.now()
       },
     },
-    catalog: createCatalog([createMoveChange({} as Parameters<typeof createMoveChange>[0])]),
+    catalog: createCatalog([moveChange({} as never)]),
     checkRecord: () => problem,
     distrust: async () => void did.push('distrust'),
     deliver,
-    show: createShow({ outbox, deliver }),
+    show: async (shownId) => {
+      await deliver(shownId, 'card')
+      for (const name of await owedReports({ redis, keys }, shownId)) await deliver(shownId, name)
+    },
     execute: async () => {
       held.push((await dueInMs()) ?? 0)
       did.push('execute')

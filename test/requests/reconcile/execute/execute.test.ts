@@ -2,7 +2,7 @@ import { afterEach, describe, expect, test, vi } from 'vitest'
 import { AccountLimitError, ApiError, StoreUnavailableError } from '../../../../src/domain/errors.ts'
 import { type AuthorityProblem, payloadHash, type Request, type RequestState } from '../../../../src/domain/request.ts'
 import { explainAll } from '../../../../src/messages/refusals.ts'
-import { createMoveChange } from '../../../../src/moves/move-change.ts'
+import { moveChange } from '../../../../src/moves/move-change.ts'
 import { createCatalog } from '../../../../src/requests/catalog.ts'
 import { createExecute } from '../../../../src/requests/reconcile.ts'
 import type { StepName } from '../../../../src/requests/steps.ts'
@@ -55,7 +55,7 @@ function approvedMove(
       },
     },
     servers: { get: async () => server },
-  } as unknown as Parameters<typeof createMoveChange>[0]
+  } as unknown as Parameters<typeof moveChange>[0]['account']
   const store = {
     now: async () => now,
     find: async () => ({ ...approvedRequest(), revision }),
@@ -77,7 +77,7 @@ function approvedMove(
     store,
     audit: { note: async () => {} },
     noteOf,
-    catalog: createCatalog([createMoveChange(accountApi)]),
+    catalog: createCatalog([moveChange({ account: accountApi })]),
     onApiError: () => {},
     budget: {
       perMinute: { read: 60, write: 20 },

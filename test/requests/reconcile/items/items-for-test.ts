@@ -13,7 +13,7 @@ import { createItemSteps, createObserveItem, createSendItems } from '../../../..
 import { createReconcile } from '../../../../src/requests/reconcile.ts'
 import { createStore, type Store, type TakenStep } from '../../../../src/requests/store.ts'
 import type { Track } from '../../../../src/requests/track.ts'
-import { fakeApp } from '../../../fake-app.ts'
+import { fakeApp, noticing } from '../../../fake-app.ts'
 import { noteOf } from '../../audit-for-test.ts'
 import { connectTestRedis, noAudit } from '../../redis-for-test.ts'
 import { newRequestFor } from '../../request-for-test.ts'
@@ -117,8 +117,8 @@ export async function withBegun(ids: string[], account: TestAccount) {
     const distrusted: string[] = []
     const note = async (noted: AuditNote) => void notes.push(noted)
     const show = async () => {}
-    const onDistrusted = async (_: Request, { code }: AuthorityProblem) => void distrusted.push(code)
-    const app = fakeApp({ signatures, catalog, store: own, audit: { note }, noteOf, show, operators: { onDistrusted } })
+    const onDistrusted = (_: Request, { code }: AuthorityProblem) => void distrusted.push(code)
+    const app = fakeApp({ signatures, catalog, store: own, audit: { noteCounted: note }, noteOf, show, ...noticing(distrusted) })
     const checkRecord = (request: Request) => checkRecordOf(app, request)
     const distrust = (request: Request, problem: AuthorityProblem) => distrustRequest(app, request, problem)
     const itemSteps = createItemSteps({ store: own, catalog, checkRecord, distrust, show, afterEndMs: 1_000 })

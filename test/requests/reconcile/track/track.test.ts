@@ -1,15 +1,16 @@
 import { describe, expect, test } from 'vitest'
+import type { App } from '../../../../src/app.ts'
 import type { AuditNote } from '../../../../src/audit/chain.ts'
 import type { ApiKey } from '../../../../src/domain/account.ts'
 import type { AuthorityProblem, Request } from '../../../../src/domain/request.ts'
 import { createEvacuation } from '../../../../src/features/ip-evacuate.ts'
-import { createNewKeyChange } from '../../../../src/features/keys-create.ts'
-import { createMoveChange } from '../../../../src/moves/move-change.ts'
+import { newKeyChange } from '../../../../src/features/keys-create.ts'
+import { moveChange } from '../../../../src/moves/move-change.ts'
 import { distrust } from '../../../../src/requests/authority.ts'
 import { createCatalog } from '../../../../src/requests/catalog.ts'
 import { createStore, type Store } from '../../../../src/requests/store.ts'
 import { createTrack } from '../../../../src/requests/track.ts'
-import { fakeApp } from '../../../fake-app.ts'
+import { fakeApp, noticing } from '../../../fake-app.ts'
 import { noteOf } from '../../audit-for-test.ts'
 import { connectTestRedis, noAudit } from '../../redis-for-test.ts'
 import { recordRequest } from '../../request-for-test.ts'
@@ -29,10 +30,10 @@ function startTrack(checkRetraction: (request: Request, store: Store) => Promise
   const apiKeys = {
     list: async () => [...live],
     delete: async () => void live.splice(0),
-  } as unknown as Parameters<typeof createNewKeyChange>[0]['apiKeys']
+  } as unknown as App['account']['apiKeys']
   const { track } = createTrack({
     store,
-    catalog: createCatalog([createNewKeyChange({ apiKeys })]),
+    catalog: createCatalog([newKeyChange(fakeApp({ account: { apiKeys } }))]),
     pollIntervalMs: 1_000,
     lateAfterMs: 900_000,
     timings,
@@ -46,10 +47,10 @@ function startTrack(checkRetraction: (request: Request, store: Store) => Promise
       distrust(
         fakeApp({
           store,
-          audit: { note: async (note) => void noted.push(note) },
+          audit: { noteCounted: async (note) => void noted.push(note) },
           noteOf,
           show: (async () => {}) as never,
-          operators: { onDistrusted: async (_, found) => void distrusted.push(found.code) },
+          ...noticing(distrusted),
         }),
         request,
         problem,
@@ -130,7 +131,7 @@ describe('a request that cannot be trusted is not observed, because its observat
     await track([sent])
 
     expect(live).toHaveLength(1)
-    expect(distrusted).toEqual(['record-changed'])
+    expect(distrusted).toEqual(['record-not-genuine'])
     expect(await find('a')).toMatchObject({ state: 'untracked', causes: [{ code: 'record-unverified' }] })
     expect(await isDue('a')).toBe(false)
     expect(await recordAfter('b')).toMatchObject({ state: 'waiting', resource: 'api_key_name:ci-deploy' })
@@ -180,7 +181,7 @@ describe('several moves under way', () => {
         return { id, address: id, status: 'moving', server: { id: 'sv_22mUQSvUfeqdv', hostname: 'web-2' } }
       },
     }
-    const catalog = createCatalog([createMoveChange({ elasticIps } as never)])
+    const catalog = createCatalog([moveChange({ account: { elasticIps } } as never)])
     const { track } = createTrack({
       store,
       catalog,
@@ -241,7 +242,7 @@ describe('several moves under way', () => {
     const { track } = createTrack({
       store,
       catalog: createCatalog([
-        createMoveChange(account.api),
+        moveChange({ account: account.api }),
         createEvacuation({ accountApi: account.api, seen: { find: async () => [] } }),
       ]),
       pollIntervalMs: 3_000,
