@@ -90,6 +90,4 @@ export interface App {
   show: Show
   submit: Submit
   openForm: OpenForm
-  /** Tells the operators if an error that a person was shown says that the account rejects the key. */
-  onShownError: (error: unknown) => void
 }

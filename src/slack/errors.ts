@@ -50,13 +50,12 @@ export function nothingRequested(error: unknown): unknown {
 }
 
 /** Explains an error to the person, and reports it. `at` names the interaction in the log. */
-export function explain(app: Pick<App, 'errors' | 'onShownError'>, thrown: unknown, at: string): Mrkdwn {
+export function explain(app: Pick<App, 'errors'>, thrown: unknown, at: string): Mrkdwn {
   const words = toUserWords(thrown)
   // The log and the operators get the error that the account API gave.
   const error = thrown instanceof NothingRequested ? thrown.cause : thrown
   const reference = words === undefined ? randomUUID().slice(0, 8) : undefined
   app.errors.shownToPerson(error, { at, reference })
-  app.onShownError(error)
   return words ?? mrkdwn`Something went wrong. Tell the people who run Lockkeeper, with the reference ${code(reference ?? '')}.`
 }
 

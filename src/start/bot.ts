@@ -198,7 +198,7 @@ export function createLifecycle<Identity>({
 }
 
 /** Creates the operations side: the health, status and metrics pages, on a port for operators and orchestrators. */
-export function createOperationsSide({ people, config, telemetry, clients }: Foundation) {
+export function createOperationsSide({ config, telemetry, clients, people }: Foundation) {
   const { log, lines, metrics } = telemetry
   const status = createStatus({
     log,

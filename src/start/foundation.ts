@@ -20,7 +20,7 @@ import { createAuditLog, createErrorReports, createRepeatedLines, type Log, slac
 import { createMetrics, type Metrics } from '../ops/metrics.ts'
 import { createNotices, notifyOperators } from '../outbox/notices.ts'
 import type { OutboxName } from '../outbox/once.ts'
-import { checkOpsChannel, operatorsOf } from '../outbox/operators.ts'
+import { checkOpsChannel, onShownError, operatorsOf } from '../outbox/operators.ts'
 import { deliver, show } from '../outbox/outbox.ts'
 import { createAssignments } from '../redis/assignments.ts'
 import type { Redis } from '../redis/connect.ts'
@@ -372,7 +372,13 @@ export function createFoundation(config: Config, { log, printAudit = createAudit
     log,
     lines: telemetry.lines,
     metrics: telemetry.metrics,
-    errors: telemetry.errorReports,
+    errors: {
+      ...telemetry.errorReports,
+      shownToPerson: (error: unknown, shown: { reference?: string; at: string }) => {
+        telemetry.errorReports.shownToPerson(error, shown)
+        onShownError(people, error)
+      },
+    },
     keys: redis.keys,
     connections: redis,
     account: accountApi,
@@ -391,9 +397,8 @@ export function createFoundation(config: Config, { log, printAudit = createAudit
     checkRetraction: (...args) => checkRetraction(jobs, ...args),
   }
   const openForm = createFormOpener(messenger)
-  const bound = { openForm, onShownError: operators.onShownError }
-  const people: App = { ...shared, ...checks, ...prompt, ...bound, submit: (requested) => submit(people, requested) }
-  const jobs: App = { ...shared, ...checks, ...patient, ...bound, submit: (requested) => submit(jobs, requested) }
+  const people: App = { ...shared, ...checks, ...prompt, openForm, submit: (requested) => submit(people, requested) }
+  const jobs: App = { ...shared, ...checks, ...patient, openForm, submit: (requested) => submit(jobs, requested) }
 
   /** Closes every connection after the work on it has ended. Waits at most two seconds for that work. */
   async function disconnect(): Promise<void> {

@@ -3,8 +3,8 @@ import { createKeys } from '../../src/redis/key-names.ts'
 import { createHome } from '../../src/requests/home.ts'
 import { createStore, encodeFields } from '../../src/requests/store.ts'
 import { fakeApp } from '../fake-app.ts'
+import { forViews } from '../messages/view-app.ts'
 import { noteOf } from '../requests/audit-for-test.ts'
-import { catalog } from '../requests/catalog-for-test.ts'
 import { noAudit } from '../requests/redis-for-test.ts'
 import { requestedAt, requestFor } from '../requests/request-for-test.ts'
 import { startRedis } from '../sandbox/redis/start-redis.ts'
@@ -36,14 +36,11 @@ export async function benchHome({ quick, rounds }: Effort): Promise<string> {
     await pipeline.exec()
     const app = fakeApp({
       store: createStore({ redis, keys, audit: noAudit, noteOf }),
-      access: { judge: async () => ({ allowed: true, grant: { via: 'member' } }), ruleOf: () => undefined },
-      slack: {
-        messenger: { publishHome: async () => ({ is: 'sent' }) },
-        identity: { linkTo: () => undefined, addressOf: () => undefined, profileOf: () => undefined },
-      },
-      catalog,
-      config: { environment: undefined, infra: { writesPerMinute: 20 } },
-      signatures: { verifyRecord: () => 'genuine' },
+      access: { judge: async () => ({ allowed: true, grant: { via: 'member' } }), ruleOf: forViews.ruleOf },
+      catalog: forViews.catalog,
+      signatures: forViews.signatures,
+      config: forViews.config,
+      slack: { messenger: { publishHome: async () => ({ is: 'sent' }) }, identity: forViews.identity },
       errors: { of: () => console.error },
     })
     // Each is new, because one has a pause between two tabs of a person.

@@ -138,7 +138,6 @@ async function setUp({ authorize = async () => {}, claim, answer = { is: 'accept
       shownToPerson: () => {},
       of: () => (error) => void errors.push(String(error)),
     },
-    onShownError: () => {},
     // Opens the form before it checks the rights.
     openForm: async (_, __, allow) => {
       handled.push('opened')

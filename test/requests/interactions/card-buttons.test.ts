@@ -50,10 +50,10 @@ function startButtons() {
     show: effect('shown') as never,
     wake: effect('woken up'),
     slack: { identity: { linkTo: () => undefined } },
-    config: { opsChannel: undefined },
-    metrics: { notGenuine: () => void effects.push('reported as changed') },
+    metrics: { notGenuine: effect('reported as changed') as never },
+    log: { error: () => {}, warn: () => {} },
     notices: createNotices(),
-    log: { error: () => {} },
+    config: { opsChannel: undefined, slack: { command: '/infra' } },
     errors: { of: () => (error) => expect.fail(String(error)) },
   })
   const home = { show: async () => expect.fail('the Home tab was shown') }

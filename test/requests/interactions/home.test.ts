@@ -7,10 +7,12 @@ import { mrkdwn } from '../../../src/slack/text.ts'
 import type { Done } from '../../../src/slack/web-api.ts'
 import { fakeApp } from '../../fake-app.ts'
 import { readableBlocks } from '../../messages/readable.ts'
+import { forViews } from '../../messages/view-app.ts'
 import { noteOf } from '../audit-for-test.ts'
-import { catalog } from '../catalog-for-test.ts'
 import { connectTestRedis, noAudit } from '../redis-for-test.ts'
-import { minutes, requestedAt, requestFor, ruleFor } from '../request-for-test.ts'
+import { minutes, moveFacts, requestedAt, requestFor as requestWithout } from '../request-for-test.ts'
+
+const requestFor = (more: Partial<Request> = {}) => requestWithout({ facts: moveFacts, ...more })
 
 const ben = 'U0BEN00001'
 const origin = { teamId: 'T0NIMBUS01', channelId: 'C0OPS00001', userId: ben, command: '/infra' }
@@ -27,7 +29,10 @@ function startHome({ store = {}, publish = [] }: { store?: Partial<Store>; publi
       orderOnHome: async (_, ids) => ids,
       ...store,
     },
-    access: { judge: async () => ({ allowed: true, grant: { rule: 'APPROVERS', via: 'S0ONCALL01' } }), ruleOf: () => ruleFor() },
+    access: { judge: async () => ({ allowed: true, grant: { rule: 'APPROVERS', via: 'S0ONCALL01' } }), ruleOf: forViews.ruleOf },
+    catalog: forViews.catalog,
+    signatures: forViews.signatures,
+    config: forViews.config,
     slack: {
       messenger: {
         publishHome: async (_, blocks) => {
@@ -35,11 +40,8 @@ function startHome({ store = {}, publish = [] }: { store?: Partial<Store>; publi
           return publish.shift() ?? { is: 'sent' }
         },
       },
-      identity: { linkTo: () => undefined, addressOf: () => undefined, profileOf: () => undefined },
+      identity: forViews.identity,
     },
-    catalog,
-    config: { environment: undefined, infra: { writesPerMinute: 20 } },
-    signatures: { verifyRecord: () => 'genuine' },
     errors: {
       of: () => (error) => {
         if (!String(error).includes('not_enabled')) throw error

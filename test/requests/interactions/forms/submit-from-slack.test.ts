@@ -179,7 +179,7 @@ describe('while the account API is away, a person reads that nothing was request
       form: neverShown,
     }).catch((thrown: unknown) => thrown)
 
-    const app = fakeApp({ errors: { shownToPerson: (thrown) => void reported.push(thrown) }, onShownError: () => {} })
+    const app = fakeApp({ errors: { shownToPerson: (thrown) => void reported.push(thrown) } })
     expect(explain(app, refused, 'command ip move').text).toBe(words)
     expect(reported).toEqual([error])
   })
