@@ -62,7 +62,8 @@ function changesOfTypeScript(file: string, text: string): Change[] {
 
   function visit(node: Node, parent: Node): void {
     // What is logged or counted is not worth a test of every detail.
-    if (node.type === 'CallExpression' && /(^|\.)(log|lines|metrics)\b/.test(code(node.callee))) return
+    const called = node.type === 'ExpressionStatement' ? (node.expression as Node) : node
+    if (called.type === 'CallExpression' && /(^|\.)(log|lines|metrics)\b/.test(code(called.callee))) return
     mutate(node, parent)
     for (const child of childrenOf(node)) visit(child, node)
   }
@@ -171,8 +172,8 @@ const luaChanges: [pattern: RegExp, by: string][] = [
   [/\bfalse\b/g, 'true'],
   [/'NX', /g, ''],
   // A whole line that writes, and an early return.
-  [/(?<=\n *)redis\.call\(.*\)(?=\n)/g, ''],
-  [/(?<=\n *)if .* then return .* end(?=\n)/g, ''],
+  [/(?<=\n *)redis\.call\(.*\)(?= *\n)/g, ''],
+  [/(?<=\n *)if .* then return .* end(?= *\n)/g, ''],
 ]
 
 function changesOfLua(text: string): Change[] {
