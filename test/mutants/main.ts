@@ -128,7 +128,8 @@ function testsOf({ file, topic }: SampledMutant): [near: string[], large: string
     last = last.flatMap((imported) => importersOf.get(imported) ?? []).filter((importer) => !reached.has(importer))
     for (const importer of last) reached.add(importer)
   }
-  const notNear = /^test\/(attacks|faults|image|journeys|model|page|start|manifest)|\.long\.test\.ts$/
+  // Large tests, and a page that repeats the table of steps: it would notice every change of it, and none that is wrong.
+  const notNear = /^test\/(attacks|faults|image|journeys|model|page|start|manifest)|\.long\.test\.ts$|request-states-page/
   const tests = [...reached].filter((path) => path.endsWith('.test.ts') && !notNear.test(path) && !large.includes(path))
   return [tests.slice(0, near.atMost), large]
 }
