@@ -30,7 +30,7 @@ export const topics: Record<string, Topic> = {
       'test/faults/ablations.test.ts',
       'test/journeys/{after-the-end,approvals,break-glass,clicks,move,requests-sent,several-bots,stop-tracking}.test.ts',
     ],
-    sample: 40,
+    sample: 30,
   },
   outbox: {
     files: ['src/requests/outbox/*.ts', 'src/requests/outbox/lua/*.lua', 'src/requests/outbox/notices/*.ts'],
@@ -39,7 +39,7 @@ export const topics: Record<string, Topic> = {
       'test/faults/ablations.test.ts',
       'test/journeys/{after-the-end,approvals,clicks,move,requests-sent,several-bots}.test.ts',
     ],
-    sample: 40,
+    sample: 30,
   },
   signatures: {
     files: [
@@ -58,7 +58,7 @@ export const topics: Record<string, Topic> = {
   'next step': {
     files: ['src/requests/reconcile/track/*.ts', 'src/domain/elastic-ip-move/progress.ts'],
     tests: ['test/journeys/{after-the-end,clicks,move,requests-sent,stop-tracking}.test.ts'],
-    sample: 40,
+    sample: 30,
   },
   budget: {
     files: ['src/account-api/budget.ts', 'src/account-api/lua/take-turn.lua'],
