@@ -22,8 +22,8 @@ export const topics: Record<string, Topic> = {
   },
   steps: {
     files: [
-      'src/requests/steps/*.ts',
-      'src/requests/store/{take-step,take-item,step-data}.ts',
+      'src/requests/steps/{deciding,sending,step,tracking}.ts',
+      'src/requests/store/take-step.ts',
       'src/requests/store/lua/{take-step,create}.lua',
     ],
     tests: [
