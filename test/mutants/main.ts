@@ -8,6 +8,7 @@ import {
   mkdirSync,
   mkdtempSync,
   readFileSync,
+  realpathSync,
   rmSync,
   symlinkSync,
   writeFileSync,
@@ -25,6 +26,11 @@ const usage = `npm run test:mutants [-- <topic>…] [-- --sample=30] [-- --seed=
 
 /** Tests of single parts that import a file over at most three modules are near, and are run first. Of some files there would be a hundred. */
 const near = { distance: 3, atMost: 20 }
+
+const large = /^test\/(attacks|faults|image|journeys|model|page|start|manifest)|\.long\.test\.ts$/
+
+/** The page repeats the table of steps. Its test would notice every change of the table, and none that is wrong. */
+const pageOfSteps = 'test/requests/request-states-page.test.ts'
 
 interface SampledMutant extends Mutant {
   id: string
@@ -121,24 +127,22 @@ function findMutants(topic: string): SampledMutant[] {
 
 /** Returns the tests near a mutated file, and the large ones that its topic names. */
 function testsOf({ file, topic }: SampledMutant): [near: string[], large: string[]] {
-  const large = (topics[topic]?.tests ?? []).flatMap(matching)
+  const chosenTests = (topics[topic]?.tests ?? []).flatMap(matching)
   const reached = new Set([file])
   let last = [file]
   for (let distance = 0; distance < near.distance; distance++) {
     last = last.flatMap((imported) => importersOf.get(imported) ?? []).filter((importer) => !reached.has(importer))
     for (const importer of last) reached.add(importer)
   }
-  // Large tests, and a page that repeats the table of steps: it would notice every change of it, and none that is wrong.
-  const notNear = /^test\/(attacks|faults|image|journeys|model|page|start|manifest)|\.long\.test\.ts$|request-states-page/
-  const tests = [...reached].filter((path) => path.endsWith('.test.ts') && !notNear.test(path) && !large.includes(path))
-  return [tests.slice(0, near.atMost), large]
+  const tests = [...reached].filter((path) => path.endsWith('.test.ts') && !large.test(path) && path !== pageOfSteps)
+  return [tests.filter((path) => !chosenTests.includes(path)).slice(0, near.atMost), chosenTests]
 }
 
-/** Runs tests. A busy machine is slow, so what takes too long counts only if it does so twice. */
+/** Runs tests. On a busy machine those that wait may fail without a reason, so their failure counts only if it happens twice. */
 async function failureOf(tests: string[], limitMs: number): Promise<string | undefined> {
   if (tests.length === 0) return undefined
   const failure = await runTests(tests, limitMs)
-  return failure?.includes('timed out') ? runTests(tests, limitMs) : failure
+  return failure && (failure.includes('timed out') || large.test(failure)) ? runTests(tests, limitMs) : failure
 }
 
 /** Returns the first failure, in words, or undefined if all tests pass. */
@@ -203,7 +207,7 @@ function readImports(): Map<string, string[]> {
 }
 
 function copyOfRepository(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'mutants-'))
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'mutants-')))
   const { stdout } = spawnSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], { cwd: root(), encoding: 'utf8' })
   const files = stdout.split('\0').filter((file) => file !== '' && existsSync(join(root(), file)))
   for (const file of files) cpSync(join(root(), file), join(folder, file), { recursive: true })
