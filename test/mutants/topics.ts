@@ -27,6 +27,7 @@ export const topics: Record<string, Topic> = {
       'src/requests/store/lua/{take-step,create}.lua',
     ],
     tests: [
+      'test/attacks/many-requests.test.ts',
       'test/faults/ablations.test.ts',
       'test/journeys/{after-the-end,approvals,break-glass,clicks,move,requests-sent,several-bots,stop-tracking}.test.ts',
     ],
@@ -57,7 +58,11 @@ export const topics: Record<string, Topic> = {
   },
   'next step': {
     files: ['src/requests/reconcile/track/*.ts', 'src/domain/elastic-ip-move/progress.ts'],
-    tests: ['test/journeys/{after-the-end,clicks,move,requests-sent,stop-tracking}.test.ts'],
+    tests: [
+      'test/attacks/redis-write.test.ts',
+      'test/journeys/{after-the-end,clicks,keys,move,stop-tracking}.test.ts',
+      'test/model/clicking.test.ts',
+    ],
     sample: 30,
   },
   budget: {
