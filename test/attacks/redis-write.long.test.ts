@@ -145,7 +145,7 @@ describe('somebody with write access to Redis cannot have a key in use deleted, 
     const notice = await untilCard(slack, /no longer matches what was requested/, general)
     expect(notice.text).toContain(request.id)
     await expect.poll(async () => (await records.audit()).at(-1)?.act).toBe('distrust')
-    expect((await records.audit()).at(-1)).toMatchObject({ requestId: request.id, causes: [{ code: 'record-changed' }] })
+    expect((await records.audit()).at(-1)).toMatchObject({ requestId: request.id, causes: [{ code: 'record-unverified' }] })
     expect(accountApi.journal.writes().filter(({ method }) => method === 'DELETE')).toEqual([])
     expect(accountApi.world.data.apiKeys).toContainEqual(expect.objectContaining({ id: key?.id }))
   })
