@@ -19,7 +19,7 @@ import { claim } from '../redis/scripts.ts'
 import { button, longestButtonValue, notice } from '../slack/blocks.ts'
 import type { Command } from '../slack/commands.ts'
 import { outdatedButton, Refusal } from '../slack/errors.ts'
-import { createFormOpeners, formMetadata, type OpenForm } from '../slack/forms.ts'
+import { formMetadata, formOpeners, type OpenForm } from '../slack/forms.ts'
 import type { Click, FormHandler, Handler, InteractionHandlers } from '../slack/interactions.ts'
 import { readJson, readMetadata } from '../slack/payloads.ts'
 import type { ShowSecret } from '../slack/response-url.ts'
@@ -268,7 +268,7 @@ export function createInteractions({ features, catalog, access, home, onError, .
   } = parts
   const commands = features.flatMap((feature) => feature.commands)
   const router = createCommandRouter({ commands, ...access })
-  const formOpeners = createFormOpeners({ commands, ...access })
+  const openers = formOpeners({ access }, commands)
   // A decision stays taken if it cannot be shown at once. The outbox shows it later.
   const show = (id: string) => parts.show(id).catch(onError)
   const decide = createDecide({ signatures, store, access, catalog, show, wake })
@@ -314,7 +314,7 @@ export function createInteractions({ features, catalog, access, home, onError, .
     clicks: Object.assign(
       {},
       router.clicks,
-      formOpeners.clicks,
+      openers.clicks,
       home.clicks,
       cardButtons.clicks,
       itemDetails.clicks,
@@ -322,11 +322,11 @@ export function createInteractions({ features, catalog, access, home, onError, .
     ),
     submissions: Object.assign(
       {},
-      formOpeners.submissions,
+      openers.submissions,
       cardButtons.submissions,
       ...features.map(({ submissions }) => thenShow(home, onError, submissions)),
     ),
-    shortcuts: Object.assign({}, formOpeners.shortcuts, ...features.map(({ shortcuts }) => shortcuts)),
+    shortcuts: Object.assign({}, openers.shortcuts, ...features.map(({ shortcuts }) => shortcuts)),
     options: Object.assign({}, ...features.map(({ options }) => options)),
     home: home.open,
   }

@@ -1,3 +1,4 @@
+import type { App } from '../app.ts'
 import type { Requester } from '../domain/approval.ts'
 import { notice } from './blocks.ts'
 import {
@@ -13,7 +14,7 @@ import {
   type RuleWithReason,
 } from './commands.ts'
 import { nothingRequested, outdatedButton, Refusal } from './errors.ts'
-import { createOpenForms } from './forms.ts'
+import { formOf } from './forms.ts'
 import { createShowHelp, isHelpWord, notACommand, takesNone, unknownCommand } from './help.ts'
 import type { Click, FormHandler, Handler, SlashCommand } from './interactions.ts'
 import { type Listing, type ListPlace, listAnswer, listingMessage, PageButton, pageActionIds } from './listing.ts'
@@ -33,7 +34,9 @@ interface RouterParts {
 /** Routes the slash command, whatever its name is, to the command that its words name. */
 export function createCommandRouter({ commands, gate, gateForm = gate, may, ruleWithReason }: RouterParts) {
   const helpOn = createShowHelp({ commands, may })
-  const formFor = createOpenForms({ gateForm, ruleWithReason })
+  const app = {
+    access: { gateForm, gateChosen: gateForm, ruleWithReason } as Pick<App['access'], 'gateForm' | 'gateChosen' | 'ruleWithReason'>,
+  }
 
   async function pass(origin: SlashCommand['origin'], need: Need): Promise<Requester | undefined> {
     return need === 'read' ? undefined : gate(origin, need)
@@ -52,7 +55,7 @@ export function createCommandRouter({ commands, gate, gateForm = gate, may, rule
     const { command } = found
     if (found.args.length > 0 && command.usage === '') return refuseArguments(command, found.args)
     const args = command.takesMentions ? found.args : found.args.map(withoutMention)
-    return formFor(command, args) ?? ((slashCommand) => run(command, slashCommand, args, firstPage(slashCommand)))
+    return formOf(app, command, args) ?? ((slashCommand) => run(command, slashCommand, args, firstPage(slashCommand)))
   }
 
   async function run(found: Command, slashCommand: SlashCommand, args: string[], view: ListView): Promise<void> {

@@ -38,7 +38,7 @@ import { type StepName, sendsOrEnds, stateOfAct } from '../requests/steps.ts'
 import { asRecorded, createNoteOf, createStore, type NoteOf, type TakenStep } from '../requests/store.ts'
 import { createSubmit, type Submit } from '../requests/submit.ts'
 import { webClientOptions } from '../slack/app.ts'
-import { createFormOpener } from '../slack/forms.ts'
+import { openForm } from '../slack/forms.ts'
 import { createDirectory } from '../slack/people.ts'
 import { createResponder, namingMessenger, namingRespond, responseOrigins } from '../slack/response-url.ts'
 import { createNaming } from '../slack/text.ts'
@@ -464,9 +464,9 @@ export function createFoundation(config: Config, { log, printAudit = createAudit
     notices: createNotices(),
     ...ofRequests,
   }
-  const openForm = createFormOpener(messenger)
-  const people: App = { ...shared, ...prompt, openForm, submit: (requested) => submitOver(people)(requested) }
-  const jobs: App = { ...shared, ...patient, openForm, submit: (requested) => submitOver(jobs)(requested) }
+  const opening: Pick<App, 'openForm'> = { openForm: (...opened) => openForm(people, ...opened) }
+  const people: App = { ...shared, ...prompt, ...opening, submit: (requested) => submitOver(people)(requested) }
+  const jobs: App = { ...shared, ...patient, ...opening, submit: (requested) => submitOver(jobs)(requested) }
 
   /** Closes every connection after the work on it has ended. Waits at most two seconds for that work. */
   async function disconnect(): Promise<void> {

@@ -4,7 +4,7 @@ import { ApiUnreachableError } from '../../../src/domain/errors.ts'
 import { modal } from '../../../src/slack/blocks.ts'
 import { type Command, type CommandCall, findCommand, type Gate, type Need } from '../../../src/slack/commands.ts'
 import { Refusal, toUserMessage } from '../../../src/slack/errors.ts'
-import { createFormOpeners, formButtonValue } from '../../../src/slack/forms.ts'
+import { formButtonValue, formOpeners } from '../../../src/slack/forms.ts'
 import { unknownCommand } from '../../../src/slack/help.ts'
 import type { Click, InteractionHandlers, SlashCommand } from '../../../src/slack/interactions.ts'
 import { pageActionIds } from '../../../src/slack/listing.ts'
@@ -74,7 +74,7 @@ function setUp({ routed = commands, refuse, strict }: { routed?: Command[]; refu
     ruleWithReason: (kind) => (kind === strict ? 'production' : undefined),
     may: async (_, needs) => needs.filter((need) => need !== refuse),
   })
-  const openers = createFormOpeners({ commands: recorded, gateForm: gate, gateChosen: gate, ruleWithReason: () => undefined })
+  const openers = formOpeners({ access: { gateForm: gate, gateChosen: gate, ruleWithReason: () => undefined } } as never, recorded)
   const clicks: InteractionHandlers['clicks'] = { ...router.clicks, ...openers.clicks }
   /** Types a command, and opens its form as `serve` does: first the form, then the check of the rights. */
   const type = async (text: string, more: Partial<SlashCommand> = {}) => {
