@@ -56,9 +56,9 @@ export function pick<Item extends { id: string }>(
 }
 
 /** Radio buttons, of which the first one is chosen at first. */
-export function oneOf(options: PlainTextOption[], words: Words): Field {
+export function oneOf(options: [PlainTextOption, ...PlainTextOption[]], words: Words): Field {
   const chosen = (entered: Entered) => options.find(({ value }) => value === enteredText(entered)) ?? options[0]
-  return { ...words, element: (actionId, entered) => radioButtons({ actionId, options, initialOption: chosen(entered) }) }
+  return { ...words, element: (actionId, entered) => radioButtons(actionId, options, chosen(entered)) }
 }
 
 /**
