@@ -13,7 +13,7 @@ const mayImport: Record<string, string[]> = {
   inbound: ['app', 'kit', 'moves', 'requests', 'outbox', 'messages', 'slack', 'account', 'redis', 'ops', 'domain'],
   moves: ['app', 'kit', 'account', 'domain'],
   requests: ['app', 'outbox', 'messages', 'audit', 'kit', 'slack', 'account', 'redis', 'ops', 'domain'],
-  outbox: ['app', 'config', 'messages', 'requests', 'slack', 'redis', 'ops', 'domain'],
+  outbox: ['app', 'messages', 'requests', 'slack', 'redis', 'ops', 'domain'],
   messages: ['app', 'requests', 'kit', 'slack', 'redis', 'domain'],
   kit: ['app', 'requests', 'messages', 'slack', 'account', 'domain'],
   audit: ['app', 'redis', 'ops', 'domain'],

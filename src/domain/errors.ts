@@ -277,6 +277,7 @@ export const errorCodes = [
   'policy-changed',
   'approved-too-long-ago',
   'request-lost',
+  'record-unreadable',
   'redis-data-lost',
   'redis-data-new',
   'redis-set-back',

@@ -81,7 +81,14 @@ export function createKeyring(secrets: readonly [Secret, ...Secret[]], { purpose
     return orForged(() => (timingSafeEqual(macOf(subkey, content), Buffer.from(mac, 'base64url')) ? 'genuine' : 'forged'))
   }
 
-  return { sign, verify }
+  /** The public id of the key that signs. */
+  const keyId = signing.id
+
+  function knows(id: string): boolean {
+    return subkeys.some((each) => each.id === id)
+  }
+
+  return { sign, verify, keyId, knows }
 }
 export type Keyring = ReturnType<typeof createKeyring>
 

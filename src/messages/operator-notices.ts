@@ -31,6 +31,11 @@ export function lostRecord(id: string, command: string): Mrkdwn {
   return mrkdwn`:rotating_light: Redis lost the record of request ${id}. Lockkeeper no longer tracks it. Find its resource with ${code(`${command} audit ${id}`)}, and check on the account whether the change was carried out.`
 }
 
+/** Says that nobody can read the record of an open request, and how to free what it locks. `key`: that of the record in Redis. */
+export function unreadableRecord(id: string, key: string): Mrkdwn {
+  return mrkdwn`:rotating_light: The record of request ${id} in Redis is damaged. Lockkeeper can't read it, does nothing with it, and nobody can request the same change. Check on the account whether the change was made. To free its lock, delete the record: ${code(`redis-cli DEL '${key}'`)}.`
+}
+
 /** Says that a channel does not take messages about alerts. `error`: Slack's code. */
 export function unpostedAlerts(channelId: string, error: string): Mrkdwn {
   return mrkdwn`:warning: Alerts can't be posted in ${channelMention(channelId)} (${error}), so they propose nothing there. Invite Lockkeeper to the channel, or name another one in the policy.`

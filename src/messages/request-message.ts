@@ -184,7 +184,11 @@ export function cardActions(view: CardView, { confirmsApproval = false } = {}): 
     case 'tracking':
       return [make('stopTracking', 'Stop tracking', { confirm: stopConfirmation(view) })]
     case 'untracked':
-      return [make('trackAgain', 'Track again', { confirm: trackAgainConfirmation(view) }), make('details', 'Details')]
+      return [
+        // Looking for a secret deletes it, and somebody may use it by now.
+        ...(handoverLabel ? [] : [make('trackAgain', 'Track again', { confirm: trackAgainConfirmation(view) })]),
+        make('details', 'Details'),
+      ]
     case 'done':
       return [...(reverseLabel ? [make('reverse', reverseLabel)] : []), make('details', 'Details')]
     case 'failed':

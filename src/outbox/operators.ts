@@ -114,7 +114,7 @@ export function operatorsOf(app: () => App) {
     onUndeliverable: (request: Request, error: string) => onUndeliverable(app(), request, error),
     onDistrusted: (request: Request, problem: AuthorityProblem) => onDistrusted(app(), request, problem),
     onLostRecord: (requestId: string) => onLostRecord(app(), requestId),
-    stop: () => app().notices.stop(),
+    stop: () => app().notices.repeats.flush(),
   }
 }
 export type Operators = ReturnType<typeof operatorsOf>

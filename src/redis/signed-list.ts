@@ -70,21 +70,11 @@ function digestOf(text: string): string {
   return hash('sha256', text)
 }
 
-interface SigningKeyMarkParts {
-  redis: Redis
-  keys: Keys
-  keyring: Keyring
-}
-
-const content = { signed: 'signing-key-mark' }
-
 /**
- * Creates the mark that shows with which key the process signs that started last. `isForeign` replaces it, and returns whether this process
- * does not have that key: it then trusts no request of the other process. Throws StoreUnavailableError if Redis does not answer.
+ * Marks with which key this process signs. Returns whether the process that started last signs with a key that this one does not have: it then
+ * trusts no request of the other process. Throws StoreUnavailableError if Redis does not answer.
  */
-export function createSigningKeyMark({ redis, keys, keyring }: SigningKeyMarkParts) {
-  return async function isForeign(): Promise<boolean> {
-    const before = await guardStore(() => redis.set(keys.signingKeyMark, keyring.sign(content), 'GET'))
-    return before !== null && keyring.verify(content, before) === 'unknown-key'
-  }
+export async function markSigningKey(redis: Redis, keys: Keys, { keyId, knows }: Pick<Keyring, 'keyId' | 'knows'>): Promise<boolean> {
+  const before = await guardStore(() => redis.set(keys.signingKeyMark, keyId, 'GET'))
+  return before !== null && !knows(before)
 }

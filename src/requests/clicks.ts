@@ -1,20 +1,16 @@
 import { randomUUID } from 'node:crypto'
 import type { Button, ModalView } from '@slack/web-api'
 import { z } from 'zod'
-import type { Audit } from '../audit/audit.ts'
+import type { App } from '../app.ts'
 import type { Origin } from '../domain/approval.ts'
-import type { WriteTurns } from '../domain/lane.ts'
 import type { ChangeKind } from '../domain/policy.ts'
 import type { AuthorityProblem, LinkTo, Request } from '../domain/request.ts'
 import type { RequestSignatures } from '../domain/request-signature.ts'
-import type { Timings } from '../domain/timings.ts'
 import { breakGlassForm } from '../messages/forms.ts'
 import { counted } from '../messages/refusals.ts'
 import { breakGlassCallbackId, cardButtons, rejectCallbackId } from '../messages/words.ts'
-import type { Show } from '../outbox/outbox.ts'
 import { guardStore, type Redis } from '../redis/connect.ts'
 import type { Keys } from '../redis/key-names.ts'
-import type { Wake } from '../redis/queues.ts'
 import { claim } from '../redis/scripts.ts'
 import { button, longestButtonValue, notice } from '../slack/blocks.ts'
 import type { Command } from '../slack/commands.ts'
@@ -22,24 +18,23 @@ import { outdatedButton, Refusal } from '../slack/errors.ts'
 import { formMetadata, formOpeners, type OpenForm } from '../slack/forms.ts'
 import type { Click, FormHandler, Handler, InteractionHandlers } from '../slack/interactions.ts'
 import { readJson, readMetadata } from '../slack/payloads.ts'
-import type { ShowSecret } from '../slack/response-url.ts'
 import { createCommandRouter } from '../slack/router.ts'
 import { type Details, detailsActionId, detailsMessage } from '../slack/table.ts'
 import { mrkdwn } from '../slack/text.ts'
 import type { Message } from '../slack/web-api.ts'
 import type { Access } from './access.ts'
-import type { CheckAuthority } from './authority.ts'
 import type { Catalog } from './catalog.ts'
-import { createDecide, type Decide } from './decide.ts'
+import { type Decide, decideWith } from './decide.ts'
 import { createDecisionForms, createGenuineRequest, createRequestAgain, type FilledForm, type FreshForm } from './forms.ts'
-import { createHandOver, type HandOver } from './hand-over.ts'
+import { handOver } from './hand-over.ts'
 import type { Home } from './home.ts'
-import type { NoteOf, Store } from './store.ts'
+import type { Store } from './store.ts'
 
 export interface CardButtonsParts {
   signatures: RequestSignatures
+  find: Store['find']
   decide: Decide
-  handOver: HandOver
+  handOver: (request: Request, click: Click) => Promise<void>
   catalog: Catalog
   access: Access
   openForm: OpenForm
@@ -56,6 +51,7 @@ export interface CardButtonsParts {
 /** Creates the handlers of a card's buttons and their forms, for every kind of change. The Home tab has the same buttons. */
 export function createCardButtons({
   signatures,
+  find,
   decide,
   handOver,
   catalog,
@@ -68,7 +64,7 @@ export function createCardButtons({
   freshForms,
   linkTo,
 }: CardButtonsParts): Pick<InteractionHandlers, 'clicks' | 'submissions'> {
-  const requests = createGenuineRequest({ signatures, find: decide.find, access, catalog, onChanged, linkTo })
+  const requests = createGenuineRequest({ signatures, find, access, catalog, onChanged, linkTo })
   const { openReject, submitReject, submitBreakGlass } = createDecisionForms({ decide, requests, catalog, home })
   const { openAgain, openReverse, openRetry } = createRequestAgain({ requests, catalog, access, forms, freshForms, linkTo })
 
@@ -206,27 +202,19 @@ export interface FeatureHandlers {
 }
 
 interface InteractionsParts {
+  app: App
   features: FeatureHandlers[]
   store: Store
-  audit: Pick<Audit, 'note'>
-  noteOf: NoteOf
-  wake: Wake
-  show: Show
   catalog: Catalog
   access: Access
   home: Home
   details: CardButtonsParts['details']
   openForm: OpenForm
-  showSecret: ShowSecret
   /** Returns the address of a request's message. */
   linkTo: LinkTo
-  timings: Timings
-  budget: WriteTurns
   signatures: RequestSignatures
-  checkAuthority: CheckAuthority
   /** Receives a request that cannot be trusted, and why. */
   onDistrusted: (request: Request, problem: AuthorityProblem) => Promise<void> | void
-  onApiError: (error: unknown) => void
   onError: (error: unknown) => void
 }
 
@@ -250,48 +238,15 @@ function thenShow(
 }
 
 /** Creates the handlers of everything that people can do: commands, the buttons and forms of requests, and what each feature adds. */
-export function createInteractions({ features, catalog, access, home, onError, ...parts }: InteractionsParts): InteractionHandlers {
-  const {
-    store,
-    audit,
-    noteOf,
-    wake,
-    linkTo,
-    openForm,
-    showSecret,
-    timings,
-    budget,
-    signatures,
-    checkAuthority,
-    onDistrusted,
-    onApiError,
-  } = parts
+export function createInteractions({ app, features, catalog, access, home, onError, ...parts }: InteractionsParts): InteractionHandlers {
+  const { store, linkTo, openForm, signatures, onDistrusted } = parts
   const commands = features.flatMap((feature) => feature.commands)
   const router = createCommandRouter({ commands, ...access })
-  const openers = formOpeners({ access }, commands)
-  // A decision stays taken if it cannot be shown at once. The outbox shows it later.
-  const show = (id: string) => parts.show(id).catch(onError)
-  const decide = createDecide({ signatures, store, access, catalog, show, wake })
-  const handOver = createHandOver({
-    signatures,
-    checkAuthority,
-    onDistrusted,
-    store,
-    access,
-    audit,
-    noteOf,
-    catalog,
-    showSecret,
-    show,
-    onApiError,
-    onError,
-    timings,
-    budget,
-    wake,
-  })
+  const openers = formOpeners(app, commands)
   const cardButtons = createCardButtons({
-    decide,
-    handOver,
+    find: store.find,
+    decide: decideWith(app),
+    handOver: (request, click) => handOver(app, request, click),
     catalog,
     access,
     openForm,

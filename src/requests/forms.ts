@@ -21,6 +21,7 @@ import type { Catalog } from './catalog.ts'
 import type { Decide } from './decide.ts'
 import { doneInput, type RequestedChange } from './history.ts'
 import type { Home } from './home.ts'
+import type { Store } from './store.ts'
 import type { Submit } from './submit.ts'
 
 /** What a form is filled with. */
@@ -162,7 +163,7 @@ export function createChooseOne<Input, Facts>({ submit, openForm, change, form }
 
 interface GenuineRequestParts {
   signatures: Pick<RequestSignatures, 'verifyRecord'>
-  find: Decide['find']
+  find: Store['find']
   access: Access
   catalog: Catalog
   /** Receives a record that is no longer what was requested. */

@@ -1,50 +1,195 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Audit } from '../audit/audit.ts'
+import type { App } from '../app.ts'
 import type { AuditNote } from '../audit/chain.ts'
-import type { Change, Finding, Handover, Issued, RetractedBecause } from '../domain/change.ts'
+import type { Finding, Handover, Issued, RetractedBecause } from '../domain/change.ts'
 import { AccountLimitError, CheckFailed, certainlyNotApplied, StoreUnavailableError, UserError } from '../domain/errors.ts'
-import { inLane, type WriteTurns, withTurnTaken } from '../domain/lane.ts'
-import type { AuthorityProblem, Request } from '../domain/request.ts'
-import type { RequestSignatures } from '../domain/request-signature.ts'
-import type { Timings } from '../domain/timings.ts'
+import { inLane, withTurnTaken } from '../domain/lane.ts'
+import type { Request } from '../domain/request.ts'
 import { type CommonFinding, explain, explainAll, tooLate, unappliedCause, unknownRequest } from '../messages/refusals.ts'
 import { notConfirmed, nothingMade, notRecorded, pressAgain, tookTooLong } from '../messages/words.ts'
-import type { Show } from '../outbox/outbox.ts'
-import type { Wake } from '../redis/queues.ts'
+import { onApiError, onDistrusted } from '../outbox/operators.ts'
 import { notice } from '../slack/blocks.ts'
 import { Refusal, toUserWords } from '../slack/errors.ts'
 import type { Click } from '../slack/interactions.ts'
-import type { ShowSecret } from '../slack/response-url.ts'
+import { createShowSecret } from '../slack/response-url.ts'
 import { mrkdwn } from '../slack/text.ts'
-import type { Access } from './access.ts'
-import type { CheckAuthority } from './authority.ts'
-import type { Catalog, Opened } from './catalog.ts'
+import { checkAuthority } from './authority.ts'
+import type { Opened } from './catalog.ts'
+import { showTaken } from './decide.ts'
 import { answerOf, createAnswerRecorder } from './send.ts'
-import type { NoteOf, Store } from './store.ts'
 
-/** The wait before the step is sent again. */
-const retryMs = 250
+/** The longest preflight check, because the requester waits for it. */
+const preflightMs = 5_000
+
+const notOnHome = mrkdwn`Nothing was created. The Home tab can't show the token to you alone. Press the button on the request message in the channel.`
+
+/** A request whose step `issue` this process took. */
+interface Claimed {
+  request: Request
+  opened: Opened
+  handover: Handover<unknown, unknown>
+  /** The account at the repeated preflight check. */
+  facts: unknown
+  /** The time before the step, in ms of `performance.now()`. */
+  startedAt: number
+  recordBy: RecordDeadline
+}
+
+/**
+ * Issues the approved secret and shows it to the requester, in answer to their click. If anything fails after the write, the secret is made
+ * worthless: one that nobody saw must not stay valid, and is never stored to be shown later.
+ */
+export async function handOver(app: App, request: Request, click: Click): Promise<void> {
+  const { store, timings, budget } = app
+  const opened = app.catalog.open(request)
+  const grant = await app.access.authorize(click.origin, { to: 'issue', request })
+  const { handover } = opened.change
+  if (request.state !== 'approved' || !handover) throw new Refusal(tooLate(request, click.origin.userId))
+  if (click.onHome) throw new Refusal(notOnHome)
+  requireTurn(app, await budget.waitForWrite('execute', request.id))
+  const facts = await inLane('execute', () => repeatPreflight(app, request, opened))
+  await requireAuthority(app, request)
+  // Before the step, so that the write does not wait after it.
+  requireTurn(app, await budget.takeWrite('execute', request.id))
+
+  const startedAt = performance.now()
+  const recordBy = { byRedis: (await store.now()) + timings.handoverMs, here: startedAt + timings.handoverMs }
+  const claimed = await store.take(request, 'issue', {
+    set: { seen: facts, seenSignature: app.signatures.signSeen(request, facts) },
+    dueInMs: timings.handoverMs,
+    audit: { by: click.origin.userId, ...grant },
+  })
+  if (claimed.outcome === 'expired') return expire(app, request, click)
+  if (claimed.outcome !== 'won') {
+    const now = await store.find(request.id)
+    throw new Refusal(now ? tooLate(now, click.origin.userId) : unknownRequest(click.origin.command))
+  }
+  // If this process dies before it shows the secret, a worker makes it worthless.
+  await app.wake(request, timings.handoverMs)
+  await withTurnTaken('execute', () => issueAndShow(app, { request, opened, handover, facts, startedAt, recordBy }, click))
+  await showTaken(app, request)
+}
+
+/** Refuses a press that has to wait, because nothing is made without the person who sees it. */
+function requireTurn({ budget }: App, waitMs: number): void {
+  if (waitMs > 0) throw new Refusal(pressAgain({ kind: 'write', perMinute: budget.perMinute.write, waitMs }))
+}
+
+/** Repeats the preflight check. Voids the request if the account changed. Throws a UserError for the person who clicked. */
+async function repeatPreflight(app: App, request: Request, { change, input, facts }: Opened): Promise<unknown> {
+  const now = await change.preflight(input, { signal: AbortSignal.timeout(preflightMs), earlier: facts }).catch(async (error: unknown) => {
+    if (error instanceof CheckFailed) await voidRequest(app, request, [error.finding])
+    if (error instanceof AccountLimitError) throw new Refusal(pressAgain(error))
+    throw error
+  })
+  if (now.incomplete) throw new UserError("The account API isn't responding. Nothing was created. Press the button again in a minute.")
+  const differences = change.differences(facts, now.facts)
+  if (differences.length === 0) return now.facts
+  await voidRequest(app, request, differences)
+  const { why } = explainAll(change, differences)
+  throw new UserError(`Canceled: the account changed since the request. Nothing was created. ${why}`)
+}
+
+async function voidRequest(app: App, request: Request, causes: Finding[]): Promise<void> {
+  await app.store.take(request, 'void', { set: { causes } })
+  await showTaken(app, request)
+}
+
+/** Refuses a request whose present content nobody allowed. An approved key can be created for as long as it could be approved. */
+async function requireAuthority(app: App, request: Request): Promise<void> {
+  const { store } = app
+  const problem = await checkAuthority(app, request, await store.now(), request.ttlMs)
+  if (!problem) return
+  // Another click may have taken a step since the request was read. Then the audit shows a newer state.
+  const current = await store.find(request.id)
+  if (current && current.revision !== request.revision) throw new Refusal(tooLate(current, request.origin.userId))
+  await onDistrusted(app, request, problem)
+  if (problem.code !== 'unknown-key') await store.take(request, 'drop', { set: { causes: [problem] } })
+  await showTaken(app, request)
+  throw new UserError(explainAll(undefined, [problem]).why)
+}
+
+/** Ends a request whose deadline has passed before a worker saw that. */
+async function expire(app: App, request: Request, click: Click): Promise<never> {
+  const set = { causes: [{ code: 'not-used' } satisfies CommonFinding] }
+  await app.store.take(request, 'expire-approved', { set })
+  await showTaken(app, request)
+  throw new Refusal(tooLate({ ...request, ...set, state: 'expired' }, click.origin.userId))
+}
+
+/**
+ * Sends the write and shows the secret once. If the requester may not have seen the secret, it is made worthless: here, or by the worker that next
+ * observes the request.
+ */
+async function issueAndShow(app: App, claimed: Claimed, click: Click): Promise<void> {
+  const recorder = createAnswerRecorder()
+  const { request, opened, handover, facts } = claimed
+  const issued = await issue(app, request, () => handover.issue(opened.input, facts, { onAnswer: recorder.onAnswer }), click)
+  if (!issued) return
+  if (performance.now() - claimed.startedAt >= app.timings.handoverMs / 2) return retract(app, claimed, issued, 'too-slow', click)
+  const words = { heading: mrkdwn`*${issued.heading}*`, note: mrkdwn`${issued.note}` }
+  const place = { responseUrl: click.responseUrl, channelId: click.origin.channelId, userId: click.origin.userId }
+  const shown = await createShowSecret(app.slack)(place, words, issued.secret)
+  if (shown === 'undelivered') return retract(app, claimed, issued, 'not-shown', click)
+  await endShown(app, claimed, { resourceId: issued.id, answer: recorder.answer() }, click)
+}
+
+/** Sends the write. Returns undefined if there is nothing to show; the requester has then got an explanation. */
+async function issue(app: App, request: Request, write: () => Promise<Issued>, click: Click): Promise<Issued | undefined> {
+  const { store } = app
+  try {
+    return await write()
+  } catch (error) {
+    const answer = answerOf(error)
+    if (error instanceof AccountLimitError) {
+      // The request is as before the press. Nothing is made later by itself.
+      await store.take(request, 'limit', { dueInMs: 0, audit: { answer } })
+      await click.answer.ephemeral(notice(pressAgain(error)))
+      return undefined
+    }
+    onApiError(app, error)
+    await app.audit.note(app.noteOf(request, 'answer', { answer }))
+    if (!certainlyNotApplied(error)) {
+      await click.answer.ephemeral(notice(notConfirmed))
+      return undefined
+    }
+    await endFailed(app, request, unappliedCause(error, 'not-made'))
+    const words = toUserWords(error, nothingMade)
+    if (words) await click.answer.ephemeral(notice(words))
+    return undefined
+  }
+}
 
 /** The facts that the audit notes about a shown secret. */
-export type ShownResult = Pick<AuditNote, 'answer' | 'resourceId'>
+type ShownResult = Pick<AuditNote, 'answer' | 'resourceId'>
+
+/** Ends a request whose secret was shown. Warns the requester if it is made worthless, or may be. */
+async function endShown(app: App, { request, recordBy }: Claimed, result: ShownResult, click: Click): Promise<void> {
+  try {
+    const recorded = await recordShown(app, request, result, recordBy)
+    if (recorded === 'too-late') await click.answer.ephemeral(notice(tookTooLong))
+  } catch (error) {
+    if (!(error instanceof StoreUnavailableError)) throw error
+    app.errors.of('people')(error)
+    await click.answer.ephemeral(notice(notRecorded))
+  }
+}
 
 /** The time from which another process may make the secret worthless: in ms since 1970 by Redis' clock, and in ms of `performance.now()`. */
-export interface RecordDeadline {
+interface RecordDeadline {
   byRedis: number
   here: number
 }
+
+/** The wait before the step is sent again. */
+const retryMs = 250
 
 /**
  * Ends a request whose secret was shown. The requester may use the secret now, so the same step is sent until Redis answers or the deadline
  * passes. `too-late`: another process makes it worthless. Throws StoreUnavailableError if it stays unknown whether Redis took the step.
  */
-export async function recordShown(
-  store: Store,
-  request: Request,
-  result: ShownResult,
-  deadline: RecordDeadline,
-): Promise<'recorded' | 'too-late'> {
+async function recordShown({ store }: App, request: Request, result: ShownResult, deadline: RecordDeadline) {
   const token = randomUUID()
   const data = { notAfter: deadline.byRedis, audit: result }
   while (true) {
@@ -58,208 +203,21 @@ export async function recordShown(
   }
 }
 
-export interface IssueAndShowParts {
-  store: Store
-  audit: Pick<Audit, 'note'>
-  noteOf: NoteOf
-  showSecret: ShowSecret
-  onApiError: (error: unknown) => void
-  onError: (error: unknown) => void
-  timings: Timings
+/** Makes a secret worthless that was not shown, and ends its request. */
+async function retract(app: App, { request, opened, handover }: Claimed, issued: Issued, because: RetractedBecause, click: Click) {
+  try {
+    await inLane('retract', () => handover.retract(issued))
+  } catch (error) {
+    // The request is due again soon. A worker then finds the secret and makes it worthless.
+    onApiError(app, error)
+    return
+  }
+  const cause = handover.retracted(issued, because)
+  await endFailed(app, request, cause)
+  const { why, next = 'Request it again.' } = explain(opened.change, cause)
+  await click.answer.ephemeral(notice(mrkdwn`${why} ${next}`))
 }
 
-/** A request whose step `issue` this process took. */
-interface Claimed {
-  request: Request
-  change: Change
-  handover: Handover<unknown, unknown>
-  input: unknown
-  /** The account at the repeated preflight check. */
-  facts: unknown
-  /** The time before the step, in ms of `performance.now()`. */
-  startedAt: number
-  recordBy: RecordDeadline
+async function endFailed({ store }: App, request: Request, cause: Finding): Promise<void> {
+  await store.take(request, 'fail', { set: { causes: [cause] } })
 }
-
-/**
- * Creates the function that sends the write and shows the secret once. If the requester may not have seen the secret, it is made worthless:
- * here, or by the worker that next observes the request.
- */
-export function createIssueAndShow({ store, audit, noteOf, showSecret, onApiError, onError, timings }: IssueAndShowParts) {
-  return async function issueAndShow(claimed: Claimed, click: Click): Promise<void> {
-    const { request, handover, input, facts, startedAt } = claimed
-    const recorder = createAnswerRecorder()
-    const issued = await issue(request, () => handover.issue(input, facts, { onAnswer: recorder.onAnswer }), click)
-    if (!issued) return
-    if (performance.now() - startedAt >= timings.handoverMs / 2) return retract(claimed, issued, 'too-slow', click)
-    const words = { heading: mrkdwn`*${issued.heading}*`, note: mrkdwn`${issued.note}` }
-    const place = { responseUrl: click.responseUrl, channelId: click.origin.channelId, userId: click.origin.userId }
-    const shown = await showSecret(place, words, issued.secret)
-    if (shown === 'undelivered') return retract(claimed, issued, 'not-shown', click)
-    const answer = recorder.answer()
-    await endShown(claimed, { resourceId: issued.id, ...(answer ? { answer } : {}) }, click)
-  }
-
-  /** Sends the write. Returns undefined if there is nothing to show; the requester has then got an explanation. */
-  async function issue(request: Request, write: () => Promise<Issued>, click: Click): Promise<Issued | undefined> {
-    try {
-      return await write()
-    } catch (error) {
-      const answer = answerOf(error)
-      if (error instanceof AccountLimitError) {
-        // The request is as before the press. Nothing is made later by itself.
-        await store.take(request, 'limit', { dueInMs: 0, ...(answer ? { audit: { answer } } : {}) })
-        await click.answer.ephemeral(notice(pressAgain(error)))
-        return undefined
-      }
-      onApiError(error)
-      await audit.note(noteOf(request, 'answer', answer ? { answer } : {}))
-      if (!certainlyNotApplied(error)) {
-        await click.answer.ephemeral(notice(notConfirmed))
-        return undefined
-      }
-      await endFailed(request, unappliedCause(error, 'not-made'))
-      const words = toUserWords(error, nothingMade)
-      if (words) await click.answer.ephemeral(notice(words))
-      return undefined
-    }
-  }
-
-  /** Ends a request whose secret was shown. Warns the requester if it is made worthless, or may be. */
-  async function endShown({ request, recordBy }: Claimed, result: ShownResult, click: Click): Promise<void> {
-    try {
-      const recorded = await recordShown(store, request, result, recordBy)
-      if (recorded === 'too-late') await click.answer.ephemeral(notice(tookTooLong))
-    } catch (error) {
-      if (!(error instanceof StoreUnavailableError)) throw error
-      onError(error)
-      await click.answer.ephemeral(notice(notRecorded))
-    }
-  }
-
-  /** Makes a secret worthless that was not shown, and ends its request. */
-  async function retract({ request, change, handover }: Claimed, issued: Issued, because: RetractedBecause, click: Click): Promise<void> {
-    try {
-      await inLane('retract', () => handover.retract(issued))
-    } catch (error) {
-      // The request is due again soon. A worker then finds the secret and makes it worthless.
-      onApiError(error)
-      return
-    }
-    const cause = handover.retracted(issued, because)
-    await endFailed(request, cause)
-    const { why, next = 'Request it again.' } = explain(change, cause)
-    await click.answer.ephemeral(notice(mrkdwn`${why} ${next}`))
-  }
-
-  async function endFailed(request: Request, cause: Finding): Promise<void> {
-    await store.take(request, 'fail', { set: { causes: [cause] } })
-  }
-}
-
-/** The longest preflight check, because the requester waits for it. */
-const preflightMs = 5_000
-
-const notOnHome = mrkdwn`Nothing was created. The Home tab can't show the token to you alone. Press the button on the request message in the channel.`
-
-interface HandOverParts extends IssueAndShowParts {
-  signatures: RequestSignatures
-  /** Checks that people allowed the write. */
-  checkAuthority: CheckAuthority
-  onDistrusted: (request: Request, problem: AuthorityProblem) => Promise<void> | void
-  access: Access
-  catalog: Catalog
-  show: Show
-  wake: Wake
-  budget: WriteTurns
-}
-
-/**
- * Creates the function that issues the approved secret and shows it to the requester, in answer to their click. If anything fails after the
- * write, the secret is made worthless: one that nobody saw must not stay valid, and is never stored to be shown later.
- */
-export function createHandOver({ signatures, checkAuthority, onDistrusted, access, catalog, show, wake, budget, ...parts }: HandOverParts) {
-  const { store, timings } = parts
-  const issueAndShow = createIssueAndShow(parts)
-
-  return async function handOver(request: Request, click: Click): Promise<void> {
-    const opened = catalog.open(request)
-    const grant = await access.authorize(click.origin, { to: 'issue', request })
-    const { handover } = opened.change
-    if (request.state !== 'approved' || !handover) throw new Refusal(tooLate(request, click.origin.userId))
-    if (click.onHome) throw new Refusal(notOnHome)
-    requireTurn(await budget.waitForWrite('execute', request.id))
-    const facts = await inLane('execute', () => repeatPreflight(request, opened))
-    await requireAuthority(request)
-    // Before the step, so that the write does not wait after it.
-    requireTurn(await budget.takeWrite('execute', request.id))
-
-    const startedAt = performance.now()
-    const recordBy = { byRedis: (await store.now()) + timings.handoverMs, here: startedAt + timings.handoverMs }
-    const claimed = await store.take(request, 'issue', {
-      set: { seen: facts, seenSignature: signatures.signSeen(request, facts) },
-      dueInMs: timings.handoverMs,
-      audit: { by: click.origin.userId, ...grant },
-    })
-    if (claimed.outcome === 'expired') return expire(request, click)
-    if (claimed.outcome !== 'won') {
-      const now = await store.find(request.id)
-      throw new Refusal(now ? tooLate(now, click.origin.userId) : unknownRequest(click.origin.command))
-    }
-    // If this process dies before it shows the secret, a worker makes it worthless.
-    await wake(request, timings.handoverMs)
-    await withTurnTaken('execute', () =>
-      issueAndShow({ request, change: opened.change, handover, input: opened.input, facts, startedAt, recordBy }, click),
-    )
-    await show(request.id)
-  }
-
-  /** Refuses a press that has to wait, because nothing is made without the person who sees it. */
-  function requireTurn(waitMs: number): void {
-    if (waitMs > 0) throw new Refusal(pressAgain({ kind: 'write', perMinute: budget.perMinute.write, waitMs }))
-  }
-
-  /** Refuses a request whose present content nobody allowed. An approved key can be created for as long as it could be approved. */
-  async function requireAuthority(request: Request): Promise<void> {
-    const problem = await checkAuthority(request, await store.now(), request.ttlMs)
-    if (!problem) return
-    // Another click may have taken a step since the request was read. Then the audit shows a newer state.
-    const current = await store.find(request.id)
-    if (current && current.revision !== request.revision) throw new Refusal(tooLate(current, request.origin.userId))
-    await onDistrusted(request, problem)
-    if (problem.code !== 'unknown-key') await store.take(request, 'drop', { set: { causes: [problem] } })
-    await show(request.id)
-    throw new UserError(explainAll(undefined, [problem]).why)
-  }
-
-  /** Ends a request whose deadline has passed before a worker saw that. */
-  async function expire(request: Request, click: Click): Promise<never> {
-    const set = { causes: [{ code: 'not-used' } satisfies CommonFinding] }
-    await store.take(request, 'expire-approved', { set })
-    await show(request.id)
-    throw new Refusal(tooLate({ ...request, ...set, state: 'expired' }, click.origin.userId))
-  }
-
-  /** Repeats the preflight check. Voids the request if the account changed. Throws a UserError for the person who clicked. */
-  async function repeatPreflight(request: Request, { change, input, facts }: Opened): Promise<unknown> {
-    const now = await change
-      .preflight(input, { signal: AbortSignal.timeout(preflightMs), earlier: facts })
-      .catch(async (error: unknown) => {
-        if (error instanceof CheckFailed) await voidRequest(request, [error.finding])
-        if (error instanceof AccountLimitError) throw new Refusal(pressAgain(error))
-        throw error
-      })
-    if (now.incomplete) throw new UserError("The account API isn't responding. Nothing was created. Press the button again in a minute.")
-    const differences = change.differences(facts, now.facts)
-    if (differences.length === 0) return now.facts
-    await voidRequest(request, differences)
-    const { why } = explainAll(change, differences)
-    throw new UserError(`Canceled: the account changed since the request. Nothing was created. ${why}`)
-  }
-
-  async function voidRequest(request: Request, causes: Finding[]): Promise<void> {
-    await store.take(request, 'void', { set: { causes } })
-    await show(request.id)
-  }
-}
-export type HandOver = ReturnType<typeof createHandOver>

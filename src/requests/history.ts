@@ -1,11 +1,9 @@
+import type { App } from '../app.ts'
 import type { Origin, Requester } from '../domain/approval.ts'
 import type { Change, Finding } from '../domain/change.ts'
 import { canReverse, isOpen, type MessageRef, type Request, type SourceAlert } from '../domain/request.ts'
-import type { RequestSignatures } from '../domain/request-signature.ts'
 import { canonicalJson } from '../domain/signing.ts'
 import { earlierEndOf, isRecent, type LastChange, lastChangeOf, type MoreChanges } from '../messages/warnings.ts'
-import type { Catalog } from './catalog.ts'
-import type { Store } from './store.ts'
 
 /** Returns the input of the change as far as it is done: for a change of several resources, only the items that are done. */
 export function doneInput({ items }: Pick<Request, 'items'>, change: Change, input: unknown): unknown {
@@ -33,11 +31,6 @@ export interface RequestedChange<Input, Facts> {
   deliveryKey: string
 }
 
-interface FindEarlierParts {
-  store: Pick<Store, 'find'>
-  catalog: Pick<Catalog, 'openIfFit'>
-}
-
 /** What changes, and what the account showed of it. */
 interface Content<Input, Facts> {
   input: Input
@@ -49,8 +42,6 @@ interface Requested<Input, Facts> extends Content<Input, Facts> {
   change: Pick<Change<Input, Facts>, 'kind' | 'items'>
 }
 
-type EarlierIds<Input, Facts> = Pick<RequestedChange<Input, Facts>, 'change' | 'undoes' | 'repeats'>
-
 /** The earlier requests that a new one belongs to. */
 export interface Earlier {
   undone?: Request | undefined
@@ -58,50 +49,49 @@ export interface Earlier {
 }
 
 /**
- * Creates the reads of the requests that a new one undoes or repeats, as its form was opened for them. `requests` finds none if the new one
- * does something else: the person can change every field of the form. A request for only some of the items still counts.
+ * Reads the requests that a new one undoes or repeats, as its form was opened for them. Finds none if the new one does something else: the person
+ * can change every field of the form. A request for only some of the items still counts.
  */
-export function createFindEarlier({ store, catalog }: FindEarlierParts) {
-  async function requests<Input, Facts>(
-    { undoes, repeats }: Pick<RequestedChange<Input, Facts>, 'undoes' | 'repeats'>,
-    requested: Requested<Input, Facts>,
-  ): Promise<Earlier> {
-    const [undone, repeated] = await Promise.all([find(undoes, requested, backOf), find(repeats, requested, sameOf)])
-    return { undone, repeated }
-  }
-
-  /** Returns what the account showed for the request that the form was opened for. The new request may still do something else. */
-  async function facts<Input, Facts>({ change, undoes, repeats }: EarlierIds<Input, Facts>): Promise<Facts | undefined> {
-    const id = repeats ?? undoes
-    const request = id === undefined ? undefined : await store.find(id)
-    const opened = request?.kind === change.kind ? catalog.openIfFit(request) : undefined
-    return opened ? change.facts.parse(opened.latest) : undefined
-  }
-
-  /** `wanted` returns what the new request must do to belong to the earlier one. */
-  async function find<Input, Facts>(
-    id: string | undefined,
-    requested: Requested<Input, Facts>,
-    wanted: (request: Request) => Content<unknown, unknown> | undefined,
-  ): Promise<Request | undefined> {
-    const request = id === undefined ? undefined : await store.find(id)
-    if (request?.kind !== requested.change.kind || request.cardTs === undefined) return undefined
-    const content = wanted(request)
-    return content && isPartOf(content as Content<Input, Facts>, requested) ? request : undefined
-  }
-
-  function backOf(request: Request): Content<unknown, unknown> | undefined {
-    const opened = canReverse(request) ? catalog.openIfFit(request) : undefined
-    return opened?.change.reverse?.(doneInput(request, opened.change, opened.input), opened.latest)
-  }
-
-  function sameOf(request: Request): Content<unknown, unknown> | undefined {
-    return isOpen(request.state) ? undefined : catalog.openIfFit(request)
-  }
-
-  return { requests, facts }
+export async function findEarlier<Input, Facts>(
+  app: App,
+  { undoes, repeats }: Pick<RequestedChange<Input, Facts>, 'undoes' | 'repeats'>,
+  requested: Requested<Input, Facts>,
+): Promise<Earlier> {
+  const [undone, repeated] = await Promise.all([
+    findOne(app, undoes, requested, (request) => backOf(app, request)),
+    findOne(app, repeats, requested, (request) => (isOpen(request.state) ? undefined : app.catalog.openIfFit(request))),
+  ])
+  return { undone, repeated }
 }
-export type FindEarlier = ReturnType<typeof createFindEarlier>
+
+/** `wanted` returns what the new request must do to belong to the earlier one. */
+async function findOne<Input, Facts>(
+  { store }: App,
+  id: string | undefined,
+  requested: Requested<Input, Facts>,
+  wanted: (request: Request) => Content<unknown, unknown> | undefined,
+): Promise<Request | undefined> {
+  const request = id === undefined ? undefined : await store.find(id)
+  if (request?.kind !== requested.change.kind || request.cardTs === undefined) return undefined
+  const content = wanted(request)
+  return content && isPartOf(content as Content<Input, Facts>, requested) ? request : undefined
+}
+
+function backOf({ catalog }: App, request: Request): Content<unknown, unknown> | undefined {
+  const opened = canReverse(request) ? catalog.openIfFit(request) : undefined
+  return opened?.change.reverse?.(doneInput(request, opened.change, opened.input), opened.latest)
+}
+
+/** Returns what the account showed for the request that the form was opened for. The new request may still do something else. */
+export async function factsOfEarlier<Input, Facts>(
+  { store, catalog }: App,
+  { change, undoes, repeats }: Pick<RequestedChange<Input, Facts>, 'change' | 'undoes' | 'repeats'>,
+): Promise<Facts | undefined> {
+  const id = repeats ?? undoes
+  const request = id === undefined ? undefined : await store.find(id)
+  const opened = request?.kind === change.kind ? catalog.openIfFit(request) : undefined
+  return opened ? change.facts.parse(opened.latest) : undefined
+}
 
 function isPartOf<Input, Facts>(whole: Content<Input, Facts>, { change: { items }, input, facts }: Requested<Input, Facts>): boolean {
   if (!items) return canonicalJson(whole.input) === canonicalJson(input)
@@ -109,11 +99,6 @@ function isPartOf<Input, Facts>(whole: Content<Input, Facts>, { change: { items 
   const ids = items.of(facts).map(({ id }) => id)
   const narrowed = (one: Input) => canonicalJson(items.narrow(one, ids))
   return ids.every((id) => known.has(id)) && narrowed(whole.input) === narrowed(input)
-}
-
-interface HistoryParts {
-  signatures: Pick<RequestSignatures, 'verifyRecord'>
-  store: Pick<Store, 'lastChangesOf'>
 }
 
 /** What a new request changes. */
@@ -129,40 +114,40 @@ interface ToChange {
   itemNames: ReadonlyMap<string, string>
 }
 
-/** Creates the function that finds what was done earlier to the resources of a new request, so that approvers know of it. */
-export function createHistory({ signatures, store }: HistoryParts) {
-  /** Returns how the repeated request ended, and the last changes. A record that somebody changed is left out. */
-  return async function historyBefore(now: number, changed: ToChange, { undone, repeated }: Earlier): Promise<Finding[]> {
-    const earlierEnd = repeated && isGenuine(repeated) ? earlierEndOf(repeated, now, changed.itemNames) : undefined
-    // A request that undoes or repeats the last change names it elsewhere.
-    const isNamed = (id: string) => id === undone?.id || id === repeated?.id
-    const last = await lastChangesBefore(now, changed)
-    return [...(earlierEnd ? [earlierEnd] : []), ...listed(last.filter(({ requestId }) => !isNamed(requestId)))]
-  }
+/**
+ * Finds what was done earlier to the resources of a new request, so that approvers know of it: how the repeated request ended, and the last changes.
+ * A record that somebody changed is left out.
+ */
+export async function historyBefore(app: App, now: number, changed: ToChange, { undone, repeated }: Earlier): Promise<Finding[]> {
+  const earlierEnd = repeated && isGenuine(app, repeated) ? earlierEndOf(repeated, now, changed.itemNames) : undefined
+  // A request that undoes or repeats the last change names it elsewhere.
+  const isNamed = (id: string) => id === undone?.id || id === repeated?.id
+  const last = await lastChangesBefore(app, now, changed)
+  return [...(earlierEnd ? [earlierEnd] : []), ...listed(last.filter(({ requestId }) => !isNamed(requestId)))]
+}
 
-  /**
-   * Returns the last change of the resource, and those of the other resources in the past 24 hours, the newest first. Somebody may still be at work
-   * on each of them.
-   */
-  async function lastChangesBefore(now: number, { resource, subject, others, names }: ToChange): Promise<LastChange[]> {
-    const last = await store.lastChangesOf([...new Set([resource, ...others])])
-    const byRequest = Map.groupBy(last.keys(), (each) => last.get(each))
-    const found = [...byRequest].flatMap(([request, resources]) => {
-      if (request?.endedAt === undefined || !isGenuine(request)) return []
-      const isOwn = resources.includes(resource)
-      const change = lastChangeOf(request, now, isOwn ? [subject] : namesOf(resources, { subject, names }))
-      return isOwn || isRecent(change) ? [change] : []
-    })
-    const [newest, ...older] = found.toSorted((a, b) => a.agoMs - b.agoMs)
-    // Only its evacuations lock a server. Moves of its addresses since then have changed it later.
-    return newest
-      ? [newest, ...older.map((change) => (change.names.includes(subject) && others.length > 0 ? { ...change, isOlder: true } : change))]
-      : []
-  }
+/**
+ * Returns the last change of the resource, and those of the other resources in the past 24 hours, the newest first. Somebody may still be at work
+ * on each of them.
+ */
+async function lastChangesBefore(app: App, now: number, { resource, subject, others, names }: ToChange): Promise<LastChange[]> {
+  const last = await app.store.lastChangesOf([...new Set([resource, ...others])])
+  const byRequest = Map.groupBy(last.keys(), (each) => last.get(each))
+  const found = [...byRequest].flatMap(([request, resources]) => {
+    if (request?.endedAt === undefined || !isGenuine(app, request)) return []
+    const isOwn = resources.includes(resource)
+    const change = lastChangeOf(request, now, isOwn ? [subject] : namesOf(resources, { subject, names }))
+    return isOwn || isRecent(change) ? [change] : []
+  })
+  const [newest, ...older] = found.toSorted((a, b) => a.agoMs - b.agoMs)
+  // Only its evacuations lock a server. Moves of its addresses since then have changed it later.
+  return newest
+    ? [newest, ...older.map((change) => (change.names.includes(subject) && others.length > 0 ? { ...change, isOlder: true } : change))]
+    : []
+}
 
-  function isGenuine(request: Request): boolean {
-    return signatures.verifyRecord(request) === 'genuine'
-  }
+function isGenuine({ signatures }: App, request: Request): boolean {
+  return signatures.verifyRecord(request) === 'genuine'
 }
 
 /** A resource without a name, such as a key label, gets the name of the subject. */

@@ -59,8 +59,7 @@ export function createObserve(parts: ObserveParts) {
     // Another step may have been taken since it was read, after which its secret is in use.
     if (mayRetract && (await store.find(request.id))?.revision !== request.revision) return skip(store.postpone(request.id, 0))
     const problem = mayRetract ? await checkRetraction(request, now) : undefined
-    // What was put back to an earlier state must not lead to a retraction once somebody tracks it again.
-    if (problem) return skip(distrust(request, problem, { keepOpen: true }))
+    if (problem) return skip(distrust(request, problem))
     const claim = mayRetract ? await store.claimRetraction(request.id) : undefined
     if (mayRetract && claim === undefined) return skip(store.postpone(request.id, paceMs(request, now, pollIntervalMs)))
     try {

@@ -323,7 +323,7 @@ export function createReconcile({ checkRecord, distrust, execute, track, sendIte
   async function noteLost(id: string): Promise<void> {
     if (!(await store.isDue(id))) return
     await onLostRecord(id)
-    await store.clearDueWithoutRecord(id)
+    await store.forgetLost(id)
   }
 
   /** Sends the remaining items of a request that has begun. Its card is updated later, because many items change at once. */

@@ -7,6 +7,9 @@ import type { ItemState, RequestState } from '../domain/request.ts'
  */
 export type Taker = 'requester' | 'approver' | 'worker' | 'web' | 'alert'
 
+/** What the metrics count a step as, if people or the policy decide by it. */
+export type StepDecision = 'approve' | 'reject' | 'withdraw' | 'expire' | 'break-glass'
+
 /** Fields of a record that a step sets to the current time, by Redis' clock. */
 export type Stamp = 'decidedAt' | 'sentAt' | 'acceptedAt' | 'lateAt' | 'endedAt'
 
@@ -37,6 +40,8 @@ export interface Step<State extends string = RequestState> {
   /** `same`: the state does not change. */
   to: State | 'same'
   takers: readonly Taker[]
+  decision?: StepDecision
+  /** `sentAt`: the step with which a write is sent. `endedAt`: the step that ends a request. The audit is searched by both. */
   stamps?: readonly Stamp[]
   /** Fields that it removes. */
   clears?: readonly Stamp[]
@@ -61,6 +66,7 @@ export const decidingSteps = {
     from: ['waiting'],
     to: 'approved',
     takers: ['approver'],
+    decision: 'approve',
     stamps: ['decidedAt'],
     mayReport: ['approved'],
     beforeDeadline: true,
@@ -71,6 +77,7 @@ export const decidingSteps = {
     from: ['waiting'],
     to: 'same',
     takers: ['approver'],
+    decision: 'approve',
     beforeDeadline: true,
     ifUnchanged: true,
     keepsDue: true,
@@ -80,6 +87,7 @@ export const decidingSteps = {
     from: ['waiting'],
     to: 'approved',
     takers: ['worker'],
+    decision: 'approve',
     stamps: ['decidedAt'],
   },
   'break-glass': {
@@ -87,6 +95,7 @@ export const decidingSteps = {
     from: ['waiting'],
     to: 'approved',
     takers: ['requester'],
+    decision: 'break-glass',
     stamps: ['decidedAt'],
     reports: ['break-glass'],
     beforeDeadline: true,
@@ -96,6 +105,7 @@ export const decidingSteps = {
     from: ['waiting'],
     to: 'rejected',
     takers: ['approver'],
+    decision: 'reject',
     stamps: ['decidedAt', 'endedAt'],
     reports: ['ended'],
     beforeDeadline: true,
@@ -105,6 +115,7 @@ export const decidingSteps = {
     from: ['waiting', 'approved'],
     to: 'withdrawn',
     takers: ['requester', 'approver'],
+    decision: 'withdraw',
     stamps: ['endedAt'],
     mayReport: ['ended'],
   },
@@ -113,6 +124,7 @@ export const decidingSteps = {
     from: ['waiting'],
     to: 'withdrawn',
     takers: ['alert'],
+    decision: 'withdraw',
     stamps: ['endedAt'],
   },
   'remind-half': {
@@ -156,6 +168,7 @@ export const decidingSteps = {
     from: ['waiting'],
     to: 'expired',
     takers: ['requester', 'approver', 'worker'],
+    decision: 'expire',
     stamps: ['endedAt'],
     reports: ['ended'],
   },
@@ -164,6 +177,7 @@ export const decidingSteps = {
     from: ['approved'],
     to: 'expired',
     takers: ['requester', 'worker'],
+    decision: 'expire',
     stamps: ['endedAt'],
     reports: ['ended'],
   },
@@ -486,6 +500,11 @@ export function itemStepOf(name: ItemStepName): Step<ItemState> {
 
 export function stepOf(name: StepName): Step {
   return steps[name]
+}
+
+/** Returns what the metrics count a step of a request as. Undefined for a step that decides nothing, and for one of an item. */
+export function decisionOf(name: string): StepDecision | undefined {
+  return stepOfAct(name)?.decision
 }
 
 /** Returns the state after a step. */

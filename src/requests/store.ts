@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto'
-import type { Audit } from '../audit/audit.ts'
+import type { App } from '../app.ts'
 import type { AuditNote } from '../audit/chain.ts'
 import type { Origin } from '../domain/approval.ts'
+import { type Bound, bind } from '../domain/bound.ts'
 import type { Finding } from '../domain/change.ts'
 import type { ChangeKind } from '../domain/policy.ts'
 import {
@@ -21,163 +22,14 @@ import {
   unknownState,
   unverifiedRecord,
 } from '../domain/request.ts'
-import type { RequestSignatures } from '../domain/request-signature.ts'
-import { guardStore, type Redis } from '../redis/connect.ts'
-import type { Keys } from '../redis/key-names.ts'
-import { claim, createScripts, readScripts } from '../redis/scripts.ts'
+import { guardStore } from '../redis/connect.ts'
+import { type Database, noteDuration, ofDueTimes, withScripts } from './due.ts'
 import { type ItemStepName, isSend, itemStepOf, type ReportName, type Step, type StepName, stateAfter, stepOf } from './steps.ts'
 
-const scripts = readScripts(import.meta.url, ['postpone', 'clear-due-if-unchanged'])
-
-/** The most requests, and the most messages, that one tick takes. The next tick takes the rest. */
-export const dueAtOnce = 2_000
-
-/** Creates the functions that read and set when requests are due. They throw StoreUnavailableError if Redis does not answer. */
-export function createDueTimes({ redis, keys }: { redis: Redis; keys: Keys }) {
-  const run = createScripts(redis, scripts)
-
-  /** Returns the ids of requests that are due now, the oldest due time first. */
-  async function due(limit = dueAtOnce): Promise<string[]> {
-    return run('due', [keys.due], ['0', String(limit)])
-  }
-
-  /** Returns whether a request or a message is due within `withinMs`. Ticks run only while this is true. */
-  async function isBusy(withinMs: number): Promise<boolean> {
-    const [requests, messages] = await Promise.all([
-      run('due', [keys.due], [String(withinMs), '1']),
-      run('due', [keys.outbox], [String(withinMs), '1']),
-    ])
-    return requests.length + messages.length > 0
-  }
-
-  /** Counts the messages that Slack has not received yet. */
-  async function countUnsent(): Promise<number> {
-    return guardStore(() => redis.zcard(keys.outbox))
-  }
-
-  /** Makes a request due again in `inMs`, if it has a due time. `revision`: if its record still has this one. */
-  async function postpone(id: string, inMs: number, revision?: number): Promise<void> {
-    await run('postpone', [keys.due, keys.record(id)], [id, String(Math.round(inMs)), revision === undefined ? '' : String(revision)])
-  }
-
-  /** Makes a request due again in `inMs`. Does nothing if its record changed since it was read, because that step set a due time. */
-  async function postponeIfUnchanged(request: Request, inMs: number): Promise<void> {
-    await postpone(request.id, inMs, request.revision)
-  }
-
-  /** Clears the due time of a request, unless its record changed since `revision`. */
-  async function clearDueIfUnchanged(id: string, revision: number): Promise<void> {
-    await run('clear-due-if-unchanged', [keys.due, keys.record(id)], [id, String(revision)])
-  }
-
-  /**
-   * Returns whether a request has a due time. Every step that removes a record removes its due time, too. So if a request still has one after
-   * its record was not found, Redis has lost the record.
-   */
-  async function isDue(id: string): Promise<boolean> {
-    return (await guardStore(() => redis.zscore(keys.due, id))) !== null
-  }
-
-  /** Clears the due time of a request without a record. Returns whether it had one. */
-  async function clearDueWithoutRecord(id: string): Promise<boolean> {
-    const [outcome] = await run('clear-due-if-unchanged', [keys.due, keys.record(id)], [id, ''])
-    return outcome === 'removed'
-  }
-
-  return { due, isBusy, countUnsent, isDue, postpone, postponeIfUnchanged, clearDueIfUnchanged, clearDueWithoutRecord }
-}
-
-/** How many of the last changes of a kind count, and how many there must be. */
-const mostKept = 50
-const fewest = 5
-
-/** How long changes of a kind took on this account, in ms: half of the last ones at most `medianMs`, nine of ten at most `p90Ms`. */
-export interface Usual {
-  medianMs: number
-  p90Ms: number
-}
-
-/** Creates the record of how long the last changes of each kind took. A lost or doubled one decides nothing, so no error is thrown. */
-export function createDurations({ redis, keys }: { redis: Redis; keys: Keys }) {
-  async function note(kind: ChangeKind, ms: number): Promise<void> {
-    const key = keys.durations(kind)
-    const noted = redis
-      .multi()
-      .lpush(key, String(Math.round(ms)))
-      .ltrim(key, 0, mostKept - 1)
-      .exec()
-    await noted.catch(() => {})
-  }
-
-  /** Returns undefined while too few are known, or if Redis does not answer. */
-  async function usual(kind: ChangeKind): Promise<Usual | undefined> {
-    const found = await guardStore(() => redis.lrange(keys.durations(kind), 0, mostKept - 1)).catch(() => [])
-    const sorted = found
-      .map(Number)
-      .filter(Number.isFinite)
-      .toSorted((a, b) => a - b)
-    const at = (share: number) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0
-    return sorted.length < fewest ? undefined : { medianMs: at(0.5), p90Ms: at(0.9) }
-  }
-
-  return { note, usual }
-}
-export type Durations = ReturnType<typeof createDurations>
-
-/** How long a worker that does nothing is kept in the list of workers. */
-const keepWorkersMs = 24 * 3_600_000
-
-/** Stands for the workers that have stopped, until the next worker is noted. Otherwise no worker would be seen during a restart. */
-const ended = 'ended'
-
-interface HeartbeatsParts {
-  redis: Redis
-  keys: Keys
-  /** Redis' clock, in ms since 1970. */
-  now: () => Promise<number>
-}
-
-/** Creates the marks of running ticks and workers, for all replicas. They throw StoreUnavailableError if Redis does not answer. */
-export function createHeartbeats({ redis, keys, now }: HeartbeatsParts) {
-  async function noteTick(): Promise<void> {
-    const at = await now()
-    await guardStore(() => redis.set(keys.lastTick, String(at)))
-  }
-
-  /** Returns the age of the last tick of any replica in ms, or Infinity if there was none. */
-  async function sinceLastTickMs(): Promise<number> {
-    const at = await guardStore(() => redis.get(keys.lastTick))
-    return at === null ? Number.POSITIVE_INFINITY : (await now()) - Number(at)
-  }
-
-  async function noteWorker(name: string): Promise<void> {
-    const at = await now()
-    await guardStore(() => redis.zadd(keys.workers, String(at), name))
-    await guardStore(() => redis.zrem(keys.workers, ended))
-    await guardStore(() => redis.zremrangebyscore(keys.workers, '-inf', String(at - keepWorkersMs)))
-  }
-
-  /** Takes a worker that has stopped from the list. */
-  async function noteWorkerEnd(name: string): Promise<void> {
-    const at = await now()
-    await guardStore(() => redis.multi().zadd(keys.workers, String(at), ended).zrem(keys.workers, name).exec())
-  }
-
-  /** Counts the workers that were noted within the last `withinMs`. */
-  async function workersSeen(withinMs: number): Promise<number> {
-    return guardStore(async () => redis.zcount(keys.workers, String((await now()) - withinMs), '+inf'))
-  }
-
-  /** Returns when a worker was noted last, in ms since 1970 by Redis' clock. 0: never. */
-  async function lastWorkerAt(): Promise<number> {
-    const [, at = '0'] = await guardStore(() => redis.zrange(keys.workers, '-1', '-1', 'WITHSCORES'))
-    return Number(at)
-  }
-
-  return { noteTick, sinceLastTickMs, noteWorker, noteWorkerEnd, workersSeen, lastWorkerAt }
-}
-
-/** The hash in Redis that holds a request: JSON by field. Fields with a colon are written by scripts (`token:approve`, `outbox:card`). */
+/**
+ * The hash in Redis that holds a request: JSON by field. Fields with a colon are written by scripts (`token:approve`, `outbox:card`). `packed` has
+ * most fields of one that has ended.
+ */
 export type RecordHash = Record<string, string>
 
 /** Encodes each field as JSON, and leaves out those that are undefined. */
@@ -186,27 +38,33 @@ export function encodeFields(fields: Record<string, unknown>): RecordHash {
   return Object.fromEntries(present.map(([name, value]) => [name, JSON.stringify(value)]))
 }
 
-/**
- * Decodes a request. Its id is that of its key, so that a copy of another request's record is not taken for that request. Throws if the record does
- * not fit this version.
- */
-export function decodeRecord(id: string, hash: RecordHash): Request {
-  const fields: Record<string, unknown> = {}
-  for (const [name, value] of Object.entries(hash)) if (!name.includes(':')) fields[name] = JSON.parse(value)
-  return Request.parse({ ...fields, id })
-}
+/** A record that this version cannot decode: it is damaged, or a later version of Lockkeeper wrote it. */
+export class UnreadableRecordError extends Error {
+  override name = 'UnreadableRecordError'
+  readonly isOfLaterVersion: boolean
 
-/** Decodes a request, or returns undefined if the record does not fit this version. */
-export function decodeIfFit(id: string, hash: RecordHash): Request | undefined {
-  try {
-    return decodeRecord(id, hash)
-  } catch {
-    return undefined
+  constructor(id: string, { version }: RecordHash, cause: unknown) {
+    super(`the record of request ${id} cannot be read`, { cause })
+    this.isOfLaterVersion = Number(version) > requestVersion
   }
 }
 
-/** What the note of an act says besides the request. */
-type More = Partial<AuditNote>
+/**
+ * Decodes a request. Its id is that of its key, so that a copy of another request's record is not taken for that request. Throws an
+ * UnreadableRecordError if the record does not fit this version.
+ */
+export function decodeRecord(id: string, hash: RecordHash): Request {
+  try {
+    const { packed = '{}', ...own } = hash
+    const entries = Object.entries(own).filter(([name]) => !name.includes(':'))
+    // The schema drops the tokens in `packed`. What was seen before the write is not there if it was what was approved.
+    const fields = { ...JSON.parse(packed), ...Object.fromEntries(entries.map(([name, value]) => [name, JSON.parse(value)])) }
+    const { facts, seenSignature, seen = seenSignature === undefined ? undefined : facts } = fields
+    return Request.parse({ ...fields, seen, id })
+  } catch (error) {
+    throw new UnreadableRecordError(id, hash, error)
+  }
+}
 
 /**
  * Builds the audit note of an act on a request that this process made, or that it has verified. Only the notes of the request itself and of a write
@@ -215,7 +73,7 @@ type More = Partial<AuditNote>
 export function noteOfVerified(
   request: Pick<Request, 'id' | 'kind' | 'resource' | 'facts' | 'origin' | 'hash'>,
   act: string,
-  more: More,
+  more: Partial<AuditNote>,
 ): AuditNote {
   const { id, kind, resource, facts, origin, hash } = request
   const { channelId, teamId } = origin
@@ -227,19 +85,238 @@ export function noteOfVerified(
 }
 
 /**
- * Creates the function that builds the audit note of an act on a request that was read from Redis. Every note is signed, so it says nothing of a
- * record that cannot be verified: only the act, who did it, and what the account API answered.
+ * Builds the audit note of an act on a request that was read from Redis. Every note is signed, so it says nothing of a record that cannot be
+ * verified: only the act, who did it, and what the account API answered.
  */
-export function createNoteOf({ verifyRecord }: Pick<RequestSignatures, 'verifyRecord'>) {
-  return function noteOf(request: Request, act: string, more: More): AuditNote {
-    const problem = problemOf(verifyRecord(request))
-    if (!problem) return noteOfVerified(request, act, more)
-    const { by, attempted, reason, answer, resourceId, causes = [] } = more
-    const why = problem.code === 'unknown-key' ? problem : unverifiedRecord
-    return { act, requestId: request.id, by, attempted, reason, answer, resourceId, causes: causes.length > 0 ? causes : [why] }
+export function noteOf({ verifyRecord }: Pick<App['signatures'], 'verifyRecord'>, request: Request, act: string, more: Partial<AuditNote>) {
+  const problem = problemOf(verifyRecord(request))
+  if (!problem) return noteOfVerified(request, act, more)
+  const { by, attempted, reason, answer, resourceId, causes = [] } = more
+  const why = problem.code === 'unknown-key' ? problem : unverifiedRecord
+  return { act, requestId: request.id, by, attempted, reason, answer, resourceId, causes: causes.length > 0 ? causes : [why] }
+}
+export type NoteOf = (request: Request, act: string, more: Partial<AuditNote>) => AuditNote
+
+/** What the store uses. */
+interface StoreParts extends Pick<App, 'redis' | 'keys'> {
+  audit: Pick<App['audit'], 'noteWith'>
+  noteOf: NoteOf
+  /** Receives every step that this process took. */
+  onStep?: (step: TakenStep) => void
+}
+
+interface Records extends Database, Required<StoreParts> {}
+
+/** Reads a request by its id. Throws an UnreadableRecordError if its record does not fit this version. */
+async function find({ redis, keys }: Records, id: string): Promise<Request | undefined> {
+  const hash = await guardStore(() => redis.hgetall(keys.record(id)))
+  return hash.state ? decodeRecord(id, hash) : undefined
+}
+
+/** Reads requests by their ids in one exchange. Skips records that do not fit this version, so that they cannot hide the others. */
+async function findMany(records: Records, ids: string[]): Promise<Request[]> {
+  return (await readMany(records, ids)).requests
+}
+
+/** `lost`: ids that have no record. `unreadable`: how many records do not fit this version. */
+async function readMany({ redis, keys }: Records, ids: string[]): Promise<{ requests: Request[]; lost: string[]; unreadable: number }> {
+  const pipeline = redis.pipeline()
+  for (const id of ids) pipeline.hgetall(keys.record(id))
+  const answers = await guardStore(async () => ((await pipeline.exec()) ?? []).map(readAnswer))
+  const found = ids.map((id, index) => ({ id, hash: answers[index] }))
+  const lost = found.filter(({ hash }) => hash && Object.keys(hash).length === 0).map(({ id }) => id)
+  const requests = found.flatMap(({ id, hash }) => (hash && decodeIfFit(id, hash)) ?? [])
+  return { requests, lost, unreadable: ids.length - requests.length - lost.length }
+}
+
+/** Returns undefined for a key of another type in place of one record. Every other error fails the whole read. */
+function readAnswer([error, answer]: [Error | null, unknown]): RecordHash | undefined {
+  if (error && !error.message.startsWith('WRONGTYPE')) throw error
+  return error ? undefined : (answer as RecordHash)
+}
+
+function decodeIfFit(id: string, hash: RecordHash): Request | undefined {
+  try {
+    return decodeRecord(id, hash)
+  } catch {
+    return undefined
   }
 }
-export type NoteOf = ReturnType<typeof createNoteOf>
+
+/** Reads all open requests, the one with the oldest last step first. `unreadable`: how many records do not fit this version. */
+async function findOpen(records: Records): Promise<{ requests: Request[]; unreadable: number }> {
+  const { redis, keys, run } = records
+  const ids = await guardStore(() => redis.zrange(keys.open, '0', '-1'))
+  const { requests, lost, unreadable } = await readMany(records, ids)
+  // One that is still due is reported to the operators first.
+  for (const id of lost) await run('forget-lost', [keys.record(id), keys.open], [id])
+  return { requests, unreadable }
+}
+
+/** Ended requests are looked for among this many. */
+const walkedEnded = 100
+
+/** Reads the ended requests that fit, newest first, among the last 100 of all people: however many there are, the cost is the same. */
+async function ended(records: Records, limit: number, fits: (request: Request) => boolean): Promise<Request[]> {
+  const { redis, keys } = records
+  const last = await findMany(records, await guardStore(() => redis.zrevrange(keys.ended, 0, walkedEnded - 1)))
+  return last.filter(fits).slice(0, limit)
+}
+
+/** How long the order of a Home tab is kept after something was added to it. */
+const homeOrderMs = 24 * 3_600_000
+
+/**
+ * Returns the order in which a person's Home tab shows requests for their approval: those that it has shown since it was opened, then the others.
+ * All processes have the same order. `isNew`: the tab is opened, and the order begins with these ids.
+ */
+async function orderOnHome({ redis, keys }: Records, userId: string, ids: string[], { isNew }: { isNew: boolean }): Promise<string[]> {
+  const key = keys.homeOrder(userId)
+  const shown = isNew ? [] : await guardStore(() => redis.lrange(key, 0, -1))
+  const added = ids.filter((id) => !shown.includes(id))
+  const write = redis.multi()
+  if (isNew) write.del(key)
+  if (added.length > 0) write.rpush(key, ...added).pexpire(key, homeOrderMs)
+  // While Redis takes no writes, people still see what waits for them.
+  if (isNew || added.length > 0) await write.exec().catch(() => undefined)
+  return [...new Set([...shown, ...added])]
+}
+
+/** Returns the id of the request that holds a resource, if any. */
+async function holderOf({ redis, keys }: Records, resource: string): Promise<string | undefined> {
+  return (await guardStore(() => redis.get(keys.resource(resource)))) ?? undefined
+}
+
+/** Returns whether no other request for the same resource was made after this one. */
+async function isLatest({ redis, keys }: Records, { id, resource }: Pick<Request, 'id' | 'resource'>): Promise<boolean> {
+  const latest = await guardStore(() => redis.get(keys.latest(resource)))
+  return latest === null || latest === id
+}
+
+/** Finds the request that changed each of these resources last, in the last 30 days. Leaves out records that do not fit this version. */
+async function lastChangesOf(records: Records, resources: string[]): Promise<Map<string, Request>> {
+  if (resources.length === 0) return new Map()
+  const ids = await guardStore(() => records.redis.mget(...resources.map(records.keys.lastChange)))
+  const found = await findMany(records, [...new Set(ids.filter((id) => id !== null))])
+  const byId = new Map(found.map((request) => [request.id, request]))
+  const last = resources.map((resource, index) => [resource, byId.get(ids[index] ?? '')] as const)
+  return new Map(last.flatMap(([resource, request]) => (request ? [[resource, request]] : [])))
+}
+
+/** The share of the time to approve after which approvers get the first reminder. */
+export const firstReminderAt = 0.5
+
+/** How long Redis keeps the id of the latest request for a resource. An earlier request needs it while it can be tracked again. */
+export const keepLatestMs = 3_600_000
+
+/** Longer than any request can wait for an approval. */
+const keepUndecidedMs = 30 * 24 * 3_600_000
+
+/** How long a request counts for how many its requester may make. */
+const latelyMs = 10 * 60_000
+
+/** How many requests one person may make in 10 minutes, whatever becomes of them: as many as may wait for an approval, and at least 20. */
+export function mostLately(mostUndecided: number): number {
+  return Math.max(20, mostUndecided)
+}
+
+export interface NewRequest {
+  id: string
+  kind: ChangeKind
+  input: unknown
+  facts: unknown
+  resource: string
+  moreResources?: string[]
+  hash: string
+  rule: string
+  unchecked: Finding[]
+  warnings?: Finding[]
+  origin: Origin
+  reason?: string
+  undoes?: RequestRef
+  repeats?: RequestRef
+  fromMessage?: MessageRef
+  alert?: SourceAlert
+  approverNames?: string
+  personNames?: Record<string, string>
+  /** False if the rule needs no approval. The change then starts as soon as its card is posted. */
+  needsApproval: boolean
+  approvalsNeeded: number
+  ttlMs: number
+  /** In ms since 1970 by Redis' clock. It is read before, because it is signed. */
+  createdAt: number
+  signature: string
+}
+
+export interface Created {
+  /**
+   * `exists`: a repeated delivery of the same request. `busy`: other open requests hold resources of it. `too-many`: the requester has as many
+   * undecided requests as a person may have. `too-often`: the requester made `mostLately` requests in the last 10 minutes.
+   */
+  outcome: 'created' | 'exists' | 'busy' | 'too-many' | 'too-often'
+  id: string
+  /** The resources that are held, and the id of the request that holds each. Empty unless `busy`. */
+  held: { resource: string; by: string }[]
+  /** From when on the requester may request again, in ms by Redis' clock. Undefined unless `too-often`. */
+  retryAt: number | undefined
+}
+
+/**
+ * Records a request, unless it exists, its resource is busy, or its requester already has `mostUndecided` requests that wait for an
+ * approval, or made `mostLately` of them in 10 minutes.
+ */
+async function create(records: Records, request: NewRequest, { mostUndecided }: { mostUndecided?: number } = {}): Promise<Created> {
+  const { keys, audit, run, onStep } = records
+  const { id, ...fields } = request
+  const { kind, ttlMs, createdAt, origin, rule, reason, needsApproval } = fields
+  const argument = JSON.stringify({
+    id,
+    recordPrefix: keys.recordPrefix,
+    open: openStates,
+    fields: encodeFields({ ...fields, version: requestVersion, state: 'waiting' }),
+    expiresAt: createdAt + ttlMs,
+    dueInMs: needsApproval ? Math.floor(ttlMs * firstReminderAt) : 0,
+    keepLatestMs,
+    needsApproval,
+    mostUndecided: mostUndecided ?? false,
+    keepUndecidedMs,
+    mostLately: mostUndecided !== undefined && mostLately(mostUndecided),
+    latelyMs,
+  })
+  const [outcome, ...more] = await audit.noteWith(
+    noteOfVerified(request, 'request', { by: origin.userId, rule, reason }),
+    (note) => run('create', keysOf(records, request), [argument, note]),
+    // `exists`: the client may have sent the command again, after the first one wrote the note.
+    ([created]) => (created === 'created' ? 'written' : created === 'exists' ? 'unknown' : 'not-written'),
+  )
+  if (outcome === 'created') onStep({ step: 'request', requestId: id, kind, to: 'waiting' })
+  const resources = resourcesOf(request)
+  const held = more.flatMap((by, index) => (index % 2 === 1 ? [{ resource: resources[Number(more[index - 1]) - 1] ?? '', by }] : []))
+  return { outcome: outcome as Created['outcome'], id, held, retryAt: outcome === 'too-often' ? Number(more[0]) : undefined }
+}
+
+/** Discards a request whose card could not be posted. Keeps it if its card was posted or a step was taken. */
+async function discard(records: Records, request: Request, cause: Finding): Promise<void> {
+  await records.audit.noteWith(
+    records.noteOf(request, 'discard', { causes: [cause] }),
+    (note) => records.run('discard', keysOf(records, request), [request.id, note]),
+    // `gone`: the client may have sent the command again, after the first one discarded the request.
+    ([discarded]) => (discarded === 'discarded' ? 'written' : discarded === 'gone' ? 'unknown' : 'not-written'),
+  )
+}
+
+function keysOf({ keys }: Records, request: Pick<NewRequest, 'id' | 'resource' | 'moreResources' | 'origin'>): string[] {
+  const { id, origin } = request
+  const ofResources = resourcesOf(request).flatMap((resource) => [keys.resource(resource), keys.latest(resource)])
+  const ofRequester = [keys.undecided(origin.userId), keys.requested(origin.userId)]
+  return [keys.record(id), keys.open, keys.outbox, keys.due, keys.auditIntake, ...ofRequester, ...ofResources]
+}
+
+/** Returns the request as it will be recorded, to check its card before. */
+export function asRecorded(request: NewRequest): Request {
+  const { createdAt, ttlMs } = request
+  return Request.parse({ ...request, version: requestVersion, state: 'waiting', revision: 1, expiresAt: createdAt + ttlMs })
+}
 
 /** What a step carries besides its name. */
 export interface StepData {
@@ -309,77 +386,35 @@ export interface TakenStep {
   tookMs?: number
 }
 
-const scriptsTakeStep = readScripts(import.meta.url, ['take-step'])
-
-/** How long Redis keeps the record of an ended request. */
-const keepEndedMs = 30 * 24 * 3_600_000
-
-/** The number of the first key of a resource in the script. */
-const firstResourceKey = 7
-
-export interface TakeStepParts {
-  redis: Redis
-  keys: Keys
-  audit: Pick<Audit, 'noteWith'>
-  noteOf: NoteOf
-  durations: Pick<Durations, 'note'>
-  onStep: (step: TakenStep) => void
-}
-
 /**
- * Creates the function that takes a step of a request as one compare-and-set, and the one that it rests on. They throw StoreUnavailableError
- * if Redis does not answer.
+ * Takes a step of a request as one compare-and-set. A repeat with the same `token` gets the same outcome. Pass one only if several calls stand
+ * for one intent.
  */
-export function createTakeStep({ redis, keys, audit, noteOf, durations, onStep }: TakeStepParts) {
-  const run = createScripts(redis, scriptsTakeStep)
-
-  /** Runs the script. `name` is what the audit calls the step. */
-  async function compareAndSet(request: Request, name: string, step: Step, data: StepData, { to, token, cardInMs, changed = [] }: Taking) {
-    const argument = JSON.stringify({
-      ...argumentOf(request, name, step, data),
-      token,
-      to,
-      open: isOpen(to),
-      cardInMs: cardInMs ?? false,
-      changed: changed.map((resource) => firstResourceKey + 2 * resourcesOf(request).indexOf(resource) + 1),
-    })
-    const locks = resourcesOf(request).flatMap((resource) => [keys.resource(resource), keys.lastChange(resource)])
-    const recordKeys = [keys.record(request.id), keys.open, keys.ended, keys.outbox, keys.due, keys.auditIntake, ...locks]
-    const [outcome, state, at] = await audit.noteWith(
-      noteOf(request, name, { causes: data.set?.causes, ...data.audit }),
-      (note) => run('take-step', recordKeys, [argument, note]),
-      ([taken, , , repeat]) => (taken !== 'won' ? 'not-written' : repeat === undefined ? 'written' : 'unknown'),
-    )
-    const found = (JSON.parse(state ?? '""') || undefined) as RequestState | undefined
-    return { outcome: outcome as StepResult['outcome'], state: found, at: Number(at) }
-  }
-
-  /** A repeat with the same `token` gets the same outcome. Pass one only if several calls stand for one intent. */
-  async function take(request: Request, name: StepName, data: StepData = {}, token: string = randomUUID()): Promise<StepResult> {
-    // No step leads from a state that another version of Lockkeeper wrote.
-    if (request.state === unknownState) return { outcome: 'lost', state: undefined }
-    const to = stateAfter(name, request.state)
-    const { outcome, state, at } = await compareAndSet(request, name, stepOf(name), data, {
-      to,
-      token,
-      changed: to === 'done' && request.state !== 'done' ? resourcesOf(request) : [],
-    })
-    if (outcome === 'won') {
-      const took =
-        stepOf(name).stamps?.includes('endedAt') && request.sentAt !== undefined
-          ? { tookMs: at - request.sentAt - (request.untrackedMs ?? 0) }
-          : {}
-      if (to === 'done' && took.tookMs !== undefined) await durations.note(request.kind, took.tookMs)
-      const waited = name === 'send' ? sinceApproval(request, at) : {}
-      onStep({ step: name, requestId: request.id, kind: request.kind, to, ...waited, ...took })
-    }
-    return { outcome, state }
-  }
-
-  return { take, compareAndSet }
+async function take(
+  records: Records,
+  request: Request,
+  name: StepName,
+  data: StepData = {},
+  token: string = randomUUID(),
+): Promise<StepResult> {
+  // No step leads from a state that another version of Lockkeeper wrote.
+  if (request.state === unknownState) return { outcome: 'lost', state: undefined }
+  const to = stateAfter(name, request.state)
+  const changed = to === 'done' && request.state !== 'done' ? resourcesOf(request) : []
+  const { outcome, state, at } = await compareAndSet(records, request, name, stepOf(name), data, { to, token, changed })
+  if (outcome !== 'won') return { outcome, state }
+  const { id, kind, sentAt, untrackedMs = 0 } = request
+  const hasEnded = stepOf(name).stamps?.includes('endedAt') && sentAt !== undefined
+  const tookMs = hasEnded ? at - sentAt - untrackedMs : undefined
+  if (to === 'done' && tookMs !== undefined) await noteDuration(records, kind, tookMs)
+  records.onStep({ step: name, requestId: id, kind, to, ...(name === 'send' && sinceApproval(request, at)), tookMs })
+  return { outcome, state }
 }
 
-export type TakeStep = ReturnType<typeof createTakeStep>
+/** Returns the time since the last approval, for a step with which a write is sent. `at`: the time of the step, in ms since 1970. */
+function sinceApproval({ decidedAt }: Request, at: number): Pick<TakenStep, 'sinceApprovalMs'> {
+  return decidedAt === undefined ? {} : { sinceApprovalMs: at - decidedAt }
+}
 
 interface Taking {
   /** The state after the step. */
@@ -392,19 +427,30 @@ interface Taking {
   changed?: string[]
 }
 
-/** Returns the time since the last approval, for a step with which a write is sent. `at`: the time of the step, in ms since 1970. */
-export function sinceApproval({ decidedAt }: Request, at: number): Pick<TakenStep, 'sinceApprovalMs'> {
-  return decidedAt === undefined ? {} : { sinceApprovalMs: at - decidedAt }
-}
+/** How long Redis keeps the record of an ended request. */
+const keepEndedMs = 30 * 24 * 3_600_000
 
-/** The argument of the script, without what depends on the next state and the token. */
-function argumentOf(request: Request, name: string, step: Step, data: StepData) {
-  return {
+/** The number of the first key of a resource in the script. */
+const firstResourceKey = 7
+
+/** Runs the script. `name` is what the audit calls the step. */
+async function compareAndSet(
+  { keys, audit, noteOf, run }: Records,
+  request: Request,
+  name: string,
+  step: Step,
+  data: StepData,
+  { to, token, cardInMs, changed = [] }: Taking,
+) {
+  const resources = resourcesOf(request)
+  const argument = JSON.stringify({
     id: request.id,
     // Each person has a separate token for a step. Otherwise another person's approval would hide that a command is a repeat.
     tokenName: data.audit?.by === undefined ? name : `${name}:${data.audit.by}`,
+    token,
     // A step that keeps the state leads from the state that was read.
     from: step.to === 'same' ? step.from.filter((state) => state === request.state) : step.from,
+    to,
     set: encodeFields(data.set ?? {}),
     stamp: step.stamps ?? [],
     clear: step.clears ?? [],
@@ -415,247 +461,21 @@ function argumentOf(request: Request, name: string, step: Step, data: StepData) 
     extendMs: data.extendMs ?? false,
     dueInMs: data.dueInMs ?? false,
     keepDue: step.keepsDue ?? false,
+    cardInMs: cardInMs ?? false,
     reports: [...(step.reports ?? []), ...(data.reports ?? []).filter((report) => step.mayReport?.includes(report))],
+    open: isOpen(to),
     keepMs: keepEndedMs,
-  }
-}
-
-const scriptsNewRequests = readScripts(import.meta.url, ['create', 'discard'])
-
-/** The share of the time to approve after which approvers get the first reminder. */
-export const firstReminderAt = 0.5
-
-/**
- * How long Redis keeps the id of the latest request for a resource. An earlier request needs it while it is tracked after its end
- * (`trackEndedMs`), so this is longer.
- */
-export const keepLatestMs = 3_600_000
-
-/** Longer than any request can wait for an approval. */
-const keepUndecidedMs = 30 * 24 * 3_600_000
-
-/** How long a request counts for how many its requester may make. */
-const latelyMs = 10 * 60_000
-
-/** How many requests one person may make in 10 minutes, whatever becomes of them: as many as may wait for an approval, and at least 20. */
-export function mostLately(mostUndecided: number): number {
-  return Math.max(20, mostUndecided)
-}
-
-export interface NewRequest {
-  id: string
-  kind: ChangeKind
-  input: unknown
-  facts: unknown
-  resource: string
-  moreResources?: string[]
-  hash: string
-  rule: string
-  unchecked: Finding[]
-  warnings?: Finding[]
-  origin: Origin
-  reason?: string
-  undoes?: RequestRef
-  repeats?: RequestRef
-  fromMessage?: MessageRef
-  alert?: SourceAlert
-  approverNames?: string
-  personNames?: Record<string, string>
-  /** False if the rule needs no approval. The change then starts as soon as its card is posted. */
-  needsApproval: boolean
-  approvalsNeeded: number
-  ttlMs: number
-  /** In ms since 1970 by Redis' clock. It is read before, because it is signed. */
-  createdAt: number
-  signature: string
-}
-
-export interface Created {
-  /**
-   * `exists`: a repeated delivery of the same request. `busy`: other open requests hold resources of it. `too-many`: the requester has as many
-   * undecided requests as a person may have. `too-often`: the requester made `mostLately` requests in the last 10 minutes.
-   */
-  outcome: 'created' | 'exists' | 'busy' | 'too-many' | 'too-often'
-  id: string
-  /** The resources that are held, and the id of the request that holds each. Empty unless `busy`. */
-  held: { resource: string; by: string }[]
-  /** From when on the requester may request again, in ms by Redis' clock. Undefined unless `too-often`. */
-  retryAt: number | undefined
-}
-
-/** Creates the functions that record a new request and discard it again. They throw StoreUnavailableError if Redis does not answer. */
-export function createNewRequests({ redis, keys, audit, noteOf, onStep }: Omit<TakeStepParts, 'durations'>) {
-  const run = createScripts(redis, scriptsNewRequests)
-
-  /**
-   * Records a request, unless it exists, its resource is busy, or its requester already has `mostUndecided` requests that wait for an
-   * approval, or made `mostLately` of them in 10 minutes.
-   */
-  async function create(request: NewRequest, { mostUndecided }: { mostUndecided?: number } = {}): Promise<Created> {
-    const { id, ttlMs, createdAt, origin, rule, reason } = request
-    const argument = {
-      id,
-      recordPrefix: keys.recordPrefix,
-      open: openStates,
-      fields: encodeFields({ ...request, version: requestVersion, state: 'waiting' }),
-      expiresAt: createdAt + ttlMs,
-      dueInMs: request.needsApproval ? Math.floor(ttlMs * firstReminderAt) : 0,
-      keepLatestMs,
-      needsApproval: request.needsApproval,
-      mostUndecided: mostUndecided ?? false,
-      keepUndecidedMs,
-      mostLately: mostUndecided !== undefined && mostLately(mostUndecided),
-      latelyMs,
-    }
-    const [outcome, ...more] = await audit.noteWith(
-      noteOfVerified(request, 'request', { by: origin.userId, rule, reason }),
-      (note) => run('create', keysOf(request), [JSON.stringify(argument), note]),
-      // `exists`: the client may have sent the command again, after the first one wrote the note.
-      ([created]) => (created === 'created' ? 'written' : created === 'exists' ? 'unknown' : 'not-written'),
-    )
-    if (outcome === 'created') onStep({ step: 'request', requestId: id, kind: request.kind, to: 'waiting' })
-    const resources = resourcesOf(request)
-    const held = more.flatMap((by, index) => (index % 2 === 1 ? [{ resource: resources[Number(more[index - 1]) - 1] ?? '', by }] : []))
-    return { outcome: outcome as Created['outcome'], id, held, retryAt: outcome === 'too-often' ? Number(more[0]) : undefined }
-  }
-
-  /** Discards a request whose card could not be posted. Keeps it if its card was posted or a step was taken. */
-  async function discard(request: Request, cause: Finding): Promise<void> {
-    await audit.noteWith(
-      noteOf(request, 'discard', { causes: [cause] }),
-      (note) => run('discard', keysOf(request), [request.id, note]),
-      // `gone`: the client may have sent the command again, after the first one discarded the request.
-      ([discarded]) => (discarded === 'discarded' ? 'written' : discarded === 'gone' ? 'unknown' : 'not-written'),
-    )
-  }
-
-  function keysOf(request: Pick<Request, 'id' | 'resource' | 'origin'> & { moreResources?: string[] | undefined }): string[] {
-    const { id, origin } = request
-    const ofResources = resourcesOf(request).flatMap((resource) => [keys.resource(resource), keys.latest(resource)])
-    const ofRequester = [keys.undecided(origin.userId), keys.requested(origin.userId)]
-    return [keys.record(id), keys.open, keys.outbox, keys.due, keys.auditIntake, ...ofRequester, ...ofResources]
-  }
-
-  return { create, discard }
-}
-
-/** Returns the request as it will be recorded, to check its card before. */
-export function asRecorded(request: NewRequest): Request {
-  return Request.parse({
-    ...request,
-    version: requestVersion,
-    state: 'waiting',
-    revision: 1,
-    expiresAt: request.createdAt + request.ttlMs,
+    changed: changed.map((resource) => firstResourceKey + 2 * resources.indexOf(resource) + 1),
   })
-}
-
-/** Ended requests are looked for among this many. */
-const walkedEnded = 100
-
-/** How long the order of a Home tab is kept after something was added to it. */
-const homeOrderMs = 24 * 3_600_000
-
-/** Creates the reads of requests. They throw StoreUnavailableError if Redis does not answer. */
-export function createRecords({ redis, keys }: { redis: Redis; keys: Keys }) {
-  /** Reads a request by its id. Throws if its record does not fit this version. */
-  async function find(id: string): Promise<Request | undefined> {
-    const hash = await guardStore(() => redis.hgetall(keys.record(id)))
-    return hash.state ? decodeRecord(id, hash) : undefined
-  }
-
-  /** Reads requests by their ids in one exchange. Skips records that do not fit this version, so that they cannot hide the others. */
-  async function findMany(ids: string[]): Promise<Request[]> {
-    const pipeline = redis.pipeline()
-    for (const id of ids) pipeline.hgetall(keys.record(id))
-    const answers = await guardStore(async () => ((await pipeline.exec()) ?? []).map(readAnswer))
-    return ids.flatMap((id, index) => decodeIfFit(id, (answers[index] ?? {}) as RecordHash) ?? [])
-  }
-
-  /** Reads all open requests, the one with the oldest last step first. `unreadable`: how many records do not fit this version. */
-  async function findOpen(): Promise<{ requests: Request[]; unreadable: number }> {
-    const ids = await guardStore(() => redis.zrange(keys.open, '0', '-1'))
-    const requests = await findMany(ids)
-    return { requests, unreadable: ids.length - requests.length }
-  }
-
-  /** Reads the ended requests that fit, newest first, among the last 100 of all people: however many there are, the cost is the same. */
-  async function ended(limit: number, fits: (request: Request) => boolean): Promise<Request[]> {
-    const last = await findMany(await guardStore(() => redis.zrevrange(keys.ended, 0, walkedEnded - 1)))
-    return last.filter(fits).slice(0, limit)
-  }
-
-  /**
-   * Returns the order in which a person's Home tab shows requests for their approval: those that it has shown since it was opened, then the others.
-   * All processes have the same order. `isNew`: the tab is opened, and the order begins with these ids.
-   */
-  async function orderOnHome(userId: string, ids: string[], { isNew }: { isNew: boolean }): Promise<string[]> {
-    const key = keys.homeOrder(userId)
-    const shown = isNew ? [] : await guardStore(() => redis.lrange(key, 0, -1))
-    const added = ids.filter((id) => !shown.includes(id))
-    const write = redis.multi()
-    if (isNew) write.del(key)
-    if (added.length > 0) write.rpush(key, ...added).pexpire(key, homeOrderMs)
-    // While Redis takes no writes, people still see what waits for them.
-    if (isNew || added.length > 0) await write.exec().catch(() => undefined)
-    return [...new Set([...shown, ...added])]
-  }
-
-  /** Returns the id of the request that holds a resource, if any. */
-  async function holderOf(resource: string): Promise<string | undefined> {
-    return (await guardStore(() => redis.get(keys.resource(resource)))) ?? undefined
-  }
-
-  /** Returns whether no other request for the same resource was made after this one. */
-  async function isLatest(request: Request): Promise<boolean> {
-    const latest = await guardStore(() => redis.get(keys.latest(request.resource)))
-    return latest === null || latest === request.id
-  }
-
-  /**
-   * Finds the request that changed each of these resources last, in the last 30 days, by resource. Leaves out records that do not fit this version.
-   */
-  async function lastChangesOf(resources: string[]): Promise<Map<string, Request>> {
-    if (resources.length === 0) return new Map()
-    const ids = await guardStore(() => redis.mget(...resources.map(keys.lastChange)))
-    const found = await findMany([...new Set(ids.filter((id) => id !== null))])
-    const byId = new Map(found.map((request) => [request.id, request]))
-    const last = resources.map((resource, index) => [resource, byId.get(ids[index] ?? '')] as const)
-    return new Map(last.flatMap(([resource, request]) => (request ? [[resource, request]] : [])))
-  }
-
-  return { find, findMany, findOpen, ended, orderOnHome, holderOf, isLatest, lastChangesOf }
-}
-
-/** Ignores a key of another type in place of one record. Every other error fails the whole read. */
-function readAnswer([error, answer]: [Error | null, unknown]): unknown {
-  if (error && !error.message.startsWith('WRONGTYPE')) throw error
-  return answer
-}
-
-/** Longer than it can take to find a secret and to delete it. */
-const claimMs = 60_000
-
-/**
- * Creates the claims on the retraction of the secret that a request has issued. One process at a time looks for the secret and makes it
- * worthless: a second one would not find the secret, and report it as never issued. Throws StoreUnavailableError if Redis does not answer.
- */
-export function createRetractionClaims({ redis, keys }: { redis: Redis; keys: Keys }) {
-  const run = createScripts(redis)
-
-  /** Returns a token for `endRetraction`, or undefined while another process holds the claim. The claim of a dead process ends after 60 s. */
-  async function claimRetraction(id: string): Promise<string | undefined> {
-    const token = randomUUID()
-    const holder = await claim(redis, keys.retraction(id), { token, lastsMs: claimMs })
-    return holder === undefined ? token : undefined
-  }
-
-  /** Ends the claim with this token. Does nothing if it ran out and another process holds the claim. */
-  async function endRetraction(id: string, token: string): Promise<void> {
-    await run('release', [keys.retraction(id)], [token])
-  }
-
-  return { claimRetraction, endRetraction }
+  const locks = resources.flatMap((resource) => [keys.resource(resource), keys.lastChange(resource)])
+  const recordKeys = [keys.record(request.id), keys.open, keys.ended, keys.outbox, keys.due, keys.auditIntake, ...locks]
+  const [outcome, state, at] = await audit.noteWith(
+    noteOf(request, name, { causes: data.set?.causes, ...data.audit }),
+    (note) => run('take-step', recordKeys, [argument, note]),
+    ([taken, , , repeat]) => (taken !== 'won' ? 'not-written' : repeat === undefined ? 'written' : 'unknown'),
+  )
+  const found = (JSON.parse(state ?? '""') || undefined) as RequestState | undefined
+  return { outcome: outcome as StepResult['outcome'], state: found, at: Number(at) }
 }
 
 /** The card of a request with items is updated at most this often while they change. */
@@ -677,8 +497,8 @@ interface ItemStepResult extends StepResult {
 }
 
 interface TakeItemParts {
-  compareAndSet: TakeStep['compareAndSet']
-  durations: Pick<Durations, 'note'>
+  compareAndSet: (request: Request, name: string, step: Step, data: StepData, taking: Taking) => Promise<StepResult & { at: number }>
+  durations: { note: (kind: ChangeKind, ms: number) => Promise<void> }
   onStep: (step: TakenStep) => void
 }
 
@@ -736,39 +556,22 @@ export function createTakeItem({ compareAndSet, durations, onStep }: TakeItemPar
   return takeItem
 }
 
-interface StoreParts {
-  redis: Redis
-  keys: Keys
-  audit: Pick<Audit, 'noteWith'>
-  /** Builds the audit note of an act on a request. */
-  noteOf: NoteOf
-  /** Receives every step that this process took. */
-  onStep?: (step: TakenStep) => void
+const ofRecords = { find, findMany, findOpen, ended, orderOnHome, holderOf, isLatest, lastChangesOf, create, discard, take }
+
+export interface Store extends Bound<typeof ofRecords>, Bound<typeof ofDueTimes> {
+  takeItem: ReturnType<typeof createTakeItem>
 }
 
-/** Creates the store of requests over one connection to Redis. Its functions throw StoreUnavailableError if Redis does not answer. */
-export function createStore({ redis, keys, audit, noteOf, onStep = () => {} }: StoreParts) {
-  const run = createScripts(redis)
-
-  /** Reads Redis' clock in ms since 1970. All times of a record come from it. */
-  async function now(): Promise<number> {
-    const [ms] = await run('now', [keys.lastTick], [])
-    return Number(ms)
-  }
-
-  const durations = createDurations({ redis, keys })
-  const { take, compareAndSet } = createTakeStep({ redis, keys, audit, noteOf, durations, onStep })
-
-  return {
-    now,
-    ...createRecords({ redis, keys }),
-    ...createNewRequests({ redis, keys, audit, noteOf, onStep }),
-    take,
-    takeItem: createTakeItem({ compareAndSet, durations, onStep }),
-    usualDuration: durations.usual,
-    ...createDueTimes({ redis, keys }),
-    ...createRetractionClaims({ redis, keys }),
-    ...createHeartbeats({ redis, keys, now }),
-  }
+/**
+ * Creates the store of requests over one connection to Redis. `take` is the only function that changes a record. All throw StoreUnavailableError
+ * if Redis does not answer.
+ */
+export function createStore({ onStep = () => {}, ...parts }: StoreParts): Store {
+  const records: Records = { ...parts, onStep, run: withScripts(parts.redis) }
+  const takeItem = createTakeItem({
+    compareAndSet: (...args) => compareAndSet(records, ...args),
+    durations: { note: (kind, ms) => noteDuration(records, kind, ms) },
+    onStep,
+  })
+  return { ...bind(records, ofRecords), ...bind(records, ofDueTimes), takeItem }
 }
-export type Store = ReturnType<typeof createStore>

@@ -1,50 +1,40 @@
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
-import type { Audit } from '../audit/audit.ts'
+import type { App } from '../app.ts'
 import type { NewestHead } from '../audit/intake.ts'
 import type { UnderwayNow } from '../domain/change.ts'
 import { type ErrorCode, StoreUnavailableError, writeRefusalOf } from '../domain/errors.ts'
 import { inLane } from '../domain/lane.ts'
 import type { Request } from '../domain/request.ts'
-import type { Keyring } from '../domain/signing.ts'
 import { someOf } from '../domain/text.ts'
 import { refusingRedis, safeRedis, unsafeRedis } from '../messages/operator-notices.ts'
-import type { Operators } from '../outbox/operators.ts'
-import type { Show } from '../outbox/outbox.ts'
+import { draftNotice, isNoticeOwed, keepNotice, notifyOperators } from '../outbox/notices.ts'
 import type { RedisFault } from '../redis/check.ts'
-import { guardStore, type Redis } from '../redis/connect.ts'
-import type { Keys } from '../redis/key-names.ts'
-import { horizonMs, type Queues } from '../redis/queues.ts'
+import { guardStore } from '../redis/connect.ts'
+import { horizonMs } from '../redis/queues.ts'
 import { createScripts, readScripts } from '../redis/scripts.ts'
 import { notice } from '../slack/blocks.ts'
 import { joinMrkdwn, type Mrkdwn, mrkdwn } from '../slack/text.ts'
-import type { Catalog } from './catalog.ts'
-import type { Store } from './store.ts'
 
-const scripts = readScripts(import.meta.url, ['data-loss-mark'])
+const scripts = readScripts(import.meta.url, ['data-loss-mark', 'replace-faults'])
+
+/** A check that one process repeats, with what it has seen so far. */
+export interface Watch {
+  check(): Promise<void>
+}
 
 /** How long the account API may take to list what is under way. */
 const readMs = 10_000
 
-interface DataLossMarkParts {
-  redis: Redis
-  keys: Keys
-  /** Repeats a notice that fails. */
-  operators: Pick<Operators, 'notify' | 'keep' | 'draft'>
-  /** Shared by everything in this process that reads the end of the audit chain. */
-  newestHead: NewestHead
-  catalog: Pick<Catalog, 'underwayNow'>
-  /** Called when requests were lost: with all data, or with what was newer than the state that Redis went back to. */
-  onLost?: (how: 'all-data' | 'set-back') => void
-}
-
 /**
- * Creates the check for lost data in Redis. A mark in the data set shows whether the whole data set was lost, for example by FLUSHALL or an
- * empty replica. The audit chain shows whether Redis went back to an older state, for example a restored copy: it then ends earlier than
- * this process has read. Both are reported to the operators, with what is under way on the account.
+ * Checks Redis for lost data. A mark in the data set shows whether the whole data set was lost, for example by FLUSHALL or an empty replica. The
+ * audit chain shows whether Redis went back to an older state, for example a restored copy: it then ends earlier than this process has read. Both
+ * are reported to the operators, with what is under way on the account. `newestHead`: shared by everything in this process that reads the end of
+ * the audit chain.
  */
-export function createDataLossMark({ redis, keys, operators, newestHead, catalog, onLost = () => {} }: DataLossMarkParts) {
-  const run = createScripts(redis, scripts)
+export function createDataLossMark(app: App, newestHead: NewestHead): Watch {
+  const { keys } = app
+  const run = createScripts(app.redis, scripts)
   let knownMark: string | undefined
   /** What this process has not yet reported. A check that failed, for example because Redis went away again, leaves it to the next one. */
   let unreported: { loss: Loss; mark: string } | undefined
@@ -56,7 +46,7 @@ export function createDataLossMark({ redis, keys, operators, newestHead, catalog
     // Safe to repeat: the client may send the command twice, and the second one finds this mark.
     const first = knownMark === undefined ? dataNew : dataLost
     // The new mark and its notice are stored in one step. Otherwise a process that dies in between leaves a data set that nobody reports.
-    const draft = operators.draft(first.code, first.words, { about: fresh, level: first.level })
+    const draft = draftNotice(app, first.code, first.words, { about: fresh, level: first.level })
     const written = await run('data-loss-mark', [keys.dataLossMark, keys.auditHead, ...draft.keys], [fresh, ...draft.values])
     const [current = fresh, seq, hash = ''] = written
     compareHead({ seq: Number(seq), hash })
@@ -65,12 +55,8 @@ export function createDataLossMark({ redis, keys, operators, newestHead, catalog
     // Always call this. A new data set also has another audit chain, and must not be reported twice.
     const isOlder = newestHead.takeOlderState()
     const loss = lossOf({ before, current, isNew: current === fresh, isOlder })
-    if (loss?.how) onLost(loss.how)
+    if (loss?.how) app.metrics.requestsLost(loss.how)
     if (loss) unreported = { loss, mark: current }
-    await reportOnce()
-  }
-
-  async function reportOnce(): Promise<void> {
     const due = unreported
     unreported = undefined
     if (!due) return
@@ -83,14 +69,14 @@ export function createDataLossMark({ redis, keys, operators, newestHead, catalog
   async function report({ code, words, andWhich, level }: Loss, mark: string): Promise<void> {
     const options = { about: mark, level }
     // The account may take long. If this process dies meanwhile, another one posts the notice without what is under way.
-    await operators.keep(code, words, options)
-    const underway = await inLane('execute', () => Promise.all(catalog.underwayNow().map((each) => underwayWords(each, andWhich))))
-    await operators.notify(code, joinMrkdwn([words, ...underway], ' '), options)
+    await keepNotice(app, code, words, options)
+    const lists = app.catalog.underwayNow()
+    const underway = await inLane('execute', () => Promise.all(lists.map((each) => underwayWords(each, andWhich))))
+    await notifyOperators(app, code, joinMrkdwn([words, ...underway], ' '), options)
   }
 
   return { check }
 }
-export type DataLossMark = ReturnType<typeof createDataLossMark>
 
 interface Loss {
   /** Undefined if nothing was lost for certain. */
@@ -146,36 +132,20 @@ async function underwayWords({ list, some, none, unread }: UnderwayNow, andWhich
   }
 }
 
-const scriptsRedisWatch = readScripts(import.meta.url, ['replace-faults'])
-
 /**
  * Redis must take writes for this long before that is reported. At its memory limit it takes some and refuses others, and each change would
  * be reported.
  */
 const usualCalmMs = 60_000
 
-interface RedisWatchParts {
-  redis: Redis
-  keys: Keys
-  /** Returns what is wrong with Redis. */
-  findFaults: () => Promise<RedisFault[]>
-  /** Signs what the operators were notified of. Somebody who can write to Redis would set it, to hide that keys are evicted. */
-  keyring: Keyring
-  operators: Pick<Operators, 'notify' | 'draft' | 'isOwed'>
-  log: { warn: (fields: { code: ErrorCode }, text: string) => void }
-  /** Called after each check with what is wrong. */
-  onFaults: (faults: Pick<RedisFault, 'code'>[]) => void
-  /** In ms; shorter in tests. */
-  calmMs?: number
-}
-
 /**
- * Creates the watch over Redis: over its settings, which a person can change or a replica with other ones that takes over, and whether it
- * takes writes. The operators get one notice from all processes when a fault begins, and one when the last fault is corrected. While Redis
- * refuses writes, no process can record its notice, so each one posts it.
+ * Watches Redis: its settings, which a person can change or a replica with other ones that takes over, and whether it takes writes. The operators
+ * get one notice from all processes when a fault begins, and one when the last fault is corrected. While Redis refuses writes, no process can
+ * record its notice, so each one posts it. `calmMs`: shorter in tests.
  */
-export function createRedisWatch({ redis, keys, findFaults, keyring, operators, log, onFaults, calmMs = usualCalmMs }: RedisWatchParts) {
-  const run = createScripts(redis, scriptsRedisWatch)
+export function createRedisWatch(app: App, { calmMs = usualCalmMs } = {}): Watch {
+  const { redis, keys } = app
+  const run = createScripts(redis, scripts)
   let known: string | undefined
   /** The record that Redis had when it refused to replace it. As long as it has this one, no process has recorded what is known. */
   let unreplaced: string | undefined
@@ -183,58 +153,49 @@ export function createRedisWatch({ redis, keys, findFaults, keyring, operators, 
 
   /** Checks Redis. Throws StoreUnavailableError if it does not answer. */
   async function check(): Promise<void> {
-    const faults = await findFaults()
-    onFaults(faults)
+    const faults = await app.connections.faultsToReport()
+    app.metrics.redisFaults(faults)
     if (faults.some(refusesWrites)) lastRefusedAt = performance.now()
     else if (performance.now() - lastRefusedAt < calmMs) return
     const codes = faults.map(({ code }) => code).join()
     if (codes === known) return
     const record = (await guardStore(() => redis.get(keys.redisFaults))) ?? ''
-    const recorded = (record === unreplaced ? undefined : codesIn(record)) ?? known ?? ''
-    if (recorded !== codes) return recordAndNotify(record, codes, faults)
+    const [recorded = '', before = ''] = record.split(' ')
+    if ((record === unreplaced ? (known ?? '') : recorded) !== codes) return recordAndNotify(record, before, codes, faults)
     unreplaced = undefined
     known = codes
     // Another process notifies the channel. The log has it in any case.
-    if (codes !== '') log.warn({ code: 'redis-unsafe' }, notice(wordsOf(faults)).text)
+    if (codes !== '') app.log.warn({ code: 'redis-unsafe' }, notice(wordsOf(faults)).text)
   }
 
   /** Records the faults and keeps their notice in one step. If another process was faster, the next check compares again. */
-  async function recordAndNotify(record: string, codes: string, faults: RedisFault[]): Promise<void> {
+  async function recordAndNotify(record: string, before: string, codes: string, faults: RedisFault[]): Promise<void> {
     // Nobody should read that Redis is safe again, and after that the notice of the fault that is over. The next check compares again.
-    const [, before = ''] = record.split(' ')
-    if (await operators.isOwed('redis-unsafe', before)) return
-    const token = randomUUID()
-    const next = [codes, token, keyring.sign({ signed: 'redis-faults', codes, token })].join(' ')
-    const words = codes === '' ? safeRedis : wordsOf(faults)
+    if (await isNoticeOwed(app, 'redis-unsafe', before)) return
     // A new subject for each change, because the same notice is posted only once an hour.
-    const options = { about: token, level: codes === '' ? 'info' : 'error' } as const
-    const draft = operators.draft('redis-unsafe', words, options)
-    const outcome = await replace(draft.keys, [record, next, ...draft.values])
+    const about = randomUUID()
+    const words = codes === '' ? safeRedis : wordsOf(faults)
+    const options = { about, level: codes === '' ? 'info' : 'error' } as const
+    const draft = draftNotice(app, 'redis-unsafe', words, options)
+    const outcome = await replace(draft.keys, [record, `${codes} ${about}`, ...draft.values])
     if (outcome === 'changed') return
     known = codes
     unreplaced = outcome === 'refused' ? record : undefined
-    await operators.notify('redis-unsafe', words, options)
+    await notifyOperators(app, 'redis-unsafe', words, options)
   }
 
-  async function replace(draftKeys: string[], values: string[]): Promise<'replaced' | 'changed' | 'refused'> {
+  async function replace(draftKeys: string[], values: string[]): Promise<string | undefined> {
     try {
       const [outcome] = await run('replace-faults', [keys.redisFaults, ...draftKeys], values)
-      return outcome === 'replaced' ? 'replaced' : 'changed'
+      return outcome
     } catch (error) {
       if (error instanceof StoreUnavailableError && writeRefusalOf(error.code)) return 'refused'
       throw error
     }
   }
 
-  /** Returns the faults that the operators were notified of. Returns undefined if Lockkeeper did not write the record. */
-  function codesIn(record: string): string | undefined {
-    const [codes = '', token = '', signature] = record.split(' ')
-    return keyring.verify({ signed: 'redis-faults', codes, token }, signature) === 'genuine' ? codes : undefined
-  }
-
   return { check }
 }
-export type RedisWatch = ReturnType<typeof createRedisWatch>
 
 function wordsOf(faults: RedisFault[]): Mrkdwn {
   const sentences = faults.map(({ words }) => words)
@@ -245,22 +206,19 @@ function refusesWrites({ code }: RedisFault): boolean {
   return code === 'refuses-writes'
 }
 
-interface WatchdogParts {
-  queues: Pick<Queues, 'startTicking' | 'restartTicking' | 'pollIntervalMs'>
-  audit: Pick<Audit, 'tidy'>
-  dataLossMark: DataLossMark
-  redisWatch: RedisWatch
-  store: Pick<Store, 'isBusy' | 'noteWorker' | 'noteWorkerEnd' | 'sinceLastTickMs'>
-  onError: (error: unknown) => void
+interface WatchdogOptions {
+  dataLossMark: Watch
+  redisWatch: Watch
   intervalMs: number
 }
 
 /**
- * Creates the watchdog of a worker. It restarts ticks that are needed and do not run, even if jobs and schedulers were lost. It also records
- * that the worker is running, checks the data set, the audit and the settings of Redis.
+ * Watches over a worker. It restarts ticks that are needed and do not run, even if jobs and schedulers were lost. It also records that the worker
+ * is running, and checks the data set, the audit and the settings of Redis.
  */
-export function createWatchdog({ queues, audit, dataLossMark, redisWatch, store, onError, intervalMs }: WatchdogParts) {
+export function createWatchdog({ queues, store, audit, errors }: App, { dataLossMark, redisWatch, intervalMs }: WatchdogOptions) {
   const workerName = `${hostname()}:${process.pid}:${randomUUID().slice(0, 8)}`
+  const onError = errors.of('jobs')
   let timer: NodeJS.Timeout | undefined
   let isChecking = false
   let wasBusy = false
@@ -298,26 +256,22 @@ export function createWatchdog({ queues, audit, dataLossMark, redisWatch, store,
 
   async function checkWork(): Promise<void> {
     await dataLossMark.check()
-    await noteWorker()
+    if (!isStopped) {
+      noted = store.noteWorker(workerName)
+      await noted
+    }
     await audit.tidy()
     await checkTicks()
   }
 
-  async function noteWorker(): Promise<void> {
-    if (isStopped) return
-    noted = store.noteWorker(workerName)
-    await noted
-  }
-
   async function checkTicks(): Promise<void> {
-    if (!(await store.isBusy(horizonMs))) {
-      wasBusy = false
-      return
+    const isBusy = await store.isBusy(horizonMs)
+    if (isBusy) {
+      await queues.startTicking()
+      const silentMs = await store.sinceLastTickMs()
+      if (wasBusy && silentMs > Math.max(intervalMs * 2, queues.pollIntervalMs * 4)) await queues.restartTicking()
     }
-    await queues.startTicking()
-    const silentMs = await store.sinceLastTickMs()
-    if (wasBusy && silentMs > Math.max(intervalMs * 2, queues.pollIntervalMs * 4)) await queues.restartTicking()
-    wasBusy = true
+    wasBusy = isBusy
   }
 
   return { start, stop, leave }
@@ -333,20 +287,12 @@ const checksInARow = 3
 
 const noWorker = mrkdwn`:rotating_light: *No worker of Lockkeeper is running.* Approved changes don't start, and moves under way aren't tracked. Start a process with \`ROLE=worker\` or \`ROLE=all\`. Approved changes start then, up to 30 minutes after their approval.`
 
-interface WorkerWatchParts {
-  store: Pick<Store, 'findOpen' | 'take' | 'workersSeen' | 'lastWorkerAt'>
-  catalog: Pick<Catalog, 'changeIfKnown'>
-  operators: Pick<Operators, 'owe'>
-  show: Show
-  onError: (error: unknown) => void
-  checkMs?: number
-}
-
 /**
- * Creates the watch of a process that answers people. While no worker is running, nothing else would say why approved changes do not start: their
- * messages say it, and the operators are told once.
+ * Watches in a process that answers people. While no worker is running, nothing else would say why approved changes do not start: their messages
+ * say it, and the operators are told once.
  */
-export function createWorkerWatch({ store, catalog, operators, show, onError, checkMs = usualCheckMs }: WorkerWatchParts) {
+export function createWorkerWatch(app: App, { checkMs = usualCheckMs } = {}) {
+  const { store } = app
   let timer: NodeJS.Timeout | undefined
   let running: Promise<void> | undefined
   let unseen = 0
@@ -358,32 +304,32 @@ export function createWorkerWatch({ store, catalog, operators, show, onError, ch
     unseen = before + 1
     if (unseen < checksInARow) return
     // The same for all processes, and another one at the next time that no worker is running.
-    await operators.owe('no-worker', noWorker, { about: String(await store.lastWorkerAt()) })
+    await notifyOperators(app, 'no-worker', noWorker, { about: String(await store.lastWorkerAt()) })
     for (const request of (await store.findOpen()).requests) await noteOn(request)
   }
 
   async function noteOn(request: Request): Promise<void> {
-    if (request.state !== 'approved' || request.waits?.for === 'worker' || catalog.changeIfKnown(request.kind)?.handover) return
+    if (request.state !== 'approved' || request.waits?.for === 'worker' || app.catalog.changeIfKnown(request.kind)?.handover) return
     const { outcome } = await store.take(request, 'wait-for-worker', { set: { waits: { for: 'worker' } } })
-    if (outcome === 'won') await show(request.id)
+    if (outcome === 'won') await app.show(request.id)
   }
 
   function begin(): void {
     running ??= check()
-      .catch(onError)
+      .catch(app.errors.of('jobs'))
       .finally(() => {
         running = undefined
       })
   }
 
-  return {
-    start: () => {
-      timer = setInterval(begin, checkMs)
-      timer.unref()
-    },
-    stop: async () => {
-      clearInterval(timer)
-      await running
-    },
+  function start(): void {
+    timer = setInterval(begin, checkMs).unref()
   }
+
+  async function stop(): Promise<void> {
+    clearInterval(timer)
+    await running
+  }
+
+  return { start, stop }
 }

@@ -1,59 +1,108 @@
 import { randomUUID } from 'node:crypto'
 import { type ConnectionOptions, Worker } from 'bullmq'
 import pLimit from 'p-limit'
-import type { Audit } from '../audit/audit.ts'
+import type { App } from '../app.ts'
 import { StoreUnavailableError } from '../domain/errors.ts'
 import { inLane } from '../domain/lane.ts'
 import { isItemOpen, isItemUnderway, type Request } from '../domain/request.ts'
 import { settleWithin } from '../domain/within.ts'
-import type { Redis } from '../redis/connect.ts'
-import type { Keys } from '../redis/key-names.ts'
-import { horizonMs, type Queues, WakeUp } from '../redis/queues.ts'
+import { unreadableRecord } from '../messages/operator-notices.ts'
+import { notifyOperators } from '../outbox/notices.ts'
+import { horizonMs, WakeUp } from '../redis/queues.ts'
 import { claim } from '../redis/scripts.ts'
-import type { Catalog } from './catalog.ts'
-import type { Reconcile } from './reconcile.ts'
-import type { Store } from './store.ts'
-import type { Track } from './track.ts'
-import { createWatchdog, type DataLossMark, type RedisWatch } from './watches.ts'
+import { UnreadableRecordError } from './store.ts'
+import { createWatchdog, type Watch } from './watches.ts'
 
-/** Creates the part of a tick that sends the messages that are due. */
-export function createOutboxSweep({ sweep, onError }: { sweep: () => Promise<void>; onError: (error: unknown) => void }) {
-  let running: Promise<void> | undefined
+/** What the worker does, and how long it may take. */
+interface WorkerOptions {
+  reconcile: (id: string) => Promise<void>
+  track: (requests: Request[]) => Promise<void>
+  dataLossMark: Watch
+  redisWatch: Watch
+  /** Sends what is due. Calls back with the id of a request whose card Slack refuses. */
+  sweepOutbox: (onRefusedCard: (id: string) => void) => Promise<void>
+  watchdogMs?: number
+  /** A tick takes up to 25 s while the account API hangs. After this time, a tick no longer counts as work. */
+  longestTickMs?: number
+}
 
-  /** Starts a sweep without waiting for it, unless one is running: a slow Slack must not delay the tracking. */
-  function sweepInBackground(): void {
-    running ??= sweep()
-      .catch(onError)
-      .finally(() => {
-        running = undefined
-      })
+/** How long a stop waits for Redis to take the worker from the list of running workers. */
+const leaveMs = 500
+
+/**
+ * Creates the worker: it reconciles the requests that are woken up, and runs ticks. All replicas together run one tick at a time, which
+ * handles every request and every message that is due.
+ */
+export function createWorker(
+  app: App,
+  { reconcile, track, dataLossMark, redisWatch, sweepOutbox, watchdogMs = 5_000, longestTickMs = 40_000 }: WorkerOptions,
+) {
+  const { redis, queues, store } = app
+  const onError = app.errors.of('jobs')
+  const requests = createRequestSweep(app, { reconcile, track })
+  const messages = createOutboxSweep(app, () => sweepOutbox(requests.reconcileInBackground))
+  const watchdog = createWatchdog(app, { dataLossMark, redisWatch, intervalMs: watchdogMs })
+  const workers: Worker[] = []
+  let whileSweeping: NodeJS.Timeout | undefined
+
+  async function tick(): Promise<void> {
+    const startedAt = performance.now()
+    // While the account API hangs, messages are still sent, and the tick still counts as work.
+    whileSweeping = setInterval(() => {
+      messages.sweepInBackground()
+      if (performance.now() - startedAt < longestTickMs) store.noteTick().catch(onError)
+    }, queues.pollIntervalMs)
+    await requests.sweep().finally(() => clearInterval(whileSweeping))
+    app.metrics.tick(performance.now() - startedAt)
+    messages.sweepInBackground()
+    await store.noteTick()
+    if (await store.isBusy(horizonMs)) return
+    await queues.stopTicking()
+    // A request may have become due between the check and the stop.
+    if (await store.isBusy(horizonMs)) await queues.startTicking()
   }
 
-  /** Resolves when the running sweep has ended. */
-  async function settle(): Promise<void> {
-    await running
+  /** Starts the worker. Resolves when other processes can see it. */
+  async function start(): Promise<void> {
+    const shared = {
+      connection: redis as ConnectionOptions,
+      prefix: app.keys.queuePrefix,
+      removeOnComplete: { count: 0 },
+      removeOnFail: { count: 0 },
+      maxStalledCount: 1_000_000,
+    }
+    workers.push(
+      new Worker('ticks', tick, { ...shared, concurrency: 1, lockDuration: 6_000, stalledInterval: 3_000 }),
+      new Worker('wake-ups', async (job) => requests.reconcileNow(WakeUp.parse(job.data).id), { ...shared, concurrency: 50 }),
+    )
+    for (const worker of workers) worker.on('error', onError).on('failed', (job, error) => onError(error, job?.data.id))
+    await watchdog.start()
   }
 
-  return { sweepInBackground, settle }
+  /** Stops the worker. Resolves when everything that its last tick has started is finished, and other processes no longer see this worker. */
+  async function stop(): Promise<void> {
+    watchdog.stop()
+    clearInterval(whileSweeping)
+    await Promise.allSettled(workers.map((worker) => worker.close()))
+    await Promise.allSettled([messages.settle(), requests.settle()])
+    if (redis.status === 'ready') await settleWithin(leaveMs, [watchdog.leave()])
+  }
+
+  return { start, stop }
 }
 
 const parallelReconciles = 16
 
-/** The wait before a request that could not be reconciled is tried again, for example because its record does not fit this version. */
+/** The wait before a request that could not be reconciled is tried again. */
 const unfitMs = 10 * 60_000
 
 /** The wait before a request is tried again during which Redis failed, as it does while one of two connections is not back yet. */
 const afterRedisMs = 1_000
 
-interface RequestSweepParts {
-  store: Pick<Store, 'due' | 'findMany' | 'postpone'>
-  reconcile: Reconcile
-  tracking: Track
-  onError: (error: unknown, requestId?: string) => void
-}
-
-/** Creates the part of a tick that handles the requests that are due. */
-export function createRequestSweep({ store, reconcile, tracking, onError }: RequestSweepParts) {
+/** The part of a tick that handles the requests that are due. */
+function createRequestSweep(app: App, { reconcile, track }: Pick<WorkerOptions, 'reconcile' | 'track'>) {
+  const { store } = app
+  const onError = app.errors.of('jobs')
   // This limit is not shared with the messages, which may all wait for a Slack that hangs.
   const limit = pLimit(parallelReconciles)
   const running = new Map<string, Promise<void>>()
@@ -64,7 +113,7 @@ export function createRequestSweep({ store, reconcile, tracking, onError }: Requ
     const underway = (await store.findMany(ids)).filter(({ state }) => state === 'tracking')
     const isOnlyTracked = new Set(underway.flatMap((request) => (needsItems(request) ? [] : request.id)))
     for (const id of ids) if (!isOnlyTracked.has(id)) reconcileInBackground(id)
-    await tracking.track(underway)
+    await track(underway)
   }
 
   /** Reconciles without waiting: it may call Slack, and a slow Slack must not delay the tracking. */
@@ -79,10 +128,19 @@ export function createRequestSweep({ store, reconcile, tracking, onError }: Requ
   /** Postpones a request that cannot be reconciled. After an error of Redis it is due again soon, because the request is not the problem. */
   async function reconcileOrPostpone(id: string): Promise<void> {
     try {
-      await reconcile(id)
+      await reconcileNow(id)
     } catch (error) {
       onError(error, id)
       await store.postpone(id, error instanceof StoreUnavailableError ? afterRedisMs : unfitMs)
+    }
+  }
+
+  async function reconcileNow(id: string): Promise<void> {
+    try {
+      await reconcile(id)
+    } catch (error) {
+      if (!(error instanceof UnreadableRecordError) || error.isOfLaterVersion) throw error
+      await reportUnreadable(app, id)
     }
   }
 
@@ -91,7 +149,16 @@ export function createRequestSweep({ store, reconcile, tracking, onError }: Requ
     await Promise.allSettled(running.values())
   }
 
-  return { sweep, reconcileInBackground, settle }
+  return { sweep, reconcileInBackground, reconcileNow, settle }
+}
+
+/**
+ * Tells the operators once. It is no longer due: nobody knows what its record says, so only a person can decide that its change is over, and free
+ * its lock by deleting the record.
+ */
+async function reportUnreadable(app: App, requestId: string): Promise<void> {
+  await notifyOperators(app, 'record-unreadable', unreadableRecord(requestId, app.keys.record(requestId)), { requestId })
+  await app.store.clearDue(requestId)
 }
 
 /** Whether items still have to be sent, or the last one has ended. */
@@ -99,112 +166,25 @@ function needsItems({ items }: Request): boolean {
   return items !== undefined && (items.some(({ state }) => state === 'waiting') || !items.some(isItemOpen))
 }
 
-/** A tick takes up to 25 s while the account API hangs. After this time, a tick no longer counts as work. */
-const usualLongestTickMs = 40_000
+/** The part of a tick that sends the messages that are due. */
+function createOutboxSweep(app: App, sweep: () => Promise<void>) {
+  let running: Promise<void> | undefined
 
-const usualWatchdogMs = 5_000
-
-/** How long a stop waits for Redis to take the worker from the list of running workers. */
-const leaveMs = 500
-
-interface WorkerParts {
-  redis: Redis
-  keys: Keys
-  queues: Queues
-  audit: Pick<Audit, 'tidy'>
-  dataLossMark: DataLossMark
-  redisWatch: RedisWatch
-  store: Store
-  /** Sends what is due. Calls back with the id of a request whose card Slack refuses. */
-  sweepOutbox: (onRefusedCard: (id: string) => void) => Promise<void>
-  reconcile: Reconcile
-  tracking: Track
-  onError: (error: unknown, requestId?: string) => void
-  /** Called after every tick with its duration. */
-  onTick?: (ms: number) => void
-  watchdogMs?: number
-  longestTickMs?: number
-}
-
-/**
- * Creates the worker: it reconciles the requests that are woken up, and runs ticks. All replicas together run one tick at a time, which
- * handles every request and every message that is due.
- */
-export function createWorker({
-  redis,
-  keys,
-  queues,
-  audit,
-  dataLossMark,
-  redisWatch,
-  store,
-  sweepOutbox,
-  reconcile,
-  tracking,
-  onError,
-  onTick = () => {},
-  watchdogMs = usualWatchdogMs,
-  longestTickMs = usualLongestTickMs,
-}: WorkerParts) {
-  const requestSweep = createRequestSweep({ store, reconcile, tracking, onError })
-  const outboxSweep = createOutboxSweep({ sweep: () => sweepOutbox(requestSweep.reconcileInBackground), onError })
-  const watchdog = createWatchdog({ queues, audit, dataLossMark, redisWatch, store, onError, intervalMs: watchdogMs })
-  const workers: Worker[] = []
-  let whileSweeping: NodeJS.Timeout | undefined
-
-  async function tick(): Promise<void> {
-    const startedAt = performance.now()
-    // While the account API hangs, messages are still sent, and the tick still counts as work.
-    whileSweeping = setInterval(() => {
-      outboxSweep.sweepInBackground()
-      if (performance.now() - startedAt < longestTickMs) store.noteTick().catch(onError)
-    }, queues.pollIntervalMs)
-    await requestSweep.sweep().finally(() => clearInterval(whileSweeping))
-    onTick(performance.now() - startedAt)
-    outboxSweep.sweepInBackground()
-    await store.noteTick()
-    if (await store.isBusy(horizonMs)) return
-    await queues.stopTicking()
-    // A request may have become due between the check and the stop.
-    if (await store.isBusy(horizonMs)) await queues.startTicking()
+  /** Starts a sweep without waiting for it, unless one is running: a slow Slack must not delay the tracking. */
+  function sweepInBackground(): void {
+    running ??= sweep()
+      .catch(app.errors.of('jobs'))
+      .finally(() => {
+        running = undefined
+      })
   }
 
-  /** Starts the worker. Resolves when other processes can see it. */
-  async function start(): Promise<void> {
-    const connection = redis as ConnectionOptions
-    const shared = {
-      connection,
-      prefix: keys.queuePrefix,
-      removeOnComplete: { count: 0 },
-      removeOnFail: { count: 0 },
-      maxStalledCount: 1_000_000,
-    }
-    workers.push(
-      new Worker('ticks', tick, {
-        ...shared,
-        concurrency: 1,
-        lockDuration: 6_000,
-        stalledInterval: 3_000,
-      }),
-      new Worker('wake-ups', async (job) => reconcile(WakeUp.parse(job.data).id), {
-        ...shared,
-        concurrency: 50,
-      }),
-    )
-    for (const worker of workers) worker.on('error', onError).on('failed', (job, error) => onError(error, job?.data.id))
-    await watchdog.start()
+  /** Resolves when the running sweep has ended. */
+  async function settle(): Promise<void> {
+    await running
   }
 
-  /** Stops the worker. Resolves when everything that its last tick has started is finished, and other processes no longer see this worker. */
-  async function stop(): Promise<void> {
-    watchdog.stop()
-    clearInterval(whileSweeping)
-    await Promise.allSettled(workers.map((worker) => worker.close()))
-    await Promise.allSettled([outboxSweep.settle(), requestSweep.settle()])
-    if (redis.status === 'ready') await settleWithin(leaveMs, [watchdog.leave()])
-  }
-
-  return { start, stop }
+  return { sweepInBackground, settle }
 }
 
 /** How often each process checks whether work is due. The first check comes after this time, so that it does not slow down the start. */
@@ -220,19 +200,9 @@ export interface Work {
   run(signal: AbortSignal): Promise<void>
 }
 
-interface RepeatedWorkParts {
-  redis: Redis
-  keys: Keys
-  works: Work[]
-  onError: (error: unknown) => void
-  checkMs?: number
-}
-
-/**
- * Creates the repetition of work. All processes together do each piece once per interval. If it fails, it is tried again when it is due
- * again.
- */
-export function createRepeatedWork({ redis, keys, works, onError, checkMs = usualCheckMs }: RepeatedWorkParts) {
+/** Repeats work. All processes together do each piece once per interval. If it fails, it is tried again when it is due again. */
+export function createRepeatedWork({ redis, keys, errors }: App, works: Work[], { checkMs = usualCheckMs } = {}) {
+  const onError = errors.of('jobs')
   let timer: NodeJS.Timeout | undefined
   let running: Promise<unknown> | undefined
   const stopping = new AbortController()
@@ -252,9 +222,7 @@ export function createRepeatedWork({ redis, keys, works, onError, checkMs = usua
   }
 
   async function start(): Promise<void> {
-    if (works.length === 0) return
-    timer = setInterval(check, checkMs)
-    timer.unref()
+    if (works.length > 0) timer = setInterval(check, checkMs).unref()
   }
 
   /** Interrupts running work, because nothing depends on its end. */
@@ -270,55 +238,44 @@ export function createRepeatedWork({ redis, keys, works, onError, checkMs = usua
 /** A worker that has not reported for this long counts as stopped. Workers report every few seconds. */
 const workerSilenceMs = 30_000
 
-interface ProgressParts {
-  store: Pick<Store, 'isBusy' | 'sinceLastTickMs' | 'workersSeen' | 'findOpen' | 'countUnsent'>
-  queues: Pick<Queues, 'depth' | 'pollIntervalMs'>
-  catalog: Pick<Catalog, 'changeIfKnown'>
-}
-
 /**
- * Creates the report of the work of all replicas. It uses the due times in Redis, because a worker that hangs may still report that it is
- * running.
+ * Throws an Error with a sentence for operators if no worker is running, or if requests are due and no ticks run. It uses the due times in Redis,
+ * because a worker that hangs may still report that it is running.
  */
-export function createProgress({ store, queues, catalog }: ProgressParts) {
-  /** Throws an Error with a sentence for operators if no worker is running, or if requests are due and no ticks run. */
-  async function check(): Promise<void> {
-    const overdueMs = Math.max(workerSilenceMs, queues.pollIntervalMs * 6)
-    // Only requests that are long overdue count, because the first tick after a pause takes a moment.
-    const [isOverdue, silentMs, workers] = await Promise.all([
-      store.isBusy(-overdueMs),
-      store.sinceLastTickMs(),
-      store.workersSeen(workerSilenceMs),
-    ])
-    if (workers === 0) throw new Error(`No worker has run for ${workerSilenceMs / 1_000} s`)
-    if (!isOverdue || silentMs <= overdueMs) return
-    const lastTick = Number.isFinite(silentMs) ? `the last tick was ${Math.round(silentMs / 1_000)} s ago` : 'there has been no tick yet'
-    throw new Error(`Something is due, and ${lastTick}`)
-  }
-
-  /** Returns the figures for the metrics page. Throws StoreUnavailableError if Redis does not answer. */
-  async function snapshot() {
-    const [{ requests }, unsent, jobs, lastTickAgeMs] = await Promise.all([
-      store.findOpen(),
-      store.countUnsent(),
-      queues.depth(),
-      store.sinceLastTickMs(),
-    ])
-    const byKindAndState = Map.groupBy(requests, ({ kind, state }) => `${kind} ${state}`)
-    const open = [...byKindAndState.values()].flatMap(([first, ...others]) =>
-      first ? [{ kind: first.kind, state: first.state, count: 1 + others.length }] : [],
-    )
-    const movesInFlight = requests.reduce((sum, request) => sum + countUnderway(request), 0)
-    return { open, movesInFlight, unsent, jobs, lastTickAgeMs: Number.isFinite(lastTickAgeMs) ? lastTickAgeMs : undefined }
-  }
-
-  /** Counts the changes of a request that are under way, of the kinds that take time. A request of several counts as its items do. */
-  function countUnderway({ kind, state, items = [] }: Request): number {
-    const change = catalog.changeIfKnown(kind)
-    if (!change?.takesTime || (state !== 'starting' && state !== 'tracking')) return 0
-    return change.items ? items.filter(isItemUnderway).length : 1
-  }
-
-  return { check, snapshot }
+export async function checkProgress({ store, queues }: App): Promise<void> {
+  const overdueMs = Math.max(workerSilenceMs, queues.pollIntervalMs * 6)
+  // Only requests that are long overdue count, because the first tick after a pause takes a moment.
+  const [isOverdue, silentMs, workers] = await Promise.all([
+    store.isBusy(-overdueMs),
+    store.sinceLastTickMs(),
+    store.workersSeen(workerSilenceMs),
+  ])
+  if (workers === 0) throw new Error(`No worker has run for ${workerSilenceMs / 1_000} s`)
+  if (!isOverdue || silentMs <= overdueMs) return
+  const lastTick = Number.isFinite(silentMs) ? `the last tick was ${Math.round(silentMs / 1_000)} s ago` : 'there has been no tick yet'
+  throw new Error(`Something is due, and ${lastTick}`)
 }
-export type Progress = ReturnType<typeof createProgress>
+
+/** Returns the figures for the metrics page. Throws StoreUnavailableError if Redis does not answer. */
+export async function progressFigures(app: App) {
+  const { store } = app
+  const [{ requests }, unsent, jobs, lastTickAgeMs] = await Promise.all([
+    store.findOpen(),
+    store.countUnsent(),
+    app.queues.depth(),
+    store.sinceLastTickMs(),
+  ])
+  const byKindAndState = Map.groupBy(requests, ({ kind, state }) => `${kind} ${state}`)
+  const open = [...byKindAndState.values()].flatMap(([first, ...others]) =>
+    first ? [{ kind: first.kind, state: first.state, count: 1 + others.length }] : [],
+  )
+  const movesInFlight = requests.reduce((sum, request) => sum + countUnderway(app, request), 0)
+  return { open, movesInFlight, unsent, jobs, lastTickAgeMs: Number.isFinite(lastTickAgeMs) ? lastTickAgeMs : undefined }
+}
+
+/** Counts the changes of a request that are under way, of the kinds that take time. A request of several counts as its items do. */
+function countUnderway({ catalog }: App, { kind, state, items = [] }: Request): number {
+  const change = catalog.changeIfKnown(kind)
+  if (!change?.takesTime || (state !== 'starting' && state !== 'tracking')) return 0
+  return change.items ? items.filter(isItemUnderway).length : 1
+}

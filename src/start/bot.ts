@@ -20,8 +20,8 @@ import type { AcknowledgedPayload } from '../ops/metrics.ts'
 import { createShutdown, retryWhileAway, type Shutdown } from '../ops/process.ts'
 import { sweepOutbox } from '../outbox/outbox.ts'
 import { renderDetails, viewOf } from '../outbox/render.ts'
-import { createSigningKeyMark } from '../redis/signed-list.ts'
-import { createDistrust } from '../requests/authority.ts'
+import { markSigningKey } from '../redis/signed-list.ts'
+import { type Distrust, distrust as distrustRequest } from '../requests/authority.ts'
 import { createDeliveries, createInteractions, createLastReceived, type LastReceived } from '../requests/clicks.ts'
 import { createHome, type Home } from '../requests/home.ts'
 import { createItemSteps, createSendItems } from '../requests/items.ts'
@@ -29,12 +29,11 @@ import { createDiscardUnposted, createExecute, createReconcile } from '../reques
 import type { Submit } from '../requests/submit.ts'
 import { createTrack } from '../requests/track.ts'
 import { createDataLossMark, createRedisWatch, createWorkerWatch } from '../requests/watches.ts'
-import { createProgress, createRepeatedWork, createWorker, type Progress, type Work } from '../requests/worker.ts'
+import { checkProgress, createRepeatedWork, createWorker, progressFigures, type Work } from '../requests/worker.ts'
 import { createBoltApp } from '../slack/app.ts'
 import { formButtons, type OpenForm } from '../slack/forms.ts'
 import type { InteractionHandlers } from '../slack/interactions.ts'
 import { type ListenOptions, listen } from '../slack/listen.ts'
-import { createShowSecret } from '../slack/response-url.ts'
 import type { Identity } from '../slack/web-api.ts'
 import { createFoundation, type Foundation, type Outlets } from './foundation.ts'
 
@@ -203,15 +202,15 @@ export function createLifecycle<Identity>({
 }
 
 /** Creates the operations side: the health, status and metrics pages, on a port for operators and orchestrators. */
-export function createOperationsSide({ people, config, telemetry, clients }: Foundation, progress: Progress) {
+export function createOperationsSide({ config, telemetry, clients, people }: Foundation) {
   const { log, lines, metrics } = telemetry
   const status = createStatus({
     log,
-    checks: statusChecks(people, progress.check),
+    checks: statusChecks(people, () => checkProgress(people)),
   })
   const snapshot = async () => {
     // A Redis that refuses writes still has the other figures.
-    const [figures, budget] = await Promise.all([progress.snapshot(), clients.budget.figures().catch(() => [])])
+    const [figures, budget] = await Promise.all([progressFigures(people), clients.budget.figures().catch(() => [])])
     return { ...figures, budget }
   }
   const pages = {
@@ -317,10 +316,10 @@ export function createListenerFactory({ config, telemetry, redis, clients, opera
 
 /** Creates the people side: commands, buttons, forms and the Home tab in Slack, over the prompt connection. */
 export function createPeopleSide(foundation: Foundation) {
-  const { config, timings, telemetry, redis, clients, operators, requests } = foundation
+  const { config, telemetry, redis, clients, operators, requests } = foundation
   const { keys, prompt } = redis
-  const { identity, messenger, respond } = clients.slack
-  const { catalog, access, signatures, noteOf, checkAuthority, forPeople } = requests
+  const { identity, messenger } = clients.slack
+  const { catalog, access, signatures, forPeople } = requests
   const { store } = forPeople
   const onError = telemetry.errorReports.of('people')
 
@@ -347,7 +346,8 @@ export function createPeopleSide(foundation: Foundation) {
   telemetry.metrics.expectKinds(catalog.kinds())
 
   const interactions = createInteractions({
-    ...forPeople,
+    app: foundation.people,
+    store,
     features,
     catalog,
     access,
@@ -355,14 +355,8 @@ export function createPeopleSide(foundation: Foundation) {
     details: (request) => renderDetails(foundation.people, request),
     openForm,
     linkTo: identity.linkTo,
-    showSecret: createShowSecret({ respond, messenger }),
-    timings,
-    budget: clients.budget,
     signatures,
-    noteOf,
-    checkAuthority,
     onDistrusted: operators.onDistrusted,
-    onApiError: operators.onApiError,
     onError,
   })
   const createSlackListener = createListenerFactory(foundation, {
@@ -372,7 +366,7 @@ export function createPeopleSide(foundation: Foundation) {
     stopHome: home.stop,
   })
 
-  const workerWatch = createWorkerWatch({ store, catalog, operators, show: forPeople.show, onError: telemetry.errorReports.of('jobs') })
+  const workerWatch = createWorkerWatch(foundation.people)
   const createListener = (identity: Identity) => withWatch(createSlackListener(identity), workerWatch)
 
   return { interactions, features, submit, commands: commands(), createListener }
@@ -406,50 +400,18 @@ export function repeatedOf(features: Pick<Feature, 'changes' | 'repeated'>[], po
   return features.flatMap(({ changes = [], repeated = [] }) => (changes.length === 0 || changes.some(isPermitted) ? repeated : []))
 }
 
-/** Creates the worker side: the worker, which handles requests without a person, over the patient connection, and the report of its progress. */
+/** Creates the worker side, which handles requests without a person, over the patient connection. */
 export function createWorkerSide(foundation: Foundation, features: Feature[]) {
-  const { telemetry, redis, operators, requests } = foundation
-  const { keys, patient } = redis
-
-  const dataLossMark = createDataLossMark({
-    redis: patient,
-    keys,
-    operators,
-    newestHead: requests.newestHead,
-    catalog: requests.catalog,
-    onLost: telemetry.metrics.requestsLost,
-  })
-  const redisWatch = createRedisWatch({
-    redis: patient,
-    keys,
-    findFaults: redis.faultsToReport,
-    keyring: createKeyring(foundation.config.signingSecrets, { purpose: 'notices', prefix: foundation.config.redis.prefix }),
-    operators,
-    log: telemetry.log,
-    onFaults: telemetry.metrics.redisFaults,
-  })
-  const worker = createWorker({
-    ...requests.forJobs,
+  const { jobs, requests } = foundation
+  const dataLossMark = createDataLossMark(jobs, requests.newestHead)
+  const worker = createWorker(jobs, {
     ...createJobs(foundation),
-    keys,
     dataLossMark,
-    redisWatch,
-    sweepOutbox: (onRefusedCard) => sweepOutbox(foundation.jobs, onRefusedCard),
-    onError: telemetry.errorReports.of('jobs'),
-    onTick: telemetry.metrics.tick,
+    redisWatch: createRedisWatch(jobs),
+    sweepOutbox: (onRefusedCard) => sweepOutbox(jobs, onRefusedCard),
   })
-
-  const { store, queues } = requests.forPeople
-  const progress = createProgress({ store, queues, catalog: requests.catalog })
-
-  const repeatedWork = createRepeatedWork({
-    redis: patient,
-    keys,
-    works: repeatedOf(features, foundation.config.policy),
-    onError: telemetry.errorReports.of('jobs'),
-  })
-
-  return { worker: together(worker, repeatedWork), dataLossMark, progress }
+  const repeatedWork = createRepeatedWork(jobs, repeatedOf(features, foundation.config.policy))
+  return { worker: together(worker, repeatedWork), dataLossMark }
 }
 
 interface Started {
@@ -469,14 +431,15 @@ function together(...all: Started[]): Started {
 }
 
 /** Creates the functions that the worker runs for each request: execute, track, and reconcile, which calls both. */
-function createJobs({ config, timings, clients, operators, requests }: Foundation) {
+function createJobs({ config, timings, clients, operators, requests, jobs }: Foundation) {
   const { onApiError, onDistrusted, onLostRecord, onUndeliverable } = operators
   const { movePollIntervalMs: pollIntervalMs, moveTimeoutMs: lateAfterMs } = config
-  const { catalog, signatures, noteOf, checkRecord, checkAuthority, checkItems, checkRetraction, forJobs } = requests
+  const { catalog, signatures, noteOf, forJobs } = requests
+  const { checkRecord, checkAuthority, checkItems, checkRetraction } = jobs
   const { store, audit, deliver, show, wake } = forJobs
   const { budget } = clients
 
-  const distrust = createDistrust({ store, audit, noteOf, show, onDistrusted })
+  const distrust: Distrust = (...args) => distrustRequest(jobs, ...args)
   const itemSteps = createItemSteps({ store, catalog, checkRecord, distrust, show, afterEndMs: pollIntervalMs * 3 })
   const forWrites = { store, audit, noteOf, catalog, budget, wake, onApiError, onDistrusted }
   const sendItems = createSendItems({ ...forWrites, checkRecord, distrust, checkItems, itemSteps })
@@ -508,24 +471,20 @@ function createJobs({ config, timings, clients, operators, requests }: Foundatio
     wake,
     onLostRecord,
   })
-  return { reconcile, tracking }
+  return { reconcile, track: tracking.track }
 }
 
 /** Creates the whole bot from its configuration, each part from the parts above it. */
 export function createBot(config: Config, outlets: Outlets) {
   const foundation = createFoundation(config, outlets)
   const people = createPeopleSide(foundation)
-  const { worker, dataLossMark, progress } = createWorkerSide(foundation, people.features)
+  const { worker, dataLossMark } = createWorkerSide(foundation, people.features)
   const alerts = createAlertsSide(foundation, people.submit)
-  const operations = createOperationsSide(foundation, progress)
+  const operations = createOperationsSide(foundation)
 
   const { redis, clients, operators, opsChannel, disconnect } = foundation
 
-  const isForeignKey = createSigningKeyMark({
-    redis: redis.patient,
-    keys: redis.keys,
-    keyring: createKeyring(config.signingSecrets, { purpose: 'notices', prefix: config.redis.prefix }),
-  })
+  const keyring = createKeyring(config.signingSecrets, { purpose: 'requests', prefix: config.redis.prefix })
 
   async function reachSlack(): Promise<Identity> {
     const identity = await clients.slack.identity.reach()
@@ -551,7 +510,7 @@ export function createBot(config: Config, outlets: Outlets) {
 
   async function checkData(): Promise<void> {
     await dataLossMark.check()
-    if (!(await isForeignKey())) return
+    if (!(await markSigningKey(redis.patient, redis.keys, keyring))) return
     const text = 'The process that started last with this REDIS_PREFIX signs with a key that this process does not have'
     outlets.log.warn({ code: 'signing-keys-differ' }, text)
   }

@@ -6,37 +6,32 @@ import type { ElasticIpReads } from '../account/elastic-ips.ts'
 import { createInventory, type ListName } from '../account/inventory.ts'
 import type { App } from '../app.ts'
 import { type Audit, createAudit } from '../audit/audit.ts'
-import { type AuditEntry, type AuditNote, createNoteSigner } from '../audit/chain.ts'
-import { type FoundEntry, findEntries } from '../audit/find.ts'
+import { createNoteSigner } from '../audit/chain.ts'
 import { createNewestHead } from '../audit/intake.ts'
 import type { Config } from '../config/config.ts'
 import type { ElasticIp, OwnLastSlices } from '../domain/account.ts'
 import { currentRequest } from '../domain/lane.ts'
-import type { Request } from '../domain/request.ts'
 import { createRequestSignatures } from '../domain/request-signature.ts'
 import { createKeyring } from '../domain/signing.ts'
 import { type Timings, usualTimings } from '../domain/timings.ts'
 import { settleWithin } from '../domain/within.ts'
 import { assignmentsRefused, damagedAudit } from '../messages/operator-notices.ts'
-import { fitsOnCard } from '../messages/request-message.ts'
 import { createAuditLog, createErrorReports, createRepeatedLines, type Log, slackLogger } from '../ops/log.ts'
 import { createMetrics, type Metrics } from '../ops/metrics.ts'
 import { createNotices, notifyOperators } from '../outbox/notices.ts'
 import type { OutboxName } from '../outbox/once.ts'
 import { checkOpsChannel, operatorsOf } from '../outbox/operators.ts'
 import { deliver, show } from '../outbox/outbox.ts'
-import { viewOf } from '../outbox/render.ts'
 import { createAssignments } from '../redis/assignments.ts'
 import type { Redis } from '../redis/connect.ts'
 import { createRedisConnections, type RedisConnections } from '../redis/connections.ts'
 import { createQueues } from '../redis/queues.ts'
 import { createAccess } from '../requests/access.ts'
-import { createCheckAuthority, createCheckRecord, createCheckRetraction } from '../requests/authority.ts'
+import { checkAuthority, checkItems, checkRecord, checkRetraction } from '../requests/authority.ts'
 import { type Catalog, createCatalog } from '../requests/catalog.ts'
-import { createFindEarlier } from '../requests/history.ts'
-import { type StepName, sendsOrEnds, stateOfAct } from '../requests/steps.ts'
-import { asRecorded, createNoteOf, createStore, type NoteOf, type TakenStep } from '../requests/store.ts'
-import { createSubmit, type Submit } from '../requests/submit.ts'
+import { decisionOf } from '../requests/steps.ts'
+import { createStore, type NoteOf, noteOf as noteOfRequest, type TakenStep } from '../requests/store.ts'
+import { submit } from '../requests/submit.ts'
 import { webClientOptions } from '../slack/app.ts'
 import { openForm } from '../slack/forms.ts'
 import { createDirectory } from '../slack/people.ts'
@@ -196,86 +191,20 @@ function createAudits({ config, printAudit, telemetry: { metrics, errorReports }
   const people = auditOver(prompt)
   const jobs = auditOver(patient)
 
-  /** Counts and records a refusal. The person is refused even if it cannot be recorded. */
-  function noteRefusal(note: AuditNote): Promise<void> {
-    metrics.decision(note.kind ?? 'none', 'refused')
-    return people.noteCounted(note).catch(errorReports.of('audit'))
-  }
-
-  return { people, jobs, newestHead, noteRefusal }
-}
-
-type Decision = 'approve' | 'reject' | 'withdraw' | 'expire' | 'break-glass'
-
-/** The decision that each step is counted as in the metrics. Undefined for a step that decides nothing. */
-const decisions: Record<StepName, Decision | undefined> = {
-  approve: 'approve',
-  'count-approval': 'approve',
-  exempt: 'approve',
-  'break-glass': 'break-glass',
-  reject: 'reject',
-  withdraw: 'withdraw',
-  'withdraw-resolved': 'withdraw',
-  'lose-sight': undefined,
-  'regain-sight': undefined,
-  'note-resolved': undefined,
-  expire: 'expire',
-  'expire-approved': 'expire',
-  'remind-half': undefined,
-  'remind-last': undefined,
-  'remind-handover-half': undefined,
-  'remind-handover-last': undefined,
-  void: undefined,
-  drop: undefined,
-  begin: undefined,
-  'wait-for-account': undefined,
-  'wait-for-turn': undefined,
-  'wait-for-worker': undefined,
-  limit: undefined,
-  send: undefined,
-  issue: undefined,
-  accept: undefined,
-  late: undefined,
-  finish: undefined,
-  fail: undefined,
-  'fail-begun': undefined,
-  supersede: undefined,
-  'not-start': undefined,
-  'correct-to-tracking': undefined,
-  'correct-to-done': undefined,
-  'correct-to-failed': undefined,
-  'correct-to-superseded': undefined,
-  'correct-to-not-started': undefined,
-  'stop-tracking': undefined,
-  distrust: undefined,
-  'track-again': undefined,
+  return { people, jobs, newestHead }
 }
 
 /** Creates the function that counts a step, its decision, the time from the approval to the write, and the duration of the change that it ends. */
 export function createCountStep({ metrics, catalog }: { metrics: Metrics; catalog: Pick<Catalog, 'changeIfKnown'> }) {
   return function countStep({ step, kind, requestKind = kind, to, tookMs, sinceApprovalMs }: TakenStep): void {
     metrics.transition(kind, to)
-    const decision = Object.hasOwn(decisions, step) ? decisions[step as StepName] : undefined
+    const decision = decisionOf(step)
     if (decision) metrics.decision(kind, decision)
     if (sinceApprovalMs !== undefined) metrics.writeSent(requestKind, sinceApprovalMs)
     const change = catalog.changeIfKnown(kind)
     // A request of several counts as its items do, each at its own end.
     if (change?.takesTime && !change.items && tookMs !== undefined) metrics.moveEnded(to, tookMs)
   }
-}
-
-/**
- * Finds the entries that decide whether this request or an item of it may still be sent. Entries that cannot be verified are found too, because
- * somebody who breaks a signature must not cause a second write.
- */
-function findSendsAndEnds(audit: Audit, { id }: Request, since: number): Promise<FoundEntry[]> {
-  return findEntries({ audit }, ({ act }) => sendsOrEnds(act), { since, requestId: id })
-}
-
-/** Finds the newest genuine entry in which this request changed its state. */
-async function findLastTransition(audit: Audit, { id }: Request, since: number): Promise<AuditEntry | undefined> {
-  const entries = await findEntries({ audit }, ({ act }) => stateOfAct(act) !== undefined, { since, requestId: id })
-  return entries.find(({ verdict }) => verdict === 'genuine')
 }
 
 /** Creates the function that logs each step of a request or of its item, in one line. Names and reasons are in the audit alone. */
@@ -347,26 +276,19 @@ export function createRequests({ config, printAudit, telemetry, redis, clients, 
 
   const audits = createAudits({ config, printAudit, telemetry, redis, clients, apps })
   const signatures = createRequestSignatures(createKeyring(config.signingSecrets, { purpose: 'requests', prefix: config.redis.prefix }))
-  const noteOf = createNoteOf(signatures)
+  const noteOf: NoteOf = (request, act, more) => noteOfRequest(signatures, request, act, more)
   const directory = createDirectory({ client })
   const catalog = createCatalog()
+  const { messenger, respond, setupProbe: probe, naming } = clients.slack
   const access = createAccess({
-    people: directory,
-    policy: config.policy,
-    homeTeamId: () => identity.current()?.teamId,
+    config,
+    directory,
+    slack: { messenger, respond, identity, probe, naming },
     catalog,
-    noteRefusal: audits.noteRefusal,
     noteOf,
-  })
-  const checkRecord = createCheckRecord({ signatures, catalog })
-  const { checkAuthority, checkItems } = createCheckAuthority({
-    signatures,
-    ruleOf: access.ruleOf,
-    findSendsAndEnds: (request, since) => findSendsAndEnds(audits.jobs, request, since),
-  })
-  const checkRetraction = createCheckRetraction({
-    signatures,
-    findLastTransition: (request, since) => findLastTransition(audits.jobs, request, since),
+    audit: audits.people,
+    metrics,
+    errors: telemetry.errorReports,
   })
 
   const countStep = createCountStep({ metrics, catalog })
@@ -384,10 +306,6 @@ export function createRequests({ config, printAudit, telemetry, redis, clients, 
     access,
     signatures,
     noteOf,
-    checkRecord,
-    checkAuthority,
-    checkItems,
-    checkRetraction,
     newestHead: audits.newestHead,
     forPeople,
     forJobs,
@@ -464,9 +382,15 @@ export function createFoundation(config: Config, { log, printAudit = createAudit
     notices: createNotices(),
     ...ofRequests,
   }
+  const checks: Pick<App, 'checkRecord' | 'checkAuthority' | 'checkItems' | 'checkRetraction'> = {
+    checkRecord: (request) => checkRecord(jobs, request),
+    checkAuthority: (...args) => checkAuthority(jobs, ...args),
+    checkItems: (...args) => checkItems(jobs, ...args),
+    checkRetraction: (...args) => checkRetraction(jobs, ...args),
+  }
   const opening: Pick<App, 'openForm'> = { openForm: (...opened) => openForm(people, ...opened) }
-  const people: App = { ...shared, ...prompt, ...opening, submit: (requested) => submitOver(people)(requested) }
-  const jobs: App = { ...shared, ...patient, ...opening, submit: (requested) => submitOver(jobs)(requested) }
+  const people: App = { ...shared, ...checks, ...prompt, ...opening, submit: (requested) => submit(people, requested) }
+  const jobs: App = { ...shared, ...checks, ...patient, ...opening, submit: (requested) => submit(jobs, requested) }
 
   /** Closes every connection after the work on it has ended. Waits at most two seconds for that work. */
   async function disconnect(): Promise<void> {
@@ -477,22 +401,5 @@ export function createFoundation(config: Config, { log, printAudit = createAudit
   }
 
   return { people, jobs, config, timings, telemetry, redis, clients, inventory, assignments, operators, opsChannel, requests, disconnect }
-}
-
-function submitOver(app: App): Submit {
-  const { signatures, store, access, deliver, wake, directory, catalog, slack, config } = app
-  return createSubmit({
-    signatures,
-    store,
-    access,
-    deliver,
-    wake,
-    names: directory.names,
-    findEarlier: createFindEarlier({ store, catalog }),
-    linkTo: slack.identity.linkTo,
-    titleOf: catalog.titleOf,
-    mostUndecided: config.openRequestsPerPerson,
-    fitsOnCard: (request) => fitsOnCard(viewOf(app, asRecorded(request))),
-  })
 }
 export type Foundation = ReturnType<typeof createFoundation>

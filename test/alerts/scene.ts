@@ -163,10 +163,10 @@ export function arrange({ servers = defaultServers, routes = [route], takeMs }: 
   }
 
   /** Sets the state of the request that was submitted as number `index`. */
-  async function setState(index: number, state: string, more: Record<string, string> = {}): Promise<void> {
+  async function setState(index: number, state: string): Promise<void> {
     const request = submitted[index]
     if (!request) throw new Error('nothing was submitted')
-    await redis.hset(keys.record(requestIdFor(request.deliveryKey)), { state: JSON.stringify(state), ...more })
+    await redis.hset(keys.record(requestIdFor(request.deliveryKey)), 'state', JSON.stringify(state))
   }
 
   const counts = () => Object.fromEntries([...counted].filter(([, number]) => number > 0))
@@ -175,9 +175,8 @@ export function arrange({ servers = defaultServers, routes = [route], takeMs }: 
 
 /** What the handling of alerts reads of a record. */
 function recordIn({ id, hash }: { id: string; hash: Record<string, string> }) {
-  const { state = '', decidedAt, serverId } = hash
-  const at = decidedAt === undefined ? {} : { decidedAt: Number(decidedAt) }
-  return { id, state: JSON.parse(state), kind: 'ip.evacuate', origin: { userId: 'alerts' }, resource: serverId, ...at }
+  const { state = '', serverId } = hash
+  return { id, state: JSON.parse(state), kind: 'ip.evacuate', origin: { userId: 'alerts' }, resource: serverId }
 }
 
 const defaultServers = [server('standby'), ...Array.from({ length: 9 }, (_, index) => server(`web-${index + 1}`))]

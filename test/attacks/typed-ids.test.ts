@@ -5,8 +5,9 @@ import { ApiError, ApiUnreachableError } from '../../src/domain/errors.ts'
 import { revokeChange, rotateChange } from '../../src/features/keys-change.ts'
 import { renameChange } from '../../src/features/vm-rename.ts'
 import { moveChange } from '../../src/moves/move-change.ts'
+import { createCatalog } from '../../src/requests/catalog.ts'
 import { createStore } from '../../src/requests/store.ts'
-import { createSubmit } from '../../src/requests/submit.ts'
+import { submit } from '../../src/requests/submit.ts'
 import { fakeApp } from '../fake-app.ts'
 import { noteOf } from '../requests/audit-for-test.ts'
 import { connectTestRedis, noAudit } from '../requests/redis-for-test.ts'
@@ -53,23 +54,23 @@ const origin = { teamId: 'T0NIMBUS01', channelId: 'C0OPS00001', userId: 'U0ADA00
 function setUp() {
   const { redis, keys } = connectTestRedis()
   const store = createStore({ redis, keys, audit: noAudit, noteOf })
-  const submit = createSubmit({
+  const catalog = createCatalog()
+  const app = fakeApp({
     signatures,
     store,
-    access: { gateSent: async () => ({}), admit: async () => ({ rule: ruleFor(), unchecked: [] }) } as never,
+    access: { gateSent: async () => ({}) as never, admit: async () => ({ rule: ruleFor(), unchecked: [] }), ruleOf: () => ruleFor() },
     deliver: async () => ({ is: 'sent' }) as never,
     wake: async () => {},
-    names: async () => new Map(),
-    mostUndecided: 10,
-    findEarlier: { requests: async () => ({}), facts: async () => undefined },
-    linkTo: () => undefined,
-    titleOf: () => [],
-    fitsOnCard: () => true,
+    directory: { names: async () => new Map() },
+    slack: { identity: { linkTo: () => undefined, addressOf: () => undefined, profileOf: () => undefined } },
+    catalog,
+    config: { openRequestsPerPerson: 10, environment: undefined, infra: { writesPerMinute: 20 }, moveTimeoutMs: 900_000 },
   })
   let deliveries = 0
   const ask = async <Input, Facts>(change: Change<Input, Facts>, input: Input) => {
     deliveries += 1
-    const { requestId } = await submit({ change, input, origin, reason: undefined, deliveryKey: `d${deliveries}` })
+    catalog.register([change as never])
+    const { requestId } = await submit(app, { change, input, origin, reason: undefined, deliveryKey: `d${deliveries}` })
     return store.find(requestId)
   }
   return { ask }

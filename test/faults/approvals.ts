@@ -7,8 +7,9 @@ import { moveChange } from '../../src/moves/move-change.ts'
 import { connectRedis } from '../../src/redis/connect.ts'
 import { createKeys } from '../../src/redis/key-names.ts'
 import { createCatalog } from '../../src/requests/catalog.ts'
-import { createDecide } from '../../src/requests/decide.ts'
+import { decideWith } from '../../src/requests/decide.ts'
 import { createStore } from '../../src/requests/store.ts'
+import { fakeApp } from '../fake-app.ts'
 import { auditWriting, noteOf } from '../requests/audit-for-test.ts'
 import { minutes, recordRequest } from '../requests/request-for-test.ts'
 import { signatures } from '../requests/signatures-for-test.ts'
@@ -48,14 +49,16 @@ async function startReplica() {
     tally: async (_: unknown, by: string[]) => ({ enough: by.length > 0, missing: 0, needed: 1 }),
   }
   const store = createStore({ redis, keys, audit, noteOf })
-  return createDecide({
+  const app = fakeApp({
     signatures,
     store,
     access: access as never,
     catalog,
-    show: async () => undefined,
+    show: (async () => undefined) as never,
+    errors: { of: () => () => {} },
     wake: async () => undefined,
   })
+  return { find: store.find, ...decideWith(app) }
 }
 type Replica = Awaited<ReturnType<typeof startReplica>>
 

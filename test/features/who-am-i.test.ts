@@ -2,10 +2,10 @@ import { describe, expect, test } from 'vitest'
 import { type ChangeKind, type PolicyRule, toGroup } from '../../src/domain/policy.ts'
 import { changeKinds } from '../../src/features/index.ts'
 import { rightsListing, whoAmI } from '../../src/features/whoami.ts'
-import { createAccess, type People } from '../../src/requests/access.ts'
 import type { Listing } from '../../src/slack/listing.ts'
 import { evacuationKinds } from '../config/evacuation-kinds.ts'
 import { fakeApp } from '../fake-app.ts'
+import { accessWith, type People } from '../requests/access-for-test.ts'
 import { noteOf } from '../requests/audit-for-test.ts'
 import { minutes, ruleFor } from '../requests/request-for-test.ts'
 import { listingOf } from './listing-of.ts'
@@ -39,7 +39,7 @@ function rowsOf(words: string, kind: string): string {
 
 /** Returns the rights of Ben, who is on call, under these rules. */
 async function rightsUnder(rules: PolicyRule[], people: Partial<People> = {}, kinds = [...changeKinds]) {
-  const access = createAccess({
+  const access = accessWith({
     people: {
       person: async (userId) => ({ userId, standing: 'member', teamId: 'T0NIMBUS01' }),
       members: async (ids) => new Map(ids.map((id) => [id, new Set(id === 'S0ONCALL01' ? ['U0BEN00001', 'U0CHI00001'] : [])])),

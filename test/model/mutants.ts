@@ -7,9 +7,9 @@ import { renameChange } from '../../src/features/vm-rename.ts'
 import { counted } from '../../src/messages/refusals.ts'
 import { belongsTo, cardButtons, readButton, subjectWords } from '../../src/messages/words.ts'
 import { moveChange } from '../../src/moves/move-change.ts'
-import { type Access, createAccess } from '../../src/requests/access.ts'
+import type { Access } from '../../src/requests/access.ts'
 import { createCatalog } from '../../src/requests/catalog.ts'
-import { createDecide } from '../../src/requests/decide.ts'
+import { decideWith } from '../../src/requests/decide.ts'
 import type { Store } from '../../src/requests/store.ts'
 import { notice } from '../../src/slack/blocks.ts'
 import { createDirectory } from '../../src/slack/people.ts'
@@ -17,6 +17,7 @@ import type { Bot } from '../../src/start/bot.ts'
 import { fakeApp } from '../fake-app.ts'
 import { openRecords } from '../journeys/records.ts'
 import type { World } from '../journeys/world.ts'
+import { accessWith } from '../requests/access-for-test.ts'
 import { noteOf } from '../requests/audit-for-test.ts'
 import { type Command, change, press, requestChange } from './commands.ts'
 import { arrive } from './happenings.ts'
@@ -90,7 +91,7 @@ function replaceApprove(wrong: (access: Access) => Access = (access) => access, 
     const catalog = createCatalog([moveChange({ account: accountApi }), renameChange(fakeApp({ account: accountApi }))])
     const read = readPolicy(policy, 'policy.yml', { kinds: catalog.kinds(), bundles: new Map(), expiresMs: 90_000 })
     if ('lines' in read) throw new Error(read.lines.join('\n'))
-    const access = createAccess({
+    const access = accessWith({
       people: createDirectory({ client: new WebClient(world.slack.botToken, { slackApiUrl: world.slack.apiUrl }) }),
       policy: read.policy,
       homeTeamId: () => 'T0NIMBUS01',
@@ -98,14 +99,17 @@ function replaceApprove(wrong: (access: Access) => Access = (access) => access, 
       noteRefusal: note,
       noteOf,
     })
-    const decide = createDecide({
-      signatures: world.signatures,
-      store: kept(store),
-      access: wrong(access),
-      catalog,
-      show: async () => {},
-      wake: async () => {},
-    })
+    const decide = decideWith(
+      fakeApp({
+        signatures: world.signatures,
+        store: kept(store),
+        access: wrong(access),
+        catalog,
+        show: (async () => {}) as never,
+        errors: { of: () => () => {} },
+        wake: async () => {},
+      }),
+    )
     const real = bot.interactions.clicks[cardButtons.approve]
     bot.interactions.clicks[cardButtons.approve] = async (click) => {
       const button = readButton(click.value)

@@ -2,7 +2,6 @@ import { join } from 'node:path'
 import type { Redis } from 'ioredis'
 import { createKeys } from '../../src/redis/key-names.ts'
 import { alert, token } from '../journeys/alert-deliveries.ts'
-import { ops } from '../journeys/world.ts'
 import { apiKeys } from '../sandbox/account-api/data/api-keys.ts'
 import { elasticIps } from '../sandbox/account-api/data/elastic-ips.ts'
 import { idOf } from '../sandbox/account-api/data/ids.ts'
@@ -21,8 +20,8 @@ export const storedBy = { REDIS_PREFIX: 'upgrades-0.1', STATE_KEY: 'the-key-that
 /** Owes a notice that the operators have not got yet. */
 export async function oweNotice(redis: Redis): Promise<void> {
   const keys = createKeys(storedBy.REDIS_PREFIX)
-  const facts = { channelId: ops, message: { text: 'The account API rejects INFRA_API_KEY.', blocks: [] } }
-  await redis.hset(keys.message('api-key-rejected'), { facts: JSON.stringify(facts), at: String(Date.now()) })
+  const facts = JSON.stringify({ words: 'The account API rejects INFRA_API_KEY.' })
+  await redis.hset(keys.message('api-key-rejected'), { facts, at: String(Date.now()) })
   await redis.zadd(keys.outbox, Date.now(), 'api-key-rejected/notice')
 }
 

@@ -69,7 +69,7 @@ describe.each(releases.map(({ name }) => name))('what release %s stored', (relea
     const { redis, store } = await load()
     await asIfNow({ redis, keys, store, signatures }, ids, Date.now() - data.writtenAt)
 
-    const { slack } = await startWorld({ env: envOf(release), account: { key: accountKeys.key } })
+    const { slack } = await startWorld({ env: { ...envOf(release), OPS_CHANNEL: ops }, account: { key: accountKeys.key } })
 
     await expect.poll(() => slack.messages(ops).map(({ text }) => text), quick).toContainEqual(expect.stringContaining('INFRA_API_KEY'))
   })

@@ -7,7 +7,7 @@
 -- the lease now).
 local member, name, token, status, cardTs, shown, owes = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[6], tonumber(ARGV[7]), ARGV[8]
 local field = 'outbox:' .. name
-local known = redis.call('HMGET', KEYS[1], field, 'revision', 'pace:card', 'facts')
+local known = redis.call('HMGET', KEYS[1], field, 'revision', 'pace:card', 'state')
 local message = known[1] and cjson.decode(known[1]) or {}
 if message.token ~= token then return 'lost' end
 
@@ -44,7 +44,8 @@ if owes ~= '' and redis.call('HEXISTS', KEYS[1], 'outbox:' .. owes) == 0 then
   redis.call('ZADD', KEYS[2], now, string.sub(member, 1, #member - #name) .. owes)
 end
 redis.call('HSET', KEYS[1], unpack(values))
-if known[4] then redis.call('PEXPIRE', KEYS[1], ARGV[9]) end
+-- The record of a request stays for as long as its own steps say.
+if not known[4] then redis.call('PEXPIRE', KEYS[1], ARGV[9]) end
 if shown > 0 and tonumber(known[2]) > shown then
   -- The card of a request with items is sent again after a while, with all changes up to then.
   if known[3] then

@@ -8,12 +8,19 @@
 local arg = cjson.decode(ARGV[1])
 if redis.call('EXISTS', KEYS[1]) == 1 then return { 'exists' } end
 
+-- A key of another type was not written by Lockkeeper. It counts as missing, so that it cannot make every request of a person fail.
+local function is(expected, key) return redis.call('TYPE', key).ok == expected end
+local function stateOf(id)
+  local record = arg.recordPrefix .. id
+  return is('hash', record) and redis.call('HGET', record, 'state')
+end
+
 local isOpen = {}
 for _, open in ipairs(arg.open) do isOpen[cjson.encode(open)] = true end
 local busy = { 'busy' }
 for i = 8, #KEYS, 2 do
-  local holder = redis.call('GET', KEYS[i])
-  if holder and holder ~= arg.id and isOpen[redis.call('HGET', arg.recordPrefix .. holder, 'state') or ''] then
+  local holder = is('string', KEYS[i]) and redis.call('GET', KEYS[i])
+  if holder and holder ~= arg.id and isOpen[stateOf(holder) or ''] then
     busy[#busy + 1] = whole((i - 6) / 2)
     busy[#busy + 1] = holder
   end
@@ -21,9 +28,9 @@ end
 if #busy > 1 then return busy end
 
 local undecided, decided = 0, {}
-if arg.needsApproval then
+if arg.needsApproval and is('set', KEYS[6]) then
   for _, id in ipairs(redis.call('SMEMBERS', KEYS[6])) do
-    if redis.call('HGET', arg.recordPrefix .. id, 'state') == '"waiting"' then
+    if stateOf(id) == '"waiting"' then
       undecided = undecided + 1
     else
       decided[#decided + 1] = id
@@ -33,7 +40,7 @@ if arg.needsApproval then
 end
 
 local now = clock()
-if arg.mostLately then
+if arg.mostLately and is('zset', KEYS[7]) then
   local nth = redis.call('ZREVRANGE', KEYS[7], arg.mostLately - 1, arg.mostLately - 1, 'WITHSCORES')
   if nth[2] and now < nth[2] + arg.latelyMs then return { 'too-often', whole(nth[2] + arg.latelyMs) } end
 end
@@ -44,6 +51,8 @@ for i = 8, #KEYS, 2 do
   redis.call('SET', KEYS[i + 1], arg.id, 'PX', arg.keepLatestMs)
 end
 for _, id in ipairs(decided) do redis.call('SREM', KEYS[6], id) end
+if not is('set', KEYS[6]) then redis.call('DEL', KEYS[6]) end
+if not is('zset', KEYS[7]) then redis.call('DEL', KEYS[7]) end
 if arg.needsApproval then
   redis.call('SADD', KEYS[6], arg.id)
   redis.call('PEXPIRE', KEYS[6], arg.keepUndecidedMs)

@@ -2,7 +2,8 @@ import { describe, expect, test } from 'vitest'
 import type { AuditNote } from '../../../src/audit/chain.ts'
 import type { Person } from '../../../src/domain/approval.ts'
 import { type Bundles, type PolicyRule, type Project, toGroup } from '../../../src/domain/policy.ts'
-import { type Access, createAccess, type People, ReasonRequired } from '../../../src/requests/access.ts'
+import { type Access, ReasonRequired } from '../../../src/requests/access.ts'
+import { accessWith, type People } from '../access-for-test.ts'
 import { noteOf } from '../audit-for-test.ts'
 import { requestFor, ruleFor } from '../request-for-test.ts'
 
@@ -35,7 +36,7 @@ function setUp({
   const members: Record<string, string[] | 'unknown'> = { S0ONCALL01: ['U0BEN00001', 'U0CHI00001'], ...groups }
   const noted: AuditNote[] = []
   const reads: string[] = []
-  const access = createAccess({
+  const access = accessWith({
     people: {
       person: async (userId, { fresh = false } = {}) => {
         reads.push(`${fresh ? 'fresh ' : ''}${userId}`)

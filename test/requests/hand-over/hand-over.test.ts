@@ -2,17 +2,17 @@ import { afterEach, describe, expect, test, vi } from 'vitest'
 import type { App } from '../../../src/app.ts'
 import type { ApiKey } from '../../../src/domain/account.ts'
 import { AccountLimitError, ApiError, StoreUnavailableError } from '../../../src/domain/errors.ts'
-import type { AuthorityProblem, Request, RequestState } from '../../../src/domain/request.ts'
+import type { Request, RequestState } from '../../../src/domain/request.ts'
 import { Secret } from '../../../src/domain/signing.ts'
 import { newKeyChange } from '../../../src/features/keys-create.ts'
 import { createCatalog } from '../../../src/requests/catalog.ts'
-import { createHandOver } from '../../../src/requests/hand-over.ts'
+import { handOver } from '../../../src/requests/hand-over.ts'
 import type { StepName } from '../../../src/requests/steps.ts'
 import type { StepData, StepResult, Store } from '../../../src/requests/store.ts'
 import type { Click } from '../../../src/slack/interactions.ts'
-import { fakeApp } from '../../fake-app.ts'
+import { fakeApp, noticing } from '../../fake-app.ts'
 import { noteOf } from '../audit-for-test.ts'
-import { requestFor } from '../request-for-test.ts'
+import { requestedAt, requestFor, ruleFor } from '../request-for-test.ts'
 import { signatures } from '../signatures-for-test.ts'
 import { afterStep } from '../take-steps.ts'
 
@@ -28,8 +28,8 @@ interface World {
   /** The errors of the account API instead of a key, and of the list that is read before it. */
   refused?: Error
   unread?: Error
-  /** What is wrong with its approvals, and the revision of the record when it is read again. */
-  problem?: AuthorityProblem
+  /** What is wrong with it, and the revision of the record when it is read again. */
+  problem?: 'approvals-not-genuine' | 'already-sent'
   /** How long the account's limit lets the write wait. */
   waitMs?: number
   revision?: number
@@ -76,56 +76,66 @@ function approvedKey({ steps = {}, creationMs = 100, unansweredMs = 1_000, refus
     },
   } as unknown as Store
 
-  const handOver = createHandOver({
+  const app = fakeApp({
     signatures,
-    checkAuthority: async () => problem,
-    onDistrusted: (_, { code }) => void distrusted.push(code),
+    ...noticing(distrusted),
+    lines: { write: ({ fields }) => void errors.push(fields) },
     store,
-    access: { authorize: async () => ({ via: 'requester' }) } as unknown as Parameters<typeof createHandOver>[0]['access'],
-    audit: { note: async () => {} },
+    access: { authorize: async () => ({ via: 'requester' }), ruleOf: () => ruleFor() },
+    audit: {
+      note: async () => {},
+      chained: async () => {},
+      redis: { xrevrange: (async () => (problem === 'already-sent' ? [issued] : [])) as never },
+      keys: { audit: 'audit' },
+      keyring: { verify: () => 'forged' },
+    },
     noteOf,
     catalog: createCatalog([newKeyChange(fakeApp({ account: { apiKeys } }))]),
-    showSecret: async (_, { heading }) => {
-      shown.push(heading.text)
-      return 'shown'
+    slack: {
+      respond: async (_, { text }) => {
+        shown.push(text ?? '')
+        return { is: 'sent' }
+      },
+      messenger: {},
     },
-    show: async () => {},
-    onApiError: (error) => void errors.push(error),
-    onError: (error) => void errors.push(error),
+    show: (async () => {}) as never,
+    errors: { of: () => (error) => void errors.push(error) },
     timings: { graceMs: 60_000, handoverMs: 45_000 },
     wake: async () => {},
     budget: { perMinute: { read: 60, write: 20 }, waitForWrite: async () => waitMs, takeWrite: async () => waitMs },
   })
 
   const input = { name: 'ci-deploy', readOnly: true, allowedIps: [] }
-  const request = requestFor({
-    kind: 'key.create',
-    state: 'approved',
-    input,
-    facts: input,
-    decision: { by: 'U0BEN00001', rule: 'APPROVERS', via: 'U0BEN00001' },
-  })
+  const requested = requestFor({ kind: 'key.create', state: 'approved', input, facts: input })
+  const signed = { ...requested, signature: signatures.signRequest(requested) }
+  const decision = { by: 'U0BEN00001', rule: 'APPROVERS', via: 'U0BEN00001', at: requestedAt }
+  const approved = { ...signed, approvals: [signatures.signApproval(signed, decision)] }
+  const request = { ...approved, decision: problem === 'approvals-not-genuine' ? decision : signatures.signApproved(approved, decision) }
+  const issued = [
+    `${requestedAt}-0`,
+    ['entry', JSON.stringify({ version: 1, act: 'issue', at: requestedAt, seq: 1, prev: '', requestId: request.id })],
+  ]
   const click = {
     origin: request.origin,
     responseUrl: 'https://example.com',
     answer: { ephemeral: async ({ text }: { text: string }) => void ephemerals.push(text) },
   } as unknown as Click
-  return { press: () => handOver(request, click), taken, sets, live, shown, ephemerals, errors, distrusted }
+  return { press: () => handOver(app, request, click), taken, sets, live, shown, ephemerals, errors, distrusted }
 }
 
 describe('a key whose approvals cannot be trusted', () => {
   test('is not created, and the operators and the requester are notified', async () => {
-    const { press, taken, live, distrusted } = approvedKey({ problem: { code: 'approvals-not-genuine' } })
+    const { press, taken, live, distrusted } = approvedKey({ problem: 'approvals-not-genuine' })
     await expect(press()).rejects.toThrow("approvals in Redis aren't genuine")
     expect({ live, distrusted, steps: taken.map(({ name }) => name) }).toEqual({
       live: [],
-      distrusted: ['approvals-not-genuine'],
+      distrusted: ['record-not-genuine'],
       steps: ['drop'],
     })
   })
 
   test('is left alone if another click created it since the request was read', async () => {
-    const { press, taken, distrusted } = approvedKey({ problem: { code: 'already-sent' }, revision: 2 })
+    const { press, taken, distrusted } = approvedKey({ problem: 'already-sent', revision: 2 })
     await expect(press()).rejects.toThrow('Your click had no effect')
     expect({ taken, distrusted }).toEqual({ taken: [], distrusted: [] })
   })

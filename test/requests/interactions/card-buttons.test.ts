@@ -3,14 +3,15 @@ import type { AuditNote } from '../../../src/audit/chain.ts'
 import type { Request } from '../../../src/domain/request.ts'
 import { buttonValue, cardButtons, rejectCallbackId } from '../../../src/messages/words.ts'
 import { moveChange } from '../../../src/moves/move-change.ts'
-import { createAccess } from '../../../src/requests/access.ts'
 import { createCatalog } from '../../../src/requests/catalog.ts'
 import { createCardButtons } from '../../../src/requests/clicks.ts'
-import { createDecide } from '../../../src/requests/decide.ts'
+import { decideWith } from '../../../src/requests/decide.ts'
 import { createStore, type NewRequest } from '../../../src/requests/store.ts'
 import type { Click, Submission } from '../../../src/slack/interactions.ts'
 import { writeMetadata } from '../../../src/slack/payloads.ts'
 import type { Mrkdwn } from '../../../src/slack/text.ts'
+import { fakeApp } from '../../fake-app.ts'
+import { accessWith } from '../access-for-test.ts'
 import { noteOf } from '../audit-for-test.ts'
 import { connectTestRedis, noAudit } from '../redis-for-test.ts'
 import { newRequestFor, recordRequest, ruleFor } from '../request-for-test.ts'
@@ -26,7 +27,7 @@ function startButtons() {
   const noted: AuditNote[] = []
   const effects: string[] = []
   const effect = (name: string) => async () => void effects.push(name)
-  const access = createAccess({
+  const access = accessWith({
     people: {
       person: async (userId) => ({ userId, standing: 'member', teamId: 'T0NIMBUS01' }),
       members: async (groupIds) => new Map(groupIds.map((id) => [id, new Set([ben.userId])])),
@@ -41,14 +42,18 @@ function startButtons() {
     noteOf,
   })
   const buttons = createCardButtons({
-    decide: createDecide({
-      signatures,
-      store,
-      access,
-      catalog,
-      show: effect('shown'),
-      wake: effect('woken up'),
-    }),
+    find: store.find,
+    decide: decideWith(
+      fakeApp({
+        signatures,
+        store,
+        access,
+        catalog,
+        show: effect('shown') as never,
+        errors: { of: () => expect.fail },
+        wake: effect('woken up'),
+      }),
+    ),
     signatures,
     handOver: effect('handed over'),
     linkTo: () => undefined,

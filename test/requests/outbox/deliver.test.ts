@@ -4,7 +4,7 @@ import type { OutboxName } from '../../../src/outbox/once.ts'
 import { deliver, show, sweepOutbox } from '../../../src/outbox/outbox.ts'
 import { encodeFields } from '../../../src/requests/store.ts'
 import { connectTestRedis } from '../redis-for-test.ts'
-import { minutes, moveFacts, requestFor } from '../request-for-test.ts'
+import { minutes, moveFacts, recordRequest, requestFor } from '../request-for-test.ts'
 import { lost, outboxApp, type SlackAnswers, sent } from './outbox-app.ts'
 
 type Options = NonNullable<Parameters<typeof outboxApp>[1]>
@@ -31,7 +31,6 @@ async function deliverOne(name: OutboxName, { request: more, message, isTooLate,
   await redis.hset(keys.record(request.id), { ...encodeFields(request), ...fields })
   await redis.zadd(keys.outbox, 1, `${request.id}/${name}`)
   const { app, ...seen } = outboxApp(shared, {
-    waitsMs: [],
     // This is asked for first under each lease.
     verifyRecord: () => {
       if (isTooLate) expireLeases()
@@ -85,6 +84,16 @@ describe('under a lease that holds', () => {
     expect(delivered).toEqual({ is: 'sent' })
     expect(left.status).toBe('settled')
   })
+})
+
+test('the record of a request does not expire because one of its messages was sent', async () => {
+  const { redis, keys } = connectTestRedis()
+  const { app } = outboxApp({ redis, keys })
+  const { id } = await recordRequest(app.store)
+
+  expect(await deliver(app, id, 'card')).toEqual({ is: 'sent' })
+
+  expect(await redis.pttl(keys.record(id))).toBe(-1)
 })
 
 describe('the time from the end of a change to its report', () => {

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Redis } from 'ioredis'
 import { expect, onTestFinished, vi } from 'vitest'
 import type { App } from '../../../src/app.ts'
@@ -28,7 +29,6 @@ export interface SlackAnswers {
 interface Options extends SlackAnswers {
   /** Null: there is no channel of the operators. */
   opsChannel?: string | null
-  waitsMs?: number[]
   verifyRecord?: App['signatures']['verifyRecord']
   /** Called before each search. */
   beforeSearch?: () => Promise<void> | void
@@ -59,6 +59,7 @@ export function outboxApp({ redis, keys }: { redis: Redis; keys: Keys }, options
     config: {
       opsChannel: options.opsChannel === null ? undefined : (options.opsChannel ?? 'C0NIGHT001'),
       slack: { command: '/infra' },
+      policy: { alerts: [] },
       infra: { writesPerMinute: 20 },
       environment: undefined,
       moveTimeoutMs: 900_000,
@@ -91,7 +92,7 @@ export function outboxApp({ redis, keys }: { redis: Redis; keys: Keys }, options
     catalog: createCatalog([moveChange({} as Parameters<typeof moveChange>[0])]),
     access: { ruleOf: () => ruleFor() },
     signatures: { verifyRecord: options.verifyRecord ?? (() => 'genuine') },
-    notices: createNotices({ waitsMs: options.waitsMs ?? [20, 20, 20] }),
+    notices: createNotices(),
     log: { info: write('info'), warn: write('warn'), error: write('error') },
     lines: { write: () => {} },
     errors: { of: (place) => (error) => void errors.push(`${place}: ${error instanceof Error ? error.message : error}`) },
@@ -102,10 +103,16 @@ export function outboxApp({ redis, keys }: { redis: Redis; keys: Keys }, options
       reported: (_, sinceEndMs) => void reported.push(sinceEndMs),
     },
   })
-  onTestFinished(() => app.notices.stop())
+  onTestFinished(() => app.notices.repeats.flush())
 
-  /** Resolves when no notice is on its way. One that failed waits for its next try. */
-  const settle = () => vi.waitFor(() => expect([...app.notices.sending.values()]).not.toContain(undefined), { interval: 5 })
+  /** Resolves when no notice is on its way. One that failed waits for the next sweep. */
+  async function settle(): Promise<void> {
+    await sleep(5)
+    await vi.waitFor(async () => {
+      for (const member of await redis.zrange(keys.outbox, '0', '-1'))
+        expect((await redis.hget(keys.message(member.replace('/notice', '')), 'outbox:notice')) ?? '').not.toContain('"sending"')
+    })
+  }
 
   /** Sends what is owed, however long it was to wait. */
   async function sweep(): Promise<void> {

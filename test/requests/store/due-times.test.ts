@@ -74,13 +74,13 @@ describe('a request whose due time is cleared', () => {
 
   test('is never due again if its record is gone, and stays due if the record was created since', async () => {
     const { redis, keys, store, request } = await withRequest({ needsApproval: false })
-    expect(await store.clearDueWithoutRecord(request.id)).toBe(false)
+    await store.forgetLost(request.id)
     expect(await store.due(10)).toEqual([request.id])
 
     await redis.del(keys.record(request.id))
-    expect(await store.clearDueWithoutRecord(request.id)).toBe(true)
+    await store.forgetLost(request.id)
 
     expect(await store.due(10)).toEqual([])
-    expect(await store.clearDueWithoutRecord(request.id), 'it is no longer due').toBe(false)
+    expect((await store.findOpen()).unreadable).toBe(0)
   })
 })

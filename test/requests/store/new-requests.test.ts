@@ -86,6 +86,40 @@ describe('a new request', () => {
     expect(await store.create(newRequestFor())).toMatchObject({ outcome: 'created' })
   })
 
+  test.each(['undecided', 'requested', 'resource', 'record of the holder'])('is recorded whatever type the key has: %s', async (which) => {
+    const { redis, keys, store, request } = await withRequest()
+    const { userId } = request.origin
+    const key = {
+      undecided: keys.undecided(userId),
+      requested: keys.requested(userId),
+      resource: keys.resource('elastic_ip:eip_b'),
+      'record of the holder': keys.record('holder'),
+    }[which] as string
+    await redis.set(keys.resource('elastic_ip:eip_b'), 'holder')
+    await redis.del(key)
+    await redis.hset(key, 'another', 'type')
+    if (which.startsWith('record')) await redis.del(key).then(() => redis.set(key, 'another type'))
+
+    const created = await store.create(newRequestFor({ resource: 'elastic_ip:eip_b' }), { mostUndecided: 3 })
+
+    expect(created.outcome).toBe('created')
+    expect(await redis.get(keys.resource('elastic_ip:eip_b'))).toBe(created.id)
+    expect(await redis.sismember(keys.undecided(userId), created.id)).toBe(1)
+  })
+
+  test('of a person with many decided ones leaves only those that still wait in the set of undecided ones', async () => {
+    const { redis, keys, store, request } = await withRequest()
+    const undecided = keys.undecided(request.origin.userId)
+    for (let count = 0; count < 30; count += 1) {
+      const next = await recordRequest(store, { resource: `elastic_ip:eip_${count}` })
+      if (count % 10 > 0) await store.take(next, count % 2 ? 'reject' : 'approve')
+    }
+    await recordRequest(store, { resource: 'elastic_ip:eip_last' })
+
+    expect(await redis.scard(undecided)).toBe(5)
+    expect(await redis.pttl(undecided)).toBeGreaterThan(29 * 24 * 3_600_000)
+  })
+
   test('leaves only its audit notes if it is discarded', async () => {
     const { redis, store, request, keys } = await withRequest()
     await store.discard(request, notPosted)

@@ -28,6 +28,16 @@ describe('of many requests,', () => {
     expect(await store.countUnsent()).toBe(1_001)
   })
 
+  test('a lost one no longer counts as open, and stays due until somebody was told', async () => {
+    const { redis, keys, store } = await withMany(2)
+    await redis.del(keys.record('r0'))
+
+    expect(await store.findOpen()).toMatchObject({ requests: [{ id: 'r1' }], unreadable: 0 })
+
+    expect(await redis.zrange(keys.open, '0', '-1')).toEqual(['r1'])
+    expect(await store.isDue('r0')).toBe(true)
+  })
+
   test("none counts as gone because Redis isn't responding", async () => {
     const { keys } = await withMany(1)
     const { redis, proxy } = await connectLossyRedis('prompt')

@@ -7,10 +7,10 @@ import { createNewestHead } from '../../../src/audit/intake.ts'
 import type { ElasticIp } from '../../../src/domain/account.ts'
 import type { UnderwayNow } from '../../../src/domain/change.ts'
 import { moveChange } from '../../../src/moves/move-change.ts'
-import { operatorsOf } from '../../../src/outbox/operators.ts'
 import { createKeys, type Keys } from '../../../src/redis/key-names.ts'
 import { createDataLossMark } from '../../../src/requests/watches.ts'
 import type { Posted } from '../../../src/slack/web-api.ts'
+import { fakeApp } from '../../fake-app.ts'
 import { startRedis } from '../../sandbox/redis/start-redis.ts'
 import { auditSigning } from '../audit-for-test.ts'
 import { lost, outboxApp, sent } from '../outbox/outbox-app.ts'
@@ -43,25 +43,22 @@ function startProcess(
   const write = (level: string) => (_: object, text: string) => void log.push([level, text])
   const failed = Array<Posted>(failing).fill(lost)
   const { app, texts, settle, sweep } = outboxApp({ redis, keys }, { posts: [...failed, sent], write })
-  const operators = operatorsOf(() => app)
   let keepsToFail = keep ? 0 : 1
   const newestHead = createNewestHead()
   const audit = createAudit({ redis, keys, print: () => {}, onError: () => {}, newestHead, ...auditSigning() })
-  const dataLossMark = createDataLossMark({
-    redis,
-    keys,
+  const watched = fakeApp({
+    ...app,
     // Without `keep`, the process dies right after the script.
-    operators: {
-      ...operators,
-      keep: async (...notice) => {
+    store: {
+      now: async () => {
         if (keepsToFail-- > 0) throw new Error('died')
-        await operators.keep(...notice)
+        return app.store.now()
       },
     },
-    newestHead,
     catalog: { underwayNow: () => underway },
-    onLost: (how) => void losses.push(how),
+    metrics: { requestsLost: (how) => void losses.push(how) },
   })
+  const dataLossMark = createDataLossMark(watched, newestHead)
   /** Adds `count` entries to the audit chain, one after the other. */
   const note = async (count: number) => {
     for (let done = 0; done < count; done += 1) {
@@ -208,7 +205,8 @@ describe('a data set', () => {
     const shared = connectTestRedis()
     const one = startProcess(shared, { failing: 2 })
     await one.check()
-    await expect.poll(() => one.posts().length).toBe(3)
+    for (let time = 0; time < 3; time += 1) await one.sweep()
+    expect(one.posts()).toHaveLength(3)
     const other = startProcess(shared, { failing: 2 })
     await other.check()
     await shared.redis.set(shared.keys.dataLossMark, 'another')
@@ -216,7 +214,8 @@ describe('a data set', () => {
     await other.check()
     await other.check()
 
-    await expect.poll(() => other.posts().length).toBe(3)
+    for (let time = 0; time < 3; time += 1) await other.sweep()
+    expect(other.posts()).toHaveLength(3)
     expect(new Set(other.posts())).toEqual(new Set([expect.stringContaining("Redis lost Lockkeeper's data")]))
     expect(await shared.redis.zcard(shared.keys.outbox)).toBe(0)
   })

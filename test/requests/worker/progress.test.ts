@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { type Request, RequestItem } from '../../../src/domain/request.ts'
-import { createProgress } from '../../../src/requests/worker.ts'
+import { checkProgress, progressFigures } from '../../../src/requests/worker.ts'
+import { fakeApp } from '../../fake-app.ts'
 import { catalog } from '../catalog-for-test.ts'
 import { requestFor } from '../request-for-test.ts'
 
@@ -13,7 +14,7 @@ interface Contents {
 
 /** The progress by what Redis contains: since when a request is due, how long ago the last tick was, and the number of workers. */
 function progressOf({ dueSinceMs, lastTickMs = 5_000, workers = 1, open = [] }: Contents) {
-  return createProgress({
+  const app = fakeApp({
     store: {
       isBusy: async (withinMs) => dueSinceMs !== undefined && -dueSinceMs <= withinMs,
       sinceLastTickMs: async () => lastTickMs,
@@ -24,6 +25,7 @@ function progressOf({ dueSinceMs, lastTickMs = 5_000, workers = 1, open = [] }: 
     queues: { depth: async () => [], pollIntervalMs: 10_000 },
     catalog,
   })
+  return { check: () => checkProgress(app), snapshot: () => progressFigures(app) }
 }
 
 describe('the check of the work', () => {

@@ -1,10 +1,10 @@
 import { Redis } from 'ioredis'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { createKeyring, Secret } from '../../../src/domain/signing.ts'
-import { operatorsOf } from '../../../src/outbox/operators.ts'
 import { createWriteProbe, findRedisFaults, type RedisFault, readInfos, refusalFault } from '../../../src/redis/check.ts'
 import { createKeys, type Keys } from '../../../src/redis/key-names.ts'
 import { createRedisWatch } from '../../../src/requests/watches.ts'
+import { fakeApp } from '../../fake-app.ts'
 import { startRedis } from '../../sandbox/redis/start-redis.ts'
 import { outboxApp } from '../outbox/outbox-app.ts'
 import { connectLossyRedis, connectTestRedis } from '../redis-for-test.ts'
@@ -15,30 +15,27 @@ const evicts: RedisFault = {
 }
 const volatile: RedisFault = { code: 'not-on-disk', words: "Redis doesn't write changes to disk (appendonly no). Set appendonly yes." }
 
-const keyring = createKeyring([new Secret('a-secret-of-at-least-32-characters!!')], { purpose: 'notices', prefix: 'lockkeeper' })
+const _keyring = createKeyring([new Secret('a-secret-of-at-least-32-characters!!')], { purpose: 'notices', prefix: 'lockkeeper' })
 
 /** A process that watches Redis and posts to the operators. `faults` are what it finds, unless it reads them itself. */
 function startProcess(
   { redis, keys }: { redis: Redis; keys: Keys },
   findFaults?: () => Promise<RedisFault[]>,
-  { calmMs = 0, ...instead }: { notify?: () => Promise<void>; calmMs?: number } = {},
+  { calmMs = 0, dies = false }: { dies?: boolean; calmMs?: number } = {},
 ) {
   const faults: RedisFault[] = []
   const log: string[] = []
   const counts: number[] = []
   const write = (level: string) => (fields: object, text: string) => void log.push(`${level} ${JSON.stringify(fields)} ${text}`)
   const { app, texts, settle, sweep } = outboxApp({ redis, keys }, { write })
-  const operators = operatorsOf(() => app)
-  const watch = createRedisWatch({
-    redis,
-    keys,
-    findFaults: findFaults ?? (async () => [...faults]),
-    keyring,
-    operators: { ...operators, ...instead },
-    log: { warn: write('warn') },
-    onFaults: (found) => counts.push(found.length),
-    calmMs,
+  const watched = fakeApp({
+    ...app,
+    connections: { ...app.connections, faultsToReport: findFaults ?? (async () => [...faults]) },
+    notices: { ...app.notices, repeats: dies ? { note: () => expect.fail('died') } : app.notices.repeats },
+    log: { info: write('info') as never, warn: write('warn') as never, error: write('error') as never },
+    metrics: { redisFaults: (found) => void counts.push(found.length) },
   })
+  const watch = createRedisWatch(watched, { calmMs })
   const check = () => watch.check().finally(settle)
   const posts = () => texts.map((text) => text.replace(/ More: .*/, ''))
   return { check, sweep, faults, posts, log, counts }
@@ -98,18 +95,6 @@ describe('the operators', () => {
     expect(processes[1]?.log).toEqual([`warn {"code":"redis-unsafe"} ${begins(evicts)}`])
   })
 
-  test('are notified although somebody wrote into Redis that they were', async () => {
-    const shared = connectTestRedis()
-    const one = startProcess(shared)
-    await one.check()
-    await shared.redis.set(shared.keys.redisFaults, 'evicts 1b4e28ba-2fa1-11d2-883f-0016d3cca427 v1.forged')
-
-    one.faults.push(evicts)
-    await one.check()
-
-    expect(one.posts()).toEqual([begins(evicts)])
-  })
-
   test('are notified of the end by a process that started after the fault was mended', async () => {
     const shared = connectTestRedis()
     const ended = startProcess(shared)
@@ -124,7 +109,7 @@ describe('the operators', () => {
 
   test('are notified by another process if the one that recorded a fault died before it posted', async () => {
     const shared = connectTestRedis()
-    const dead = startProcess(shared, undefined, { notify: () => Promise.reject(new Error('died')) })
+    const dead = startProcess(shared, undefined, { dies: true })
     dead.faults.push(evicts)
     await expect(dead.check()).rejects.toThrow('died')
     const next = startProcess(shared)
@@ -138,7 +123,7 @@ describe('the operators', () => {
 
   test('are notified of a fault before they are notified of its end, if the process that found the fault died', async () => {
     const shared = connectTestRedis()
-    const dead = startProcess(shared, undefined, { notify: () => Promise.reject(new Error('died')) })
+    const dead = startProcess(shared, undefined, { dies: true })
     dead.faults.push(evicts)
     await expect(dead.check()).rejects.toThrow('died')
     const next = startProcess(shared)

@@ -1,12 +1,15 @@
 import { expect, test } from 'vitest'
 import { createRepeatedWork } from '../../../src/requests/worker.ts'
+import { fakeApp } from '../../fake-app.ts'
 import { connectTestRedis } from '../redis-for-test.ts'
 
 test('repeated work runs once in its time, in one process of several', async () => {
   const { redis, keys } = connectTestRedis()
   const runs: string[] = []
   const works = [{ name: 'count', everyMs: 60_000, run: async () => void runs.push('count') }]
-  const processes = [1, 2, 3].map(() => createRepeatedWork({ redis, keys, works, onError: () => {}, checkMs: 10 }))
+  const processes = [1, 2, 3].map(() =>
+    createRepeatedWork(fakeApp({ redis, keys, errors: { of: () => () => {} } }), works, { checkMs: 10 }),
+  )
 
   for (const { start } of processes) await start()
   await expect.poll(() => runs).toHaveLength(1)
@@ -33,7 +36,9 @@ test('repeated work that fails is reported, and is interrupted by a stop', async
         }),
     },
   ]
-  const { start, stop } = createRepeatedWork({ redis, keys, works, onError: (error) => void errors.push(error), checkMs: 10 })
+  const { start, stop } = createRepeatedWork(fakeApp({ redis, keys, errors: { of: () => (error) => void errors.push(error) } }), works, {
+    checkMs: 10,
+  })
 
   await start()
   await expect.poll(() => errors).toMatchObject([{ message: 'no answer' }])

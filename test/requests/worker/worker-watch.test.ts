@@ -2,13 +2,14 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
 import { StoreUnavailableError } from '../../../src/domain/errors.ts'
 import { createWorkerWatch } from '../../../src/requests/watches.ts'
+import { fakeApp, noticing } from '../../fake-app.ts'
 import { catalog } from '../catalog-for-test.ts'
 
 /** What each check sees in turn: how many workers, or a Redis that is away. The last one holds for all further checks. Returns when operators were told. */
 async function toldAt(checks: (number | 'away')[]): Promise<number | undefined> {
   let check = 0
   let at: number | undefined
-  const watch = createWorkerWatch({
+  const app = fakeApp({
     store: {
       workersSeen: async () => {
         const seen = checks[Math.min(check++, checks.length - 1)] ?? 0
@@ -17,18 +18,17 @@ async function toldAt(checks: (number | 'away')[]): Promise<number | undefined> 
       },
       lastWorkerAt: async () => 0,
       findOpen: async () => ({ requests: [], unreadable: 0 }),
-      take: async () => ({ outcome: 'won', state: 'approved' }),
     },
     catalog,
-    operators: {
-      owe: async () => {
+    ...noticing([]),
+    log: {
+      error: () => {
         at ??= check
       },
     },
-    show: async () => {},
-    onError: () => {},
-    checkMs: 5,
+    errors: { of: () => () => {} },
   })
+  const watch = createWorkerWatch(app, { checkMs: 5 })
   onTestFinished(watch.stop)
   watch.start()
   await delay(100)

@@ -4,9 +4,10 @@ import { createQueues } from '../../../src/redis/queues.ts'
 import { createStore } from '../../../src/requests/store.ts'
 import type { Track } from '../../../src/requests/track.ts'
 import { createWorker } from '../../../src/requests/worker.ts'
+import { fakeApp, noticing } from '../../fake-app.ts'
 import { noteOf } from '../audit-for-test.ts'
 import { connectTestRedis, noAudit } from '../redis-for-test.ts'
-import { recordRequest } from '../request-for-test.ts'
+import { newRequestFor, recordRequest } from '../request-for-test.ts'
 import { takeSteps } from '../take-steps.ts'
 
 /** Starts a worker over a real Redis. `reconciled` and `sent` record its requests and messages; nothing else happens to them. */
@@ -35,24 +36,36 @@ async function startWorker({
   /** The requests that errors were reported of. */
   const failed: (string | undefined)[] = []
   const tidied: string[] = []
+  const told: string[] = []
   const queues = createQueues({ redis, keys, pollIntervalMs: 50, onError: (error) => errors.push(error) })
-  const worker = createWorker({
+  const reconcile = async (id: string) => {
+    reconciled.push(id)
+    if (failWith) {
+      await store.postpone(id, 15_000)
+      throw failWith
+    }
+    await store.find(id)
+    await redis.zrem(keys.due, id)
+  }
+  const app = fakeApp({
     redis,
     keys,
     queues,
-    dataLossMark: { check: checkDataLossMark },
-    redisWatch: { check: async () => {} },
+    ...noticing(told),
     audit: { tidy: async () => void tidied.push('tidied') },
     store,
-    reconcile: async (id) => {
-      reconciled.push(id)
-      if (failWith) {
-        await store.postpone(id, 15_000)
-        throw failWith
-      }
-      await redis.zrem(keys.due, id)
+    errors: {
+      of: () => (error, requestId) => {
+        errors.push(error)
+        failed.push(requestId)
+      },
     },
-    tracking: { track },
+  })
+  const worker = createWorker(app, {
+    reconcile,
+    track,
+    dataLossMark: { check: checkDataLossMark },
+    redisWatch: { check: async () => {} },
     sweepOutbox: async (onRefusedCard) => {
       const members = await redis.zrange(keys.outbox, '0', '-1')
       sent.push(...members)
@@ -60,19 +73,15 @@ async function startWorker({
       if (members.length > 0) await redis.zrem(keys.outbox, ...members)
       if (refusesCards) for (const member of members) onRefusedCard(member.slice(0, member.indexOf('/')))
     },
-    onError: (error, requestId) => {
-      errors.push(error)
-      failed.push(requestId)
-    },
     watchdogMs,
-    ...(longestTickMs === undefined ? {} : { longestTickMs }),
+    longestTickMs,
   })
   void worker.start()
   onTestFinished(async () => {
     await worker.stop()
     await queues.close()
   })
-  return { redis, keys, store, queues, worker, reconciled, sent, errors, failed, tidied }
+  return { redis, keys, store, queues, worker, reconciled, sent, errors, failed, tidied, told }
 }
 
 function record(store: ReturnType<typeof createStore>, id: string, needsApproval = false) {
@@ -267,6 +276,32 @@ describe('a faulty record', () => {
     await expect.poll(() => reconciled).toContain('good')
     await expect.poll(() => reconciled).toContain('gone')
     expect(await store.findMany(['broken', 'gone', 'good'])).toMatchObject([{ id: 'good' }])
+  })
+
+  test('that cannot be decoded is told once, and its lock is free after its record is deleted', async () => {
+    const { redis, keys, store, queues, reconciled, told } = await startWorker()
+    const { resource } = await record(store, 'broken')
+    await redis.hset(keys.record('broken'), 'origin', '"of another age"')
+    await queues.startTicking()
+    await expect.poll(() => told).toEqual(['record-unreadable'])
+    await expect.poll(() => store.isDue('broken')).toBe(false)
+    await queues.wake({ id: 'broken', kind: 'ip.move', resource })
+    await expect.poll(() => reconciled.filter((id) => id === 'broken')).toHaveLength(2)
+
+    expect(await store.create(newRequestFor({ resource }))).toMatchObject({ outcome: 'busy', held: [{ by: 'broken' }] })
+    await redis.del(keys.record('broken'))
+    expect(await store.create(newRequestFor({ resource }))).toMatchObject({ outcome: 'created' })
+    expect((await store.findOpen()).unreadable).toBe(0)
+  })
+
+  test('of a later version is not told, and is read again later', async () => {
+    const { redis, keys, store, queues, told, failed } = await startWorker()
+    await record(store, 'later')
+    await redis.hset(keys.record('later'), { version: '2', origin: '"of a later age"' })
+    await queues.startTicking()
+    await expect.poll(() => failed).toContain('later')
+    await expect.poll(() => store.due()).toEqual([])
+    expect({ told, isDue: await store.isDue('later') }).toEqual({ told: [], isDue: true })
   })
 
   test('is postponed for long if it cannot be reconciled, and is soon due again if Redis failed', async () => {

@@ -5,11 +5,11 @@ import type { Request } from '../../../../src/domain/request.ts'
 import { newKeyChange } from '../../../../src/features/keys-create.ts'
 import { approvedByYou, takenOver, tooLate, unknownRequest } from '../../../../src/messages/refusals.ts'
 import { moveChange } from '../../../../src/moves/move-change.ts'
-import { createAccess } from '../../../../src/requests/access.ts'
 import { createCatalog } from '../../../../src/requests/catalog.ts'
-import { createDecide } from '../../../../src/requests/decide.ts'
+import { decideWith } from '../../../../src/requests/decide.ts'
 import { createStore, type NewRequest } from '../../../../src/requests/store.ts'
 import { fakeApp } from '../../../fake-app.ts'
+import { accessWith } from '../../access-for-test.ts'
 import { noteOf } from '../../audit-for-test.ts'
 import { owedReports } from '../../owed-reports.ts'
 import { connectTestRedis, noAudit } from '../../redis-for-test.ts'
@@ -40,7 +40,7 @@ function startDecide(rule: Partial<PolicyRule> = {}) {
   const wakeUps: number[] = []
   const attempted: (string | undefined)[] = []
   const catalog = createCatalog([moveChange({} as never), newKeyChange(fakeApp({}))])
-  const access = createAccess({
+  const access = accessWith({
     people: {
       person: async (userId) => ({ userId, standing: 'member', teamId: 'T0NIMBUS01' }),
       members: async () => new Map(),
@@ -54,14 +54,17 @@ function startDecide(rule: Partial<PolicyRule> = {}) {
     noteRefusal: async (note) => void attempted.push(note.attempted),
     noteOf,
   })
-  const decide = createDecide({
-    signatures,
-    store,
-    access,
-    catalog,
-    show: async (id) => void shown.push((await store.find(id))?.state ?? 'missing'),
-    wake: async (_, delayMs = 0) => void wakeUps.push(delayMs),
-  })
+  const decide = decideWith(
+    fakeApp({
+      signatures,
+      store,
+      access,
+      catalog,
+      show: (async (id: string) => void shown.push((await store.find(id))?.state ?? 'missing')) as never,
+      errors: { of: () => expect.fail },
+      wake: async (_, delayMs = 0) => void wakeUps.push(delayMs),
+    }),
+  )
 
   /** Ada's request, after these steps. */
   async function record(more: Partial<NewRequest> = {}, ...steps: PlannedStep[]): Promise<Request> {
@@ -378,6 +381,15 @@ describe('the tracking', () => {
       { stoppedBy: ben.userId, resumedBy: ada.userId },
     ])
     expect(pauses.reduce((sum, { stoppedAt, resumedAt }) => sum + resumedAt - stoppedAt, 0)).toBe(untrackedMs)
+  })
+
+  test('of a key does not start again, because looking for the key would delete it', async () => {
+    const { decide, record, now } = startDecide()
+    const request = await record(newKey, 'approve', 'issue', 'distrust')
+
+    await expect(decide.trackAgain(request, ada)).rejects.toThrow(tooLate(request, ada.userId).text)
+
+    expect((await now(request)).state).toBe('untracked')
   })
 
   test('does not start again if it was not stopped', async () => {

@@ -3,19 +3,29 @@ import type { Change } from '../../../../src/domain/change.ts'
 import type { Request } from '../../../../src/domain/request.ts'
 import { createEvacuation } from '../../../../src/features/ip-evacuate.ts'
 import { createCatalog } from '../../../../src/requests/catalog.ts'
-import { createFindEarlier } from '../../../../src/requests/history.ts'
+import { factsOfEarlier, findEarlier } from '../../../../src/requests/history.ts'
+import { fakeApp } from '../../../fake-app.ts'
 import { catalog } from '../../catalog-for-test.ts'
 import { moveFacts, requestFor } from '../../request-for-test.ts'
+
+type Tail<All extends unknown[]> = All extends [unknown, ...infer Rest] ? Rest : never
 
 const input = { elasticIpId: moveFacts.elasticIpId, serverId: moveFacts.to.id }
 const done = requestFor({ state: 'done', input, facts: moveFacts })
 const back = { elasticIpId: moveFacts.elasticIpId, serverId: moveFacts.from.id }
 
 const move = catalog.open(done).change
-const finder = (request: Request | undefined) => createFindEarlier({ store: { find: async () => request }, catalog }).requests
+const appWith = (request: Request | undefined) => fakeApp({ store: { find: async () => request }, catalog })
+const finder =
+  (request: Request | undefined) =>
+  (...of: Tail<Parameters<typeof findEarlier>>) =>
+    findEarlier(appWith(request), ...of)
 
 describe('what the account showed for an earlier request', () => {
-  const facts = (request: Request | undefined) => createFindEarlier({ store: { find: async () => request }, catalog }).facts
+  const facts =
+    (request: Request | undefined) =>
+    (...of: Tail<Parameters<typeof factsOfEarlier>>) =>
+      factsOfEarlier(appWith(request), ...of)
 
   test.each(['repeats', 'undoes'])('is known to a request that %s it', async (how) => {
     expect(await facts(done)({ change: move, [how]: done.id })).toEqual(moveFacts)
@@ -63,7 +73,8 @@ describe('a request from the form that undoes an evacuation', () => {
     facts: evacuated('eip_1', 'eip_2'),
     items: ['eip_1', 'eip_2'].map((id) => ({ id, state: 'done' as const, causes: [] })),
   })
-  const find = createFindEarlier({ store: { find: async () => whole }, catalog: createCatalog([evacuation]) }).requests
+  const app = fakeApp({ store: { find: async () => whole }, catalog: createCatalog([evacuation]) })
+  const find = (...of: Tail<Parameters<typeof findEarlier>>) => findEarlier(app, ...of)
   const undoing = (...ids: string[]) =>
     find(
       { undoes: whole.id },

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import type { Request } from '../../../../src/domain/request.ts'
-import { createHistory, type Earlier } from '../../../../src/requests/history.ts'
+import { type Earlier, historyBefore } from '../../../../src/requests/history.ts'
+import { fakeApp } from '../../../fake-app.ts'
 import { minutes, requestedAt, requestFor } from '../../request-for-test.ts'
 
 const hour = 60 * minutes
@@ -11,8 +12,8 @@ function ended(id: string, agoMs: number): Request {
 
 /** Finds what changed before a request of these resources. `last`: the last change of each, by resource. */
 async function changesBefore(last: Record<string, Request>, { changed = '', ...earlier }: { changed?: string } & Earlier = {}) {
-  const find = createHistory({
-    signatures: { verifyRecord: ({ id }: { id: string }) => (id === changed ? 'changed' : 'genuine') } as never,
+  const app = fakeApp({
+    signatures: { verifyRecord: ({ id }) => (id === changed ? 'forged' : 'genuine') },
     store: {
       lastChangesOf: async (resources) => new Map(resources.flatMap((resource) => (last[resource] ? [[resource, last[resource]]] : []))),
     },
@@ -20,7 +21,7 @@ async function changesBefore(last: Record<string, Request>, { changed = '', ...e
   const others = Object.keys(last).filter((resource) => resource !== 'server:sv_1')
   const names = new Map(others.map((resource) => [resource, `name of ${resource}`]))
   const itemNames = new Map([['eip_1', '203.0.113.10']])
-  return find(requestedAt, { resource: 'server:sv_1', subject: 'web-1', others, names, itemNames }, earlier)
+  return historyBefore(app, requestedAt, { resource: 'server:sv_1', subject: 'web-1', others, names, itemNames }, earlier)
 }
 
 async function before(...of: Parameters<typeof changesBefore>) {
@@ -107,13 +108,11 @@ test('a repeated request that expired or was withdrawn says nothing about the ch
 })
 
 test('a resource without a name, such as the label of a new key, gets the name of the subject', async () => {
-  const find = createHistory({
+  const app = fakeApp({
     signatures: { verifyRecord: () => 'genuine' },
-    store: {
-      lastChangesOf: async () => new Map([['api_key_label:ci', ended('key', hour)]]),
-    },
+    store: { lastChangesOf: async () => new Map([['api_key_label:ci', ended('key', hour)]]) },
   })
   const key = { resource: 'api_key:new', subject: 'ci', others: ['api_key_label:ci'], names: new Map(), itemNames: new Map() }
 
-  expect(await find(requestedAt, key, {})).toMatchObject([{ code: 'last-change', names: ['ci'] }])
+  expect(await historyBefore(app, requestedAt, key, {})).toMatchObject([{ code: 'last-change', names: ['ci'] }])
 })

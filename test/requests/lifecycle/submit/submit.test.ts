@@ -4,10 +4,13 @@ import type { Requester } from '../../../../src/domain/approval.ts'
 import type { Change, Finding } from '../../../../src/domain/change.ts'
 import { isGenuine, type Request } from '../../../../src/domain/request.ts'
 import { phrase } from '../../../../src/domain/text.ts'
+import { createCatalog } from '../../../../src/requests/catalog.ts'
+import type { RequestedChange } from '../../../../src/requests/history.ts'
 import { asRecorded, type NewRequest } from '../../../../src/requests/store.ts'
-import { createSubmit } from '../../../../src/requests/submit.ts'
+import { submit } from '../../../../src/requests/submit.ts'
 import { Refusal } from '../../../../src/slack/errors.ts'
 import { mrkdwn } from '../../../../src/slack/text.ts'
+import { fakeApp } from '../../../fake-app.ts'
 import { description, requestedAt, requestFor, ruleFor } from '../../request-for-test.ts'
 import { signatures } from '../../signatures-for-test.ts'
 
@@ -26,12 +29,12 @@ interface Setup {
   unchecked?: Finding[]
   /** An open request for the same resource. */
   holder?: Request
-  undone?: Request
-  repeated?: Request
+  /** A request that a new one undoes or repeats. */
+  earlier?: Request
 }
 
 /** Submits Ada's request, and records the calls in order. */
-function setUp({ mayRequest = true, unchecked = [], holder, undone, repeated }: Setup = {}) {
+function setUp({ mayRequest = true, unchecked = [], holder, earlier }: Setup = {}) {
   const done: unknown[] = []
   const created: NewRequest[] = []
   const change: Change<{ id: string }, { id: string }> = {
@@ -51,10 +54,12 @@ function setUp({ mayRequest = true, unchecked = [], holder, undone, repeated }: 
     describe: () => description,
     observe: async () => ({ is: 'done' }),
     doneSentence: () => ['It was moved.'],
+    reverse: (input, facts) => ({ input, facts, label: 'Move back' }),
   }
-  const submit = createSubmit({
+  const app = fakeApp({
     signatures,
     store: {
+      find: async () => earlier,
       now: async () => requestedAt,
       lastChangesOf: async () => new Map(),
       create: async (request: NewRequest) => {
@@ -72,23 +77,26 @@ function setUp({ mayRequest = true, unchecked = [], holder, undone, repeated }: 
       },
       admit: async (_: unknown, { requester, reason }: { requester: Requester; reason: string | undefined }) => {
         done.push({ admitted: requester.person.userId, ...(reason ? { reason } : {}) })
-        return { rule: ruleFor(), unchecked: unchecked.map((code) => ({ code })) }
+        return { rule: ruleFor(), unchecked }
       },
+      ruleOf: () => ruleFor(),
     } as never,
     deliver: async () => ({ is: 'sent' }) as never,
     wake: async () => {},
-    names: async () => new Map(),
-    findEarlier: {
-      requests: async ({ undoes, repeats }) => ({ ...(undoes ? { undone } : {}), ...(repeats ? { repeated } : {}) }),
-      facts: async () => undefined,
+    directory: { names: async () => new Map() },
+    slack: {
+      identity: { linkTo: () => 'https://nimbus.slack.com/archives/C0OPS00001/p1', addressOf: () => undefined, profileOf: () => undefined },
     },
-    linkTo: () => 'https://nimbus.slack.com/archives/C0OPS00001/p1',
-    titleOf: () => phrase`Rotate API key ${'ci-deploy'}`,
-    mostUndecided: 10,
-    fitsOnCard: () => true,
+    catalog: { ...createCatalog([change as never]), titleOf: () => phrase`Rotate API key ${'ci-deploy'}` },
+    config: { openRequestsPerPerson: 10, environment: undefined, infra: { writesPerMinute: 20 }, moveTimeoutMs: 900_000 },
   })
-  const requested = { change, input: { id: 'eip_1' }, origin, reason: undefined, deliveryKey: 'd1' }
-  return { submit, requested, done, created }
+  const requested = { change, input: { id: 'eip_1' }, origin, reason: undefined as string | undefined, deliveryKey: 'd1' }
+  return {
+    submit: (more: typeof requested & Partial<RequestedChange<{ id: string }, { id: string }>>) => submit(app, more),
+    requested,
+    done,
+    created,
+  }
 }
 
 describe('a request', () => {
@@ -122,20 +130,7 @@ describe('a request', () => {
 
     await submit(requested)
 
-    expect(created[0]?.unchecked).toMatchInlineSnapshot(`
-      [
-        {
-          "code": {
-            "code": "approvers-unknown",
-          },
-        },
-        {
-          "code": {
-            "code": "channel-unreadable",
-          },
-        },
-      ]
-    `)
+    expect(created[0]?.unchecked).toEqual([{ code: 'approvers-unknown' }, { code: 'channel-unreadable' }])
   })
 
   test('has the reason without the white space around it, and none if it shows nothing', async () => {
@@ -158,9 +153,10 @@ describe('a request', () => {
   })
 
   test.each(['undoes', 'repeats'] as const)('names the request that it %s, signed with everything else', async (how) => {
-    const earlier = requestFor({ state: 'failed' })
+    const content = { input: { id: 'eip_1' }, facts: { id: 'eip_1' } }
+    const earlier = requestFor({ ...content, state: how === 'undoes' ? 'done' : 'failed' })
     const named = { id: earlier.id, channelId: earlier.origin.channelId, cardTs: earlier.cardTs ?? '' }
-    const { submit, requested, created } = setUp({ undone: earlier, repeated: earlier })
+    const { submit, requested, created } = setUp({ earlier })
 
     await submit({ ...requested, [how]: earlier.id })
     await submit(requested)

@@ -7,12 +7,13 @@ import type { WriteTurns } from '../../../../src/domain/lane.ts'
 import type { AuthorityProblem, Request } from '../../../../src/domain/request.ts'
 import { usualTimings } from '../../../../src/domain/timings.ts'
 import { createEvacuation } from '../../../../src/features/ip-evacuate.ts'
-import { createCheckRecord, createDistrust, type ItemsAllowed } from '../../../../src/requests/authority.ts'
+import { checkRecord as checkRecordOf, distrust as distrustRequest, type ItemsAllowed } from '../../../../src/requests/authority.ts'
 import { createCatalog } from '../../../../src/requests/catalog.ts'
 import { createItemSteps, createObserveItem, createSendItems } from '../../../../src/requests/items.ts'
 import { createReconcile } from '../../../../src/requests/reconcile.ts'
 import { createStore, type Store, type TakenStep } from '../../../../src/requests/store.ts'
 import type { Track } from '../../../../src/requests/track.ts'
+import { fakeApp, noticing } from '../../../fake-app.ts'
 import { noteOf } from '../../audit-for-test.ts'
 import { connectTestRedis, noAudit } from '../../redis-for-test.ts'
 import { newRequestFor } from '../../request-for-test.ts'
@@ -117,8 +118,9 @@ export async function withBegun(ids: string[], account: TestAccount) {
     const note = async (noted: AuditNote) => void notes.push(noted)
     const show = async () => {}
     const onDistrusted = (_: Request, { code }: AuthorityProblem) => void distrusted.push(code)
-    const checkRecord = createCheckRecord({ signatures, catalog })
-    const distrust = createDistrust({ store: own, audit: { noteCounted: note }, noteOf, show, onDistrusted })
+    const app = fakeApp({ signatures, catalog, store: own, audit: { noteCounted: note }, noteOf, show, ...noticing(distrusted) })
+    const checkRecord = (request: Request) => checkRecordOf(app, request)
+    const distrust = (request: Request, problem: AuthorityProblem) => distrustRequest(app, request, problem)
     const itemSteps = createItemSteps({ store: own, catalog, checkRecord, distrust, show, afterEndMs: 1_000 })
     const onApiError = () => {}
     const sendItems = createSendItems({
