@@ -33,7 +33,7 @@ const owners: [name: RegExp, files: RegExp][] = [
   [/^undici$/, /^account\/http\.ts$/],
   [/^bullmq$/, /^(requests\/(worker|watches)\.ts|redis\/)/],
   [/^ioredis$/, /^redis\//],
-  [/^@slack\//, /^(slack|features|requests|messages|outbox|kit|start)\//],
+  [/^@slack\//, /^(app\.ts$|(slack|features|requests|messages|outbox|kit|start)\/)/],
   [/^(pino|prom-client)$/, /^ops\//],
   [/^yaml$/, /^config\/yaml\.ts$/],
   [/^fastest-levenshtein$/, /^domain\/text\.ts$/],

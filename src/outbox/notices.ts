@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import type { App } from '../app.ts'
 import type { ErrorCode } from '../domain/errors.ts'
-import { createRepeats } from '../domain/repeats.ts'
 import { unpostedAlerts } from '../messages/operator-notices.ts'
 import { guardStore } from '../redis/connect.ts'
 import { scriptsOf } from '../redis/scripts.ts'
@@ -119,14 +118,11 @@ export interface NoticeOptions {
   level?: NoticeLevel
 }
 
-/** Anybody can cause some problems without end. Within this time, a repeat is only counted in the log. */
+/** Anybody can cause some problems without end. Within this time, a process takes a problem for a repeat, and says and does nothing. */
 const quietMs = 60_000
 
-/** Creates what this process remembers of its notices: when each was last owed, and the lines of the log that would repeat. */
-export function createNotices() {
-  return { owedAt: new Map<string, number>(), repeats: createRepeats() }
-}
-export type Notices = ReturnType<typeof createNotices>
+/** When this process last noted each problem, in ms since 1970. */
+export type Notices = Map<string, number>
 
 /**
  * Logs a notice and, if there is a channel of the operators, owes it and begins to post it there. Resolves once Redis has it, or does not answer:
@@ -135,15 +131,13 @@ export type Notices = ReturnType<typeof createNotices>
  */
 export async function notifyOperators(app: App, code: ErrorCode, words: Mrkdwn, options: NoticeOptions = {}): Promise<void> {
   const { requestId, level = 'error' } = options
-  const { owedAt, repeats } = app.notices
   const owed = noticeFor(code, options)
-  repeats.note(owed.id, {
-    report: (count) => app.log[level]({ code, requestId, repeats: count > 0 ? count : undefined }, notice(words).text),
-  })
+  if (Date.now() - (app.notices.get(owed.id) ?? 0) < quietMs) return
+  if (app.notices.size > 1_000) app.notices.clear()
+  app.notices.set(owed.id, Date.now())
+  app.log[level]({ code, requestId }, notice(words).text)
   const facts = factsOf(app, code, words)
-  if (!facts || Date.now() - (owedAt.get(owed.id) ?? 0) < quietMs) return
-  if (owedAt.size > 1_000) owedAt.clear()
-  owedAt.set(owed.id, Date.now())
+  if (!facts) return
   // A notice does not wait for a Redis that is away: it may be about Redis.
   const prompt = { ...app, redis: app.connections.prompt }
   const text = JSON.stringify(facts)

@@ -5,7 +5,6 @@ import { StartError } from '../../src/domain/errors.ts'
 import { Secret } from '../../src/domain/signing.ts'
 import type { Alert } from '../../src/inbound/alert-payload.ts'
 import { createAlertReceiver } from '../../src/inbound/alert-receiver.ts'
-import { createNotices } from '../../src/outbox/notices.ts'
 import { halfSend, statusOn } from '../attacks/half-sent.ts'
 import { fakeApp } from '../fake-app.ts'
 import { alert, delivery, post, token } from '../journeys/alerts-world.ts'
@@ -45,7 +44,7 @@ function receiverOn(port: number, { take = async () => 'accepted', onRefused = (
     config: { opsChannel: undefined },
     log: { warn: write },
     metrics: { alert: () => {}, alertRefused: (reason, count) => count > 0 && onRefused(reason) },
-    notices: createNotices(),
+    notices: new Map(),
   })
   return createAlertReceiver(app, { host: '127.0.0.1', port, tokens: [new Secret(token), new Secret(otherToken)] }, take)
 }

@@ -5,7 +5,6 @@ import { UserError } from '../../src/domain/errors.ts'
 import type { AlertRoute } from '../../src/domain/policy.ts'
 import { type Alert, readPayload } from '../../src/inbound/alert-payload.ts'
 import { takeDelivery } from '../../src/inbound/alerts.ts'
-import { createNotices } from '../../src/outbox/notices.ts'
 import { sweepOutbox } from '../../src/outbox/outbox.ts'
 import { requestIdFor, type Submit } from '../../src/requests/submit.ts'
 import { mrkdwn } from '../../src/slack/text.ts'
@@ -147,7 +146,7 @@ export function arrange({ servers = defaultServers, routes = [route], takeMs }: 
     log: { error: (_, text) => void operators.push(text) },
     lines: { write: ({ fields }) => void errors.push(fields.error) },
     errors: { of: (place) => (error) => void (place === 'alerts' && errors.push(error)) },
-    notices: createNotices(),
+    notices: new Map(),
   })
 
   /** Creates one process of several. */

@@ -197,13 +197,13 @@ describe('a resolved alert', () => {
     await take([down()])
 
     expect(await take([resolved(down())])).toBe('accepted')
-    await take([{ ...down(), startsAt: '2026-11-22T05:00:00Z' }])
+    for (let time = 0; time < 2; time += 1) await take([{ ...down(), startsAt: '2026-11-22T05:00:00Z' }])
 
     expect(resolvedRequests).toHaveLength(1)
     expect(submitted).toHaveLength(2)
     await take([resolved({ ...down(), startsAt: '2026-11-22T05:00:00Z' })])
     expect(new Set(resolvedRequests).size).toBe(2)
-    expect(counts()).toEqual({ received: 4, proposed: 2, resolved: 2 })
+    expect(counts()).toEqual({ received: 5, proposed: 2, duplicate: 1, resolved: 2 })
   })
 
   test('of which nothing is known, or a second time, does nothing', async () => {
@@ -417,6 +417,21 @@ test('a process that dies before it withdraws the request of a resolved alert is
   expect(scene.resolvedRequests).toHaveLength(1)
   expect(scene.submitted).toHaveLength(2)
   expect(scene.posts).toEqual([])
+})
+
+test('a late delivery of an alert whose end a process did not complete before it died ends the request', async () => {
+  const scene = arrange()
+  await scene.take([down()])
+  const { die, isDead } = deathAtHook()
+  scene.hooks.beforeResolve = die
+  void scene.replica()([resolved(down())])
+  await isDead
+  delete scene.hooks.beforeResolve
+
+  expect(await scene.take([down()])).toBe('accepted')
+
+  expect(scene.resolvedRequests).toHaveLength(1)
+  expect(scene.counts()).toMatchObject({ proposed: 1, duplicate: 1 })
 })
 
 test('a repeat is a duplicate while the account does not answer, or does not show the server', async () => {

@@ -9,5 +9,5 @@ import { createBot } from '../../../src/start/bot.ts'
  */
 const config = takeConfig(process.env, { kinds: changeKinds, bundles })
 const bot = createBot(config, { log: createLog({ level: config.logLevel }) })
-bot.interactions.command = () => async () => {}
+for (const command of bot.commands) command.run = async () => {}
 await bot.start()

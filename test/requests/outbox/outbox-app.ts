@@ -1,9 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Redis } from 'ioredis'
-import { expect, onTestFinished, vi } from 'vitest'
+import { expect, vi } from 'vitest'
 import type { App } from '../../../src/app.ts'
 import { moveChange } from '../../../src/moves/move-change.ts'
-import { createNotices } from '../../../src/outbox/notices.ts'
 import { sweepOutbox } from '../../../src/outbox/outbox.ts'
 import type { Keys } from '../../../src/redis/key-names.ts'
 import { createCatalog } from '../../../src/requests/catalog.ts'
@@ -92,7 +91,7 @@ export function outboxApp({ redis, keys }: { redis: Redis; keys: Keys }, options
     catalog: createCatalog([moveChange({} as Parameters<typeof moveChange>[0])]),
     access: { ruleOf: () => ruleFor() },
     signatures: { verifyRecord: options.verifyRecord ?? (() => 'genuine') },
-    notices: createNotices(),
+    notices: new Map(),
     log: { info: write('info'), warn: write('warn'), error: write('error') },
     lines: { write: () => {} },
     errors: { of: (place) => (error) => void errors.push(`${place}: ${error instanceof Error ? error.message : error}`) },
@@ -103,7 +102,6 @@ export function outboxApp({ redis, keys }: { redis: Redis; keys: Keys }, options
       reported: (_, sinceEndMs) => void reported.push(sinceEndMs),
     },
   })
-  onTestFinished(() => app.notices.repeats.flush())
 
   /** Resolves when no notice is on its way. One that failed waits for the next sweep. */
   async function settle(): Promise<void> {

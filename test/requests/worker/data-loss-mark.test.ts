@@ -48,14 +48,13 @@ function startProcess(
   const audit = createAudit({ redis, keys, print: () => {}, onError: () => {}, newestHead, ...auditSigning() })
   const watched = fakeApp({
     ...app,
-    // Without `keep`, the process dies right after the script.
-    store: {
-      now: async () => {
+    // Without `keep`, the process dies before it sends the notice.
+    catalog: {
+      underwayNow() {
         if (keepsToFail-- > 0) throw new Error('died')
-        return app.store.now()
+        return underway
       },
     },
-    catalog: { underwayNow: () => underway },
     metrics: { requestsLost: (how) => void losses.push(how) },
   })
   const dataLossMark = createDataLossMark(watched, newestHead)
@@ -66,7 +65,7 @@ function startProcess(
       await audit.settle()
     }
   }
-  /** Lets the next tries to keep a notice fail, as Redis does while it comes back. */
+  /** Lets the next tries to report fail, as Redis does while it comes back. */
   const failKeeping = (count: number) => {
     keepsToFail = count
   }

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { createRefusalLog } from '../../../src/slack/http-receiver.ts'
+import { createRefusalLog } from '../../src/slack/http-receiver.ts'
 
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())

@@ -1,9 +1,10 @@
 import type { ModalView } from '@slack/web-api'
 import { describe, expect, it } from 'vitest'
-import { notice } from '../../../src/slack/blocks.ts'
-import { createAnswering } from '../../../src/slack/listen.ts'
-import { mrkdwn } from '../../../src/slack/text.ts'
-import type { SlackFailure } from '../../../src/slack/web-api.ts'
+import { answerTo as answerToPlace } from '../../src/slack/answers.ts'
+import { notice } from '../../src/slack/blocks.ts'
+import { mrkdwn } from '../../src/slack/text.ts'
+import type { SlackFailure } from '../../src/slack/web-api.ts'
+import { fakeApp } from '../fake-app.ts'
 
 const refused: SlackFailure = { is: 'refused', error: 'channel_not_found' }
 const answer = notice(mrkdwn`You are not an approver of this.`)
@@ -16,29 +17,32 @@ function setUp({ broken = [] as ('respond' | 'ephemeral' | 'modal' | 'direct')[]
   const sent: unknown[] = []
   const errors: unknown[] = []
   let modals = 0
-  const answerTo = createAnswering({
-    messenger: {
-      postEphemeral: async (where, message) => {
-        sent.push({ by: 'ephemeral', where: [where.channelId, where.userId], text: message.text })
-        return broken.includes('ephemeral') ? refused : { is: 'sent' }
+  const app = fakeApp({
+    slack: {
+      messenger: {
+        postEphemeral: async (where, message) => {
+          sent.push({ by: 'ephemeral', where: [where.channelId, where.userId], text: message.text })
+          return broken.includes('ephemeral') ? refused : { is: 'sent' }
+        },
+        openView: async (triggerId, view: ModalView) => {
+          sent.push({ by: 'modal', triggerId, title: view.title.text, submit: view.submit, blocks: view.blocks })
+          modals += 1
+          // A trigger opens one modal.
+          return broken.includes('modal') || modals > 1 ? { is: 'refused', error: 'expired_trigger_id' } : { is: 'opened', viewId: 'V1' }
+        },
+        post: async ({ channelId }, message) => {
+          sent.push({ by: 'direct', to: channelId, text: message.text })
+          return broken.includes('direct') ? refused : { is: 'sent', ts: '1.2', channelId: 'D0BEN00001' }
+        },
       },
-      openView: async (triggerId, view: ModalView) => {
-        sent.push({ by: 'modal', triggerId, title: view.title.text, submit: view.submit, blocks: view.blocks })
-        modals += 1
-        // A trigger opens one modal.
-        return broken.includes('modal') || modals > 1 ? { is: 'refused', error: 'expired_trigger_id' } : { is: 'opened', viewId: 'V1' }
-      },
-      post: async ({ channelId }, message) => {
-        sent.push({ by: 'direct', to: channelId, text: message.text })
-        return broken.includes('direct') ? refused : { is: 'sent', ts: '1.2', channelId: 'D0BEN00001' }
+      respond: async (url, message, { replaceOriginal } = {}) => {
+        sent.push({ by: 'respond', url, text: 'text' in message ? message.text : '', replaceOriginal })
+        return broken.includes('respond') ? refused : { is: 'sent' }
       },
     },
-    respond: async (url, message, options) => {
-      sent.push({ by: 'respond', url, text: message.text, ...options })
-      return broken.includes('respond') ? refused : { is: 'sent' }
-    },
-    onError: (error, context) => void errors.push([error, context]),
+    errors: { shownToPerson: (error, context) => void errors.push([error, context]) },
   })
+  const answerTo = (place: Parameters<typeof answerToPlace>[1]) => answerToPlace(app, place)
   return { answerTo, sent, errors }
 }
 

@@ -2,8 +2,8 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { WebClient } from '@slack/web-api'
 import { afterEach, describe, expect, test } from 'vitest'
-import { webClientOptions } from '../../../src/slack/app.ts'
-import { classifySlackFailure, type SlackCall } from '../../../src/slack/web-api.ts'
+import { webClientOptions } from '../../src/slack/app.ts'
+import { classifySlackFailure, type SlackCall } from '../../src/slack/web-api.ts'
 
 const silent = { debug() {}, info() {}, warn() {}, error() {}, setLevel() {}, getLevel: () => 'info', setName() {} }
 
@@ -28,7 +28,7 @@ async function clientOf(answer: (response: ServerResponse) => void) {
   })
   const slackApiUrl = new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}/api`)
   const options = webClientOptions(slackApiUrl, silent as never, (call) => calls.push(call))
-  const client = new WebClient('xoxb-1', { ...options, timeout: 20_000 })
+  const client = new WebClient('xoxb-1', { ...options, timeout: 5_000 })
   return { received, calls, post: () => client.chat.postMessage({ channel: 'C1', text: 'Grüße & mehr' }) }
 }
 
@@ -37,7 +37,7 @@ const failureOf = (call: Promise<unknown>) => call.then(() => 'no failure', clas
 
 describe('a call to Slack', () => {
   test('waits at most 5 s for the whole answer', () => {
-    expect(webClientOptions(new URL('https://slack.test/api/'), silent as never)).toMatchObject({ timeout: 20_000 })
+    expect(webClientOptions(new URL('https://slack.test/api/'), silent as never)).toMatchObject({ timeout: 5_000 })
   })
 
   test('sends the form and the token', async () => {

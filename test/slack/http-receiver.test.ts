@@ -1,22 +1,22 @@
 import { once } from 'node:events'
-import { Agent, type IncomingMessage, request } from 'node:http'
+import { Agent, type IncomingMessage, request, type Server } from 'node:http'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { App } from '@slack/bolt'
 import { expect, onTestFinished, test } from 'vitest'
-import { type ConnectionLimits, httpReceiver } from '../../../src/slack/http-receiver.ts'
-import { form, halfSend, nowSeconds, plausibleHeaders } from '../../attacks/half-sent.ts'
-import { signatureOf } from '../../sandbox/slack/signature.ts'
+import { type ConnectionLimits, httpReceiver } from '../../src/slack/http-receiver.ts'
+import { form, halfSend, nowSeconds, plausibleHeaders } from '../attacks/half-sent.ts'
+import { signatureOf } from '../sandbox/slack/signature.ts'
 
 const signingSecret = 'signing-secret-of-the-test'
 const nothing = () => {}
 const logger = { debug: nothing, info: nothing, warn: nothing, error: nothing, setLevel: nothing, getLevel: nothing, setName: nothing }
 
 async function startReceiver(limits: Partial<ConnectionLimits> = {}): Promise<number> {
-  const receiver = httpReceiver({ signingSecret, port: 0, logger: logger as never, onNull: nothing, trustedProxies: [], ...limits })
+  const receiver = httpReceiver({ signingSecret, logger: logger as never, trustedProxies: [], ...limits })
   receiver.init({ processEvent: async ({ ack }: { ack: () => Promise<void> }) => ack() } as unknown as App)
-  const server = await receiver.start({ host: '127.0.0.1', port: 0 } as never)
-  onTestFinished(() => receiver.stop())
+  const server = (await receiver.start({ host: '127.0.0.1', port: 0 })) as Server
+  onTestFinished(async () => void (await receiver.stop()))
   return (server.address() as AddressInfo).port
 }
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { parseWords, withoutMention } from '../../../src/slack/typed-words.ts'
+import { parseWords, readPair, splitReason, withoutMention } from '../../../src/slack/typed-words.ts'
 import { hostileText } from '../text/hostile-text.ts'
 
 describe('the text after a command', () => {
@@ -87,5 +87,49 @@ describe('the text after a command', () => {
       }),
     )
     for (const piece of ['<http://', '"', '“', '<mailto:|', "'", '&amp;', '`', '„', '«', ',']) parseWords(piece.repeat(10_000))
+  })
+})
+
+it.each([
+  [[], undefined, undefined, []],
+  [['web-1'], 'web-1', undefined, []],
+  [['web-1', 'web-2'], 'web-1', 'web-2', []],
+  [['web-1', 'TO', 'web-2'], 'web-1', 'web-2', []],
+  [['web-1', '->', 'web-2'], 'web-1', 'web-2', []],
+  [['web-1', 'to'], 'web-1', undefined, []],
+  [['web-1', 'to', 'to'], 'web-1', 'to', []],
+  [['to', 'to', 'to'], 'to', 'to', []],
+  [['web-1', 'web-2', 'please', 'now'], 'web-1', 'web-2', ['please', 'now']],
+])('two things are read with or without "to", and things that are named so too: %j', (args, first, second, rest) => {
+  expect(readPair(args)).toEqual({ first, second, rest })
+})
+
+describe('the reason of a command', () => {
+  it.each([
+    ['ip move 203.0.113.10 web-2 because OPS-123', 'ip move 203.0.113.10 web-2', 'OPS-123'],
+    ['ip move 203.0.113.10 web-2 because: the disk is full', 'ip move 203.0.113.10 web-2', 'the disk is full'],
+    ['ip move 203.0.113.10 web-2, BECAUSE  it failed', 'ip move 203.0.113.10 web-2', 'it failed'],
+    ["vm rename web-1 web-2 because it's Ada's", 'vm rename web-1 web-2', "it's Ada's"],
+    ['vm rename web-1 web-2 because “the old name is wrong”', 'vm rename web-1 web-2', 'the old name is wrong'],
+    ['keys create ci because it failed because of me', 'keys create ci', 'it failed because of me'],
+    ['ip move because', 'ip move', ''],
+  ])('is what follows the first because: %s', (text, command, reason) => {
+    expect(splitReason(text)).toEqual({ command, reason })
+  })
+
+  it.each(['ip move 203.0.113.10 web-2', 'keys create "because we can"', 'keys create `because`', 'keys create because-ci', ''])(
+    'is not a because in a name: %s',
+    (text) => {
+      expect(splitReason(text)).toBeUndefined()
+    },
+  )
+
+  it('has links and characters as they were typed, and names in place of mentions, which would notify people', () => {
+    const text =
+      'ip list because <https://example.com/OPS-1?a=1&amp;b=2> on <http://web-2.example.com|web-2.example.com>: <@U0BEN00001|ben>, <@U0CHI00001>, <!subteam^S0ONCALL01|@oncall>, <#C0OPS00001|ops>, <!here> &lt;3'
+
+    expect(splitReason(text)?.reason).toBe(
+      'https://example.com/OPS-1?a=1&b=2 on web-2.example.com: @ben, @U0CHI00001, @oncall, #ops, @here <3',
+    )
   })
 })

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { PassThrough } from 'node:stream'
 import { expect, test } from 'vitest'
-import { createBodyReader } from '../../../src/slack/http-receiver.ts'
+import { createBodyReader } from '../../src/slack/http-receiver.ts'
 
 /** Stands for a request: only its stream and its headers are read. */
 function startRequest(headers: IncomingMessage['headers'] = {}): IncomingMessage & PassThrough {

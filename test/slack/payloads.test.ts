@@ -1,16 +1,15 @@
 import { describe, expect, it } from 'vitest'
 import type { z } from 'zod'
-import {
-  ClickPayload,
-  CommandPayload,
-  chosenOf,
-  deliveryKey,
-  HomeOpenedPayload,
-  OptionsPayload,
-  SubmissionPayload,
-  View,
-  valuesOf,
-} from '../../../src/slack/payloads.ts'
+import { chosenOf, readMetadata, schemas, tickedOf, valuesOf, writeMetadata } from '../../src/slack/payloads.ts'
+
+const {
+  command: CommandPayload,
+  block_actions: ClickPayload,
+  view_submission: SubmissionPayload,
+  block_suggestion: OptionsPayload,
+  app_home_opened: HomeOpenedPayload,
+} = schemas
+const View = SubmissionPayload.shape.view
 
 const user = { id: 'U0ADA00001', team_id: 'T0NIMBUS01' }
 
@@ -110,6 +109,16 @@ describe('the state of a form', () => {
     expect(Object.values(chosenOf(entered)).filter((chosen) => chosen !== undefined)).toEqual([])
   })
 
+  it('gives the ticked checkboxes of each block that has some', () => {
+    const entered = enter({
+      confirmed: { e: { selected_options: [{ value: 'yes' }] } },
+      none: { e: { selected_options: [] } },
+      reason: { e: { value: 'x' } },
+    })
+
+    expect(tickedOf(entered)).toEqual({ confirmed: ['yes'], none: [] })
+  })
+
   it.each([{}, null, 'x', [], { values: null }, { values: [] }])('gives nothing if it is %j', (odd) => {
     expect(valuesOf(View.parse({ id: 'V1', state: odd }).state)).toEqual({})
   })
@@ -126,13 +135,10 @@ describe('the state of a form', () => {
   })
 })
 
-describe('the key of a delivery', () => {
-  it('is the same for the same interaction, and for no other', () => {
-    const interactions = [['a', 'b'], ['ab'], ['a', undefined, 'b'], ['a', 'b', undefined], ['b', 'a'], []]
-    const keys = interactions.map((parts) => deliveryKey(...parts))
+it("a modal's metadata is read as it was written, and not from another version or damaged", () => {
+  const metadata = { origin: { teamId: 'T0NIMBUS01', channelId: 'C0OPS00001', userId: user.id, command: '/infra' }, reason: 'OPS-123' }
 
-    expect(interactions.map((parts) => deliveryKey(...parts))).toEqual(keys)
-    expect(new Set(keys).size).toBe(interactions.length)
-    expect(keys.every((key) => /^[0-9a-f]{40}$/.test(key))).toBe(true)
-  })
+  expect(readMetadata(writeMetadata(metadata))).toMatchObject(metadata)
+  for (const text of ['', '{', '{}', writeMetadata(metadata).replace('"version":1', '"version":2')])
+    expect(readMetadata(text)).toBeUndefined()
 })
