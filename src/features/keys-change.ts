@@ -90,7 +90,20 @@ export const keyFindings = findings({
    * The times count back from the request. `usedAgoMs`: absent if the account shows no use. `changedAgoMs`: since its last change or rotation,
    * set only if the account shows no use of the key. `creator`: the Slack id of its requester.
    */
-  'key-history': finding({ usedAgoMs: ms, ageMs: ms, changedAgoMs: ms, creator: z.string().optional() }, historyWords),
+  'key-history': finding(
+    { usedAgoMs: ms, ageMs: ms, changedAgoMs: ms, creator: z.string().optional() },
+    ({ usedAgoMs, ageMs, changedAgoMs, creator }) => {
+      // People may read it hours later, so it says what the time counts back from.
+      const before = (ago: number) => `${formatAge(ago)} before this request`
+      const owner = creator === undefined ? [] : phrase`, for ${person(creator)}`
+      if (usedAgoMs !== undefined && ageMs !== undefined)
+        return phrase`Last used ${[formatAge(usedAgoMs)]} and created ${[before(ageMs)]}${owner}.`
+      const since = changedAgoMs === undefined ? '' : ` since it was last changed or rotated, ${before(changedAgoMs)}`
+      const used = usedAgoMs === undefined ? [`The account shows no use of it${since}.`] : phrase`Last used ${[before(usedAgoMs)]}.`
+      const created = ageMs === undefined ? phrase`Created at an unknown time` : phrase`Created ${[before(ageMs)]}`
+      return phrase`${used} ${created}${owner}.`
+    },
+  ),
   'full-access-from-everywhere': finding(fullAccessFromEverywhere),
   /** `count`: the number of other keys that people know by this name. */
   'same-name': finding({ name, lastSlice: z.string().optional(), count: z.number() }, ({ name, lastSlice, count }) => {
@@ -128,25 +141,6 @@ export const keyFindings = findings({
   ),
 })
 type KeyFinding = z.infer<typeof keyFindings.schema>
-
-interface History {
-  usedAgoMs?: number | undefined
-  ageMs?: number | undefined
-  changedAgoMs?: number | undefined
-  creator?: string | undefined
-}
-
-function historyWords({ usedAgoMs, ageMs, changedAgoMs, creator }: History): Phrase {
-  // People may read it hours later, so it says what the time counts back from.
-  const before = (ago: number) => `${formatAge(ago)} before this request`
-  const owner = creator === undefined ? [] : phrase`, for ${person(creator)}`
-  if (usedAgoMs !== undefined && ageMs !== undefined)
-    return phrase`Last used ${[formatAge(usedAgoMs)]} and created ${[before(ageMs)]}${owner}.`
-  const since = changedAgoMs === undefined ? '' : ` since it was last changed or rotated, ${before(changedAgoMs)}`
-  const used = usedAgoMs === undefined ? [`The account shows no use of it${since}.`] : phrase`Last used ${[before(usedAgoMs)]}.`
-  const created = ageMs === undefined ? phrase`Created at an unknown time` : phrase`Created ${[before(ageMs)]}`
-  return phrase`${used} ${created}${owner}.`
-}
 
 interface KeyFeature extends Pick<Command, 'summary' | 'details' | 'examples'>, Pick<ItemAction, 'style'> {
   kind: ChangeKind

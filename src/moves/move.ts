@@ -345,9 +345,10 @@ function compare({ elasticIp, target, assigned }: { elasticIp: ElasticIp; target
   if (inSite === false) refuseMove(otherSite({ elasticIp, target, assigned }))
 
   const unchecked: MoveFinding[] = []
-  if (inProject === undefined) unchecked.push({ code: 'project-not-compared', server, ...sharedSlug(elasticIp.project, target.project) })
-  if (inSite === undefined)
-    unchecked.push({ code: 'site-not-compared', server, ...sharedSlug(assigned?.site ?? elasticIp.site, target.site) })
+  if (inProject === undefined) unchecked.push({ code: 'project-not-compared', server, slug: sharedSlug(elasticIp.project, target.project) })
+  if (inSite === undefined) {
+    unchecked.push({ code: 'site-not-compared', server, slug: sharedSlug(assigned?.site ?? elasticIp.site, target.site) })
+  }
   return unchecked
 }
 
@@ -355,13 +356,13 @@ function compare({ elasticIp, target, assigned }: { elasticIp: ElasticIp; target
 function otherSite({ elasticIp, target, assigned }: { elasticIp: ElasticIp; target: Server; assigned: Server | undefined }): MoveFinding {
   const serversDiffer = sameSite({ location: undefined, assigned: assigned?.site, target: target.site }) === false
   const [serverSite, site] = distinctLabels(target.site ?? {}, (serversDiffer ? assigned?.site : elasticIp.site) ?? {}, ['slug'])
-  const holder = assigned && serversDiffer ? { holder: assigned.hostname ?? assigned.id } : {}
-  return { code: 'other-site', address: elasticIp.address, site, server: target.hostname ?? target.id, serverSite, ...holder }
+  const holder = assigned && serversDiffer ? (assigned.hostname ?? assigned.id) : undefined
+  return { code: 'other-site', address: elasticIp.address, site, server: target.hostname ?? target.id, serverSite, holder }
 }
 
 /** Returns the slug if both have the same one. Their ids differ then, because equal ids would have settled the comparison. */
-function sharedSlug(a: Slugged, b: Slugged): { slug?: string } {
-  return a?.slug && b?.slug && a.slug.toLowerCase() === b.slug.toLowerCase() ? { slug: b.slug } : {}
+function sharedSlug(a: Slugged, b: Slugged): string | undefined {
+  return a?.slug && a.slug.toLowerCase() === b?.slug?.toLowerCase() ? b.slug : undefined
 }
 
 /** The facts of a move that a read is compared with. `from` is undefined if the account showed no server at the request. */

@@ -33,7 +33,7 @@ import { decisionOf } from '../requests/steps.ts'
 import { createStore, type NoteOf, noteOf as noteOfRequest, type TakenStep } from '../requests/store.ts'
 import { submit } from '../requests/submit.ts'
 import { webClientOptions } from '../slack/app.ts'
-import { createFormOpener } from '../slack/forms.ts'
+import { openForm } from '../slack/forms.ts'
 import { createDirectory } from '../slack/people.ts'
 import { createResponder, responseOrigins } from '../slack/response-url.ts'
 import { createNaming } from '../slack/text.ts'
@@ -396,9 +396,9 @@ export function createFoundation(config: Config, { log, printAudit = createAudit
     checkItems: (...args) => checkItems(jobs, ...args),
     checkRetraction: (...args) => checkRetraction(jobs, ...args),
   }
-  const openForm = createFormOpener(messenger)
-  const people: App = { ...shared, ...checks, ...prompt, openForm, submit: (requested) => submit(people, requested) }
-  const jobs: App = { ...shared, ...checks, ...patient, openForm, submit: (requested) => submit(jobs, requested) }
+  const opening: Pick<App, 'openForm'> = { openForm: (...opened) => openForm(people, ...opened) }
+  const people: App = { ...shared, ...checks, ...prompt, ...opening, submit: (requested) => submit(people, requested) }
+  const jobs: App = { ...shared, ...checks, ...patient, ...opening, submit: (requested) => submit(jobs, requested) }
 
   /** Closes every connection after the work on it has ended. Waits at most two seconds for that work. */
   async function disconnect(): Promise<void> {
