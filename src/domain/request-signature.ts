@@ -51,7 +51,7 @@ type AsRequested = Pick<
   | 'undoes'
   | 'repeats'
 > &
-  Pick<Partial<Request>, 'fromMessage' | 'alert' | 'moreResources' | 'approverNames' | 'personNames'>
+  Pick<Partial<Request>, 'fromMessage' | 'alert' | 'moreResources' | 'approverNames' | 'personNames' | 'parent'>
 
 /**
  * What the signature of a request covers: all that was requested, under which rule, with how many approvals and until when, and the names of people
@@ -79,10 +79,11 @@ function requestContent({ origin, moreResources = [], ...request }: AsRequested)
     alert,
     approverNames,
     personNames,
+    parent,
   } = request
   const { userId, channelId, teamId } = origin
   const requested = { version, id, kind, input, facts, resource, hash, unchecked, userId, channelId, teamId, reason, undoes, repeats }
-  const shown = { fromMessage, alert, approverNames, personNames }
+  const shown = { fromMessage, alert, approverNames, personNames, parent }
   const locks = moreResources.length > 0 ? { moreResources } : {}
   return { signed: 'request', ...requested, ...shown, ...locks, rule, needsApproval, approvalsNeeded, ttlMs, createdAt }
 }

@@ -120,7 +120,6 @@ export const KeyFinding = z.discriminatedUnion('code', [
   z.object({ code: z.literal('not-rotated') }),
   z.object({ code: z.literal('not-revoked') }),
   z.object({ code: z.literal('rotated-unseen') }),
-  z.object({ code: z.literal('rotated-after-all') }),
   z.object({ code: z.literal('retracted'), because: RetractedBecause }),
 ])
 export type KeyFinding = z.infer<typeof KeyFinding>
@@ -215,8 +214,6 @@ function sentenceOf(finding: Exclude<KeyFinding, { code: 'key-history' | 'same-n
       return "The key wasn't revoked. It is still on the account and still works."
     case 'rotated-unseen':
       return 'The key was rotated, so its old token no longer works. Nobody saw the new token, so Lockkeeper deleted the key.'
-    case 'rotated-after-all':
-      return 'The key was rotated after all, by a late request from Lockkeeper or by another change. Its old token no longer works. Lockkeeper leaves the key as it is. If nobody has the new token, request to rotate or revoke the key.'
     case 'retracted':
       return `The key was rotated, so its old token no longer works. ${retractedBecause[finding.because]}, so Lockkeeper deleted the key at once.`
   }
@@ -482,7 +479,7 @@ export function createRevokeChange(parts: KeyChangeParts): Change<KeyInput, KeyF
     },
     observe: async ({ keyId }, _, moment) => {
       if (!(await findApiKey(apiKeys, ({ id }) => id === keyId))) return { is: 'done' }
-      if (moment.early) return { is: 'unclear' }
+      if (moment.isUnsettled) return { is: 'unclear' }
       return { is: 'not-started', cause: { code: 'not-revoked' } satisfies KeyFinding }
     },
     doneSentence: (facts) => phrase`Revoked API key ${keyOf(facts)}. It no longer works.`,
@@ -497,8 +494,7 @@ export function createRotateChange(parts: KeyChangeParts): Change<KeyInput, KeyF
   const { apiKeys } = parts.accountApi
 
   /**
-   * Detects a rotation by the last characters of the token. Deletes the key if nobody has seen its new token. After a report of not
-   * rotated, a person may have rotated the key and may use the new token, so it is kept.
+   * Detects a rotation by the last characters of the token. Deletes the key if nobody has seen its new token.
    */
   async function observe(input: KeyInput, facts: KeyFacts, moment: Moment): Promise<Observation> {
     const key = await findApiKey(apiKeys, ({ id }) => id === input.keyId)
@@ -506,10 +502,9 @@ export function createRotateChange(parts: KeyChangeParts): Change<KeyInput, KeyF
     // Without the last characters of the token, a rotation cannot be detected.
     if (facts.lastSlice === undefined || key.tokenLastSlice === undefined) return { is: 'unclear' }
     if (key.tokenLastSlice === facts.lastSlice) {
-      if (moment.early) return { is: 'unclear' }
+      if (moment.isUnsettled) return { is: 'unclear' }
       return { is: 'not-started', cause: { code: 'not-rotated' } satisfies KeyFinding }
     }
-    if (moment.phase === 'ended') return { ...failed({ code: 'rotated-after-all' }), corrects: true }
     await ensureDeleted(apiKeys, key.id)
     return failed({ code: 'rotated-unseen' })
   }

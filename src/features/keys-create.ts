@@ -140,7 +140,7 @@ export function createNewKeyChange({ apiKeys }: Pick<AccountApi, 'apiKeys'>): Ch
       if (await findByName(input.name)) return { is: 'unclear' }
       return { is: 'failed', cause: { code: 'created-unseen', resourceId: key.id } satisfies NewKeyFinding, corrects: true }
     }
-    if (moment.early) return { is: 'unclear' }
+    if (moment.isUnsettled) return { is: 'unclear' }
     return { is: 'not-started', cause: { code: 'no-such-key' } satisfies NewKeyFinding }
   }
 

@@ -1,4 +1,4 @@
-import { isOpen, type Request, unansweredSince } from '../domain/request.ts'
+import { isOpen, type Request } from '../domain/request.ts'
 import { phraseText } from '../domain/text.ts'
 import { isPartlyDone, stateWithCount } from '../messages/items.ts'
 import { unreadableRequests } from '../messages/refusals.ts'
@@ -71,7 +71,7 @@ function columnsAt(now: number): Columns<ListedMove> {
 function stateOf({ request, underway }: ListedMove): Mrkdwn {
   if (request.state === 'waiting') return mrkdwn`waiting for approval until ${dateTime(request.expiresAt)}`
   if (request.state === 'approved') return mrkdwn`approved, not sent yet`
-  if (isOpen(request.state) && unansweredSince(request) !== undefined) return mrkdwn`status unknown: the account API doesn't answer`
+  if (isOpen(request.state) && request.unansweredSince !== undefined) return mrkdwn`status unknown: the account API doesn't answer`
   const late = isOpen(request.state) && request.lateAt !== undefined
   return mrkdwn`${stateWithCount(request, isOpen(request.state) ? underway : undefined)}${late ? ', late' : ''}`
 }

@@ -181,10 +181,8 @@ export function observeRename({ id, from, to }: Rename, seen: Pick<VirtualMachin
     if (alike(name, to) && !alike(from, to)) return { is: 'done' }
     return { is: 'superseded', cause: { code: 'renamed-by-others', name: subject, now: name } }
   }
-  if (moment.early) return { is: 'unclear' }
-  if (moment.phase === 'accepted') {
-    return { is: 'failed', cause: { code: 'accepted-without-effect', now: name }, mayStillHappen: true }
-  }
+  if (moment.isUnsettled) return { is: 'unclear' }
+  if (moment.phase === 'accepted') return { is: 'failed', cause: { code: 'accepted-without-effect', now: name } }
   return { is: 'not-started', cause: { code: 'still-called', now: name } }
 }
 

@@ -6,6 +6,7 @@ import { actorsIn } from '../messages/reports.ts'
 import { guardStore, type Redis } from '../redis/connect.ts'
 import type { Keys } from '../redis/key-names.ts'
 import { createScripts, readScripts } from '../redis/scripts.ts'
+import { withChildren } from '../requests/children.ts'
 import { dueAtOnce } from '../requests/due.ts'
 import { type ReportName, reportNames } from '../requests/steps.ts'
 import { decodeRecord } from '../requests/store.ts'
@@ -100,7 +101,8 @@ export function createOutbox({ redis, keys }: { redis: Redis; keys: Keys }) {
       ...(triedUntilMs ? { triedUntilMs: Number(triedUntilMs) } : {}),
       ...(owedBy ? { owedBy: Number(owedBy) } : {}),
     }
-    return { lease: held, request: decodeRecord(id, fields), now: () => Number(leasedAt) + performance.now() - startedAt }
+    const [request = decodeRecord(id, fields)] = await withChildren({ redis, keys }, [decodeRecord(id, fields)])
+    return { lease: held, request, now: () => Number(leasedAt) + performance.now() - startedAt }
   }
 
   /** Stores the result of a try. `again`: the record changed, so send the card again. `lost`: another process holds the lease now. */

@@ -444,8 +444,6 @@ describe('a step', () => {
       },
       { ...move, act: 'not-start', from: 'starting', to: 'not-started', causes: [said('The move never started.')] },
       { ...move, act: 'supersede', from: 'tracking', to: 'superseded', causes: [said('It was moved to db-1 meanwhile.')] },
-      { ...move, act: 'correct-to-tracking', from: 'not-started', to: 'tracking' },
-      { ...move, act: 'correct-to-done', from: 'tracking', to: 'done' },
       { ...move, act: 'stop-tracking', from: 'tracking', to: 'untracked', ...asRequester },
       { ...move, act: 'track-again', from: 'untracked', to: 'tracking', ...asRequester },
       { act: 'unreadable', text: 'not JSON' },
@@ -466,12 +464,10 @@ describe('a step', () => {
       Failed: <!date^1795176011^{time} {date_short_pretty}|2026-11-20 12:00 UTC>  ·  account API: move refused (422, SITE_MISMATCH)
       Not started: <!date^1795176012^{time} {date_short_pretty}|2026-11-20 12:00 UTC>  ·  The move never started.
       Superseded by another change: <!date^1795176013^{time} {date_short_pretty}|2026-11-20 12:00 UTC>  ·  It was moved to db-1 meanwhile.
-      Started after all: <!date^1795176014^{time} {date_short_pretty}|2026-11-20 12:00 UTC>
-      Corrected: done: <!date^1795176015^{time} {date_short_pretty}|2026-11-20 12:00 UTC>
-      Tracking stopped: <@U0ADA00001>, <!date^1795176016^{time} {date_short_pretty}|2026-11-20 12:00 UTC>  ·  as the requester
-      Tracked again: <@U0ADA00001>, <!date^1795176017^{time} {date_short_pretty}|2026-11-20 12:00 UTC>  ·  as the requester
-      Unreadable entry: <!date^1795176018^{time} {date_short_pretty}|2026-11-20 12:00 UTC>  ·  not JSON
-      teleport: <!date^1795176019^{time} {date_short_pretty}|2026-11-20 12:00 UTC>  ·  somewhere"
+      Tracking stopped: <@U0ADA00001>, <!date^1795176014^{time} {date_short_pretty}|2026-11-20 12:00 UTC>  ·  as the requester
+      Tracked again: <@U0ADA00001>, <!date^1795176015^{time} {date_short_pretty}|2026-11-20 12:00 UTC>  ·  as the requester
+      Unreadable entry: <!date^1795176016^{time} {date_short_pretty}|2026-11-20 12:00 UTC>  ·  not JSON
+      teleport: <!date^1795176017^{time} {date_short_pretty}|2026-11-20 12:00 UTC>  ·  somewhere"
     `)
   })
 

@@ -40,7 +40,7 @@ const world = await openWorld(database.url, {
     data: { elasticIps: accountElasticIps, apiKeys: accountKeys.apiKeys },
     moveTakes: { min: hour, max: hour },
   },
-  timings: { graceMs: 1_500, handoverMs: 5_000 },
+  timings: { graceMs: 1_500, unsettledMs: 1_500, handoverMs: 5_000 },
 })
 const { slack, accountApi, ada, ben } = world
 const redis = new Redis(database.url)

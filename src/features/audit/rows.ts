@@ -1,7 +1,8 @@
 import type { FoundEntry } from '../../audit/audit.ts'
 import type { ItemState, RequestState } from '../../domain/request.ts'
 import { stateWithCount } from '../../messages/items.ts'
-import { stateOfAct, stateOfItemAct } from '../../requests/steps.ts'
+import { itemStateOf } from '../../requests/children.ts'
+import { stateOfAct } from '../../requests/steps.ts'
 import { option } from '../../slack/blocks.ts'
 import { type Columns, itemRows, type Rows } from '../../slack/table.ts'
 import {
@@ -53,7 +54,8 @@ export interface Outcome {
 
 /** Finds the last state of a request. Undefined if no entry that was found says it. */
 export function outcomeOf(entries: FoundEntry[]): Outcome | undefined {
-  const states = entries.flatMap((entry) => {
+  const ofRequest = entries.filter(({ item }) => item === undefined)
+  const states = ofRequest.flatMap((entry) => {
     const state = stateIn(entry)
     return state === undefined ? [] : [{ state, entry }]
   })
@@ -64,8 +66,8 @@ export function outcomeOf(entries: FoundEntry[]): Outcome | undefined {
 export function itemStatesIn(entries: FoundEntry[]): { state: ItemState }[] {
   const states = new Map<string, ItemState>()
   for (const { item, act } of entries) {
-    const state = stateOfItemAct(act)
-    if (item !== undefined && state !== undefined) states.set(item, state)
+    const state = stateOfAct(act)
+    if (item !== undefined && state !== undefined) states.set(item, itemStateOf(state))
   }
   return [...states.values()].map((state) => ({ state }))
 }

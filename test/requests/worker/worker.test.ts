@@ -1,9 +1,9 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { StoreUnavailableError } from '../../../src/domain/errors.ts'
+import type { Request } from '../../../src/domain/request.ts'
 import { createOutbox } from '../../../src/outbox/outbox.ts'
 import { createQueues } from '../../../src/redis/queues.ts'
 import { createStore } from '../../../src/requests/store.ts'
-import type { Track } from '../../../src/requests/track.ts'
 import { createWorker } from '../../../src/requests/worker.ts'
 import { fakeApp } from '../../fake-app.ts'
 import { noteOf } from '../audit-for-test.ts'
@@ -26,7 +26,7 @@ async function startWorker({
   failWith?: Error
   refusesCards?: boolean
   checkDataLossMark?: () => Promise<void>
-  track?: Track['track']
+  track?: (requests: Request[]) => Promise<void>
   untilSlackAnswers?: Promise<void>
 } = {}) {
   const { redis, keys } = connectTestRedis()

@@ -210,7 +210,6 @@ describe('findings in words', () => {
       { code: 'not-rotated' },
       { code: 'not-revoked' },
       { code: 'rotated-unseen' },
-      { code: 'rotated-after-all' },
       { code: 'retracted', because: 'not-shown' },
     ]
     expect(wordsOf(schemaOfKeys, examples, keyWords)).toMatchInlineSnapshot(`
@@ -235,7 +234,6 @@ describe('findings in words', () => {
       The key wasn't rotated. Its old token still works.
       The key wasn't revoked. It is still on the account and still works.
       The key was rotated, so its old token no longer works. Nobody saw the new token, so Lockkeeper deleted the key. → Request a new key.
-      The key was rotated after all, by a late request from Lockkeeper or by another change. Its old token no longer works. Lockkeeper leaves the key as it is. If nobody has the new token, request to rotate or revoke the key.
       The key was rotated, so its old token no longer works. Slack didn't confirm the message with its token, so Lockkeeper deleted the key at once. → Request a new key."
     `)
   })
