@@ -54,7 +54,8 @@ export async function createChildren(app: App, parent: Request): Promise<void> {
   await createScripts(app.redis, scripts)('create-children', [app.keys.record(id)], [argument])
 }
 
-const shownFields = ['state', 'sentAt', 'acceptedAt', 'lateAt', 'endedAt', 'causes'] as const
+/** `packed` has the fields of one that has ended. */
+const shownFields = ['state', 'packed', 'sentAt', 'acceptedAt', 'lateAt', 'endedAt', 'causes'] as const
 
 /**
  * Adds what messages show of requests and what their own records do not say: the items of those with children, and since when the account API has not
@@ -81,9 +82,9 @@ export async function withChildren({ redis, keys }: { redis: Redis; keys: Keys }
 /** A child that is missing was not created yet. What was damaged in Redis is shown as unknown. */
 function itemOf(id: string, values: unknown): RequestItem {
   try {
-    const [state = 'approved', sentAt, acceptedAt, lateAt, endedAt, causes = []] = (values as (string | null)[]).map(
-      (value) => JSON.parse(value ?? 'null') ?? undefined,
-    )
+    const found = (values as (string | null)[]).map((value, index) => [shownFields[index], JSON.parse(value ?? 'null') ?? undefined])
+    const { packed, ...own } = Object.fromEntries(found.filter(([, value]) => value !== undefined))
+    const { state = 'approved', sentAt, acceptedAt, lateAt, endedAt, causes = [] } = { ...own, ...packed, state: own.state }
     return { id, state: itemStateOf(state), sentAt, acceptedAt, lateAt, endedAt, causes }
   } catch {
     return { id, state: 'unknown', causes: [] }

@@ -26,7 +26,10 @@ import { withChildren } from './children.ts'
 import { type Database, noteDuration, ofDueTimes, withScripts } from './due.ts'
 import { type ReportName, type StepName, stateAfter, stepOf } from './steps.ts'
 
-/** The hash in Redis that holds a request: JSON by field. Fields with a colon are written by scripts (`token:approve`, `outbox:card`). */
+/**
+ * The hash in Redis that holds a request: JSON by field. Fields with a colon are written by scripts (`token:approve`, `outbox:card`). `packed` has
+ * most fields of one that has ended.
+ */
 export type RecordHash = Record<string, string>
 
 /** Encodes each field as JSON, and leaves out those that are undefined. */
@@ -52,8 +55,12 @@ export class UnreadableRecordError extends Error {
  */
 export function decodeRecord(id: string, hash: RecordHash): Request {
   try {
-    const fields = Object.entries(hash).filter(([name]) => !name.includes(':'))
-    return Request.parse({ ...Object.fromEntries(fields.map(([name, value]) => [name, JSON.parse(value)])), id })
+    const { packed = '{}', ...own } = hash
+    const entries = Object.entries(own).filter(([name]) => !name.includes(':'))
+    // The schema drops the tokens in `packed`. What was seen before the write is not there if it was what was approved.
+    const fields = { ...JSON.parse(packed), ...Object.fromEntries(entries.map(([name, value]) => [name, JSON.parse(value)])) }
+    const { facts, seenSignature, seen = seenSignature === undefined ? undefined : facts } = fields
+    return Request.parse({ ...fields, seen, id })
   } catch (error) {
     throw new UnreadableRecordError(id, hash, error)
   }
@@ -260,12 +267,13 @@ export interface Created {
  */
 async function create(records: Records, request: NewRequest, { mostUndecided }: { mostUndecided?: number } = {}): Promise<Created> {
   const { keys, audit, run, onStep } = records
-  const { id, kind, ttlMs, createdAt, origin, rule, reason, needsApproval } = request
+  const { id, ...fields } = request
+  const { kind, ttlMs, createdAt, origin, rule, reason, needsApproval } = fields
   const argument = JSON.stringify({
     id,
     recordPrefix: keys.recordPrefix,
     open: openStates,
-    fields: encodeFields({ ...request, version: requestVersion, state: 'waiting' }),
+    fields: encodeFields({ ...fields, version: requestVersion, state: 'waiting' }),
     expiresAt: createdAt + ttlMs,
     dueInMs: needsApproval ? Math.floor(ttlMs * firstReminderAt) : 0,
     keepLatestMs,

@@ -11,10 +11,11 @@ local now = clock()
 local stamp = whole(now)
 
 local tokenField = 'token:' .. arg.tokenName
-local known = redis.call('HMGET', KEYS[1], 'state', tokenField, 'revision', 'expiresAt')
+local known = redis.call('HMGET', KEYS[1], 'state', tokenField, 'revision', 'expiresAt', 'packed')
 local state, lastToken, lastRevision, expiresAt = known[1], known[2], tonumber(known[3]), tonumber(known[4])
 if not state then return { 'missing', '""', stamp } end
-if lastToken == arg.token then return { 'won', state, stamp, 'repeat' } end
+local packedToken = cjson.encode(tokenField) .. ':' .. cjson.encode(arg.token)
+if lastToken == arg.token or string.find(known[5] or '', packedToken, 1, true) then return { 'won', state, stamp, 'repeat' } end
 
 local allowed = false
 for _, from in ipairs(arg.from) do
@@ -36,6 +37,29 @@ if arg.beside then
     if other[1] == '"starting"' and now - tonumber(other[2]) < arg.beside.withinMs then sent = sent + 1 end
   end
   if sent >= arg.beside.most then return { 'full', state, stamp } end
+end
+
+-- What scripts read of an ended request. Everything else goes into one field, because each field of a hash takes 60 bytes more than its text. A
+-- field that is set later goes before its value there.
+local stays = { state = true, revision = true, expiresAt = true, cardTs = true, cardRevision = true }
+local function pack()
+  local flat, left, packed = redis.call('HGETALL', KEYS[1]), {}, {}
+  local facts = redis.call('HGET', KEYS[1], 'facts')
+  for i = 1, #flat, 2 do
+    local field, value = flat[i], flat[i + 1]
+    if field == 'packed' then
+      table.insert(packed, 1, string.sub(value, 2, -2))
+    elseif stays[field] or string.find(field, '^outbox:') then
+      left[#left + 1] = field
+      left[#left + 1] = value
+    elseif string.find(field, '^token:') then
+      packed[#packed + 1] = cjson.encode(field) .. ':' .. cjson.encode(value)
+    elseif not string.find(field, ':') and not (field == 'seen' and value == facts) then
+      packed[#packed + 1] = cjson.encode(field) .. ':' .. value
+    end
+  end
+  redis.call('DEL', KEYS[1])
+  redis.call('HSET', KEYS[1], 'packed', '{' .. table.concat(packed, ',') .. '}', unpack(left))
 end
 
 local revision = lastRevision + 1
@@ -70,6 +94,7 @@ if arg.parent then
     redis.call('ZADD', KEYS[5], 'XX', now, arg.parent)
   end
   for _, key in ipairs(arg.changed) do redis.call('SET', KEYS[key], arg.parent, 'PX', arg.keepMs) end
+  if not arg.open then pack() end
   return { 'won', cjson.encode(arg.to), stamp }
 end
 
@@ -91,6 +116,7 @@ elseif state ~= cjson.encode(arg.to) then
   redis.call('ZREM', KEYS[2], arg.id)
   redis.call('ZADD', KEYS[3], now, arg.id)
   redis.call('ZREMRANGEBYSCORE', KEYS[3], '-inf', now - arg.keepMs)
+  pack()
   redis.call('PEXPIRE', KEYS[1], arg.keepMs)
   for _, id in ipairs(arg.children) do redis.call('PEXPIRE', arg.recordPrefix .. id, arg.keepMs) end
 end

@@ -8,6 +8,7 @@ import { createEvacuation } from '../../../src/features/ip-evacuate.ts'
 import { createMoveChange } from '../../../src/moves/move-change.ts'
 import { createBundles } from '../../../src/requests/bundle.ts'
 import { reconcile } from '../../../src/requests/reconcile.ts'
+import { encodeFields } from '../../../src/requests/store.ts'
 import { track } from '../../../src/requests/track.ts'
 import type { Fake } from '../../fake-app.ts'
 import { startJobs } from '../jobs-for-test.ts'
@@ -158,7 +159,7 @@ describe('the children of a request', () => {
     const { app, carryOn, child, redis, keys } = await withBegun(ids, account)
     await carryOn({ budget: { ...app.budget, waitForWrite: async () => 60_000 } })
     const other = changed(await child('eip_0'))
-    await redis.hset(keys.record(other.id), Object.fromEntries(Object.entries(other).map(([name, value]) => [name, JSON.stringify(value)])))
+    await redis.hset(keys.record(other.id), encodeFields({ ...other }))
 
     if (other.id === 'f'.repeat(32)) {
       const { checkAuthority } = await import('../../../src/requests/authority.ts')

@@ -3,7 +3,7 @@ import type { Request } from '../../../src/domain/request.ts'
 import { createStore, type StepData, type Store, type TakenStep } from '../../../src/requests/store.ts'
 import { noteOf } from '../audit-for-test.ts'
 import { connectTestRedis, noAudit } from '../redis-for-test.ts'
-import { recordRequest } from '../request-for-test.ts'
+import { moveFacts, recordRequest } from '../request-for-test.ts'
 import { takeSteps } from '../take-steps.ts'
 import { withRequest } from '../with-request.ts'
 
@@ -85,6 +85,31 @@ describe('a step', () => {
     expect(await outbox.owed(request.id)).toContain('resolved')
     expect(await redis.get(keys.lastChange(request.resource))).toBe('newer')
     expect(await redis.zscore(keys.ended, request.id)).toBe('1')
+  })
+
+  test('that ends a request leaves few of its fields, and everything is read as before, also after another end', async () => {
+    const { redis, keys, store, request } = await withRequest()
+    const seen = { set: { seen: { ...moveFacts }, seenSignature: 'signed' } }
+    const tracked = await takeSteps(store, request.id, ['approve', { audit: { by: 'U0BEN00001' } }], ['send', seen], 'accept')
+    const fields = (await redis.hkeys(keys.record(request.id))).length
+
+    const stopped = await takeSteps(store, request.id, ['stop-tracking', { set: { stoppedBy: 'U0BEN00001' } }])
+    expect(stopped).toEqual({ ...tracked, state: 'untracked', stoppedBy: 'U0BEN00001', revision: 5, endedAt: expect.any(Number) })
+    const done = await takeSteps(store, request.id, ['track-again', { set: { untrackedMs: 7 } }], 'finish')
+
+    expect(done).toEqual({ ...stopped, state: 'done', untrackedMs: 7, revision: 7, endedAt: expect.any(Number) })
+    expect((await redis.hkeys(keys.record(request.id))).length).toBeLessThan(fields / 2)
+    expect(await redis.memory('USAGE', keys.record(request.id))).toBeLessThan(2_500)
+  })
+
+  test('that ended a request is won again if it is repeated, and so is an earlier one', async () => {
+    const { store, request } = await withRequest()
+    await store.take(request, 'approve', { audit: { by: 'U0BEN00001' } }, 'the approval')
+    await store.take(request, 'withdraw', {}, 'the end')
+
+    expect(await store.take(request, 'withdraw', {}, 'the end')).toEqual({ outcome: 'won', state: 'withdrawn' })
+    expect(await store.take(request, 'approve', { audit: { by: 'U0BEN00001' } }, 'the approval')).toMatchObject({ outcome: 'won' })
+    expect(await store.take(request, 'withdraw', {}, 'another')).toEqual({ outcome: 'lost', state: 'withdrawn' })
   })
 
   test('that tracks a request again keeps its record and holds its resource again', async () => {
