@@ -108,6 +108,8 @@ export const Decision = Grant.extend({
   at: z.number().optional(),
   /** The people and groups whom the rule required at the last approval. All had approved. */
   allOf: z.array(z.string()).optional(),
+  /** How many approvals counted under each rule, at the last approval. */
+  counted: z.array(z.number()).optional(),
   /** Signs that the approvals were enough, or the emergency with its reason (see `request-signature.ts`). */
   signature: z.string().optional(),
 })
@@ -167,6 +169,8 @@ export const Request = z.object({
   hash: z.string(),
   /** The name of the policy rule that it was requested under. */
   rule: z.string(),
+  /** The rules that its approvals must satisfy besides, and how many approvals each needs. */
+  otherRules: z.array(z.object({ name: z.string(), approvals: z.number() })).optional(),
   /** How long the request can be approved, in ms. An approved handover can be taken for the same time. */
   ttlMs: z.number(),
   /** The approvers by name, if the rule mentions other people instead. A mention of the approvers would notify them, too. */
@@ -174,7 +178,7 @@ export const Request = z.object({
   /** The names of the people in `warnings`, by Slack id. A mention would notify them. Absent if they name nobody. */
   personNames: z.record(z.string(), z.string()).optional(),
   needsApproval: z.boolean(),
-  /** How many approvals its rule needed at the time of the request. 0: none. */
+  /** How many approvals its rules needed at the time of the request. 0: none. */
   approvalsNeeded: z.number().int(),
   /** Signs the request as it was requested (see `request-signature.ts`). */
   signature: z.string().optional(),

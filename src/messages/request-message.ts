@@ -659,8 +659,14 @@ function by(what: string, userId: string | undefined): Mrkdwn {
 }
 
 function smallPrintDetails({ request, description, notes }: CardView): Mrkdwn {
+  const others = (request.otherRules ?? []).map(({ name }) => name)
   return joinMrkdwn(
-    [...description.ids.map(idWords), ...notes, mrkdwn`By ${ruleWords(request.rule)}`, mrkdwn`Request ${code(request.id)}`],
+    [
+      ...description.ids.map(idWords),
+      ...notes,
+      mrkdwn`By ${joinMrkdwn([request.rule, ...others].map(ruleWords), ' and ')}`,
+      mrkdwn`Request ${code(request.id)}`,
+    ],
     '  ·  ',
   )
 }

@@ -1,7 +1,7 @@
 import type { App } from '../app.ts'
 import type { FoundEntry } from '../audit/audit.ts'
 import { isMachine } from '../domain/approval.ts'
-import { approvalsNeeded, type PolicyRule } from '../domain/policy.ts'
+import { approvalsNeeded, eachOf, type PolicyRule } from '../domain/policy.ts'
 import {
   type Approval,
   type AuthorityProblem,
@@ -83,9 +83,7 @@ function lastApproval({ signatures }: App, request: Request, rule: PolicyRule): 
   if (verdicts.includes('unknown-key')) return { code: 'unknown-key' }
   const isGenuine = verdicts.every((verdict) => verdict === 'genuine') && approvals.every((approval) => isInTime(request, approval))
   if (!isGenuine || approvals.length === 0) return { code: 'approvals-not-genuine' }
-  const needed = rule.approve ? approvalsNeeded(rule.approve) : request.approvalsNeeded
-  const people = new Set(approvals.map(({ by }) => by))
-  if (people.size < needed || !hasAll(rule, people, decision)) return { code: 'approval-needed-now' }
+  if (!areEnough(request, decision, rule)) return { code: 'approval-needed-now' }
   return { at: Math.max(...approvals.map(({ at }) => at)) }
 }
 
@@ -129,12 +127,18 @@ function pastOf(earlier: FoundEntry[]): AuthorityProblem | undefined {
 }
 
 /**
- * Whether the people approved whom the rule requires now. A group counts only if it was required at the last approval, because its members are not
- * read again.
+ * Whether these approvals are as many as each rule needs now, and from the people whom it requires. Under several rules, and for a group that is
+ * required, what was counted at the last approval decides, because members of groups are not read again.
  */
-function hasAll({ approve }: PolicyRule, people: Set<string>, decision: Decision | undefined): boolean {
-  const allOf = approve?.allOf ?? []
-  return allOf.every((id) => people.has(id)) || allOf.every((id) => decision?.allOf?.includes(id))
+function areEnough({ approvals, approvalsNeeded: atRequest }: Request, decision: Decision | undefined, { approve }: PolicyRule): boolean {
+  const people = new Set(approvals.map(({ by }) => by))
+  if (!approve) return people.size >= atRequest
+  const rules = eachOf(approve)
+  return rules.every((terms, index) => {
+    const count = rules.length === 1 ? people.size : (decision?.counted?.[index] ?? 0)
+    const hasAll = (has: (id: string) => boolean | undefined) => terms.allOf.every(has)
+    return count >= approvalsNeeded(terms) && (hasAll((id) => people.has(id)) || hasAll((id) => decision?.allOf?.includes(id)))
+  })
 }
 
 /** An approval from before the request, or from after its deadline, does not count. */

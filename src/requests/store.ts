@@ -229,6 +229,7 @@ export interface NewRequest {
   moreResources?: string[]
   hash: string
   rule: string
+  otherRules?: Request['otherRules']
   unchecked: Finding[]
   warnings?: Finding[]
   origin: Origin

@@ -51,6 +51,25 @@ describe('an evacuation, like every other request,', () => {
     expect(text).toContain(`approved by <@${people.ben}> and <@${people.chiara}>`)
   })
 
+  test('needs the approvals of the rule that names it and of the rule for moves, and says so', async () => {
+    const policy = `rules:
+  - { name: failover, changes: ip.evacuate, approve: [U0CHI00001] }
+  - { name: moves, changes: ip.move, approve: [U0BEN00001] }`
+    const world = await startWorldUnder(policy, withAddresses(addresses(2)))
+    const card = await requestEvacuation(world)
+    expect(card.text).toMatch(/needs approval from <@U0CHI00001>, and also <@U0BEN00001> by /)
+
+    await world.ben.click(card, 'Approve')
+    await world.slack.until(() => world.slack.ephemerals(people.ben).find(({ text }) => /One more needed/.test(text)))
+    expect(patched(world)).toEqual([])
+    await world.chiara.click(card, 'Approve')
+
+    await untilReport(world.slack, card.ts, /Done/)
+    expect(patched(world)).toHaveLength(2)
+    const [request] = await world.records.all()
+    expect(request).toMatchObject({ rule: 'failover', otherRules: [{ name: 'moves', approvals: 1 }], decision: { counted: [1, 1] } })
+  })
+
   test('can be approved by its requester alone in an emergency, if the rule allows that', async () => {
     const world = await startWorldUnder(two, withAddresses(addresses(2)))
     const card = await requestEvacuation(world, 'web-1 web-2', world.ben)
