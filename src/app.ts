@@ -4,15 +4,13 @@ import type { Inventory } from './account/inventory.ts'
 import type { Audit } from './audit/audit.ts'
 import type { Config } from './config/config.ts'
 import type { OwnLastSlices } from './domain/account.ts'
-import type { Request } from './domain/request.ts'
 import type { RequestSignatures } from './domain/request-signature.ts'
 import type { Timings } from './domain/timings.ts'
-import type { CardView } from './messages/request-message.ts'
 import type { ErrorReports, Log, RepeatedLines } from './ops/log.ts'
 import type { Metrics } from './ops/metrics.ts'
-import type { OperatorNotifier, OpsChannel } from './outbox/operators.ts'
-import type { Deliver, Outbox, Show } from './outbox/outbox.ts'
-import type { Renderer } from './outbox/render.ts'
+import type { Notices } from './outbox/notices.ts'
+import type { OpsChannel } from './outbox/operators.ts'
+import type { Deliver, Show } from './outbox/outbox.ts'
 import type { Assignments } from './redis/assignments.ts'
 import type { Redis } from './redis/connect.ts'
 import type { RedisConnections } from './redis/connections.ts'
@@ -22,6 +20,8 @@ import type { Access } from './requests/access.ts'
 import type { CheckAuthority, CheckRecord, CheckRetraction } from './requests/authority.ts'
 import type { Catalog } from './requests/catalog.ts'
 import type { NoteOf, Store } from './requests/store.ts'
+import type { Submit } from './requests/submit.ts'
+import type { OpenForm } from './slack/forms.ts'
 import type { Directory } from './slack/people.ts'
 import type { Respond } from './slack/response-url.ts'
 import type { Naming } from './slack/text.ts'
@@ -59,14 +59,14 @@ export interface App {
   slack: { messenger: Messenger; respond: Respond; identity: SlackIdentity; probe: SetupProbe; naming: Naming }
   directory: Directory
   opsChannel: OpsChannel | undefined
-  operators: OperatorNotifier
+  /** The notices to the operators that this process sends. */
+  notices: Notices
 
   catalog: Catalog
   signatures: RequestSignatures
   access: Access
   audit: Audit
   store: Store
-  outbox: Outbox
   queues: Queues
 
   // Functions of factories that are still created once for each connection.
@@ -74,8 +74,9 @@ export interface App {
   checkRecord: CheckRecord
   checkAuthority: CheckAuthority
   checkRetraction: CheckRetraction
-  render: Renderer & { view(request: Request): CardView }
   wake: Wake
   deliver: Deliver
   show: Show
+  submit: Submit
+  openForm: OpenForm
 }

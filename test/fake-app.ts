@@ -1,4 +1,5 @@
 import type { App } from '../src/app.ts'
+import { createNotices } from '../src/outbox/notices.ts'
 
 export type Fake<T> = T extends (...args: never[]) => unknown ? T : T extends object ? { [Name in keyof T]?: Fake<T[Name]> } : T
 
@@ -21,4 +22,15 @@ function onlyGiven(given: object, name: string): unknown {
 
 function isPlain(value: unknown): value is object {
   return typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype
+}
+
+/** The members with which notices to the operators are only logged: each adds its code. */
+export function noticing(codes: string[]) {
+  const log = ({ code }: { code?: unknown }) => void codes.push(String(code))
+  return {
+    config: { opsChannel: undefined, slack: { command: '/infra' } },
+    notices: createNotices(),
+    log: { info: log, warn: log, error: log },
+    metrics: { notGenuine: () => {}, requestsLost: () => {}, tick: () => {}, error: () => {} },
+  }
 }

@@ -129,10 +129,13 @@ describe('the manifest', () => {
   })
 })
 
-/** Returns how the source names an element. Pickers of details, and buttons below details, are named by the kind of their items. */
+/**
+ * Returns how the source names an element. Pickers of details, and buttons below details, are named by the kind of their items, and the elements
+ * of a form by its callback id.
+ */
 function elementOf(id: string): string {
-  const [, item] = /^(?:details|item):([a-z-]+)/.exec(id) ?? []
-  return item === undefined ? `'${id}'` : `'${item}'`
+  const [, item] = /^(?:details:|item:|open-)?([a-z-]+)/.exec(id) ?? []
+  return item ?? id
 }
 
 describe('an element with an action', () => {
@@ -159,7 +162,6 @@ describe('an element with an action', () => {
           "doctor-picker",
           "doctor-table-seen",
           "doctor-table-unseen",
-          "elastic-ip",
           "evacuate-from",
           "evacuate-this-server",
           "evacuate-to",
@@ -169,8 +171,10 @@ describe('an element with an action', () => {
           "item:elastic-ip:ip.move",
           "item:server:ip.evacuate",
           "item:virtual-machine:vm.rename",
-          "move-this-elastic-ip",
-          "move-to-this-one",
+          "move-elastic-ip:elasticIpId",
+          "move-elastic-ip:offered",
+          "move-elastic-ip:serverId",
+          "move-elastic-ip:this-one",
           "open-create-api-key",
           "open-evacuate-server",
           "open-move-elastic-ip",
@@ -179,7 +183,8 @@ describe('an element with an action', () => {
           "page-previous",
           "page-refresh",
           "refresh-home",
-          "rename-this-one",
+          "rename-virtual-machine:this-one",
+          "rename-virtual-machine:virtualMachineId",
           "request-again",
           "request-approve",
           "request-details",
@@ -190,16 +195,20 @@ describe('an element with an action', () => {
           "request-stop-tracking",
           "request-track-again",
           "request-withdraw",
-          "server",
+          "revoke-api-key:keyId",
+          "revoke-api-key:this-one",
+          "rotate-api-key:keyId",
+          "rotate-api-key:this-one",
         ],
         "options": [
-          "api-key",
           "doctor-picker",
-          "elastic-ip",
           "evacuate-from",
           "evacuate-to",
-          "server",
-          "virtual-machine",
+          "move-elastic-ip:elasticIpId",
+          "move-elastic-ip:serverId",
+          "rename-virtual-machine:virtualMachineId",
+          "revoke-api-key:keyId",
+          "rotate-api-key:keyId",
         ],
         "shortcuts": [
           "look-up",
@@ -219,9 +228,9 @@ describe('an element with an action', () => {
       }
     `)
     const shown = sources.map((file) => readFileSync(join(root, 'src', file), 'utf8')).join('\n')
-    for (const id of Object.values(listeners).flat()) expect(shown).toContain(elementOf(id))
+    for (const id of Object.values(listeners).flat()) expect(shown).toMatch(new RegExp(`'(open-)?${elementOf(id)}'`))
 
-    const items = [...shown.matchAll(/\bof: '([a-z-]+)'/g)].map(([, of]) => `details:${of}`)
+    const items = [...shown.matchAll(/\bof: '([a-z-]+)'(?! \|)/g)].map(([, of]) => `details:${of}`)
     expect(listeners.clicks).toEqual(expect.arrayContaining(items))
   })
 })

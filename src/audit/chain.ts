@@ -2,6 +2,7 @@ import { hash as digest, randomBytes } from 'node:crypto'
 import { z } from 'zod'
 import { Finding } from '../domain/change.ts'
 import type { Keyring, Verdict } from '../domain/signing.ts'
+import { scrub } from '../ops/log.ts'
 
 /** The answer of the account API to a write: an HTTP status, or the problem if no answer came. */
 export const ApiAnswer = z.object({
@@ -13,12 +14,10 @@ export const ApiAnswer = z.object({
 })
 export type ApiAnswer = z.infer<typeof ApiAnswer>
 
-/** The version of the shape that this version of Lockkeeper writes. CONTRIBUTING.md says how it may change. */
-export const auditVersion = 1
-
 /**
  * One event for the audit: who did what, where, by which rule and with which result. It holds facts; sentences are made where it is shown.
- * It never holds a token. `act` is one of an open set: the steps of a request, `request`, `refused`, `answer` and others.
+ * It never holds a token. `act` is one of an open set: the steps of a request, `request`, `refused`, `answer` and others. What is changed is
+ * only in the notes of a request and of a write, because each note is kept for 400 days: other notes name the request.
  */
 export const AuditNote = z.looseObject({
   act: z.string(),
@@ -40,7 +39,7 @@ export const AuditNote = z.looseObject({
   via: z.string().optional(),
   /** The refused attempt: `decide`, or the action id of a button. */
   attempted: z.string().optional(),
-  /** In a second entry on a refusal: how many more times the person was refused the same for the same cause, in ten minutes. */
+  /** In a second entry on the same: how many more times it happened, in ten minutes for a refusal and otherwise in a day. */
   count: z.number().int().positive().optional(),
   /** Why it was refused, or why the request ended. */
   causes: z.array(Finding).optional(),
@@ -52,7 +51,7 @@ export const AuditNote = z.looseObject({
   answer: ApiAnswer.optional(),
   /** The id of the resource that a write created. */
   resourceId: z.string().optional(),
-  /** The refused command or button, or the unchanged text of a note that could not be parsed. */
+  /** The refused command or button, the text of a note that could not be parsed, or what was damaged among removed entries. */
   text: z.string().optional(),
   /** The SHA-256 of the request. */
   payload: z.string().optional(),
@@ -63,8 +62,8 @@ export const AuditNote = z.looseObject({
 })
 export type AuditNote = Known<z.infer<typeof AuditNote>>
 
-/** What `createNoteSigner` adds to a note. */
-const Signed = z.object({
+/** A note in the chain. `at` is in ms since 1970, by the clock of Redis. */
+export const AuditEntry = AuditNote.extend({
   /** The process that made the note, and the number of the note in that process, counted from 1. */
   process: z.string().optional(),
   number: z.number().int().positive().optional(),
@@ -72,16 +71,9 @@ const Signed = z.object({
   voids: z.array(z.number()).optional(),
   uncertain: z.array(z.number()).optional(),
   signature: z.string().optional(),
-})
-
-/** A note in the chain. `at` is in ms since 1970, by the clock of Redis. */
-export const AuditEntry = AuditNote.extend({
-  ...Signed.shape,
-  version: z.number().int(),
   seq: z.number().int().positive(),
   at: z.number(),
-  /** The states that a request left and entered. */
-  from: z.string().optional(),
+  /** The state that a request entered. */
   to: z.string().optional(),
   /** The hash of the previous entry. Empty in the first entry. */
   prev: z.string(),
@@ -93,47 +85,46 @@ export type AuditEntry = Known<z.infer<typeof AuditEntry>>
 /** Removes unknown fields from a type. A note keeps the fields of a newer version when it joins the chain, but the code cannot use them. */
 type Known<T> = { [Name in keyof T as string extends Name ? never : Name]: T[Name] }
 
-/** An entry as it is stored: its JSON text, and the SHA-256 of exactly that text. */
-export interface Link {
-  entry: string
+/** The order of the fields in an entry, so that people read first when, what and who. */
+const fieldOrder = [...new Set(['seq', 'at', 'act', 'by', 'to', ...Object.keys(AuditEntry.shape)])]
+
+export function hashOf(entry: string): string {
+  return digest('sha256', entry, 'base64url')
+}
+
+/** Returns the text of the next entry. `prev` is the hash of the entry before, or empty for the first. */
+export function chain(note: object, seq: number, prev: string): string {
+  const fields: Record<string, unknown> = { ...note, seq, prev }
+  const inOrder = [...new Set([...fieldOrder, ...Object.keys(fields)])].map((name) => [name, fields[name]] as const)
+  return JSON.stringify(Object.fromEntries(inOrder))
+}
+
+/** The end of the chain: the number of its last entry, counted from 1, and its hash. An empty chain has 0 and ''. */
+export interface Head {
+  seq: number
   hash: string
 }
 
-/** The order of the fields in an entry, so that people read first when, what and who. */
-const fieldOrder = [...new Set(['seq', 'at', 'act', 'by', 'from', 'to', ...Object.keys(AuditEntry.shape)])]
-
-export function hashOf(text: string): string {
-  return digest('sha256', text)
-}
-
-/** Makes the next link of a chain. `prev` is the hash of the link before, or empty for the first. */
-export function chain(note: object, seq: number, prev: string): Link {
-  const fields: Record<string, unknown> = { ...note, seq, prev }
-  const inOrder = [...new Set([...fieldOrder, ...Object.keys(fields)])].map((name) => [name, fields[name]] as const)
-  const entry = JSON.stringify(Object.fromEntries(inOrder))
-  return { entry, hash: hashOf(entry) }
-}
-
-/** Creates the check of a chain, link by link. `next` returns a sentence about a fault, or undefined for a correct link. */
+/** Creates the check of a chain, entry by entry. `next` returns a sentence about a fault, or undefined for a correct entry. */
 export function createVerifier() {
-  let last: { seq: number; hash: string } | undefined
+  /** Without a hash, the entry could not be read. */
+  let last: { seq: number; hash?: string } | undefined
 
-  function next({ entry, hash }: Link): string | undefined {
+  function next(text: string): string | undefined {
     const before = last
-    const parsed = parseEntry(entry)
-    if (!parsed) {
-      // Assume the number that this link should have, so that the next link can be checked.
-      last = before && { seq: before.seq + 1, hash }
+    const entry = parseEntry(text)
+    if (!entry) {
+      // Assume the number that this entry should have, so that the next one can be checked.
+      last = before && { seq: before.seq + 1 }
       return before ? `The entry after number ${before.seq} cannot be read.` : 'The first entry cannot be read.'
     }
-    last = { seq: parsed.seq, hash }
-    if (!isAsWritten(entry)) return `Entry ${parsed.seq} was rewritten: its text isn't in the form that Lockkeeper writes.`
-    if (hashOf(entry) !== hash) return `Entry ${parsed.seq} was changed: its hash doesn't match its text.`
-    if (before && parsed.seq !== before.seq + 1)
-      return `Between entries ${before.seq} and ${parsed.seq} an entry is missing or was inserted.`
-    if (before && parsed.prev !== before.hash) return `Entry ${parsed.seq} does not follow entry ${before.seq}: one of them was replaced.`
-    if (parsed.seq === 1 && parsed.prev !== '') return 'Entry 1 names an entry before it.'
-    return undefined
+    const { seq, prev } = entry
+    last = { seq, hash: hashOf(text) }
+    if (!isAsWritten(text)) return `Entry ${seq} was rewritten: its text isn't in the form that Lockkeeper writes.`
+    if (before && seq !== before.seq + 1) return `Between entries ${before.seq} and ${seq} an entry is missing or was inserted.`
+    if (before?.hash !== undefined && prev !== before.hash)
+      return `Entry ${seq} does not follow entry ${before.seq}: one of them was changed or replaced.`
+    return seq === 1 && prev !== '' ? 'Entry 1 names an entry before it.' : undefined
   }
 
   return { next, last: () => last }
@@ -145,9 +136,9 @@ const stream = 'audit'
 /** Matches what JSON leaves as it is, and what readers of a log take for the end of a line, or for an order to reverse or to hide text. */
 const unprinted = /[\p{Cf}\p{Zl}\p{Zp}\u007f-\u009f]/gu
 
-/** Makes the line of a link for the log: the fields of its entry in their order, and the hash. */
-export function printedLine({ entry, hash }: Link): string {
-  return JSON.stringify({ stream, ...JSON.parse(entry), hash }).replace(unprinted, escapeUnits)
+/** Makes the line of an entry for the log: its fields in their order, and its hash. */
+export function printedLine(entry: string): string {
+  return JSON.stringify({ stream, ...JSON.parse(entry), hash: hashOf(entry) }).replace(unprinted, escapeUnits)
 }
 
 function escapeUnits(character: string): string {
@@ -155,8 +146,8 @@ function escapeUnits(character: string): string {
   return units.map((unit) => `\\u${unit}`).join('')
 }
 
-/** Reads a link from a line of the log, after anything that a log collector put before it. Returns undefined for any other line. */
-export function readPrintedLine(line: string): (Link & { seq: number }) | undefined {
+/** Reads an entry from a line of the log, after anything that a log collector put before it. Returns undefined for any other line. */
+export function readPrintedLine(line: string): { seq: number; entry: string; hash: string } | undefined {
   const start = line.indexOf(`{"stream":"${stream}"`)
   if (start < 0) return undefined
   try {
@@ -186,12 +177,6 @@ export function parseEntry(entry: string): AuditEntry | undefined {
 /** Whether a note was written. `unknown`: Redis did not answer, so nobody knows. */
 export type NoteOutcome = 'written' | 'not-written' | 'unknown'
 
-export interface SignedNote {
-  note: object
-  /** Call it once, when the outcome is known. */
-  settle: (outcome: NoteOutcome) => void
-}
-
 /**
  * Creates the signer of a process. It numbers and signs the notes, so that a forged, changed or missing one is found. Notes can be written in
  * another order than they were numbered. A step that is not taken writes no note: then the next note names that number in `voids`, or in
@@ -202,18 +187,19 @@ export function createNoteSigner(keyring: Pick<Keyring, 'sign'>, process = proce
   let voids: number[] = []
   let uncertain: number[] = []
 
-  function sign(note: object): SignedNote {
+  /** Call `settle` once, when the outcome is known. */
+  function sign(what: object): { note: object; settle: (outcome: NoteOutcome) => void } {
     lastNumber += 1
     const number = lastNumber
     const named = { voids, uncertain }
     voids = []
     uncertain = []
-    const numbered = {
-      ...note,
+    const note = {
+      ...what,
       process,
       number,
-      ...(named.voids.length > 0 ? { voids: named.voids } : {}),
-      ...(named.uncertain.length > 0 ? { uncertain: named.uncertain } : {}),
+      ...(named.voids.length > 0 && { voids: named.voids }),
+      ...(named.uncertain.length > 0 && { uncertain: named.uncertain }),
     }
 
     function settle(outcome: NoteOutcome): void {
@@ -225,7 +211,7 @@ export function createNoteSigner(keyring: Pick<Keyring, 'sign'>, process = proce
       else uncertain.push(number)
     }
 
-    return { note: { ...numbered, signature: keyring.sign(numbered) }, settle }
+    return { note: { ...note, signature: keyring.sign(note) }, settle }
   }
 
   return { sign }
@@ -234,7 +220,7 @@ export type NoteSigner = ReturnType<typeof createNoteSigner>
 
 /** Names a process by its start, because a process that began after the oldest entry must have all its notes in the chain. */
 function processName(startedAt: Date): string {
-  return `${startedAt.toISOString()}/${randomBytes(4).toString('hex')}`
+  return `${startedAt.toISOString().slice(0, 19)}Z/${randomBytes(4).toString('hex')}`
 }
 
 /** Returns when a process began, in ms since 1970 by its own clock. NaN if the name is not one that Lockkeeper gave. */
@@ -244,7 +230,7 @@ export function startOfProcess(process: string): number {
 
 /** Verifies the fields of a note or an entry. Those that Redis, the chain and `decodeNote` add are not signed. */
 export function verifyNote(keyring: Pick<Keyring, 'verify'>, fields: Record<string, unknown>): Verdict {
-  const { seq, at, from, to, prev, unverified, signature, ...signed } = fields
+  const { seq, at, to, prev, unverified, signature, ...signed } = fields
   return keyring.verify(signed, signature)
 }
 
@@ -254,29 +240,29 @@ const maxTextLength = 1_000
 /** Notes have fewer levels. One with thousands could be read, but not written again. */
 const mostLevels = 50
 
-/** A note in the intake. The Lua scripts store `at`, `from` and `to` in fields next to its text. */
+/** A note in the intake. The Lua scripts store `at` and `to` in fields next to its text. */
 const StampedNote = AuditEntry.omit({ seq: true, prev: true })
 
-/** Prepares the content of a note for the intake: plain JSON, with its version. `clean` removes secrets from a text. */
-export function cleanNote(note: AuditNote, clean: (text: string) => string): object {
-  const versioned = { version: auditVersion, ...note }
-  return JSON.parse(JSON.stringify(versioned, (_, value) => (typeof value === 'string' ? shorten(clean(value)) : value)))
+/** Prepares the content of a note for the intake: plain JSON without secrets. */
+export function cleanNote(note: AuditNote): object {
+  return JSON.parse(JSON.stringify(note, (_, value) => (typeof value === 'string' ? shorten(scrub(value)) : value)))
 }
 
 /**
  * Decodes an item of the intake stream. An item that is not a note of Lockkeeper becomes an entry with its text, so that it does not block
  * the notes after it. A note that cannot be verified says so in `unverified`.
  */
-export function decodeNote(
-  id: string,
-  flat: string[],
-  { clean, keyring }: { clean: (text: string) => string; keyring: Pick<Keyring, 'verify'> },
-): { unverified?: string | undefined } {
-  const { note = flat.join(' '), at, from, to } = fieldsOf(flat)
-  const known = parseNote(note, { at: Number(at), from, to })
-  const fields = known ?? { version: auditVersion, act: 'unreadable', at: Number(id.split('-')[0]), text: shorten(clean(note)) }
+export function decodeNote(keyring: Pick<Keyring, 'verify'>, id: string, flat: string[]): { unverified?: string } {
+  const { note = flat.join(' '), at, to } = fieldsOf(flat)
+  const known = parseNote(note, { at: Number(at), to })
+  const fields = known ?? { act: 'unreadable', at: timeOf(id), text: shorten(scrub(note)) }
   const verdict = verifyNote(keyring, fields)
   return { ...fields, unverified: verdict === 'genuine' ? undefined : verdict }
+}
+
+/** Returns the time of a stream id, in ms since 1970 by Redis' clock. */
+export function timeOf(streamId: string): number {
+  return Number(streamId.split('-')[0])
 }
 
 /** Cuts a text, and replaces a half character at the cut: the JSON library of Redis would throw an error on it. */
@@ -290,10 +276,7 @@ function fieldsOf(flat: string[]): Record<string, string | undefined> {
 }
 
 /** Returns all fields of a note, also those that a newer version added within others, because the signature covers them. */
-function parseNote(
-  text: string,
-  stamps: { at: number; from: string | undefined; to: string | undefined },
-): Record<string, unknown> | undefined {
+function parseNote(text: string, stamps: { at: number; to?: string }): Record<string, unknown> | undefined {
   try {
     const content = JSON.parse(text)
     const fields = { ...content, ...stamps }

@@ -7,7 +7,17 @@ import { within } from '../domain/within.ts'
 import { describeError } from '../ops/log.ts'
 import { connectRedis, guardStore, type Redis, unreachableRedis } from '../redis/connect.ts'
 import { createKeys, type Keys } from '../redis/key-names.ts'
-import { createVerifier, hashOf, type Link, parseEntry, readPrintedLine, startOfProcess, verifyNote } from './chain.ts'
+import {
+  type AuditEntry,
+  createVerifier,
+  type Head,
+  hashOf,
+  parseEntry,
+  readPrintedLine,
+  startOfProcess,
+  timeOf,
+  verifyNote,
+} from './chain.ts'
 
 /** How many entries one command reads. */
 const pageSize = 1_000
@@ -15,109 +25,75 @@ const pageSize = 1_000
 /** A running worker chains a note within this time. */
 const chainedWithinMs = 60_000
 
-/** A link with its number. `at` is when it was noted and `chainedAt` when it was chained, in ms since 1970 by Redis' clock. */
-export interface WalkedLink extends Link {
-  seq: number
-  at: number
+interface Connection {
+  redis: Redis
+  keys: Keys
+}
+
+/** An entry of the chain. `at` is when it was noted and `chainedAt` when it was chained, in ms since 1970 by Redis' clock. */
+interface WalkedEntry {
+  text: string
+  entry: AuditEntry
+  hash: string
   chainedAt: number
 }
 
-export interface Walk {
+interface Walk {
   /** A sentence for each fault. */
   breaks: string[]
   count: number
-  first: WalkedLink | undefined
-  last: WalkedLink | undefined
+  first: AuditEntry | undefined
+  last: WalkedEntry | undefined
 }
 
-interface WalkParts {
-  redis: Redis
-  keys: Keys
-  /** Runs one command, and limits how long it may take. */
-  runCommand: <T>(command: () => Promise<T>) => Promise<T>
-  onLink: (link: WalkedLink) => void
-}
-
-/** Reads the whole chain, link by link, including the links that join it during the walk. Writes nothing. */
-export async function walkAudit({ redis, keys, runCommand, onLink }: WalkParts): Promise<Walk> {
+/** Reads the whole chain, entry by entry, including those that join it during the walk. Writes nothing. */
+async function walkAudit({ redis, keys }: Connection, onEntry: (walked: WalkedEntry) => void): Promise<Walk> {
   const verifier = createVerifier()
   const walk: Walk = { breaks: [], count: 0, first: undefined, last: undefined }
-
-  let start = '-'
+  let from = '-'
   for (;;) {
-    const page = await runCommand(() => redis.xrange(keys.audit, start, '+', 'COUNT', pageSize))
-    for (const [id, fields] of page) step(id, fields)
-    const end = page.at(-1)?.[0]
-    if (end !== undefined) {
-      start = `(${end}`
-      continue
-    }
-    const head = await readHead()
-    // The chain grew after the page was read.
-    if (head.seq > (walk.last?.seq ?? 0) && (await hasMore(start))) continue
-    walk.breaks.push(...faultsAtEnd(walk, head))
-    break
-  }
-  walk.breaks.push(...(await faultsInIntake()))
-  return walk
-
-  function step(id: string, fields: string[]): void {
-    const link = { entry: fieldOf(fields, 'entry'), hash: fieldOf(fields, 'hash') }
-    const fault = verifier.next(link)
-    if (fault) walk.breaks.push(fault)
-    walk.count += 1
-    const at = parseEntry(link.entry)?.at
-    const seq = verifier.last()?.seq
-    if (seq === undefined || at === undefined) return
-    walk.last = { ...link, seq, at, chainedAt: timeOf(id) }
-    walk.first ??= walk.last
-    onLink(walk.last)
-  }
-
-  async function hasMore(from: string): Promise<boolean> {
-    return (await runCommand(() => redis.xrange(keys.audit, from, '+', 'COUNT', 1))).length > 0
-  }
-
-  async function readHead() {
+    // Read before the entries: if none follows, it must name the last one.
     const [seq, hash] = await runCommand(() => redis.hmget(keys.auditHead, 'seq', 'hash'))
-    return { seq: Number(seq ?? 0), hash: hash ?? '' }
-  }
-
-  async function faultsInIntake(): Promise<string[]> {
-    const [waiting, [oldest], [seconds]] = await runCommand(() =>
-      Promise.all([redis.xlen(keys.auditIntake), redis.xrange(keys.auditIntake, '-', '+', 'COUNT', 1), redis.time()]),
-    )
-    const since = oldest && timeOf(oldest[0])
-    if (since === undefined || Number(seconds) * 1_000 - since <= chainedWithinMs) return []
-    const notes = waiting === 1 ? '1 note waits' : `${waiting} notes wait`
-    return [`${notes} to join the chain, the first since ${utc(since)} (UTC): no process chains them. Is a bot running?`]
+    const page = await runCommand(() => redis.xrange(keys.audit, from, '+', 'COUNT', pageSize))
+    for (const [id, [, text = '']] of page) {
+      from = `(${id}`
+      walk.count += 1
+      const fault = verifier.next(text)
+      if (fault) walk.breaks.push(fault)
+      const entry = parseEntry(text)
+      if (!entry) continue
+      walk.first ??= entry
+      walk.last = { text, entry, hash: hashOf(text), chainedAt: timeOf(id) }
+      onEntry(walk.last)
+    }
+    if (page.length > 0) continue
+    walk.breaks.push(...faultsAtEnd(verifier.last() ?? { seq: 0 }, { seq: Number(seq ?? 0), hash: hash ?? '' }))
+    return walk
   }
 }
 
-function faultsAtEnd({ last }: Walk, head: { seq: number; hash: string }): string[] {
-  const end = last?.seq ?? 0
-  if (head.hash === '' && last) return ['The head of the chain is missing: it should name the last entry.']
-  if (head.seq > end) return [`The chain ends with entry ${end}, and its head names entry ${head.seq}: the last entries are missing.`]
-  if (head.seq < end) {
-    return [`The chain ends with entry ${end}, and its head names entry ${head.seq}: the head was set back, or entries were inserted.`]
-  }
-  if (last && head.hash !== last.hash) return [`The head of the chain has another hash than its last entry (${end}).`]
-  return []
+function faultsAtEnd(last: { seq: number; hash?: string }, head: Head): string[] {
+  if (head.hash === '' && last.seq > 0) return ['The head of the chain is missing: it should name the last entry.']
+  const named = `The chain ends with entry ${last.seq}, and its head names entry ${head.seq}`
+  if (head.seq > last.seq) return [`${named}: the last entries are missing.`]
+  if (head.seq < last.seq) return [`${named}: the head was set back, or entries were inserted.`]
+  return last.seq > 0 && head.hash !== last.hash ? [`The head of the chain has another hash than its last entry (${last.seq}).`] : []
+}
+
+async function faultsInIntake({ redis, keys }: Connection): Promise<string[]> {
+  const [waiting, [oldest], [seconds]] = await runCommand(() =>
+    Promise.all([redis.xlen(keys.auditIntake), redis.xrange(keys.auditIntake, '-', '+', 'COUNT', 1), redis.time()]),
+  )
+  const since = oldest && timeOf(oldest[0])
+  if (since === undefined || Number(seconds) * 1_000 - since <= chainedWithinMs) return []
+  const notes = waiting === 1 ? '1 note waits' : `${waiting} notes wait`
+  return [`${notes} to join the chain, the first since ${utc(since)} (UTC): no process chains them. Is a bot running?`]
 }
 
 /** Formats a time in ms since 1970: `2026-11-21 07:00`. */
-export function utc(at: number): string {
+function utc(at: number): string {
   const date = new Date(at)
   return Number.isNaN(date.getTime()) ? 'an unknown time' : date.toISOString().slice(0, 16).replace('T', ' ')
-}
-
-function timeOf(streamId: string): number {
-  return Number(streamId.split('-')[0])
-}
-
-function fieldOf(fields: string[], name: string): string {
-  const index = fields.findIndex((field, at) => at % 2 === 0 && field === name)
-  return index < 0 ? '' : (fields[index + 1] ?? '')
 }
 
 /** An entry that was chained within this time before the log was read may not be in the log yet. */
@@ -155,13 +131,13 @@ function readLine(line: string, { hashes, breaks }: PrintedLog): void {
   hashes.set(seq, hash)
 }
 
-/** Compares the links of the chain with a log, one by one. */
-export function createComparison({ hashes }: PrintedLog, readAt: number) {
+/** Compares the entries of the chain with a log, one by one. */
+function createComparison({ hashes }: PrintedLog, readAt: number) {
   const unmatched = new Set(hashes.keys())
   const notInLog: number[] = []
   const different: number[] = []
 
-  function onLink({ seq, hash, chainedAt }: WalkedLink): void {
+  function onEntry({ entry: { seq }, hash, chainedAt }: WalkedEntry): void {
     const printed = hashes.get(seq)
     unmatched.delete(seq)
     if (printed === undefined && chainedAt < readAt - printedWithinMs) notInLog.push(seq)
@@ -177,13 +153,13 @@ export function createComparison({ hashes }: PrintedLog, readAt: number) {
     ]
   }
 
-  return { onLink, breaks }
+  return { onEntry, breaks }
 }
 
 const plurals = { Entry: 'Entries', Note: 'Notes' }
 
 /** Puts numbers that follow each other into one subject: `Entry 4 is`, `Entries 7 to 9 are`. */
-export function ranges(numbers: number[], noun: keyof typeof plurals = 'Entry'): string[] {
+function ranges(numbers: number[], noun: keyof typeof plurals = 'Entry'): string[] {
   const found: { from: number; to: number }[] = []
   for (const number of numbers) {
     const last = found.at(-1)
@@ -208,20 +184,19 @@ interface NotesOfProcess {
   excused: Set<number>
 }
 
-/** Creates the check of the notes' signatures and numbers. Call `onLink` for each link of a chain, and then `breaks`. */
-export function createSignatureCheck(keyring: Pick<Keyring, 'verify'>) {
+/** Creates the check of the notes' signatures and numbers. Call `onEntry` for each entry of a chain, and then `breaks`. */
+function createSignatureCheck(keyring: Pick<Keyring, 'verify'>) {
   const notGenuine: Record<Exclude<Verdict, 'genuine'>, number[]> = { unsigned: [], forged: [], 'unknown-key': [] }
   const copies: { seq: number; of: number }[] = []
   const processes = new Map<string, NotesOfProcess>()
-  let first: { seq: number; at: number } | undefined
+  let first: AuditEntry | undefined
   let removedThrough = 0
   let keptSince: number | undefined
   let uncertain = 0
 
-  function onLink({ entry: text, seq, at }: WalkedLink): void {
-    first ??= { seq, at }
-    const entry = parseEntry(text)
-    if (!entry) return
+  function onEntry({ entry, text }: WalkedEntry): void {
+    const { seq } = entry
+    first ??= entry
     const verdict = verifyNote(keyring, JSON.parse(text))
     if (verdict !== 'genuine') return void notGenuine[verdict].push(seq)
     if (entry.act === 'trim') {
@@ -267,16 +242,17 @@ export function createSignatureCheck(keyring: Pick<Keyring, 'verify'>) {
     ]
   }
 
-  return {
-    onLink,
-    breaks,
-    /** The last entry that was removed because of its age, by a genuine note. 0 if none was. */
-    removedThrough: () => removedThrough,
-    /** How many notes Redis did not confirm, so that nobody knows whether they were written. */
-    uncertain: () => uncertain,
+  /** Entries at the beginning may be missing only if a signed note says that they were removed because of their age. */
+  function faultsAtBeginning(): string[] {
+    if (!first || first.seq <= removedThrough + 1) return []
+    const noted = removedThrough === 0 ? 'none' : `those up to ${removedThrough}`
+    return [`The chain begins with entry ${first.seq}, and the bot has removed ${noted} because of their age: others are missing.`]
   }
+
+  /** How many notes Redis did not confirm, so that nobody knows whether they were written. */
+  return { onEntry, breaks, faultsAtBeginning, uncertain: () => uncertain }
 }
-export type SignatureCheck = ReturnType<typeof createSignatureCheck>
+type SignatureCheck = ReturnType<typeof createSignatureCheck>
 
 /** How long one command may take. The first includes the connection. */
 const answerMs = 5_000
@@ -291,19 +267,12 @@ function wholeSentence({ first, last, count }: Walk, compared: number, signature
   const older = removed > 0 ? ` (${removed.toLocaleString('en-US')} older ones were removed because of their age)` : ''
   const same = compared > 0 ? ` The log matches (${compared.toLocaleString('en-US')} entries).` : ''
   const signed = signatures ? signedSentence(signatures.uncertain()) : notChecked
-  return `The chain is whole: ${entries}${older}, from ${utc(first.at)} to ${utc(last.at)} (UTC), last hash ${last.hash.slice(0, 16)}….${same} ${signed}`
+  return `The chain is whole: ${entries}${older}, from ${utc(first.at)} to ${utc(last.entry.at)} (UTC), last hash ${last.hash.slice(0, 16)}….${same} ${signed}`
 }
 
 function signedSentence(uncertain: number): string {
   const lost = `Redis did not confirm ${uncertain === 1 ? '1 note' : `${uncertain} notes`}, which may be missing.`
   return uncertain > 0 ? `All signatures are genuine. ${lost}` : 'All signatures are genuine.'
-}
-
-/** Entries at the beginning may be missing only if a signed note says that they were removed because of their age. */
-function faultsAtBeginning({ first }: Walk, removedThrough: number): string[] {
-  if (!first || first.seq <= removedThrough + 1) return []
-  const noted = removedThrough === 0 ? 'none' : `those up to ${removedThrough}`
-  return [`The chain begins with entry ${first.seq}, and the bot has removed ${noted} because of their age: others are missing.`]
 }
 
 /** Returns a sentence for each fault, and the sentence for a chain without any. Throws StartError if Redis or a log cannot be read. */
@@ -320,14 +289,14 @@ async function verify(env: Environment, paths: string[]): Promise<{ breaks: stri
     const [seconds] = await runCommand(() => redis.time())
     const log = await readLogs(paths)
     const comparison = createComparison(log, Number(seconds) * 1_000)
-    const onLink = (link: WalkedLink) => {
-      signatures.onLink(link)
-      if (log.hashes.size > 0) comparison.onLink(link)
-    }
-    const walk = await walkAudit({ redis, keys: createKeys(prefix), runCommand, onLink })
-    const beginning = faultsAtBeginning(walk, signatures.removedThrough())
+    const connection = { redis, keys: createKeys(prefix) }
+    const walk = await walkAudit(connection, (walked) => {
+      signatures.onEntry(walked)
+      if (log.hashes.size > 0) comparison.onEntry(walked)
+    })
     const compared = log.hashes.size > 0 ? comparison.breaks(walk) : []
-    const breaks = [...walk.breaks, ...beginning, ...(trusted?.breaks() ?? []), ...log.breaks, ...compared]
+    const waiting = await faultsInIntake(connection)
+    const breaks = [...walk.breaks, ...waiting, ...signatures.faultsAtBeginning(), ...(trusted?.breaks() ?? []), ...log.breaks, ...compared]
     return {
       breaks: trusted || breaks.length === 0 ? breaks : [...breaks, notChecked],
       whole: wholeSentence(walk, log.hashes.size, trusted),
@@ -348,8 +317,8 @@ async function runCommand<T>(command: () => Promise<T>): Promise<T> {
 }
 
 /**
- * Verifies the audit chain, its signatures if the environment has the key, and compares it with logs. `exitCode` 0: the chain has no fault. 1: it has faults, and `output` has a line for
- * each. 2: it could not be read.
+ * Verifies the audit chain, its signatures if the environment has the key, and compares it with logs. `exitCode` 0: the chain has no fault.
+ * 1: it has faults, and `output` has a line for each. 2: it could not be read.
  */
 export async function checkAudit(env: Environment, paths: string[]): Promise<{ exitCode: 0 | 1 | 2; output: string }> {
   try {

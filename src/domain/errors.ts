@@ -282,6 +282,7 @@ export const errorCodes = [
   'redis-data-new',
   'redis-set-back',
   'assignments-refused',
+  'audit-damaged',
   'redis-unsafe',
   'alerts-unread',
   'alerts-unposted',

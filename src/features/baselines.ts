@@ -1,11 +1,10 @@
-import type { Inventory } from '../account/inventory.ts'
-import { asFarAsRead, type ReadList } from '../account/resource.ts'
+import { asFarAsRead } from '../account/resource.ts'
 import type { Baseline, DiskGroup } from '../domain/account.ts'
 import { ApiError, isFeatureMissing, type Missing, UserError } from '../domain/errors.ts'
 import { inNaturalOrder } from '../domain/text.ts'
+import { listFeature } from '../kit/list.ts'
 import { filteredListing, type Listing } from '../slack/listing.ts'
 import { code, dateTime, joinMrkdwn, type Mrkdwn, mrkdwn } from '../slack/text.ts'
-import type { Feature, FeatureDefinition } from './feature.ts'
 
 export function baselineListing(all: Baseline[], words: string[], missing: Missing = {}): Listing {
   return filteredListing({
@@ -107,37 +106,24 @@ function textsOf({ id, name, description, targetType, operatingSystem, userData:
 }
 
 /** `/infra baselines`: lists the configurations that servers are expected to be delivered with. */
-export const listBaselines = { create } satisfies FeatureDefinition
-
-function create({ inventory }: { inventory: Pick<Inventory, 'baselines'> }): Feature {
-  async function read(): Promise<ReadList<Baseline>> {
+export const listBaselines = listFeature({
+  words: 'baselines',
+  usage: '[word…]',
+  group: 'View',
+  summary: 'Expected configuration of delivered servers',
+  details: mrkdwn`Shows plans, operating system, SSH keys, user data, disks and BIOS. All words must match. A preview: the team needs the feature flag ${code('baselines_api')}.`,
+  examples: ['kafka', 'raid-1'],
+  list: async (app, { args }) => {
     try {
-      return await asFarAsRead(inventory.baselines())
+      const { items, ...missing } = await asFarAsRead(app.lists.baselines())
+      return baselineListing(items, args, missing)
     } catch (error) {
       // Teams without the feature flag may also get a 404. Any other 403 is about the key.
       if (isFeatureMissing(error) || (error instanceof ApiError && error.status === 404)) throw new UserError(noBaselines)
       throw error
     }
-  }
-
-  return {
-    commands: [
-      {
-        words: 'baselines',
-        usage: '[word…]',
-        group: 'View',
-        summary: 'Expected configuration of delivered servers',
-        details: mrkdwn`Shows plans, operating system, SSH keys, user data, disks and BIOS. All words must match. A preview: the team needs the feature flag ${code('baselines_api')}.`,
-        examples: ['kafka', 'raid-1'],
-        need: 'read',
-        run: async (call) => {
-          const { items, ...missing } = await read()
-          await call.list(baselineListing(items, call.args, missing))
-        },
-      },
-    ],
-  }
-}
+  },
+})
 
 const noBaselines =
   "Baselines are a preview and aren't enabled for this team (feature flag baselines_api). Ask the provider's support to enable them."

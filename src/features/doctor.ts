@@ -1,4 +1,6 @@
+import { randomUUID } from 'node:crypto'
 import type { KnownBlock } from '@slack/web-api'
+import { z } from 'zod'
 import packageFile from '../../package.json' with { type: 'json' }
 import type { AccountBudget, BudgetFigure } from '../account/budget.ts'
 import { asFarAsRead } from '../account/resource.ts'
@@ -14,13 +16,18 @@ import {
   connectionProblemOf,
   isFeatureMissing,
   isKeyRefused,
+  refusesWrites,
   StoreUnavailableError,
   writeRefusalOf,
 } from '../domain/errors.ts'
+import { inLane } from '../domain/lane.ts'
 import { approversOf, type PolicyRule } from '../domain/policy.ts'
 import { formatDuration, withUnit } from '../domain/text.ts'
 import { withinOr } from '../domain/within.ts'
+import { atMostEvery, type Check, shareRuns } from '../ops/health.ts'
 import { type RedisHealth, readRedisHealth } from '../redis/check.ts'
+import { guardStore } from '../redis/connect.ts'
+import { claim } from '../redis/scripts.ts'
 import { actions, button, context, limitBlocks, message, notice, option, wholeSection } from '../slack/blocks.ts'
 import { limitWords } from '../slack/errors.ts'
 import type { Click, TableMessage } from '../slack/interactions.ts'
@@ -771,6 +778,104 @@ function testElements(): KnownBlock[] {
     elements: [externalSelect({ actionId: testIds.picker, placeholder: tests.picker })],
   }
   return [...actions([button({ text: tests.button, actionId: testIds.button, value: 'test' })]), picker]
+}
+
+/** Slack is asked at most this often, however often `/status` is read. */
+const slackEveryMs = 30_000
+/** How long what one process found of the account holds for all. */
+const findingMs = 60_000
+/** Longer than a reading takes. If its process dies, another one reads. */
+const readingMs = 5_000
+
+/**
+ * The checks of `/status`: the same readings, each as a sentence for operators, without details of a failed call, which can be secret.
+ * `checkWorker` throws an Error with a sentence if requests are due and no worker handles them.
+ */
+export function statusChecks(app: App, checkWorker: () => Promise<void>) {
+  const { connections, slack, config } = app
+  const health = shareRuns(() => readRedisHealth(app))
+  const readFinding = sharedFinding(app)
+
+  async function redis(): Promise<void> {
+    const found = await health()
+    if (found.is === 'silent') throw new Error(`Redis isn't responding${connections.problem() ? ` (${connections.problem()})` : ''}`)
+    if (found.is === 'lacks-right') throw new Error('Redis refuses the command (NOPERM)')
+    if (found.is === 'refuses-writes') throw new Error(refusesWrites(found.refusal))
+  }
+
+  async function redisSettings(): Promise<void> {
+    const found = await health()
+    if (unknownWhile(found)) throw new Error(unknownWhile(found))
+    if (found.is === 'unsafe' && !config.redis.allowVolatile) throw new Error(found.faults.map(({ words }) => words).join(' '))
+  }
+
+  async function worker(): Promise<void> {
+    const why = unknownWhile(await health())
+    if (why) throw new Error(why)
+    await checkWorker()
+  }
+
+  return {
+    redis,
+    redisSettings,
+    slack: atMostEvery(slackEveryMs, async () => void (await slack.identity.fetch())),
+    accountApi: async () => {
+      const why = unknownWhile(await health())
+      const { problem, note } = why ? { problem: why } : await readFinding()
+      if (problem) throw new Error(problem)
+      return note
+    },
+    worker,
+  } satisfies Record<string, Check>
+}
+
+/** What is read from Redis, such as the state of the workers, is unknown while it does not answer, or refuses. */
+function unknownWhile(health: RedisHealth): string | undefined {
+  if (health.is === 'silent') return "Unknown while Redis isn't responding"
+  if (health.is === 'lacks-right') return 'Unknown while Redis refuses the command (NOPERM)'
+  return health.is === 'refuses-writes' ? 'Unknown while Redis refuses writes' : undefined
+}
+
+const StoredFinding = z.object({ problem: z.string().optional(), note: z.string().optional() })
+type StoredFinding = z.infer<typeof StoredFinding>
+
+/** One process asks the account in a minute, and tells the others what it found, because each time spends a read. */
+function sharedFinding(app: App): () => Promise<StoredFinding> {
+  const { redis, keys, config } = app
+  const names = keys.accountProbe(config.infra.key ? 'key' : 'read-key')
+  let last: StoredFinding = {}
+
+  return async function readFinding(): Promise<StoredFinding> {
+    const stored = await guardStore(() => redis.get(names.finding))
+    if (stored !== null) last = StoredFinding.parse(JSON.parse(stored))
+    else if ((await claim(redis, names.claim, { token: randomUUID(), lastsMs: readingMs })) === undefined) {
+      const { againMs, ...found } = await findProblem(app, last)
+      last = found
+      await guardStore(() => redis.set(names.finding, JSON.stringify(found), 'PX', Math.max(1_000, Math.min(againMs, findingMs))))
+    }
+    return last
+  }
+}
+
+/** `againMs`: when to ask again. A limit is no outage: if nothing was asked, what was found before still holds. */
+async function findProblem({ account }: App, before: StoredFinding): Promise<StoredFinding & { againMs: number }> {
+  try {
+    await inLane('background', () => account.apiKeys.list({ signal: AbortSignal.timeout(1_900) }))
+    return { againMs: findingMs }
+  } catch (error) {
+    if (!(error instanceof AccountLimitError)) return { problem: accountProblem(error), againMs: findingMs }
+    const { answered, perMinute, waitMs: againMs } = error
+    if (!answered && before.problem !== undefined) return { ...before, againMs }
+    const at = new Date(Date.now() + againMs).toISOString()
+    return { note: `Not checked, because of the account's limit of ${perMinute} reads a minute. A read is free at ${at}`, againMs }
+  }
+}
+
+function accountProblem(error: unknown): string {
+  if (error instanceof ApiError && isKeyRefused(error)) return `The account API rejects ${error.key} (${error.status})`
+  if (error instanceof ApiError) return `The account API returned an error (${error.status})`
+  if (error instanceof ApiContractError) return `The account API returned something unreadable (${error.status})`
+  return "The account API isn't responding"
 }
 
 /** `/infra doctor`: checks the app, Redis, the account API and the workers, and says how to fix what is wrong. */

@@ -7,7 +7,7 @@ import { evacuateServer } from './ip-evacuate.ts'
 import { listElasticIps } from './ip-list.ts'
 import { moveElasticIp } from './ip-move.ts'
 import { listApiKeys } from './keys.ts'
-import { rotateRevokeApiKey } from './keys-change.ts'
+import { revokeApiKey, rotateApiKey } from './keys-change.ts'
 import { createApiKey } from './keys-create.ts'
 import { lookUp } from './look-up.ts'
 import { listMoves } from './moves.ts'
@@ -31,7 +31,8 @@ const definitions: FeatureDefinition[] = [
   listBaselines,
   listApiKeys,
   createApiKey,
-  rotateRevokeApiKey,
+  rotateApiKey,
+  revokeApiKey,
   listPending,
   lookUp,
   showAudit,

@@ -20,6 +20,7 @@ import { sendingMs } from '../domain/lane.ts'
 import type { Request } from '../domain/request.ts'
 import { formatAgo, formatDuration, inNaturalOrder, type Phrase, phrase, serverNameProblem } from '../domain/text.ts'
 import { unlessAborted, withinOr } from '../domain/within.ts'
+import { findServers, servers } from '../kit/things.ts'
 import { chooseBelow, purposeOf, reasonField, serverWords, type TypedChoice, whichOne, withPurpose } from '../messages/forms.ts'
 import { type LinkedRequest, requestLink } from '../messages/words.ts'
 import {
@@ -41,13 +42,11 @@ import {
 import { addressOf, needsAssignedServer, refuseMove, serverNameIn } from '../moves/move.ts'
 import {
   chooseServer,
-  createMoveChange,
-  findServers,
+  moveChange,
   moveKind,
   noNamesakes,
   readNamesakes,
   readServer,
-  type ServerCopies,
   SeveralServers,
   serversMeant,
 } from '../moves/move-change.ts'
@@ -63,7 +62,7 @@ import { fillForm, refuseForm } from '../slack/forms.ts'
 import { type NameSource, withSuggestions, wrongUsage } from '../slack/help.ts'
 import type { Choices, Click, OptionsQuery, Submission, SubmissionAnswer, Ticked } from '../slack/interactions.ts'
 import { readMetadata, writeMetadata } from '../slack/payloads.ts'
-import { checkboxes, externalSelect, isChoice, keepChoice, mostCheckboxes, offer, preset, serverCandidates } from '../slack/pickers.ts'
+import { candidatesOf, checkboxes, externalSelect, isChoice, keepChoice, mostCheckboxes, offer, preset } from '../slack/pickers.ts'
 import { code, dateTime, joinMrkdwn, type Mrkdwn, mrkdwn, phraseWords, quotedTitle } from '../slack/text.ts'
 import { type Pair, readPair } from '../slack/typed-words.ts'
 import type { Message } from '../slack/web-api.ts'
@@ -99,6 +98,9 @@ interface FindLastMoveParts {
   change: Pick<Change<EvacuationInput, EvacuationFacts>, 'resource' | 'items'>
   linkTo: (request: Request) => string | undefined
 }
+
+/** The shared copy of the list of servers. */
+type Copies = Pick<Inventory, 'servers' | 'isShort'>
 
 /** What is no longer there: addresses that left a server, or all that the server had. */
 interface Gone {
@@ -179,7 +181,7 @@ const parallelReads = mostEvacuated
 export interface EvacuationReadsParts {
   accountApi: Pick<AccountApi, 'elasticIps' | 'servers'>
   /** The lists that are shared, for requests and forms. */
-  copies?: (ServerCopies & Pick<Inventory, 'elasticIps'>) | undefined
+  copies?: (Copies & Pick<Inventory, 'elasticIps'>) | undefined
   seen: SeenAssignments
 }
 
@@ -247,20 +249,23 @@ export function createPreflight({
     { signal, forRequest = false, earlier }: PreflightOptions<EvacuationFacts>,
   ): Promise<Preflight<EvacuationFacts, EvacuationInput>> {
     const { serverId, targetId, elasticIpIds } = input
-    const options = { signal, ...(forRequest ? { copies } : {}) }
+    const [app, options] = [
+      { account: accountApi, lists: copies },
+      { signal, shared: forRequest },
+    ]
     const [addresses, target, shown] = await Promise.all([
       readAddresses(serverId, { elasticIpIds, isStrict: forRequest, signal }),
       readOrRefuse(
-        () => readServer(accountApi, targetId, options),
-        () => refuseMove({ code: 'no-server', serverId: targetId, ...serverNameIn(earlier, targetId) }),
+        () => readServer(app, targetId, options),
+        () => refuseMove({ code: 'no-server', serverId: targetId, name: serverNameIn(earlier, targetId) }),
       ),
       // People evacuate servers that are gone, so the server does not have to be readable.
-      forRequest ? readServer(accountApi, serverId, options).catch(() => undefined) : undefined,
+      forRequest ? readServer(app, serverId, options).catch(() => undefined) : undefined,
     ])
     const isNeeded =
       !forRequest && addresses.all.some((each) => each.server?.id === serverId && needsAssignedServer({ elasticIp: each, target }))
     const source = isNeeded ? await accountApi.servers.get(serverId, { signal }).catch(() => undefined) : shown
-    const namesakes = forRequest && target ? await readNamesakes(accountApi, target, { signal, copies }) : noNamesakes
+    const namesakes = forRequest && target ? await readNamesakes(app, target, signal) : noNamesakes
     const checked = checkEvacuation(
       input,
       { ...addresses, source, sourceName: earlier?.from.id === serverId ? earlier.from.name : undefined, target },
@@ -284,7 +289,7 @@ export interface Wanted {
 
 interface AddressesParts {
   accountApi: Pick<AccountApi, 'servers'>
-  copies?: ServerCopies
+  copies?: Copies
   readAddresses: ReadAddresses
   lastMoveOf: FindLastMove
   /** What the account allows. */
@@ -295,7 +300,7 @@ interface AddressesParts {
 export function createOfferAddresses({ accountApi, copies, readAddresses, lastMoveOf, writesPerMinute }: AddressesParts) {
   return async function offerAddresses({ serverId, targetId, ticked }: Wanted, signal: AbortSignal): Promise<OfferedAddresses> {
     const known = async (id: string | undefined) =>
-      id === undefined ? undefined : readServer(accountApi, id, { copies, signal }).catch(() => undefined)
+      id === undefined ? undefined : readServer({ account: accountApi, lists: copies }, id, { shared: true, signal }).catch(() => undefined)
     const [reads, source, target] = await Promise.all([
       readAddresses(serverId, { elasticIpIds: ticked, isStrict: true, mayBeOld: true, signal }),
       known(serverId),
@@ -415,7 +420,7 @@ export const evacuationKind = 'ip.evacuate'
 
 /** Creates the change that moves all Elastic IPs of a server to another server, with one write for each. */
 export function createEvacuation(parts: EvacuationReadsParts): Change<EvacuationInput, EvacuationFacts> {
-  const move = createMoveChange(parts.accountApi, parts.copies)
+  const move = moveChange({ account: parts.accountApi, lists: parts.copies })
 
   return {
     kind: evacuationKind,
@@ -778,7 +783,7 @@ interface Source {
 
 interface FindSourceParts {
   accountApi: Pick<AccountApi, 'servers'>
-  copies?: ServerCopies
+  copies?: Copies
   seen: SeenAssignments
 }
 
@@ -788,7 +793,7 @@ interface FindSourceParts {
  */
 export function createFindSource({ accountApi, copies, seen }: FindSourceParts) {
   return async function findSource(typed: string, options: { signal?: AbortSignal } = {}): Promise<Source> {
-    const found = await findServers(accountApi, typed, { copies, ...options })
+    const found = await findServers({ account: accountApi, lists: copies }, typed, options.signal)
     if (found.length > 0) {
       const { id, hostname, label, project } = chooseServer(typed, found, undefined)
       return { id, name: hostname ?? label ?? id, project }
@@ -831,14 +836,14 @@ export function createFillEvacuation({ findSource, formFor, names }: FillParts) 
 export function createServerOptions(inventory: Pick<Inventory, 'servers'>) {
   async function offerSources({ typed }: OptionsQuery): Promise<Choices> {
     const { items, ...missing } = await asFarAsRead(inventory.servers())
-    return offer([...serverCandidates(items).values()], typed, missing)
+    return offer([...candidatesOf(items, servers.candidate).values()], typed, missing)
   }
 
   async function offerTargets({ typed, metadata }: OptionsQuery): Promise<Choices> {
     const { items, ...missing } = await asFarAsRead(inventory.servers())
     const sourceId = readMetadata(metadata)?.extra
     const source = isChoice(sourceId) ? items.find(({ id }) => id === sourceId) : undefined
-    const fits = [...serverCandidates(items)].filter(([target]) => {
+    const fits = [...candidatesOf(items, servers.candidate)].filter(([target]) => {
       if (target.id === sourceId) return false
       if (!source) return true
       const sites = { location: undefined, assigned: source.site, target: target.site }
@@ -933,7 +938,7 @@ function create({
 
   async function resolve(typedServer: string, typedTarget: string, signal: AbortSignal) {
     // If neither exists, the error names the server to evacuate, because people type it first.
-    const targets = findServers(accountApi, typedTarget, { copies: inventory, signal })
+    const targets = findServers({ account: accountApi, lists: inventory }, typedTarget, signal)
     targets.catch(() => {})
     const source = await findSource(typedServer, { signal })
     return { source, targets: serversMeant(typedTarget, await targets, source.project) }

@@ -1,15 +1,13 @@
-import type { AccountApi } from '../account/client.ts'
-import type { Inventory } from '../account/inventory.ts'
 import { asFarAsRead, nothingIfAbsent } from '../account/resource.ts'
 import { type ElasticIp, isBgp } from '../domain/account.ts'
 import type { Missing } from '../domain/errors.ts'
 import { inNaturalOrder } from '../domain/text.ts'
+import { detailsMs, listFeature } from '../kit/list.ts'
 import { endingWords } from '../messages/refusals.ts'
 import { moveWords, whyNotMovable } from '../moves/move.ts'
 import { filteredListing, type Listing } from '../slack/listing.ts'
 import { type Columns, type Details, detailsOf, idFact } from '../slack/table.ts'
 import { code, type Mrkdwn, mrkdwn } from '../slack/text.ts'
-import type { Feature, FeatureDefinition } from './feature.ts'
 
 /** A narrow screen shows the first columns only, so the server of an address comes before its status. */
 const columns: Columns<ElasticIp> = [
@@ -66,35 +64,23 @@ function textsOf({ address, id, status, mode, server, project, site, regionNames
 }
 
 /** `/infra ip list`: lists the Elastic IPs of the account. */
-export const listElasticIps = { create } satisfies FeatureDefinition
-
-interface Parts {
-  accountApi: Pick<AccountApi, 'elasticIps'>
-  inventory: Pick<Inventory, 'elasticIps'>
-}
-
-function create({ accountApi: { elasticIps }, inventory }: Parts): Feature {
-  return {
-    commands: [
-      {
-        words: 'ip list',
-        usage: '[word…]',
-        group: 'View',
-        summary: 'Elastic IPs with status, server, project and site',
-        details: mrkdwn`Words filter by address, id, status, server, project or site. All of them must match.`,
-        examples: ['fra', 'storefront active'],
-        need: 'read',
-        run: async (call) => {
-          const { items, ...missing } = await asFarAsRead(inventory.elasticIps())
-          await call.list(elasticIpListing(items, call.args, missing))
-        },
-      },
-    ],
-    details: {
-      'elastic-ip': async (id) => {
-        const elasticIp = await elasticIps.get(id, { signal: AbortSignal.timeout(10_000) }).catch(nothingIfAbsent)
-        return elasticIp && elasticIpDetails(elasticIp)
-      },
+export const listElasticIps = listFeature({
+  words: 'ip list',
+  usage: '[word…]',
+  group: 'View',
+  summary: 'Elastic IPs with status, server, project and site',
+  details: mrkdwn`Words filter by address, id, status, server, project or site. All of them must match.`,
+  examples: ['fra', 'storefront active'],
+  list: async (app, { args }) => {
+    const { items, ...missing } = await asFarAsRead(app.lists.elasticIps())
+    return elasticIpListing(items, args, missing)
+  },
+  item: {
+    of: 'elastic-ip',
+    read: async (app, id) => {
+      const read = app.account.elasticIps.get(id, { signal: AbortSignal.timeout(detailsMs) })
+      const elasticIp = await read.catch(nothingIfAbsent)
+      return elasticIp && elasticIpDetails(elasticIp)
     },
-  }
-}
+  },
+})

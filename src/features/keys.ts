@@ -1,11 +1,10 @@
-import type { Inventory } from '../account/inventory.ts'
 import { asFarAsRead, findInList } from '../account/resource.ts'
 import { type ApiKey, isFresh, labelOf, type OwnLastSlices, ownVariableOf, remarksOn, requesterOfKey } from '../domain/account.ts'
 import type { Missing } from '../domain/errors.ts'
+import { listFeature } from '../kit/list.ts'
 import { filteredListing, type Listing } from '../slack/listing.ts'
 import { type Columns, type Details, detailsOf, idFact } from '../slack/table.ts'
 import { code, dateTime, joinMrkdwn, type Mrkdwn, mention, mrkdwn } from '../slack/text.ts'
-import type { Feature, FeatureDefinition } from './feature.ts'
 
 /** A key with the values that its row is searched and sorted by, computed once for each key. */
 interface ListedKey {
@@ -112,35 +111,22 @@ function textsOf({ key, isOwn, remarks }: ListedKey): unknown[] {
 }
 
 /** `/infra keys`: lists the API keys of the account. The account API never returns their tokens. */
-export const listApiKeys = { create } satisfies FeatureDefinition
-
-interface ListApiKeysParts {
-  inventory: Pick<Inventory, 'apiKeys'>
-  ownLastSlices: OwnLastSlices
-}
-
-function create({ inventory, ownLastSlices }: ListApiKeysParts): Feature {
-  return {
-    commands: [
-      {
-        words: 'keys',
-        usage: '[word…]',
-        group: 'Keys',
-        summary: 'API keys, those that need attention first',
-        details: mrkdwn`Shows access, allowed addresses, last use and owner. All words must match. Keys that need attention come first: never used, unused for 90 days, over a year old, full access from any IP.`,
-        examples: ['terraform', 'read-only'],
-        need: 'read',
-        run: async (call) => {
-          const { items, ...missing } = await asFarAsRead(inventory.apiKeys())
-          await call.list(apiKeyListing(items, call.args, { now: Date.now(), ownLastSlices, missing }))
-        },
-      },
-    ],
-    details: {
-      'api-key': async (id) => {
-        const key = await findInList(inventory.apiKeys(), (one) => one.id === id)
-        return key && apiKeyDetails(key, { now: Date.now(), ownLastSlices })
-      },
+export const listApiKeys = listFeature({
+  words: 'keys',
+  usage: '[word…]',
+  group: 'Keys',
+  summary: 'API keys, those that need attention first',
+  details: mrkdwn`Shows access, allowed addresses, last use and owner. All words must match. Keys that need attention come first: never used, unused for 90 days, over a year old, full access from any IP.`,
+  examples: ['terraform', 'read-only'],
+  list: async ({ lists, ownLastSlices }, { args }) => {
+    const { items, ...missing } = await asFarAsRead(lists.apiKeys())
+    return apiKeyListing(items, args, { now: Date.now(), ownLastSlices, missing })
+  },
+  item: {
+    of: 'api-key',
+    read: async ({ lists, ownLastSlices }, id) => {
+      const key = await findInList(lists.apiKeys(), (one) => one.id === id)
+      return key && apiKeyDetails(key, { now: Date.now(), ownLastSlices })
     },
-  }
-}
+  },
+})

@@ -1,15 +1,14 @@
+import type { App } from '../app.ts'
 import { isOpen, type Request } from '../domain/request.ts'
 import { phraseText } from '../domain/text.ts'
+import { listFeature } from '../kit/list.ts'
 import { isPartlyDone, stateWithCount } from '../messages/items.ts'
 import { unreadableRequests } from '../messages/refusals.ts'
 import { approvedBy } from '../messages/reports.ts'
 import { mayHaveEndedBefore, timeApproved, timeTaken } from '../messages/words.ts'
-import type { Catalog } from '../requests/catalog.ts'
-import type { Store } from '../requests/store.ts'
 import type { Listing } from '../slack/listing.ts'
 import { type Cell, type Columns, itemRows } from '../slack/table.ts'
 import { channelMention, code, dateTime, joinMrkdwn, link, type Mrkdwn, mention, mrkdwn } from '../slack/text.ts'
-import type { Feature, FeatureDefinition } from './feature.ts'
 
 export interface ListedMove {
   request: Request
@@ -115,52 +114,36 @@ function markOf({ state, items = [] }: Request): Mrkdwn {
 const mostOpen = 500
 const mostEnded = 10
 
-interface ListMovesParts {
-  store: Pick<Store, 'findOpen' | 'ended' | 'now'>
-  catalog: Catalog
-  /** Returns the address of the request message. */
-  linkTo: (request: Request) => string | undefined
+/** `/infra moves`: lists the moves in flight, those that wait for approval, and the last that ended. */
+export const listMoves = listFeature({
+  words: 'moves',
+  group: 'View',
+  summary: 'Moves in progress, and the latest that ended',
+  list: readMoves,
+})
+
+async function readMoves(app: App): Promise<Listing> {
+  const { store, catalog } = app
+  const takesTime = ({ kind }: Pick<Request, 'kind'>) => catalog.changeIfKnown(kind)?.takesTime ?? false
+  const [open, ended, now] = await Promise.all([store.findOpen(), store.ended(mostEnded, takesTime), store.now()])
+  const moves = open.requests.filter(takesTime)
+  const waiting = moves.filter(({ state }) => state === 'waiting')
+  const inFlight = moves.filter(({ state }) => state !== 'waiting')
+  const listed = [...inFlight.slice(0, mostOpen), ...waiting.slice(0, mostOpen)]
+  // A move that ended between the reads is in both results.
+  const requests = [...listed, ...ended.filter(({ id }) => !listed.some((each) => each.id === id))]
+  const described = requests.flatMap((request) => describe(app, request) ?? [])
+  const unlisted = {
+    inFlight: Math.max(0, inFlight.length - mostOpen),
+    waiting: Math.max(0, waiting.length - mostOpen),
+    unreadable: open.unreadable + requests.length - described.length,
+  }
+  return moveListing(described, unlisted, now)
 }
 
-/** `/infra moves`: lists the moves in flight, those that wait for approval, and the last that ended. */
-export const listMoves = { create } satisfies FeatureDefinition
-
-function create({ store, catalog, linkTo }: ListMovesParts): Feature {
-  const takesTime = ({ kind }: Pick<Request, 'kind'>) => catalog.changeIfKnown(kind)?.takesTime ?? false
-
-  function describe(request: Request): ListedMove | undefined {
-    const opened = catalog.openIfFit(request)
-    if (!opened) return undefined
-    const { title, underway } = opened.change.describe(opened.latest)
-    return { request, title: phraseText(title), underway, link: linkTo(request) }
-  }
-
-  return {
-    commands: [
-      {
-        words: 'moves',
-        usage: '',
-        group: 'View',
-        summary: 'Moves in progress, and the latest that ended',
-        examples: [],
-        need: 'read',
-        run: async (call) => {
-          const [open, ended, now] = await Promise.all([store.findOpen(), store.ended(mostEnded, takesTime), store.now()])
-          const moves = open.requests.filter(takesTime)
-          const waiting = moves.filter(({ state }) => state === 'waiting')
-          const inFlight = moves.filter(({ state }) => state !== 'waiting')
-          const listed = [...inFlight.slice(0, mostOpen), ...waiting.slice(0, mostOpen)]
-          // A move that ended between the reads is in both results.
-          const requests = [...listed, ...ended.filter(({ id }) => !listed.some((each) => each.id === id))]
-          const described = requests.flatMap((request) => describe(request) ?? [])
-          const unlisted = {
-            inFlight: Math.max(0, inFlight.length - mostOpen),
-            waiting: Math.max(0, waiting.length - mostOpen),
-            unreadable: open.unreadable + requests.length - described.length,
-          }
-          await call.list(moveListing(described, unlisted, now))
-        },
-      },
-    ],
-  }
+function describe({ catalog, slack }: App, request: Request): ListedMove | undefined {
+  const opened = catalog.openIfFit(request)
+  if (!opened) return undefined
+  const { title, underway } = opened.change.describe(opened.latest)
+  return { request, title: phraseText(title), underway, link: slack.identity.linkTo(request) }
 }

@@ -1,13 +1,12 @@
+import type { App } from '../app.ts'
+import type { Origin } from '../domain/approval.ts'
 import type { Request } from '../domain/request.ts'
 import { phraseText } from '../domain/text.ts'
+import { listFeature } from '../kit/list.ts'
 import { unreadableRequests } from '../messages/refusals.ts'
-import type { Access } from '../requests/access.ts'
-import type { Catalog } from '../requests/catalog.ts'
-import type { Store } from '../requests/store.ts'
 import type { Listing } from '../slack/listing.ts'
 import { type Columns, itemRows } from '../slack/table.ts'
 import { channelMention, code, dateTime, link, type Mrkdwn, mention, mrkdwn } from '../slack/text.ts'
-import type { Feature, FeatureDefinition } from './feature.ts'
 
 export interface Pending {
   request: Request
@@ -69,54 +68,32 @@ function approvalsOf({ missing, needed }: Pending): string | undefined {
 /** The most requests on the list. Each needs the viewer's rights, and Slack limits how often groups can be read. */
 const mostShown = 500
 
-interface ListPendingParts {
-  store: Pick<Store, 'findOpen'>
-  access: Pick<Access, 'judge' | 'tally'>
-  catalog: Pick<Catalog, 'titleOf'>
-  linkTo: (request: Pending['request']) => string | undefined
-}
-
 /** `/infra pending`: lists the requests that wait for an approval, and marks those that the viewer can decide. */
-export const listPending = { create } satisfies FeatureDefinition
+export const listPending = listFeature({
+  words: 'pending',
+  group: 'You',
+  summary: 'Requests that need approval, those you can approve first',
+  list: async (app, { slashCommand: { origin } }) => {
+    const { requests, unreadable } = await app.store.findOpen()
+    const waiting = requests.filter(({ state, needsApproval }) => state === 'waiting' && needsApproval)
+    const rows = await Promise.all(waiting.slice(0, mostShown).map((request) => judge(app, request, origin)))
+    return pendingListing(rows, { more: waiting.length - rows.length, unreadable })
+  },
+})
 
-function create({ store, access, catalog, linkTo }: ListPendingParts): Feature {
+async function judge({ access, catalog, slack }: App, request: Request, viewer: Origin): Promise<Pending> {
+  const by = request.approvals.map((approval) => approval.by)
+  const [ruling, { missing, needed }] = await Promise.all([
+    access.judge(viewer, { to: 'decide', request }),
+    access.tally(request, by, 'refusal'),
+  ])
   return {
-    commands: [
-      {
-        words: 'pending',
-        usage: '',
-        group: 'You',
-        summary: 'Requests that need approval, those you can approve first',
-        examples: [],
-        need: 'read',
-        run: async ({ slashCommand: { origin }, list }) => {
-          const { requests, unreadable } = await store.findOpen()
-          const waiting = requests.filter(waits)
-          const rows = await Promise.all(
-            waiting.slice(0, mostShown).map(async (request): Promise<Pending> => {
-              const by = request.approvals.map((approval) => approval.by)
-              const [ruling, { missing, needed }] = await Promise.all([
-                access.judge(origin, { to: 'decide', request }),
-                access.tally(request, by, 'refusal'),
-              ])
-              return {
-                request,
-                title: phraseText(catalog.titleOf(request)),
-                isMine: request.origin.userId === origin.userId,
-                canDecide: ruling.allowed && !by.includes(origin.userId),
-                missing,
-                needed,
-                link: linkTo(request),
-              }
-            }),
-          )
-          await list(pendingListing(rows, { more: waiting.length - rows.length, unreadable }))
-        },
-      },
-    ],
+    request,
+    title: phraseText(catalog.titleOf(request)),
+    isMine: request.origin.userId === viewer.userId,
+    canDecide: ruling.allowed && !by.includes(viewer.userId),
+    missing,
+    needed,
+    link: slack.identity.linkTo(request),
   }
-}
-
-function waits({ state, needsApproval }: Request): boolean {
-  return state === 'waiting' && needsApproval
 }

@@ -1,14 +1,13 @@
-import type { Inventory } from '../account/inventory.ts'
 import { asFarAsRead } from '../account/resource.ts'
 import type { Plan, PlanPrice, PlanRegion } from '../domain/account.ts'
 import type { Missing } from '../domain/errors.ts'
 import { inNaturalOrder } from '../domain/text.ts'
+import { listFeature } from '../kit/list.ts'
 import { cutNotes } from '../slack/blocks.ts'
 import { wholeCommand } from '../slack/help.ts'
 import { filteredTitle, type Listing, mostRows, noneFits, otherWords, sitesInList, unlisted } from '../slack/listing.ts'
 import { type Cell, type Column, type Columns, type Details, detailsOf, idFact, itemRows } from '../slack/table.ts'
 import { code, containsWords, type Mrkdwn, mrkdwn, searchText } from '../slack/text.ts'
-import type { Feature, FeatureDefinition } from './feature.ts'
 
 /**
  * Shows a price for an hour or a month: `$0.007/h`, `EUR 5.11/mo`. Currencies other than the US dollar are shown by their code, because
@@ -327,36 +326,23 @@ function stockSentence({ inStock, notInStock }: ReturnType<typeof stockOf>): str
 }
 
 /** `/infra plans`: lists the plans of virtual machines with stock and price. */
-export const listPlans = { create } satisfies FeatureDefinition
-
-interface Parts {
-  inventory: Pick<Inventory, 'plans'>
-}
-
-function create({ inventory }: Parts): Feature {
-  return {
-    commands: [
-      {
-        words: 'plans',
-        usage: '[word…]',
-        group: 'View',
-        summary: 'Virtual machine plans with size, stock and price',
-        details: mrkdwn`Words filter by name, GPU, region, site or operating system. All of them must match. With the code of a site, stock is shown for that site only. ${code('in-stock')} keeps those in stock. A code such as ${code('EUR')} chooses the currency. ${code('cheapest')} sorts by the price for each vCPU, ${code('cheapest-gb')} for each GiB of memory.`,
-        examples: ['fra in-stock EUR', 'h100 cheapest'],
-        need: 'read',
-        run: async (call) => {
-          const { items, ...missing } = await asFarAsRead(inventory.plans())
-          const asked = { words: call.args, name: call.slashCommand.origin.command }
-          await call.list(planListing(items, asked, missing))
-        },
-      },
-    ],
-    details: {
-      plan: async (id) => {
-        const { items } = await asFarAsRead(inventory.plans())
-        const plan = items.find((one) => one.id === id)
-        return plan && planDetails(plan)
-      },
+export const listPlans = listFeature({
+  words: 'plans',
+  usage: '[word…]',
+  group: 'View',
+  summary: 'Virtual machine plans with size, stock and price',
+  details: mrkdwn`Words filter by name, GPU, region, site or operating system. All of them must match. With the code of a site, stock is shown for that site only. ${code('in-stock')} keeps those in stock. A code such as ${code('EUR')} chooses the currency. ${code('cheapest')} sorts by the price for each vCPU, ${code('cheapest-gb')} for each GiB of memory.`,
+  examples: ['fra in-stock EUR', 'h100 cheapest'],
+  list: async (app, { args, slashCommand }) => {
+    const { items, ...missing } = await asFarAsRead(app.lists.plans())
+    return planListing(items, { words: args, name: slashCommand.origin.command }, missing)
+  },
+  item: {
+    of: 'plan',
+    read: async (app, id) => {
+      const { items } = await asFarAsRead(app.lists.plans())
+      const plan = items.find((one) => one.id === id)
+      return plan && planDetails(plan)
     },
-  }
-}
+  },
+})

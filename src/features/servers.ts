@@ -1,14 +1,13 @@
-import type { AccountApi } from '../account/client.ts'
-import type { Inventory } from '../account/inventory.ts'
 import { asFarAsRead, nothingIfAbsent, type ReadList } from '../account/resource.ts'
+import type { App } from '../app.ts'
 import type { ElasticIp, Server } from '../domain/account.ts'
 import { inNaturalOrder } from '../domain/text.ts'
+import { detailsMs, listFeature } from '../kit/list.ts'
 import { toUserMessage } from '../slack/errors.ts'
 import { filteredListing, type Listing } from '../slack/listing.ts'
 import { placeOf } from '../slack/pickers.ts'
 import { type Columns, type Details, detailsOf, idFact } from '../slack/table.ts'
 import { code, type Mrkdwn, mrkdwn, someTexts } from '../slack/text.ts'
-import type { Feature, FeatureDefinition } from './feature.ts'
 
 /** The Elastic IPs of the account, or why they could not be read. */
 export type ElasticIpsRead = ReadList<ElasticIp> | { problem: string }
@@ -118,50 +117,34 @@ function textsOf({ server, elasticIps = [] }: ListedServer): unknown[] {
 }
 
 /** `/infra servers`: lists the servers of the account with their Elastic IPs. */
-export const listServers = { create } satisfies FeatureDefinition
-
-const readMs = 10_000
-
-interface Parts {
-  accountApi: Pick<AccountApi, 'servers'>
-  inventory: Pick<Inventory, 'servers' | 'elasticIps'>
-}
-
-function create({ accountApi: { servers }, inventory }: Parts): Feature {
-  /** The servers are shown even if their Elastic IPs cannot be read: a team without the feature has none. */
-  async function readElasticIps(): Promise<ElasticIpsRead> {
-    try {
-      return await asFarAsRead(inventory.elasticIps())
-    } catch (error) {
-      const problem = toUserMessage(error)
-      if (problem === undefined) throw error
-      return { problem }
-    }
-  }
-
-  return {
-    commands: [
-      {
-        words: 'servers',
-        usage: '[word…]',
-        group: 'View',
-        summary: 'Servers with status, site, project and their Elastic IPs',
-        details: mrkdwn`Words filter by hostname, label, address, Elastic IP, id, status, project or site. All of them must match.`,
-        examples: ['fra', 'storefront ash'],
-        need: 'read',
-        run: async (call) => {
-          const reads = [asFarAsRead(inventory.servers()), readElasticIps()] as const
-          const [all, onServers] = await Promise.all(reads)
-          await call.list(serverListing(all, call.args, onServers))
-        },
-      },
-    ],
-    details: {
-      server: async (id) => {
-        const server = servers.get(id, { signal: AbortSignal.timeout(readMs) }).catch(nothingIfAbsent)
-        const [found, itsElasticIps] = await Promise.all([server, readElasticIps()])
-        return found && serverDetails(found, itsElasticIps)
-      },
+export const listServers = listFeature({
+  words: 'servers',
+  usage: '[word…]',
+  group: 'View',
+  summary: 'Servers with status, site, project and their Elastic IPs',
+  details: mrkdwn`Words filter by hostname, label, address, Elastic IP, id, status, project or site. All of them must match.`,
+  examples: ['fra', 'storefront ash'],
+  list: async (app, { args }) => {
+    const [all, onServers] = await Promise.all([asFarAsRead(app.lists.servers()), readElasticIps(app)])
+    return serverListing(all, args, onServers)
+  },
+  item: {
+    of: 'server',
+    read: async (app, id) => {
+      const server = app.account.servers.get(id, { signal: AbortSignal.timeout(detailsMs) }).catch(nothingIfAbsent)
+      const [found, itsElasticIps] = await Promise.all([server, readElasticIps(app)])
+      return found && serverDetails(found, itsElasticIps)
     },
+  },
+})
+
+/** The servers are shown even if their Elastic IPs cannot be read: a team without the feature has none. */
+async function readElasticIps(app: App): Promise<ElasticIpsRead> {
+  try {
+    return await asFarAsRead(app.lists.elasticIps())
+  } catch (error) {
+    const problem = toUserMessage(error)
+    if (problem === undefined) throw error
+    return { problem }
   }
 }

@@ -1,13 +1,11 @@
-import type { AccountApi } from '../account/client.ts'
-import type { Inventory } from '../account/inventory.ts'
 import { asFarAsRead, nothingIfAbsent, type ReadList } from '../account/resource.ts'
 import type { VirtualMachine } from '../domain/account.ts'
 import { inNaturalOrder } from '../domain/text.ts'
+import { detailsMs, listFeature } from '../kit/list.ts'
 import { filteredListing, type Listing } from '../slack/listing.ts'
 import { placeOf } from '../slack/pickers.ts'
 import { type Columns, type Details, detailsOf, idFact } from '../slack/table.ts'
 import { code, dateTime, mrkdwn } from '../slack/text.ts'
-import type { Feature, FeatureDefinition } from './feature.ts'
 
 const columns: Columns<VirtualMachine> = [
   { header: 'Virtual machine', cell: (machine) => code(nameOf(machine)) },
@@ -70,32 +68,20 @@ function textsOf({ id, name, status, primaryIpv4, site, project, plan, operating
 }
 
 /** `/infra vms`: lists the virtual machines of the account. */
-export const listVirtualMachines = { create } satisfies FeatureDefinition
-
-interface Parts {
-  accountApi: Pick<AccountApi, 'virtualMachines'>
-  inventory: Pick<Inventory, 'virtualMachines'>
-}
-
-function create({ accountApi: { virtualMachines }, inventory }: Parts): Feature {
-  return {
-    commands: [
-      {
-        words: 'vms',
-        usage: '[word…]',
-        group: 'View',
-        summary: 'Virtual machines with status, site, project, plan and address',
-        details: mrkdwn`Words filter by name, address, id, status, project, site, plan or operating system. All of them must match.`,
-        examples: ['fra'],
-        need: 'read',
-        run: async (call) => call.list(virtualMachineListing(await asFarAsRead(inventory.virtualMachines()), call.args)),
-      },
-    ],
-    details: {
-      'virtual-machine': async (id) => {
-        const machine = await virtualMachines.get(id, { signal: AbortSignal.timeout(10_000) }).catch(nothingIfAbsent)
-        return machine && virtualMachineDetails(machine)
-      },
+export const listVirtualMachines = listFeature({
+  words: 'vms',
+  usage: '[word…]',
+  group: 'View',
+  summary: 'Virtual machines with status, site, project, plan and address',
+  details: mrkdwn`Words filter by name, address, id, status, project, site, plan or operating system. All of them must match.`,
+  examples: ['fra'],
+  list: async (app, { args }) => virtualMachineListing(await asFarAsRead(app.lists.virtualMachines()), args),
+  item: {
+    of: 'virtual-machine',
+    read: async (app, id) => {
+      const read = app.account.virtualMachines.get(id, { signal: AbortSignal.timeout(detailsMs) })
+      const machine = await read.catch(nothingIfAbsent)
+      return machine && virtualMachineDetails(machine)
     },
-  }
-}
+  },
+})

@@ -1,13 +1,15 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
+import type { App } from '../app.ts'
 import { whyNotListening } from '../domain/listening.ts'
 import type { Secret } from '../domain/signing.ts'
 import { settleWithin } from '../domain/within.ts'
-import { createBodyReader, maxBodyBytes, mustEnd, serverLimits } from '../slack/http-receiver.ts'
+import { notifyOperators } from '../outbox/notices.ts'
+import { createBodyReader, createRefusalLog, maxBodyBytes, mustEnd, serverLimits } from '../slack/http-receiver.ts'
 import { type Alert, readPayload } from './alert-payload.ts'
-import type { RefusalReason } from './alert-words.ts'
-import { TryLater } from './alerts.ts'
+import { type RefusalReason, refusalReasons, unread } from './alert-words.ts'
+import { alertOutcomes, TryLater } from './alerts.ts'
 
 const alertsPath = '/alerts/alertmanager'
 
@@ -23,18 +25,15 @@ const retryAfterSeconds = 5
 /** How long a stop waits for running deliveries. A delivery that is cut off got no 200, so its sender repeats it. */
 const stopWithinMs = 5_000
 
-interface AlertReceiverParts {
+/** Where the port of alerts listens, and with which tokens. Port 0 selects any free one. */
+interface AlertPort {
   host: string
-  /** 0 selects any free port. */
   port: number
   tokens: readonly Secret[]
-  /** Handles the alerts of a delivery. `later`: the sender has to repeat it. */
-  takeDelivery: (alerts: Alert[], signal: AbortSignal) => Promise<'accepted' | 'later'>
-  /** Receives why a delivery, or a part of it, was not taken. `count`: how many of its alerts that concerns, if it is known. */
-  onRefused: (reason: RefusalReason, count?: number) => void
-  /** Receives how many alerts the sender left out of a delivery. */
-  onTruncated: (count: number) => void
 }
+
+/** Handles the alerts of a delivery. `later`: the sender has to repeat it. The code that fails has reported its error. */
+type Take = (alerts: Alert[], signal: AbortSignal) => Promise<'accepted' | 'later'>
 
 /** An answer, and why a delivery was refused. */
 interface Answer {
@@ -46,10 +45,11 @@ interface Answer {
  * Creates the server that takes alerts. The token is checked before the body is read. 200 means that every alert is recorded. The sender
  * soon repeats a delivery that got 503. After a 4xx it sends the group again only after its group interval.
  */
-export function createAlertReceiver({ host, port, tokens, takeDelivery, onRefused, onTruncated }: AlertReceiverParts) {
-  const isAuthorized = createCheckBearer(tokens)
+export function createAlertReceiver(app: App, { host, port, tokens }: AlertPort, take: Take) {
   const readBody = createBodyReader({ maxBytes: maxBodyBytes, maxOpen: maxOpenBytes })
-  const rate = createRate()
+  const valid = tokens.map((token) => digest(token.reveal()))
+  const enter = createRate()
+  const refusals = createRefusals(app)
   const stopping = new AbortController()
   const running = new Set<Promise<unknown>>()
   const server = createServer(serverLimits, (request, response) => {
@@ -62,27 +62,27 @@ export function createAlertReceiver({ host, port, tokens, takeDelivery, onRefuse
   async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const refusal = refusalOf(request)
     if (refusal && refusal.status !== 413 && mustEnd(request)) response.setHeader('connection', 'close')
-    const answer = refusal ?? (await take(request))
+    const answer = refusal ?? (await takeRequest(request))
+    // The sender closed the connection.
     if (!answer) return
-    if (answer.reason) onRefused(answer.reason)
+    if (answer.reason) refusals.note(answer.reason)
     if (answer.status === 401) response.setHeader('www-authenticate', 'Bearer')
     if (answer.status === 503) response.setHeader('retry-after', retryAfterSeconds)
     response.writeHead(answer.status).end()
   }
 
   /** Refuses by the request line and the headers. */
-  function refusalOf({ method, url = '', headers, socket }: IncomingMessage): (Answer & { status: 401 | 404 | 413 }) | undefined {
+  function refusalOf({ method, url = '', headers, socket }: IncomingMessage): Answer | undefined {
     if (method !== 'POST' || URL.parse(url, 'http://localhost')?.pathname !== alertsPath) return { status: 404 }
-    if (!isAuthorized(headers.authorization)) return { status: 401, reason: 'wrong-token' }
+    if (!isAuthorized(valid, headers.authorization)) return { status: 401, reason: 'wrong-token' }
     trust(socket)
     return Number(headers['content-length'] ?? 0) > maxBodyBytes ? { status: 413, reason: 'too-large' } : undefined
   }
 
-  /** Returns undefined if the sender closed the connection. */
-  async function take(request: IncomingMessage): Promise<Answer | undefined> {
-    const leave = rate.enter()
-    if (!leave || stopping.signal.aborted) {
-      leave?.()
+  async function takeRequest(request: IncomingMessage): Promise<Answer | undefined> {
+    const exit = enter()
+    if (!exit || stopping.signal.aborted) {
+      exit?.()
       request.resume()
       return { status: 503, reason: 'too-many' }
     }
@@ -91,7 +91,7 @@ export function createAlertReceiver({ host, port, tokens, takeDelivery, onRefuse
       if (reading.is === 'not-sent') return undefined
       return reading.is === 'too-large' ? { status: 413, reason: 'too-large' } : await takeBody(reading.body.toString())
     } finally {
-      leave()
+      exit()
     }
   }
 
@@ -99,10 +99,9 @@ export function createAlertReceiver({ host, port, tokens, takeDelivery, onRefuse
     const read = readPayload(body)
     if (read.is === 'too-many') return { status: 413, reason: 'too-large' }
     if (read.is === 'unreadable') return { status: 400, reason: 'unreadable' }
-    if (read.unreadable > 0) onRefused('unreadable', read.unreadable)
-    if (read.truncated > 0) onTruncated(read.truncated)
-    // The code that failed has already reported its error.
-    const taken = await takeDelivery(read.alerts, stopping.signal).catch(() => 'later' as const)
+    if (read.unreadable > 0) refusals.note('unreadable', read.unreadable)
+    if (read.truncated > 0) refusals.notify('truncated', read.truncated)
+    const taken = await take(read.alerts, stopping.signal).catch(() => 'later' as const)
     return { status: taken === 'accepted' ? 200 : 503 }
   }
 
@@ -119,6 +118,7 @@ export function createAlertReceiver({ host, port, tokens, takeDelivery, onRefuse
 
   /** Stops taking deliveries: new ones get 503. Waits for the running ones. */
   async function stop(): Promise<void> {
+    refusals.flush()
     stopping.abort(new TryLater('Lockkeeper stops'))
     const closed = new Promise((resolve) => server.close(resolve))
     server.closeIdleConnections()
@@ -130,18 +130,44 @@ export function createAlertReceiver({ host, port, tokens, takeDelivery, onRefuse
   return { start, stop }
 }
 
-/**
- * Creates the check of an `Authorization` header. It compares hashes of one length with all tokens, so its time says nothing about them. Several
- * tokens are valid at once, so that a token can be replaced without losing an alert.
- */
-function createCheckBearer(tokens: readonly Secret[]) {
-  const valid = tokens.map((token) => digest(token.reveal()))
+/** Anybody who reaches the port can be refused without end, and each notice has a line in the log. So a reason has one a minute, in ms. */
+const quietMs = 60_000
 
-  return function isAuthorized(header: string | undefined): boolean {
-    const [, token = ''] = /^Bearer +([\x21-\x7e]{1,1000}) *$/i.exec(header ?? '') ?? []
-    const sent = digest(token)
-    return valid.map((each) => timingSafeEqual(each, sent)).includes(true)
+/** Counts and logs what is refused, and notifies the operators of it. */
+function createRefusals(app: App) {
+  const log = createRefusalLog<RefusalReason>(
+    { warn: (line, which) => app.log.warn(which, line) },
+    { port: 'the port of alerts', code: 'alerts-port-refused' },
+  )
+  const noticedAt = new Map<string, number>()
+  // Every count begins with 0, so that Prometheus sees the first increase.
+  for (const outcome of alertOutcomes) app.metrics.alert(outcome, 0)
+  for (const reason of refusalReasons) app.metrics.alertRefused(reason, 0)
+
+  function note(reason: RefusalReason, count = 1): void {
+    app.metrics.alertRefused(reason, count)
+    log.note(reason)
+    // After a 503 the sender tries again soon. Other refusals recur at each group interval until a person corrects the cause.
+    if (reason !== 'too-many') notify(reason)
   }
+
+  function notify(about: RefusalReason | 'truncated', count?: number): void {
+    if (Date.now() - (noticedAt.get(about) ?? 0) < quietMs) return
+    noticedAt.set(about, Date.now())
+    void notifyOperators(app, 'alerts-unread', unread(about, count), { about, level: 'warn' })
+  }
+
+  return { note, notify, flush: log.flush }
+}
+
+/**
+ * Checks an `Authorization` header. It compares hashes of one length with all tokens, so its time says nothing about them. Several tokens are
+ * valid at once, so that a token can be replaced without losing an alert.
+ */
+function isAuthorized(valid: Buffer[], header = ''): boolean {
+  const [, token = ''] = /^Bearer +([\x21-\x7e]{1,1000}) *$/i.exec(header) ?? []
+  const sent = digest(token)
+  return valid.map((each) => timingSafeEqual(each, sent)).includes(true)
 }
 
 function digest(text: string): Buffer {
@@ -174,15 +200,12 @@ const mostAtOnce = 8
 const mostInWindow = 300
 const windowMs = 60_000
 
-/**
- * Creates the limit of deliveries in this process. `enter` returns undefined if there are too many, and otherwise the function to call at
- * the end.
- */
+/** Limits the deliveries of this process. The function returns undefined if there are too many, and otherwise the function to call at the end. */
 export function createRate({ now = Date.now }: { now?: () => number } = {}) {
   let inside = 0
   let window = { at: 0, count: 0 }
 
-  function enter(): (() => void) | undefined {
+  return function enter(): (() => void) | undefined {
     if (now() - window.at >= windowMs) window = { at: now(), count: 0 }
     if (inside >= mostAtOnce || window.count >= mostInWindow) return undefined
     inside += 1
@@ -191,6 +214,4 @@ export function createRate({ now = Date.now }: { now?: () => number } = {}) {
       inside -= 1
     }
   }
-
-  return { enter }
 }

@@ -1,10 +1,9 @@
-import type { AccountApi } from '../account/client.ts'
-import type { Inventory } from '../account/inventory.ts'
 import { leftOutOf, throwIfOld } from '../account/resource.ts'
-import { type SeenAssignments, type Server, sameProject, sameSite } from '../domain/account.ts'
+import type { App } from '../app.ts'
+import { type Server, sameProject, sameSite } from '../domain/account.ts'
 import { ListCutError } from '../domain/errors.ts'
 import { type AlertRoute, type Labels, targetIn } from '../domain/policy.ts'
-import { findServers } from '../moves/move-change.ts'
+import { findServers } from '../kit/things.ts'
 import { nameIn } from './alert-payload.ts'
 
 /** Why the servers of an alert allow no request. `named`: the name in the alert or in the policy. */
@@ -29,36 +28,30 @@ export interface EvacuationServers {
 
 type FoundServers = ({ is: 'found' } & EvacuationServers) | ServerProblem
 
-export interface FindAlertedParts {
-  accountApi: Pick<AccountApi, 'servers'>
-  /** The list that is shared. Both servers are checked again before a request is made. */
-  copies: Pick<Inventory, 'servers'>
-  seen: SeenAssignments
-}
-
 /**
  * Finds the server that an alert names, and the one that takes over. Names are compared exactly, with the hostname, the id and the primary IPv4
  * address. A server that the account no longer shows is found if Lockkeeper saw it before. Throws as the reads do.
  */
-export async function findAlerted(parts: FindAlertedParts, route: AlertRoute, labels: Labels): Promise<FoundServers> {
+export async function findAlerted(app: App, route: AlertRoute, labels: Labels): Promise<FoundServers> {
   const named = nameIn(route, labels)
   if (named === undefined) return { is: 'no-name', label: route.server }
-  const [shown, ...namesakes] = await serversNamed(parts, named)
-  const candidates = shown ? [shown, ...namesakes].map(asFound) : await seenServers(parts, named)
+  const [shown, ...namesakes] = await serversNamed(app, named)
+  const candidates = shown ? [shown, ...namesakes].map(asFound) : await seenServers(app, named)
   const [server, ...others] = candidates
   if (!server) return { is: 'no-server', named }
   if (others.length > 0) return { is: 'several-servers', named, ids: candidates.map(({ id }) => id) }
   const wanted = targetIn(route, shown?.site)
   if (wanted === undefined) return { is: 'no-target', server, site: shown?.site?.slug }
-  const targets = (await serversNamed(parts, wanted)).filter((target) => target.id !== server.id && canTakeOver(shown, target))
+  const targets = (await serversNamed(app, wanted)).filter((target) => target.id !== server.id && canTakeOver(shown, target))
   const [target] = targets
   if (!target || targets.length > 1) return { is: 'no-target-server', server, named: wanted, candidates: targets.length }
   return { is: 'found', server, target: asFound(target) }
 }
 
-async function serversNamed({ accountApi, copies }: FindAlertedParts, named: string): Promise<Server[]> {
+/** Reads the shared list. Both servers are checked again before a request is made. */
+async function serversNamed({ account, lists }: App, named: string): Promise<Server[]> {
   try {
-    const all = await copies.servers()
+    const all = await lists.servers()
     const byId = all.filter(({ id }) => id === named)
     if (byId.length > 0) return byId
     const byName = all.filter(({ hostname, primaryIpv4 }) => hostname?.toLowerCase() === named.toLowerCase() || primaryIpv4 === named)
@@ -66,14 +59,14 @@ async function serversNamed({ accountApi, copies }: FindAlertedParts, named: str
     return byName
   } catch (error) {
     // The list of a very large account is cut off. Hostnames and ids can be read without it.
-    if (error instanceof ListCutError) return findServers(accountApi, named)
+    if (error instanceof ListCutError) return findServers({ account }, named)
     throw error
   }
 }
 
 /** Finds a server that the account no longer shows, by what Lockkeeper saw. */
-async function seenServers({ seen }: FindAlertedParts, named: string): Promise<FoundServer[]> {
-  const found = await seen.find(({ serverId, serverName }) => serverId === named || serverName.toLowerCase() === named.toLowerCase())
+async function seenServers({ assignments }: App, named: string): Promise<FoundServer[]> {
+  const found = await assignments.find(({ serverId, serverName }) => serverId === named || serverName.toLowerCase() === named.toLowerCase())
   return [...new Map(found.map(({ serverId, serverName }) => [serverId, serverName]))].map(([id, name]) => ({ id, name }))
 }
 

@@ -1,7 +1,7 @@
 import type { SourceAlert } from '../domain/request.ts'
 import { someOf } from '../domain/text.ts'
 import { alertWords } from '../messages/words.ts'
-import { channelMention, code, joinMrkdwn, type Mrkdwn, mrkdwn, ownWords, truncate } from '../slack/text.ts'
+import { code, joinMrkdwn, type Mrkdwn, mrkdwn, ownWords, truncate } from '../slack/text.ts'
 import { mostAlerts, type Unevaluated } from './alert-payload.ts'
 import type { ServerProblem } from './alert-servers.ts'
 
@@ -86,11 +86,6 @@ export function problemWords(problem: ServerProblem | Unevaluated): Mrkdwn {
         ? mrkdwn`No server ${nameOf(problem.named)} can take over from ${nameOf(problem.server.name)}: there is none in the same project and site.`
         : mrkdwn`${problem.candidates} servers are called ${nameOf(problem.named)}, so it isn't clear which one takes over.`
   }
-}
-
-/** Says to the operators that a channel does not take messages about alerts. `error`: Slack's code. */
-export function unposted(channelId: string, error: string): Mrkdwn {
-  return mrkdwn`:warning: Alerts can't be posted in ${channelMention(channelId)} (${error}), so they propose nothing there. Invite Lockkeeper to the channel, or name another one in the policy.`
 }
 
 /** Says to the operators why alerts were not read. Their sender repeats what was refused, but nothing that it left out. */

@@ -1,187 +1,48 @@
-import { hash, randomUUID } from 'node:crypto'
-import { setTimeout as pause } from 'node:timers/promises'
+import { hash } from 'node:crypto'
+import type { App } from '../app.ts'
 import { alertsRequester, isForLackOfAnswer, isMachine } from '../domain/approval.ts'
 import type { Change } from '../domain/change.ts'
-import { CheckFailed, StoreUnavailableError, UserError } from '../domain/errors.ts'
+import { ApiContractError, ApiError, ApiUnreachableError, CheckFailed, StoreUnavailableError, UserError } from '../domain/errors.ts'
 import { inLane } from '../domain/lane.ts'
 import { type AlertRoute, routeFor } from '../domain/policy.ts'
 import { isOpen, type Request } from '../domain/request.ts'
-import type { RequestSignatures } from '../domain/request-signature.ts'
 import { unlessAborted } from '../domain/within.ts'
-import { possibleDuplicate } from '../messages/reports.ts'
+import type { CommonFinding } from '../messages/refusals.ts'
 import type { EvacuationFinding } from '../moves/evacuation.ts'
-import { guardStore, type Redis } from '../redis/connect.ts'
-import type { Keys } from '../redis/key-names.ts'
-import { claim as claimKey, createScripts, readScripts } from '../redis/scripts.ts'
+import { draftOf, notifyOperators } from '../outbox/notices.ts'
+import { onApiError } from '../outbox/operators.ts'
+import { deliver, show } from '../outbox/outbox.ts'
+import { guardStore } from '../redis/connect.ts'
+import { scriptsOf } from '../redis/scripts.ts'
 import { Denied } from '../requests/access.ts'
-import type { ResolveAlert } from '../requests/resolve-alert.ts'
-import type { Store } from '../requests/store.ts'
+import { stepOf } from '../requests/steps.ts'
 import { requestIdFor, type Submit } from '../requests/submit.ts'
 import { notice } from '../slack/blocks.ts'
 import { toUserWords } from '../slack/errors.ts'
 import { mrkdwn } from '../slack/text.ts'
-import type { Messenger } from '../slack/web-api.ts'
 import { type Alert, nameIn, reasonOf, sourceOf, unevaluatedRule } from './alert-payload.ts'
-import { type EvacuationServers, type FindAlertedParts, findAlerted } from './alert-servers.ts'
-import { type NotRequested, nothingRequested, problemWords, type RefusalReason } from './alert-words.ts'
+import { type EvacuationServers, findAlerted } from './alert-servers.ts'
+import { forgedProposal, type NotRequested, nothingRequested, problemWords, type RefusalReason } from './alert-words.ts'
 
-const scripts = readScripts(import.meta.url, ['join-server', 'leave-server'])
-
-const dayMs = 24 * 3_600_000
-
-/** A request can wait for 30 days. After its decision, alerts about the same server are duplicates for 7 more days. */
-const joinedMs = 37 * dayMs
-
-/** How long an alert that a message lists is not listed again, unless it resolves. */
-const listedMs = 7 * dayMs
-
-/** How long after an alert resolved a late delivery, or one from another Alertmanager of a cluster, is recognized. */
-const endedMs = 10 * 60_000
-
-/** Longer than one delivery takes. The process of an older claim has died. */
-const usualClaimMs = 60_000
-
-/** How long a delivery waits for another one that handles the same alert, and how often it checks. */
-const usualWaitMs = 5_000
-const checkMs = 150
-
-/** What is known of an alert. */
-export interface AlertRecord {
-  serverId?: string
-  /** The key of the message that lists why it led to no request. Written before the message is posted. */
-  list?: string
-  /** Set once that message was posted. */
-  listed?: string
-  /** When an alert that has resolved since had begun, as it said itself. */
-  ended?: string
-}
-
-/** Ends the right of this process to handle an alert. */
-export type Release = () => Promise<void>
-
-interface AlertRecordsParts {
-  redis: Redis
-  keys: Keys
-  claimMs?: number | undefined
-  waitMs?: number | undefined
-}
-
-/** What all processes know of alerts and their servers. The functions throw StoreUnavailableError if Redis does not answer. */
-export function createAlertRecords({ redis, keys, claimMs = usualClaimMs, waitMs = usualWaitMs }: AlertRecordsParts) {
-  const run = createScripts(redis, scripts)
-  const memberOf = ({ key }: Alert) => `alert:${key}`
-
-  /**
-   * Claims an alert, so that no other process handles it. Two Alertmanagers of a cluster send the same alert at the same moment, and the second one
-   * must not get 200 before the alert is recorded. Undefined if another process has the claim for too long.
-   */
-  async function claim({ key }: Alert, signal: AbortSignal): Promise<Release | undefined> {
-    const token = randomUUID()
-    const endsAt = Date.now() + waitMs
-    while ((await claimKey(redis, keys.alertClaim(key), { token, lastsMs: claimMs })) !== undefined) {
-      if (Date.now() > endsAt || signal.aborted) return undefined
-      await pause(checkMs)
-    }
-    // A claim that is not released ends by itself.
-    return async () => void (await run('release', [keys.alertClaim(key)], [token]).catch(() => undefined))
-  }
-
-  async function read({ key }: Alert): Promise<AlertRecord> {
-    return guardStore(() => redis.hgetall(keys.alert(key)))
-  }
-
-  /** Adds a firing alert to those of its server. Returns the episode of the server, which names the request. */
-  async function join(alert: Alert, serverId: string): Promise<string> {
-    const begins = `${serverId}/${alert.key}/${alert.startsAt ?? new Date().toISOString()}`
-    const values = [memberOf(alert), serverId, begins, String(joinedMs)]
-    const [episode = begins] = await run('join-server', [keys.alert(alert.key), keys.alertedServer(serverId)], values)
-    return episode
-  }
-
-  /** Begins the next episode of a server whose request does not stand. All processes that find it so choose the same one. */
-  async function nextEpisode(serverId: string, requestId: string): Promise<string> {
-    const episode = `${serverId}/${requestId}`
-    await guardStore(() => redis.hset(keys.alertedServer(serverId), 'episode', episode))
-    return episode
-  }
-
-  /** Takes a resolved alert from its server. Returns the episode if no other alert of it fires. */
-  async function leave(alert: Alert, serverId: string): Promise<string | undefined> {
-    const [episode] = await run('leave-server', [keys.alert(alert.key), keys.alertedServer(serverId)], [memberOf(alert)])
-    return episode || undefined
-  }
-
-  /** Records that a message with this key lists these alerts, or, before it is posted, that it may. */
-  async function setListed(alerts: Alert[], list: string, { isPosted }: { isPosted: boolean }): Promise<void> {
-    const write = redis.multi()
-    for (const { key } of alerts)
-      write.hset(keys.alert(key), { list, ...(isPosted ? { listed: '1' } : {}) }).pexpire(keys.alert(key), listedMs)
-    await guardStore(() => write.exec())
-  }
-
-  /** Records that an alert has resolved. */
-  async function end({ key, startsAt = '' }: Alert): Promise<void> {
-    const name = keys.alert(key)
-    await guardStore(() => redis.multi().del(name).hset(name, 'ended', startsAt).pexpire(name, endedMs).exec())
-  }
-
-  /** Forgets an alert that has resolved, because it fires again. */
-  async function forget({ key }: Alert): Promise<void> {
-    await guardStore(() => redis.del(keys.alert(key)))
-  }
-
-  return { claim, read, join, nextEpisode, leave, setListed, end, forget }
-}
-export type AlertRecords = ReturnType<typeof createAlertRecords>
+const run = scriptsOf(import.meta.url, ['join-server', 'leave-server', 'list-alerts'])
 
 /**
  * What became of one alert. `received` counts each alert that arrived; `unmatched`: no entry of the policy is for it; `duplicate`: it was handled
  * before; `delayed`: it could not be handled now, and its sender repeats it.
  */
 export const alertOutcomes = ['received', 'proposed', 'duplicate', 'resolved', 'unmatched', 'refused', 'delayed'] as const
-export type AlertCount = (typeof alertOutcomes)[number]
+type Outcome = 'proposed' | 'duplicate' | 'resolved' | 'unmatched'
 
 /** An alert could not be handled now. Its sender repeats it. */
 export class TryLater extends Error {
   override name = 'TryLater'
 }
 
-/** After this time a delivery takes no further alert, so that its claims hold and its sender gets an answer. The sender repeats the rest. */
-const usualTakeMs = 20_000
-
-/** How long a decision stands while the alert fires. Later, the next repeat makes another request. */
-const decisionStandsMs = 7 * 24 * 3_600_000
-
-/** How far back to search for a message that an earlier attempt may have posted. */
-const searchMs = 24 * 3_600_000
-
-/** How often the request of a server is found to stand no longer, or to be forged, before the sender has to repeat the alert. */
-const mostEpisodes = 10
-
-/** What the handling of alerts uses. */
-export interface Alerting extends FindAlertedParts {
-  records: AlertRecords
-  routes: AlertRoute[]
-  /** The change that alerts request. */
-  change: Pick<Change, 'kind' | 'resource' | 'inputOfAlert'>
+/** `signal`: aborts when the process stops. `takeMs`: after this time a delivery takes no further alert, so that its sender gets an answer. */
+interface Taking {
   submit: Submit
-  store: Pick<Store, 'findMany' | 'holderOf'>
-  signatures: Pick<RequestSignatures, 'verifyRecord'>
-  resolveAlert: ResolveAlert
-  messenger: Pick<Messenger, 'post' | 'find'>
-  /** The slash command, for what people can do by hand. */
-  command: string
-  /** The workspace of the bot. */
-  teamId: () => string | undefined
-  count: (outcome: AlertCount, count?: number) => void
-  countRefused: (reason: RefusalReason, count?: number) => void
-  /** Receives a channel that takes no message, with Slack's error code. */
-  onUnposted: (channelId: string, error: string) => Promise<void> | void
-  /** Receives the id of a request that no alert led to, although Redis said so. */
-  onForged: (requestId: string) => Promise<void> | void
-  /** Receives errors of the account API, and defects. */
-  onError: (error: unknown) => void
-  takeMs?: number | undefined
+  signal: AbortSignal
+  takeMs?: number
 }
 
 interface Firing {
@@ -195,180 +56,222 @@ interface Refused extends Omit<NotRequested, 'source' | 'named'> {
   reason: RefusalReason
 }
 
-/** A refused alert. It is claimed until its channel has the list. */
-interface ToList extends Firing {
-  refused: Refused
-  record: AlertRecord
-  release: Release
-}
-
-type Taken = { is: 'proposed' | 'duplicate' } | Refused
+type ToList = Firing & { refused: Refused }
 
 /**
- * Handles the alerts of one delivery: requests evacuations, ends the requests of resolved alerts, and posts one list of what was not requested.
- * Safe to repeat, also in another process at the same time. `later`: the sender has to repeat the delivery; what was handled is a duplicate then.
+ * Handles the alerts of one delivery: requests evacuations, ends the requests of resolved alerts, and owes one list of what was not requested.
+ * Safe to repeat, also in another process at the same time: the id of a request comes from its server and the alert that began, and the lock of the
+ * request is the only claim. `later`: the sender has to repeat the delivery; what was handled is a duplicate then.
  */
-export async function takeDelivery(alerting: Alerting, alerts: Alert[], signal: AbortSignal): Promise<'accepted' | 'later'> {
-  const { count, onError, takeMs = usualTakeMs } = alerting
-  const endsAt = performance.now() + takeMs
+export async function takeDelivery(app: App, alerts: Alert[], { submit, signal, takeMs = 20_000 }: Taking): Promise<'accepted' | 'later'> {
+  const taking = { submit, signal: AbortSignal.any([signal, AbortSignal.timeout(takeMs)]) }
   const toList: ToList[] = []
   let delayed = 0
 
   /** Runs work for one or several alerts, and notes if it has to be done later. Without Redis no other alert can be handled either. */
   async function attempt(work: () => Promise<void>, size = 1): Promise<void> {
     try {
-      signal.throwIfAborted()
+      taking.signal.throwIfAborted()
       // People wait for what an alert leads to.
       await inLane('person', work)
     } catch (error) {
       delayed += size
-      count('delayed', size)
-      if (!signal.aborted && !(error instanceof TryLater)) onError(error)
+      app.metrics.alert('delayed', size)
+      if (!taking.signal.aborted && !(error instanceof TryLater)) reportError(app, error)
       if (error instanceof StoreUnavailableError) throw error
     }
   }
 
-  async function takeEach(some: Alert[], take: (alert: Alert) => Promise<void>): Promise<void> {
-    for (const alert of some)
-      await attempt(async () => {
-        if (performance.now() > endsAt) throw new TryLater('the delivery takes too long')
-        await take(alert)
-      })
+  async function takeOne(alert: Alert): Promise<void> {
+    const route = routeFor(app.config.policy.alerts ?? [], alert.labels)
+    const isTwice = toList.some((each) => each.alert.key === alert.key)
+    const taken = !route ? 'unmatched' : isTwice ? 'duplicate' : await takeFiring(app, { alert, route }, taking)
+    if (typeof taken === 'string') app.metrics.alert(taken, 1)
+    else if (route) toList.push({ alert, route, refused: taken })
   }
 
-  count('received', alerts.length)
-  try {
-    // Firing alerts come first: one of them may keep the request of an alert that resolves at the same moment.
-    const firing = alerts.filter(({ isFiring }) => isFiring)
-    await takeEach(firing, (alert) => takeFiring(alerting, alert, toList, signal))
-    for (const some of Map.groupBy(toList, ({ route }) => route.channelId).values()) await attempt(() => list(alerting, some), some.length)
-  } finally {
-    for (const { release } of toList) await release()
-  }
-  const resolved = alerts.filter(({ isFiring }) => !isFiring)
-  await takeEach(resolved, (alert) => takeResolved(alerting, alert, signal))
+  app.metrics.alert('received', alerts.length)
+  // Firing alerts come first: one of them may keep the request of an alert that resolves at the same moment.
+  for (const alert of alerts) if (alert.isFiring) await attempt(() => takeOne(alert))
+  for (const [channelId, some] of Map.groupBy(toList, ({ route }) => route.channelId))
+    await attempt(() => list(app, channelId, some), some.length)
+  for (const alert of alerts) if (!alert.isFiring) await attempt(async () => app.metrics.alert(await takeResolved(app, alert), 1))
   return delayed > 0 ? 'later' : 'accepted'
 }
 
-/** Requests an evacuation for a firing alert, or adds it to `toList`. */
-async function takeFiring(alerting: Alerting, alert: Alert, toList: ToList[], signal: AbortSignal): Promise<void> {
-  const { records, routes, count } = alerting
-  const route = routeFor(routes, alert.labels)
-  if (!route) return count('unmatched')
-  if (toList.some((each) => each.alert.key === alert.key)) return count('duplicate')
-  const release = await claim(alerting, alert, signal)
-  try {
-    let record = await records.read(alert)
-    if (record.ended !== undefined) {
-      // A late delivery, from before the alert resolved.
-      if (record.ended !== '' && record.ended === alert.startsAt) return await counted('duplicate')
-      await records.forget(alert)
-      record = {}
-    }
-    const { serverId, listed } = record
-    // A repeat needs nothing of the account, which may not answer, or show another server by that name.
-    const isKnown = listed !== undefined || (serverId !== undefined && (await openEpisode(alerting, alert, serverId)) === undefined)
-    if (isKnown) return await counted('duplicate')
-    const taken = await takeClaimed(alerting, { alert, route }, signal)
-    if (taken.is !== 'refused') return await counted(taken.is)
-    toList.push({ alert, route, refused: taken, record, release })
-  } catch (error) {
-    await release()
-    throw error
-  }
-
-  async function counted(outcome: AlertCount): Promise<void> {
-    await release()
-    count(outcome)
-  }
+function reportError(app: App, error: unknown): void {
+  const isOfAccount = error instanceof ApiError || error instanceof ApiUnreachableError || error instanceof ApiContractError
+  if (isOfAccount) onApiError(app, error)
+  else app.errors.of('alerts')(error)
 }
 
-async function claim({ records }: Alerting, alert: Alert, signal: AbortSignal): Promise<Release> {
-  const release = await records.claim(alert, signal)
-  if (!release) throw new TryLater('another process handles the alert')
-  return release
+// What all processes know of an alert and of a server that alerts are about.
+
+const dayMs = 24 * 3_600_000
+
+/** A request can wait for 30 days. After its decision, alerts about the same server are duplicates for 7 more days. */
+const joinedMs = 37 * dayMs
+
+/** How long an alert that a message lists is not listed again, unless it resolves. */
+const listedMs = 7 * dayMs
+
+/** How long after an alert resolved a late delivery, or one from another Alertmanager of a cluster, is recognized. */
+const endedMs = 10 * 60_000
+
+interface AlertRecord {
+  serverId?: string
+  /** The id of the message that lists why it led to no request. */
+  listed?: string
+  /** When an alert that has resolved since had begun, as it said itself. */
+  ended?: string
 }
 
-async function takeClaimed(alerting: Alerting, firing: Firing, signal: AbortSignal): Promise<Taken> {
+function readAlert({ redis, keys }: App, { key }: Alert): Promise<AlertRecord> {
+  return guardStore(() => redis.hgetall(keys.alert(key)))
+}
+
+/** Whether the alert has resolved that this firing one is. A late delivery may be from before. */
+function hasEnded({ ended }: AlertRecord, { startsAt }: Alert): boolean {
+  return startsAt !== undefined && ended === startsAt
+}
+
+/** Adds a firing alert to those of its server. Returns the episode of the server, which names the request. The first alert begins one. */
+async function join({ redis, keys }: App, { key, startsAt }: Alert, serverId: string): Promise<string> {
+  // With the alert, because one may begin while another that began with it ends.
+  const begins = `${serverId}/${key}/${startsAt ?? new Date().toISOString()}`
+  const values = [`alert:${key}`, serverId, begins, String(joinedMs)]
+  const [episode = begins] = await run(redis, 'join-server', [keys.alert(key), keys.alertedServer(serverId)], values)
+  return episode
+}
+
+/** Begins the next episode of a server whose request does not stand. All processes that find it so choose the same one. */
+async function nextEpisode({ redis, keys }: App, serverId: string, requestId: string): Promise<string> {
+  const episode = `${serverId}/${requestId}`
+  await guardStore(() => redis.hset(keys.alertedServer(serverId), 'episode', episode))
+  return episode
+}
+
+/**
+ * Takes a resolved alert from its server, and ends the request of the server if no other alert about it fires. `requested`: the episode of the
+ * request that was made for the alert after it had left.
+ */
+async function leave(app: App, alert: Alert, serverId: string, requested = ''): Promise<void> {
+  const { redis, keys } = app
+  const names = [keys.alert(alert.key), keys.alertedServer(serverId)]
+  const [episode] = await run(redis, 'leave-server', names, [`alert:${alert.key}`, alert.startsAt ?? '', requested])
+  if (episode) await resolveRequest(app, requestIdOf(episode), `resolved:${episode}`)
+  await end(app, alert)
+}
+
+/** Forgets all of a resolved alert but that it has ended. */
+async function end({ redis, keys }: App, { key, startsAt = '' }: Alert): Promise<void> {
+  const name = keys.alert(key)
+  await guardStore(() => redis.multi().del(name).hset(name, 'ended', startsAt).pexpire(name, endedMs).exec())
+}
+
+/** Requests an evacuation for a firing alert. */
+async function takeFiring(app: App, firing: Firing, { submit, signal }: Taking): Promise<Outcome | Refused> {
   const { alert, route } = firing
-  // A stop does not wait for the account API: the claim ends, and the next process goes on at once.
-  const found = unevaluatedRule(route, alert.labels) ?? (await unlessAborted(signal, findAlerted(alerting, route, alert.labels)))
-  if (found.is === 'found') return propose(alerting, firing, found, signal)
+  let record = await readAlert(app, alert)
+  const { ended } = record
+  // The process that ended it died before it withdrew the request.
+  if (ended !== undefined && record.serverId !== undefined) await leave(app, { ...alert, startsAt: ended }, record.serverId)
+  if (hasEnded(record, alert)) return 'duplicate'
+  if (ended !== undefined) {
+    // It fires again.
+    await guardStore(() => app.redis.hdel(app.keys.alert(alert.key), 'ended'))
+    record = {}
+  }
+  const { serverId, listed } = record
+  // A repeat needs nothing of the account, which may not answer, or show another server by that name.
+  if (listed !== undefined) return 'duplicate'
+  if (serverId !== undefined && (await openEpisode(app, alert, serverId)) === undefined) return 'duplicate'
+  // A stop does not wait for the account API.
+  const found = unevaluatedRule(route, alert.labels) ?? (await unlessAborted(signal, findAlerted(app, route, alert.labels)))
+  if (found.is === 'found') return propose(app, firing, found, { submit, signal })
   const server = 'server' in found ? found.server.name : undefined
   return { is: 'refused', why: problemWords(found), server, reason: server === undefined ? 'server' : 'target' }
 }
 
 /** Requests the evacuation of a server, unless an alert's request for it stands. */
-async function propose(alerting: Alerting, firing: Firing, servers: EvacuationServers, signal: AbortSignal): Promise<Taken> {
-  const { server, target } = servers
-  const episode = await openEpisode(alerting, firing.alert, server.id)
-  if (episode === undefined) return { is: 'duplicate' }
-  const notRequested = await requestEvacuation(alerting, firing, { serverId: server.id, targetId: target.id, episode }, signal)
-  if (notRequested) return notRequested.is === 'refused' ? { ...notRequested, server: server.name } : notRequested
-  const stillOpen = await openEpisode(alerting, firing.alert, server.id)
-  if (stillOpen === undefined) return { is: 'proposed' }
+async function propose(app: App, firing: Firing, { server, target }: EvacuationServers, taking: Taking): Promise<Outcome | Refused> {
+  const { alert } = firing
+  const episode = await openEpisode(app, alert, server.id)
+  if (episode === undefined) return 'duplicate'
+  const notRequested = await requestEvacuation(app, firing, { server, target, episode }, taking)
+  if (notRequested) return notRequested
+  // It resolved while it was handled, so whoever ended it found no request.
+  if (hasEnded(await readAlert(app, alert), alert)) {
+    await leave(app, alert, server.id, episode)
+    return 'proposed'
+  }
+  const stillOpen = await openEpisode(app, alert, server.id)
+  if (stillOpen === undefined) return 'proposed'
   // A record that cannot be read has the id, and would hide the alert.
-  if (stillOpen === episode) await skipForged(alerting, server.id, requestIdOf(episode))
+  if (stillOpen === episode) await skipForged(app, server.id, requestIdOf(episode))
   throw new TryLater('the request does not stand')
 }
+
+/** How often the request of a server is found to stand no longer, or to be forged, before the sender has to repeat the alert. */
+const mostEpisodes = 10
 
 /**
  * Finds the episode of a server that has no request yet. Undefined if an alert's request stands. The id of the request comes from the server and from
  * the alert that began the episode, so all attempts in all processes make the same request.
  */
-async function openEpisode(alerting: Alerting, alert: Alert, serverId: string): Promise<string | undefined> {
-  const { records, store } = alerting
-  let episode = await records.join(alert, serverId)
+async function openEpisode(app: App, alert: Alert, serverId: string): Promise<string | undefined> {
+  let episode = await join(app, alert, serverId)
   for (let attempt = 0; attempt < mostEpisodes; attempt += 1) {
     const requestId = requestIdOf(episode)
-    const [request] = await store.findMany([requestId])
+    // A record that cannot be read is none: `propose` finds that its id is taken.
+    const [request] = await app.store.findMany([requestId])
     if (!request) return episode
-    const isGenuine = isProposal(alerting, request, serverId)
+    const isGenuine = isProposal(app, request, serverId)
     if (isGenuine && stands(request)) return undefined
-    episode = isGenuine ? await records.nextEpisode(serverId, requestId) : await skipForged(alerting, serverId, requestId)
+    episode = isGenuine ? await nextEpisode(app, serverId, requestId) : await skipForged(app, serverId, requestId)
   }
   throw new TryLater('no request of the server stands')
 }
 
-async function skipForged({ records, onForged }: Alerting, serverId: string, requestId: string): Promise<string> {
-  await onForged(requestId)
-  return records.nextEpisode(serverId, requestId)
+async function skipForged(app: App, serverId: string, requestId: string): Promise<string> {
+  await notifyOperators(app, 'record-not-genuine', forgedProposal(requestId), { requestId })
+  return nextEpisode(app, serverId, requestId)
 }
 
 /** Submits the request of an alert. Returns undefined once it is recorded, and otherwise why nothing was requested. */
 async function requestEvacuation(
-  alerting: Alerting,
+  app: App,
   { alert, route: { channelId } }: Firing,
-  { episode, ...servers }: { serverId: string; targetId: string; episode: string },
-  signal: AbortSignal,
-): Promise<{ is: 'duplicate' } | Omit<Refused, 'server'> | undefined> {
-  const { submit, change, command, teamId, store } = alerting
-  const team = teamId()
+  { server, target, episode }: EvacuationServers & { episode: string },
+  { submit, signal }: Taking,
+): Promise<'duplicate' | Refused | undefined> {
+  const change = changeOf(app)
+  const submitted = submit({
+    change,
+    input: change.inputOfAlert?.({ serverId: server.id, targetId: target.id }),
+    origin: { channelId, userId: alertsRequester, command: app.config.slack.command, teamId: app.slack.identity.current()?.teamId },
+    reason: reasonOf(alert),
+    alert: sourceOf(alert),
+    deliveryKey: deliveryKeyOf(episode),
+  })
   try {
-    const submitted = submit({
-      change: change as Change,
-      input: change.inputOfAlert?.(servers),
-      origin: { channelId, userId: alertsRequester, command, teamId: team },
-      reason: reasonOf(alert),
-      alert: sourceOf(alert),
-      deliveryKey: deliveryKeyOf(episode),
-    })
     await unlessAborted(signal, submitted)
     return undefined
   } catch (error) {
     if (!(error instanceof UserError)) throw error
     if (error instanceof Denied && (isForLackOfAnswer(error.denial) || error.denial.code === 'project-unknown'))
       throw new TryLater(error.denial.code)
-    const holder = await store.holderOf(resourceOf(alerting, servers.serverId))
-    const [held] = holder === undefined ? [] : await store.findMany([holder])
-    if (held && isOpen(held.state) && isProposal(alerting, held, servers.serverId)) {
+    const holder = await app.store.holderOf(resourceOf(app, server.id))
+    const [held] = holder === undefined ? [] : await app.store.findMany([holder])
+    if (held && isOpen(held.state) && isProposal(app, held, server.id)) {
       // The alerts that led to it have resolved, and it is about to be withdrawn.
       if (held.state === 'waiting' && held.id !== requestIdOf(episode))
         throw new TryLater('the last request of the server has not ended yet')
-      return { is: 'duplicate' }
+      return 'duplicate'
     }
     const reason = error instanceof CheckFailed ? 'check' : error instanceof Denied ? 'rule' : 'other'
-    return { is: 'refused', why: toUserWords(error) ?? mrkdwn`${error.message}`, reason, isEmpty: isNothingThere(error) }
+    const why = toUserWords(error) ?? mrkdwn`${error.message}`
+    return { is: 'refused', why, reason, server: server.name, isEmpty: isNothingThere(error) }
   }
 }
 
@@ -377,15 +280,25 @@ function isNothingThere(error: UserError): boolean {
 }
 
 /** An alert is only hidden by a genuine request of a machine for its server, and not by any other one that somebody names in Redis. */
-function isProposal(alerting: Alerting, request: Request, serverId: string): boolean {
-  const { change, signatures } = alerting
-  if (!isMachine(request.origin) || request.kind !== change.kind || request.resource !== resourceOf(alerting, serverId)) return false
-  return signatures.verifyRecord(request) === 'genuine'
+function isProposal(app: App, request: Request, serverId: string): boolean {
+  if (!isMachine(request.origin) || request.kind !== changeOf(app).kind || request.resource !== resourceOf(app, serverId)) return false
+  return app.signatures.verifyRecord(request) === 'genuine'
 }
 
-function resourceOf({ change }: Alerting, serverId: string): string {
+function resourceOf(app: App, serverId: string): string {
+  const change = changeOf(app)
   return change.resource(change.inputOfAlert?.({ serverId, targetId: '' }))
 }
+
+/** Returns the change that alerts request. Without one, the port of alerts is not opened. */
+function changeOf({ catalog }: App): Change {
+  const change = catalog.changeOfAlerts()
+  if (!change) throw new Error('no change is for alerts')
+  return change
+}
+
+/** How long a decision stands while the alert fires. Later, the next repeat makes another request. */
+const decisionStandsMs = 7 * dayMs
 
 /** Whether a request prevents another one while the alert fires: it is open, or was decided. An expired or withdrawn one was not. */
 function stands({ state, decidedAt, endedAt }: Request): boolean {
@@ -402,39 +315,29 @@ function requestIdOf(episode: string): string {
   return requestIdFor(deliveryKeyOf(episode))
 }
 
-/** Posts the list of alerts in a channel that led to no request, unless an earlier attempt has. Throws TryLater if Slack gives no answer. */
-async function list(alerting: Alerting, all: ToList[]): Promise<void> {
-  const { records, messenger, command, count, countRefused, onUnposted } = alerting
-  const channelId = all[0]?.route.channelId ?? ''
+/** Owes the list of alerts in a channel that led to no request, without those that another list has by now, and sends it. */
+async function list(app: App, channelId: string, all: ToList[]): Promise<void> {
+  const { metrics, keys } = app
   let rest = all
-  let isUncertain = false
-  // A process that died may have posted the list and not recorded it.
-  for (const [key, some] of Map.groupBy(all, ({ record }) => record.list)) {
-    if (key === undefined) continue
-    const found = await messenger.find({ channelId, key, oldestMs: Date.now() - searchMs })
-    if (found.is === 'unknown' || found.is === 'rate-limited') throw new TryLater('Slack did not answer')
-    if (found.is === 'cannot-search') isUncertain = true
-    if (found.is !== 'found') continue
-    await records.setListed(alertsOf(some), key, { isPosted: true })
-    rest = rest.filter((each) => !some.includes(each))
-    count('duplicate', some.length)
+  while (rest.length > 0) {
+    const id = hash('sha256', rest.map(({ alert }) => `${alert.key}@${alert.startsAt ?? ''}`).join()).slice(0, 32)
+    const alertKeys = rest.map(({ alert }) => keys.alert(alert.key))
+    const words = nothingRequested(rest.map(asNotRequested), app.config.slack.command)
+    const draft = draftOf(app, { id, name: 'alerts' }, { channelId, message: notice(words), forget: alertKeys })
+    const listed = await run(app.redis, 'list-alerts', [...draft.keys, ...alertKeys], [...draft.values, id, String(listedMs)])
+    if (listed.length > 0) {
+      metrics.alert('duplicate', listed.length)
+      rest = rest.filter((_, index) => !listed.includes(String(index + 1)))
+      continue
+    }
+    // If this fails, the list is sent at the next tick.
+    const delivered = await deliver(app, id, 'alerts').catch(() => undefined)
+    for (const { refused } of rest) {
+      metrics.alert('refused', 1)
+      metrics.alertRefused(delivered?.is === 'refused' ? 'not-posted' : refused.reason, 1)
+    }
+    return
   }
-  if (rest.length === 0) return
-  const key = `alerts/${hash('sha256', rest.map(({ alert }) => `${alert.key}@${alert.startsAt ?? ''}`).join()).slice(0, 32)}`
-  await records.setListed(alertsOf(rest), key, { isPosted: false })
-  const words = nothingRequested(rest.map(asNotRequested), command)
-  const posted = await messenger.post({ channelId, key }, notice(isUncertain ? mrkdwn`${words}\n${possibleDuplicate}` : words))
-  if (posted.is === 'refused') await onUnposted(channelId, posted.error)
-  else if (posted.is === 'sent') await records.setListed(alertsOf(rest), key, { isPosted: true })
-  else throw new TryLater('Slack did not answer')
-  for (const { refused } of rest) {
-    count('refused')
-    countRefused(posted.is === 'refused' ? 'not-posted' : refused.reason)
-  }
-}
-
-function alertsOf(some: ToList[]): Alert[] {
-  return some.map(({ alert }) => alert)
 }
 
 function asNotRequested({ alert, route, refused }: ToList): NotRequested {
@@ -442,17 +345,41 @@ function asNotRequested({ alert, route, refused }: ToList): NotRequested {
 }
 
 /** Ends the request of a resolved alert. It stays while another alert about the same server fires, because the server is not well yet. */
-async function takeResolved(alerting: Alerting, alert: Alert, signal: AbortSignal): Promise<void> {
-  const { records, resolveAlert, count } = alerting
-  const release = await claim(alerting, alert, signal)
-  try {
-    const { serverId, ended, list: listedIn } = await records.read(alert)
-    if (ended !== undefined || (serverId ?? listedIn) === undefined) return count('unmatched')
-    const episode = serverId === undefined ? undefined : await records.leave(alert, serverId)
-    if (episode !== undefined) await resolveAlert(requestIdOf(episode), `resolved:${episode}`)
-    await records.end(alert)
-    count('resolved')
-  } finally {
-    await release()
+async function takeResolved(app: App, alert: Alert): Promise<Outcome> {
+  const { redis, keys } = app
+  const name = keys.alert(alert.key)
+  // Before the read, so that a process that makes a request for this alert at the moment finds that it has resolved.
+  await guardStore(() =>
+    redis
+      .multi()
+      .hset(name, 'ended', alert.startsAt ?? '')
+      .pexpire(name, joinedMs)
+      .exec(),
+  )
+  const { serverId, listed } = await readAlert(app, alert)
+  await (serverId === undefined ? end(app, alert) : leave(app, alert, serverId))
+  return (serverId ?? listed) === undefined ? 'unmatched' : 'resolved'
+}
+
+/** Items of a request take steps at the same moment, a few a second. Each time another step was first, the record is read again. */
+const mostTries = 20
+
+/**
+ * Ends the request of a server that is well again. One that waits for approval is withdrawn. The thread of one that was approved says so, and the
+ * change goes on, or stays as it ended. Nothing happens to one that was never approved. `token`: the same for all tries of one end, so that the
+ * thread says it once. Throws if the record keeps changing.
+ */
+async function resolveRequest(app: App, requestId: string, token: string): Promise<void> {
+  for (let attempt = 0; attempt < mostTries; attempt += 1) {
+    const request = await app.store.find(requestId)
+    if (!request) return
+    const isWaiting = request.state === 'waiting'
+    if (!isWaiting && !stepOf('note-resolved').from.some((state) => state === request.state)) return
+    const causes: CommonFinding[] = [{ code: 'alert-resolved' }]
+    const data = { set: isWaiting ? { causes } : {}, audit: { by: alertsRequester } }
+    const { outcome } = await app.store.take(request, isWaiting ? 'withdraw-resolved' : 'note-resolved', data, token)
+    // The outbox shows it later if this fails.
+    if (outcome === 'won') return void (await show(app, requestId).catch(app.errors.of('alerts')))
   }
+  throw new TryLater(`request ${requestId} kept changing while its alert resolved`)
 }

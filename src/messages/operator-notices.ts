@@ -1,7 +1,7 @@
 import type { ReadKeyProblem } from '../domain/account.ts'
 import type { AuthorityProblem, Request } from '../domain/request.ts'
 import type { ListProblem } from '../redis/assignments.ts'
-import { code, type Mrkdwn, mrkdwn, profileLink } from '../slack/text.ts'
+import { channelMention, code, type Mrkdwn, mrkdwn, profileLink } from '../slack/text.ts'
 
 /** Says that neither the channel nor the requester gets a message. `error`: Slack's code. */
 export function undeliverable({ id, state }: Request, error: string, command: string): Mrkdwn {
@@ -36,6 +36,11 @@ export function unreadableRecord(id: string, key: string): Mrkdwn {
   return mrkdwn`:rotating_light: The record of request ${id} in Redis is damaged. Lockkeeper can't read it, does nothing with it, and nobody can request the same change. Check on the account whether the change was made. To free its lock, delete the record: ${code(`redis-cli DEL '${key}'`)}.`
 }
 
+/** Says that a channel does not take messages about alerts. `error`: Slack's code. */
+export function unpostedAlerts(channelId: string, error: string): Mrkdwn {
+  return mrkdwn`:warning: Alerts can't be posted in ${channelMention(channelId)} (${error}), so they propose nothing there. Invite Lockkeeper to the channel, or name another one in the policy.`
+}
+
 const readKeyProblems: Record<ReadKeyProblem, string> = {
   'not-listed': "isn't a key of the account",
   'not-read-only': 'has full access',
@@ -56,6 +61,14 @@ const listProblems: Record<ListProblem, string> = {
 /** Says that the list of which server each Elastic IP was seen on is not used. */
 export function assignmentsRefused(problem: ListProblem): Mrkdwn {
   return mrkdwn`:rotating_light: The list in Redis of which server each Elastic IP was last seen on ${listProblems[problem]}. Lockkeeper doesn't use it, and writes a new one. Until then, check evacuations of servers that are down by hand. Find out whether Redis lost its data or went back to an older state, or who can write to it.`
+}
+
+/** Says that the audit has old entries that were damaged. `fault` is a sentence. */
+export function damagedAudit(fault: string, areRemoved: boolean): Mrkdwn {
+  const what = areRemoved
+    ? 'They were removed because of their age, and the audit has an entry that says this.'
+    : 'They are kept until correct entries after them are as old.'
+  return mrkdwn`:rotating_light: Entries of the audit that are older than 400 days were damaged. ${fault} ${what} Run ${code('npm run audit:verify')}, and find out who can write to Redis.`
 }
 
 /** Says that Redis was changed and could lose requests. `faults`: what is wrong and what to do, in sentences. */

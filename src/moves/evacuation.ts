@@ -13,7 +13,7 @@ import { Finding, type Item, type Preflight, type Words, wordsFrom } from '../do
 import { CheckFailed } from '../domain/errors.ts'
 import { canonicalJson } from '../domain/signing.ts'
 import { formatAge, formatAgo, type Phrase, phrase, someNames } from '../domain/text.ts'
-import { addressOf, checkMove, completeMove, MoveFacts, MoveFinding, moveDifferences, moveWords } from './move.ts'
+import { addressOf, checkMove, completeMove, MoveFacts, moveDifferences, moveFindings } from './move.ts'
 
 const server = z.string()
 const address = z.string()
@@ -55,8 +55,8 @@ export type EvacuationFinding = z.infer<typeof EvacuationFinding>
 
 /** Puts a finding of an evacuation, or of the move of one of its addresses, into words. Undefined for any other finding. */
 export function explainEvacuation(finding: Finding): Words | undefined {
-  const move = MoveFinding.safeParse(finding)
-  if (move.success) return moveWords(move.data)
+  const ofMove = moveFindings.explain(finding)
+  if (ofMove) return ofMove
   const own = EvacuationFinding.safeParse(finding)
   return own.success ? evacuationWords(own.data) : undefined
 }

@@ -1,371 +1,253 @@
-import { randomUUID } from 'node:crypto'
+import { z } from 'zod'
+import type { App } from '../app.ts'
 import type { ErrorCode } from '../domain/errors.ts'
 import { createRepeats } from '../domain/repeats.ts'
-import type { Keyring } from '../domain/signing.ts'
-import { asRepeat } from '../messages/reports.ts'
-import { guardStore, type Redis } from '../redis/connect.ts'
-import type { Keys } from '../redis/key-names.ts'
-import { claim, createScripts } from '../redis/scripts.ts'
+import { unpostedAlerts } from '../messages/operator-notices.ts'
+import { guardStore } from '../redis/connect.ts'
 import { notice } from '../slack/blocks.ts'
 import { code as inCode, joinMrkdwn, type Mrkdwn, mrkdwn } from '../slack/text.ts'
-import type { Message, Messenger } from '../slack/web-api.ts'
+import type { Message } from '../slack/web-api.ts'
+import {
+  type Delivered,
+  isPassing,
+  type Lease,
+  later,
+  laterAfter,
+  lease,
+  memberOf,
+  type Owed,
+  owedMs,
+  passingMs,
+  postOnce,
+  refused,
+  type SendResult,
+  sent,
+  settle,
+  type TextName,
+} from './once.ts'
 
-/** The same problem is notified once in this time, over all replicas and requests. */
-export const quietMs = 3_600_000
-
-/**
- * Creates the marks of problems that the operators were notified of. Before, the token of the process that notifies them is in the place of the
- * mark.
- */
-export function createNoticeMarks(keyring: Keyring) {
-  function markOf(key: string, at = Date.now()): string {
-    return `${at} ${keyring.sign({ signed: 'notice', key, at })}`
-  }
-
-  function isMark(key: string, text: string): boolean {
-    const [at = '', signature] = text.split(' ')
-    // A mark from the future is as old as one from the past: the clock of the process that made it may be wrong.
-    return Math.abs(Date.now() - Number(at)) < quietMs && keyring.verify({ signed: 'notice', key, at: Number(at) }, signature) === 'genuine'
-  }
-
-  return { markOf, isMark }
+/** A message of the outbox that is about no request. */
+interface OwedText extends Owed {
+  name: TextName
 }
 
-/** How long a notice is owed, in ms. Operators don't need an older one, and nobody can put it back later. */
-const owedMs = 24 * 3_600_000
+/**
+ * What Redis has of it: its final words, because what it is about may be gone when it is sent, and any release can send it.
+ * `forget`: keys of what led to it, which can lead to it again if the channel refuses it.
+ */
+const Facts = z.object({
+  channelId: z.string(),
+  message: z.object({ text: z.string(), blocks: z.array(z.looseObject({ type: z.string() })) }),
+  forget: z.array(z.string()).optional(),
+})
+type Facts = Omit<z.infer<typeof Facts>, 'message'> & { message: Message }
+
+/** The wait after a failure, unless Slack asks for a longer one. The process that owes a notice tries sooner. */
+const retryMs = 30_000
+
+/** Sends a message about no request. Throws StoreUnavailableError if Redis does not answer. */
+export async function deliverText(app: App, owed: OwedText): Promise<Delivered> {
+  return sendLeased(app, owed, await lease(app, owed))
+}
+
+async function sendLeased(app: App, owed: OwedText, leased: Awaited<ReturnType<typeof lease>>): Promise<Delivered> {
+  if (leased.is !== 'leased') return { is: leased.is === 'held' ? 'later' : 'sent' }
+  const { facts = '', at } = leased.fields
+  const { delivered, settlement } = await sendText(app, owed, leased.lease, { facts, sinceMs: Number(at) })
+  await settle(app, owed, leased.lease, settlement)
+  return delivered
+}
+
+/** `facts`: as Redis has them. `sinceMs`: when it was first owed, in ms since 1970. */
+async function sendText(
+  app: App,
+  owed: OwedText,
+  held: Lease,
+  { facts, sinceMs }: { facts: string; sinceMs: number },
+): Promise<SendResult> {
+  const parsed = parseFacts(facts)
+  if (!parsed) return { delivered: { is: 'sent' }, settlement: { status: 'dropped' } }
+  const { channelId, message, forget = [] } = parsed
+  const posted = await postOnce(app, { message, place: { channelId, key: `${owed.name}/${owed.id}` }, sinceMs }, held)
+  if (posted.is === 'sent' || posted.is === 'found') return sent()
+  if (owed.name === 'notice')
+    app.errors.of('operators')(new Error(`could not notify the operators' channel yet: ${JSON.stringify(posted)}`))
+  if (posted.is !== 'refused') return laterAfter(posted, retryMs)
+  if (owed.name === 'notice' || isPassing(posted.error)) return later(passingMs)
+  await notifyOperators(app, 'alerts-unposted', unpostedAlerts(channelId, posted.error), { about: channelId })
+  if (forget.length > 0) await guardStore(() => app.redis.del(...forget))
+  return refused(posted.error, { status: 'dropped' })
+}
+
+/** Returns undefined for what Lockkeeper did not write. */
+function parseFacts(facts: string): Facts | undefined {
+  try {
+    return Facts.parse(JSON.parse(facts)) as Facts
+  } catch {
+    return undefined
+  }
+}
+
+/** What a script needs to owe a message in the same step as what it is about, with the function `owe` of the prologue. */
+export interface Draft {
+  /** The message and the outbox. */
+  keys: [message: string, outbox: string]
+  /** `facts` is '' if nobody gets the message. */
+  values: [member: string, facts: string, keepMs: string]
+}
+
+export function draftOf(app: App, owed: OwedText, facts: Facts): Draft {
+  return { keys: [app.keys.message(owed.id), app.keys.outbox], values: [memberOf(owed), JSON.stringify(facts), String(owedMs)] }
+}
 
 /** `info`: a problem has ended. */
-export type NoticeLevel = 'info' | 'warn' | 'error'
+type NoticeLevel = 'info' | 'warn' | 'error'
 
-/** A notice in its final words, because what it is about may be gone when it is sent, and any release can send it. */
-export interface OwedNotice {
-  code: ErrorCode
-  level: NoticeLevel
+export interface NoticeOptions {
   requestId?: string
-  message: Message
-  /** When it was first owed, in ms since 1970. */
-  at: number
-}
-
-/** The field of a notice and its value, for a script that also records what the notice is about. Both are '' if nobody gets notices. */
-export type NoticeDraft = [field: string, value: string]
-
-interface OwedNoticesParts {
-  redis: Redis
-  keys: Keys
-  /** Signs the notices. Somebody who can write to Redis would make Lockkeeper post their words. */
-  keyring: Keyring
-}
-
-/** Creates the notices in Redis that the channel of the operators has not got yet. Another process posts them if this one dies. */
-export function createOwedNotices({ redis, keys, keyring }: OwedNoticesParts) {
-  function draftOf(key: string, notice: OwedNotice): NoticeDraft {
-    return [key, `${keyring.sign({ signed: 'owed-notice', key, notice })} ${JSON.stringify(notice)}`]
-  }
-
-  async function keep(key: string, notice: OwedNotice): Promise<void> {
-    await guardStore(() => redis.hset(keys.owedNotices, ...draftOf(key, notice)))
-  }
-
-  async function drop(key: string): Promise<void> {
-    await guardStore(() => redis.hdel(keys.owedNotices, key))
-  }
-
-  /** Drops a notice and sets its mark in one step. A process that dies in between would leave a notice that is posted again. */
-  async function settle(key: string, mark: string, lastsMs: number): Promise<void> {
-    await guardStore(() => redis.multi().set(keys.notice(key), mark, 'PX', lastsMs).hdel(keys.owedNotices, key).exec())
-  }
-
-  /** Returns the notices that are owed. Drops those that are too old, and those that Lockkeeper did not write. */
-  async function list(): Promise<Map<string, OwedNotice>> {
-    const found = new Map<string, OwedNotice>()
-    for (const [key, value] of Object.entries(await guardStore(() => redis.hgetall(keys.owedNotices)))) {
-      const notice = read(key, value)
-      if (notice === 'unknown-key') continue
-      if (notice && Math.abs(Date.now() - notice.at) < owedMs) found.set(key, notice)
-      else await drop(key)
-    }
-    return found
-  }
-
-  /** A deployment may bring an unknown key. */
-  function read(key: string, value: string): OwedNotice | 'unknown-key' | undefined {
-    const end = value.indexOf(' ')
-    try {
-      const notice = JSON.parse(value.slice(end + 1)) as OwedNotice
-      const verdict = keyring.verify({ signed: 'owed-notice', key, notice }, value.slice(0, end))
-      if (verdict === 'unknown-key') return verdict
-      return verdict === 'genuine' ? notice : undefined
-    } catch {
-      return undefined
-    }
-  }
-
-  return { draftOf, keep, drop, settle, list }
-}
-export type OwedNotices = ReturnType<typeof createOwedNotices>
-
-/** From this try on, a notice is posted although Slack doesn't answer the search for it: a repeated alarm is better than a missing one. */
-const triesOfSearch = 5
-
-/** A search begins this long before a notice was owed, in case this clock is fast. */
-const beforeMs = 60_000
-
-/** The result of one try. `isOver`: the operators are notified. `isUnsure`: Slack may have the notice. */
-export interface Tried {
-  isOver: boolean
-  isUnsure?: boolean
-  problem?: string
-  retryInMs?: number
-}
-
-interface NoticeToPost {
-  key: string
-  channelId: string
-  notice: OwedNotice
-  /** An earlier try may have posted it. */
-  isUnsure: boolean
-  tries: number
-}
-
-/** Creates the function that posts a notice, unless an earlier try has posted it. Without a search, the notice says that it may be a repeat. */
-export function createPostNotice({ post, find }: Pick<Messenger, 'post' | 'find'>) {
-  return async function postNotice({ key, channelId, notice: { message, at }, isUnsure, tries }: NoticeToPost): Promise<Tried> {
-    const place = { channelId, key: `notice/${key}` }
-    const found = isUnsure ? await find({ ...place, oldestMs: at - beforeMs }) : undefined
-    if (found?.is === 'found') return { isOver: true }
-    const isSearched = found === undefined || found.is === 'absent' || found.is === 'cannot-search' || tries >= triesOfSearch
-    if (!isSearched) return { isOver: false, problem: JSON.stringify(found), ...retryOf(found) }
-    const isMarked = found !== undefined && found.is !== 'absent'
-    const posted = await post(place, isMarked ? (asRepeat(message) as Message) : message)
-    if (posted.is === 'sent') return { isOver: true }
-    return { isOver: false, isUnsure: posted.is === 'unknown', problem: JSON.stringify(posted), ...retryOf(posted) }
-  }
-}
-
-function retryOf(failure: { is: string; retryInMs?: number }): { retryInMs?: number } {
-  return failure.retryInMs === undefined ? {} : { retryInMs: failure.retryInMs }
-}
-
-/** Longer than a search and a post in Slack can take. So if a claim has expired, its process has died. */
-const claimMs = 15_000
-
-/** The waits between the tries. After about an hour only the log has the problem. */
-const usualWaitsMs = [5_000, 30_000, ...Array<number>(59).fill(60_000)]
-
-/** From this try on, what holds the mark is no process: its claim would have run out. */
-const triesOfClaim = 2
-
-export interface NoticeTriesParts {
-  redis: Redis
-  keys: Keys
-  messenger: Pick<Messenger, 'post' | 'find'>
-  channelId: string
-  /** Signs the marks of problems that the operators were notified of. Somebody who can write to Redis would set them, to hide what they change. */
-  keyring: Keyring
-  owed: Pick<OwedNotices, 'keep' | 'drop' | 'settle'>
-  /** Receives the failure of the first try, and that of the last. The other tries would flood the log. */
-  onError: (error: unknown) => void
-  /** In ms; shorter in tests. */
-  waitsMs?: number[]
-}
-
-/** A notice on its way. `isUnsure`: an earlier try may have posted it. */
-interface Sending {
-  key: string
-  notice: OwedNotice
-  isUnsure: boolean
-}
-
-/**
- * Creates the tries of posting notices. Each notice is posted again and again until Slack has it. A process that finds another one at work
- * tries again later, too, because the other one may die before Slack has the notice.
- */
-export function createNoticeTries({ redis, keys, messenger, channelId, keyring, owed, onError, waitsMs = usualWaitsMs }: NoticeTriesParts) {
-  const run = createScripts(redis)
-  const postNotice = createPostNotice(messenger)
-  const { markOf, isMark } = createNoticeMarks(keyring)
-  /** The notices that this process is sending, by key, each with the timer of its next try. */
-  const sending = new Map<string, NodeJS.Timeout | undefined>()
-  /** The notices that are posted, but still owed: Redis refused to record it. */
-  const posted = new Set<string>()
-  let stopped = false
-
-  function isSending(key: string): boolean {
-    return sending.has(key)
-  }
-
-  /** Whether this process has posted a notice that is still owed, because Redis refused to record it. */
-  function isPosted(key: string): boolean {
-    return posted.has(key)
-  }
-
-  /** Keeps a new notice in Redis, and begins to post it. Resolves once Redis has it, or does not answer. Never throws. */
-  async function begin(key: string, notice: OwedNotice): Promise<{ firstTry: Promise<void> }> {
-    sending.set(key, undefined)
-    posted.delete(key)
-    // While Redis is away, the notice is only in this process.
-    await owed.keep(key, notice).catch(() => undefined)
-    return { firstTry: tryFrom(0, { key, notice, isUnsure: false }) }
-  }
-
-  /** Begins to post a notice that another process has left. Resolves after the first try. Never throws. */
-  async function takeOver(key: string, notice: OwedNotice): Promise<void> {
-    sending.set(key, undefined)
-    await tryFrom(0, { key, notice, isUnsure: true })
-  }
-
-  async function tryFrom(tries: number, one: Sending): Promise<void> {
-    const { key } = one
-    const tried = await tryOnce(one, tries)
-    const waitMs = waitsMs[tries]
-    if (tried.problem && waitMs === undefined)
-      onError(new Error(`could not notify the operators' channel, and stopped trying: ${tried.problem}`))
-    else if (tried.problem && tries === 0) onError(new Error(`could not notify the operators' channel yet: ${tried.problem}`))
-    if (!tried.isOver && waitMs === undefined) await owed.drop(key).catch(() => undefined)
-    if (tried.isOver || waitMs === undefined || stopped) return void sending.delete(key)
-    const again = { ...one, isUnsure: one.isUnsure || tried.isUnsure === true }
-    const next = setTimeout(() => void tryFrom(tries + 1, again), Math.min(Math.max(waitMs, tried.retryInMs ?? 0), quietMs))
-    sending.set(key, next.unref())
-  }
-
-  /** Without a `problem`, another process is notifying the operators, or they are notified. */
-  async function tryOnce(one: Sending, tries: number): Promise<Tried> {
-    const { key } = one
-    const mark = keys.notice(key)
-    const token = randomUUID()
-    // While Redis is away, every process notifies.
-    const holder = await claim(redis, mark, { token, lastsMs: claimMs }).catch(() => undefined)
-    if (holder !== undefined && isMark(key, holder)) {
-      await owed.drop(key).catch(() => undefined)
-      return { isOver: true }
-    }
-    if (holder !== undefined && tries < triesOfClaim) return { isOver: false }
-    const tried = await postNotice({ ...one, channelId, tries })
-    if (tried.isOver) await settle(key)
-    else await run('release', [mark], [token]).catch(() => undefined)
-    return tried
-  }
-
-  /** Records that a notice is posted. While Redis refuses that, only this process knows it, and must not post the notice again. Never throws. */
-  async function settle(key: string): Promise<void> {
-    posted.add(key)
-    await owed.settle(key, markOf(key), quietMs).then(
-      () => posted.delete(key),
-      () => undefined,
-    )
-  }
-
-  /** Ends all tries. The next process posts what is still owed. */
-  function stop(): void {
-    stopped = true
-    for (const timer of sending.values()) clearTimeout(timer)
-    sending.clear()
-  }
-
-  return { isSending, isPosted, begin, takeOver, settle, stop }
-}
-
-/** A notice that is owed for this long was left by a process that died, or whose tries have ended. It may read the account first. */
-const usualLeftAfterMs = 20_000
-
-interface NoticeOptions {
-  requestId?: string
-  /** What the problem is about: a second notice with the same code and subject is a repeat. By default the request. */
+  /** What the problem is about: a second notice with the same code and subject within an hour is a repeat. By default the request. */
   about?: string
   /** The level of the log line. */
   level?: NoticeLevel
 }
 
-interface NotifyOperatorsParts extends Omit<NoticeTriesParts, 'channelId' | 'owed'> {
-  /** Without a channel, notices are only logged. */
-  channelId: string | undefined
-  log: Record<NoticeLevel, (fields: { code: ErrorCode; requestId?: string; repeats?: number }, text: string) => void>
-  /** In ms; shorter in tests. */
-  leftAfterMs?: number
-}
+/** The waits between the tries of the process that owes a notice. After that only workers try. */
+const waitsMs = [5_000, ...Array<number>(60).fill(retryMs)]
 
-/** Creates the notices to the channel of operators. Each is logged, kept in Redis, and posted until Slack has it. */
-export function createNotifyOperators({ channelId, log, leftAfterMs = usualLeftAfterMs, ...parts }: NotifyOperatorsParts) {
-  const owed = createOwedNotices(parts)
-  const tries = channelId ? createNoticeTries({ ...parts, channelId, owed }) : undefined
+/** Creates the state of the notices that this process sends: each with the timer of its next try. `waitsMs`: shorter in tests. */
+export function createNotices({ waitsMs: waits = waitsMs }: { waitsMs?: number[] } = {}) {
+  const sending = new Map<string, NodeJS.Timeout | undefined>()
   const repeats = createRepeats()
 
-  /**
-   * Logs a notice, keeps it in Redis, and begins to post it. Resolves once Redis has it, or does not answer. Never throws. Call it before a
-   * step after which nobody would find the problem again: if this process dies, another one posts the notice.
-   */
-  async function owe(code: ErrorCode, words: Mrkdwn, options: NoticeOptions = {}): Promise<void> {
-    await begin(code, words, options)
+  return {
+    waitsMs: waits,
+    sending,
+    repeats,
+    isStopped: false,
+    /** Ends all tries. Workers send what is still owed. */
+    stop() {
+      this.isStopped = true
+      for (const timer of sending.values()) clearTimeout(timer)
+      sending.clear()
+      repeats.flush()
+    },
   }
-
-  /** Does the same, and resolves after the first try. The notice names its code, by which people find out what to do. */
-  async function notify(code: ErrorCode, words: Mrkdwn, options: NoticeOptions = {}): Promise<void> {
-    await (await begin(code, words, options))?.firstTry
-  }
-
-  async function begin(code: ErrorCode, words: Mrkdwn, options: NoticeOptions): Promise<{ firstTry: Promise<void> } | undefined> {
-    const key = keyOf(code, options)
-    const notice = noticeOf(code, words, options)
-    repeats.note(key, { report: (count) => write(notice, textOf(words), count) })
-    return tries?.isSending(key) ? undefined : tries?.begin(key, notice)
-  }
-
-  function write({ code, level, requestId }: OwedNotice, text: string, count: number): void {
-    log[level]({ code, requestId, ...(count > 0 ? { repeats: count } : {}) }, text)
-  }
-
-  /** Keeps a notice in Redis without posting it, for a caller that still reads what belongs to it. Throws StoreUnavailableError. */
-  async function keep(code: ErrorCode, words: Mrkdwn, options: NoticeOptions): Promise<void> {
-    if (tries) await owed.keep(keyOf(code, options), noticeOf(code, words, options))
-  }
-
-  /** Makes what `keep` stores, for a script that records the problem in the same step. */
-  function draft(code: ErrorCode, words: Mrkdwn, options: NoticeOptions): NoticeDraft {
-    return tries ? owed.draftOf(keyOf(code, options), noticeOf(code, words, options)) : ['', '']
-  }
-
-  /** Posts the notices that processes have left which died. Resolves after the first try of each. Throws StoreUnavailableError. */
-  async function resume(): Promise<void> {
-    const left = [...(await owed.list())].filter(([, { at }]) => Math.abs(Date.now() - at) >= leftAfterMs)
-    await Promise.all(left.map(([key, notice]) => takeOver(key, notice)))
-  }
-
-  /** Posts a notice that another process may have left, however new it is. Returns whether it is still owed. Throws StoreUnavailableError. */
-  async function isOwed(code: ErrorCode, about: string): Promise<boolean> {
-    const key = keyOf(code, { about })
-    const notice = (await owed.list()).get(key)
-    if (!tries || !notice) return false
-    await takeOver(key, notice)
-    return !tries.isPosted(key) && (await owed.list()).has(key)
-  }
-
-  async function takeOver(key: string, notice: OwedNotice): Promise<void> {
-    if (!tries || tries.isSending(key)) return
-    if (tries.isPosted(key)) return tries.settle(key)
-    write(notice, notice.message.text, 0)
-    await tries.takeOver(key, notice)
-  }
-
-  /** Ends all tries. The next process posts what is still owed. */
-  function stop(): void {
-    tries?.stop()
-    repeats.flush()
-  }
-
-  return { notify, owe, keep, draft, resume, isOwed, stop }
 }
-export type NotifyOperators = ReturnType<typeof createNotifyOperators>
+export type Notices = ReturnType<typeof createNotices>
 
-function keyOf(code: ErrorCode, { requestId, about = requestId }: NoticeOptions): string {
-  return about === undefined ? code : `${code}:${about}`
+/**
+ * Logs a notice and, if there is a channel of the operators, owes it and begins to post it there. Resolves once Redis has it, or does not answer:
+ * call it before a step after which nobody would find the problem again. While Redis is away, or refuses writes, this process posts it
+ * without a lease. Never throws. The notice names its code, by which people find out what to do.
+ */
+export async function notifyOperators(app: App, code: ErrorCode, words: Mrkdwn, options: NoticeOptions = {}): Promise<void> {
+  const { requestId, level = 'error' } = options
+  const owed = noticeFor(code, options)
+  app.notices.repeats.note(owed.id, {
+    report: (count) => app.log[level]({ code, requestId, ...(count > 0 ? { repeats: count } : {}) }, notice(words).text),
+  })
+  const facts = factsOf(app, code, words)
+  if (!facts || app.notices.sending.has(owed.id)) return
+  app.notices.sending.set(owed.id, undefined)
+  const prompt = promptly(app)
+  const own = { ...owed, facts: JSON.stringify(facts), sinceMs: Date.now(), isUnsure: false }
+  const leased = await leaseOwn(prompt, own)
+  void tryUntilSent(prompt, own, leased, 0)
 }
 
-function textOf(words: Mrkdwn): string {
-  return notice(words).text
+/** Owes a notice that its process will send with `notifyOperators`, once it has read what belongs to it. Throws StoreUnavailableError. */
+export async function keepNotice(app: App, code: ErrorCode, words: Mrkdwn, options: NoticeOptions): Promise<void> {
+  const facts = factsOf(app, code, words)
+  if (!facts) return
+  const owed = noticeFor(code, options)
+  const at = await app.store.now()
+  const message = app.keys.message(owed.id)
+  const write = app.redis
+    .multi()
+    .hset(message, 'facts', JSON.stringify(facts))
+    .hsetnx(message, 'at', String(at))
+    .pexpire(message, owedMs)
+    .zadd(app.keys.outbox, at + leftAfterMs, memberOf(owed))
+  await guardStore(() => write.exec())
 }
 
-function noticeOf(code: ErrorCode, words: Mrkdwn, { requestId, level = 'error' }: NoticeOptions): OwedNotice {
+/** A notice that is owed for this long was left by a process that died. It may read the account first. */
+const leftAfterMs = 20_000
+
+/** Makes what a script needs that records the problem and owes its notice in one step. */
+export function draftNotice(app: App, code: ErrorCode, words: Mrkdwn, options: NoticeOptions): Draft {
+  const draft = draftOf(app, noticeFor(code, options), factsOf(app, code, words) ?? ({} as Facts))
+  return app.config.opsChannel === undefined ? { ...draft, values: ['', '', '0'] } : draft
+}
+
+/** Sends a notice that another process may have left. Returns whether it is still owed. Throws StoreUnavailableError if Redis cannot be read. */
+export async function isNoticeOwed(app: App, code: ErrorCode, about: string): Promise<boolean> {
+  const owed = noticeFor(code, { about })
+  if ((await guardStore(() => app.redis.zscore(app.keys.outbox, memberOf(owed)))) === null) return false
+  // A Redis that refuses writes grants no lease. What is to be said of it must not wait for that.
+  const delivered = await deliverText(app, owed).catch(() => undefined)
+  return delivered?.is === 'later'
+}
+
+function noticeFor(code: ErrorCode, { requestId, about = requestId }: NoticeOptions): OwedText {
+  return { id: about === undefined ? code : `${code}:${about}`, name: 'notice' }
+}
+
+/** Undefined without a channel of the operators. */
+function factsOf({ config }: App, code: ErrorCode, words: Mrkdwn): Facts | undefined {
+  if (config.opsChannel === undefined) return undefined
   const message = notice(joinMrkdwn([words, mrkdwn`More: ${inCode(code)} in docs/alerts-and-errors.md.`], ' '))
-  return { code, level, requestId, message, at: Date.now() }
+  return { channelId: config.opsChannel, message }
+}
+
+/** A notice does not wait for a Redis that is away: it may be about Redis. */
+function promptly(app: App): App {
+  return { ...app, redis: app.connections.prompt }
+}
+
+/** A notice of this process. */
+interface OwnNotice extends OwedText {
+  facts: string
+  sinceMs: number
+  /** A try without a lease may have posted it. */
+  isUnsure: boolean
+}
+
+/** Undefined if Redis does not answer, or does not take it. */
+async function leaseOwn(app: App, { facts, ...owed }: OwnNotice) {
+  return lease(app, owed, { facts }).catch(() => undefined)
+}
+
+/** Tries to send a notice, and then again until Slack has it. Never throws. */
+async function tryUntilSent(app: App, own: OwnNotice, leased: Awaited<ReturnType<typeof leaseOwn>>, tries: number): Promise<void> {
+  const { notices } = app
+  const delivered = await tryToSend(app, own, leased)
+  const waitMs = notices.waitsMs[tries]
+  if (delivered.is !== 'later' || waitMs === undefined || notices.isStopped) return void notices.sending.delete(own.id)
+  const again = async () => tryUntilSent(app, own, await leaseOwn(app, own), tries + 1)
+  notices.sending.set(own.id, setTimeout(() => void again(), waitMs).unref())
+}
+
+async function tryToSend(app: App, own: OwnNotice, leased: Awaited<ReturnType<typeof leaseOwn>>): Promise<Delivered> {
+  try {
+    if (leased?.is === 'leased' && own.isUnsure) leased.lease.mode = 'unsure'
+    if (leased) return await sendLeased(app, own, leased)
+    // If Redis has it all the same, it says that it may have been sent, and the next lease searches for it.
+    const { delivered, settlement } = await sendText(app, own, leaseWithoutRedis(own), own)
+    own.isUnsure ||= settlement.status === 'unsure'
+    return delivered
+  } catch {
+    // The result is not stored, so the next lease searches for it.
+    return { is: 'later' }
+  }
+}
+
+function leaseWithoutRedis({ isUnsure, sinceMs }: OwnNotice): Lease {
+  return {
+    token: '',
+    mode: isUnsure ? 'unsure' : 'fresh',
+    searchedForMs: Date.now() - sinceMs,
+    triedCardless: false,
+    sendBefore: Number.POSITIVE_INFINITY,
+  }
 }

@@ -1,89 +1,58 @@
-import type { Config } from '../config/config.ts'
+import type { App } from '../app.ts'
 import { ApiError, type ErrorCode, isKeyRefused } from '../domain/errors.ts'
 import type { AuthorityProblem, Request } from '../domain/request.ts'
-import { createKeyring } from '../domain/signing.ts'
 import { distrusted, lostRecord, outdated, unannounced, undeliverable } from '../messages/operator-notices.ts'
 import { refusedKey } from '../messages/words.ts'
-import { createApiErrorHandler, type ErrorReports, type Log, type RepeatedLines } from '../ops/log.ts'
-import { type Forgery, forgeries, type Metrics } from '../ops/metrics.ts'
-import type { Redis } from '../redis/connect.ts'
-import type { Keys } from '../redis/key-names.ts'
+import { createApiErrorHandler } from '../ops/log.ts'
+import { type Forgery, forgeries } from '../ops/metrics.ts'
 import type { ReportName } from '../requests/steps.ts'
 import type { Mrkdwn } from '../slack/text.ts'
-import type { ChannelMembership, Messenger, SlackIdentity } from '../slack/web-api.ts'
-import { createNotifyOperators } from './notices.ts'
+import type { ChannelMembership } from '../slack/web-api.ts'
+import { draftNotice, isNoticeOwed, keepNotice, type NoticeOptions, notifyOperators } from './notices.ts'
 
-interface OperatorNotifierParts {
-  config: Config
-  telemetry: { log: Log; lines: RepeatedLines; metrics: Metrics; errorReports: ErrorReports }
-  redis: { prompt: Redis; keys: Keys }
-  clients: { slack: { messenger: Messenger; identity: SlackIdentity } }
+// What the operators are told of. Each resolves once Redis has the notice, and never throws.
+
+/** Counts and logs an error of the account API. */
+export function onApiError(app: App, error: unknown): void {
+  createApiErrorHandler({
+    lines: app.lines,
+    count: () => app.metrics.error('account-api'),
+    onRefusedKey: (refusal) => void notifyOfKey(app, refusal),
+  })(error)
 }
 
-/** Creates the handlers that notify the channel of the operators. */
-export function createOperatorNotifier({
-  config,
-  telemetry: { log, lines, metrics, errorReports },
-  redis,
-  clients,
-}: OperatorNotifierParts) {
+/** Handles an error that a person was shown. While nothing is in flight, only people find out that the account rejects the key. */
+export function onShownError(app: App, error: unknown): void {
+  if (error instanceof ApiError && isKeyRefused(error)) void notifyOfKey(app, error)
+}
+
+function notifyOfKey(app: App, error: ApiError): Promise<void> {
+  const about = error.key === 'INFRA_API_KEY' ? String(error.status) : `${error.key} ${error.status}`
+  return notifyOperators(app, 'api-key-rejected', refusedKey(error), { about })
+}
+
+/**
+ * Handles a message that neither the channel nor the requester gets; an emergency approval that the channel does not get, because the requester,
+ * who gave it, must not be the only one who knows; and a card that Slack refuses to update, as `outdated`. `error`: Slack's code.
+ */
+export function onUndeliverable(app: App, request: Request, error: string, report?: 'outdated' | 'break-glass'): Promise<void> {
+  const about = report === undefined ? request.id : `${report}:${request.id}`
+  return notifyOperators(app, 'report-undeliverable', undeliverableWords(app, request, error, report), { requestId: request.id, about })
+}
+
+function undeliverableWords({ config, slack }: App, request: Request, error: string, report: ReportName | undefined): Mrkdwn {
   const { command } = config.slack
-  const notices = createNotifyOperators({
-    redis: redis.prompt,
-    keys: redis.keys,
-    messenger: clients.slack.messenger,
-    channelId: config.opsChannel,
-    keyring: createKeyring(config.signingSecrets, { purpose: 'notices', prefix: config.redis.prefix }),
-    log,
-    onError: errorReports.of('operators'),
-  })
-
-  const { notify, owe } = notices
-
-  const onApiError = createApiErrorHandler({
-    lines,
-    count: () => metrics.error('account-api'),
-    onRefusedKey: notifyOfKey,
-  })
-
-  function notifyOfKey(error: ApiError): void {
-    void notify('api-key-rejected', refusedKey(error), {
-      about: error.key === 'INFRA_API_KEY' ? String(error.status) : `${error.key} ${error.status}`,
-    })
-  }
-
-  /** Handles an error that a person was shown. While nothing is in flight, only people find out that the account rejects the key. */
-  function onShownError(error: unknown): void {
-    if (error instanceof ApiError && isKeyRefused(error)) notifyOfKey(error)
-  }
-
-  function onUndeliverable(request: Request, error: string, report?: ReportName): Promise<void> {
-    const about = report === undefined ? request.id : `${report}:${request.id}`
-    return owe('report-undeliverable', wordsFor(request, error, report), { requestId: request.id, about })
-  }
-
-  function wordsFor(request: Request, error: string, report: ReportName | undefined): Mrkdwn {
-    if (report === 'outdated') return outdated(request, error)
-    if (report !== 'break-glass') return undeliverable(request, error, command)
-    return unannounced(request, { error, command, profile: clients.slack.identity.profileOf(request.origin.userId) })
-  }
-
-  /** Handles a request whose record, approvals or history cannot be trusted. */
-  function onDistrusted(request: Request, problem: AuthorityProblem): Promise<void> {
-    const { code } = problem
-    if (isForgery(code)) metrics.notGenuine(code)
-    return owe(codes[code], distrusted(request, problem), { requestId: request.id, about: `${code}:${request.id}` })
-  }
-
-  /** Handles a request that is due and whose record is gone. */
-  function onLostRecord(requestId: string): Promise<void> {
-    metrics.requestsLost('one-record')
-    return owe('request-lost', lostRecord(requestId, command), { requestId })
-  }
-
-  return { ...notices, onApiError, onShownError, onUndeliverable, onDistrusted, onLostRecord }
+  if (report === 'outdated') return outdated(request, error)
+  if (report === undefined) return undeliverable(request, error, command)
+  return unannounced(request, { error, command, profile: slack.identity.profileOf(request.origin.userId) })
 }
-export type OperatorNotifier = ReturnType<typeof createOperatorNotifier>
+
+/** Handles a request whose record, approvals or history cannot be trusted. */
+export function onDistrusted(app: App, request: Request, problem: AuthorityProblem): Promise<void> {
+  const { code } = problem
+  if (isForgery(code)) app.metrics.notGenuine(code)
+  return notifyOperators(app, codes[code], distrusted(request, problem), { requestId: request.id, about: `${code}:${request.id}` })
+}
 
 /** How the log and the operators' channel call each problem. */
 const codes: Record<AuthorityProblem['code'], ErrorCode> = {
@@ -101,11 +70,10 @@ function isForgery(code: string): code is Forgery {
   return (forgeries as readonly string[]).includes(code)
 }
 
-interface OpsChannelParts {
-  /** Undefined if OPS_CHANNEL is not set. */
-  channelId: string | undefined
-  membership: (channelId: string) => Promise<ChannelMembership>
-  lines: Pick<RepeatedLines, 'write'>
+/** Handles a request that is due and whose record is gone. */
+export function onLostRecord(app: App, requestId: string): Promise<void> {
+  app.metrics.requestsLost('one-record')
+  return notifyOperators(app, 'request-lost', lostRecord(requestId, app.config.slack.command), { requestId })
 }
 
 const problems: Record<ChannelMembership['is'], string | undefined> = {
@@ -116,25 +84,37 @@ const problems: Record<ChannelMembership['is'], string | undefined> = {
   unreadable: undefined,
 }
 
-/**
- * Creates the check whether notices to the operators can be posted. It logs if they cannot, because nobody would notice before one is
- * missing. Undefined if there is no channel.
- */
-export function createOpsChannel({ channelId, membership, lines }: OpsChannelParts) {
-  if (channelId === undefined) return undefined
-  const id = channelId
-
-  /** Never throws. */
-  async function check(): Promise<ChannelMembership> {
-    const found = await membership(id)
-    const problem = problems[found.is]
-    if (problem !== undefined) {
-      const text = `Notices can't be posted in OPS_CHANNEL (${id}): ${problem}`
-      lines.write({ fields: { code: 'operators-unreachable', problem }, text, about: problem })
-    }
-    return found
-  }
-
-  return { id, check }
+/** The channel of the operators, if there is one. */
+export interface OpsChannel {
+  id: string
+  check: () => Promise<ChannelMembership>
 }
-export type OpsChannel = NonNullable<ReturnType<typeof createOpsChannel>>
+
+/** Checks whether notices can be posted. Logs if they cannot, because nobody would notice before one is missing. Never throws. */
+export async function checkOpsChannel(app: App, channelId: string): Promise<ChannelMembership> {
+  const found = await app.slack.probe.membership(channelId)
+  const problem = problems[found.is]
+  if (problem !== undefined) {
+    const text = `Notices can't be posted in OPS_CHANNEL (${channelId}): ${problem}`
+    app.lines.write({ fields: { code: 'operators-unreachable', problem }, text, about: problem })
+  }
+  return found
+}
+
+/** Binds these functions for rooms that receive them as a part. */
+export function operatorsOf(app: () => App) {
+  return {
+    notify: (code: ErrorCode, words: Mrkdwn, options?: NoticeOptions) => notifyOperators(app(), code, words, options),
+    owe: (code: ErrorCode, words: Mrkdwn, options?: NoticeOptions) => notifyOperators(app(), code, words, options),
+    keep: (code: ErrorCode, words: Mrkdwn, options: NoticeOptions) => keepNotice(app(), code, words, options),
+    draft: (code: ErrorCode, words: Mrkdwn, options: NoticeOptions) => draftNotice(app(), code, words, options),
+    isOwed: (code: ErrorCode, about: string) => isNoticeOwed(app(), code, about),
+    onApiError: (error: unknown) => onApiError(app(), error),
+    onShownError: (error: unknown) => onShownError(app(), error),
+    onUndeliverable: (request: Request, error: string) => onUndeliverable(app(), request, error),
+    onDistrusted: (request: Request, problem: AuthorityProblem) => onDistrusted(app(), request, problem),
+    onLostRecord: (requestId: string) => onLostRecord(app(), requestId),
+    stop: () => app().notices.stop(),
+  }
+}
+export type Operators = ReturnType<typeof operatorsOf>

@@ -24,27 +24,28 @@ export function createKeys(prefix: string) {
     due: `${tag}:due`,
     /** A list: the ids of the requests that a person's Home tab has shown for their approval since they opened it, in their order there. */
     homeOrder: (userId: string) => `${tag}:home:${userId}`,
-    /** A sorted set of `<request id>/<message>` by the time to send it. */
+    /** A sorted set of `<request id>/<message>`, or `<message id>/notice` and `<message id>/alerts`, by the time to send it. */
     outbox: `${tag}:outbox`,
     /** A stream of audit entries that are not in the chain yet. */
     auditIntake: `${tag}:audit:intake`,
     /** A stream: the audit chain. */
     audit: `${tag}:audit`,
-    /** A hash: the number and the hash of the last entry of the chain, and how far the chain was printed. */
+    /** A hash: the number and the hash of the last entry of the chain, what was not printed yet, and the fault that operators were told of. */
     auditHead: `${tag}:audit:head`,
     /** Marks an audit entry as sent, so that a repeat is recognized. */
     auditSent: (token: string) => `${tag}:audit:sent:${token}`,
-    /** A hash: the refusals that were noted within ten minutes, and how often each was repeated since. */
-    refusals: `${tag}:audit:refusals`,
+    /** A hash: what was noted lately and can be repeated without end, such as refusals, and how often each was repeated since. */
+    auditCounts: `${tag}:audit:counts`,
+    /** The process that removes old entries of the audit today. */
+    auditTrim: `${tag}:audit:trim`,
     /** A sorted set of workers by the time they last worked. */
     workers: `${tag}:workers`,
     /** A hash: the signed list of the servers that Elastic IPs were last seen on. */
     assignments: `${tag}:assignments`,
     /** `copy`, a hash: the signed copy of a list of the account. `reading`: the process that reads the list. */
     list: (name: string) => ({ copy: `${tag}:list:${name}`, reading: `${tag}:list:${name}:reading` }),
-    /** A hash: the server of an alert, the message that lists it, or that it has resolved. `alertClaim`: the process that handles it. */
+    /** A hash: the server of an alert, the message that lists it, or that it has resolved. */
     alert: (key: string) => `${tag}:alert:${key}`,
-    alertClaim: (key: string) => `${tag}:alert-claim:${key}`,
     /** A hash: the alerts about a server that have not resolved, and their episode, which names their request. */
     alertedServer: (serverId: string) => `${tag}:alerted-server:${serverId}`,
     /** The process that did a repeated work last. */
@@ -75,10 +76,8 @@ export function createKeys(prefix: string) {
     /** The process that looks for the secret that a request has issued, and retracts it. */
     retraction: (id: string) => `${tag}:retraction:${id}`,
     delivery: (key: string) => `${tag}:delivery:${key}`,
-    /** Whether the operators were notified of a problem: `notified`, or the token of the process that is notifying them. */
-    notice: (key: string) => `${tag}:notice:${key}`,
-    /** A hash: the notices that the operators' channel has not got yet. */
-    owedNotices: `${tag}:owed-notices`,
+    /** A hash: a message of the outbox that is about no request. It is kept for a while after Slack has it, so that it is not owed again. */
+    message: (id: string) => `${tag}:message:${id}`,
   }
 }
 export type Keys = ReturnType<typeof createKeys>

@@ -35,6 +35,23 @@ export function createScripts<Name extends string = never>(redis: Redis, own?: S
   }
 }
 
+/** Reads the scripts of a module, and returns the function that runs them on the connection that it gets. */
+export function scriptsOf<Name extends string>(module: string, names: readonly Name[]) {
+  const sources = readScripts(module, names)
+  const runs = new WeakMap<RedisFromConnect, ReturnType<typeof createScripts<Name>>>()
+
+  return function run(
+    redis: RedisFromConnect,
+    name: Name | 'now' | 'release' | 'due',
+    keys: string[],
+    values: string[],
+  ): Promise<string[]> {
+    const runOn = runs.get(redis) ?? createScripts(redis, sources)
+    runs.set(redis, runOn)
+    return runOn(name, keys, values)
+  }
+}
+
 interface ClaimOptions {
   /** Identifies the claim. Use a new token for each claim, so that a repeated command recognizes its own claim. */
   token: string

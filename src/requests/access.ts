@@ -394,7 +394,7 @@ async function refuse(app: Judging, origin: Origin, attempt: Attempt, denial: De
   const more = { by: userId, attempted: button ?? to, causes: [denial] }
   const note = request ? app.noteOf(request, 'refused', more) : { act: 'refused', kind, text: what, channelId, teamId, ...more }
   app.metrics.decision(note.kind ?? 'none', 'refused')
-  await app.audit.noteRefusal(note).catch(app.errors.of('audit'))
+  await app.audit.noteCounted(note).catch(app.errors.of('audit'))
   return new Denied(denial, app.catalog.labelOf, command)
 }
 

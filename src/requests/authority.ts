@@ -1,5 +1,5 @@
 import type { App } from '../app.ts'
-import type { FoundEntry } from '../audit/audit.ts'
+import { type FoundEntry, findEntries } from '../audit/find.ts'
 import { isMachine } from '../domain/approval.ts'
 import { approvalsNeeded, eachOf, type PolicyRule } from '../domain/policy.ts'
 import {
@@ -12,6 +12,7 @@ import {
   unknownState,
   unverifiedRecord,
 } from '../domain/request.ts'
+import { onDistrusted } from '../outbox/operators.ts'
 import { isChildOf } from './children.ts'
 import { isSend, isUnsend, sendsOrEnds, stateOfAct, stepOf } from './steps.ts'
 
@@ -29,14 +30,20 @@ const clockMarginMs = 60_000
  * when the last one was given, the policy still allows that number, and it was neither sent before nor has it ended. Nobody who writes to
  * Redis can make these true. `now` is in ms by Redis' clock. `holdsMs` is how long after the last approval it may be sent.
  */
-export async function checkAuthority(
-  app: App,
+export async function checkAuthority(app: App, request: Request, now: number, holdsMs?: number): Promise<AuthorityProblem | undefined> {
+  if (request.parent) return checkAuthorityOfChild(app, request, now)
+  return authorityProblem(app, request, await findSendsAndEnds(app, request), now, holdsMs)
+}
+
+/** `earlier`: what the audit has of it that decides whether it may still be sent, the newest first. */
+export function authorityProblem(
+  app: Pick<App, 'signatures' | 'access'>,
   request: Request,
+  earlier: FoundEntry[],
   now: number,
   holdsMs = approvalHoldsMs,
-): Promise<AuthorityProblem | undefined> {
-  if (request.parent) return checkAuthorityOfChild(app, request, now)
-  return whyNotAllowed(app, request, now, holdsMs) ?? pastOf(await findSendsAndEnds(app, request))
+): AuthorityProblem | undefined {
+  return whyNotAllowed(app, request, now, holdsMs) ?? pastOf(earlier)
 }
 export type CheckAuthority = (request: Request, now: number, holdsMs?: number) => Promise<AuthorityProblem | undefined>
 
@@ -57,7 +64,12 @@ async function checkAuthorityOfChild(app: App, child: Request, now: number): Pro
 }
 
 /** Returns why a request may not be sent now. `now` is in ms by Redis' clock. */
-function whyNotAllowed(app: App, request: Request, now: number, holdsMs: number): AuthorityProblem | undefined {
+function whyNotAllowed(
+  app: Pick<App, 'signatures' | 'access'>,
+  request: Request,
+  now: number,
+  holdsMs: number,
+): AuthorityProblem | undefined {
   const problem = problemOf(app.signatures.verifyRequest(request))
   if (problem) return problem
 
@@ -75,7 +87,7 @@ function whyNotAllowed(app: App, request: Request, now: number, holdsMs: number)
  * Returns when the last of enough genuine approvals was given, in ms by Redis' clock. It is not checked with Slack again, because Slack
  * may not respond.
  */
-function lastApproval({ signatures }: App, request: Request, rule: PolicyRule): { at: number } | AuthorityProblem {
+function lastApproval({ signatures }: Pick<App, 'signatures'>, request: Request, rule: PolicyRule): { at: number } | AuthorityProblem {
   const { decision, approvals } = request
   if (decision?.breakGlass) return emergencyApproval(signatures, request, decision, rule)
   const counted = decision ? signatures.verifyApproved(request, decision) : 'unsigned'
@@ -107,12 +119,12 @@ function emergencyApproval(
  * found too, because somebody who breaks a signature must not cause a second write.
  */
 function findSendsAndEnds(app: App, request: Request): Promise<FoundEntry[]> {
-  return findEntries(app, request, sendsOrEnds, request.createdAt - clockMarginMs)
+  return findEntries(app, ({ act }) => sendsOrEnds(act), { since: searchedSince(request), requestId: request.id })
 }
 
-async function findEntries({ audit }: App, { id }: Request, fits: (act: string) => boolean, since: number): Promise<FoundEntry[]> {
-  const whole = { limit: Number.POSITIVE_INFINITY, scan: Number.POSITIVE_INFINITY, since, allChained: true, requestId: id }
-  return (await audit.find(({ act }) => fits(act), whole)).entries
+/** From when on the audit is searched: the clock of a Redis that took over may be behind that of the request. */
+export function searchedSince({ createdAt }: Request): number {
+  return createdAt - clockMarginMs
 }
 
 /**
@@ -158,10 +170,18 @@ export type CheckRecord = (request: Request) => AuthorityProblem | undefined
  * that is in use would be deleted.
  */
 export async function checkRetraction(app: App, request: Request): Promise<AuthorityProblem | undefined> {
-  const { signatures } = app
+  const entries = await findEntries(app, ({ act }) => stateOfAct(act) !== undefined, { since: request.createdAt, requestId: request.id })
+  return retractionProblem(app, request, entries)
+}
+
+/** `entries`: those of the audit in which the request changed its state, the newest first. */
+export function retractionProblem(
+  { signatures }: Pick<App, 'signatures'>,
+  request: Request,
+  entries: FoundEntry[],
+): AuthorityProblem | undefined {
   const problem = problemOf(signatures.verifyRequest(request), signatures.verifySeen(request))
   if (problem) return problem
-  const entries = await findEntries(app, request, (act) => stateOfAct(act) !== undefined, request.createdAt)
   const last = entries.find(({ verdict }) => verdict === 'genuine')
   return last && stateOfAct(last.act) === request.state ? undefined : { code: 'record-changed' }
 }
@@ -182,13 +202,13 @@ export async function distrust(app: App, request: Request, problem: AuthorityPro
   // Another process may have taken a step since the request was read, so that the audit shows a newer state.
   const current = await store.find(request.id)
   if (current?.revision !== request.revision) return store.postpone(request.id, changedMs)
-  await app.operators.onDistrusted(request, problem)
+  await onDistrusted(app, request, problem)
   if (problem.code === 'unknown-key') return store.postponeIfUnchanged(request, unknownKeyMs)
   if (canEnd(request)) {
     const { outcome } = await store.take(request, 'distrust', { set: { causes: [unverifiedRecord] } })
     return outcome === 'won' ? app.show(request.id) : undefined
   }
-  await app.audit.note(app.noteOf(request, 'distrust', { causes: [problem] }))
+  await app.audit.noteCounted(app.noteOf(request, 'distrust', { causes: [problem] }))
   await store.clearDueIfUnchanged(request.id, request.revision)
 }
 export type Distrust = (request: Request, problem: AuthorityProblem) => Promise<void>

@@ -8,6 +8,7 @@ import { inLane, withTurnTaken } from '../domain/lane.ts'
 import type { Request } from '../domain/request.ts'
 import { type CommonFinding, explain, explainAll, tooLate, unappliedCause, unknownRequest } from '../messages/refusals.ts'
 import { notConfirmed, nothingMade, notRecorded, pressAgain, tookTooLong } from '../messages/words.ts'
+import { onApiError, onDistrusted } from '../outbox/operators.ts'
 import { notice } from '../slack/blocks.ts'
 import { Refusal, toUserWords } from '../slack/errors.ts'
 import type { Click } from '../slack/interactions.ts'
@@ -103,7 +104,7 @@ async function requireAuthority(app: App, request: Request): Promise<void> {
   // Another click may have taken a step since the request was read. Then the audit shows a newer state.
   const current = await store.find(request.id)
   if (current && current.revision !== request.revision) throw new Refusal(tooLate(current, request.origin.userId))
-  await app.operators.onDistrusted(request, problem)
+  await onDistrusted(app, request, problem)
   if (problem.code !== 'unknown-key') await store.take(request, 'drop', { set: { causes: [problem] } })
   await showTaken(app, request)
   throw new UserError(explainAll(undefined, [problem]).why)
@@ -147,7 +148,7 @@ async function issue(app: App, request: Request, write: () => Promise<Issued>, c
       await click.answer.ephemeral(notice(pressAgain(error)))
       return undefined
     }
-    app.operators.onApiError(error)
+    onApiError(app, error)
     await app.audit.note(app.noteOf(request, 'answer', { answer }))
     if (!certainlyNotApplied(error)) {
       await click.answer.ephemeral(notice(notConfirmed))
@@ -208,7 +209,7 @@ async function retract(app: App, { request, opened, handover }: Claimed, issued:
     await inLane('retract', () => handover.retract(issued))
   } catch (error) {
     // The request is due again soon. A worker then finds the secret and makes it worthless.
-    app.operators.onApiError(error)
+    onApiError(app, error)
     return
   }
   const cause = handover.retracted(issued, because)

@@ -4,7 +4,8 @@ import { inLane } from '../domain/lane.ts'
 import { isOpen, type Request } from '../domain/request.ts'
 import type { CommonFinding } from '../messages/refusals.ts'
 import { refusedCard } from '../messages/words.ts'
-import type { Delivered } from '../outbox/outbox.ts'
+import type { Delivered } from '../outbox/once.ts'
+import { onLostRecord, onUndeliverable } from '../outbox/operators.ts'
 import { notice } from '../slack/blocks.ts'
 import { unreachableChannelErrors } from '../slack/web-api.ts'
 import { distrust } from './authority.ts'
@@ -58,9 +59,10 @@ function reconcileUnfit(app: App, request: Request): Promise<void> {
   return isOpen(request.state) ? distrust(app, request, problem) : app.store.clearDueIfUnchanged(request.id, request.revision)
 }
 
-async function noteLost({ store, operators }: App, id: string): Promise<void> {
+async function noteLost(app: App, id: string): Promise<void> {
+  const { store } = app
   if (!(await store.isDue(id))) return
-  await operators.onLostRecord(id)
+  await onLostRecord(app, id)
   await store.forgetLost(id)
 }
 
@@ -101,7 +103,7 @@ async function retryOrDiscard(app: App, request: Request, shown: Exclude<Deliver
  * Slack's code.
  */
 async function discardUnposted(app: App, request: Request, error: string): Promise<void> {
-  if (isMachine(request.origin)) await app.operators.onUndeliverable(request, error)
+  if (isMachine(request.origin)) await onUndeliverable(app, request, error)
   else {
     const posted = await app.slack.messenger.post({ channelId: request.origin.userId }, notice(refusedCard(error)))
     // If the outcome of the message is unknown, keep the request, so that it is reconciled again.

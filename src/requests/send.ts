@@ -15,6 +15,7 @@ import {
 import { withTurnTaken } from '../domain/lane.ts'
 import type { AuthorityProblem, Request, Waits } from '../domain/request.ts'
 import { type CommonFinding, refusalOf, unappliedCause } from '../messages/refusals.ts'
+import { onApiError, onDistrusted } from '../outbox/operators.ts'
 import { explainRefusal, toUserMessage } from '../slack/errors.ts'
 import { approvalHoldsMs } from './authority.ts'
 import type { Opened } from './catalog.ts'
@@ -100,7 +101,7 @@ async function refuseWithoutAuthority(app: App, request: Request, problem: Autho
   if (current?.revision !== request.revision) return undefined
   // Somebody stopped the tracking of its parent, so it is not sent now.
   if (request.parent && (await app.store.find(request.parent.id))?.state !== 'tracking') return 'waits'
-  if (problem.code !== 'approved-too-long-ago') await app.operators.onDistrusted(request, problem)
+  if (problem.code !== 'approved-too-long-ago') await onDistrusted(app, request, problem)
   return problem.code === 'unknown-key' ? waitFor(app, request, retryUnknownKeyMs) : end(app, request, 'drop', problem)
 }
 
@@ -190,7 +191,7 @@ async function recordFailure(app: App, request: Request, error: unknown): Promis
     await store.take(request, 'limit', { set: { waits }, dueInMs: ms, audit })
     return app.wake(request, ms + 20)
   }
-  app.operators.onApiError(error)
+  onApiError(app, error)
   if (!certainlyNotApplied(error)) {
     await store.postpone(request.id, firstObservationMs)
     await app.audit.note(app.noteOf(request, 'answer', audit))
@@ -265,7 +266,7 @@ export async function readAgain(app: App, { change, input, facts }: Pick<Opened,
     if (error instanceof AccountLimitError) return { is: 'limited', waitMs: error.waitMs }
     // Redis could not count the read, so the account API was not asked.
     if (error instanceof StoreUnavailableError) throw error
-    app.operators.onApiError(error)
+    onApiError(app, error)
     if (toUserMessage(error) === undefined) throw error
     return isPermanent(error) ? { is: 'refused', cause: unappliedCause(error, 'not-sent') } : unread(error)
   }

@@ -24,7 +24,7 @@ import {
 import { guardStore } from '../redis/connect.ts'
 import { withChildren } from './children.ts'
 import { type Database, noteDuration, ofDueTimes, withScripts } from './due.ts'
-import { type ReportName, type StepName, stateAfter, stepOf } from './steps.ts'
+import { isSend, type ReportName, type StepName, stateAfter, stepOf } from './steps.ts'
 
 /**
  * The hash in Redis that holds a request: JSON by field. Fields with a colon are written by scripts (`token:approve`, `outbox:card`). `packed` has
@@ -66,20 +66,28 @@ export function decodeRecord(id: string, hash: RecordHash): Request {
   }
 }
 
-/** Builds the audit note of an act on a request that this process made, or that it has verified. */
+/**
+ * Builds the audit note of an act on a request that this process made, or that it has verified. Only the notes of the request itself and of a write
+ * say what is changed, and that of a child that is never sent. The others name the request, by which it is found.
+ */
 export function noteOfVerified(
   request: Pick<Request, 'id' | 'kind' | 'resource' | 'facts' | 'origin' | 'hash' | 'parent'>,
   act: string,
   more: Partial<AuditNote>,
 ): AuditNote {
-  const { resource, facts, origin, hash } = request
+  const { kind, resource, facts, origin, hash } = request
   const { channelId, teamId } = origin
-  return { act, ...subjectOf(request), resource, facts, channelId, teamId, payload: hash, ...more }
+  const { requestId, item } = subjectOf(request)
+  if (act === 'request') return { act, requestId, kind, resource, facts, channelId, teamId, payload: hash, ...more }
+  if (item !== undefined && (isSend(act) || act === 'void' || act === 'drop')) return { act, requestId, item, resource, facts, ...more }
+  if (isSend(act)) return { act, requestId, facts, ...more }
+  // Refusals are counted by the kind.
+  return { act, requestId, item, kind: act === 'refused' ? kind : undefined, ...more, facts: undefined }
 }
 
 /** A note of a child names its parent as the request, so that the whole is found together. */
-function subjectOf({ id, kind, parent, resource }: Pick<Request, 'id' | 'kind' | 'parent' | 'resource'>) {
-  return parent ? { requestId: parent.id, kind: parent.kind, item: idOfResource(resource) } : { requestId: id, kind }
+function subjectOf({ id, parent, resource }: Pick<Request, 'id' | 'parent' | 'resource'>): { requestId: string; item?: string } {
+  return parent ? { requestId: parent.id, item: idOfResource(resource) } : { requestId: id }
 }
 
 /**

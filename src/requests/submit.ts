@@ -18,6 +18,7 @@ import {
 import type { CommonFinding } from '../messages/refusals.ts'
 import { fitsOnCard } from '../messages/request-message.ts'
 import { namesOfApprovers, refusedCard, whoIsAsked } from '../messages/words.ts'
+import { viewOf } from '../outbox/render.ts'
 import { Refusal } from '../slack/errors.ts'
 import { dateTime, mrkdwn, phraseWords } from '../slack/text.ts'
 import { ReasonRequired } from './access.ts'
@@ -34,7 +35,7 @@ const preflightMs = 8_000
 export async function submit<Input, Facts>(app: App, requested: RequestedChange<Input, Facts>): Promise<SubmitOutcome> {
   const checked = await check(app, requested)
   const request = await buildRequest(app, requested, checked)
-  if (!fitsOnCard(app.render.view(asRecorded(request))))
+  if (!fitsOnCard(viewOf(app, asRecorded(request))))
     throw new Refusal(
       mrkdwn`This request doesn't fit in one message, and approvers must see all of it. Nothing was requested. Request fewer changes at once.`,
     )

@@ -5,6 +5,7 @@ import { AccountLimitError } from '../domain/errors.ts'
 import { inLane } from '../domain/lane.ts'
 import { idOfResource, isOpen, type Request, type Underway } from '../domain/request.ts'
 import type { Timings } from '../domain/timings.ts'
+import { onApiError } from '../outbox/operators.ts'
 import { guardStore } from '../redis/connect.ts'
 import { distrust } from './authority.ts'
 import { endIfOver } from './bundle.ts'
@@ -64,7 +65,7 @@ async function readList(app: App, look: Change['look'], group: Request[], signal
     const ids = group.map(({ resource }) => idOfResource(resource))
     return await inLane('track', () => look?.(ids, { signal }))
   } catch (error) {
-    if (!(error instanceof AccountLimitError)) app.operators.onApiError(error)
+    if (!(error instanceof AccountLimitError)) onApiError(app, error)
     return undefined
   }
 }
@@ -103,7 +104,7 @@ async function observe(app: App, request: Request, now: number, options: Observe
     return 'read'
   } catch (error) {
     const isLimit = error instanceof AccountLimitError
-    if (!isLimit) app.operators.onApiError(error)
+    if (!isLimit) onApiError(app, error)
     await apply(app, request, { is: 'unclear' }, now)
     return isLimit ? 'skipped' : 'unread'
   } finally {

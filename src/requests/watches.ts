@@ -1,13 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
 import type { App } from '../app.ts'
-import type { NewestHead } from '../audit/audit.ts'
+import type { NewestHead } from '../audit/intake.ts'
 import type { UnderwayNow } from '../domain/change.ts'
 import { type ErrorCode, StoreUnavailableError, writeRefusalOf } from '../domain/errors.ts'
 import { inLane } from '../domain/lane.ts'
 import type { Request } from '../domain/request.ts'
 import { someOf } from '../domain/text.ts'
 import { refusingRedis, safeRedis, unsafeRedis } from '../messages/operator-notices.ts'
+import { draftNotice, isNoticeOwed, keepNotice, notifyOperators } from '../outbox/notices.ts'
 import type { RedisFault } from '../redis/check.ts'
 import { guardStore } from '../redis/connect.ts'
 import { horizonMs } from '../redis/queues.ts'
@@ -32,7 +33,7 @@ const readMs = 10_000
  * the audit chain.
  */
 export function createDataLossMark(app: App, newestHead: NewestHead): Watch {
-  const { keys, operators } = app
+  const { keys } = app
   const run = createScripts(app.redis, scripts)
   let knownMark: string | undefined
   /** What this process has not yet reported. A check that failed, for example because Redis went away again, leaves it to the next one. */
@@ -45,8 +46,8 @@ export function createDataLossMark(app: App, newestHead: NewestHead): Watch {
     // Safe to repeat: the client may send the command twice, and the second one finds this mark.
     const first = knownMark === undefined ? dataNew : dataLost
     // The new mark and its notice are stored in one step. Otherwise a process that dies in between leaves a data set that nobody reports.
-    const draft = operators.draft(first.code, first.words, { about: fresh, level: first.level })
-    const written = await run('data-loss-mark', [keys.dataLossMark, keys.auditHead, keys.owedNotices], [fresh, ...draft])
+    const draft = draftNotice(app, first.code, first.words, { about: fresh, level: first.level })
+    const written = await run('data-loss-mark', [keys.dataLossMark, keys.auditHead, ...draft.keys], [fresh, ...draft.values])
     const [current = fresh, seq, hash = ''] = written
     compareHead({ seq: Number(seq), hash })
     const before = knownMark
@@ -68,10 +69,10 @@ export function createDataLossMark(app: App, newestHead: NewestHead): Watch {
   async function report({ code, words, andWhich, level }: Loss, mark: string): Promise<void> {
     const options = { about: mark, level }
     // The account may take long. If this process dies meanwhile, another one posts the notice without what is under way.
-    await operators.keep(code, words, options)
+    await keepNotice(app, code, words, options)
     const lists = app.catalog.underwayNow()
     const underway = await inLane('execute', () => Promise.all(lists.map((each) => underwayWords(each, andWhich))))
-    await operators.notify(code, joinMrkdwn([words, ...underway], ' '), options)
+    await notifyOperators(app, code, joinMrkdwn([words, ...underway], ' '), options)
   }
 
   return { check }
@@ -143,7 +144,7 @@ const usualCalmMs = 60_000
  * record its notice, so each one posts it. `calmMs`: shorter in tests.
  */
 export function createRedisWatch(app: App, { calmMs = usualCalmMs } = {}): Watch {
-  const { redis, keys, operators } = app
+  const { redis, keys } = app
   const run = createScripts(redis, scripts)
   let known: string | undefined
   /** The record that Redis had when it refused to replace it. As long as it has this one, no process has recorded what is known. */
@@ -170,21 +171,22 @@ export function createRedisWatch(app: App, { calmMs = usualCalmMs } = {}): Watch
   /** Records the faults and keeps their notice in one step. If another process was faster, the next check compares again. */
   async function recordAndNotify(record: string, before: string, codes: string, faults: RedisFault[]): Promise<void> {
     // Nobody should read that Redis is safe again, and after that the notice of the fault that is over. The next check compares again.
-    if (await operators.isOwed('redis-unsafe', before)) return
+    if (await isNoticeOwed(app, 'redis-unsafe', before)) return
     // A new subject for each change, because the same notice is posted only once an hour.
     const about = randomUUID()
     const words = codes === '' ? safeRedis : wordsOf(faults)
     const options = { about, level: codes === '' ? 'info' : 'error' } as const
-    const outcome = await replace([record, `${codes} ${about}`, ...operators.draft('redis-unsafe', words, options)])
+    const draft = draftNotice(app, 'redis-unsafe', words, options)
+    const outcome = await replace(draft.keys, [record, `${codes} ${about}`, ...draft.values])
     if (outcome === 'changed') return
     known = codes
     unreplaced = outcome === 'refused' ? record : undefined
-    await operators.notify('redis-unsafe', words, options)
+    await notifyOperators(app, 'redis-unsafe', words, options)
   }
 
-  async function replace(values: string[]): Promise<string | undefined> {
+  async function replace(draftKeys: string[], values: string[]): Promise<string | undefined> {
     try {
-      const [outcome] = await run('replace-faults', [keys.redisFaults, keys.owedNotices], values)
+      const [outcome] = await run('replace-faults', [keys.redisFaults, ...draftKeys], values)
       return outcome
     } catch (error) {
       if (error instanceof StoreUnavailableError && writeRefusalOf(error.code)) return 'refused'
@@ -212,12 +214,9 @@ interface WatchdogOptions {
 
 /**
  * Watches over a worker. It restarts ticks that are needed and do not run, even if jobs and schedulers were lost. It also records that the worker
- * is running, checks the data set, the audit and the settings of Redis, and posts notices that a dead process has left.
+ * is running, and checks the data set, the audit and the settings of Redis.
  */
-export function createWatchdog(
-  { queues, store, audit, operators, errors }: App,
-  { dataLossMark, redisWatch, intervalMs }: WatchdogOptions,
-) {
+export function createWatchdog({ queues, store, audit, errors }: App, { dataLossMark, redisWatch, intervalMs }: WatchdogOptions) {
   const workerName = `${hostname()}:${process.pid}:${randomUUID().slice(0, 8)}`
   const onError = errors.of('jobs')
   let timer: NodeJS.Timeout | undefined
@@ -252,8 +251,6 @@ export function createWatchdog(
     await checkWork().catch(onError)
     // Even if the other checks have failed, because they fail while Redis refuses writes.
     await redisWatch.check().catch(onError)
-    // Does not wait: a slow Slack must not delay the next check.
-    void operators.resume().catch(onError)
     isChecking = false
   }
 
@@ -307,7 +304,7 @@ export function createWorkerWatch(app: App, { checkMs = usualCheckMs } = {}) {
     unseen = before + 1
     if (unseen < checksInARow) return
     // The same for all processes, and another one at the next time that no worker is running.
-    await app.operators.owe('no-worker', noWorker, { about: String(await store.lastWorkerAt()) })
+    await notifyOperators(app, 'no-worker', noWorker, { about: String(await store.lastWorkerAt()) })
     for (const request of (await store.findOpen()).requests) await noteOn(request)
   }
 

@@ -7,7 +7,7 @@ import { inLane } from '../domain/lane.ts'
 import { isItemUnderway, type Request } from '../domain/request.ts'
 import { settleWithin } from '../domain/within.ts'
 import { unreadableRecord } from '../messages/operator-notices.ts'
-import type { OutboxName } from '../outbox/outbox.ts'
+import { notifyOperators } from '../outbox/notices.ts'
 import { horizonMs, WakeUp } from '../redis/queues.ts'
 import { claim } from '../redis/scripts.ts'
 import { UnreadableRecordError } from './store.ts'
@@ -19,6 +19,8 @@ interface WorkerOptions {
   track: (requests: Request[]) => Promise<void>
   dataLossMark: Watch
   redisWatch: Watch
+  /** Sends what is due. Calls back with the id of a request whose card Slack refuses. */
+  sweepOutbox: (onRefusedCard: (id: string) => void) => Promise<void>
   watchdogMs?: number
   /** A tick takes up to 25 s while the account API hangs. After this time, a tick no longer counts as work. */
   longestTickMs?: number
@@ -33,12 +35,12 @@ const leaveMs = 500
  */
 export function createWorker(
   app: App,
-  { reconcile, track, dataLossMark, redisWatch, watchdogMs = 5_000, longestTickMs = 40_000 }: WorkerOptions,
+  { reconcile, track, dataLossMark, redisWatch, sweepOutbox, watchdogMs = 5_000, longestTickMs = 40_000 }: WorkerOptions,
 ) {
   const { redis, queues, store } = app
   const onError = app.errors.of('jobs')
   const requests = createRequestSweep(app, { reconcile, track })
-  const messages = createOutboxSweep(app, { onRefusedCard: requests.reconcileInBackground })
+  const messages = createOutboxSweep(app, () => sweepOutbox(requests.reconcileInBackground))
   const watchdog = createWatchdog(app, { dataLossMark, redisWatch, intervalMs: watchdogMs })
   const workers: Worker[] = []
   let whileSweeping: NodeJS.Timeout | undefined
@@ -154,39 +156,22 @@ function createRequestSweep(app: App, { reconcile, track }: Pick<WorkerOptions, 
  * Tells the operators once. It is no longer due: nobody knows what its record says, so only a person can decide that its change is over, and free
  * its lock by deleting the record.
  */
-async function reportUnreadable({ operators, store, keys }: App, requestId: string): Promise<void> {
-  await operators.owe('record-unreadable', unreadableRecord(requestId, keys.record(requestId)), { requestId })
-  await store.clearDue(requestId)
+async function reportUnreadable(app: App, requestId: string): Promise<void> {
+  await notifyOperators(app, 'record-unreadable', unreadableRecord(requestId, app.keys.record(requestId)), { requestId })
+  await app.store.clearDue(requestId)
 }
 
-const parallelMessages = 16
-
-/** The part of a tick that sends the messages that are due. `onRefusedCard`: called with the id of a request whose card Slack refuses. */
-function createOutboxSweep(app: App, { onRefusedCard }: { onRefusedCard: (id: string) => void }) {
-  const onError = app.errors.of('jobs')
-  const limit = pLimit(parallelMessages)
+/** The part of a tick that sends the messages that are due. */
+function createOutboxSweep(app: App, sweep: () => Promise<void>) {
   let running: Promise<void> | undefined
 
   /** Starts a sweep without waiting for it, unless one is running: a slow Slack must not delay the tracking. */
   function sweepInBackground(): void {
     running ??= sweep()
-      .catch(onError)
+      .catch(app.errors.of('jobs'))
       .finally(() => {
         running = undefined
       })
-  }
-
-  async function sweep(): Promise<void> {
-    const unsent = await app.outbox.due()
-    // Send reports before cards, because people wait for them. A report also posts its card if that is missing.
-    unsent.sort((a, b) => Number(a.name === 'card') - Number(b.name === 'card'))
-    await Promise.all(unsent.map(({ id, name }) => limit(() => send(id, name).catch((error: unknown) => onError(error, id)))))
-  }
-
-  async function send(id: string, name: OutboxName): Promise<void> {
-    const sent = await app.deliver(id, name)
-    // Nobody can answer a request without a card, so it is reconciled: it may have to be discarded.
-    if (name === 'card' && sent.is === 'refused') onRefusedCard(id)
   }
 
   /** Resolves when the running sweep has ended. */

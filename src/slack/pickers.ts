@@ -1,5 +1,4 @@
 import type { Checkboxes, ConversationsSelect, ExternalSelect, PlainTextOption, RadioButtons, StaticSelect } from '@slack/web-api'
-import type { Server } from '../domain/account.ts'
 import { AccountLimitError, type Missing } from '../domain/errors.ts'
 import { formatDuration, inNaturalOrder } from '../domain/text.ts'
 import { actionIdOf, longestOptionValue, option, placeholderOf } from './blocks.ts'
@@ -19,21 +18,19 @@ export interface Candidate {
   terms: (string | undefined)[]
 }
 
-/**
- * Creates a function that makes the candidates of a list once, in the order in which they are offered, and keeps them as long as the list:
- * Slack requests options at every keystroke, and a list can hold 20,000 items.
- */
-export function candidatesOf<T>(toCandidate: (item: T) => Candidate): (all: T[]) => Map<T, Candidate> {
-  const kept = new WeakMap<T[], Map<T, Candidate>>()
+const candidatesByList = new WeakMap<unknown[], Map<unknown, Candidate>>()
 
-  return (all) => {
-    const known = kept.get(all)
-    if (known) return known
-    const made = all.map((item): [T, Candidate] => [item, toCandidate(item)])
-    const candidates = new Map(made.toSorted(([, a], [, b]) => inNaturalOrder(a.text, b.text)))
-    kept.set(all, candidates)
-    return candidates
-  }
+/**
+ * Makes the candidates of a list once, in the order in which they are offered, and keeps them as long as the list: Slack requests options at
+ * every keystroke, and a list can hold 20,000 items.
+ */
+export function candidatesOf<T>(all: T[], toCandidate: (item: T) => Candidate): Map<T, Candidate> {
+  const kept = candidatesByList.get(all) as Map<T, Candidate> | undefined
+  if (kept) return kept
+  const made = all.map((item): [T, Candidate] => [item, toCandidate(item)])
+  const candidates = new Map(made.toSorted(([, a], [, b]) => inNaturalOrder(a.text, b.text)))
+  candidatesByList.set(all, candidates)
+  return candidates
 }
 
 /**
@@ -226,17 +223,3 @@ function limitOptions(options: PlainTextOption[]): PlainTextOption[] {
   const left = options.length - (mostRadioButtons - 1)
   return [...options.slice(0, mostRadioButtons - 1), option({ text: `${left} more aren't shown`, value: notAChoice })]
 }
-
-/** Shows a server as an option of a picker. */
-export function serverCandidate({ id, hostname, label, primaryIpv4, project, site }: Server): Candidate {
-  const place = placeOf(project, site?.slug ?? site?.name)
-  return {
-    value: id,
-    text: `${hostname ?? id}${place ? ` (${place})` : ''}`,
-    description: [label, primaryIpv4, hostname === undefined ? undefined : id].filter((part) => part !== undefined).join('  ·  '),
-    terms: [project?.slug, site?.name],
-  }
-}
-
-/** Shows all servers of a list, and keeps the result as long as the list. */
-export const serverCandidates = candidatesOf(serverCandidate)

@@ -1,134 +1,46 @@
-import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
-import { z } from 'zod'
 import { type Config, ConfigError, ifNoKeyIsMinted } from '../config/config.ts'
 import { readKeyProblem } from '../domain/account.ts'
 import type { Origin } from '../domain/approval.ts'
 import type { Change } from '../domain/change.ts'
-import { ApiContractError, ApiError, ApiUnreachableError, StoreUnavailableError } from '../domain/errors.ts'
-import { inLane, type KeyName } from '../domain/lane.ts'
+import { StoreUnavailableError } from '../domain/errors.ts'
+import { inLane } from '../domain/lane.ts'
 import { type Policy, rulesNaming, rulesOfKind } from '../domain/policy.ts'
 import type { Request } from '../domain/request.ts'
 import { createKeyring } from '../domain/signing.ts'
 import { settleWithin } from '../domain/within.ts'
+import { statusChecks } from '../features/doctor.ts'
 import type { Feature } from '../features/feature.ts'
 import { createFeatures } from '../features/index.ts'
 import { createAlertReceiver } from '../inbound/alert-receiver.ts'
-import { forgedProposal, type RefusalReason, refusalReasons, unposted, unread } from '../inbound/alert-words.ts'
-import { type Alerting, alertOutcomes, createAlertRecords, takeDelivery } from '../inbound/alerts.ts'
+import { takeDelivery } from '../inbound/alerts.ts'
 import { unsuitableReadKey } from '../messages/operator-notices.ts'
-import { createChecks, createMetricsPage, createStatus, type Finding, type Health, startHealth } from '../ops/health.ts'
+import { createMetricsPage, createStatus, type Health, startHealth } from '../ops/health.ts'
 import type { Log, RepeatedLines } from '../ops/log.ts'
 import type { AcknowledgedPayload } from '../ops/metrics.ts'
 import { createShutdown, retryWhileAway, type Shutdown } from '../ops/process.ts'
-import type { NotifyOperators } from '../outbox/notices.ts'
-import { guardStore } from '../redis/connect.ts'
-import { claim } from '../redis/scripts.ts'
+import { sweepOutbox } from '../outbox/outbox.ts'
+import { renderDetails, viewOf } from '../outbox/render.ts'
 import { markSigningKey } from '../redis/signed-list.ts'
 import { createBundles } from '../requests/bundle.ts'
 import { createDeliveries, createInteractions, createLastReceived, type LastReceived } from '../requests/clicks.ts'
 import { createHome, type Home } from '../requests/home.ts'
 import { reconcile } from '../requests/reconcile.ts'
-import { resolveAlert } from '../requests/resolve-alert.ts'
-import { type Submit, submit as submitRequest } from '../requests/submit.ts'
+import type { Submit } from '../requests/submit.ts'
 import { track } from '../requests/track.ts'
 import { createDataLossMark, createRedisWatch, createWorkerWatch } from '../requests/watches.ts'
 import { checkProgress, createRepeatedWork, createWorker, progressFigures, type Work } from '../requests/worker.ts'
 import { createBoltApp } from '../slack/app.ts'
-import { createFormOpener, formButtons, type OpenForm } from '../slack/forms.ts'
-import { createRefusalLog } from '../slack/http-receiver.ts'
+import { formButtons, type OpenForm } from '../slack/forms.ts'
 import type { InteractionHandlers } from '../slack/interactions.ts'
 import { type ListenOptions, listen } from '../slack/listen.ts'
 import type { Identity } from '../slack/web-api.ts'
 import { createFoundation, type Foundation, type Outlets } from './foundation.ts'
 
-/** Creates the side of alerts: the port that takes them, and the requests that they make. Undefined if it is off. */
-export function createAlertsSide(foundation: Foundation, submit: Submit) {
-  const { config, requests } = foundation
-  const change = requests.catalog.changeOfAlerts()
-  if (!config.alerts || !change) return undefined
-  const { host, port, tokens } = config.alerts
-  const { log, metrics } = foundation.telemetry
-  const { notify } = foundation.operators
-  const refusals = createRefusalLog<RefusalReason>(
-    { warn: (line, which) => log.warn(which, line) },
-    { port: 'the port of alerts', code: 'alerts-port-refused' },
-  )
-  // Every count begins with 0, so that Prometheus sees the first increase.
-  for (const outcome of alertOutcomes) metrics.alert(outcome, 0)
-  for (const reason of refusalReasons) metrics.alertRefused(reason, 0)
-  const alerting = createAlerting(foundation, submit, change)
-  const notifyUnread = createUnreadNotices(notify)
-
-  const receiver = createAlertReceiver({
-    host,
-    port,
-    tokens,
-    takeDelivery: (alerts, signal) => takeDelivery(alerting, alerts, signal),
-    onRefused: (reason, count) => {
-      alerting.countRefused(reason, count)
-      refusals.note(reason)
-      // After a 503 the sender tries again soon. Other refusals recur at each group interval until a person corrects the cause.
-      if (reason !== 'too-many') notifyUnread(reason)
-    },
-    onTruncated: (count) => notifyUnread('truncated', count),
-  })
-
-  async function stop(): Promise<void> {
-    refusals.flush()
-    await receiver.stop()
-  }
-
-  return { start: receiver.start, stop }
-}
-
-/** Anybody who reaches the port can be refused without end, and each notice has a line in the log. So a reason has one a minute, in ms. */
-const quietMs = 60_000
-
-/** Creates the notices to the operators about alerts that were not read. */
-function createUnreadNotices(notify: NotifyOperators['notify']) {
-  const noticedAt = new Map<Unread, number>()
-  return function notifyUnread(about: Unread, count?: number): void {
-    if (Date.now() - (noticedAt.get(about) ?? 0) < quietMs) return
-    noticedAt.set(about, Date.now())
-    void notify('alerts-unread', unread(about, count), { about, level: 'warn' })
-  }
-}
-type Unread = Parameters<typeof unread>[0]
-
-function createAlerting(
-  { config, redis, clients, inventory, assignments, requests, operators, telemetry, people }: Foundation,
-  submit: Submit,
-  change: Change,
-): Alerting {
-  const { store } = requests.forPeople
-  const { messenger, identity } = clients.slack
-  const { metrics } = telemetry
-  const onError = telemetry.errorReports.of('alerts')
-  return {
-    records: createAlertRecords({ redis: redis.prompt, keys: redis.keys }),
-    routes: config.policy.alerts ?? [],
-    change,
-    accountApi: clients.accountApi,
-    copies: inventory,
-    seen: assignments,
-    submit,
-    store,
-    signatures: requests.signatures,
-    resolveAlert: (...args) => resolveAlert(people, ...args),
-    messenger,
-    command: config.slack.command,
-    teamId: () => identity.current()?.teamId,
-    count: (outcome, count = 1) => metrics.alert(outcome, count),
-    countRefused: (reason, count = 1) => metrics.alertRefused(reason, count),
-    onUnposted: (channelId, error) => operators.owe('alerts-unposted', unposted(channelId, error), { about: channelId }),
-    onForged: (requestId) => operators.owe('record-not-genuine', forgedProposal(requestId), { requestId }),
-    onError: (error) => (isOfAccountApi(error) ? operators.onApiError(error) : onError(error)),
-  }
-}
-
-function isOfAccountApi(error: unknown): boolean {
-  return error instanceof ApiError || error instanceof ApiUnreachableError || error instanceof ApiContractError
+/** Creates the port that takes alerts, and makes requests of them. Undefined if it is off. */
+function createAlertsSide({ config, people, requests }: Foundation, submit: Submit) {
+  if (!config.alerts || !requests.catalog.changeOfAlerts()) return undefined
+  return createAlertReceiver(people, config.alerts, (alerts, signal) => takeDelivery(people, alerts, { submit, signal }))
 }
 
 /** A service that the bot needs, and waits for while it is away. */
@@ -290,21 +202,11 @@ export function createLifecycle<Identity>({
 }
 
 /** Creates the operations side: the health, status and metrics pages, on a port for operators and orchestrators. */
-export function createOperationsSide({ config, telemetry, redis, clients, people }: Foundation) {
+export function createOperationsSide({ config, telemetry, clients, people }: Foundation) {
   const { log, lines, metrics } = telemetry
-  const { slack, accountApi } = clients
   const status = createStatus({
     log,
-    checks: createChecks({
-      redis: () => guardStore(() => redis.prompt.ping()),
-      redisProblem: redis.problem,
-      probeWrites: redis.probeWrites,
-      redisFaults: async () => (await redis.unacceptedFaults()).map(({ words }) => words),
-      slack: slack.identity.fetch,
-      accountApi: () => inLane('background', () => accountApi.apiKeys.list({ signal: AbortSignal.timeout(1_900) })),
-      shareFinding: createShareFinding(redis, config.infra.key ? 'key' : 'read-key'),
-      worker: () => checkProgress(people),
-    }),
+    checks: statusChecks(people, () => checkProgress(people)),
   })
   const snapshot = async () => {
     // A Redis that refuses writes still has the other figures.
@@ -330,55 +232,23 @@ export function createOperationsSide({ config, telemetry, redis, clients, people
   return { open, note: status.note, workerProblem }
 }
 
-const StoredFinding = z.object({ problem: z.string().optional(), note: z.string().optional() })
-
-/** How long a finding holds for all processes. */
-const findingMs = 60_000
-/** Longer than a probe takes. If its process dies, another one probes. */
-const probingMs = 5_000
-
-function createShareFinding({ prompt, keys }: Foundation['redis'], keyName: KeyName) {
-  const names = keys.accountProbe(keyName)
-  let last: Finding = {}
-
-  return async function shareFinding(probe: (before: Finding) => Promise<Finding>): Promise<Finding> {
-    const stored = await guardStore(() => prompt.get(names.finding))
-    if (stored !== null) last = StoredFinding.parse(JSON.parse(stored))
-    else if ((await claim(prompt, names.claim, { token: randomUUID(), lastsMs: probingMs })) === undefined) {
-      const { againMs = findingMs, ...found } = await probe(last)
-      last = found
-      await guardStore(() => prompt.set(names.finding, JSON.stringify(found), 'PX', Math.max(1_000, Math.min(againMs, findingMs))))
-    }
-    return last
-  }
-}
-
 interface FeatureNeeds {
-  submit: Submit
-  openForm: OpenForm
   home: Home
   lastReceived: LastReceived
 }
 
 /** Creates every feature. */
-export function buildFeatures(foundation: Foundation, { submit, openForm, home, lastReceived }: FeatureNeeds): Feature[] {
-  const { catalog, access, forPeople } = foundation.requests
-  const { accountApi, ownLastSlices, slack } = foundation.clients
+export function buildFeatures(foundation: Foundation, { home, lastReceived }: FeatureNeeds): Feature[] {
+  const { people } = foundation
   return createFeatures({
-    accountApi,
-    inventory: foundation.inventory,
-    submit,
-    openForm,
-    store: forPeople.store,
-    catalog,
-    access,
-    seen: foundation.assignments,
-    audit: forPeople.audit,
-    linkTo: slack.identity.linkTo,
-    app: foundation.people,
+    ...people,
+    app: people,
+    accountApi: people.account,
+    inventory: people.lists,
+    seen: people.assignments,
+    linkTo: people.slack.identity.linkTo,
+    writesPerMinute: people.config.infra.writesPerMinute,
     setup: { showHome: (viewer: Origin) => home.show(viewer), lastReceived },
-    ownLastSlices,
-    writesPerMinute: foundation.config.infra.writesPerMinute,
   })
 }
 
@@ -449,7 +319,7 @@ export function createPeopleSide(foundation: Foundation) {
   const { config, telemetry, redis, clients, operators, requests } = foundation
   const { keys, prompt } = redis
   const { identity, messenger } = clients.slack
-  const { catalog, access, signatures, render, forPeople } = requests
+  const { catalog, access, signatures, forPeople } = requests
   const { store } = forPeople
   const onError = telemetry.errorReports.of('people')
 
@@ -459,14 +329,13 @@ export function createPeopleSide(foundation: Foundation) {
     access,
     messenger,
     buttons: () => formButtons(commands()),
-    view: render.view,
+    view: (request) => viewOf(foundation.people, request),
     linkTo: identity.linkTo,
     onError,
   })
   const lastReceived = createLastReceived({ redis: prompt, keys })
-  const submit: Submit = (requested) => submitRequest(foundation.people, requested)
-  const openForm = createFormOpener(messenger)
-  const features = buildFeatures(foundation, { submit, openForm, home, lastReceived })
+  const { submit, openForm } = foundation.people
+  const features = buildFeatures(foundation, { home, lastReceived })
   catalog.register(features.flatMap(({ changes }) => changes ?? []))
   // Such a button changes the account in the process that gets the click.
   const minting = catalog.kinds().find((kind) => catalog.changeIfKnown(kind)?.handover && rulesNaming(config.policy, kind).length > 0)
@@ -483,7 +352,7 @@ export function createPeopleSide(foundation: Foundation) {
     catalog,
     access,
     home,
-    details: render.details,
+    details: (request) => renderDetails(foundation.people, request),
     openForm,
     linkTo: identity.linkTo,
     signatures,
@@ -535,7 +404,12 @@ export function repeatedOf(features: Pick<Feature, 'changes' | 'repeated'>[], po
 export function createWorkerSide(foundation: Foundation, features: Feature[]) {
   const { jobs, requests } = foundation
   const dataLossMark = createDataLossMark(jobs, requests.newestHead)
-  const worker = createWorker(jobs, { ...createJobs(foundation), dataLossMark, redisWatch: createRedisWatch(jobs) })
+  const worker = createWorker(jobs, {
+    ...createJobs(foundation),
+    dataLossMark,
+    redisWatch: createRedisWatch(jobs),
+    sweepOutbox: (onRefusedCard) => sweepOutbox(jobs, onRefusedCard),
+  })
   const repeatedWork = createRepeatedWork(jobs, repeatedOf(features, foundation.config.policy))
   return { worker: together(worker, repeatedWork), dataLossMark }
 }

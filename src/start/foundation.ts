@@ -5,22 +5,23 @@ import { createAccountApi } from '../account/client.ts'
 import type { ElasticIpReads } from '../account/elastic-ips.ts'
 import { createInventory, type ListName } from '../account/inventory.ts'
 import type { App } from '../app.ts'
-import { type Audit, createAudit, createNewestHead } from '../audit/audit.ts'
+import { type Audit, createAudit } from '../audit/audit.ts'
 import { createNoteSigner } from '../audit/chain.ts'
+import { createNewestHead } from '../audit/intake.ts'
 import type { Config } from '../config/config.ts'
 import type { ElasticIp, OwnLastSlices } from '../domain/account.ts'
 import { currentRequest } from '../domain/lane.ts'
-import type { Request } from '../domain/request.ts'
 import { createRequestSignatures } from '../domain/request-signature.ts'
 import { createKeyring } from '../domain/signing.ts'
 import { type Timings, usualTimings } from '../domain/timings.ts'
 import { settleWithin } from '../domain/within.ts'
-import { assignmentsRefused } from '../messages/operator-notices.ts'
-import { createAuditLog, createErrorReports, createRepeatedLines, type Log, scrub, slackLogger } from '../ops/log.ts'
+import { assignmentsRefused, damagedAudit } from '../messages/operator-notices.ts'
+import { createAuditLog, createErrorReports, createRepeatedLines, type Log, slackLogger } from '../ops/log.ts'
 import { createMetrics, type Metrics } from '../ops/metrics.ts'
-import { createOperatorNotifier, createOpsChannel, type OperatorNotifier } from '../outbox/operators.ts'
-import { createDeliver, createOutbox, createShow, type SendReportParts } from '../outbox/outbox.ts'
-import { createRenderer, type Renderer } from '../outbox/render.ts'
+import { createNotices, notifyOperators } from '../outbox/notices.ts'
+import type { OutboxName } from '../outbox/once.ts'
+import { checkOpsChannel, operatorsOf } from '../outbox/operators.ts'
+import { deliver, show } from '../outbox/outbox.ts'
 import { createAssignments } from '../redis/assignments.ts'
 import type { Redis } from '../redis/connect.ts'
 import { createRedisConnections, type RedisConnections } from '../redis/connections.ts'
@@ -30,7 +31,9 @@ import { checkAuthority, checkRecord, checkRetraction } from '../requests/author
 import { type Catalog, createCatalog } from '../requests/catalog.ts'
 import { decisionOf } from '../requests/steps.ts'
 import { createStore, type NoteOf, noteOf as noteOfRequest, type TakenStep } from '../requests/store.ts'
+import { submit } from '../requests/submit.ts'
 import { webClientOptions } from '../slack/app.ts'
+import { createFormOpener } from '../slack/forms.ts'
 import { createDirectory } from '../slack/people.ts'
 import { createResponder, namingMessenger, namingRespond, responseOrigins } from '../slack/response-url.ts'
 import { createNaming } from '../slack/text.ts'
@@ -165,16 +168,8 @@ function createMeasuredAccountApi(
   })
 }
 
-interface AuditsParts {
-  config: Config
-  /** Prints one line of the audit. */
-  printAudit: (line: string) => void
-  telemetry: Telemetry
-  redis: RedisConnections
-}
-
 /** Creates the audit over each connection to Redis: for people, who wait for an answer, and for jobs, which can wait longer. */
-export function createAudits({ config, printAudit, telemetry: { metrics, errorReports }, redis: { keys, prompt, patient } }: AuditsParts) {
+function createAudits({ config, printAudit, telemetry: { metrics, errorReports }, redis: { keys, prompt, patient }, apps }: RequestsParts) {
   const keyring = createKeyring(config.signingSecrets, { purpose: 'audit', prefix: config.redis.prefix })
   const signer = createNoteSigner(keyring)
   const newestHead = createNewestHead()
@@ -184,12 +179,12 @@ export function createAudits({ config, printAudit, telemetry: { metrics, errorRe
       redis,
       keys,
       print: printAudit,
-      clean: scrub,
       signer,
       keyring,
       onError: errorReports.of('audit'),
       newestHead,
       onNotGenuine: () => metrics.notGenuine('audit-note'),
+      onDamaged: (fault, areRemoved) => notifyOperators(apps().people, 'audit-damaged', damagedAudit(fault, areRemoved), { about: fault }),
     })
   }
 
@@ -234,42 +229,31 @@ interface RequestsOverParts {
   config: Config
   telemetry: Telemetry
   redis: RedisConnections
-  clients: ApiClients
-  operators: OperatorNotifier
   noteOf: NoteOf
-  render: Renderer
-  namesOf: SendReportParts['namesOf']
   onStep: (step: TakenStep) => void
 }
 
 /** Returns a function that creates the records of requests and their messages over one connection to Redis. */
-export function createRequestsOver({
-  config,
-  telemetry,
-  redis: { keys },
-  clients,
-  operators,
-  noteOf,
-  render,
-  namesOf,
-  onStep,
-}: RequestsOverParts) {
-  const { messenger } = clients.slack
+export function createRequestsOver({ config, telemetry, redis: { keys }, noteOf, onStep }: RequestsOverParts) {
   const onQueueError = telemetry.errorReports.of('queue')
-  const onReported = ({ kind }: Request, sinceEndMs: number) => telemetry.metrics.reported(kind, sinceEndMs)
 
-  return function requestsOver(redis: Redis, audit: Audit) {
+  return function requestsOver(redis: Redis, audit: Audit, app: () => App) {
     const store = createStore({ redis, keys, audit, noteOf, onStep })
-    const outbox = createOutbox({ redis, keys })
     const queues = createQueues({
       redis,
       keys,
       pollIntervalMs: config.movePollIntervalMs,
       onError: onQueueError,
     })
-    const deliver = createDeliver({ outbox, messenger, render, namesOf, onUndeliverable: operators.onUndeliverable, onReported })
-    const show = createShow({ outbox, deliver })
-    return { redis, audit, store, outbox, queues, wake: queues.wake, deliver, show }
+    return {
+      redis,
+      audit,
+      store,
+      queues,
+      wake: queues.wake,
+      deliver: (id: string, name: OutboxName) => deliver(app(), id, name),
+      show: (id: string) => show(app(), id),
+    }
   }
 }
 
@@ -280,16 +264,17 @@ interface RequestsParts {
   telemetry: Telemetry
   redis: RedisConnections
   clients: ApiClients
-  operators: OperatorNotifier
+  /** The two values of App, once they are built. */
+  apps: () => { people: App; jobs: App }
 }
 
 /** Creates the kinds of change, the rights, the audit, and the requests over each connection. People and workers share them. */
-export function createRequests({ config, printAudit, telemetry, redis, clients, operators }: RequestsParts) {
+export function createRequests({ config, printAudit, telemetry, redis, clients, apps }: RequestsParts) {
   const { metrics } = telemetry
   const logStep = createLogStep(telemetry)
   const { client, identity } = clients.slack
 
-  const audits = createAudits({ config, printAudit, telemetry, redis })
+  const audits = createAudits({ config, printAudit, telemetry, redis, clients, apps })
   const signatures = createRequestSignatures(createKeyring(config.signingSecrets, { purpose: 'requests', prefix: config.redis.prefix }))
   const noteOf: NoteOf = (request, act, more) => noteOfRequest(signatures, request, act, more)
   const directory = createDirectory({ client })
@@ -305,38 +290,15 @@ export function createRequests({ config, printAudit, telemetry, redis, clients, 
     metrics,
     errors: telemetry.errorReports,
   })
-  const { environment, moveTimeoutMs } = config
-  const render = createRenderer({
-    catalog,
-    ruleOf: access.ruleOf,
-    environment,
-    writesPerMinute: config.infra.writesPerMinute,
-    addressOf: identity.addressOf,
-    profileOf: identity.profileOf,
-    moveTimeoutMs,
-    linkTo: identity.linkTo,
-    verifyRecord: signatures.verifyRecord,
-    onChanged: (request) => operators.onDistrusted(request, { code: 'record-changed' }),
-  })
 
   const countStep = createCountStep({ metrics, catalog })
   const onStep = (step: TakenStep) => {
     countStep(step)
     logStep(step)
   }
-  const requestsOver = createRequestsOver({
-    config,
-    telemetry,
-    redis,
-    clients,
-    operators,
-    noteOf,
-    render,
-    namesOf: directory.names,
-    onStep,
-  })
-  const forPeople = requestsOver(redis.prompt, audits.people)
-  const forJobs = requestsOver(redis.patient, audits.jobs)
+  const requestsOver = createRequestsOver({ config, telemetry, redis, noteOf, onStep })
+  const forPeople = requestsOver(redis.prompt, audits.people, () => apps().people)
+  const forJobs = requestsOver(redis.patient, audits.jobs, () => apps().jobs)
 
   return {
     directory,
@@ -344,7 +306,6 @@ export function createRequests({ config, printAudit, telemetry, redis, clients, 
     access,
     signatures,
     noteOf,
-    render,
     newestHead: audits.newestHead,
     forPeople,
     forJobs,
@@ -389,19 +350,16 @@ export function createFoundation(config: Config, { log, printAudit = createAudit
     keys: redis.keys,
     keyring: keyringFor('lists'),
   })
-  const opsChannel = createOpsChannel({
-    channelId: config.opsChannel,
-    membership: clients.slack.setupProbe.membership,
-    lines: telemetry.lines,
-  })
-  const operators = createOperatorNotifier({ config, telemetry, redis, clients })
+  const { opsChannel: channelId } = config
+  const opsChannel = channelId === undefined ? undefined : { id: channelId, check: () => checkOpsChannel(people, channelId) }
+  const operators = operatorsOf(() => people)
   const assignments = createAssignments({
     redis: redis.prompt,
     keys: redis.keys,
     keyring: keyringFor('assignments'),
     onRefused: (problem) => operators.owe('assignments-refused', assignmentsRefused(problem), { about: problem }),
   })
-  const requests = createRequests({ config, printAudit, telemetry, redis, clients, operators })
+  const requests = createRequests({ config, printAudit, telemetry, redis, clients, apps: () => ({ people, jobs }) })
 
   const { forPeople: prompt, forJobs: patient, newestHead: _, ...ofRequests } = requests
   const { slack, accountApi, ...ofAccount } = clients
@@ -421,7 +379,7 @@ export function createFoundation(config: Config, { log, printAudit = createAudit
     assignments,
     slack: { messenger, respond, identity, probe, naming },
     opsChannel,
-    operators,
+    notices: createNotices(),
     ...ofRequests,
   }
   const checks: Pick<App, 'checkRecord' | 'checkAuthority' | 'checkRetraction'> = {
@@ -429,8 +387,9 @@ export function createFoundation(config: Config, { log, printAudit = createAudit
     checkAuthority: (...args) => checkAuthority(jobs, ...args),
     checkRetraction: (...args) => checkRetraction(jobs, ...args),
   }
-  const people: App = { ...shared, ...checks, ...prompt }
-  const jobs: App = { ...shared, ...checks, ...patient }
+  const openForm = createFormOpener(messenger)
+  const people: App = { ...shared, ...checks, ...prompt, openForm, submit: (requested) => submit(people, requested) }
+  const jobs: App = { ...shared, ...checks, ...patient, openForm, submit: (requested) => submit(jobs, requested) }
 
   /** Closes every connection after the work on it has ended. Waits at most two seconds for that work. */
   async function disconnect(): Promise<void> {

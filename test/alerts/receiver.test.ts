@@ -5,31 +5,49 @@ import { StartError } from '../../src/domain/errors.ts'
 import { Secret } from '../../src/domain/signing.ts'
 import type { Alert } from '../../src/inbound/alert-payload.ts'
 import { createAlertReceiver, createRate } from '../../src/inbound/alert-receiver.ts'
-import type { RefusalReason } from '../../src/inbound/alert-words.ts'
+import { createNotices } from '../../src/outbox/notices.ts'
 import { halfSend, statusOn } from '../attacks/half-sent.ts'
+import { fakeApp } from '../fake-app.ts'
 import { alert, delivery, post, token } from '../journeys/alerts-world.ts'
 
 const otherToken = 'another-token-of-at-least-32-characters'
 
-async function open(take: (alerts: Alert[], signal: AbortSignal) => Promise<'accepted' | 'later'> = async () => 'accepted') {
+type Take = Parameters<typeof createAlertReceiver>[2]
+
+async function open(take: Take = async () => 'accepted') {
   const taken: Alert[][] = []
-  const refused: RefusalReason[] = []
-  const truncated: number[] = []
-  const receiver = createAlertReceiver({
-    host: '127.0.0.1',
-    port: 0,
-    tokens: [new Secret(token), new Secret(otherToken)],
-    takeDelivery: async (alerts, signal) => {
+  const refused: string[] = []
+  const noticed: string[] = []
+  const receiver = receiverOn(0, {
+    take: async (alerts, signal) => {
       taken.push(alerts)
       return take(alerts, signal)
     },
     onRefused: (reason) => void refused.push(reason),
-    onTruncated: (count) => void truncated.push(count),
+    onNotice: (text) => void noticed.push(text),
   })
   const alertsPort = await receiver.start()
   onTestFinished(receiver.stop)
   const send = (body: unknown, headers = {}) => post({ alertsPort }, typeof body === 'string' ? body : JSON.stringify(body), headers)
-  return { alertsPort, send, taken, refused, truncated, stop: receiver.stop }
+  return { alertsPort, send, taken, refused, noticed, stop: receiver.stop }
+}
+
+interface Options {
+  take?: Take
+  onRefused?: (reason: string) => void
+  /** The operators have no channel, so their notices are only logged. */
+  onNotice?: (text: string) => void
+}
+
+function receiverOn(port: number, { take = async () => 'accepted', onRefused = () => {}, onNotice = () => {} }: Options) {
+  const write = ({ code }: { code?: unknown }, text: string) => code === 'alerts-unread' && onNotice(text)
+  const app = fakeApp({
+    config: { opsChannel: undefined },
+    log: { warn: write },
+    metrics: { alert: () => {}, alertRefused: (reason, count) => count > 0 && onRefused(reason) },
+    notices: createNotices(),
+  })
+  return createAlertReceiver(app, { host: '127.0.0.1', port, tokens: [new Secret(token), new Secret(otherToken)] }, take)
 }
 
 describe('a delivery', () => {
@@ -97,12 +115,12 @@ describe('a delivery', () => {
   })
 
   test('of which the sender left out alerts is taken, and reported', async () => {
-    const { send, taken, truncated } = await open()
+    const { send, taken, noticed } = await open()
 
     expect(await send(delivery([alert()], { truncatedAlerts: 5 }))).toBe(200)
 
     expect(taken).toHaveLength(1)
-    expect(truncated).toEqual([5])
+    expect(noticed).toEqual([expect.stringContaining('left out 5 alerts')])
   })
 
   test('is answered with 503 while eight others are under way', async () => {
@@ -180,14 +198,7 @@ test('a stop makes the delivery hurry', async () => {
 
 test('a port that another program uses stops the start with what to do', async () => {
   const { alertsPort } = await open()
-  const other = createAlertReceiver({
-    host: '127.0.0.1',
-    port: alertsPort,
-    tokens: [new Secret(token)],
-    takeDelivery: async () => 'accepted',
-    onRefused: () => {},
-    onTruncated: () => {},
-  })
+  const other = receiverOn(alertsPort, {})
 
   await expect(other.start()).rejects.toThrow(
     new StartError(`ALERTS_PORT ${alertsPort} is used by another program. Choose another port, or stop that program.`),
@@ -196,7 +207,7 @@ test('a port that another program uses stops the start with what to do', async (
 
 test('at most 300 deliveries a minute are taken', () => {
   let now = 0
-  const { enter } = createRate({ now: () => now })
+  const enter = createRate({ now: () => now })
   const visit = () => {
     const leave = enter()
     leave?.()

@@ -1,12 +1,16 @@
 import { vi } from 'vitest'
 import type { Server } from '../../src/domain/account.ts'
+import type { Change } from '../../src/domain/change.ts'
 import { UserError } from '../../src/domain/errors.ts'
 import type { AlertRoute } from '../../src/domain/policy.ts'
 import { type Alert, readPayload } from '../../src/inbound/alert-payload.ts'
-import { type Alerting, createAlertRecords, takeDelivery } from '../../src/inbound/alerts.ts'
+import { takeDelivery } from '../../src/inbound/alerts.ts'
+import { createNotices } from '../../src/outbox/notices.ts'
+import { sweepOutbox } from '../../src/outbox/outbox.ts'
 import { requestIdFor, type Submit } from '../../src/requests/submit.ts'
 import { mrkdwn } from '../../src/slack/text.ts'
-import type { Message, Where } from '../../src/slack/web-api.ts'
+import type { Identity, Message, Posted, Where } from '../../src/slack/web-api.ts'
+import { fakeApp } from '../fake-app.ts'
 import { alert, delivery, type WireAlert } from '../journeys/alerts-world.ts'
 import { connectTestRedis } from '../requests/redis-for-test.ts'
 
@@ -48,35 +52,32 @@ type SubmitHook = (submitted: Parameters<Submit>[0]) => Promise<void> | void
 interface SceneOptions {
   servers?: Server[]
   routes?: AlertRoute[]
-  claimMs?: number
-  waitMs?: number
   takeMs?: number
 }
 
-/**
- * The handling of alerts over a real Redis, with records of requests that have nothing but their states.
- */
-export function arrange({ servers = defaultServers, routes = [route], claimMs = 60_000, waitMs = 50, takeMs }: SceneOptions = {}) {
+/** The handling of alerts over a real Redis, with records of requests that have nothing but their states. */
+export function arrange({ servers = defaultServers, routes = [route], takeMs }: SceneOptions = {}) {
   const { redis, keys } = connectTestRedis()
   const submitted: Parameters<Submit>[0][] = []
-  const posts: (Where & { text: string; ts: string })[] = []
+  const posts: (Where & { text: string })[] = []
   const operators: string[] = []
+  const errors: unknown[] = []
   const counted = new Map<string, number>()
-  const count = (name: string, by: number) => counted.set(name, (counted.get(name) ?? 0) + by)
+  const count = (name: string, by: number) => void counted.set(name, (counted.get(name) ?? 0) + by)
   const resolvedRequests: string[] = []
-  const findMany = async (ids: string[]) => {
-    const found = await Promise.all(ids.map(async (id) => ({ id, hash: await redis.hgetall(keys.record(id)) })))
-    return found.filter(({ hash }) => hash.state).map(recordIn) as never
-  }
   const hooks: {
     beforeList?: () => Promise<void>
     beforeResolve?: () => Promise<void>
     beforeRecord?: SubmitHook
     afterRecord?: SubmitHook
-    post?: () => unknown
-    find?: () => unknown
+    post?: () => Posted
     afterPost?: () => Promise<void> | void
   } = {}
+
+  async function findMany(ids: string[]) {
+    const found = await Promise.all(ids.map(async (id) => ({ id, hash: await redis.hgetall(keys.record(id)) })))
+    return found.filter(({ hash }) => hash.state).map(recordIn) as never
+  }
 
   async function submit(request: Parameters<Submit>[0]): ReturnType<Submit> {
     await hooks.beforeRecord?.(request)
@@ -101,57 +102,65 @@ export function arrange({ servers = defaultServers, routes = [route], claimMs = 
     return servers
   }
 
-  async function post(where: Where, { text }: Message) {
+  async function post(where: Where, { text }: Message): Promise<Posted> {
     const answer = hooks.post?.()
     if (answer) return answer
-    const ts = `${posts.length + 1}.0`
-    posts.push({ ...where, text, ts })
+    posts.push({ ...where, text })
     await hooks.afterPost?.()
-    return { is: 'sent' as const, ts, channelId: where.channelId }
+    return { is: 'sent', ts: `${posts.length}.0`, channelId: where.channelId }
   }
 
-  const messenger = {
-    post: post as never,
-    find: async ({ key }: { key: string }) => {
-      const answer = hooks.find?.()
-      if (answer) return answer as never
-      const found = posts.find((each) => each.key === key)
-      return found ? { is: 'found' as const, ts: found.ts } : { is: 'absent' as const }
+  const change = {
+    kind: 'ip.evacuate',
+    inputOfAlert: (both: unknown) => both,
+    resource: (input: unknown) => (input as { serverId: string }).serverId,
+  } as Change
+
+  const app = fakeApp({
+    config: { opsChannel: undefined, policy: { alerts: routes }, slack: { command: '/infra' } },
+    redis,
+    keys,
+    catalog: { changeOfAlerts: () => change },
+    account: { servers: { list, get: vi.fn() } } as never,
+    lists: { servers: list as never },
+    assignments: { find: async () => [] },
+    signatures: { verifyRecord: () => 'genuine' },
+    store: {
+      findMany,
+      async find(id) {
+        await hooks.beforeResolve?.()
+        return (await findMany([id]))[0]
+      },
+      async take({ id, state }) {
+        resolvedRequests.push(id)
+        if (state === 'waiting') await redis.hset(keys.record(id), 'state', '"withdrawn"')
+        // Its message cannot be shown, because there is nothing else in its record.
+        return { outcome: 'won', state: undefined }
+      },
+      holderOf: async (resource) => (await redis.get(keys.resource(resource))) ?? undefined,
     },
-  }
+    slack: {
+      messenger: { post, find: async () => ({ is: 'absent' }) },
+      identity: { current: () => ({ teamId: 'T0NIMBUS01' }) as Identity },
+    },
+    metrics: { alert: count, alertRefused: (reason, by) => count(`refused: ${reason}`, by), error: () => {} },
+    log: { error: (_, text) => void operators.push(text) },
+    lines: { write: ({ fields }) => void errors.push(fields.error) },
+    errors: { of: (place) => (error) => void (place === 'alerts' && errors.push(error)) },
+    notices: createNotices(),
+  })
 
   /** Creates one process of several. */
   function replica() {
-    const alerting: Alerting = {
-      records: createAlertRecords({ redis: redis as never, keys, claimMs, waitMs }),
-      routes,
-      change: { kind: 'ip.evacuate', inputOfAlert: (both) => both, resource: (input) => (input as { serverId: string }).serverId },
-      accountApi: { servers: { list, get: vi.fn() } } as never,
-      copies: { servers: list as never },
-      seen: { find: async () => [] },
-      submit: submit as Submit,
-      store: { findMany, holderOf: async (resource) => (await redis.get(keys.resource(resource))) ?? undefined },
-      signatures: { verifyRecord: () => 'genuine' },
-      resolveAlert: async (id) => {
-        await hooks.beforeResolve?.()
-        if (!(await redis.exists(keys.record(id)))) return
-        resolvedRequests.push(id)
-        if ((await redis.hget(keys.record(id), 'state')) === '"waiting"') await redis.hset(keys.record(id), 'state', '"withdrawn"')
-      },
-      messenger,
-      command: '/infra',
-      teamId: () => 'T0NIMBUS01',
-      count: (outcome, by = 1) => count(outcome, by),
-      countRefused: (reason, by = 1) => count(`refused: ${reason}`, by),
-      onUnposted: (_, error) => void operators.push(error),
-      onForged: (requestId) => void operators.push(`forged: ${requestId}`),
-      onError: (error) => void errors.push(error),
-      takeMs,
-    }
-    return (alerts: unknown[], signal = new AbortController().signal) => takeDelivery(alerting, read(alerts), signal)
+    return (alerts: unknown[], signal = new AbortController().signal) =>
+      takeDelivery(app, read(alerts), { submit: submit as Submit, signal, takeMs })
   }
 
-  const errors: unknown[] = []
+  /** Sends what is owed, however long it was to wait. */
+  async function sweep(): Promise<void> {
+    for (const member of await redis.zrange(keys.outbox, '0', '-1')) await redis.zadd(keys.outbox, 1, member)
+    await sweepOutbox(app, () => {})
+  }
 
   /** Sets the state of the request that was submitted as number `index`. */
   async function setState(index: number, state: string, more: Record<string, string> = {}): Promise<void> {
@@ -161,7 +170,7 @@ export function arrange({ servers = defaultServers, routes = [route], claimMs = 
   }
 
   const counts = () => Object.fromEntries([...counted].filter(([, number]) => number > 0))
-  return { replica, take: replica(), submitted, posts, operators, counts, hooks, resolvedRequests, setState, errors, redis, keys }
+  return { replica, take: replica(), sweep, submitted, posts, operators, counts, hooks, resolvedRequests, setState, errors, redis, keys }
 }
 
 /** What the handling of alerts reads of a record. */

@@ -6,9 +6,6 @@ import { Denied } from '../../src/requests/access.ts'
 import { resolved } from '../journeys/alerts-world.ts'
 import { arrange, channelId, deathAtHook, down, read, refusal, server } from './scene.ts'
 
-/** A time after which the claim of a process that died has run out. */
-const claims = { claimMs: 150, waitMs: 1_000 }
-
 const servers = (count: number, from = 1) => Array.from({ length: count }, (_, index) => down(`web-${from + index}`))
 
 describe('a firing alert', () => {
@@ -105,7 +102,7 @@ describe('a repeat', () => {
   })
 
   test('to two replicas at the same moment is proposed once, and both senders get the answer that it was accepted', async () => {
-    const scene = arrange({ waitMs: 3_000 })
+    const scene = arrange()
     scene.hooks.beforeRecord = async () => void (await pause(200))
     const [one, other] = [scene.replica(), scene.replica()]
 
@@ -115,7 +112,7 @@ describe('a repeat', () => {
   })
 
   test('of two alerts about one server to two replicas at the same moment is proposed once', async () => {
-    const scene = arrange({ waitMs: 3_000 })
+    const scene = arrange()
     scene.hooks.beforeRecord = async () => void (await pause(200))
 
     const taken = await Promise.all([scene.replica()([down()]), scene.replica()([down('web-1', { job: 'ping' })])])
@@ -123,25 +120,14 @@ describe('a repeat', () => {
     expect(taken).toEqual(['accepted', 'accepted'])
     expect(scene.submitted).toHaveLength(1)
   })
-
-  test('is delayed while another process takes long', async () => {
-    const scene = arrange({ waitMs: 50 })
-    const { die, isDead } = deathAtHook()
-    scene.hooks.beforeRecord = die
-    void scene.replica()([down()])
-    await isDead
-
-    expect(await scene.take([down()])).toBe('later')
-    expect(scene.submitted).toEqual([])
-  })
 })
 
 describe('a process that dies', () => {
   test.each([
-    ['after the claim', 'beforeRecord'],
+    ['before the record', 'beforeRecord'],
     ['after the record', 'afterRecord'],
   ] as const)('%s loses no alert and proposes it once', async (_, point) => {
-    const scene = arrange(claims)
+    const scene = arrange()
     const { die, isDead } = deathAtHook()
     scene.hooks[point] = die
     void scene.replica()([down()])
@@ -156,7 +142,7 @@ describe('a process that dies', () => {
   })
 
   test('after the record leaves a request that the resolved alert withdraws', async () => {
-    const scene = arrange(claims)
+    const scene = arrange()
     const { die, isDead } = deathAtHook()
     scene.hooks.afterRecord = die
     void scene.replica()([down()])
@@ -168,7 +154,7 @@ describe('a process that dies', () => {
   })
 
   test('after it posted in the channel that nothing is proposed posts it once', async () => {
-    const scene = arrange(claims)
+    const scene = arrange()
     const { die, isDead } = deathAtHook()
     scene.hooks.afterPost = die
     void scene.replica()([down('unknown-1')])
@@ -244,22 +230,25 @@ describe('what leads to no request is posted in the channel once, with the link 
     scene.hooks.post = () => ({ is: 'refused', error: 'not_in_channel' })
 
     expect(await scene.take([down('web-77')])).toBe('accepted')
-    expect(scene.operators).toEqual(['not_in_channel'])
+    expect(scene.operators).toEqual([expect.stringContaining("can't be posted in <#C0OPS00001> (not_in_channel)")])
+    expect(scene.counts()).toMatchObject({ 'refused: not-posted': 1 })
 
     delete scene.hooks.post
     await scene.take([down('web-77')])
     expect(scene.posts).toHaveLength(1)
   })
 
-  test('and is delayed while Slack does not answer', async () => {
+  test('and is posted once Slack answers again, without another delivery', async () => {
     const scene = arrange()
     scene.hooks.post = () => ({ is: 'unknown', problem: 'no answer' })
 
-    expect(await scene.take([down('web-77')])).toBe('later')
+    expect(await scene.take([down('web-77')])).toBe('accepted')
     delete scene.hooks.post
     expect(await scene.take([down('web-77')])).toBe('accepted')
+    await scene.sweep()
 
     expect(scene.posts).toHaveLength(1)
+    expect(scene.counts()).toMatchObject({ refused: 1, duplicate: 1 })
   })
 })
 
@@ -281,7 +270,7 @@ describe('a resolved alert', () => {
   test('of which nothing is known, or a second time, does nothing', async () => {
     const { take, resolvedRequests, counts } = arrange()
 
-    expect(await take([resolved(down())])).toBe('accepted')
+    expect(await take([resolved({ ...down(), startsAt: '2026-11-22T01:00:00Z' })])).toBe('accepted')
     await take([down()])
     await take([resolved(down()), resolved(down())])
 
@@ -321,8 +310,8 @@ describe('a resolved alert', () => {
     expect(submitted).toHaveLength(1)
   })
 
-  test('before the request is made waits for it, and withdraws it', async () => {
-    const scene = arrange({ waitMs: 3_000 })
+  test('before its request is made has it withdrawn by the process that makes it', async () => {
+    const scene = arrange()
     scene.hooks.beforeRecord = async () => void (await pause(200))
     const firing = scene.take([down()])
     await pause(50)
@@ -350,7 +339,7 @@ describe('a delivery', () => {
   })
 
   test('to two replicas at once posts one list, also if the groups differ', async () => {
-    const scene = arrange({ waitMs: 3_000 })
+    const scene = arrange()
     const unknown = ['unknown-1', 'unknown-2', 'unknown-3'].map((name) => down(name))
     const { promise: isPosting, resolve } = Promise.withResolvers<void>()
     scene.hooks.beforeList = async () => {
@@ -368,7 +357,7 @@ describe('a delivery', () => {
   })
 
   test('after a process that died while it posted lists nothing twice, and what came in addition once', async () => {
-    const scene = arrange(claims)
+    const scene = arrange()
     const { die, isDead } = deathAtHook()
     scene.hooks.afterPost = die
     void scene.replica()([down('unknown-1'), down('unknown-2')])
@@ -383,12 +372,11 @@ describe('a delivery', () => {
     ])
   })
 
-  test('that has an alert twice lists it once, and its repeat needs no search', async () => {
+  test('that has an alert twice lists it once', async () => {
     const scene = arrange()
     const twice = [down('unknown-1'), { ...down('unknown-1'), startsAt: '2027-01-01T00:00:00Z' }]
 
     expect(await scene.take(twice)).toBe('accepted')
-    scene.hooks.find = () => ({ is: 'unknown', problem: 'no answer' })
     expect(await scene.take(twice)).toBe('accepted')
 
     expect(scene.posts.map(({ text }) => text)).toEqual([expect.stringMatching(/^:warning: \*Alert: nothing was requested\.\*/)])
@@ -472,7 +460,7 @@ describe('two alerts about one server', () => {
 })
 
 test('a process that dies before it withdraws the request of a resolved alert is followed by one that does, although another alert began', async () => {
-  const scene = arrange(claims)
+  const scene = arrange()
   await scene.take([down()])
   const { die, isDead } = deathAtHook()
   scene.hooks.beforeResolve = die
@@ -490,24 +478,6 @@ test('a process that dies before it withdraws the request of a resolved alert is
   expect(scene.resolvedRequests).toHaveLength(1)
   expect(scene.submitted).toHaveLength(2)
   expect(scene.posts).toEqual([])
-})
-
-test.each([
-  ['does not answer', { is: 'unknown', problem: 'no answer' }, 'later', 1],
-  ['allows no search', { is: 'cannot-search' }, 'accepted', 2],
-])('after a process that died while it posted, a Slack that %s: %#', async (_, answer, outcome, posts) => {
-  const scene = arrange(claims)
-  const { die, isDead } = deathAtHook()
-  scene.hooks.afterPost = die
-  void scene.replica()([down('unknown-1')])
-  await isDead
-  delete scene.hooks.afterPost
-  scene.hooks.find = () => answer
-
-  expect(await scene.take([down('unknown-1')])).toBe(outcome)
-
-  expect(scene.posts).toHaveLength(posts)
-  if (posts > 1) expect(scene.posts[1]?.text).toContain('Possible duplicate')
 })
 
 test('a repeat is a duplicate while the account does not answer, or does not show the server', async () => {
@@ -534,7 +504,7 @@ test('a stop delays what is not begun', async () => {
 test.each(['beforeList', 'beforeRecord'] as const)(
   'a stop ends the wait for the account, and the next process goes on at once: %s',
   async (hook) => {
-    const scene = arrange({ waitMs: 50 })
+    const scene = arrange()
     const { die, isDead } = deathAtHook()
     scene.hooks[hook] = die
     const stopping = new AbortController()

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { Unevaluated } from '../../src/inbound/alert-payload.ts'
 import type { ServerProblem } from '../../src/inbound/alert-servers.ts'
-import { type NotRequested, nothingRequested, problemWords, unposted, unread } from '../../src/inbound/alert-words.ts'
+import { type NotRequested, nothingRequested, problemWords, unread } from '../../src/inbound/alert-words.ts'
 import { mrkdwn } from '../../src/slack/text.ts'
 
 const server = { id: 'sv_1', name: 'web-1' }
@@ -91,14 +91,13 @@ test('what an alert says is never markup', () => {
   `)
 })
 
-test('the operators are notified of what was not read, and where nothing can be posted', () => {
+test('the operators are notified of what was not read', () => {
   const all = (['wrong-token', 'too-large', 'unreadable'] as const).map((reason) => unread(reason).text)
 
-  expect([...all, unread('truncated', 12).text, unposted('C0OPS00001', 'not_in_channel').text].join('\n')).toMatchInlineSnapshot(`
+  expect([...all, unread('truncated', 12).text].join('\n')).toMatchInlineSnapshot(`
     ":warning: Somebody sent alerts with a token that isn't in \`ALERTS_TOKEN\`. They were not read. If they are yours, set the sender's token. Otherwise find out who sends them.
     :warning: A delivery of alerts has more than 1 MB or 1000 alerts. It was not read. Group alerts by more labels, or set \`max_alerts\`.
     :warning: A delivery of alerts, or a part of it, could not be read. Check that it comes from Alertmanager or Grafana.
-    :warning: The sender of alerts left out 12 alerts of a group. Lockkeeper doesn't know them. Group alerts by more labels, or raise \`max_alerts\`.
-    :warning: Alerts can't be posted in <#C0OPS00001> (not_in_channel), so they propose nothing there. Invite Lockkeeper to the channel, or name another one in the policy."
+    :warning: The sender of alerts left out 12 alerts of a group. Lockkeeper doesn't know them. Group alerts by more labels, or raise \`max_alerts\`."
   `)
 })

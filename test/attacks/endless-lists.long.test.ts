@@ -4,10 +4,11 @@ import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
 import { findInList } from '../../src/account/resource.ts'
 import type { VirtualMachine } from '../../src/domain/account.ts'
-import { ListCutError } from '../../src/domain/errors.ts'
-import { createFillMove, createResolve } from '../../src/features/ip-move.ts'
-import { createFillRename, virtualMachineChoices } from '../../src/features/vm-rename.ts'
-import { createMoveChange } from '../../src/moves/move-change.ts'
+import { ApiError, ListCutError } from '../../src/domain/errors.ts'
+import { readCommand } from '../../src/features/ip-move.ts'
+import { findOption, thingChoices } from '../../src/kit/thing.ts'
+import { virtualMachines } from '../../src/kit/things.ts'
+import { moveChange } from '../../src/moves/move-change.ts'
 import { toUserMessage } from '../../src/slack/errors.ts'
 import {
   jsonType,
@@ -18,6 +19,7 @@ import {
   startRecordingServer,
   timings,
 } from '../account-api/recording-server.ts'
+import { fakeApp } from '../fake-app.ts'
 import { ops, people, startWorld, untilShown } from '../journeys/world.ts'
 
 const pageOf = ({ target }: Pick<Recorded, 'target'>) => Number(new URLSearchParams(target.split('?')[1]).get('page[number]') ?? 1)
@@ -162,7 +164,7 @@ test('whoever lists sees that the list was cut off, and why', async () => {
 test('whoever picks sees that the list was cut off', () => {
   const machines = Array.from({ length: 150 }, (_, index) => ({ id: `vm_${index}`, name: `db-${index}` })) as VirtualMachine[]
   const offered = (typed: string) => {
-    const { note, options } = virtualMachineChoices(machines, typed, { cut: 'items' })
+    const { note, options } = thingChoices(fakeApp({}), virtualMachines, { items: machines, typed, missing: { cut: 'items' } })
     return { note, count: options.length, last: options.at(-1)?.text.text }
   }
 
@@ -179,19 +181,20 @@ test('what is not in a list that was cut off is never taken for gone', async () 
   const known = [0, 1, 2].map((index) => ({ id: `eip_${index}`, address: `203.0.113.${index}`, status: 'moving' }))
   const cut = new ListCutError({ operation: 'elasticIps.list', limit: 'items', items: known })
   const list = async (): Promise<{ id: string }[]> => Promise.reject(cut)
-  const none = async () => Promise.reject(new Error('not found'))
+  const none = async () => Promise.reject(new ApiError({ operation: 'get', status: 404, codes: [] }))
   const accountApi = { elasticIps: { list, get: none }, servers: { list, get: none } } as never
 
   expect(await findInList(list(), ({ id }) => id === 'eip_2')).toMatchObject({ id: 'eip_2' })
   await expect(findInList(list(), ({ id }) => id === 'eip_9')).rejects.toBe(cut)
-  await expect(createResolve(accountApi)({ elasticIp: '203.0.113.99', server: 'web-2' })).rejects.toBe(cut)
-  const given = { args: ['203.0.113.99'], command: '/infra' }
-  const forms = [
-    await createFillMove({ elasticIps: list, servers: list } as never)('', given),
-    await createFillRename({ virtualMachines: list } as never)('', given),
-  ]
-  for (const { blocks } of forms) expect(JSON.stringify(blocks[0])).toContain('too long to read to its end')
-  expect(await createMoveChange(accountApi).look?.(['eip_2'], { signal: AbortSignal.timeout(1_000) })).toBeDefined()
+  const lists = { elasticIps: list, servers: list, virtualMachines: list, isShort: () => false }
+  const app = fakeApp({
+    account: { elasticIps: { get: none }, servers: { list, get: none }, virtualMachines: { get: none } },
+    lists,
+  } as never)
+  const call = { args: ['203.0.113.99', 'web-2'], slashCommand: { origin: { command: '/infra' } } } as never
+  await expect(readCommand(app, call, AbortSignal.timeout(1_000))).rejects.toBe(cut)
+  await expect(findOption(app, virtualMachines, 'web-9')).rejects.toBe(cut)
+  expect(await moveChange({ account: accountApi }).look?.(['eip_2'], { signal: AbortSignal.timeout(1_000) })).toBeDefined()
   expect(toUserMessage(cut)).toMatchInlineSnapshot(
     `"The account's list is too long to read to its end. Use an id instead of a name or an address."`,
   )

@@ -1,6 +1,7 @@
 import { describe, expect, inject, test } from 'vitest'
 import { createAudit } from '../../src/audit/audit.ts'
 import { chain, hashOf } from '../../src/audit/chain.ts'
+import { findEntries } from '../../src/audit/find.ts'
 import { checkAudit } from '../../src/audit/verification.ts'
 import { auditSigning } from '../requests/audit-for-test.ts'
 import { connectTestRedis } from '../requests/redis-for-test.ts'
@@ -18,7 +19,6 @@ async function startAudited(startedAt = Date.now()) {
     createAudit({
       ...mine,
       print: () => {},
-      clean: (text) => text,
       onError: (error) => void errors.push(error),
       ...auditSigning({ keys: signingKeys, prefix, process: `${new Date(at).toISOString()}/0a1b2c3d` }),
     })
@@ -41,9 +41,9 @@ async function rebuild({ redis, keys: { audit, auditHead } }: Audited, items: It
   await redis.del(audit)
   let last = { seq: from - 1, hash: '' }
   for (const [id, { seq: _, prev: __, ...fields }] of items) {
-    const link = chain(fields, last.seq + 1, last.hash)
-    await redis.xadd(audit, id, 'entry', link.entry, 'hash', link.hash)
-    last = { seq: last.seq + 1, hash: link.hash }
+    const text = chain(fields, last.seq + 1, last.hash)
+    await redis.xadd(audit, id, 'entry', text)
+    last = { seq: last.seq + 1, hash: hashOf(text) }
   }
   await redis.hset(auditHead, 'seq', last.seq, 'hash', last.hash)
 }
@@ -56,7 +56,7 @@ async function respell({ redis, keys: { audit, auditHead } }: Audited, spell: (t
   for (const [id, [, entry = '']] of found) {
     const text = spell(JSON.stringify({ ...JSON.parse(entry), prev: last }))
     last = hashOf(text)
-    await redis.xadd(audit, id, 'entry', text, 'hash', last)
+    await redis.xadd(audit, id, 'entry', text)
   }
   await redis.hset(auditHead, 'hash', last)
 }
@@ -139,8 +139,7 @@ describe('somebody with write access to Redis cannot erase the audit without a t
     expect(await audited.verify()).toMatchObject({ exitCode: 0 })
     await respell(audited, spell)
 
-    const { entries } = await audited.audit.find(({ act }) => act === 'send', { requestId })
-    expect(entries).toMatchObject([{ act: 'send', verdict: 'forged' }])
+    expect(await findEntries(audited, ({ act }) => act === 'send', { requestId })).toMatchObject([{ act: 'send', verdict: 'forged' }])
     const found = {
       exitCode: 1,
       output: expect.stringContaining("Entry 3 was rewritten: its text isn't in the form that Lockkeeper writes."),
@@ -203,8 +202,9 @@ test('a note in the intake that somebody spells otherwise joins the chain unsign
   await redis.xadd(names.auditIntake, '*', 'note', text.replace('withdraw', '\\u0077ithdraw'), 'at', String(Date.now()))
   await audit.tidy()
 
-  const { entries } = await audit.find(({ act }) => act === 'withdraw', { requestId })
-  expect(entries).toMatchObject([{ verdict: 'unsigned', unverified: 'unsigned' }])
+  expect(await findEntries(audited, ({ act }) => act === 'withdraw', { requestId })).toMatchObject([
+    { verdict: 'unsigned', unverified: 'unsigned' },
+  ])
   expect(await audited.verify()).toEqual({ exitCode: 1, output: 'Entry 7 is not signed: Lockkeeper did not write it.\n' })
 })
 

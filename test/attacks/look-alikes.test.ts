@@ -3,7 +3,7 @@ import { isKeyLabel, type Server } from '../../src/domain/account.ts'
 import { payloadHash } from '../../src/domain/request.ts'
 import { approvalCard } from '../../src/messages/request-message.ts'
 import { checkMove, moveWords, namesakeWarnings } from '../../src/moves/move.ts'
-import { createMoveChange } from '../../src/moves/move-change.ts'
+import { moveChange } from '../../src/moves/move-change.ts'
 import { cleanText, code, mrkdwn, plain } from '../../src/slack/text.ts'
 import { openRecords } from '../journeys/records.ts'
 import { ops, people, startWorld, untilCard, untilShown, type World } from '../journeys/world.ts'
@@ -39,7 +39,7 @@ function preflightOf(target: Server, listed: Server[] | Error) {
       },
     },
   }
-  const change = createMoveChange(accountApi as never)
+  const change = moveChange({ account: accountApi as never })
   const check = (forRequest: boolean) => change.preflight({ elasticIpId: 'eip_1', serverId: target.id }, { forRequest })
   return { check, lists, words: (findings: unknown[] = []) => findings.map((finding) => moveWords(finding as never).why) }
 }

@@ -1,13 +1,14 @@
 import { describe, expect, test } from 'vitest'
+import type { App } from '../../src/app.ts'
 import type { Change } from '../../src/domain/change.ts'
 import { ApiError, ApiUnreachableError } from '../../src/domain/errors.ts'
-import { createRevokeChange, createRotateChange } from '../../src/features/keys-change.ts'
-import { createRenameChange } from '../../src/features/vm-rename.ts'
-import { createMoveChange } from '../../src/moves/move-change.ts'
+import { revokeChange, rotateChange } from '../../src/features/keys-change.ts'
+import { renameChange } from '../../src/features/vm-rename.ts'
+import { moveChange } from '../../src/moves/move-change.ts'
+import { createCatalog } from '../../src/requests/catalog.ts'
 import { createStore } from '../../src/requests/store.ts'
 import { submit } from '../../src/requests/submit.ts'
 import { fakeApp } from '../fake-app.ts'
-import { cardViewFor } from '../messages/card-view-for-test.ts'
 import { noteOf } from '../requests/audit-for-test.ts'
 import { connectTestRedis, noAudit } from '../requests/redis-for-test.ts'
 import { ruleFor } from '../requests/request-for-test.ts'
@@ -35,26 +36,40 @@ function accountThatIsNotStrict({ isAway = false } = {}) {
   } as never
 }
 
+/** The shared lists are read from the account each time. */
+function appOf(account: App['account']): App {
+  const { elasticIps, servers, virtualMachines, apiKeys } = account
+  const lists = {
+    elasticIps: elasticIps.list,
+    servers: servers.list,
+    virtualMachines: virtualMachines.list,
+    apiKeys: apiKeys.list,
+    isShort: () => false,
+  }
+  return fakeApp({ account, lists } as never)
+}
+
 const origin = { teamId: 'T0NIMBUS01', channelId: 'C0OPS00001', userId: 'U0ADA00001', command: '/infra' }
 
 function setUp() {
   const { redis, keys } = connectTestRedis()
   const store = createStore({ redis, keys, audit: noAudit, noteOf })
+  const catalog = createCatalog()
   const app = fakeApp({
     signatures,
     store,
-    access: { gateSent: async () => ({}) as never, admit: async () => ({ rule: ruleFor(), unchecked: [] }) },
+    access: { gateSent: async () => ({}) as never, admit: async () => ({ rule: ruleFor(), unchecked: [] }), ruleOf: () => ruleFor() },
     deliver: async () => ({ is: 'sent' }) as never,
     wake: async () => {},
     directory: { names: async () => new Map() },
-    slack: { identity: { linkTo: () => undefined } },
-    catalog: { titleOf: () => [] },
-    render: { view: (request) => cardViewFor({ request }) },
-    config: { openRequestsPerPerson: 10 },
+    slack: { identity: { linkTo: () => undefined, addressOf: () => undefined, profileOf: () => undefined } },
+    catalog,
+    config: { openRequestsPerPerson: 10, environment: undefined, infra: { writesPerMinute: 20 }, moveTimeoutMs: 900_000 },
   })
   let deliveries = 0
   const ask = async <Input, Facts>(change: Change<Input, Facts>, input: Input) => {
     deliveries += 1
+    catalog.register([change as never])
     const { requestId } = await submit(app, { change, input, origin, reason: undefined, deliveryKey: `d${deliveries}` })
     return store.find(requestId)
   }
@@ -64,7 +79,7 @@ function setUp() {
 describe('somebody who types an id in other letters', () => {
   test('holds the lock of the thing that it is, so that a second request for it is refused', async () => {
     const { ask } = setUp()
-    const change = createMoveChange(accountThatIsNotStrict())
+    const change = moveChange({ account: accountThatIsNotStrict() })
 
     const request = await ask(change, { elasticIpId: 'EIP_1', serverId: 'SV_2' })
 
@@ -79,7 +94,7 @@ describe('somebody who types an id in other letters', () => {
 
   test('holds it for a virtual machine, too', async () => {
     const { ask } = setUp()
-    const change = createRenameChange(accountThatIsNotStrict())
+    const change = renameChange(appOf(accountThatIsNotStrict()))
 
     expect(await ask(change, { virtualMachineId: 'VM_1', name: 'web-9' })).toMatchObject({
       resource: 'virtual_machine:vm_1',
@@ -90,20 +105,20 @@ describe('somebody who types an id in other letters', () => {
   })
 
   test.each([
-    ['rotates', createRotateChange],
-    ['revokes', createRevokeChange],
+    ['rotates', rotateChange],
+    ['revokes', revokeChange],
   ])('%s no API key', async (_, create) => {
     const { ask } = setUp()
-    const change = create({ accountApi: accountThatIsNotStrict(), ownLastSlices: { INFRA_API_KEY: 'zzzzz' } })
+    const change = create({ ...appOf(accountThatIsNotStrict()), ownLastSlices: { INFRA_API_KEY: 'zzzzz' } })
 
     await expect(ask(change, { keyId: 'KEY_1' })).rejects.toThrow('No API key KEY_1 on the account.')
     expect(await ask(change, { keyId: 'key_1' })).toMatchObject({ resource: 'api_key:key_1' })
   })
 
   test('while the account API is away gets a request that is void as soon as it answers with another id', async () => {
-    const away = createMoveChange(accountThatIsNotStrict({ isAway: true }))
+    const away = moveChange({ account: accountThatIsNotStrict({ isAway: true }) })
     const { facts: approved, input } = await away.preflight({ elasticIpId: 'EIP_1', serverId: 'sv_2' }, {})
-    const change = createMoveChange(accountThatIsNotStrict())
+    const change = moveChange({ account: accountThatIsNotStrict() })
     const { facts: now } = await change.preflight(input ?? { elasticIpId: '', serverId: '' }, {})
 
     const [difference, ...others] = change.differences(approved, now)
@@ -115,9 +130,9 @@ describe('somebody who types an id in other letters', () => {
   })
 
   test('of a virtual machine while the account API is away, likewise', async () => {
-    const away = createRenameChange(accountThatIsNotStrict({ isAway: true }))
+    const away = renameChange(appOf(accountThatIsNotStrict({ isAway: true })))
     const { facts: approved } = await away.preflight({ virtualMachineId: 'VM_1', name: 'web-9' }, {})
-    const change = createRenameChange(accountThatIsNotStrict())
+    const change = renameChange(appOf(accountThatIsNotStrict()))
     const { facts: now } = await change.preflight({ virtualMachineId: 'VM_1', name: 'web-9' }, {})
 
     const [difference] = change.differences(approved, now)

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { expect, inject, onTestFinished, test } from 'vitest'
 import { createAudit } from '../../src/audit/audit.ts'
-import { chain } from '../../src/audit/chain.ts'
+import { chain, hashOf } from '../../src/audit/chain.ts'
 import { checkAudit } from '../../src/audit/verification.ts'
 import { auditSigning } from '../requests/audit-for-test.ts'
 import { connectTestRedis } from '../requests/redis-for-test.ts'
@@ -39,7 +39,6 @@ async function sixEntries() {
   const audit = createAudit({
     ...mine,
     print: (line) => void lines.push(line),
-    clean: (text) => text,
     onError: () => {},
     ...auditSigning({ keys: stateKey, prefix: mine.prefix, process: 'P' }),
   })
@@ -49,24 +48,13 @@ async function sixEntries() {
 }
 type Six = Awaited<ReturnType<typeof sixEntries>>
 
-/** Makes the first `count` entries of a chain older than Redis keeps them, by new ids in the stream. */
-async function makeOld({ redis, keys }: TestRedis, count: number): Promise<void> {
-  const found = await redis.xrange(keys.audit, '-', '+')
-  await redis.del(keys.audit)
-  for (const [index, [id, fields]] of found.entries()) await redis.xadd(keys.audit, index < count ? `${1_000 + index}-0` : id, ...fields)
-}
-
 /** Rewrites the chain, as a person with access to Redis could. */
-async function rewrite(
-  { redis, keys }: TestRedis,
-  change: (links: { entry: string; hash: string }[]) => { entry: string; hash: string }[],
-) {
+async function rewrite({ redis, keys }: TestRedis, change: (entries: string[]) => string[]) {
   const found = await redis.xrange(keys.audit, '-', '+')
-  const links = found.map(([, [, entry = '', , hash = '']]) => ({ entry, hash }))
   await redis.del(keys.audit)
   // Use old ids, because recent entries may be missing in a log.
   let id = Date.now() - 3_600_000
-  for (const { entry, hash } of change(links)) await redis.xadd(keys.audit, `${id++}-0`, 'entry', entry, 'hash', hash)
+  for (const entry of change(found.map(([, [, text = '']]) => text))) await redis.xadd(keys.audit, `${id++}-0`, 'entry', entry)
 }
 
 async function writeLog(lines: string[]): Promise<string> {
@@ -84,7 +72,7 @@ test('a chain without faults is reported as whole', async () => {
 
   expect(exitCode).toBe(0)
   expect(output).toMatch(
-    /^The chain is whole: 6 entries, from \d{4}-\d\d-\d\d \d\d:\d\d to \d{4}-\d\d-\d\d \d\d:\d\d \(UTC\), last hash [0-9a-f]{16}…\. All signatures are genuine\.\n$/,
+    /^The chain is whole: 6 entries, from \d{4}-\d\d-\d\d \d\d:\d\d to \d{4}-\d\d-\d\d \d\d:\d\d \(UTC\), last hash [\w-]{16}…\. All signatures are genuine\.\n$/,
   )
 })
 
@@ -99,19 +87,6 @@ test('the program prints the result, and exits with its code', async () => {
 
 test('an empty chain has no fault', async () => {
   expect(await verify(envOf(connectTestRedis()))).toEqual({ exitCode: 0, output: 'The chain is empty: it has no entries yet.\n' })
-})
-
-test('a chain whose old entries were removed is whole', async () => {
-  const six = await sixEntries()
-  await makeOld(six, 4)
-
-  await six.audit.tidy()
-
-  const { exitCode, output } = await verify(six.env)
-  expect({ exitCode, output: output.replace(/, from .*/s, '') }).toEqual({
-    exitCode: 0,
-    output: 'The chain is whole: 3 entries (4 older ones were removed because of their age)',
-  })
 })
 
 test('entries that somebody else removed are found, also with a note that says they were old', async () => {
@@ -198,7 +173,7 @@ test('without a key only the chain is verified, and the result says so', async (
   const { STATE_KEY: _, ...withoutKey } = six.env
 
   const whole = await verify(withoutKey)
-  await rewrite(six, (links) => links.toSpliced(2, 1))
+  await rewrite(six, (entries) => entries.toSpliced(2, 1))
   const broken = await verify(withoutKey)
 
   const unchecked = 'Signatures were not checked: that needs STATE_KEY, or INFRA_API_KEY if the bot has no STATE_KEY.'
@@ -219,33 +194,31 @@ const swap = <T>([a, b, c, d, ...rest]: T[]) => [a, c, b, d, ...rest].filter((on
 test.each<[name: string, tamper: (six: Six) => Promise<unknown>, faults: string[]]>([
   [
     'an entry whose text was changed',
-    (six) => rewrite(six, (links) => links.map(({ entry, hash }) => ({ entry: entry.replace('"accept"', '"reject"'), hash }))),
-    ["Entry 4 was changed: its hash doesn't match its text.", "Entry 4 is not genuine: its signature doesn't match.", missing(4)],
+    (six) => rewrite(six, (entries) => entries.map((entry) => entry.replace('"accept"', '"reject"'))),
+    [
+      'Entry 5 does not follow entry 4: one of them was changed or replaced.',
+      "Entry 4 is not genuine: its signature doesn't match.",
+      missing(4),
+    ],
   ],
   [
-    'an entry that was changed with its hash',
-    (six) =>
-      rewrite(six, (links) =>
-        links.map((link) => {
-          const { seq, prev, ...fields } = JSON.parse(link.entry)
-          return seq === 4 ? chain({ ...fields, by: 'U0BEN00001' }, seq, prev) : link
-        }),
-      ),
-    ['Entry 5 does not follow entry 4: one of them was replaced.', "Entry 4 is not genuine: its signature doesn't match.", missing(4)],
+    'a last entry that was changed',
+    (six) => rewrite(six, (entries) => entries.map((entry) => entry.replace('"finish"', '"reject"'))),
+    ['The head of the chain has another hash than its last entry (6).', "Entry 6 is not genuine: its signature doesn't match."],
   ],
   [
     'an entry that cannot be read',
-    (six) => rewrite(six, (links) => links.map((link, index) => (index === 2 ? { ...link, entry: 'x' } : link))),
+    (six) => rewrite(six, (entries) => entries.map((entry, index) => (index === 2 ? 'x' : entry))),
     ['The entry after number 2 cannot be read.', missing(3)],
   ],
   [
     'an entry that was removed',
-    (six) => rewrite(six, (links) => links.toSpliced(2, 1)),
+    (six) => rewrite(six, (entries) => entries.toSpliced(2, 1)),
     ['Between entries 2 and 4 an entry is missing or was inserted.', missing(3)],
   ],
   [
     'an entry that was put in',
-    (six) => rewrite(six, (links) => links.toSpliced(2, 0, chain({ version: 1, act: 'approve', at: 1 }, 3, links[1]?.hash ?? ''))),
+    (six) => rewrite(six, (entries) => entries.toSpliced(2, 0, chain({ act: 'approve', at: 1 }, 3, hashOf(entries[1] ?? '')))),
     ['Between entries 3 and 3 an entry is missing or was inserted.', 'Entry 3 is not signed: Lockkeeper did not write it.'],
   ],
   [
@@ -259,12 +232,12 @@ test.each<[name: string, tamper: (six: Six) => Promise<unknown>, faults: string[
   ],
   [
     'a beginning that was removed',
-    (six) => rewrite(six, (links) => links.slice(1)),
+    (six) => rewrite(six, (entries) => entries.slice(1)),
     ['The chain begins with entry 2, and the bot has removed none because of their age: others are missing.'],
   ],
   [
     'an end that was removed',
-    (six) => rewrite(six, (links) => links.slice(0, 4)),
+    (six) => rewrite(six, (entries) => entries.slice(0, 4)),
     ['The chain ends with entry 4, and its head names entry 6: the last entries are missing.'],
   ],
   [
@@ -305,40 +278,33 @@ test('notes that nobody chains are reported', async () => {
   })
 })
 
-test('a chain that matches the log is reported as the same', async () => {
+test('a chain that matches the logs of all replicas is reported as the same', async () => {
   const six = await sixEntries()
   const collected = six.lines.map((line) => `2026-11-21T07:00:00Z stdout ${line}`)
-  const log = await writeLog(['{"level":"info","msg":"Lockkeeper is ready"}', 'not JSON', ...collected, six.lines[5] ?? ''])
+  const logs = [
+    await writeLog(['{"level":"info","msg":"Lockkeeper is ready"}', 'not JSON', ...collected.slice(0, 3)]),
+    await writeLog([...collected.slice(3), six.lines[5] ?? '']),
+  ]
 
-  const { exitCode, output } = await verify(six.env, [log])
+  const { exitCode, output } = await verify(six.env, logs)
 
   expect(exitCode).toBe(0)
   expect(output).toMatch(/The log matches \(6 entries\)\. All signatures/)
 })
 
-test('the logs of several replicas are read as one log', async () => {
-  const six = await sixEntries()
-  const logs = [
-    await writeLog(six.lines.filter((_, index) => index % 2 === 0)),
-    await writeLog(six.lines.filter((_, index) => index % 2 > 0)),
-  ]
-
-  expect(await verify(six.env, logs)).toMatchObject({ exitCode: 0 })
-})
-
 test('a chain that was rewritten with correct hashes is found with the key, or with the log', async () => {
   const six = await sixEntries()
-  await rewrite(six, (links) => {
+  await rewrite(six, (entries) => {
     let last = ''
-    return links.map(({ entry }, index) => {
+    return entries.map((entry, index) => {
       const { seq, prev, ...fields } = JSON.parse(entry)
-      const link = chain({ ...fields, ...(index === 2 ? { by: 'U0BEN00001' } : {}) }, seq, last)
-      last = link.hash
-      return link
+      const text = chain({ ...fields, ...(index === 2 ? { by: 'U0BEN00001' } : {}) }, seq, last)
+      last = hashOf(text)
+      return text
     })
   })
   const [newest] = await six.redis.xrevrange(six.keys.audit, '+', '-', 'COUNT', 1)
-  await six.redis.hset(six.keys.auditHead, 'hash', newest?.[1][3] ?? '')
+  await six.redis.hset(six.keys.auditHead, 'hash', hashOf(newest?.[1][1] ?? ''))
   const log = await writeLog(six.lines)
 
   const { STATE_KEY: _, ...withoutKey } = six.env
@@ -355,9 +321,9 @@ test('a chain that was rewritten with correct hashes is found with the key, or w
 
 test('entries that only the chain or only the log has are found, and so is a changed line of the log', async () => {
   const six = await sixEntries()
-  await rewrite(six, (links) => links.slice(0, 5))
+  await rewrite(six, (entries) => entries.slice(0, 5))
   const [, newest] = await six.redis.xrevrange(six.keys.audit, '+', '-', 'COUNT', 1).then(([link]) => link ?? [])
-  await six.redis.hset(six.keys.auditHead, 'seq', '5', 'hash', newest?.[3] ?? '')
+  await six.redis.hset(six.keys.auditHead, 'seq', '5', 'hash', hashOf(newest?.[1] ?? ''))
   const [first = '', ...rest] = six.lines
   const log = await writeLog([first.replace('"request"', '"approve"'), ...rest.toSpliced(0, 2)])
 

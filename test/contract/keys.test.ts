@@ -3,7 +3,8 @@ import { describe, expect, test } from 'vitest'
 import { ApiKeyResponse } from '../../src/account/api-keys.ts'
 import type { Preflight } from '../../src/domain/change.ts'
 import { UserError } from '../../src/domain/errors.ts'
-import { createRevokeChange, createRotateChange, differencesOf, type KeyFacts, keyWords } from '../../src/features/keys-change.ts'
+import { type KeyFacts, keyFindings, revokeChange, rotateChange } from '../../src/features/keys-change.ts'
+import { fakeApp } from '../fake-app.ts'
 import { accountOf } from './account.ts'
 import { apiKeys } from './documented/api-keys.ts'
 import { answersOf, unknownMembers, type Wire, withUnknownMembers } from './generate.ts'
@@ -15,13 +16,18 @@ const aKey = answersOf(ApiKeyResponse, apiKeyWords) as fc.Arbitrary<Wire>
 const someKeys = fc.uniqueArray(aKey, { selector: ({ id }) => id, maxLength: 4 })
 const documented = apiKeys.map(({ wire }, index): Wire => ({ ...(wire as Wire), id: `tok_documented${index}` }))
 const ownLastSlice = '2daaa'
-const changes = { rotate: createRotateChange, revoke: createRevokeChange }
+const changes = { rotate: rotateChange, revoke: revokeChange }
 const aChange = fc.constantFrom(...Object.values(changes))
 
 type Outcome = { refused: string } | { passed: Preflight<KeyFacts> }
 
-async function preflight(create: typeof createRotateChange, all: Wire[], keyId: string, unavailable: string[] = []): Promise<Outcome> {
-  const change = create({ accountApi: accountOf({ apiKeys: all, unavailable }), ownLastSlices: { INFRA_API_KEY: ownLastSlice } })
+async function preflight(create: typeof rotateChange, all: Wire[], keyId: string, unavailable: string[] = []): Promise<Outcome> {
+  const change = create(
+    fakeApp({
+      account: accountOf({ apiKeys: all, unavailable }),
+      ownLastSlices: { INFRA_API_KEY: ownLastSlice, INFRA_READ_KEY: undefined },
+    }),
+  )
   try {
     return { passed: await change.preflight({ keyId }, {}) }
   } catch (error) {
@@ -31,7 +37,7 @@ async function preflight(create: typeof createRotateChange, all: Wire[], keyId: 
 }
 
 describe('the preflight check of a rotation and a revocation', patience, () => {
-  const check = async (create: typeof createRotateChange, all: Wire[], keyId: string) => {
+  const check = async (create: typeof rotateChange, all: Wire[], keyId: string) => {
     const key = all.find(({ id }) => id === keyId)
     const lastSlice = shown(key, 'attributes', 'token_last_slice')
     const outcome = await preflight(create, all, keyId)
@@ -79,9 +85,11 @@ function visibleChanges(then: Wire, now: Wire): string[] {
 
 describe('what has changed since the approval of a rotation or a revocation', patience, () => {
   const differences = async (then: Wire, now: Wire): Promise<string[] | undefined> => {
-    const [approved, latest] = await Promise.all([then, now].map((key) => preflight(createRevokeChange, [key], String(key.id))))
+    const [approved, latest] = await Promise.all([then, now].map((key) => preflight(revokeChange, [key], String(key.id))))
     if (!approved || !latest || !('passed' in approved && 'passed' in latest)) return undefined
-    return differencesOf(approved.passed.facts, latest.passed.facts).map((finding) => keyWords(finding).why)
+    return revokeChange(fakeApp({}))
+      .differences(approved.passed.facts, latest.passed.facts)
+      .map((finding) => keyFindings.explain(finding)?.why ?? '')
   }
 
   const addresses = fc.constantFrom<unknown[]>('203.0.113.10', '198.51.100.0/24', '2001:db8::/32', { cidr: '192.0.2.0/24' })

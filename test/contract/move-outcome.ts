@@ -1,8 +1,8 @@
 import { expect } from 'vitest'
 import type { Preflight } from '../../src/domain/change.ts'
 import { UserError } from '../../src/domain/errors.ts'
-import { checkMove, type MoveFacts, MoveFinding, moveWords } from '../../src/moves/move.ts'
-import { createMoveChange } from '../../src/moves/move-change.ts'
+import { checkMove, type MoveFacts, moveFindings, moveWords } from '../../src/moves/move.ts'
+import { moveChange } from '../../src/moves/move-change.ts'
 import { accountOf } from './account.ts'
 import { inputOf } from './move-objects.ts'
 import { type MoveObjects, names, unknownMembersOf, visibleReasons } from './visible.ts'
@@ -12,7 +12,7 @@ export type Outcome = { refused: string } | { passed: Preflight<MoveFacts> }
 /** Runs the whole preflight check. It reads these objects with the client's own code, but only those that it needs. */
 export async function preflight(objects: MoveObjects, unavailable: string[] = []): Promise<Outcome> {
   const servers = [objects.target, ...(objects.assigned && objects.assigned !== objects.target ? [objects.assigned] : [])]
-  const change = createMoveChange(accountOf({ elasticIps: [objects.elasticIp], servers, unavailable }))
+  const change = moveChange({ account: accountOf({ elasticIps: [objects.elasticIp], servers, unavailable }) })
   return outcomeOf(() => change.preflight(inputOf(objects), {}))
 }
 
@@ -49,7 +49,7 @@ export function expectVisible(objects: MoveObjects, outcome: Outcome): void {
   const { incomplete, warnings = [] } = outcome.passed
   // That the account shows no server is a warning. Everything else that it does not show is not checked.
   const noServer = warnings.filter(({ code }) => code === 'server-not-shown')
-  const unchecked = [...outcome.passed.unchecked, ...noServer].map((finding) => moveWords(MoveFinding.parse(finding)).why)
+  const unchecked = [...outcome.passed.unchecked, ...noServer].map((finding) => moveWords(moveFindings.schema.parse(finding)).why)
   const unknown = unknownMembersOf(objects)
   expect({ reasons, unchecked, incomplete }).toEqual({ reasons: [], unchecked: unknown.map(() => expect.any(String)), incomplete: false })
   for (const what of unknown) expect(unchecked.filter((phrase) => phrases[what].test(phrase))).not.toEqual([])

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Moment, Observation } from '../../src/domain/change.ts'
 import type { Request } from '../../src/domain/request.ts'
-import { type Move, MoveFinding, moveWords, observeMove } from '../../src/moves/move.ts'
+import { type Move, moveFindings, moveWords, observeMove } from '../../src/moves/move.ts'
 import { nextStep } from '../../src/requests/next-step.ts'
 import { requestFor } from '../requests/request-for-test.ts'
 import { afterStep } from '../requests/take-steps.ts'
@@ -75,7 +75,7 @@ describe('what one read means for a move', patience, () => {
         const observation = await observe(move, wire, moment)
         fc.pre(observation.is === 'superseded')
         const where = shown(wire, 'attributes', 'server', 'hostname') ?? shown(wire, 'attributes', 'server', 'id') ?? ''
-        const { why } = moveWords(MoveFinding.parse(observation.cause))
+        const { why } = moveWords(moveFindings.schema.parse(observation.cause))
         expect(names(why, where), why).toBe(true)
       }),
       { numRuns: Math.ceil(runs.numRuns / 4) },

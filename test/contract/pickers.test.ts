@@ -1,11 +1,14 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { UserError } from '../../src/domain/errors.ts'
-import { createResolve, elasticIpChoices, serverChoices } from '../../src/features/ip-move.ts'
-import { chooseServer, createMoveChange } from '../../src/moves/move-change.ts'
+import { moveForm, readCommand } from '../../src/features/ip-move.ts'
+import { offerChoices } from '../../src/kit/form.ts'
+import { moveChange } from '../../src/moves/move-change.ts'
 import type { Choices } from '../../src/slack/interactions.ts'
 import { optionsAnswer } from '../../src/slack/listen.ts'
+import { writeMetadata } from '../../src/slack/payloads.ts'
 import { isChoice } from '../../src/slack/pickers.ts'
+import { fakeApp } from '../fake-app.ts'
 import { problemsWithOptions } from '../sandbox/slack/validate-blocks.ts'
 import { accountOf } from './account.ts'
 import { elasticIps } from './documented/elastic-ips.ts'
@@ -31,12 +34,33 @@ function offered({ options }: Choices): string[] {
   return options.map(({ value }) => value ?? '').filter(isChoice)
 }
 
+type Account = ReturnType<typeof accountOf>
+
+function appOf(account: Account) {
+  const { elasticIps, servers } = account
+  return fakeApp({ account, lists: { elasticIps: elasticIps.list, servers: servers.list, isShort: () => true } })
+}
+
+const origin = { teamId: 'T0NIMBUS01', channelId: 'C0OPS00001', userId: 'U0ADA00001', command: '/infra' }
+
+function choicesOf(
+  account: Account,
+  field: 'elasticIpId' | 'serverId',
+  { typed = '', elasticIpId = undefined as string | undefined } = {},
+) {
+  const query = { actionId: '', origin, typed, metadata: writeMetadata({ origin, extra: elasticIpId }), values: {} }
+  return offerChoices(appOf(account), moveForm.fields[field], query)
+}
+
+function read(account: Account, ...args: string[]) {
+  return readCommand(appOf(account), { args, slashCommand: { origin } } as never, AbortSignal.timeout(5_000))
+}
+
 /** Expects that the picker offers the servers that the preflight check allows, apart from the server that the Elastic IP is on. */
 async function expectAgreement(elasticIp: Wire, all: Wire[]): Promise<void> {
   const account = accountOf({ elasticIps: [elasticIp], servers: all })
-  const [read] = await account.elasticIps.list()
-  const choices = serverChoices(await account.servers.list(), '', read)
-  const { preflight } = createMoveChange(account)
+  const choices = await choicesOf(account, 'serverId', { elasticIpId: String(elasticIp.id) })
+  const { preflight } = moveChange({ account })
   const on = shown(elasticIp, 'attributes', 'server', 'id')
   const others = all.map(({ id }) => String(id)).filter((id) => id !== on && id.length <= longestValue)
   const passing: string[] = []
@@ -73,7 +97,7 @@ describe('the picker of servers', patience, () => {
     await fc.assert(
       fc.asyncProperty(fc.option(anElasticIp, { nil: undefined }), fc.oneof(someServers, many), typed, async (elasticIp, all, text) => {
         const account = accountOf({ elasticIps: elasticIp ? [elasticIp] : [], servers: all })
-        const choices = serverChoices(await account.servers.list(), text, (await account.elasticIps.list())[0])
+        const choices = await choicesOf(account, 'serverId', { typed: text, elasticIpId: elasticIp && String(elasticIp.id) })
         expect(problemsWithOptions(optionsAnswer(choices))).toEqual([])
       }),
       { numRuns: Math.ceil(runs.numRuns / 4) },
@@ -84,7 +108,7 @@ describe('the picker of servers', patience, () => {
 describe('the picker of Elastic IPs', patience, () => {
   test('offers all Elastic IPs within the limits of Slack, without those that BGP announces', async () => {
     const check = async (all: Wire[]) => {
-      const choices = elasticIpChoices(await accountOf({ elasticIps: all }).elasticIps.list(), '')
+      const choices = await choicesOf(accountOf({ elasticIps: all }), 'elasticIpId')
       const offerable = all.filter((wire) => !isBgpOnWire(wire))
       expect(problemsWithOptions(optionsAnswer(choices))).toEqual([])
       expect(new Set(offered(choices))).toEqual(new Set(offerable.map(({ id }) => String(id)).filter((id) => id.length <= longestValue)))
@@ -98,24 +122,19 @@ describe('a server by its hostname', patience, () => {
   test('is the only server of that name, or the only one in the project of the Elastic IP; otherwise all are listed', async () => {
     let chosen = 0
     await fc.assert(
-      fc.asyncProperty(fc.option(anElasticIp, { nil: undefined }), someServers, async (elasticIp, all) => {
-        const account = accountOf({ elasticIps: elasticIp ? [elasticIp] : [], servers: all })
-        const candidates = (await account.servers.list()).filter(({ hostname }) => hostname === 'web-1')
-        const wires = all.filter((wire) => shown(wire, 'attributes', 'hostname') === 'web-1')
+      fc.asyncProperty(active, someServers, async (elasticIp, all) => {
+        const account = accountOf({ elasticIps: [elasticIp], servers: all })
+        const byId = all.filter(({ id }) => id === 'web-1')
+        const wires = byId.length > 0 ? byId : all.filter((wire) => shown(wire, 'attributes', 'hostname')?.toLowerCase() === 'web-1')
         const project = shown(elasticIp, 'attributes', 'project', 'id')
         const inProject = wires.filter((wire) => project !== undefined && shown(wire, 'attributes', 'project', 'id') === project)
-        const meant = wires.length === 1 ? wires : inProject
+        const meant = inProject.length === 1 ? inProject : wires
+        chosen += inProject.length
 
-        const choose = async () => chooseServer('web-1', candidates, (await account.elasticIps.list())[0]?.project).id
+        const named = await read(account, String(elasticIp.id), 'web-1').catch((error: unknown) => error)
 
-        if (meant.length === 1) {
-          expect(await choose()).toBe(meant[0]?.id)
-          chosen += 1
-          return
-        }
-        const refusal = await choose().catch((error: unknown) => error)
-        expect(refusal).toBeInstanceOf(UserError)
-        for (const { id } of wires) expect(String(refusal)).toContain(id)
+        if (meant.length === 0) expect(named).toBeInstanceOf(UserError)
+        else expect(named).toMatchObject({ found: meant.map(({ id }) => ({ id })) })
       }),
       runs,
     )
@@ -127,6 +146,6 @@ test('ids in every documented form are used as ids while the account API does no
   const account = accountOf({ unavailable: ['/elastic_ips', '/servers'] })
   for (const { id } of documentedElasticIps) {
     const server = 'sv_W3mVpQ0xNd7Lk'
-    expect(await createResolve(account)({ elasticIp: String(id), server })).toEqual({ input: { elasticIpId: id, serverId: server } })
+    expect(await read(account, String(id), server)).toEqual({ input: { elasticIpId: id, serverId: server } })
   }
 })

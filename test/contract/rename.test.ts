@@ -3,16 +3,11 @@ import { describe, expect, test } from 'vitest'
 import { VirtualMachineResponse } from '../../src/account/virtual-machines.ts'
 import type { Moment, Preflight } from '../../src/domain/change.ts'
 import { UserError } from '../../src/domain/errors.ts'
-import {
-  createRenameChange,
-  differencesOf,
-  observeRename,
-  type RenameFacts,
-  RenameFinding,
-  renameWords,
-  virtualMachineChoices,
-} from '../../src/features/vm-rename.ts'
+import { observeRename, type RenameFacts, renameChange, renameFindings } from '../../src/features/vm-rename.ts'
+import { offerThings } from '../../src/kit/thing.ts'
+import { virtualMachines as things } from '../../src/kit/things.ts'
 import { optionsAnswer } from '../../src/slack/listen.ts'
+import { fakeApp } from '../fake-app.ts'
 import { problemsWithOptions } from '../sandbox/slack/validate-blocks.ts'
 import { accountOf } from './account.ts'
 import { virtualMachines } from './documented/virtual-machines.ts'
@@ -31,7 +26,7 @@ async function preflight(
   name: string,
   unavailable: string[] = [],
 ): Promise<{ refused: string } | { passed: Preflight<RenameFacts> }> {
-  const change = createRenameChange(accountOf({ virtualMachines: [machine], unavailable }))
+  const change = renameChange(fakeApp({ account: accountOf({ virtualMachines: [machine], unavailable }) }))
   try {
     return { passed: await change.preflight({ virtualMachineId: String(machine.id), name }, {}) }
   } catch (error) {
@@ -85,7 +80,8 @@ describe('what has changed since the approval of a rename', patience, () => {
         const [approved, latest] = [await preflight(then, 'web-1'), await preflight(now, 'web-1')]
         if (!('passed' in approved && 'passed' in latest)) throw new Error('no machine is called web-1')
 
-        const differences = differencesOf(approved.passed.facts, latest.passed.facts).map((finding) => renameWords(finding).why)
+        const { differences: differencesOf, explain } = renameChange(fakeApp({}))
+        const differences = differencesOf(approved.passed.facts, latest.passed.facts).map((finding) => explain(finding)?.why ?? '')
 
         const projects = [then, now].map(
           (machine): Show =>
@@ -147,7 +143,7 @@ describe('what one read means for a rename', patience, () => {
         if (observation.is === 'superseded') {
           expect(rename.from).toBeDefined()
           expect([rename.from, rename.to]).not.toContain(name)
-          const { why } = renameWords(RenameFinding.parse(observation.cause))
+          const { why } = renameFindings.words(renameFindings.schema.parse(observation.cause))
           expect(names(why, name ?? ''), why).toBe(true)
         }
         if (observation.is === 'not-started' || observation.is === 'failed') {
@@ -171,7 +167,8 @@ describe('what one read means for a rename', patience, () => {
 describe('the picker of virtual machines', patience, () => {
   test('offers all virtual machines within the limits of Slack', async () => {
     const check = async (all: Wire[]) => {
-      const choices = virtualMachineChoices(await accountOf({ virtualMachines: all }).virtualMachines.list(), '')
+      const lists = { virtualMachines: () => accountOf({ virtualMachines: all }).virtualMachines.list() }
+      const choices = await offerThings(fakeApp({ lists }), things, '')
       expect(problemsWithOptions(optionsAnswer(choices))).toEqual([])
       const offered = all.filter(({ id }) => String(id).length <= 74).length
       expect(choices.options).toHaveLength(offered)

@@ -1,10 +1,11 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { describe, expect, test } from 'vitest'
+import type { App } from '../../src/app.ts'
 import type { Request } from '../../src/domain/request.ts'
 import { createEvacuation } from '../../src/features/ip-evacuate.ts'
-import { createNewKeyChange } from '../../src/features/keys-create.ts'
-import { createMoveChange } from '../../src/moves/move-change.ts'
+import { createApiKey } from '../../src/features/keys-create.ts'
+import { moveChange } from '../../src/moves/move-change.ts'
 import { createScripts, readScripts } from '../../src/redis/scripts.ts'
 import { createStore } from '../../src/requests/store.ts'
 import { createMessenger } from '../../src/slack/web-api.ts'
@@ -32,7 +33,7 @@ const effects: Record<AblationName, () => Promise<void>> = {
     expect(await createMessenger(parts).find(where)).toEqual({ is: 'found', ts: '1.1' })
   },
   'absence taken for done': async () => {
-    const create = ablated('absence taken for done', { createMoveChange }) as typeof createMoveChange
+    const create = ablated('absence taken for done', { moveChange }) as typeof moveChange
     const { observe } = create({} as Parameters<typeof create>[0])
     expect(await observe(...([] as unknown as Parameters<typeof observe>))).toEqual({ is: 'done' })
   },
@@ -74,12 +75,13 @@ const effects: Record<AblationName, () => Promise<void>> = {
     const apiKeys = {
       list: async () => [{ id: 'tok_1deLnN7QD0r6I', name: 'ci-deploy' }],
       delete: async (id: string) => void deleted.push(id),
-    } as unknown as Parameters<typeof createNewKeyChange>[0]['apiKeys']
-    const create = ablated('unseen keys kept', { createNewKeyChange }) as typeof createNewKeyChange
+    } as unknown as App['account']['apiKeys']
+    const { create } = ablated('unseen keys kept', { createApiKey }) as typeof createApiKey
+    const [change] = create({ account: { apiKeys } } as App).changes ?? []
     const key = { name: 'ci-deploy', readOnly: true, allowedIps: [] }
     const moment = { phase: 'sent', sinceSentMs: 900_000, early: false, isUnsettled: false } as const
-    const { is } = await create({ apiKeys }).observe(key, key, moment, { signal: AbortSignal.timeout(1_000) })
-    expect({ is, deleted }).toEqual({ is: 'not-started', deleted: [] })
+    const observed = await change?.observe(key, key, moment, { signal: AbortSignal.timeout(1_000) })
+    expect({ is: observed?.is, deleted }).toEqual({ is: 'not-started', deleted: [] })
   },
   'stalled jobs given up': async () => {
     const given: object[] = []
@@ -116,7 +118,7 @@ describe('what an ablation replaces', () => {
 test('a program that is started with an ablation gets the module with the one export replaced', async () => {
   const { nodeOptions, env } = startOptions('absence taken for done')
   const module = new URL('../../src/moves/move-change.ts', import.meta.url).href
-  const program = `const own = await import('${module}'); console.log(await own.createMoveChange({}).observe(), Object.keys(own))`
+  const program = `const own = await import('${module}'); console.log(await own.moveChange({}).observe(), Object.keys(own))`
   const { stdout } = await promisify(execFile)(process.execPath, [...nodeOptions, '--input-type=module', '-e', program], {
     env: { ...process.env, ...env },
   })

@@ -1,7 +1,8 @@
 import type { Processor, Worker, WorkerOptions } from 'bullmq'
+import type { App } from '../../src/app.ts'
 import type { createEvacuation } from '../../src/features/ip-evacuate.ts'
-import type { createNewKeyChange } from '../../src/features/keys-create.ts'
-import type { createMoveChange } from '../../src/moves/move-change.ts'
+import type { createApiKey } from '../../src/features/keys-create.ts'
+import type { moveChange } from '../../src/moves/move-change.ts'
 import type { readScripts } from '../../src/redis/scripts.ts'
 import type { createMessenger } from '../../src/slack/web-api.ts'
 
@@ -30,8 +31,8 @@ export const ablations = {
   /** A move that is missing in the list of moving Elastic IPs counts as done without a separate read. */
   'absence taken for done': {
     module: 'src/moves/move-change.ts',
-    export: 'createMoveChange',
-    wrap: withMember<typeof createMoveChange, 'observe'>('observe', () => async () => ({ is: 'done' })),
+    export: 'moveChange',
+    wrap: withMember<typeof moveChange, 'observe'>('observe', () => async () => ({ is: 'done' })),
   },
   /** A step does not recognize its own token when the client sends it again after a lost answer. */
   'plain SET NX': {
@@ -60,12 +61,19 @@ export const ablations = {
   /** A key whose token reached nobody stays on the account. */
   'unseen keys kept': {
     module: 'src/features/keys-create.ts',
-    export: 'createNewKeyChange',
-    wrap: withMember<typeof createNewKeyChange, 'observe'>(
-      'observe',
-      () => async (_input, _facts, moment) =>
-        moment.isUnsettled ? { is: 'unclear' } : { is: 'not-started', cause: { code: 'no-such-key' } },
-    ),
+    export: 'createApiKey',
+    wrap: (feature: typeof createApiKey, lacks: Lacks) => ({
+      ...feature,
+      create: (app: App) => {
+        const created = feature.create(app)
+        const [change] = created.changes ?? []
+        if (!change) lacks('changes')
+        else
+          change.observe = async (_input, _facts, moment) =>
+            moment.isUnsettled ? { is: 'unclear' } : { is: 'not-started', cause: { code: 'no-such-key' } }
+        return created
+      },
+    }),
   },
   /** The queue gives up a job whose process died, the first time and within seconds. */
   'stalled jobs given up': {
@@ -114,7 +122,7 @@ export function ablated(name: AblationName, namespace: Record<string, unknown>):
     throw new Error(`The ablation "${name}" no longer finds "${what}" (${ablation.export} of ${ablation.module}).`)
   }
   const real = namespace[ablation.export]
-  if (typeof real !== 'function') lacks(ablation.export)
+  if (real === undefined) lacks(ablation.export)
   return ablation.wrap(real as never, lacks)
 }
 

@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { AuditNote } from '../../src/audit/chain.ts'
 import { StoreUnavailableError, UserError } from '../../src/domain/errors.ts'
 import { Secret } from '../../src/domain/signing.ts'
-import { createMoveChange } from '../../src/moves/move-change.ts'
+import { moveChange } from '../../src/moves/move-change.ts'
 import { connectRedis } from '../../src/redis/connect.ts'
 import { createKeys } from '../../src/redis/key-names.ts'
 import { createCatalog } from '../../src/requests/catalog.ts'
@@ -27,8 +27,8 @@ const lanes = 8
 const random = createRandom(seed)
 const server = await startRedis()
 const keys = createKeys(`approvals-${randomBytes(4).toString('hex')}`)
-const noMoves = {} as Parameters<typeof createMoveChange>[0]
-const catalog = createCatalog([createMoveChange(noMoves)] as never)
+const noMoves = {} as never
+const catalog = createCatalog([moveChange(noMoves)] as never)
 const audit = auditWriting((note) => JSON.stringify(note))
 const direct = connectRedis(new Secret(server.url), 'patient', () => {})
 const truth = createStore({ redis: direct, keys, audit, noteOf })

@@ -49,10 +49,10 @@ export function createEvidence(admin: Redis, prefix: string) {
   }
 
   async function audit(): Promise<Evidence['audit']> {
-    const links = (await admin.xrange(keys.audit, '-', '+')).map(([, [, entry = '', , hash = '']]) => ({ entry, hash }))
+    const texts = (await admin.xrange(keys.audit, '-', '+')).map(([, [, text = '']]) => text)
     const verifier = createVerifier()
-    const breaks = links.map((link) => verifier.next(link)).filter((broken) => broken !== undefined)
-    return { breaks, entries: links.map(({ entry }) => AuditEntry.parse(JSON.parse(entry))) }
+    const breaks = texts.map((text) => verifier.next(text)).filter((broken) => broken !== undefined)
+    return { breaks, entries: texts.map((text) => AuditEntry.parse(JSON.parse(text))) }
   }
 
   /** Waits until this many requests have ended and every message is sent. */

@@ -1,3 +1,5 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { AuditEntry } from '../../src/audit/chain.ts'
 import { isOpen } from '../../src/domain/request.ts'
 import type { Evidence } from './evidence.ts'
 import { brokenItemPromises, proposedOnce } from './item-invariants.ts'
@@ -83,7 +85,10 @@ function approvedBeforeSent({ records, audit, genuine, approvers }: Evidence): s
       lines.push(
         `I5: the audit has ${approved.length} approvals, ${sent.length} writes and ${limited} refusals because of the limit of ${id}`,
       )
-    if ([...approved, ...sent].some(({ payload }) => payload !== hash)) lines.push(`I5: something else was approved or sent for ${id}`)
+    const requested = own.filter(({ act }) => act === 'request')
+    const asRequested = ({ facts }: AuditEntry) => isDeepStrictEqual(facts, requested[0]?.facts)
+    if (requested.length !== 1 || requested[0]?.payload !== hash || !sent.every(asRequested))
+      lines.push(`I5: something else was requested or sent for ${id}`)
     if ((approved[0]?.seq ?? 0) > (sent[0]?.seq ?? 0)) lines.push(`I5: ${id} was sent before it was approved`)
   }
   return lines

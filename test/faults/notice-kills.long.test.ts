@@ -35,7 +35,7 @@ describe('a bot that is killed while it notifies the operators of an unsafe Redi
       await admin.config('SET', 'maxmemory-policy', 'noeviction')
       await bots.start(0)
       await slack.until(() => notices(/keeps requests safe again/)[0], { what: 'the end', timeoutMs: 90_000 })
-      await untilTrue('no notice is owed', async () => (await admin.exists(evidence.keys.owedNotices)) === 0)
+      await untilTrue('no notice is owed', async () => (await admin.zcard(evidence.keys.outbox)) === 0)
       // Longer than a notice that died may wait.
       await delay(25_000)
 

@@ -1,8 +1,5 @@
 import fc from 'fast-check'
 import { expect } from 'vitest'
-import { moveForm } from '../../src/features/ip-move.ts'
-import { keyForm } from '../../src/features/keys-create.ts'
-import { renameForm } from '../../src/features/vm-rename.ts'
 import { buttonValue } from '../../src/messages/words.ts'
 import { openRecords } from '../journeys/records.ts'
 import { forgetLists, ops, people, startWorld, untilCard, untilShown } from '../journeys/world.ts'
@@ -23,7 +20,7 @@ export async function throwGarbage({ batches, atOnce, seed }: { batches: number;
   const [bot] = world.bots
   if (!request || !bot) throw new Error('there is nothing to throw at')
   const { clicks, submissions, options } = bot.interactions
-  const forms = [keyForm, moveForm, renameForm].flatMap((form) => Object.values<string>(form))
+  const forms = ['virtualMachineId', 'name', 'elasticIpId', 'serverId', 'access', 'addresses', 'keyId']
   const known = {
     words: bot.commands.map(({ words }) => words),
     clicks: Object.keys(clicks),

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { moveForm } from '../../src/features/ip-move.ts'
+import { actionIdOf } from '../../src/kit/form.ts'
 import { cardButtons } from '../../src/messages/words.ts'
 import { writeMetadata } from '../../src/slack/payloads.ts'
 import { ops, people, startWorld, untilShown, type World } from '../journeys/world.ts'
@@ -213,7 +214,7 @@ test('an odd member that is not needed hinders nobody', async () => {
     interaction({ type: 'view_submission', user: ada, ...odd, view: { ...view, ...changes } }),
   ]
   const chosen = (element: unknown) =>
-    submission({ state: { values: { [moveForm.elasticIp]: { [moveForm.elasticIp]: element }, [moveForm.server]: null, reason: 'x' } } })
+    submission({ state: { values: { elasticIpId: { [actionIdOf(moveForm, 'elasticIpId')]: element }, serverId: null, reason: 'x' } } })
   const button = { type: 'button', action_id: cardButtons.approve, block_id: null, action_ts: null, value: null, selected_option: null }
 
   const submitted = await sendAll(world, {
@@ -231,7 +232,14 @@ test('an odd member that is not needed hinders nobody', async () => {
     'no callback id': submission({ callback_id: null }),
     'an unknown callback id': submission({ callback_id: 'constructor' }),
   })
-  const typed = { type: 'block_suggestion', user: ada, ...odd, action_id: moveForm.elasticIp, value: null, view: { ...view, id: null } }
+  const typed = {
+    type: 'block_suggestion',
+    user: ada,
+    ...odd,
+    action_id: actionIdOf(moveForm, 'elasticIpId'),
+    value: null,
+    view: { ...view, id: null },
+  }
   const loaded = await world.slack.sendRaw(interaction(typed))
   const pressed = { type: 'block_actions', user: ada, ...odd, message: null, view: null }
   await world.slack.sendRaw(interaction({ ...pressed, actions: [button, null] }))
@@ -243,7 +251,7 @@ test('an odd member that is not needed hinders nobody', async () => {
   const outOfDateAnswers = new Set(Object.values(outOfDate).map((answer) => JSON.stringify(answer)))
   expect([...outOfDateAnswers]).toMatchInlineSnapshot(`
     [
-      "[200,{"response_action":"errors","errors":{"elastic-ip":"This form is out of date, so nothing was sent. Copy what you need, close it and run the command again."}}]",
+      "[200,{"response_action":"errors","errors":{"elasticIpId":"This form is out of date, so nothing was sent. Copy what you need, close it and run the command again."}}]",
     ]
   `)
   expect(JSON.parse(loaded.body).option_groups[0].options.length).toBeGreaterThan(1)

@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest'
 import { type ApiKey, uniqueKeyName } from '../../src/domain/account.ts'
-import { createNewKeyChange } from '../../src/features/keys-create.ts'
+import { newKeyChange } from '../../src/features/keys-create.ts'
+import { fakeApp } from '../fake-app.ts'
 
-const { resource, moreResources } = createNewKeyChange({ apiKeys: {} as never })
+const { resource, moreResources } = newKeyChange(fakeApp({}))
 
 /** What a request for a key of this name holds until it ends. */
 function heldBy(name: string): string[] {
@@ -27,7 +28,7 @@ test('approvers read that other keys are known by the same name, also if Lockkee
     called('tok_2', uniqueKeyName('terraform', 'U0BEN00001', 'd'.repeat(32))),
     called('tok_3', 'ci'),
   ]
-  const { preflight, explain } = createNewKeyChange({ apiKeys: { list: async () => keys } as never })
+  const { preflight, explain } = newKeyChange(fakeApp({ account: { apiKeys: { list: async () => keys } } }))
   const check = async (name: string) => {
     const input = { name: uniqueKeyName(name, 'U0ADA00001', 'e'.repeat(32)), readOnly: true, allowedIps: [] }
     const { warnings = [] } = await preflight(input, { signal: AbortSignal.timeout(1_000), forRequest: true })

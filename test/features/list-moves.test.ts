@@ -3,6 +3,7 @@ import type { Change } from '../../src/domain/change.ts'
 import type { ItemState, Request } from '../../src/domain/request.ts'
 import { listMoves } from '../../src/features/moves.ts'
 import { type Catalog, createCatalog } from '../../src/requests/catalog.ts'
+import { fakeApp } from '../fake-app.ts'
 import { description, minutes, requestedAt, requestFor } from '../requests/request-for-test.ts'
 import { listingOf } from './listing-of.ts'
 
@@ -26,18 +27,20 @@ function anything() {
 }
 
 async function run(open: Request[], ended: Request[] = []) {
-  const { commands } = listMoves.create({
-    store: {
-      findOpen: async () => {
-        const requests = open.filter(({ version }) => version === requestFor().version)
-        return { requests, unreadable: open.length - requests.length }
+  const { commands } = listMoves.create(
+    fakeApp({
+      store: {
+        findOpen: async () => {
+          const requests = open.filter(({ version }) => version === requestFor().version)
+          return { requests, unreadable: open.length - requests.length }
+        },
+        ended: async (limit: number, fits: (request: Request) => boolean) => ended.filter(fits).slice(0, limit),
+        now: async () => now,
       },
-      ended: async (limit, fits) => ended.filter(fits).slice(0, limit),
-      now: async () => now,
-    },
-    catalog,
-    linkTo: () => 'https://nimbus-works.slack.com/archives/C0OPS00001/p1795010400000100',
-  })
+      catalog,
+      slack: { identity: { linkTo: () => 'https://nimbus-works.slack.com/archives/C0OPS00001/p1795010400000100' } },
+    }),
+  )
   const listing = await listingOf(commands[0])
   return {
     table: listing.table,

@@ -3,6 +3,7 @@ import type { Ruling } from '../../src/domain/approval.ts'
 import type { Request } from '../../src/domain/request.ts'
 import { listPending, type Pending, pendingListing } from '../../src/features/pending.ts'
 import type { Listing } from '../../src/slack/listing.ts'
+import { fakeApp } from '../fake-app.ts'
 import { minutes, requestedAt, requestFor } from '../requests/request-for-test.ts'
 import { listingOf } from './listing-of.ts'
 
@@ -72,23 +73,25 @@ describe('the list of waiting requests', () => {
 describe('/infra pending', () => {
   async function run(open: Request[], ruling: Ruling = allowed) {
     const judged: unknown[] = []
-    const { commands } = listPending.create({
-      store: {
-        findOpen: async () => {
-          const requests = open.filter(({ version }) => version === requestFor().version)
-          return { requests, unreadable: open.length - requests.length }
+    const { commands } = listPending.create(
+      fakeApp({
+        store: {
+          findOpen: async () => {
+            const requests = open.filter(({ version }) => version === requestFor().version)
+            return { requests, unreadable: open.length - requests.length }
+          },
         },
-      },
-      access: {
-        judge: async ({ userId }, act) => {
-          judged.push([userId, act.to])
-          return ruling
+        access: {
+          judge: async ({ userId }, act) => {
+            judged.push([userId, act.to])
+            return ruling
+          },
+          tally: async (_, userIds) => ({ enough: false, missing: 3 - userIds.length, needed: 3 }),
         },
-        tally: async (_, userIds) => ({ enough: false, missing: 3 - userIds.length, needed: 3 }),
-      },
-      catalog: { titleOf: ({ resource }) => [resource] },
-      linkTo: () => undefined,
-    })
+        catalog: { titleOf: ({ resource }) => [resource] },
+        slack: { identity: { linkTo: () => undefined } },
+      }),
+    )
     const listing = await listingOf(commands[0])
     return { listing, judged, rows: listing.rows.map(({ text }) => text) }
   }

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { ElasticIp, Server } from '../../src/domain/account.ts'
 import { ApiError, ApiUnreachableError, ListCutError } from '../../src/domain/errors.ts'
 import { listServers } from '../../src/features/servers.ts'
+import { fakeApp } from '../fake-app.ts'
 import { listingOf } from './listing-of.ts'
 
 const origin = { teamId: 'T0NIMBUS01', channelId: 'C0OPS00001', userId: 'U0BEN00001', command: '/infra' }
@@ -49,7 +50,7 @@ const some = [elasticIp('203.0.113.11', { status: 'moving' }), elasticIp('203.0.
 
 function list(words: string[], servers: Server[], elasticIps: () => Promise<ElasticIp[]> = async () => some) {
   const inventory = { servers: async () => servers, elasticIps }
-  return listingOf(listServers.create({ accountApi: {} as never, inventory }).commands[0], words)
+  return listingOf(listServers.create(fakeApp({ lists: inventory })).commands[0], words)
 }
 
 describe('the list of servers', () => {
@@ -175,10 +176,12 @@ describe('the list of servers', () => {
   test('has the details of each server, with all its Elastic IPs', async () => {
     const many = Array.from({ length: 22 }, (_, index) => elasticIp(`203.0.113.${index + 1}`))
     const onServer = many.map((one) => ({ ...one, server: { id: web10.id, hostname: 'web-10' } }))
-    const { details } = listServers.create({
-      accountApi: { servers: { get: async () => web10 } } as never,
-      inventory: { servers: async () => [], elasticIps: async () => [...onServer, elasticIp('203.0.113.99')] },
-    })
+    const { details } = listServers.create(
+      fakeApp({
+        account: { servers: { get: async () => web10 } },
+        lists: { servers: async () => [], elasticIps: async () => [...onServer, elasticIp('203.0.113.99')] },
+      }),
+    )
 
     const shown = await details?.server?.(web10.id, origin)
 
@@ -198,10 +201,12 @@ describe('the list of servers', () => {
 
   test('has no details of a server that is gone, and fails if the account API does', async () => {
     const detailsAt = (status: number) =>
-      listServers.create({
-        accountApi: { servers: { get: () => Promise.reject(new ApiError({ operation: 'servers.get', status, codes: [] })) } } as never,
-        inventory: { servers: async () => [], elasticIps: async () => [] },
-      }).details
+      listServers.create(
+        fakeApp({
+          account: { servers: { get: () => Promise.reject(new ApiError({ operation: 'servers.get', status, codes: [] })) } },
+          lists: { servers: async () => [], elasticIps: async () => [] },
+        }),
+      ).details
     expect(await detailsAt(404)?.server?.(web1.id, origin)).toBeUndefined()
     await expect(detailsAt(500)?.server?.(web1.id, origin)).rejects.toThrow(ApiError)
   })

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { VirtualMachine } from '../../src/domain/account.ts'
 import { ApiError } from '../../src/domain/errors.ts'
 import { listVirtualMachines } from '../../src/features/vm-list.ts'
+import { fakeApp } from '../fake-app.ts'
 import { listingOf } from './listing-of.ts'
 
 const origin = { teamId: 'T0NIMBUS01', channelId: 'C0OPS00001', userId: 'U0BEN00001', command: '/infra' }
@@ -33,11 +34,9 @@ const bare: VirtualMachine = {
   operatingSystem: undefined,
 }
 
-const inventory = { virtualMachines: async () => [] as VirtualMachine[] }
-
 function list(words: string[], machines: VirtualMachine[]) {
   const all = { virtualMachines: async () => machines }
-  return listingOf(listVirtualMachines.create({ accountApi: {} as never, inventory: all }).commands[0], words)
+  return listingOf(listVirtualMachines.create(fakeApp({ lists: all })).commands[0], words)
 }
 
 describe('the list of virtual machines', () => {
@@ -100,9 +99,8 @@ describe('the list of virtual machines', () => {
 
   test('has the details of each machine', async () => {
     const detailsOf = async (machine: VirtualMachine) => {
-      const accountApi = { virtualMachines: { get: async () => machine } }
       const shown = await listVirtualMachines
-        .create({ accountApi: accountApi as never, inventory })
+        .create(fakeApp({ account: { virtualMachines: { get: async () => machine } } }))
         .details?.['virtual-machine']?.(machine.id, origin)
       return [shown?.name, shown?.title, ...(shown?.facts ?? []).map(({ label, words }) => `${label}: ${words}`)].map(String)
     }
@@ -147,7 +145,7 @@ describe('the list of virtual machines', () => {
 
   test('has no details of a machine that is gone', async () => {
     const get = () => Promise.reject(new ApiError({ operation: 'virtualMachines.get', status: 404, codes: [] }))
-    const { details } = listVirtualMachines.create({ accountApi: { virtualMachines: { get } } as never, inventory })
+    const { details } = listVirtualMachines.create(fakeApp({ account: { virtualMachines: { get } } }))
     expect(await details?.['virtual-machine']?.('vm_gone', origin)).toBeUndefined()
   })
 

@@ -1,13 +1,15 @@
 import { describe, expect, test } from 'vitest'
-import { CheckFailed } from '../../src/domain/errors.ts'
+import type { ElasticIp, Server } from '../../src/domain/account.ts'
 import { phrase, phraseText } from '../../src/domain/text.ts'
-import { createMoveForm, moveForm } from '../../src/features/ip-move.ts'
-import { checkMove, type MoveFinding, moveWords } from '../../src/moves/move.ts'
-import { chooseServer, describeMove } from '../../src/moves/move-change.ts'
-import type { Submission } from '../../src/slack/interactions.ts'
-import { billing, elasticIpFor, ids, serverFor } from '../domain/account-objects.ts'
+import { moveForm, readCommand, readMove } from '../../src/features/ip-move.ts'
+import { offerChoices } from '../../src/kit/form.ts'
+import { checkMove } from '../../src/moves/move.ts'
+import { describeMove } from '../../src/moves/move-change.ts'
+import { writeMetadata } from '../../src/slack/payloads.ts'
+import { ashburn, billing, elasticIpFor, frankfurt, ids as knownIds, serverFor } from '../domain/account-objects.ts'
+import { fakeApp } from '../fake-app.ts'
 
-const input = { elasticIpId: ids.elasticIp, serverId: ids.web2 }
+const input = { elasticIpId: knownIds.elasticIp, serverId: knownIds.web2 }
 
 describe('the description of a move', () => {
   test('has all facts', () => {
@@ -28,53 +30,120 @@ describe('the description of a move', () => {
     })
   })
 
-  test('says if no server is shown', () => {
-    const { facts } = checkMove(input, { elasticIp: elasticIpFor({ server: undefined }), target: serverFor(), assigned: undefined })
-
-    expect(describeMove(facts).facts).toContainEqual({ label: 'From', value: 'no server shown' })
-    expect(phraseText(describeMove(facts).title)).toBe('Move 203.0.113.10 → web-2')
-  })
-
-  test('uses ids if the account API did not answer', () => {
-    const { facts } = checkMove(input, { elasticIp: undefined, target: undefined, assigned: undefined })
-
-    expect(phraseText(describeMove(facts).title)).toBe(`Move ${ids.elasticIp} → ${ids.web2}`)
-    expect(describeMove(facts).facts).toContainEqual({ label: 'From', value: 'unknown' })
+  test('says if no server is shown, and uses ids if the account API did not answer', () => {
+    const assigned = undefined
+    const unassigned = checkMove(input, { elasticIp: elasticIpFor({ server: undefined }), target: serverFor(), assigned }).facts
+    expect(describeMove(unassigned).facts).toContainEqual({ label: 'From', value: 'no server shown' })
+    expect(phraseText(describeMove(unassigned).title)).toBe('Move 203.0.113.10 → web-2')
+    const unread = checkMove(input, { elasticIp: undefined, target: undefined, assigned }).facts
+    expect(phraseText(describeMove(unread).title)).toBe(`Move ${knownIds.elasticIp} → ${knownIds.web2}`)
+    expect(describeMove(unread).facts).toContainEqual({ label: 'From', value: 'unknown' })
   })
 })
 
-describe('a server by its hostname', () => {
-  const twin = serverFor({ id: ids.web3, project: billing })
+const ip = '203.0.113.11'
 
-  test('is the server in the project of the Elastic IP', () => {
-    expect(chooseServer('web-2', [twin, serverFor()], elasticIpFor().project).id).toBe(ids.web2)
-  })
+test.each([
+  [`${ip} web-1`, [ip, 'web-1', []]],
+  [`${ip} to web-1`, [ip, 'web-1', []]],
+  [`${ip},web-1`, [ip, 'web-1', []]],
+  ['to web-1', [undefined, 'web-1', []]],
+  [`${ip} to`, [ip, undefined, []]],
+  [`${ip} web-1 now please`, [ip, 'web-1', ['now', 'please']]],
+  [`${ip} from web-3 to web-1`, [ip, 'from', ['web-3', 'to', 'web-1']]],
+])('a move is read with or without words between, and words that are too many are not dropped: %s', (text, expected) => {
+  const { first, second, rest } = readMove(text.split(' '))
 
-  test('is refused with the ids if several servers fit', () => {
-    expect(() => chooseServer('web-2', [twin, serverFor()], undefined)).toThrowErrorMatchingInlineSnapshot(
-      `[SeveralServers: 2 servers are called web-2: sv_bT90rYxPqJ6Uh (Billing, ASH), sv_W3mVpQ0xNd7Lk (Storefront, ASH). Use the id.]`,
-    )
-    const many = Array.from({ length: 12 }, (_, index) => serverFor({ id: `sv_${index}` }))
-    expect(() => chooseServer('web-2', many, undefined)).toThrow(/sv_9 \(Storefront, ASH\) and 2 more\. Use the id/)
-    expect(() => chooseServer('web-9', [], undefined)).toThrowErrorMatchingInlineSnapshot(`[UnknownName: No server web-9.]`)
-  })
+  expect([first, second, rest]).toEqual(expected)
 })
 
-describe('the form of a move', () => {
-  const refusedBy = async (finding: MoveFinding) => {
-    const form = createMoveForm({
-      submit: () => Promise.reject(new CheckFailed(finding, moveWords(finding))),
-      change: {} as never,
-    })
-    const origin = { teamId: 'T1', channelId: 'C1', userId: 'U1', command: '/infra' }
-    const values = { [moveForm.elasticIp]: ids.elasticIp, server: ids.web2 }
-    const answer = await form.submitForm({ values, chosen: {}, origin, metadata: '{}', deliveryKey: 'd1' } as unknown as Submission)
-    return answer.is === 'refused' ? Object.keys(answer.problems) : []
+test('a server is the one in the project of the Elastic IP; otherwise all of its name are', async () => {
+  const twin = serverFor({ id: knownIds.web3, project: billing })
+  const found = async (project: ElasticIp['project']) => {
+    const lists = { elasticIps: async () => [elasticIpFor({ project })], servers: async () => [twin, serverFor()], isShort: () => true }
+    const call = { args: ['203.0.113.10', 'WEB-2'], slashCommand: { origin: { command: '/infra' } } } as never
+    const named = await readCommand(fakeApp({ lists }), call, AbortSignal.timeout(1_000))
+    return 'found' in named ? named.found.map(({ id }) => id) : named
   }
 
-  test('shows a problem of the Elastic IP at its field, because another server would not help', async () => {
-    const address = '203.0.113.104'
-    expect(await refusedBy({ code: 'not-active', address, status: 'releasing' })).toEqual([moveForm.elasticIp])
-    expect(await refusedBy({ code: 'already-there', address, server: 'web-2' })).not.toEqual([moveForm.elasticIp])
+  expect(await found(elasticIpFor().project)).toEqual([knownIds.web2])
+  expect(await found(undefined)).toEqual([knownIds.web3, knownIds.web2])
+})
+
+function server(id: string, hostname: string, more: Partial<Server> = {}): Server {
+  return serverFor({ id, hostname, ...more })
+}
+
+const ids = { ...knownIds, elsewhere: 'sv_pX0vYkT7Bn4Lq', invoices: 'sv_mR3wQzE8Hs1Dj', unplaced: 'sv_aZ6tGfC2Vu9Ko' }
+const elasticIp = elasticIpFor()
+const others = [
+  server(ids.elsewhere, 'edge-fra-1', { site: frankfurt.onServers }),
+  server(ids.invoices, 'invoices-1', { project: billing }),
+  server(ids.unplaced, 'new-1', { project: undefined, site: undefined }),
+]
+const servers = [server(ids.web2, 'web-2'), server(ids.web1, 'web-1'), ...others]
+const origin = { teamId: 'T0NIMBUS01', channelId: 'C0OPS00001', userId: 'U0ADA00001', command: '/infra' }
+
+interface Offering {
+  field?: 'elasticIpId' | 'serverId'
+  elasticIps?: ElasticIp[]
+  all?: Server[]
+  typed?: string
+  /** The Elastic IP in the metadata of the form, and in the option load. */
+  extra?: string | undefined
+  chosen?: string
+}
+
+async function offered({ field = 'serverId', elasticIps = [elasticIp], all = servers, typed = '', extra, chosen }: Offering) {
+  const app = fakeApp({ lists: { elasticIps: async () => elasticIps, servers: async () => all } })
+  const query = { actionId: '', origin, typed, metadata: writeMetadata({ origin, extra }), values: { elasticIpId: chosen } }
+  const { options } = await offerChoices(app, moveForm.fields[field], query)
+  return options.map(({ text }) => text.text)
+}
+
+describe('the picker of Elastic IPs', () => {
+  test('shows the server of each, and which ones cannot be moved now, and offers no BGP addresses', async () => {
+    const elasticIps = [
+      elasticIp,
+      { ...elasticIp, id: 'eip_2VszvKL6sK72c', address: '203.0.113.9', status: 'moving' },
+      { ...elasticIp, id: 'ueip_v9BVDaGvdRm1W' },
+      { ...elasticIp, id: 'eip_Bgp', mode: 'BGP' },
+    ]
+    expect(await offered({ field: 'elasticIpId', elasticIps })).toEqual(['203.0.113.9 on web-1 (moving)', '203.0.113.10 on web-1'])
+  })
+
+  test.each(['203.0.113.10', ids.elasticIp, 'web-1', ids.web1, 'storefront', 'ash', 'ashburn'])('is searched by %s', async (typed) => {
+    const place = { server: undefined, project: billing, site: frankfurt.onElasticIps }
+    const other = { ...elasticIp, id: 'eip_2VszvKL6sK72c', address: '203.0.113.99', ...place }
+    expect(await offered({ field: 'elasticIpId', elasticIps: [elasticIp, other], typed })).toEqual(['203.0.113.10 on web-1'])
+  })
+})
+
+describe('the picker of servers', () => {
+  const extra = ids.elasticIp
+
+  test('offers servers that may be in the project and site of the Elastic IP, but not its own server', async () => {
+    expect(await offered({ extra })).toEqual(['new-1', 'web-2 (Storefront, ASH)'])
+    expect(await offered({ extra, typed: 'edge-fra-1' })).toEqual([])
+    expect(await offered({ extra, typed: 'web-1' })).toEqual([])
+  })
+
+  test('takes the Elastic IP of the metadata before that of the option load, and offers all servers without one', async () => {
+    expect(await offered({ extra, chosen: 'eip_0Luj7giJiSZl6' })).toHaveLength(2)
+    expect(await offered({ chosen: ids.elasticIp })).toHaveLength(2)
+    for (const none of [{}, { chosen: 'not-a-choice' }, { extra: 'eip_gone' }]) expect(await offered(none)).toHaveLength(5)
+  })
+
+  test('uses the site of the server that has the address, if the address itself shows another site', async () => {
+    const site = { id: 'loc_ZnPRbajK0koM1', name: 'São Paulo 74', slug: 'SAO2' }
+    const elasticIps = [elasticIpFor({ site: { id: 'site_sao', name: 'São Paulo', slug: 'SAO' } })]
+    const all = [server(ids.web1, 'web-1', { site }), server(ids.web2, 'web-2', { site }), ...others]
+
+    expect(await offered({ elasticIps, all, extra })).toEqual(['new-1', 'web-2 (Storefront, SAO2)'])
+  })
+
+  test('offers servers that cannot be compared, and does not compare names of sites', async () => {
+    const site = { ...ashburn.onServers, id: 'site_ash', slug: undefined }
+    expect(await offered({ elasticIps: [elasticIpFor({ site, server: undefined, project: undefined })], extra })).toHaveLength(5)
   })
 })

@@ -2,39 +2,31 @@ import { expect, test } from 'vitest'
 import { type ApiKey, uniqueKeyName } from '../../src/domain/account.ts'
 import { AccountLimitError } from '../../src/domain/errors.ts'
 import { phraseText } from '../../src/domain/text.ts'
-import { chooseKey, createRevokeChange, keyChoiceModal } from '../../src/features/keys-change.ts'
-import { mrkdwn } from '../../src/slack/text.ts'
+import { revokeChange } from '../../src/features/keys-change.ts'
+import { findTyped } from '../../src/kit/thing.ts'
+import { apiKeys } from '../../src/kit/things.ts'
+import { fakeApp } from '../fake-app.ts'
 
 const keyCalled = (name: string, id: string) => ({ id, name, tokenLastSlice: 'a1b2c' }) as ApiKey
 
-const commandFor = (id: string) => mrkdwn`keys revoke ${id}`
+const slices = { INFRA_API_KEY: 'own', INFRA_READ_KEY: undefined }
+const appWith = (list: () => Promise<ApiKey[]>) =>
+  fakeApp({ account: { apiKeys: { list } }, lists: { apiKeys: list }, ownLastSlices: slices })
 
-test('a name that several keys have is refused with the command for each of the first ten, and the number of the others', () => {
-  const keys = Array.from({ length: 12 }, (_, index) => keyCalled('ci-deploy', `tok_${index}`))
-
-  expect(() => chooseKey(keys.slice(0, 2), 'ci-deploy', commandFor)).toThrow(
-    [
-      '2 API keys are called `ci-deploy`. Nothing was requested. Copy the command for the one that you mean:',
-      '•  Token ends in `a1b2c` (ci-deploy): keys revoke tok_0',
-      '•  Token ends in `a1b2c` (ci-deploy): keys revoke tok_1',
-    ].join('\n'),
-  )
-  expect(() => chooseKey(keys, 'ci-deploy', commandFor)).toThrow(/^12 API keys .*keys revoke tok_9\n2 more aren't listed\.$/s)
-})
-
-test('a name is refused that a key of the account and one that Lockkeeper created have, because people see both by that name', () => {
+test('a name is that of a key of the account and of one that Lockkeeper created, because people see both by that name', async () => {
   const keys = [keyCalled('terraform', 'tok_1'), keyCalled(uniqueKeyName('Terraform', 'U0ADA00001', 'a'.repeat(32)), 'tok_2')]
+  const found = async (typed: string) =>
+    (
+      await findTyped(
+        appWith(async () => keys),
+        apiKeys,
+        typed,
+      )
+    ).map(({ id }) => id)
 
-  expect(() => chooseKey(keys, 'terraform', commandFor)).toThrow(/^2 API keys are called `terraform`.* tok_1\n.* tok_2$/s)
-  expect(chooseKey(keys, keys[1]?.name ?? '', commandFor)).toBe('tok_2')
-  expect(chooseKey(keys, 'tok_1', commandFor)).toBe('tok_1')
-})
-
-test('the forms say when the token stops working', () => {
-  const hintOf = (verb: 'rotate' | 'revoke') => JSON.stringify(keyChoiceModal(verb, { metadata: '' }))
-
-  expect(hintOf('rotate')).toContain('After the approval, you press “Rotate key”. The old token stops working then')
-  expect(hintOf('revoke')).toContain('Its token stops working as soon as the request is approved.')
+  expect(await found('terraform')).toEqual(['tok_1', 'tok_2'])
+  expect(await found(keys[1]?.name ?? '')).toEqual(['tok_2'])
+  expect(await found('tok_1')).toEqual(['tok_1'])
 })
 
 test('the title of a key that shares its name shows the end of its token, and approvers get a warning', async () => {
@@ -43,10 +35,7 @@ test('the title of a key that shares its name shows the end of its token, and ap
     keyCalled(uniqueKeyName('Grafana read', 'U0ADA00001', 'a'.repeat(32)), 'tok_2'),
     keyCalled('terraform', 'tok_3'),
   ]
-  const { preflight, describe } = createRevokeChange({
-    accountApi: { apiKeys: { list: async () => list } } as never,
-    ownLastSlices: { INFRA_API_KEY: 'own' },
-  })
+  const { preflight, describe } = revokeChange(appWith(async () => list))
   const shown = async (keyId: string) => {
     const { facts, warnings = [] } = await preflight({ keyId }, { signal: AbortSignal.timeout(1_000) })
     return { title: phraseText(describe(facts).title), codes: warnings.map(({ code }) => code) }
@@ -62,10 +51,7 @@ test('the title of a key that shares its name shows the end of its token, and ap
 
 test('a check that has to wait for the limit of the account is no check that stays open', async () => {
   const limit = new AccountLimitError({ operation: 'apiKeys.list', kind: 'read', waitMs: 40_000, perMinute: 60, answered: false })
-  const { preflight } = createRevokeChange({
-    accountApi: { apiKeys: { list: async () => Promise.reject(limit) } } as never,
-    ownLastSlices: {},
-  })
+  const { preflight } = revokeChange(appWith(async () => Promise.reject(limit)))
 
   await expect(preflight({ keyId: 'tok_1' }, { signal: AbortSignal.timeout(1_000), forRequest: true })).rejects.toBe(limit)
 })

@@ -8,16 +8,15 @@ export const list = 'features/index.ts'
 
 export const files = readdirSync(source, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'))
 export const textOf = new Map(files.map((file) => [file, readFileSync(join(source, file), 'utf8')]))
-/** The features: a folder or a file each. The files of the doctor are one feature. */
+/** The features: a folder or a file each. The doctor is not among them, because its readings serve `/status`, too. */
 export const features = [
   ...new Set(files.map((file) => file.split('/')).flatMap(([room, name = '']) => (room === 'features' ? [nameOf(name)] : []))),
 ]
-  .filter((name) => name !== 'index' && name !== 'feature')
+  .filter((name) => !['index', 'feature', 'doctor'].includes(name))
   .toSorted()
 
 function nameOf(entry: string): string {
-  const name = entry.replace(/\.ts$/, '')
-  return name.startsWith('doctor') ? 'doctor' : name
+  return entry.replace(/\.ts$/, '')
 }
 
 /** Fits relative imports, also those that are loaded only when they are needed. */

@@ -10,27 +10,27 @@ const origin = { teamId: 'T0NIMBUS01', channelId: 'C0OPS00001', userId: 'U0ADA00
 test.each([
   [
     'create-api-key',
-    { 'key-name': '!', 'key-access': 'read', 'key-addresses': '203.0.113.300' },
+    { name: '!', access: 'read', addresses: '203.0.113.300' },
     {},
     {
-      'key-name': 'A name has up to 60 letters, digits, spaces and . _ @ + -. It begins with a letter or digit.',
-      'key-addresses': 'Not an IP address, or too large a range: 203.0.113.300. Use 203.0.113.7 or 203.0.113.0/24.',
+      name: 'A name has up to 60 letters, digits, spaces and . _ @ + -. It begins with a letter or digit.',
+      addresses: 'Not an IP address, or too large a range: 203.0.113.300. Use 203.0.113.7 or 203.0.113.0/24.',
     },
   ],
   [
     'rename-virtual-machine',
-    { 'virtual-machine': notAChoice, 'new-name': 'web_1' },
+    { virtualMachineId: notAChoice, name: 'web_1' },
     {},
     {
-      'virtual-machine': 'Choose a virtual machine.',
-      'new-name': 'A hostname has only letters (a–z, A–Z), digits, hyphens and dots. This one has an underscore. Choose another name.',
+      virtualMachineId: 'Choose a virtual machine.',
+      name: 'A hostname has only letters (a–z, A–Z), digits, hyphens and dots. This one has an underscore. Choose another name.',
     },
   ],
   [
     'move-elastic-ip',
-    { 'elastic-ip': notAChoice, 'server:eip_1': notAChoice },
+    { elasticIpId: notAChoice, 'serverId:eip_1': notAChoice },
     {},
-    { 'elastic-ip': 'Choose an Elastic IP.', 'server:eip_1': 'Choose a server.' },
+    { elasticIpId: 'Choose an Elastic IP.', 'serverId:eip_1': 'Choose a server.' },
   ],
   [
     'evacuate-server',

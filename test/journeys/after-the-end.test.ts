@@ -42,7 +42,7 @@ describe('after the end', () => {
     )
     expect((await untilCard(world.slack, /\*Canceled\*/)).text).toContain(`is on \`${third.hostname}\` now.`)
     expect(writesOf(world)).toEqual([])
-    expect((await world.records.audit()).at(-1)).toMatchObject({ act: 'void', from: 'approved', to: 'voided' })
+    expect((await world.records.audit()).at(-1)).toMatchObject({ act: 'void', to: 'voided' })
   })
 
   test('request again names what is gone from the account as the request did', async () => {

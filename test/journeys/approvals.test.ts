@@ -57,13 +57,10 @@ rules:
     expect(done.text).toContain(`approved by <@${people.ben}>, <@${people.chiara}> and <@${finn}>`)
     expect(writesOf(world)).toHaveLength(1)
     const decisions = (await world.records.audit()).filter(({ act }) => act === 'count-approval' || act === 'approve')
-    expect(
-      decisions.map(({ by, rule, via, from, to, missing, needed }) => ({ by, rule, via, from, to, missing, needed })),
-    ).toMatchInlineSnapshot(`
+    expect(decisions.map(({ by, rule, via, to, missing, needed }) => ({ by, rule, via, to, missing, needed }))).toMatchInlineSnapshot(`
       [
         {
           "by": "U0BEN00001",
-          "from": "waiting",
           "missing": 2,
           "needed": 3,
           "rule": "addresses",
@@ -72,7 +69,6 @@ rules:
         },
         {
           "by": "U0CHI00001",
-          "from": "waiting",
           "missing": 1,
           "needed": 3,
           "rule": "addresses",
@@ -81,7 +77,6 @@ rules:
         },
         {
           "by": "U0FIN00001",
-          "from": "waiting",
           "missing": undefined,
           "needed": undefined,
           "rule": "addresses",

@@ -83,21 +83,8 @@ test('the events of the account stand beside the requests, also of changes that 
     :white_small_square: *Event of the account: \`update.elastic_ip\` of \`203.0.113.10\`*  ·  (time)
     by lockkeeper (lockkeeper@nimbus.example)
     Also searched the account's own events for \`203.0.113.10\` since (time).
-    Searched all 6 entries, back to (time). A request has an entry for each of its steps.
-    To find a person, mention them with \`@\`, or type \`me\`."
+    Searched all 6 entries, back to (time). A request has an entry for each of its steps."
   `)
-})
-
-test('requests are shown although the events of the account cannot be read', async () => {
-  const world = await startWorld()
-  const { elasticIp } = await makeMove(world)
-  world.accountApi.faults.add({ method: 'GET', path: /events/, kind: 'status', status: 403 })
-
-  await world.ada.command(`/infra audit ${elasticIp.address} approve`, { channel: ops })
-
-  const { text } = await untilShown(world.slack, people.ada, /Audit:/)
-  expect(text).toMatch(/approved by/)
-  expect(text).toMatch(/Couldn't read the account's own events /)
 })
 
 test('without words every request is shown, and every refusal that belongs to none', async () => {
@@ -110,7 +97,7 @@ test('without words every request is shown, and every refusal that belongs to no
 
   expect(steady((await untilShown(world.slack, people.ben, /Audit:/)).text)).toMatchInlineSnapshot(`
     "*Audit: 1 request and 1 other entry, newest first*
-    :no_entry: *Tried to list moves*  ·  Refused  ·  (time)
+    :no_entry: *Tried to use \`moves\`*  ·  Refused  ·  (time)
     by <@U0DOV00001>
     Guests can't use Lockkeeper. Ask a teammate who is a full member of this workspace to do it for you.
     :large_green_circle: *[Move 203.0.113.10: web-1 → web-2]*  ·  Done  ·  (time)
@@ -131,7 +118,7 @@ test('where Slack takes no tables, it has pages, and a picker for the steps on e
 
   await world.ben.command('/infra audit', { channel: ops })
   const first = await untilShown(world.slack, people.ben, /Audit:.*page 1 of 2/)
-  expect(first.text).toMatch(/Tried to read the audit/)
+  expect(first.text).toMatch(/Tried to use `audit`/)
   await world.ben.click(first, 'Next')
   const second = await untilShown(world.slack, people.ben, /page 2 of 2/)
   const { requestId = '' } = (await records.audit())[0] ?? {}

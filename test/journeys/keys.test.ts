@@ -128,8 +128,8 @@ describe('a new key', () => {
     await world.ada.fill(view, { Name: '!', Access: 'Full access', 'Allowed addresses': '203.0.113.0/24, 203.0.113.300' })
     const refused = await world.ada.submit()
     expect(refused.errors).toEqual({
-      'key-name': expect.stringMatching(/^A name has up to 60 letters/),
-      'key-addresses': 'Not an IP address, or too large a range: 203.0.113.300. Use 203.0.113.7 or 203.0.113.0/24.',
+      name: expect.stringMatching(/^A name has up to 60 letters/),
+      addresses: 'Not an IP address, or too large a range: 203.0.113.300. Use 203.0.113.7 or 203.0.113.0/24.',
     })
 
     await world.ada.fill(view, { Name: 'ci-deploy', 'Allowed addresses': '203.0.113.0/24 2001:db8::/32' })

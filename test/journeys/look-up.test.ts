@@ -192,7 +192,7 @@ describe('Move…', () => {
     const { shown } = await lookUp(world, `203.0.113.10 is unreachable, move it to ${server}`)
 
     await world.ada.click(shown, 'Move…')
-    const form = await untilForm(world, 'move-elastic-ip')
+    const form = await untilForm(world, '"callback_id":"move-elastic-ip"')
 
     expect(JSON.stringify(form.view).includes(`"${server}`)).toBe(isFilled)
   })
@@ -202,7 +202,7 @@ describe('Move…', () => {
     const { posted, shown } = await lookUp(world, '203.0.113.10 is unreachable, move it to web-2')
 
     await world.ada.click(shown, 'Move…')
-    const form = await untilForm(world, 'move-elastic-ip')
+    const form = await untilForm(world, '"callback_id":"move-elastic-ip"')
     expect(JSON.stringify(form.view)).toContain('203.0.113.10')
     await world.ada.submit()
 
@@ -221,7 +221,7 @@ describe('Move…', () => {
     await world.ada.messageShortcut(reply as Message, 'look-up')
 
     await world.ada.click(await untilLookedUp(world), 'Move…')
-    await untilForm(world, 'move-elastic-ip')
+    await untilForm(world, '"callback_id":"move-elastic-ip"')
     await world.ada.submit()
 
     const card = await untilCard(world.slack, /Move 203\.0\.113\.10/)
@@ -240,7 +240,7 @@ describe('Move…', () => {
     const { posted, shown } = await lookUp(world, '203.0.113.10 to web-2', { channel: secret })
     const mark = posted.ts.replace('.', '')
     await world.ada.click(shown, 'Move…')
-    await untilForm(world, 'move-elastic-ip')
+    await untilForm(world, '"callback_id":"move-elastic-ip"')
     await world.ada.submit()
     const card = await untilCard(world.slack, /Move 203\.0\.113\.10/, secret)
     expect(JSON.stringify(card.blocks)).toContain(mark)

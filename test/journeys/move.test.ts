@@ -75,7 +75,7 @@ describe('a move, from command to report', () => {
     await world.ada.fill(view, { 'Elastic IP': elasticIp.id, Server: elasticIp.serverId ?? '' })
     const submitted = await world.ada.submit()
 
-    expect(submitted.errors?.server).toMatch(/is already on/)
+    expect(submitted.errors?.serverId).toMatch(/is already on/)
     expect(world.ada.openViews()).toHaveLength(1)
     expect(world.slack.messages(ops)).toEqual([])
   })
@@ -219,7 +219,7 @@ describe('a decision', () => {
     // A worker that read the request before loses the race.
     for (const step of ['send', 'begin'] as const)
       expect(await store.take({ ...request, state: 'approved' }, step)).toMatchObject({ outcome: 'lost', state: 'withdrawn' })
-    expect((await audit()).at(-1)).toMatchObject({ act: 'withdraw', from: 'approved', to: 'withdrawn', by: people.ada })
+    expect((await audit()).at(-1)).toMatchObject({ act: 'withdraw', to: 'withdrawn', by: people.ada })
     expect(patches(world)).toEqual([])
   })
 

@@ -34,7 +34,7 @@ describe('several servers with the typed name', () => {
     const { elasticIp, target, twin } = twins
 
     const typed = `/infra ip move ${elasticIp.address} ${target.hostname} because OPS-7`
-    const { choice, card } = await chooseTwin(twins, typed, 'move-to-this-one')
+    const { choice, card } = await chooseTwin(twins, typed, 'move-elastic-ip:this-one')
 
     expect(ids(choice.text)).toMatchInlineSnapshot(`
       "2 servers are called \`web-2\`. Which one should \`203.0.113.10\` move to?

@@ -26,8 +26,8 @@ function serverValue(world: World): unknown {
   const { values } = world.ada.topView().view.state as {
     values: Record<string, Record<string, { selected_option?: { value: string } | null }>>
   }
-  const [, block] = Object.entries(values).find(([blockId]) => blockId.startsWith('server')) ?? []
-  return block?.server?.selected_option?.value
+  const [, block] = Object.entries(values).find(([blockId]) => blockId.startsWith('serverId')) ?? []
+  return block?.['move-elastic-ip:serverId']?.selected_option?.value
 }
 
 describe('the servers for an Elastic IP', () => {
@@ -65,7 +65,7 @@ describe('the servers for an Elastic IP', () => {
     expect(serverValue(world)).toBeUndefined()
     expect(await world.ada.submit()).toMatchObject({
       outcome: 'not-sent',
-      errors: { [`server:${fra.id}`]: 'Please complete this required field.' },
+      errors: { [`serverId:${fra.id}`]: 'Please complete this required field.' },
     })
     await world.ada.fill(undefined, { Server: 'edge-fra-2 (Storefront, FRA)' })
     await world.ada.submit()
@@ -98,7 +98,7 @@ describe('the servers for an Elastic IP', () => {
     const submitted = await world.ada.submit()
 
     await expect.poll(() => fault.fired).toBe(1)
-    expect(submitted.errors?.server).toMatch(/can only be moved within its site/)
+    expect(submitted.errors?.serverId).toMatch(/can only be moved within its site/)
   })
 
   test('are known in the form of Request again', async () => {
@@ -201,6 +201,6 @@ describe('a picker', () => {
 
     const submitted = await world.ada.submit()
 
-    expect(submitted.errors).toEqual({ 'virtual-machine': 'Choose a virtual machine.' })
+    expect(submitted.errors).toEqual({ virtualMachineId: 'Choose a virtual machine.' })
   })
 })

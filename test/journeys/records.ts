@@ -23,7 +23,6 @@ export function openRecords({ prefix, slack, signatures, auditKeys }: Pick<World
     redis,
     keys,
     print: () => {},
-    clean: (text) => text,
     onError: () => {},
     ...auditSigning({ keys: auditKeys, prefix }),
   })
@@ -61,10 +60,10 @@ export function openRecords({ prefix, slack, signatures, auditKeys }: Pick<World
   async function audit(): Promise<AuditEntry[]> {
     while ((await redis.xlen(keys.auditIntake)) > 0) await chained.tidy()
     const verifier = createVerifier()
-    const links = (await redis.xrange(keys.audit, '-', '+')).map(([, [, entry = '', , hash = '']]) => ({ entry, hash }))
-    const faults = links.flatMap((link) => verifier.next(link) ?? [])
+    const texts = (await redis.xrange(keys.audit, '-', '+')).map(([, [, text = '']]) => text)
+    const faults = texts.flatMap((text) => verifier.next(text) ?? [])
     if (faults.length > 0) throw new Error(faults.join('\n'))
-    return links.map(({ entry }) => AuditEntry.parse(JSON.parse(entry)))
+    return texts.map((text) => AuditEntry.parse(JSON.parse(text)))
   }
 
   /** Shifts the times of a request, as if this much time had passed since it was requested. */

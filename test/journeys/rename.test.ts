@@ -148,7 +148,7 @@ describe('several machines with one name', () => {
     const button = JSON.stringify({ version: 2, input: { virtualMachineId: second.id, name: 'preview-eu-1' }, command: '/infra' })
     const blockId = String(choice.blocks?.find((block) => JSON.stringify(block).includes(second.id))?.block_id)
 
-    await world.ada.click(choice, 'rename-this-one', { blockId })
+    await world.ada.click(choice, 'rename-virtual-machine:this-one', { blockId })
 
     const card = await untilCard(world.slack, /needs approval from/)
     expect(card.text).toContain(second.id)
@@ -166,7 +166,7 @@ describe('several machines with one name', () => {
     const blockId = String(choice.blocks?.find((block) => block.accessory)?.block_id)
 
     for (const value of ['{"id":7}', '{"version":2,"input":{"name":7},"command":"/infra"}']) {
-      await world.ada.click(choice, 'rename-this-one', { blockId, action: { value } })
+      await world.ada.click(choice, 'rename-virtual-machine:this-one', { blockId, action: { value } })
       const refused = await untilShown(world.slack, people.ada, /This button is out of date/)
       world.slack.removeMessage(ops, refused.ts)
     }
@@ -242,7 +242,7 @@ describe('a rename that cannot be made', () => {
     await world.ada.fill(view, { 'Virtual machine': machine(world, 'preview-1').id, 'New name': name })
     const submitted = await world.ada.submit()
 
-    expect(submitted.errors?.['new-name']).toMatch(refusal)
+    expect(submitted.errors?.name).toMatch(refusal)
     expect(world.ada.openViews()).toHaveLength(1)
     expect(world.slack.messages(ops)).toEqual([])
   })
@@ -256,7 +256,7 @@ describe('a rename that cannot be made', () => {
 
     const submitted = await world.ada.submit()
 
-    expect(submitted.errors).toEqual({ 'virtual-machine': `No virtual machine ${id} on the account. Check the account.` })
+    expect(submitted.errors).toEqual({ virtualMachineId: `No virtual machine ${id} on the account. Check the account.` })
   })
 
   test('is refused in the form, because the machine has an open request of the same person', async () => {

@@ -85,14 +85,14 @@ describe('an incomplete command', () => {
 
   test.each([
     ['ip move', {}],
-    ['ip move 203.0.113.10', { 'elastic-ip': '203.0.113.10 on web-1' }],
-    ['ip move `203.0.113.10`,', { 'elastic-ip': '203.0.113.10 on web-1' }],
-    ['ip move 203.0.113.10 to', { 'elastic-ip': '203.0.113.10 on web-1' }],
-    ['ip move web-2', { server: 'web-2 (Storefront, ASH)' }],
-    ['ip move to WEB-2', { server: 'web-2 (Storefront, ASH)' }],
+    ['ip move 203.0.113.10', { elasticIpId: '203.0.113.10 on web-1' }],
+    ['ip move `203.0.113.10`,', { elasticIpId: '203.0.113.10 on web-1' }],
+    ['ip move 203.0.113.10 to', { elasticIpId: '203.0.113.10 on web-1' }],
+    ['ip move web-2', { serverId: 'web-2 (Storefront, ASH)' }],
+    ['ip move to WEB-2', { serverId: 'web-2 (Storefront, ASH)' }],
     ['vm rename', {}],
-    ['vm rename preview-1', { 'virtual-machine': 'preview-1 (Storefront, ASH)' }],
-    ['vm rename preview-1 to', { 'virtual-machine': 'preview-1 (Storefront, ASH)' }],
+    ['vm rename preview-1', { virtualMachineId: 'preview-1 (Storefront, ASH)' }],
+    ['vm rename preview-1 to', { virtualMachineId: 'preview-1 (Storefront, ASH)' }],
     ['keys rotate', {}],
     ['keys revoke', {}],
   ])('opens the form filled with what was given: %s', async (text, presets) => {

@@ -3,10 +3,10 @@ import { WebClient } from '@slack/web-api'
 import { createAccountApi } from '../../src/account/client.ts'
 import { readPolicy } from '../../src/config/policy-file.ts'
 import { Secret } from '../../src/domain/signing.ts'
-import { createRenameChange } from '../../src/features/vm-rename.ts'
+import { renameChange } from '../../src/features/vm-rename.ts'
 import { counted } from '../../src/messages/refusals.ts'
 import { belongsTo, cardButtons, readButton, subjectWords } from '../../src/messages/words.ts'
-import { createMoveChange } from '../../src/moves/move-change.ts'
+import { moveChange } from '../../src/moves/move-change.ts'
 import type { Access } from '../../src/requests/access.ts'
 import { createCatalog } from '../../src/requests/catalog.ts'
 import { decideWith } from '../../src/requests/decide.ts'
@@ -88,7 +88,7 @@ function replaceApprove(wrong: (access: Access) => Access = (access) => access, 
   return (bot: Bot, world: World) => {
     const { store, note } = openRecords(world)
     const accountApi = createAccountApi({ baseUrl: new URL(world.accountApi.url), key: new Secret(world.accountApi.key), onCall: () => {} })
-    const catalog = createCatalog([createMoveChange(accountApi), createRenameChange(accountApi)])
+    const catalog = createCatalog([moveChange({ account: accountApi }), renameChange(fakeApp({ account: accountApi }))])
     const read = readPolicy(policy, 'policy.yml', { kinds: catalog.kinds(), bundles: new Map(), expiresMs: 90_000 })
     if ('lines' in read) throw new Error(read.lines.join('\n'))
     const access = accessWith({

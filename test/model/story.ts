@@ -85,10 +85,9 @@ export async function checkAudit({ records }: Session, { requests, refusals, uns
   const entries = await records.audit()
   for (const request of requests) {
     const own = entries.filter(({ requestId, act }) => requestId === request.id && act !== 'refused')
-    const story = own
-      .map((entry) => `${entry.act}${entry.by ? ` by ${nameOf(entry.by)}` : ''}: ${entry.from ?? ''} → ${entry.to ?? ''}`)
-      .join('\n')
-    const decisions = own.filter(({ from, to }) => from === 'waiting' && to !== 'waiting')
+    const story = own.map((entry) => `${entry.act}${entry.by ? ` by ${nameOf(entry.by)}` : ''} → ${entry.to ?? ''}`).join('\n')
+    const states = own.filter(({ to }) => to !== undefined)
+    const decisions = states.filter(({ to }, index) => to !== 'waiting' && states[index - 1]?.to === 'waiting')
     if (decisions.length !== (request.state === 'waiting' ? 0 : 1)) throw new Error(`${decisions.length} decisions in\n${story}`)
     const [decision] = decisions
     if (request.decidedBy && decision?.by !== ids[request.decidedBy])
@@ -97,7 +96,7 @@ export async function checkAudit({ records }: Session, { requests, refusals, uns
     if (approvers.join() !== request.approvals.join()) throw new Error(`approved by ${request.approvals}, but the audit says\n${story}`)
     checkSending(own, story)
   }
-  const counts = Object.values(await records.redis.hgetall(records.keys.refusals)).map((count) => JSON.parse(count))
+  const counts = Object.values(await records.redis.hgetall(records.keys.auditCounts)).map((count) => JSON.parse(count))
   const repeats = counts.map(({ first, count }): Pick<AuditEntry, 'act' | 'by' | 'causes' | 'count'> => ({ ...JSON.parse(first), count }))
   const refused = [...entries, ...repeats].filter(({ act, causes }) => act === 'refused' && causes?.[0]?.code !== 'unknown-request')
   for (const name of names) {
@@ -116,8 +115,9 @@ function checkSending(own: AuditEntry[], story: string): void {
   if (sendings.length > 1) throw new Error(`sent ${sendings.length} times:\n${story}`)
   const [sending] = sendings
   if (!sending) return
+  const request = own.find(({ act }) => act === 'request')
   const approval = own.find(({ act, to }) => (act === 'approve' || act === 'break-glass') && to === 'approved')
-  if (!approval || approval.seq > sending.seq || approval.payload !== sending.payload)
+  if (!approval || approval.seq > sending.seq || JSON.stringify(request?.facts) !== JSON.stringify(sending.facts))
     throw new Error(`sent what was not approved:\n${story}`)
 }
 

@@ -26,7 +26,7 @@ export function accessWith({ people, policy, homeTeamId, catalog, noteRefusal, n
     slack: { identity },
     catalog,
     noteOf,
-    audit: { noteRefusal },
+    audit: { noteCounted: noteRefusal },
     metrics: { decision: () => {} },
     errors: { of: () => () => {} },
   })

@@ -1,29 +1,13 @@
 import { describe, expect, test } from 'vitest'
 import { unknownState } from '../../src/domain/request.ts'
 import { cardActions } from '../../src/messages/request-message.ts'
-import { createMoveChange } from '../../src/moves/move-change.ts'
-import { createDeliver, createOutbox } from '../../src/outbox/outbox.ts'
-import { createRenderer } from '../../src/outbox/render.ts'
-import { createCatalog } from '../../src/requests/catalog.ts'
+import { deliver } from '../../src/outbox/outbox.ts'
+import { renderCard, viewOf } from '../../src/outbox/render.ts'
 import { createStore } from '../../src/requests/store.ts'
-import type { Messenger } from '../../src/slack/web-api.ts'
 import { auditWriting, noteOf } from './audit-for-test.ts'
+import { outboxApp } from './outbox/outbox-app.ts'
 import { connectTestRedis } from './redis-for-test.ts'
 import { newRequestFor, requestFor } from './request-for-test.ts'
-
-const catalog = createCatalog([createMoveChange({} as Parameters<typeof createMoveChange>[0])])
-const render = createRenderer({
-  catalog,
-  ruleOf: () => undefined,
-  environment: undefined,
-  writesPerMinute: 20,
-  addressOf: () => undefined,
-  profileOf: () => undefined,
-  moveTimeoutMs: 900_000,
-  linkTo: () => undefined,
-  verifyRecord: () => 'genuine',
-  onChanged: () => {},
-})
 
 /** Records a request, and sets a field as another version of Lockkeeper would. */
 async function withRecord(field: string, value: string) {
@@ -60,24 +44,22 @@ describe('a request that another version of Lockkeeper wrote', () => {
   })
 
   test('is shown with its state and its findings, without buttons', () => {
-    const view = render.view(requestFor({ state: unknownState, causes: [{ code: 'rain' }] }))
+    const { app } = outboxApp(connectTestRedis())
+    const view = viewOf(app, requestFor({ state: unknownState, causes: [{ code: 'rain' }] }))
 
     expect(view.isKnown).toBe(false)
     expect(view.ending).toEqual({ why: 'rain.' })
     expect(cardActions(view)).toEqual([])
-    expect(JSON.stringify(render.card(requestFor({ state: unknownState })))).toContain(
+    expect(JSON.stringify(renderCard(app, requestFor({ state: unknownState })))).toContain(
       "In a state that this version of Lockkeeper doesn't know",
     )
   })
 
   test('keeps the card of the other version, and its messages stay in the outbox', async () => {
     const { redis, keys, id } = await withRecord('state', '"waiting-for-weather"')
-    const calls: string[] = []
-    const messenger = { post: async () => void calls.push('post'), update: async () => void calls.push('update') } as unknown as Messenger
-    const outbox = createOutbox({ redis, keys })
-    const deliver = createDeliver({ outbox, messenger, render, onUndeliverable: () => {} })
+    const { app, calls } = outboxApp({ redis, keys })
 
-    expect(await deliver(id, 'card')).toEqual({ is: 'later' })
+    expect(await deliver(app, id, 'card')).toEqual({ is: 'later' })
     expect(calls).toEqual([])
     expect(await redis.zscore(keys.outbox, `${id}/card`)).not.toBeNull()
   })

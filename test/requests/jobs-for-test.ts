@@ -4,6 +4,7 @@ import { AuditEntry } from '../../src/audit/chain.ts'
 import type { Change } from '../../src/domain/change.ts'
 import type { Request } from '../../src/domain/request.ts'
 import { usualTimings } from '../../src/domain/timings.ts'
+import { createNotices } from '../../src/outbox/notices.ts'
 import { checkAuthority, checkRecord, checkRetraction } from '../../src/requests/authority.ts'
 import { createCatalog } from '../../src/requests/catalog.ts'
 import { createStore, noteOf as noteOfRequest, type TakenStep } from '../../src/requests/store.ts'
@@ -20,23 +21,25 @@ export function startJobs(changes: Change[], more: Fake<App> = {}) {
   const steps: TakenStep[] = []
   const woken: number[] = []
   const noteOf: App['noteOf'] = (...args) => noteOfRequest(signatures, ...args)
-  const audit = createAudit({ redis, keys, print: () => {}, clean: (text) => text, onError: () => {}, ...auditSigning() })
+  const audit = createAudit({ redis, keys, print: () => {}, onError: () => {}, ...auditSigning() })
   const store = createStore({ redis, keys, audit, noteOf, onStep: (step) => void steps.push(step) })
 
   const parts = {
     ...{ redis, keys, store, audit, noteOf, signatures },
     catalog: createCatalog(changes),
     timings: usualTimings,
-    config: { movePollIntervalMs: 3_000, moveTimeoutMs: 900_000 },
+    config: { movePollIntervalMs: 3_000, moveTimeoutMs: 900_000, opsChannel: undefined, slack: { command: '/infra' } },
     access: { ruleOf: () => ruleFor() },
     budget: { perMinute: { read: 60, write: 20 }, waitForWrite: async () => 0, takeWrite: async () => 0 },
     wake: (async (_, ms = 0) => void woken.push(ms)) as App['wake'],
     show: (async (id) => void said.push(`show ${id}`)) as App['show'],
-    operators: {
-      onApiError: (error: unknown) => void said.push(String(error)),
-      onDistrusted: async (_: Request, { code }: { code: string }) => void said.push(`distrust ${code}`),
-      onLostRecord: async (id: string) => void said.push(`lost ${id}`),
-      onUndeliverable: async (_: Request, error: string) => void said.push(`undeliverable ${error}`),
+    notices: createNotices(),
+    lines: { write: ({ fields }: { fields: { code: string } }) => void said.push(fields.code) },
+    log: { error: ({ code }: { code: string }) => void said.push(code) },
+    metrics: {
+      error: () => {},
+      requestsLost: () => {},
+      notGenuine: (code: string) => void said.push(`distrust ${code}`),
     },
   }
 

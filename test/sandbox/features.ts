@@ -7,6 +7,6 @@ import { createFeatures } from '../../src/features/index.ts'
 export function unconnectedFeatures(): Feature[] {
   // Features need a real client, which is never used here.
   const accountApi = createAccountApi({ baseUrl: new URL('http://127.0.0.1:9'), key: new Secret('unused') })
-  const parts = { accountApi, ownLastSlices: {}, access: { policy: { rules: [] } }, setup: {} }
+  const parts = { account: accountApi, accountApi, ownLastSlices: {}, access: { policy: { rules: [] } }, setup: {} }
   return createFeatures(parts as unknown as FeatureParts)
 }

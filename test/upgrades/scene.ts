@@ -1,10 +1,8 @@
 import { join } from 'node:path'
 import type { Redis } from 'ioredis'
-import { createKeyring } from '../../src/domain/signing.ts'
-import { createOwedNotices } from '../../src/outbox/notices.ts'
 import { createKeys } from '../../src/redis/key-names.ts'
 import { alert, token } from '../journeys/alert-deliveries.ts'
-import { secretsOf } from '../requests/signatures-for-test.ts'
+import { ops } from '../journeys/world.ts'
 import { apiKeys } from '../sandbox/account-api/data/api-keys.ts'
 import { elasticIps } from '../sandbox/account-api/data/elastic-ips.ts'
 import { idOf } from '../sandbox/account-api/data/ids.ts'
@@ -20,17 +18,13 @@ export const envOf = (release: string) => ({ ...storedBy, POLICY_FILE: policyOf(
 /** The prefix and the key of the bot that wrote the stored data. Signatures depend on both. */
 export const storedBy = { REDIS_PREFIX: 'upgrades-0.1', STATE_KEY: 'the-key-that-signed-the-fixtures-of-0.1' }
 
-/** The notices to the operators that this bot writes to Redis. */
-export function owedNoticesOf(redis: Redis) {
-  const keyring = createKeyring(secretsOf(storedBy.STATE_KEY), { purpose: 'notices', prefix: storedBy.REDIS_PREFIX })
-  return createOwedNotices({ redis, keys: createKeys(storedBy.REDIS_PREFIX), keyring })
+/** Owes a notice that the operators have not got yet. */
+export async function oweNotice(redis: Redis): Promise<void> {
+  const keys = createKeys(storedBy.REDIS_PREFIX)
+  const facts = { channelId: ops, message: { text: 'The account API rejects INFRA_API_KEY.', blocks: [] } }
+  await redis.hset(keys.message('api-key-rejected'), { facts: JSON.stringify(facts), at: String(Date.now()) })
+  await redis.zadd(keys.outbox, Date.now(), 'api-key-rejected/notice')
 }
-
-/** A notice that the operators have not got yet. */
-export const owedNotice = {
-  key: 'api-key-rejected',
-  notice: { code: 'api-key-rejected', level: 'error', message: { text: 'The account API rejects INFRA_API_KEY.', blocks: [] } },
-} as const
 
 export const server = (hostname: string) => serverId('storefront', hostname)
 

@@ -6,28 +6,15 @@ import { checkAudit } from '../../src/audit/verification.ts'
 import { isMachine } from '../../src/domain/approval.ts'
 import { isOpen, type Request, requestStates } from '../../src/domain/request.ts'
 import { changeKinds } from '../../src/features/index.ts'
-import type { OwedNotice } from '../../src/outbox/notices.ts'
 import { createKeys } from '../../src/redis/key-names.ts'
 import { createStore } from '../../src/requests/store.ts'
 import { delivery, post, resolved, type WireAlert } from '../journeys/alert-deliveries.ts'
-import { general, ops, people, startWorld, untilShown, type World } from '../journeys/world.ts'
+import { ops, people, startWorld, untilShown, type World } from '../journeys/world.ts'
 import { noteOf } from '../requests/audit-for-test.ts'
 import { noAudit } from '../requests/redis-for-test.ts'
 import { signaturesOfBot } from '../requests/signatures-for-test.ts'
 import { asIfNow } from './as-if-now.ts'
-import {
-  accountElasticIps,
-  accountKeys,
-  envOf,
-  evacuation,
-  nodeDown,
-  owedNotice,
-  owedNoticesOf,
-  server,
-  single,
-  storedBy,
-  unanswered,
-} from './scene.ts'
+import { accountElasticIps, accountKeys, envOf, evacuation, nodeDown, server, single, storedBy, unanswered } from './scene.ts'
 import { removeStoredData, type StoredData, writeStoredData } from './stored-data.ts'
 
 const releases = readdirSync(import.meta.dirname, { withFileTypes: true }).filter((entry) => entry.isDirectory())
@@ -80,16 +67,11 @@ describe.each(releases.map(({ name }) => name))('what release %s stored', (relea
 
   test('has a notice that the operators have not got, and the next process posts it', async () => {
     const { redis, store } = await load()
-    const [stored = ''] = Object.values(await redis.hgetall(keys.owedNotices))
-    const notice: OwedNotice = JSON.parse(stored.slice(stored.indexOf(' ') + 1))
-    // Notices are dropped after a day, so this one is as old as if its process had died a minute ago.
-    await owedNoticesOf(redis).keep(owedNotice.key, { ...notice, at: Date.now() - 60_000 })
     await asIfNow({ redis, keys, store, signatures }, ids, Date.now() - data.writtenAt)
 
-    const { slack } = await startWorld({ env: { ...envOf(release), OPS_CHANNEL: general }, account: { key: accountKeys.key } })
-    slack.invite(general)
+    const { slack } = await startWorld({ env: envOf(release), account: { key: accountKeys.key } })
 
-    await expect.poll(() => slack.messages(general).map(({ text }) => text), quick).toContainEqual(expect.stringContaining('INFRA_API_KEY'))
+    await expect.poll(() => slack.messages(ops).map(({ text }) => text), quick).toContainEqual(expect.stringContaining('INFRA_API_KEY'))
   })
 
   test('is listed, decided and continued to its end, and the audit chain goes on', async () => {

@@ -10,19 +10,7 @@ import { openWorld } from '../journeys/open-world.ts'
 import { auditWriting, noteOf } from '../requests/audit-for-test.ts'
 import { startRedis } from '../sandbox/redis/start-redis.ts'
 import { openStoredRequests } from '../sandbox/stored-requests.ts'
-import {
-  accountElasticIps,
-  accountKeys,
-  elsewhere,
-  envOf,
-  evacuation,
-  nodeDown,
-  owedNotice,
-  owedNoticesOf,
-  server,
-  single,
-  storedBy,
-} from './scene.ts'
+import { accountElasticIps, accountKeys, elsewhere, envOf, evacuation, nodeDown, oweNotice, server, single, storedBy } from './scene.ts'
 import { readStoredData } from './stored-data.ts'
 
 // Writes the stored data of this version: the whole bot brings requests of each kind into each state, and all that it keeps is saved.
@@ -228,11 +216,7 @@ await untilState(halfSent.id, 'tracking', ({ items = [] }) => items.every(({ sta
 accountApi.faults.add({ method: 'PATCH', kind: 'hang' })
 await ben.click(unanswered.card, 'Approve')
 await untilState(unanswered.id, 'starting')
-await owedNoticesOf(redis).keep(owedNotice.key, {
-  ...owedNotice.notice,
-  message: { ...owedNotice.notice.message, blocks: [] },
-  at: Date.now(),
-})
+await oweNotice(redis)
 // A tick that was under way would be repeated only half a minute after the start of the next bot.
 const data = await until(async () => {
   const read = await readStoredData(redis, storedBy.REDIS_PREFIX)

@@ -1,13 +1,16 @@
-import type { FoundEntry } from '../../audit/audit.ts'
+import type { FoundEntry } from '../../audit/find.ts'
+import type { AccountEvent } from '../../domain/account.ts'
 import type { ItemState, RequestState } from '../../domain/request.ts'
 import { stateWithCount } from '../../messages/items.ts'
+import { grantWords, ruleWords } from '../../messages/words.ts'
 import { itemStateOf } from '../../requests/children.ts'
 import { stateOfAct } from '../../requests/steps.ts'
 import { option } from '../../slack/blocks.ts'
-import { type Columns, itemRows, type Rows } from '../../slack/table.ts'
+import { type Columns, type Details, itemRows, type Rows } from '../../slack/table.ts'
 import {
   capitalised,
   channelMention,
+  code,
   dateTime,
   joinMrkdwn,
   link,
@@ -18,79 +21,35 @@ import {
   quotation,
   toPlainText,
 } from '../../slack/text.ts'
-import { attemptWords, markOf, subjectsOf, timesMore, unverifiedAmong, type WordsOfChanges, whyRefused, wordsOfAct } from './words.ts'
-
-/** The entries about one request, or a single entry that is about none. */
-export interface Story {
-  requestId: string | undefined
-  /** Oldest first. */
-  entries: FoundEntry[]
-}
-
-/** Groups entries by their requests. The story with the newest entry comes first. */
-export function toStories(entries: FoundEntry[]): Story[] {
-  const groups = Map.groupBy(
-    entries.toSorted((a, b) => a.seq - b.seq),
-    ({ requestId, seq }) => requestId ?? seq,
-  )
-  return [...groups.values()].map((group) => ({ requestId: group[0]?.requestId, entries: group })).toSorted((a, b) => newest(b) - newest(a))
-}
-
-function newest({ entries }: Story): number {
-  return entries.at(-1)?.seq ?? 0
-}
-
-/** Returns the entries that a story is made of: the genuine ones. If there are none, returns the others, which are marked. */
-export function trustedEntries({ entries }: Story): FoundEntry[] {
-  const genuine = entries.filter(({ verdict }) => verdict === 'genuine')
-  return genuine.length > 0 ? genuine : entries
-}
-
-export interface Outcome {
-  state: RequestState | 'discarded'
-  /** The entry that says so. */
-  entry: FoundEntry
-}
-
-/** Finds the last state of a request. Undefined if no entry that was found says it. */
-export function outcomeOf(entries: FoundEntry[]): Outcome | undefined {
-  const ofRequest = entries.filter(({ item }) => item === undefined)
-  const states = ofRequest.flatMap((entry) => {
-    const state = stateIn(entry)
-    return state === undefined ? [] : [{ state, entry }]
-  })
-  return states.at(-1)
-}
-
-/** Returns the last state of each item that the entries are about. */
-export function itemStatesIn(entries: FoundEntry[]): { state: ItemState }[] {
-  const states = new Map<string, ItemState>()
-  for (const { item, act } of entries) {
-    const state = stateOfAct(act)
-    if (item !== undefined && state !== undefined) states.set(item, itemStateOf(state))
-  }
-  return [...states.values()].map((state) => ({ state }))
-}
-
-function stateIn({ act }: FoundEntry): Outcome['state'] | undefined {
-  if (act === 'request') return 'waiting'
-  return act === 'discard' ? 'discarded' : stateOfAct(act)
-}
+import type { Story } from './stories.ts'
+import {
+  attemptWords,
+  causesInWords,
+  markOf,
+  refusedSentence,
+  subjectOf,
+  timesMore,
+  unverifiedAmong,
+  type WordsOfChanges,
+  whyRefused,
+  whyUnverified,
+  wordsOfAct,
+} from './words.ts'
 
 /** A row of the list: a request, an entry without one, or an event of the account. */
 export interface AuditRow {
   /** In ms since 1970. */
-  at: number | undefined
+  at?: number
   /** The request whose steps can be shown. */
-  requestId?: string | undefined
+  requestId?: string
   /** Links the request message, as long as that is known. */
   what: Mrkdwn
   /** What the picker calls it. */
   name?: string
-  outcome: string | undefined
-  by: Mrkdwn | undefined
-  decision?: Mrkdwn | undefined
-  notes: Mrkdwn | undefined
+  outcome?: string
+  by?: Mrkdwn
+  decision?: Mrkdwn
+  notes?: Mrkdwn
   /** The emoji in front of the text. */
   mark: string
 }
@@ -124,20 +83,27 @@ function choiceOf({ requestId, name, outcome, at }: AuditRow) {
   return option({ text: `${requestId.slice(0, 8)} ${name ?? ''}`, value: requestId, description })
 }
 
-interface Beside {
-  /** The address of the request message. */
-  address: string | undefined
-  catalog: WordsOfChanges
+/** Shows an event of the account: `update.elastic_ip` of 203.0.113.10, by ops (ops@nimbus.example). */
+export function eventRow({ action, target, author, createdAt }: AccountEvent): AuditRow {
+  const at = Date.parse(createdAt ?? '')
+  const name = target?.name ?? target?.id
+  const who = author?.name ?? author?.id ?? author?.email ?? 'someone unknown'
+  return {
+    at: Number.isNaN(at) ? undefined : at,
+    what: mrkdwn`Event of the account: ${action === undefined ? 'unknown action' : code(action)}${name === undefined ? '' : mrkdwn` of ${code(name)}`}`,
+    by: mrkdwn`${who}${author?.email === undefined || author.email === who ? '' : ` (${author.email})`}`,
+    mark: ':white_small_square:',
+  }
 }
 
 /** Shows a request, or an entry without one, in one row: who did what, with which outcome. The steps are in its details. */
-export function storyRow(story: Story, { address, catalog }: Beside): AuditRow {
+export function storyRow(story: Story, address: string | undefined, catalog: WordsOfChanges): AuditRow {
   const entries = trustedEntries(story)
   const outcome = outcomeOf(entries)
   const unverified = unverifiedAmong(story.entries)
   const last = outcome?.entry ?? entries.at(-1)
   const isMadeUp = !entries.some(({ verdict }) => verdict === 'genuine')
-  const what = whatIn(story, entries, { catalog, isTrusted: unverified === undefined })
+  const what = whatIn(story, entries, catalog, unverified === undefined)
   const named = unverified === undefined ? what : mrkdwn`Unverified (${unverified}): ${what}`
   return {
     at: last?.at,
@@ -152,24 +118,46 @@ export function storyRow(story: Story, { address, catalog }: Beside): AuditRow {
   }
 }
 
+/** Returns the entries that a story is made of: the genuine ones. If there are none, returns the others, which are marked. */
+function trustedEntries({ entries }: Story): FoundEntry[] {
+  const genuine = entries.filter(({ verdict }) => verdict === 'genuine')
+  return genuine.length > 0 ? genuine : entries
+}
+
+interface Outcome {
+  state: RequestState | 'discarded'
+  /** The entry that says so. */
+  entry: FoundEntry
+}
+
+/** Finds the last state of a request. Undefined if no entry that was found says it. */
+function outcomeOf(entries: FoundEntry[]): Outcome | undefined {
+  const ofRequest = entries.filter(({ item }) => item === undefined)
+  const states = ofRequest.flatMap((entry): Outcome[] => {
+    const state = entry.act === 'request' ? 'waiting' : entry.act === 'discard' ? 'discarded' : stateOfAct(entry.act)
+    return state === undefined ? [] : [{ state, entry }]
+  })
+  return states.at(-1)
+}
+
 /**
  * Says what was requested. For an entry without a request: what somebody tried, or what Lockkeeper did. A made-up entry can say anything, so
  * it is quoted.
  */
-function whatIn(
-  { requestId }: Story,
-  entries: FoundEntry[],
-  { catalog, isTrusted }: { catalog: WordsOfChanges; isTrusted: boolean },
-): Mrkdwn {
+function whatIn({ requestId }: Story, entries: FoundEntry[], catalog: WordsOfChanges, isTrusted: boolean): Mrkdwn {
   const [entry] = entries
-  const [subject] = subjectsOf(entries, catalog).map((one) => (isTrusted ? mrkdwn`${one}` : quotation(one)))
+  const said = entries.map((each) => subjectOf(each, catalog)).find((words) => words !== undefined)
+  const subject = said === undefined ? undefined : isTrusted ? mrkdwn`${said}` : quotation(said)
   if (entry === undefined || requestId !== undefined) return subject ?? mrkdwn`A request without a description`
   if (entry.act === 'refused') return mrkdwn`Tried ${attemptWords(entry, catalog)}`
   return subject === undefined ? mrkdwn`${wordsOfAct(entry)}` : mrkdwn`${wordsOfAct(entry)}: ${subject}`
 }
 
 function outcomeWords({ requestId }: Story, entries: FoundEntry[], outcome: Outcome | undefined): string | undefined {
-  if (requestId === undefined) return entries[0]?.act === 'refused' ? refusedWords(entries[0]) : undefined
+  if (requestId === undefined) {
+    const [{ act, count } = { act: '' }] = entries
+    return act !== 'refused' ? undefined : count === undefined ? 'Refused' : `Refused ${timesMore(count)}`
+  }
   if (outcome === undefined) return undefined
   if (outcome.state === 'discarded') return 'Not posted'
   // Before the end, the entries do not cover every item.
@@ -177,8 +165,14 @@ function outcomeWords({ requestId }: Story, entries: FoundEntry[], outcome: Outc
   return capitalised(stateWithCount({ state: outcome.state, items }))
 }
 
-function refusedWords({ count }: FoundEntry): string {
-  return count === undefined ? 'Refused' : `Refused ${timesMore(count)}`
+/** Returns the last state of each item that the entries are about. */
+function itemStatesIn(entries: FoundEntry[]): { state: ItemState }[] {
+  const states = new Map<string, ItemState>()
+  for (const { item, act } of entries) {
+    const state = stateOfAct(act)
+    if (item !== undefined && state !== undefined) states.set(item, itemStateOf(state))
+  }
+  return [...states.values()].map((state) => ({ state }))
 }
 
 function requesterIn({ requestId }: Story, entries: FoundEntry[]): Mrkdwn | undefined {
@@ -188,13 +182,14 @@ function requesterIn({ requestId }: Story, entries: FoundEntry[]): Mrkdwn | unde
 
 /** Says who approved or rejected it: `approved by @ben and @chi`. */
 function decisionIn(entries: FoundEntry[]): Mrkdwn | undefined {
-  const peopleWho = (...acts: string[]) => [...new Set(entries.flatMap(({ act, by }) => (acts.includes(act) && by ? [by] : [])))]
-  const said = (words: string, people: string[], after = '') =>
-    people.length > 0 ? [mrkdwn`${words} by ${joinMrkdwn(people.map(mention), ' and ')}${after}`] : []
+  const said = (words: string, acts: string[], after = '') => {
+    const people = [...new Set(entries.flatMap(({ act, by }) => (acts.includes(act) && by ? [by] : [])))]
+    return people.length > 0 ? [mrkdwn`${words} by ${joinMrkdwn(people.map(mention), ' and ')}${after}`] : []
+  }
   const parts = [
-    ...said('approved', peopleWho('approve', 'count-approval')),
-    ...said('approved', peopleWho('break-glass'), ' alone (break-glass)'),
-    ...said('rejected', peopleWho('reject')),
+    ...said('approved', ['approve', 'count-approval']),
+    ...said('approved', ['break-glass'], ' alone (break-glass)'),
+    ...said('rejected', ['reject']),
     ...(entries.some(({ act }) => act === 'exempt') ? [mrkdwn`no approval needed`] : []),
   ]
   return parts.length > 0 ? joinMrkdwn(parts, ', ') : undefined
@@ -205,10 +200,10 @@ function notesOn({ requestId }: Story, entries: FoundEntry[], catalog: WordsOfCh
   const attempts = refused.reduce((sum, { count = 1 }) => sum + count, 0)
   const notes =
     requestId === undefined
-      ? refused.flatMap((entry) => whyRefused(entry, catalog.labelOf))
+      ? refused.flatMap((entry) => whyRefused(entry, catalog))
       : [
           ...(entries.some(({ act }) => act === 'distrust') ? [mrkdwn`its record can't be trusted`] : []),
-          ...entries.filter(({ act }) => act === 'discard').flatMap(whyNotPosted),
+          ...entries.filter(({ act }) => act === 'discard').flatMap((entry) => causesInWords(entry, catalog).map((why) => mrkdwn`${why}`)),
           ...(attempts > 0
             ? [mrkdwn`${attempts === 1 ? '1 refused attempt' : `${attempts.toLocaleString('en-US')} refused attempts`}`]
             : []),
@@ -217,12 +212,74 @@ function notesOn({ requestId }: Story, entries: FoundEntry[], catalog: WordsOfCh
   return notes.length > 0 ? joinMrkdwn(notes, '  ·  ') : undefined
 }
 
-/** Says why Slack refused the request message. */
-function whyNotPosted({ causes = [], channelId }: FoundEntry): Mrkdwn[] {
-  const where = channelId === undefined ? mrkdwn`the channel` : channelMention(channelId)
-  return causes.map(({ error }) =>
-    error === 'not_in_channel' || error === 'channel_not_found'
-      ? mrkdwn`Lockkeeper wasn't in ${where}`
-      : mrkdwn`Slack refused the message${typeof error === 'string' ? ` (${error})` : ''}`,
-  )
+/** The most refused attempts, and the most unverified entries, among the steps. Otherwise many of them could push out the real steps. */
+const mostOfKind = 10
+
+/** Shows the steps of a request in their order, each with the account's answer. */
+export function storyDetails(story: Story, catalog: WordsOfChanges): Details {
+  const trusted = trustedEntries(story)
+  const subject =
+    trusted.map((entry) => subjectOf(entry, catalog)).find((words) => words !== undefined) ?? 'A request without a description'
+  const refused = story.entries.filter(({ act, verdict }) => act === 'refused' && verdict === 'genuine').slice(mostOfKind)
+  const unverified = story.entries.filter(({ verdict }) => verdict !== 'genuine').slice(mostOfKind)
+  const early = earlyStepsOfItems(story.entries)
+  const hidden = new Set([...refused, ...unverified, ...early])
+  const channelId = trusted.find((entry) => entry.channelId)?.channelId
+  return {
+    title: quotation(subject),
+    facts: story.entries.filter((entry) => !hidden.has(entry)).map((entry) => stepOf(entry, subject, catalog)),
+    notes: [
+      mrkdwn`Request ${code(story.requestId ?? 'unknown')}${channelId === undefined ? '' : mrkdwn` in ${channelMention(channelId)}`}`,
+      ...notShown(refused, 'refused attempts'),
+      ...notShown(unverified, 'unverified entries'),
+      ...notShown(early, 'earlier steps of the single changes'),
+    ],
+    name: subject,
+  }
+}
+
+/** Finds the steps of items that a later step of the same item follows. Fifty items with three steps each would not fit into one message. */
+function earlyStepsOfItems(entries: FoundEntry[]): FoundEntry[] {
+  const ofItems = entries.filter(({ item, verdict }) => item !== undefined && verdict === 'genuine')
+  const last = new Map(ofItems.map((entry) => [entry.item, entry]))
+  return ofItems.filter((entry) => last.get(entry.item) !== entry)
+}
+
+function notShown({ length }: FoundEntry[], what: string): Mrkdwn[] {
+  return length > 0 ? [mrkdwn`${length} more ${what} aren't shown.`] : []
+}
+
+/** Shows an entry as a step of its request. `subject`: that of the request. An entry with another one names it. */
+export function stepOf(entry: FoundEntry, subject: string, catalog: WordsOfChanges): Details['facts'][number] {
+  const { act, by, at, reason, text, answer, resourceId } = entry
+  const why = whyUnverified(entry)
+  const whoAndWhen = by === undefined ? dateTime(at) : mrkdwn`${mention(by)}, ${dateTime(at)}`
+  const own = subjectOf(entry, catalog)
+  const parts = [
+    act === 'refused' ? refusedSentence(entry, subject, catalog) : whoAndWhen,
+    ...(own === undefined || own === subject ? [] : [mrkdwn`about ${quotation(own)}`]),
+    ...allowedBy(entry),
+    ...(reason === undefined ? [] : [mrkdwn`reason: ${code(reason)}`]),
+    ...(answer ? [mrkdwn`account API: ${answerWords(answer)}`] : []),
+    ...(resourceId === undefined ? [] : [mrkdwn`${resourceId}, shown to the requester`]),
+    ...(act === 'refused' ? [] : [...causesInWords(entry, catalog), ...(text ? [text] : [])].map((words) => mrkdwn`${words}`)),
+  ]
+  return {
+    label: `${why === undefined ? '' : `:warning: *Unverified* (${why}): `}${wordsOfAct(entry)}`,
+    words: joinMrkdwn(parts, '  ·  '),
+  }
+}
+
+/** Shows the account's answer: `move accepted (202)`. */
+function answerWords({ operation, status, problem, codes = [] }: NonNullable<FoundEntry['answer']>): string {
+  // Operations are called `elasticIps.move`.
+  const write = operation.split('.').at(-1) ?? operation
+  if (status === undefined) return `no answer to the ${write}${problem === undefined ? '' : ` (${problem})`}`
+  return `${write} ${status < 400 ? 'accepted' : 'refused'} (${[status, ...codes].join(', ')})`
+}
+
+/** Says which rule allowed an act: `rule “production”: @oncall`. Returns an empty list if the entry has no rule. */
+function allowedBy({ rule, via }: FoundEntry): Mrkdwn[] {
+  if (rule === undefined) return via === undefined ? [] : [mrkdwn`as ${grantWords({ via })}`]
+  return [via === undefined ? ruleWords(rule) : grantWords({ rule, via })]
 }

@@ -1,31 +1,62 @@
 -- Leases one message of the outbox, so that one process at a time sends it.
--- KEYS: record, outbox.   ARGV: id, message name, token, lease in ms if fresh, if unsure, '1' if a report may go before its card.
+-- KEYS: the hash that owes it (the record of a request, or the message itself), outbox.
+-- ARGV: member of the outbox, message name, token, lease in ms if fresh, if unsure, '1' if a report may go before its card, the names of all
+-- reports in the order of the thread, separated by commas, and for a message that is owed from now on its facts and how long it is owed in ms.
 -- Returns { 'fresh' | 'unsure', how many ms it has been searched for, the latest time of an earlier try (ms since 1970, or ''), '1' if that
--- try may have been before the card, the revision that owes it or '', now in ms, then the record's fields and values }.
+-- try may have been before the card, the revision that owes it or '', now in ms, then the fields and values of the hash }.
 -- 'fresh': send it. 'unsure': an earlier try may have sent it, so search first.
--- Without a lease, returns one word: 'held' another process sends it; 'settled' it was sent; 'missing' the request is gone; 'cardless' the
--- card must be sent first.
-local id, name, token, early = ARGV[1], ARGV[2], ARGV[3], ARGV[6] == '1'
+-- Without a lease: 'held' another process sends it, or a report that goes before it waits; 'settled' it was sent, or nothing owes it; 'missing' what owes it is gone; 'cardless' the
+-- card must be sent first; { 'behind', name } that report must be sent first.
+local member, name, token, early, facts = ARGV[1], ARGV[2], ARGV[3], ARGV[6] == '1', ARGV[8]
 local leases = { fresh = tonumber(ARGV[4]), unsure = tonumber(ARGV[5]) }
-local member, field = id .. '/' .. name, 'outbox:' .. name
-local flat = redis.call('HGETALL', KEYS[1])
-local record = {}
-for i = 1, #flat, 2 do record[flat[i]] = flat[i + 1] end
-if not record.state then
+local field = 'outbox:' .. name
+local now = clock()
+
+local owing = {}
+local function read()
+  -- A key of another type was damaged. Nothing can be read from it.
+  local flat = redis.call('TYPE', KEYS[1]).ok == 'hash' and redis.call('HGETALL', KEYS[1]) or {}
+  for i = 1, #flat, 2 do owing[flat[i]] = flat[i + 1] end
+  return flat
+end
+local flat = read()
+local message = owing[field] and cjson.decode(owing[field]) or { status = 'queued' }
+local isHeld = message.status == 'sending' and message.token ~= token and message['until'] > now
+
+if facts and message.status ~= 'settled' and not isHeld then
+  owe(KEYS[1], KEYS[2], member, facts, ARGV[9], 0)
+  flat = read()
+end
+local isRequest = owing.state ~= nil
+if not isRequest and not owing.facts then
   redis.call('ZREM', KEYS[2], member)
   return { 'missing' }
 end
-local message = record[field] and cjson.decode(record[field]) or { status = 'queued' }
--- A settled card is owed again once the record has a newer revision.
-local shown = name ~= 'card' or record.cardRevision == record.revision
-if message.status == 'settled' and shown then
+local isReport = isRequest and name ~= 'card'
+-- A settled card is owed again once the record has a newer revision. A step that owes a report says so in the record.
+local isShown = not isRequest or isReport or owing.cardRevision == owing.revision
+if (message.status == 'settled' and isShown) or (isReport and not owing[field]) then
   redis.call('ZREM', KEYS[2], member)
   return { 'settled' }
 end
-if name ~= 'card' and not record.cardTs and not early then return { 'cardless' } end
 
-local now = clock()
-if message.status == 'sending' and message.token ~= token and message['until'] > now then
+-- The reports of a request go in the order of the steps that owe them.
+local isAfter = false
+for other in string.gmatch(isReport and ARGV[7] or '', '[^,]+') do
+  if other == name then isAfter = true end
+  local one = other ~= name and owing['outbox:' .. other] and cjson.decode(owing['outbox:' .. other])
+  if one and one.status ~= 'settled' then
+    local by, ownBy = one.owedBy or 0, message.owedBy or 0
+    if by < ownBy or (by == ownBy and not isAfter) then
+      local dueAt = tonumber(redis.call('ZSCORE', KEYS[2], string.sub(member, 1, #member - #name) .. other) or now)
+      if dueAt <= now then return { 'behind', other } end
+      redis.call('ZADD', KEYS[2], dueAt, member)
+      return { 'held' }
+    end
+  end
+end
+if isReport and not owing.cardTs and not early then return { 'cardless' } end
+if isHeld then
   redis.call('ZADD', KEYS[2], message['until'], member)
   return { 'held' }
 end
@@ -35,7 +66,7 @@ if message.status == 'unsure' or (message.status == 'sending' and message.token 
 if message.status == 'sending' and message.token == token then mode = message.mode end
 -- The search starts with the first lease that needs one. Only then does the message get this field.
 local since = mode == 'unsure' and (message.since or now) or nil
-local tried, cardless = nil, name ~= 'card' and not record.cardTs
+local tried, cardless = nil, isReport and not owing.cardTs
 if mode == 'unsure' then
   tried, cardless = message.tried, cardless or message.cardless
   -- The previous holder may have sent it until its lease ran out.

@@ -1,16 +1,22 @@
 -- Stores the result of an attempt to send a leased message.
--- KEYS: record, outbox.
--- ARGV: id, message name, token, status ('settled' | 'queued' | 'unsure'), retry in ms, cardTs or '', shown revision or '0', and the report
--- that the thread is then owed, if it never was, or ''.
+-- KEYS: the hash that owes it, outbox.
+-- ARGV: member of the outbox, message name, token, status ('settled' | 'queued' | 'unsure' | 'dropped'), retry in ms, cardTs or '', shown
+-- revision or '0', the report that the thread is then owed, if it never was, or '', and how long a message about no request is remembered in
+-- ms once it is settled.
 -- Returns 'settled', 'again' (the record has a newer revision, so the card must be sent again now), 'later', or 'lost' (another process holds
 -- the lease now).
-local id, name, token, status, retry, cardTs, shown = ARGV[1], ARGV[2], ARGV[3], ARGV[4], tonumber(ARGV[5]), ARGV[6], tonumber(ARGV[7])
-local member, field = id .. '/' .. name, 'outbox:' .. name
-local known = redis.call('HMGET', KEYS[1], field, 'revision', 'pace:card')
+local member, name, token, status, cardTs, shown, owes = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[6], tonumber(ARGV[7]), ARGV[8]
+local field = 'outbox:' .. name
+local known = redis.call('HMGET', KEYS[1], field, 'revision', 'pace:card', 'state')
 local message = known[1] and cjson.decode(known[1]) or {}
 if message.token ~= token then return 'lost' end
 
 local now = clock()
+if status == 'dropped' then
+  redis.call('DEL', KEYS[1])
+  redis.call('ZREM', KEYS[2], member)
+  return 'settled'
+end
 local left = { status = status, token = token, owedBy = message.owedBy }
 if status == 'unsure' then
   left.tried, left.cardless = now, message.cardless
@@ -21,7 +27,7 @@ end
 local values = { field, cjson.encode(left) }
 if status ~= 'settled' then
   redis.call('HSET', KEYS[1], unpack(values))
-  redis.call('ZADD', KEYS[2], now + retry, member)
+  redis.call('ZADD', KEYS[2], now + tonumber(ARGV[5]), member)
   return 'later'
 end
 if cardTs ~= '' then
@@ -32,12 +38,14 @@ if shown > 0 then
   values[#values + 1] = 'cardRevision'
   values[#values + 1] = ARGV[7]
 end
-if ARGV[8] ~= '' and redis.call('HEXISTS', KEYS[1], 'outbox:' .. ARGV[8]) == 0 then
-  values[#values + 1] = 'outbox:' .. ARGV[8]
-  values[#values + 1] = cjson.encode({ status = 'queued' })
-  redis.call('ZADD', KEYS[2], now, id .. '/' .. ARGV[8])
+if owes ~= '' and redis.call('HEXISTS', KEYS[1], 'outbox:' .. owes) == 0 then
+  values[#values + 1] = 'outbox:' .. owes
+  values[#values + 1] = cjson.encode({ status = 'queued', owedBy = shown })
+  redis.call('ZADD', KEYS[2], now, string.sub(member, 1, #member - #name) .. owes)
 end
 redis.call('HSET', KEYS[1], unpack(values))
+-- The record of a request stays for as long as its own steps say.
+if not known[4] then redis.call('PEXPIRE', KEYS[1], ARGV[9]) end
 if shown > 0 and tonumber(known[2]) > shown then
   -- The card of a request with items is sent again after a while, with all changes up to then.
   if known[3] then

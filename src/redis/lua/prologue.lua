@@ -10,3 +10,12 @@ end
 local function whole(number)
   return string.format('%.0f', number)
 end
+
+-- Owes a message that is about no request: its facts stay for `keepMs`, and it is due in `inMs`.
+local function owe(message, outbox, member, facts, keepMs, inMs)
+  local now = clock()
+  redis.call('HSET', message, 'facts', facts)
+  redis.call('HSETNX', message, 'at', whole(now))
+  redis.call('PEXPIRE', message, keepMs)
+  redis.call('ZADD', outbox, now + inMs, member)
+end

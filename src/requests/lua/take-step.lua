@@ -76,7 +76,7 @@ if arg.extendMs then set('expiresAt', whole(now + arg.extendMs)) end
 redis.call('HSET', KEYS[1], unpack(values))
 for _, field in ipairs(arg.clear) do redis.call('HDEL', KEYS[1], field) end
 
-redis.call('XADD', KEYS[6], '*', 'note', ARGV[2], 'at', stamp, 'from', cjson.decode(state), 'to', arg.to)
+redis.call('XADD', KEYS[6], '*', 'note', ARGV[2], 'at', stamp, 'to', arg.to)
 
 if arg.dueInMs then
   redis.call('ZADD', KEYS[5], now + arg.dueInMs, arg.id)

@@ -1,16 +1,16 @@
 import { expect, test } from 'vitest'
-import { createOpsChannel } from '../../../src/outbox/operators.ts'
+import { checkOpsChannel } from '../../../src/outbox/operators.ts'
 import type { ChannelMembership } from '../../../src/slack/web-api.ts'
+import { fakeApp } from '../../fake-app.ts'
 
 /** Checks a channel of which Slack says this. */
 async function check(found: ChannelMembership) {
   const lines: unknown[] = []
-  const opsChannel = createOpsChannel({
-    channelId: 'C0NIGHT001',
-    membership: async () => found,
+  const app = fakeApp({
+    slack: { probe: { membership: async () => found } },
     lines: { write: ({ fields, text, level }) => void lines.push([fields, text, level]) },
   })
-  return { answer: await opsChannel?.check(), lines }
+  return { answer: await checkOpsChannel(app, 'C0NIGHT001'), lines }
 }
 
 test.each<[string, ChannelMembership, string]>([
@@ -30,8 +30,3 @@ test.each<ChannelMembership>([{ is: 'member' }, { is: 'unreadable', why: 'no ans
     expect((await check(found)).lines).toEqual([])
   },
 )
-
-test('nothing is checked without OPS_CHANNEL', () => {
-  const membership = () => Promise.reject(new Error('read'))
-  expect(createOpsChannel({ channelId: undefined, membership, lines: { write: () => {} } })).toBeUndefined()
-})

@@ -38,12 +38,14 @@ describe('the preflight check of a move', () => {
           "name": "Storefront",
           "slug": "storefront",
         },
+        "showsNoServer": undefined,
         "site": "ASH",
         "to": {
           "id": "sv_W3mVpQ0xNd7Lk",
           "name": "web-2",
         },
         "toAddress": "198.51.100.22",
+        "toStatus": undefined,
       }
     `)
   })

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Server } from '../../../src/domain/account.ts'
-import { createMoveChange } from '../../../src/moves/move-change.ts'
+import { moveChange } from '../../../src/moves/move-change.ts'
 import { elasticIpFor, ids, serverFor } from '../account-objects.ts'
 
 const input = { elasticIpId: ids.elasticIp, serverId: ids.web2 }
@@ -10,7 +10,7 @@ const moment = { phase: 'accepted' as const, sinceSentMs: 60_000, early: false, 
 /** Observes the end of a move to a server with this status when it was sent. `now`: the server at the end. */
 function observeEnd(toStatus: string | undefined, now: () => Promise<Server>) {
   const moved = elasticIpFor({ server: { id: ids.web2, hostname: 'web-2' } })
-  const change = createMoveChange({ elasticIps: { get: async () => moved }, servers: { get: now } } as never)
+  const change = moveChange({ account: { elasticIps: { get: async () => moved }, servers: { get: now } } } as never)
   return change.observe(input, { ...facts, ...(toStatus ? { toStatus } : {}) }, moment, { signal: AbortSignal.timeout(1_000) })
 }
 

@@ -1,4 +1,5 @@
-import { describe, expect, test } from 'vitest'
+import { randomBytes } from 'node:crypto'
+import { describe, expect, inject, onTestFinished, test } from 'vitest'
 import {
   AccountLimitError,
   ApiContractError,
@@ -7,7 +8,13 @@ import {
   StoreUnavailableError,
   writeRefusalOf,
 } from '../../../src/domain/errors.ts'
-import { type Check, createChecks, createStatus, type Finding } from '../../../src/ops/health.ts'
+import { Secret } from '../../../src/domain/signing.ts'
+import { statusChecks } from '../../../src/features/doctor.ts'
+import { atMostEvery, type Check, createStatus } from '../../../src/ops/health.ts'
+import { findRedisFaults, type RedisFault } from '../../../src/redis/check.ts'
+import { closeRedis, connectRedis } from '../../../src/redis/connect.ts'
+import { createKeys } from '../../../src/redis/key-names.ts'
+import { fakeApp } from '../../fake-app.ts'
 
 /** Creates a status page over these checks, with a fake clock. */
 function arrange(checks: Record<string, Check>) {
@@ -28,9 +35,6 @@ function arrange(checks: Record<string, Check>) {
     },
   }
 }
-
-const safe = async () => []
-const takesWrites = async () => undefined
 
 test('the status page is 200 when every check passes', async () => {
   const { read } = arrange({ redis: async () => {}, worker: () => {} })
@@ -100,11 +104,8 @@ test('a problem that was recorded before lasts since that time', async () => {
 
 describe('a call that succeeds outside of the checks', () => {
   /** Creates a page whose check of Slack gets the results of these probes, one after the other. */
-  function arrangeSlack(...probes: (() => Promise<void>)[]) {
-    const fine = async () => {}
-    const slack = () => (probes.shift() ?? fine)()
-    return arrange(createChecks({ redis: fine, probeWrites: takesWrites, redisFaults: safe, slack, accountApi: fine, worker: fine }))
-  }
+  const arrangeSlack = (...probes: (() => Promise<void>)[]) =>
+    arrange({ slack: atMostEvery(30_000, async () => (await probes.shift()?.()) ?? undefined) })
 
   const lines = [
     [{ code: 'check-failed', check: 'slack', problem: 'Slack does not answer' }, 'A check failed'],
@@ -160,6 +161,99 @@ test('the status page does not wait for a check that hangs, and does not run it 
   expect(runs).toBe(1)
 })
 
+/** Creates the page of a bot that is well, apart from these parts. */
+async function arrangeApp({
+  faults = async () => [],
+  refuses,
+  account = [],
+  slack = async () => {},
+  worker = async () => {},
+}: {
+  faults?: () => Promise<RedisFault[]>
+  refuses?: string
+  account?: Error[]
+  slack?: () => Promise<void>
+  worker?: () => Promise<void>
+} = {}) {
+  const redis = connectRedis(new Secret(inject('redisUrl')), 'patient', () => {})
+  onTestFinished(() => closeRedis(redis))
+  const app = fakeApp({
+    redis,
+    keys: createKeys(`test-${randomBytes(6).toString('hex')}`),
+    connections: { faults, probeWrites: async () => writeRefusalOf(refuses), problem: () => 'ECONNREFUSED' },
+    store: { now: async () => 0 },
+    slack: { identity: { fetch: slack as never } },
+    account: {
+      apiKeys: {
+        list: async () => {
+          const error = account.shift()
+          if (error) throw error
+          return []
+        },
+      },
+    },
+    config: { redis: { allowVolatile: false, prefix: 'test' }, infra: { key: new Secret('k') } },
+  })
+  const checks = statusChecks(app, worker)
+  return { ...arrange(checks), checks }
+}
+
+const problemsOf = (checks: Record<string, { problem?: string }>) =>
+  Object.entries(checks).flatMap(([name, { problem }]) => (problem ? [`${name}: ${problem}`] : []))
+
+test('the status page says what is wrong with Redis, and what nobody knows because of it', async () => {
+  const noWorker = () => Promise.reject(new Error('No worker has run for 30 s'))
+  const away = (code?: string) => () => Promise.reject(new StoreUnavailableError("can't run the 'info' command", code))
+  const unsafe = async () => findRedisFaults(['redis_version:7.2.4\nmaxmemory_policy:allkeys-lru\naof_enabled:0'])
+  const apps = {
+    silent: { faults: away() },
+    lacksRight: { faults: away('NOPERM') },
+    refuses: { refuses: 'OOM' },
+    unsafe: { faults: unsafe },
+  }
+  const found = await Promise.all(
+    Object.entries(apps).map(async ([name, app]) => {
+      const { status, body } = await (await arrangeApp({ ...app, worker: noWorker })).read()
+      return [name, status, ...problemsOf(body.checks)]
+    }),
+  )
+
+  expect(found).toMatchInlineSnapshot(`
+    [
+      [
+        "silent",
+        503,
+        "redis: Redis isn't responding (ECONNREFUSED)",
+        "redisSettings: Unknown while Redis isn't responding",
+        "accountApi: Unknown while Redis isn't responding",
+        "worker: Unknown while Redis isn't responding",
+      ],
+      [
+        "lacksRight",
+        503,
+        "redis: Redis refuses the command (NOPERM)",
+        "redisSettings: Unknown while Redis refuses the command (NOPERM)",
+        "accountApi: Unknown while Redis refuses the command (NOPERM)",
+        "worker: Unknown while Redis refuses the command (NOPERM)",
+      ],
+      [
+        "refuses",
+        503,
+        "redis: Redis refuses writes, because its memory is full (OOM).",
+        "redisSettings: Unknown while Redis refuses writes",
+        "accountApi: Unknown while Redis refuses writes",
+        "worker: Unknown while Redis refuses writes",
+      ],
+      [
+        "unsafe",
+        503,
+        "redisSettings: Redis evicts keys when its memory is full (maxmemory-policy allkeys-lru). Set it to noeviction. Redis doesn't write changes to disk (appendonly no). Set appendonly yes.",
+        "worker: No worker has run for 30 s",
+      ],
+    ]
+  `)
+})
+
 test.each<[string, unknown, string]>([
   ['rejects the key', new ApiError({ operation: 'x', status: 401, codes: [] }), 'The account API rejects INFRA_API_KEY (401)'],
   ['fails', new ApiError({ operation: 'x', status: 503, codes: [] }), 'The account API returned an error (503)'],
@@ -174,182 +268,42 @@ test.each<[string, unknown, string]>([
     "The account API isn't responding",
   ],
 ])('the status page describes the problem of an account API that %s', async (_, error, problem) => {
-  const fine = async () => {}
-  const checks = createChecks({
-    redis: fine,
-    probeWrites: takesWrites,
-    redisFaults: safe,
-    slack: fine,
-    worker: fine,
-    accountApi: () => Promise.reject(error),
-  })
-  const { read } = arrange(checks)
+  const { read } = await arrangeApp({ account: [error as Error] })
 
   expect((await read()).body.checks.accountApi).toMatchObject({ ok: false, problem })
 })
 
 describe('the limit of the account', () => {
-  const limit = (answered: boolean) => new AccountLimitError({ operation: 'x', kind: 'read', waitMs: 40_000, perMinute: 60, answered })
-
-  /** Creates a page whose probes of the account fail like this, one after the other, and shares each finding with the next. */
-  function arrangeAccount(...errors: Error[]) {
-    const fine = async () => {}
-    let found: Finding = {}
-    const checks = {
-      redis: fine,
-      probeWrites: takesWrites,
-      redisFaults: safe,
-      slack: fine,
-      worker: fine,
-      accountApi: async () => Promise.reject(errors.shift()),
-      shareFinding: async (probe: (before: Finding) => Promise<Finding>) => {
-        found = await probe(found)
-        return found
-      },
-    }
-    return arrange(createChecks(checks))
-  }
+  const limit = (answered: boolean) => new AccountLimitError({ operation: 'x', kind: 'read', waitMs: 900, perMinute: 60, answered })
+  const note = /^Not checked, because of the account's limit of 60 reads a minute\. A read is free at 20\d\d-\S+Z$/
 
   test('is no outage, and the page names it with the time', async () => {
-    const { read } = arrangeAccount(limit(false), limit(true))
+    const { status, body } = await (await arrangeApp({ account: [limit(false)] })).read()
 
-    for (let time = 0; time < 2; time += 1) {
-      const { status, body } = await read()
-      expect(status).toBe(200)
-      expect(body.checks.accountApi).toEqual({
-        ok: true,
-        note: expect.stringMatching(/^Not checked, because of the account's limit of 60 reads a minute\. A read is free at 20\d\d-\S+Z$/),
-      })
-    }
+    expect([status, body.checks.accountApi]).toEqual([200, { ok: true, note: expect.stringMatching(note) }])
   })
 
-  test('does not hide an outage while no probe is sent, and ends it once the account answers', async () => {
+  test('does not hide an outage while nothing is asked', async () => {
     const away = new ApiUnreachableError({ operation: 'x', requestSent: 'no', problem: 'ECONNREFUSED' })
-    const { read } = arrangeAccount(away, limit(false), limit(true))
-
+    const before = limit(false)
+    const { read, checks } = await arrangeApp({ account: [away, before] })
     expect((await read()).body.checks.accountApi.ok).toBe(false)
-    expect((await read()).body.checks.accountApi).toMatchObject({ ok: false, problem: "The account API isn't responding" })
-    expect((await read()).body.checks.accountApi).toMatchObject({ ok: true })
+    expect(await checks.accountApi().catch((error: Error) => error.message)).toBe("The account API isn't responding")
   })
 })
 
-test.each([
-  ['SELF_SIGNED_CERT_IN_CHAIN', "Redis isn't responding (SELF_SIGNED_CERT_IN_CHAIN)"],
-  [undefined, "Redis isn't responding"],
-])('the status page shows the latest problem of the connection to Redis: %s', async (latest, problem) => {
-  const fine = async () => {}
-  const away = () => Promise.reject(new Error('ping at redis://default:pw@redis.internal'))
-  const { read } = arrange(
-    createChecks({
-      redis: away,
-      redisProblem: () => latest,
-      probeWrites: takesWrites,
-      redisFaults: safe,
-      slack: fine,
-      accountApi: fine,
-      worker: fine,
-    }),
-  )
-
-  expect((await read()).body.checks.redis).toMatchObject({ ok: false, problem })
-})
-
-test('the status page shows the worker as unknown while Redis does not answer, and otherwise the problem of the worker', async () => {
-  const fine = async () => {}
-  const errors = [new StoreUnavailableError('Redis: Error x'), new Error('No worker has run for 30 s')]
-  const checks = createChecks({
-    redis: fine,
-    probeWrites: takesWrites,
-    redisFaults: safe,
-    slack: fine,
-    accountApi: fine,
-    worker: () => Promise.reject(errors.shift()),
+test('the status page asks Slack at most every 30 s and the account once a minute, however often it is read', async () => {
+  let asked = 0
+  const account: Error[] = []
+  const { read } = await arrangeApp({
+    account,
+    slack: async () => {
+      asked += 1
+    },
   })
-  const { read } = arrange(checks)
-
-  expect((await read()).body.checks.worker.problem).toBe("Unknown while Redis isn't responding")
-  expect((await read()).body.checks.worker.problem).toBe('No worker has run for 30 s')
-})
-
-test('the status page probes Slack at most every 30 s, however often the page is read', async () => {
-  const probes = { redis: 0, slack: 0, accountApi: 0, worker: 0 }
-  const count = (name: keyof typeof probes) => async () => {
-    probes[name] += 1
-  }
-  const { read } = arrange(
-    createChecks({
-      redis: count('redis'),
-      probeWrites: takesWrites,
-      redisFaults: safe,
-      slack: count('slack'),
-      accountApi: count('accountApi'),
-      worker: count('worker'),
-    }),
-  )
 
   for (let time = 0; time < 3; time += 1) await read()
+  account.push(new Error('asked again'))
 
-  expect(probes).toEqual({ redis: 3, slack: 1, accountApi: 3, worker: 3 })
-})
-
-test('the status page shows the settings with which Redis could lose requests, and not while Redis does not answer', async () => {
-  const fine = async () => {}
-  const faults = [
-    () => Promise.resolve(['Redis evicts keys. Set it to noeviction.', "Redis doesn't write changes to disk. Set appendonly yes."]),
-    () => Promise.reject(new StoreUnavailableError('Redis: Error x')),
-    safe,
-  ]
-  const redisFaults = () => (faults.shift() ?? safe)()
-  const { read } = arrange(
-    createChecks({ redis: fine, probeWrites: takesWrites, redisFaults, slack: fine, accountApi: fine, worker: fine }),
-  )
-
-  const pages = [await read(), await read(), await read()]
-
-  expect(pages.map(({ status }) => status)).toEqual([503, 503, 200])
-  expect(pages.map(({ body }) => body.checks.redisSettings.problem)).toEqual([
-    "Redis evicts keys. Set it to noeviction. Redis doesn't write changes to disk. Set appendonly yes.",
-    "Unknown while Redis isn't responding",
-    undefined,
-  ])
-})
-
-test('the status page says that Redis refuses the command if a right is missing, and that nobody knows the rest', async () => {
-  const fine = async () => {}
-  const noRight = () => Promise.reject(new StoreUnavailableError("Redis: ReplyError NOPERM can't run the 'set' command", 'NOPERM'))
-  const noWorker = () => Promise.reject(new Error('No worker has run for 30 s'))
-  const parts = { redis: fine, probeWrites: noRight, redisFaults: noRight, slack: fine, accountApi: fine }
-  const problemsOf = async (worker: () => Promise<never>) => {
-    const { checks } = (await arrange(createChecks({ ...parts, worker })).read()).body
-    return [checks.redis.problem, checks.redisSettings.problem, checks.worker.problem]
-  }
-  const unknown = 'Unknown while Redis refuses the command (NOPERM)'
-
-  expect(await problemsOf(noRight)).toEqual(['Redis refuses the command (NOPERM)', unknown, unknown])
-  expect(await problemsOf(noWorker)).toEqual(['Redis refuses the command (NOPERM)', unknown, unknown])
-})
-
-test('the status page does not say that Redis is silent while it refuses writes', async () => {
-  const fine = async () => {}
-  const refused = () => Promise.reject(new StoreUnavailableError('Redis has not been checked yet', 'OOM'))
-  const probeWrites = async () => writeRefusalOf('OOM')
-  const { read } = arrange(createChecks({ redis: fine, probeWrites, redisFaults: refused, slack: fine, accountApi: fine, worker: refused }))
-
-  const { checks } = (await read()).body
-
-  expect(checks.redisSettings.problem).toBe('Unknown while Redis refuses writes')
-  expect(checks.worker.problem).toBe('Unknown while Redis refuses writes')
-})
-
-test('the status page says that Redis refuses writes, and that nobody knows whether a worker runs', async () => {
-  const fine = async () => {}
-  const noWorker = () => Promise.reject(new Error('No worker has run for 30 s'))
-  const probeWrites = async () => writeRefusalOf('OOM')
-  const { read } = arrange(createChecks({ redis: fine, probeWrites, redisFaults: safe, slack: fine, accountApi: fine, worker: noWorker }))
-
-  const { checks } = (await read()).body
-
-  expect(checks.redis.problem).toBe('Redis refuses writes, because its memory is full (OOM).')
-  expect(checks.worker.problem).toBe('Unknown while Redis refuses writes')
-  expect(checks.redisSettings.ok).toBe(true)
+  expect([asked, (await read()).status]).toEqual([1, 200])
 })

@@ -71,7 +71,7 @@ const why = (work: Promise<unknown>) =>
   )
 
 describe('a refusal', () => {
-  test('is thrown in words, and noted with person, act, place and cause', async () => {
+  test('is thrown in words, and noted with person, act, request and cause', async () => {
     const { access, noted } = setUp()
     const request = requestFor()
 
@@ -84,11 +84,6 @@ describe('a refusal', () => {
         by: 'U0DEE00001',
         requestId: request.id,
         kind: 'ip.move',
-        resource: 'elastic_ip:eip_1GijF7NsZe3bN',
-        facts: request.facts,
-        channelId: 'C0OPS00001',
-        teamId: 'T0NIMBUS01',
-        payload: request.hash,
         attempted: 'decide',
         causes: [{ code: 'not-an-approver', approvers: approveBy(['S0ONCALL01']) }],
       },

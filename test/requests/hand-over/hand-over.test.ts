@@ -1,15 +1,16 @@
 import { afterEach, describe, expect, test, vi } from 'vitest'
+import type { App } from '../../../src/app.ts'
 import type { ApiKey } from '../../../src/domain/account.ts'
 import { AccountLimitError, ApiError, StoreUnavailableError } from '../../../src/domain/errors.ts'
 import type { Request, RequestState } from '../../../src/domain/request.ts'
 import { Secret } from '../../../src/domain/signing.ts'
-import { createNewKeyChange } from '../../../src/features/keys-create.ts'
+import { newKeyChange } from '../../../src/features/keys-create.ts'
 import { createCatalog } from '../../../src/requests/catalog.ts'
 import { handOver } from '../../../src/requests/hand-over.ts'
 import type { StepName } from '../../../src/requests/steps.ts'
 import type { StepData, StepResult, Store } from '../../../src/requests/store.ts'
 import type { Click } from '../../../src/slack/interactions.ts'
-import { fakeApp } from '../../fake-app.ts'
+import { fakeApp, noticing } from '../../fake-app.ts'
 import { noteOf } from '../audit-for-test.ts'
 import { requestedAt, requestFor, ruleFor } from '../request-for-test.ts'
 import { signatures } from '../signatures-for-test.ts'
@@ -58,7 +59,7 @@ function approvedKey({ steps = {}, creationMs = 100, unansweredMs = 1_000, refus
       return { key, token: new Secret('f'.repeat(36)) }
     },
     delete: async () => void live.splice(0),
-  } as unknown as Parameters<typeof createNewKeyChange>[0]['apiKeys']
+  } as unknown as App['account']['apiKeys']
 
   const store = {
     now: async () => 1_000_000,
@@ -77,18 +78,19 @@ function approvedKey({ steps = {}, creationMs = 100, unansweredMs = 1_000, refus
 
   const app = fakeApp({
     signatures,
-    operators: {
-      onDistrusted: async (_, { code }) => void distrusted.push(code),
-      onApiError: (error) => void errors.push(error),
-    },
+    ...noticing(distrusted),
+    lines: { write: ({ fields }) => void errors.push(fields) },
     store,
     access: { authorize: async () => ({ via: 'requester' }), ruleOf: () => ruleFor() },
     audit: {
       note: async () => {},
-      find: async () => ({ entries: problem === 'already-sent' ? [{ act: 'issue' }] : [] }) as never,
+      chained: async () => {},
+      redis: { xrevrange: (async () => (problem === 'already-sent' ? [issued] : [])) as never },
+      keys: { audit: 'audit' },
+      keyring: { verify: () => 'forged' },
     },
     noteOf,
-    catalog: createCatalog([createNewKeyChange({ apiKeys })]),
+    catalog: createCatalog([newKeyChange(fakeApp({ account: { apiKeys } }))]),
     slack: {
       respond: async (_, { text }) => {
         shown.push(text ?? '')
@@ -109,6 +111,10 @@ function approvedKey({ steps = {}, creationMs = 100, unansweredMs = 1_000, refus
   const decision = { by: 'U0BEN00001', rule: 'APPROVERS', via: 'U0BEN00001', at: requestedAt }
   const approved = { ...signed, approvals: [signatures.signApproval(signed, decision)] }
   const request = { ...approved, decision: problem === 'approvals-not-genuine' ? decision : signatures.signApproved(approved, decision) }
+  const issued = [
+    `${requestedAt}-0`,
+    ['entry', JSON.stringify({ version: 1, act: 'issue', at: requestedAt, seq: 1, prev: '', requestId: request.id })],
+  ]
   const click = {
     origin: request.origin,
     responseUrl: 'https://example.com',
@@ -123,7 +129,7 @@ describe('a key whose approvals cannot be trusted', () => {
     await expect(press()).rejects.toThrow("approvals in Redis aren't genuine")
     expect({ live, distrusted, steps: taken.map(({ name }) => name) }).toEqual({
       live: [],
-      distrusted: ['approvals-not-genuine'],
+      distrusted: ['record-not-genuine'],
       steps: ['drop'],
     })
   })

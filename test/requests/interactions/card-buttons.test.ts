@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { AuditNote } from '../../../src/audit/chain.ts'
 import type { Request } from '../../../src/domain/request.ts'
 import { buttonValue, cardButtons, rejectCallbackId } from '../../../src/messages/words.ts'
-import { createMoveChange } from '../../../src/moves/move-change.ts'
+import { moveChange } from '../../../src/moves/move-change.ts'
 import { createCatalog } from '../../../src/requests/catalog.ts'
 import { createCardButtons } from '../../../src/requests/clicks.ts'
 import { decideWith } from '../../../src/requests/decide.ts'
@@ -23,7 +23,7 @@ const ben = { ...newRequestFor().origin, userId: 'U0BEN00001' }
 function startButtons() {
   const { redis, keys } = connectTestRedis()
   const store = createStore({ redis, keys, audit: noAudit, noteOf })
-  const catalog = createCatalog([createMoveChange({} as Parameters<typeof createMoveChange>[0])])
+  const catalog = createCatalog([moveChange({} as never)])
   const noted: AuditNote[] = []
   const effects: string[] = []
   const effect = (name: string) => async () => void effects.push(name)

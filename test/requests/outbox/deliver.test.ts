@@ -1,272 +1,338 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import type { Request } from '../../../src/domain/request.ts'
-import { createDeliver, createOutbox, type Lease, type Outbox, type OutboxName, type Settlement } from '../../../src/outbox/outbox.ts'
-import type { Renderer } from '../../../src/outbox/render.ts'
+import type { OutboxName } from '../../../src/outbox/once.ts'
+import { deliver, show, sweepOutbox } from '../../../src/outbox/outbox.ts'
 import { encodeFields } from '../../../src/requests/store.ts'
-import type { Answerable } from '../../../src/slack/interactions.ts'
-import type { Messenger, SearchResult } from '../../../src/slack/web-api.ts'
 import { connectTestRedis } from '../redis-for-test.ts'
-import { requestFor } from '../request-for-test.ts'
+import { minutes, moveFacts, recordRequest, requestFor } from '../request-for-test.ts'
+import { lost, outboxApp, type SlackAnswers, sent } from './outbox-app.ts'
 
-const message = { text: 'Done.', blocks: [] }
-const withTable: Answerable = { table: { text: 'as a table', blocks: [] }, instead: message }
+type Options = NonNullable<Parameters<typeof outboxApp>[1]>
 
-/** Redis' clock when a message was sent. */
-const nowMs = 50_000
-
-interface Case {
-  mode?: Lease['mode']
-  request?: Request
-  /** The time that is left to send under the lease, in ms. */
-  leftMs?: number
-  /** How long each search for a lost message takes, in ms. */
-  searchMs?: number
-  /** The result of a search for a lost message. */
-  found?: SearchResult
-  /** How long the message has been searched for, in ms. */
-  searchedForMs?: number
-  triedUntilMs?: number
-  triedCardless?: boolean
-  /** The report. */
-  report?: Answerable
-  /** Slack's answer to a post in the channel. If the report has a table, Slack takes it without one. */
-  posted?: Awaited<ReturnType<Messenger['post']>>
-  /** Slack's answer to an update. */
-  updated?: Awaited<ReturnType<Messenger['update']>>
-  isOutdatedTold?: boolean
-  namesOf?: () => Promise<Map<string, string>>
+interface Case extends Options {
+  request?: Partial<Request>
+  /** What Redis has of the message. */
+  message?: Record<string, unknown>
+  /** The lease has run out before anything is sent. */
+  isTooLate?: boolean
 }
 
-/** Delivers one message under a lease. Returns what Slack received and what was settled. */
-async function deliver(
-  name: OutboxName,
-  {
-    mode = 'fresh',
-    request = requestFor(),
-    leftMs = 5_000,
-    searchMs = 0,
-    found = { is: 'absent' },
-    searchedForMs = 0,
-    triedUntilMs,
-    triedCardless = false,
-    report = message,
-    posted = { is: 'sent', ts: '2.1', channelId: 'C0OPS00001' },
-    updated = { is: 'sent' },
-    isOutdatedTold = false,
-    namesOf = async () => new Map(),
-  }: Case,
-) {
-  const sent: string[] = []
-  const settlements: Settlement[] = []
-  const searches: object[] = []
-  const outbox = {
-    lease: async () => ({
-      lease: { token: 't', mode, searchedForMs, triedUntilMs, triedCardless, isOutdatedTold, sendBefore: performance.now() + leftMs },
-      request,
-      now: () => nowMs,
-    }),
-    settle: async (_id: string, _name: OutboxName, _held: unknown, settlement: Settlement) => {
-      settlements.push(settlement)
-      return settlement.status === 'settled' ? 'settled' : 'later'
+const unsure = { status: 'unsure', token: 'x' }
+const toChannel = 'post to C0OPS00001'
+const toThread = 'post to C0OPS00001 below the card'
+const toAda = 'post to U0ADA00001'
+
+/** Records a request that owes one message, and delivers it. Returns what Slack received, and what Redis has of the message then. */
+async function deliverOne(name: OutboxName, { request: more, message, isTooLate, ...options }: Case = {}) {
+  const shared = connectTestRedis()
+  const { redis, keys } = shared
+  const request = requestFor({ facts: moveFacts, state: name === 'card' ? 'waiting' : 'done', ...more })
+  const fields = message || name !== 'card' ? { [`outbox:${name}`]: JSON.stringify(message ?? { status: 'queued' }) } : {}
+  await redis.hset(keys.record(request.id), { ...encodeFields(request), ...fields })
+  await redis.zadd(keys.outbox, 1, `${request.id}/${name}`)
+  const { app, ...seen } = outboxApp(shared, {
+    waitsMs: [],
+    // This is asked for first under each lease.
+    verifyRecord: () => {
+      if (isTooLate) expireLeases()
+      return 'genuine'
     },
-  } as unknown as Outbox
-  const messenger = {
-    post: async ({ channelId }: { channelId: string }, { text }: { text: string }) => {
-      sent.push(`post to ${channelId}${text === 'again' ? ', again' : ''}${text === 'as a table' ? ', as a table' : ''}`)
-      if (report !== message && text !== 'as a table') return { is: 'sent', ts: '4.1', channelId }
-      return channelId.startsWith('U') ? { is: 'sent', ts: '3.1', channelId } : posted
-    },
-    update: async () => {
-      sent.push('update')
-      return updated
-    },
-    find: async (where: object) => {
-      searches.push(where)
-      await new Promise((resolve) => setTimeout(resolve, searchMs))
-      return found
-    },
-  } as unknown as Messenger
-  const render = {
-    canRender: () => true,
-    card: () => message,
-    report: () => report,
-    asRepeat: () => ({ ...message, text: 'again' }),
-    asDirect: () => message,
-  } as Renderer
-  const undeliverable: string[] = []
-  const onUndeliverable = (_: Request, error: string, report?: string) => void undeliverable.push(`${report}: ${error}`)
-  const reported: number[] = []
-  const onReported = (_: Request, sinceEndMs: number) => void reported.push(sinceEndMs)
-  const delivered = await createDeliver({ outbox, messenger, render, namesOf, onUndeliverable, onReported })(request.id, name)
-  return { delivered, sent, settlements, searches, reported, undeliverable }
+    ...options,
+  })
+  const delivered = await deliver(app, request.id, name)
+  const left = JSON.parse((await redis.hget(keys.record(request.id), `outbox:${name}`)) ?? '{}')
+  const dueInMs = Number((await redis.zscore(keys.outbox, `${request.id}/${name}`)) ?? Number.NaN) - (await app.store.now())
+  const isOutdatedOwed = (await redis.zscore(keys.outbox, `${request.id}/outdated`)) !== null
+  return { ...seen, app, redis, keys, request, delivered, left, dueInMs, isOutdatedOwed }
+}
+
+/** Lets the clock of this process jump, as if it had been suspended. */
+function expireLeases(): void {
+  const now = performance.now.bind(performance)
+  const clock = vi.spyOn(performance, 'now').mockImplementation(() => now() + 60_000)
+  onTestFinished(() => clock.mockRestore())
 }
 
 describe('under a lease that holds', () => {
   test('a report does not wait for a Slack that never answers who somebody is', async () => {
-    const { sent } = await deliver('ended', { namesOf: () => new Promise(() => {}), leftMs: 3_000 })
+    const names = () => new Promise<Map<string, string>>(() => {})
+    const { calls } = await deliverOne('stopped', { request: { state: 'untracked', stoppedBy: 'U0BEN00001' }, names })
 
-    expect(sent).toEqual(['post to C0OPS00001'])
+    expect(calls).toEqual([toThread])
   })
 
-  test.each([
-    ['a card is posted', 'card', { request: requestFor({ cardTs: undefined }) }, ['post to C0OPS00001']],
+  test.each<[string, OutboxName, Case, string[]]>([
+    ['a card is posted', 'card', { request: { cardTs: undefined } }, [toChannel]],
     ['a card is updated', 'card', {}, ['update']],
-    ['a report is posted', 'ended', {}, ['post to C0OPS00001']],
-    ['a report that a search did not find is posted', 'ended', { mode: 'unsure' }, ['post to C0OPS00001']],
+    ['a report is posted', 'ended', {}, [toThread]],
+    ['a report that a search did not find is posted', 'ended', { message: unsure }, [toThread]],
+    ['a report that a search found is not', 'ended', { message: unsure, searches: [{ is: 'found', ts: '3.1' }] }, []],
     [
-      'a report whose table Slack refuses is posted without it',
-      'ended',
-      { report: withTable, posted: { is: 'refused', error: 'invalid_blocks' } },
-      ['post to C0OPS00001, as a table', 'post to C0OPS00001'],
+      'a card that a search found is updated',
+      'card',
+      { request: { cardTs: undefined }, message: unsure, searches: [{ is: 'found', ts: '3.1' }] },
+      ['update'],
     ],
     [
       'a report that the channel refuses goes to the requester',
       'ended',
-      { posted: { is: 'refused', error: 'is_archived' } },
-      ['post to C0OPS00001', 'post to U0ADA00001'],
+      { posts: [{ is: 'refused', error: 'is_archived' }] },
+      [toThread, toAda],
     ],
-  ] as const)('%s', async (_, name, of, expected) => {
-    const { delivered, sent, settlements } = await deliver(name, of)
-    expect(sent).toEqual(expected)
+  ])('%s', async (_, name, of, expected) => {
+    const { calls, delivered, left } = await deliverOne(name, of)
+    expect(calls).toEqual(expected)
     expect(delivered).toEqual({ is: 'sent' })
-    expect(settlements).toMatchObject([{ status: 'settled' }])
+    expect(left.status).toBe('settled')
   })
 })
 
+test('the record of a request does not expire because one of its messages was sent', async () => {
+  const { redis, keys } = connectTestRedis()
+  const { app } = outboxApp({ redis, keys })
+  const { id } = await recordRequest(app.store)
+
+  expect(await deliver(app, id, 'card')).toEqual({ is: 'sent' })
+
+  expect(await redis.pttl(keys.record(id))).toBe(-1)
+})
+
 describe('the time from the end of a change to its report', () => {
-  const item = { id: 'eip_1', state: 'done' as const, causes: [], endedAt: 20_000 }
+  const ago = (ms: number) => Date.now() - ms
 
-  test.each([
-    ['is noted once Slack has the report', { sentAt: 1_000, endedAt: 48_000 }, [2_000]],
-    ['counts from the end of the last item', { sentAt: 1_000, endedAt: 49_500, items: [item, { ...item, endedAt: 49_000 }] }, [1_000]],
-    ['is not noted for a request that was never sent, such as a rejected one', { endedAt: 48_000 }, []],
-  ])('%s', async (_, of, expected) => {
-    expect((await deliver('ended', { request: requestFor({ state: 'done', ...of }) })).reported).toEqual(expected)
-  })
-
-  test.each(['card', 'late'] as const)('is not noted for another message: %s', async (name) => {
-    expect((await deliver(name, { request: requestFor({ state: 'done', sentAt: 1_000, endedAt: 48_000 }) })).reported).toEqual([])
+  test.each<[string, () => Partial<Request>, number[]]>([
+    ['is noted once Slack has the report', () => ({ sentAt: ago(9_000), endedAt: ago(5_000) }), [5]],
+    ['is not noted for a request that was never sent, such as a rejected one', () => ({ endedAt: ago(5_000) }), []],
+  ])('%s', async (_, request, expected) => {
+    const { reported } = await deliverOne('ended', { request: request() })
+    expect(reported.map((ms) => Math.round(ms / 1_000))).toEqual(expected)
   })
 
   test('is not noted while Slack refuses the report', async () => {
-    const request = requestFor({ state: 'done', sentAt: 1_000, endedAt: 48_000 })
-    const posted = { is: 'rate-limited', retryInMs: 1_000 } as const
-    expect((await deliver('ended', { request, posted })).reported).toEqual([])
+    const request = { sentAt: ago(9_000), endedAt: ago(5_000) }
+    expect((await deliverOne('ended', { request, posts: [{ is: 'rate-limited', retryInMs: 1_000 }] })).reported).toEqual([])
   })
 })
 
 describe('a process that was suspended until its lease ran out', () => {
-  test.each([
-    ['posts no card', 'card', { request: requestFor({ cardTs: undefined }) }],
+  test.each<[string, OutboxName, Case]>([
+    ['posts no card', 'card', { request: { cardTs: undefined } }],
     ['updates no card', 'card', {}],
     ['posts no report', 'ended', {}],
-  ] as const)('%s, and settles that it sent nothing', async (_, name, of) => {
-    const { delivered, sent, settlements } = await deliver(name, { ...of, leftMs: -1 })
-    expect(sent).toEqual([])
+  ])('%s, and settles that it sent nothing', async (_, name, of) => {
+    const { calls, delivered, left } = await deliverOne(name, { ...of, isTooLate: true })
+    expect(calls).toEqual([])
     expect(delivered).toEqual({ is: 'later' })
-    expect(settlements).toEqual([{ status: 'queued', retryInMs: 0 }])
+    expect(left.status).toBe('queued')
   })
 
   test('sends nothing after a long search, either', async () => {
-    const { sent, settlements } = await deliver('ended', { mode: 'unsure', leftMs: 20, searchMs: 60 })
-    expect(sent).toEqual([])
-    expect(settlements).toEqual([{ status: 'queued', retryInMs: 0 }])
+    const { calls, left } = await deliverOne('ended', { message: unsure, beforeSearch: expireLeases })
+    expect(calls).toEqual([])
+    expect(left.status).toBe('unsure')
   })
 })
 
 describe('a message that may have been sent', () => {
-  test('is searched for in the time up to ten minutes after its last try', async () => {
-    const request = requestFor({ cardTs: undefined, createdAt: 1_000_000 })
-    const known = await deliver('card', { mode: 'unsure', request, triedUntilMs: 5_000_000 })
-    const unknown = await deliver('card', { mode: 'unsure', request })
-    const place = { channelId: 'C0OPS00001', key: `${request.id}/card`, oldestMs: 940_000 }
-    expect(known.searches).toEqual([{ ...place, latestMs: 5_600_000 }])
-    expect(unknown.searches).toEqual([place])
+  test('is searched for from a minute before the request up to ten minutes after its last try', async () => {
+    const request = { cardTs: undefined, createdAt: 1_000_000 }
+    const known = await deliverOne('card', { message: { ...unsure, tried: 5_000_000 }, request })
+    const unknown = await deliverOne('card', { message: unsure, request })
+    const place = { channelId: 'C0OPS00001', key: `${known.request.id}/card`, oldestMs: 940_000 }
+    expect(known.found).toEqual([{ ...place, latestMs: 5_600_000 }])
+    expect(unknown.found).toEqual([place])
   })
 
   test('before its card was posted is searched for in the channel, too', async () => {
-    const below = await deliver('ended', { mode: 'unsure' })
-    const early = await deliver('ended', { mode: 'unsure', triedCardless: true })
+    const below = await deliverOne('ended', { message: unsure })
+    const early = await deliverOne('ended', { message: { ...unsure, cardless: true } })
     const isBelow = { threadTs: requestFor().cardTs }
-    expect(below.searches).toMatchObject([isBelow])
-    expect(early.searches).toMatchObject([isBelow, { channelId: 'C0OPS00001' }])
-    expect(early.searches[1]).not.toHaveProperty('threadTs')
+    expect(below.found).toMatchObject([isBelow])
+    expect(early.found).toMatchObject([isBelow, { channelId: 'C0OPS00001' }])
+    expect(early.found[1]).not.toHaveProperty('threadTs')
   })
 
-  test.each([
+  test.each<[string, NonNullable<SlackAnswers['searches']>[number], number]>([
     ['while Slack fails', { is: 'unknown', problem: 'HTTP status 503' }, 3_000],
     ['while Slack limits the searches', { is: 'rate-limited', retryInMs: 20_000 }, 20_000],
-  ] as const)('is not sent again %s, but searched for later', async (_, found, retryInMs) => {
+  ])('is not sent again %s, but searched for later', async (_, found, retryInMs) => {
     for (const name of ['card', 'ended'] as const) {
-      const request = requestFor(name === 'card' ? { cardTs: undefined } : {})
-      const { sent, settlements } = await deliver(name, { mode: 'unsure', request, found })
-      expect(sent).toEqual([])
-      expect(settlements).toEqual([{ status: 'queued', retryInMs }])
+      const request = name === 'card' ? { cardTs: undefined } : {}
+      const { calls, left, dueInMs } = await deliverOne(name, { message: unsure, request, searches: [found] })
+      expect(calls).toEqual([])
+      expect(left.status).toBe('unsure')
+      expect(Math.abs(dueInMs - retryInMs)).toBeLessThan(1_000)
     }
   })
 
   test('is sent again with a note if Slack allows no search, or fails for ten minutes', async () => {
-    const refused = await deliver('ended', { mode: 'unsure', found: { is: 'cannot-search' } })
-    const long = await deliver('ended', { mode: 'unsure', found: { is: 'unknown', problem: 'x' }, searchedForMs: 11 * 60_000 })
-    expect([refused.sent, long.sent]).toEqual([['post to C0OPS00001, again'], ['post to C0OPS00001, again']])
+    const refused = await deliverOne('ended', { message: unsure, searches: [{ is: 'cannot-search' }] })
+    const since = { ...unsure, since: Date.now() - 11 * minutes }
+    const long = await deliverOne('ended', { message: since, searches: [{ is: 'unknown', problem: 'x' }] })
+    for (const { texts } of [refused, long]) expect(texts).toEqual([expect.stringContaining('Possible duplicate')])
+  })
+
+  test('is searched for also after Slack refused the next try', async () => {
+    const shared = connectTestRedis()
+    const request = requestFor({ facts: moveFacts, cardTs: undefined })
+    await shared.redis.hset(shared.keys.record(request.id), encodeFields(request))
+    const { app, calls } = outboxApp(shared, {
+      posts: [lost, { is: 'refused', error: 'invalid_auth' }],
+      searches: [{ is: 'cannot-search' }, { is: 'found', ts: '2.1' }],
+    })
+
+    const delivered = []
+    for (let time = 0; time < 3; time += 1) delivered.push(await deliver(app, request.id, 'card'))
+
+    expect(calls).toEqual([toChannel, toChannel, 'update'])
+    expect(delivered).toEqual([{ is: 'later' }, { is: 'refused', error: 'invalid_auth' }, { is: 'sent' }])
   })
 })
 
 describe('a card that Slack refuses to update', () => {
-  const refuse = (error: string, isOutdatedTold = false) => deliver('card', { updated: { is: 'refused', error }, isOutdatedTold })
-
   test.each(['message_not_found', 'channel_not_found', 'is_archived', 'is_inactive'])(
     'is settled without a word if it is gone: %s',
     async (error) => {
-      const { settlements, undeliverable } = await refuse(error)
-      expect(settlements).toEqual([{ status: 'settled', cardTs: requestFor().cardTs, shownRevision: 1 }])
-      expect(undeliverable).toEqual([])
+      const { left, isOutdatedOwed, log } = await deliverOne('card', { updates: [{ is: 'refused', error }] })
+      expect({ status: left.status, isOutdatedOwed, log }).toEqual({ status: 'settled', isOutdatedOwed: false, log: [] })
     },
   )
 
   test.each(['msg_too_long', 'edit_window_closed', 'cant_update_message', 'invalid_blocks', 'not_in_channel', 'a_new_code'])(
     'is told in its thread and to the operators once, and tried again only after the next step: %s',
     async (error) => {
-      const [first, second] = [await refuse(error), await refuse(error, true)]
-      for (const { settlements } of [first, second]) expect(settlements).toMatchObject([{ status: 'settled', owes: 'outdated' }])
+      const { app, redis, keys, request, ...first } = await deliverOne('card', { updates: [{ is: 'refused', error }] })
+      expect(first).toMatchObject({ left: { status: 'settled' }, isOutdatedOwed: true })
       // It was posted, so nobody may discard the request.
       expect(first.delivered).toEqual({ is: 'sent' })
-      expect([first.undeliverable, second.undeliverable]).toEqual([[`outdated: ${error}`], []])
+      await redis.hset(keys.record(request.id), 'revision', '2')
+
+      await deliver(app, request.id, 'card')
+
+      expect(first.log).toEqual([expect.stringMatching(`Slack refused to update .*${error}`)])
     },
   )
 
   test('is tried again if another update may be taken: the token is being replaced', async () => {
-    const { settlements, undeliverable } = await refuse('token_revoked')
-    expect([settlements, undeliverable]).toEqual([[{ status: 'queued', retryInMs: 3_000 }], []])
+    const { left, log } = await deliverOne('card', { updates: [{ is: 'refused', error: 'token_revoked' }] })
+    expect([left.status, log]).toEqual(['queued', []])
   })
 })
 
-test('a card that may have been posted is searched for also after Slack refused the next try', async () => {
-  const { redis, keys } = connectTestRedis()
-  const request = requestFor({ cardTs: undefined })
-  await redis.hset(keys.record(request.id), encodeFields(request))
-  const sent: string[] = []
-  const posts: Awaited<ReturnType<Messenger['post']>>[] = [
-    { is: 'unknown', problem: 'no answer' },
-    { is: 'refused', error: 'invalid_auth' },
-  ]
-  const searches: SearchResult[] = [{ is: 'cannot-search' }, { is: 'found', ts: '2.1' }]
-  const messenger = {
-    post: async () => {
-      sent.push('post')
-      return posts.shift() ?? { is: 'sent', ts: '3.1', channelId: 'C0OPS00001' }
-    },
-    find: async () => searches.shift(),
-    update: async () => {
-      sent.push('update')
-      return { is: 'sent' }
-    },
-  } as unknown as Messenger
-  const render = { canRender: () => true, card: () => message, asRepeat: () => message } as unknown as Renderer
-  const deliverCard = createDeliver({ outbox: createOutbox({ redis, keys }), messenger, render, onUndeliverable: () => {} })
+describe('a report that Slack refuses for good', () => {
+  const is = (error: string) => [{ is: 'refused', error } as const]
 
-  const delivered = [await deliverCard(request.id, 'card'), await deliverCard(request.id, 'card'), await deliverCard(request.id, 'card')]
+  test('is told to the operators, and ends', async () => {
+    const refused = await deliverOne('ended', { posts: is('is_archived'), directPosts: is('user_disabled') })
+    expect(refused.delivered).toEqual({ is: 'refused', error: 'user_disabled' })
+    expect(refused.left.status).toBe('settled')
+    expect(refused.log).toEqual([expect.stringContaining("Couldn't deliver a message")])
+  })
 
-  expect(sent).toEqual(['post', 'post', 'update'])
-  expect(delivered).toEqual([{ is: 'later' }, { is: 'refused', error: 'invalid_auth' }, { is: 'sent' }])
+  test('goes to no machine directly', async () => {
+    const origin = { ...requestFor().origin, userId: 'alerts' }
+    const { calls, log } = await deliverOne('ended', { request: { origin }, posts: is('is_archived') })
+    expect(calls).toEqual([toThread, 'post to C0NIGHT001'])
+    expect(log).toHaveLength(1)
+  })
+
+  test('of an emergency approval is told to the operators at once, and still goes to the requester', async () => {
+    const decision = { by: 'U0ADA00001', rule: 'APPROVERS', via: 'U0ADA00001', breakGlass: true as const }
+    const { calls, log } = await deliverOne('break-glass', { request: { state: 'approved', decision }, posts: is('is_archived') })
+    expect(calls).toEqual(expect.arrayContaining([toThread, toAda]))
+    expect(log).toEqual([expect.stringContaining("*Emergency approval* that its channel doesn't get")])
+  })
+})
+
+describe('a sweep', () => {
+  /** A request that is done, and whose alert resolved after that. Its thread has been told neither. */
+  async function withTwoReports(options: Options) {
+    const shared = connectTestRedis()
+    const { redis, keys } = shared
+    const request = requestFor({ facts: moveFacts, state: 'done', sentAt: 1, endedAt: 2 })
+    const owedBy = (revision: number) => JSON.stringify({ status: 'queued', owedBy: revision })
+    const reports = { 'outbox:ended': owedBy(5), 'outbox:resolved': owedBy(6) }
+    await redis.hset(keys.record(request.id), { ...encodeFields(request), cardRevision: '1', ...reports })
+    const letBeDue = () => redis.zadd(keys.outbox, 1, `${request.id}/resolved`, 3, `${request.id}/ended`)
+    await letBeDue()
+    return { ...shared, request, letBeDue, ...outboxApp(shared, options) }
+  }
+  const inThread = (texts: string[]) => texts.map((text) => /Done|resolved/.exec(text)?.[0])
+  const refusals: string[] = []
+  const sweep = (app: Parameters<typeof sweepOutbox>[0]) => sweepOutbox(app, (id) => refusals.push(id))
+
+  test('sends the reports of a request in the order of its steps after an outage of Slack', async () => {
+    const { app, texts, redis, keys, letBeDue } = await withTwoReports({ posts: [lost, sent] })
+
+    await sweep(app)
+    // The first one may be in the thread, and is searched for later. Nothing goes before it.
+    expect(texts).toHaveLength(1)
+    await letBeDue()
+    await sweep(app)
+
+    expect(inThread(texts)).toEqual(['Done', 'Done', 'resolved'])
+    expect(await redis.zcard(keys.outbox)).toBe(0)
+  })
+
+  test('and a step that is shown at the same moment send each report once, in that order', async () => {
+    const { app, texts, request, letBeDue } = await withTwoReports({})
+
+    await Promise.all([sweep(app), show(app, request.id)])
+    await letBeDue()
+    await sweep(app)
+
+    expect(inThread(texts)).toEqual(['Done', 'resolved'])
+  })
+
+  test('removes members that no version of Lockkeeper wrote, and those of lost records', async () => {
+    const shared = connectTestRedis()
+    const { redis, keys } = shared
+    await redis.zadd(
+      keys.outbox,
+      1,
+      'garbage',
+      1,
+      '/card',
+      1,
+      'lost/',
+      1,
+      'lost/card',
+      1,
+      'lost/ended',
+      1,
+      'lost:x/notice',
+      1,
+      'lost/no-name',
+    )
+    const { app, errors } = outboxApp(shared)
+
+    await sweep(app)
+
+    expect(await redis.zrange(keys.outbox, '0', '-1')).toEqual([])
+    expect(errors).toEqual(['jobs: removed 3 malformed members of the outbox'])
+  })
+
+  test('leaves a record that cannot be read, and reports it', async () => {
+    const shared = connectTestRedis()
+    const { redis, keys } = shared
+    await redis.hset(keys.record('broken'), 'state', '"waiting"', 'origin', '"of another age"')
+    await redis.zadd(keys.outbox, 1, 'broken/card')
+    const { app, errors } = outboxApp(shared)
+
+    await sweep(app)
+
+    expect(await redis.zcount(keys.outbox, Date.now() + 50_000, Date.now() + 70_000)).toBe(1)
+    expect(errors).toHaveLength(1)
+  })
+
+  test('says which card Slack refuses', async () => {
+    const shared = connectTestRedis()
+    const request = requestFor({ facts: moveFacts, cardTs: undefined })
+    await shared.redis.hset(shared.keys.record(request.id), encodeFields(request))
+    await shared.redis.zadd(shared.keys.outbox, 1, `${request.id}/card`)
+
+    await sweep(outboxApp(shared, { posts: [{ is: 'refused', error: 'is_archived' }] }).app)
+
+    expect(refusals).toContain(request.id)
+  })
 })

@@ -5,7 +5,7 @@ import type { ElasticIp } from '../../../src/domain/account.ts'
 import { AccountLimitError, ApiUnreachableError } from '../../../src/domain/errors.ts'
 import { childIdOf, payloadHash, type Request } from '../../../src/domain/request.ts'
 import { createEvacuation } from '../../../src/features/ip-evacuate.ts'
-import { createMoveChange } from '../../../src/moves/move-change.ts'
+import { moveChange } from '../../../src/moves/move-change.ts'
 import { createBundles } from '../../../src/requests/bundle.ts'
 import { reconcile } from '../../../src/requests/reconcile.ts'
 import { encodeFields } from '../../../src/requests/store.ts'
@@ -61,7 +61,7 @@ function accountWith(ids: string[], { writeMs = 0 } = {}) {
 async function withBegun(ids: string[], account: ReturnType<typeof accountWith>) {
   const seen = { find: async () => [] }
   const change = createEvacuation({ accountApi: account.api, seen })
-  const jobs = startJobs([change, createMoveChange(account.api)])
+  const jobs = startJobs([change, moveChange({ account: account.api } as never)])
   const { store, redis, keys } = jobs
   const wanted = { serverId: from.id, targetId: to.id, elasticIpIds: ids }
   const { facts, input = wanted } = await change.preflight(wanted, {})

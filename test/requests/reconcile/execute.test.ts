@@ -3,7 +3,8 @@ import type { App } from '../../../src/app.ts'
 import { AccountLimitError, ApiError, StoreUnavailableError } from '../../../src/domain/errors.ts'
 import { type AuthorityProblem, payloadHash, type Request, type RequestState } from '../../../src/domain/request.ts'
 import { explainAll } from '../../../src/messages/refusals.ts'
-import { createMoveChange } from '../../../src/moves/move-change.ts'
+import { moveChange } from '../../../src/moves/move-change.ts'
+import { createNotices } from '../../../src/outbox/notices.ts'
 import { createCatalog } from '../../../src/requests/catalog.ts'
 import { execute as executeRequest } from '../../../src/requests/send.ts'
 import type { StepName } from '../../../src/requests/steps.ts'
@@ -69,7 +70,7 @@ function approvedMove(
       },
     },
     servers: { get: async () => server },
-  } as unknown as Parameters<typeof createMoveChange>[0]
+  }
   const store = {
     now: async () => now,
     find: async () => ({ ...approvedRequest(), revision }),
@@ -94,13 +95,17 @@ function approvedMove(
     store,
     audit: { note: async () => {} },
     noteOf,
-    catalog: createCatalog([createMoveChange(accountApi)]),
+    catalog: createCatalog([moveChange({ account: accountApi } as never)]),
     budget: { perMinute: { read: 60, write: 20 }, waitForWrite: async () => turnMs, takeWrite: async () => turnMs },
     wake: (async (_, ms = 0) => void woken.push(ms)) as App['wake'],
     signatures,
     // The last one from then on.
     checkAuthority: (async () => (found.length > 1 ? found.shift() : found[0])) as App['checkAuthority'],
-    operators: { onApiError: () => {}, onDistrusted: async (_: Request, { code }: AuthorityProblem) => void distrusted.push(code) },
+    notices: createNotices(),
+    config: { opsChannel: undefined, slack: { command: '/infra' } },
+    lines: { write: () => {} },
+    log: { error: ({ code }: { code: string }) => void distrusted.push(code) } as never,
+    metrics: { error: () => {}, notGenuine: () => {} },
   })
   const execute = (request: Request) => executeRequest(app, request)
   return { execute, steps, written, reported, postponed, due, distrusted, woken, waits, latest }
@@ -133,7 +138,7 @@ describe('a write', () => {
     await execute(request)
     expect(written).toEqual([])
     expect(steps.map(({ name }) => name)).toEqual(['drop'])
-    expect(distrusted).toEqual(['already-sent'])
+    expect(distrusted).toEqual(['record-not-genuine'])
   })
 
   test('that is no longer allowed after the preflight check is not sent', async () => {
@@ -167,7 +172,12 @@ describe('a write', () => {
       revision: request.revision,
     })
     await execute(request)
-    expect({ written, steps, distrusted, postponed }).toEqual({ written: [], steps: [], distrusted: ['unknown-key'], postponed: [30_000] })
+    expect({ written, steps, distrusted, postponed }).toEqual({
+      written: [],
+      steps: [],
+      distrusted: ['signing-key-unknown'],
+      postponed: [30_000],
+    })
   })
 
   test('that another process has sent meanwhile is no reason to notify anybody', async () => {

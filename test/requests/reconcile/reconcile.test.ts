@@ -1,16 +1,19 @@
 import { describe, expect, test } from 'vitest'
 import type { App } from '../../../src/app.ts'
 import { alertsRequester } from '../../../src/domain/approval.ts'
-import type { AuthorityProblem, Request } from '../../../src/domain/request.ts'
+import type { AuthorityProblem } from '../../../src/domain/request.ts'
 import { usualTimings } from '../../../src/domain/timings.ts'
-import { createMoveChange } from '../../../src/moves/move-change.ts'
-import { createOutbox, createShow, type Deliver, type Delivered } from '../../../src/outbox/outbox.ts'
+import { moveChange } from '../../../src/moves/move-change.ts'
+import { createNotices } from '../../../src/outbox/notices.ts'
+import type { Delivered } from '../../../src/outbox/once.ts'
+import type { Deliver } from '../../../src/outbox/outbox.ts'
 import { createCatalog } from '../../../src/requests/catalog.ts'
 import { reconcile as reconcileRequest } from '../../../src/requests/reconcile.ts'
 import { createStore, type NewRequest } from '../../../src/requests/store.ts'
 import type { Posted } from '../../../src/slack/web-api.ts'
 import { fakeApp } from '../../fake-app.ts'
 import { noteOf } from '../audit-for-test.ts'
+import { owedReports } from '../owed-reports.ts'
 import { connectTestRedis, noAudit } from '../redis-for-test.ts'
 import { minutes, recordRequest } from '../request-for-test.ts'
 import { type PlannedStep, takeSteps, untilTracking } from '../take-steps.ts'
@@ -55,19 +58,18 @@ function startReconcile({
     return at === null ? undefined : Number(at) - (await store.now())
   }
 
-  const outbox = createOutbox({ redis, keys })
   const deliver: Deliver = async (_, name) => {
     did.push(`send ${name}`)
     return delivered
   }
-  const move = createMoveChange({} as Parameters<typeof createMoveChange>[0])
+  const move = moveChange({} as never)
   move.observe = async (_, __, { phase }) => {
     did.push(`track ${phase}`)
     return { is: 'unclear' }
   }
   const app = fakeApp({
     budget: {},
-    config: { movePollIntervalMs: 1_000, moveTimeoutMs: 900_000 },
+    config: { movePollIntervalMs: 1_000, moveTimeoutMs: 900_000, opsChannel: undefined, slack: { command: '/infra' } },
     timings: usualTimings,
     audit: { note: async () => {} },
     noteOf,
@@ -89,7 +91,10 @@ function startReconcile({
     keys,
     catalog: createCatalog([move]),
     deliver: deliver as App['deliver'],
-    show: createShow({ outbox, deliver }) as App['show'],
+    show: (async (shownId) => {
+      await deliver(shownId, 'card')
+      for (const name of await owedReports({ redis, keys }, shownId)) await deliver(shownId, name)
+    }) as App['show'],
     wake: (async (_, delayMs = 0) => void wakeUps.push(delayMs)) as App['wake'],
     slack: {
       messenger: {
@@ -99,11 +104,14 @@ function startReconcile({
         },
       },
     },
-    operators: {
-      onDistrusted: async (_: Request, { code }: AuthorityProblem) => void (code === 'unknown-key' || did.push('distrust')),
-      onLostRecord: async (lostId: string) => void lost.push(lostId),
-      onUndeliverable: async (_: Request, error: string) => void did.push(`undeliverable ${error}`),
-    },
+    notices: createNotices(),
+    log: {
+      error: ({ code, requestId }: { code: string; requestId: string }) => {
+        if (code === 'request-lost') lost.push(requestId)
+        if (code === 'report-undeliverable') did.push(code)
+      },
+    } as never,
+    metrics: { notGenuine: () => void did.push('distrust'), requestsLost: () => {} },
   })
   const reconcile = (requestId: string) => reconcileRequest(app, async () => {}, requestId)
 
@@ -237,7 +245,7 @@ describe('a waiting request whose card is not posted yet', () => {
 
     await reconcile()
 
-    expect(did).toEqual(['send card', 'undeliverable is_archived'])
+    expect(did).toEqual(['send card', 'report-undeliverable'])
     expect(await find()).toBeUndefined()
   })
 })

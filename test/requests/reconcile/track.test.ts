@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest'
 import type { ApiKey } from '../../../src/domain/account.ts'
 import { ApiUnreachableError } from '../../../src/domain/errors.ts'
 import type { AuthorityProblem, Request } from '../../../src/domain/request.ts'
-import { createNewKeyChange } from '../../../src/features/keys-create.ts'
-import { createMoveChange } from '../../../src/moves/move-change.ts'
+import { newKeyChange } from '../../../src/features/keys-create.ts'
+import { moveChange } from '../../../src/moves/move-change.ts'
 import type { NewRequest, Store } from '../../../src/requests/store.ts'
 import { track } from '../../../src/requests/track.ts'
 import { startJobs } from '../jobs-for-test.ts'
@@ -23,8 +23,8 @@ function startTrack(check: (request: Request, store: Store) => Promise<Authority
   const apiKeys = {
     list: async () => [...live],
     delete: async () => void live.splice(0),
-  } as unknown as Parameters<typeof createNewKeyChange>[0]['apiKeys']
-  const jobs = startJobs([createNewKeyChange({ apiKeys })])
+  }
+  const jobs = startJobs([newKeyChange({ account: { apiKeys } } as never)])
   const { store } = jobs
   const app = jobs.appWith({ checkRetraction: (request) => check(request, store) })
 
@@ -106,7 +106,7 @@ describe('several moves under way', () => {
         return { id, address: id, status: 'moving', server: { id: 'sv_22mUQSvUfeqdv', hostname: 'web-2' } }
       },
     }
-    const { app, store } = startJobs([createMoveChange({ elasticIps } as never)])
+    const { app, store } = startJobs([moveChange({ account: { elasticIps } } as never)])
     const requests: Request[] = []
     for (const id of ids) {
       const facts = {
@@ -164,7 +164,7 @@ describe('an account API that does not answer', () => {
       list: async () => (isAway ? Promise.reject(noAnswer) : []),
       get: async (id: string) => (isAway ? Promise.reject(noAnswer) : moving(id)),
     }
-    const jobs = startJobs([createMoveChange({ elasticIps } as never)])
+    const jobs = startJobs([moveChange({ account: { elasticIps } } as never)])
     const { store, redis, keys } = jobs
     const ids = Array.from({ length: count }, (_, index) => `r${index}`)
     for (const id of ids) {

@@ -63,19 +63,17 @@ describe('the audit', () => {
     expect(await noted()).toHaveLength(1)
   })
 
-  test('notes each step with both states, by Redis’ clock', async () => {
+  test('notes each step with its state, by Redis’ clock, and without what the request’s note says', async () => {
     const { store, request, noted } = await withAudit()
     await store.take(request, 'reject', { audit: { by: 'UBEN', rule: 'APPROVERS', via: 'UBEN', reason: 'Not today' } })
     const [, note] = await noted()
     expect(note).toEqual({
-      ...subject,
       act: 'reject',
       requestId: request.id,
       by: 'UBEN',
       rule: 'APPROVERS',
       via: 'UBEN',
       reason: 'Not today',
-      from: 'waiting',
       to: 'rejected',
       at: (await store.find(request.id))?.endedAt,
     })
@@ -88,6 +86,12 @@ describe('the audit', () => {
       { act: 'approve', answer },
       { act: 'void', causes: [notPosted] },
     ])
+  })
+
+  test('notes what a write is about to change', async () => {
+    const { store, request, noted } = await withAudit()
+    await takeSteps(store, request.id, 'approve', 'send')
+    expect((await noted())[2]).toMatchObject({ act: 'send', requestId: request.id, facts: moveFacts })
   })
 
   test('notes a repeated step once, and a refused step not at all', async () => {
@@ -111,7 +115,6 @@ describe('the audit', () => {
     await store.discard(request, notPosted)
     await store.discard(request, notPosted)
     expect((await noted())[1]).toMatchObject({
-      ...subject,
       act: 'discard',
       requestId: request.id,
       causes: [notPosted],

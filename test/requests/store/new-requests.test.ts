@@ -127,10 +127,8 @@ describe('a new request', () => {
   })
 
   test('cannot be discarded once its card was posted', async () => {
-    const { store, outbox, request } = await withRequest()
-    const leased = await outbox.lease(request.id, 'card')
-    if (typeof leased === 'string') throw new Error(leased)
-    await outbox.settle(request.id, 'card', leased.lease, { status: 'settled', cardTs: '1.2', shownRevision: 1 })
+    const { redis, keys, store, request } = await withRequest()
+    await redis.hset(keys.record(request.id), 'cardTs', '"1.2"', 'cardRevision', '1')
     await store.discard(request, notPosted)
     expect(await store.find(request.id)).toMatchObject({ cardTs: '1.2', cardRevision: 1 })
   })

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { Request } from '../../../src/domain/request.ts'
 import { createStore, type StepData, type Store, type TakenStep } from '../../../src/requests/store.ts'
 import { noteOf } from '../audit-for-test.ts'
+import { owedReports } from '../owed-reports.ts'
 import { connectTestRedis, noAudit } from '../redis-for-test.ts'
 import { moveFacts, recordRequest } from '../request-for-test.ts'
 import { takeSteps } from '../take-steps.ts'
@@ -63,18 +64,18 @@ describe('a step', () => {
   })
 
   test('that ends a request frees its resource, owes a report, and keeps the record for 30 days', async () => {
-    const { redis, keys, store, outbox, request } = await withRequest()
+    const { redis, keys, store, request } = await withRequest()
     await store.take(request, 'reject')
     expect(await redis.get(keys.resource(request.resource))).toBeNull()
     expect((await store.findOpen()).requests).toEqual([])
     expect((await store.ended(10, () => true)).map(({ id }) => id)).toEqual([request.id])
-    expect(await outbox.owed(request.id)).toEqual(['ended'])
+    expect(await owedReports({ redis, keys }, request.id)).toEqual(['ended'])
     expect(await redis.pttl(keys.record(request.id))).toBeGreaterThan(29 * 86_400_000)
     expect(await store.due(10)).toEqual([])
   })
 
   test('that keeps an ended request as it is owes a report, and changes neither its place among the ended ones nor a newer last change', async () => {
-    const { redis, keys, store, outbox, request } = await withRequest()
+    const { redis, keys, store, request } = await withRequest()
     await takeSteps(store, request.id, 'approve', ['send', { dueInMs: 0 }], 'finish')
     await redis.set(keys.lastChange(request.resource), 'newer')
     await redis.zadd(keys.ended, 1, request.id)
@@ -82,7 +83,7 @@ describe('a step', () => {
     await takeSteps(store, request.id, 'note-resolved')
 
     expect(await store.find(request.id)).toMatchObject({ state: 'done' })
-    expect(await outbox.owed(request.id)).toContain('resolved')
+    expect(await owedReports({ redis, keys }, request.id)).toContain('resolved')
     expect(await redis.get(keys.lastChange(request.resource))).toBe('newer')
     expect(await redis.zscore(keys.ended, request.id)).toBe('1')
   })

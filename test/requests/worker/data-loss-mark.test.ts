@@ -2,19 +2,18 @@ import { cp, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Redis } from 'ioredis'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import type { AccountApi } from '../../../src/account/client.ts'
-import { createAudit, createNewestHead } from '../../../src/audit/audit.ts'
+import { createAudit } from '../../../src/audit/audit.ts'
+import { createNewestHead } from '../../../src/audit/intake.ts'
 import type { ElasticIp } from '../../../src/domain/account.ts'
 import type { UnderwayNow } from '../../../src/domain/change.ts'
-import { createKeyring, Secret } from '../../../src/domain/signing.ts'
-import { createMoveChange } from '../../../src/moves/move-change.ts'
-import { createNotifyOperators } from '../../../src/outbox/notices.ts'
+import { moveChange } from '../../../src/moves/move-change.ts'
 import { createKeys, type Keys } from '../../../src/redis/key-names.ts'
 import { createDataLossMark } from '../../../src/requests/watches.ts'
 import type { Posted } from '../../../src/slack/web-api.ts'
 import { fakeApp } from '../../fake-app.ts'
 import { startRedis } from '../../sandbox/redis/start-redis.ts'
 import { auditSigning } from '../audit-for-test.ts'
+import { lost, outboxApp, sent } from '../outbox/outbox-app.ts'
 import { connectTestRedis } from '../redis-for-test.ts'
 
 const onWeb1 = {
@@ -26,7 +25,7 @@ const onWeb1 = {
 
 /** What the kind `ip.move` lists as under way when the account API returns this list. */
 function underwayOn(list: () => Promise<ElasticIp[]>): UnderwayNow {
-  const { underwayNow } = createMoveChange({ elasticIps: { list } } as unknown as AccountApi)
+  const { underwayNow } = moveChange({ account: { elasticIps: { list } } } as never)
   if (!underwayNow) throw new Error('the kind ip.move has no underwayNow')
   return underwayNow
 }
@@ -39,43 +38,27 @@ function startProcess(
   { redis, keys }: { redis: Redis; keys: Keys },
   { failing = 0, underway = [underwayOn(async () => [onWeb1])], keep = true } = {},
 ) {
-  const posts: string[] = []
   const losses: string[] = []
   const log: [level: string, text: string][] = []
-  const post = async (_: unknown, { text }: { text: string }): Promise<Posted> => {
-    posts.push(text.replace(pointer, ''))
-    return posts.length <= failing ? { is: 'unknown', problem: 'HTTP status 503' } : { is: 'sent', ts: '1.1', channelId: 'C1' }
-  }
-  const operators = createNotifyOperators({
-    redis,
-    keys,
-    messenger: { post, find: async () => ({ is: 'absent' }) },
-    channelId: 'C1',
-    keyring: createKeyring([new Secret('a-secret-of-at-least-32-characters!!')], { purpose: 'notices', prefix: 'lockkeeper' }),
-    onError: () => {},
-    log: { info: () => {}, warn: (_, text) => log.push(['warn', text]), error: (_, text) => log.push(['error', text]) },
-    waitsMs: [20, 20, 20],
-    leftAfterMs: 0,
-  })
+  const write = (level: string) => (_: object, text: string) => void log.push([level, text])
+  const failed = Array<Posted>(failing).fill(lost)
+  const { app, texts, settle, sweep } = outboxApp({ redis, keys }, { posts: [...failed, sent], write })
   let keepsToFail = keep ? 0 : 1
   const newestHead = createNewestHead()
-  const audit = createAudit({ redis, keys, print: () => {}, clean: (text) => text, onError: () => {}, newestHead, ...auditSigning() })
-  const app = fakeApp({
-    redis,
-    keys,
+  const audit = createAudit({ redis, keys, print: () => {}, onError: () => {}, newestHead, ...auditSigning() })
+  const watched = fakeApp({
+    ...app,
     // Without `keep`, the process dies right after the script.
-    operators: {
-      ...operators,
-      keep: async (...notice) => {
+    store: {
+      now: async () => {
         if (keepsToFail-- > 0) throw new Error('died')
-        await operators.keep(...notice)
+        return app.store.now()
       },
     },
     catalog: { underwayNow: () => underway },
     metrics: { requestsLost: (how) => void losses.push(how) },
   })
-  const dataLossMark = createDataLossMark(app, newestHead)
-  onTestFinished(operators.stop)
+  const dataLossMark = createDataLossMark(watched, newestHead)
   /** Adds `count` entries to the audit chain, one after the other. */
   const note = async (count: number) => {
     for (let done = 0; done < count; done += 1) {
@@ -87,7 +70,9 @@ function startProcess(
   const failKeeping = (count: number) => {
     keepsToFail = count
   }
-  return { check: dataLossMark.check, resume: operators.resume, failKeeping, posts, losses, log, note }
+  const check = () => dataLossMark.check().finally(settle)
+  const posts = () => texts.map((text) => text.replace(pointer, ''))
+  return { check, sweep, failKeeping, posts, losses, log, note }
 }
 
 /** Copies the audit. Returns a function that restores the copy. */
@@ -110,8 +95,8 @@ describe('a data set', () => {
     await one.check()
     await other.check()
 
-    expect(one.posts).toEqual([expect.stringContaining('Redis has no data of Lockkeeper yet')])
-    expect(other.posts).toEqual([])
+    expect(one.posts()).toEqual([expect.stringContaining('Redis has no data of Lockkeeper yet')])
+    expect(other.posts()).toEqual([])
   })
 
   test('is reported by another process if the one that marked it died before it posted', async () => {
@@ -120,9 +105,9 @@ describe('a data set', () => {
     const next = startProcess(shared)
 
     await next.check()
-    await next.resume()
+    await next.sweep()
 
-    expect(next.posts).toEqual([expect.stringContaining('Redis has no data of Lockkeeper yet')])
+    expect(next.posts()).toEqual([expect.stringContaining('Redis has no data of Lockkeeper yet')])
   })
 
   test('is reported without what is under way if the process died while it read the account', async () => {
@@ -131,11 +116,10 @@ describe('a data set', () => {
     void dead.check()
     const next = startProcess(shared)
 
-    await expect.poll(() => shared.redis.exists(shared.keys.owedNotices)).toBe(1)
-    await next.resume()
+    await expect.poll(() => shared.redis.zcard(shared.keys.outbox)).toBe(1)
+    await expect.poll(() => next.sweep().then(() => next.posts().length)).toBe(1)
 
-    expect(next.posts).toHaveLength(1)
-    expect(next.posts[0]).toMatch(/the buttons of their messages no longer work\.$/)
+    expect(next.posts()[0]).toMatch(/the buttons of their messages no longer work\.$/)
   })
 
   test('that is new is a warning in the log, and a lost one is an error', async () => {
@@ -162,9 +146,11 @@ describe('a data set', () => {
 
     await one.check()
     await one.check()
-    await one.resume()
+    await one.sweep()
 
-    expect(one.posts.slice(1)).toEqual([expect.stringMatching(/Redis lost Lockkeeper's data.*not tracked by Lockkeeper: 203\.0\.113\.10/)])
+    expect(one.posts().slice(1)).toEqual([
+      expect.stringMatching(/Redis lost Lockkeeper's data.*not tracked by Lockkeeper: 203\.0\.113\.10/),
+    ])
     expect(one.losses, 'the loss counts once').toEqual(['all-data'])
   })
 
@@ -178,7 +164,7 @@ describe('a data set', () => {
     await one.check()
     await one.check()
 
-    expect(one.posts.slice(1)).toEqual([
+    expect(one.posts().slice(1)).toEqual([
       expect.stringMatching(
         /Redis lost Lockkeeper's data.*not tracked by Lockkeeper: 203\.0\.113\.10 \(eip_1GijF7NsZe3bN\), shown on web-1\.$/,
       ),
@@ -192,7 +178,7 @@ describe('a data set', () => {
 
     await one.check()
 
-    expect(one.posts).toEqual([expect.stringMatching(/198\.51\.100\.49 \(eip_49\), shown on web-1 and 70 more\.$/)])
+    expect(one.posts()).toEqual([expect.stringMatching(/198\.51\.100\.49 \(eip_49\), shown on web-1 and 70 more\.$/)])
   })
 
   const moving = ' Elastic IPs that are moving now, not tracked by Lockkeeper: 203.0.113.10 (eip_1GijF7NsZe3bN), shown on web-1.'
@@ -212,14 +198,14 @@ describe('a data set', () => {
 
     await check()
 
-    expect(posts.map((text) => text.split('no longer work.')[1])).toEqual([words])
+    expect(posts().map((text) => text.split('no longer work.')[1])).toEqual([words])
   })
 
   test('that was lost is reported again if the first post failed', async () => {
     const shared = connectTestRedis()
     const one = startProcess(shared, { failing: 2 })
     await one.check()
-    await expect.poll(() => one.posts.length).toBe(3)
+    await expect.poll(() => one.posts().length).toBe(3)
     const other = startProcess(shared, { failing: 2 })
     await other.check()
     await shared.redis.set(shared.keys.dataLossMark, 'another')
@@ -227,9 +213,9 @@ describe('a data set', () => {
     await other.check()
     await other.check()
 
-    await expect.poll(() => other.posts.length).toBe(3)
-    expect(new Set(other.posts)).toEqual(new Set([expect.stringContaining("Redis lost Lockkeeper's data")]))
-    expect(await shared.redis.get(shared.keys.notice('redis-data-lost:another'))).toMatch(/^\d+ [0-9a-f]{8}\./)
+    await expect.poll(() => other.posts().length).toBe(3)
+    expect(new Set(other.posts())).toEqual(new Set([expect.stringContaining("Redis lost Lockkeeper's data")]))
+    expect(await shared.redis.zcard(shared.keys.outbox)).toBe(0)
   })
 })
 
@@ -257,7 +243,7 @@ describe('an older state of a data set', () => {
     for (const { check } of [one, other, one, other]) await check()
 
     expect([one.losses, other.losses], 'each process counts the loss once').toEqual([['set-back'], ['set-back']])
-    expect([...one.posts.slice(1), ...other.posts]).toMatchInlineSnapshot(`
+    expect([...one.posts().slice(1), ...other.posts()]).toMatchInlineSnapshot(`
       [
         ":rotating_light: *Redis went back to an older state.* Newer decisions may be undone, and newer requests may be gone. Find out what happened to Redis: was an older copy restored, or did a replica take over that lagged behind? Before anyone approves an open request, check on the account whether it was already carried out. Elastic IPs that are moving now, perhaps no longer tracked by Lockkeeper: 203.0.113.10 (eip_1GijF7NsZe3bN), shown on web-1.",
       ]
@@ -272,7 +258,7 @@ describe('an older state of a data set', () => {
       await one.note(since)
       await one.check()
 
-      expect(one.posts.slice(1), `${since} since`).toEqual([expect.stringContaining('Redis went back to an older state')])
+      expect(one.posts().slice(1), `${since} since`).toEqual([expect.stringContaining('Redis went back to an older state')])
     }
   })
 
@@ -283,7 +269,7 @@ describe('an older state of a data set', () => {
     await other.note(1)
     await one.check()
 
-    expect(one.posts.slice(1)).toEqual([expect.stringContaining('Redis went back to an older state')])
+    expect(one.posts().slice(1)).toEqual([expect.stringContaining('Redis went back to an older state')])
   })
 
   test('is not reported because old entries were removed', async () => {
@@ -298,7 +284,7 @@ describe('an older state of a data set', () => {
     await one.note(1)
     await one.check()
 
-    expect(one.posts).toHaveLength(1)
+    expect(one.posts()).toHaveLength(1)
   })
 
   test('is reported if the files of Redis were restored', async () => {
@@ -325,6 +311,6 @@ describe('an older state of a data set', () => {
     await one.note(1)
     await one.check()
 
-    expect(one.posts.slice(1)).toEqual([expect.stringContaining('Redis went back to an older state')])
+    expect(one.posts().slice(1)).toEqual([expect.stringContaining('Redis went back to an older state')])
   })
 })

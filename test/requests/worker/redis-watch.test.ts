@@ -1,12 +1,12 @@
 import { Redis } from 'ioredis'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { createKeyring, Secret } from '../../../src/domain/signing.ts'
-import { createNotifyOperators } from '../../../src/outbox/notices.ts'
 import { createWriteProbe, findRedisFaults, type RedisFault, readInfos, refusalFault } from '../../../src/redis/check.ts'
 import { createKeys, type Keys } from '../../../src/redis/key-names.ts'
 import { createRedisWatch } from '../../../src/requests/watches.ts'
 import { fakeApp } from '../../fake-app.ts'
 import { startRedis } from '../../sandbox/redis/start-redis.ts'
+import { outboxApp } from '../outbox/outbox-app.ts'
 import { connectLossyRedis, connectTestRedis } from '../redis-for-test.ts'
 
 const evicts: RedisFault = {
@@ -15,46 +15,30 @@ const evicts: RedisFault = {
 }
 const volatile: RedisFault = { code: 'not-on-disk', words: "Redis doesn't write changes to disk (appendonly no). Set appendonly yes." }
 
-const keyring = createKeyring([new Secret('a-secret-of-at-least-32-characters!!')], { purpose: 'notices', prefix: 'lockkeeper' })
+const _keyring = createKeyring([new Secret('a-secret-of-at-least-32-characters!!')], { purpose: 'notices', prefix: 'lockkeeper' })
 
 /** A process that watches Redis and posts to the operators. `faults` are what it finds, unless it reads them itself. */
 function startProcess(
   { redis, keys }: { redis: Redis; keys: Keys },
   findFaults?: () => Promise<RedisFault[]>,
-  { calmMs = 0, ...instead }: { notify?: () => Promise<void>; calmMs?: number } = {},
+  { calmMs = 0, dies = false }: { dies?: boolean; calmMs?: number } = {},
 ) {
   const faults: RedisFault[] = []
-  const posts: string[] = []
   const log: string[] = []
   const counts: number[] = []
   const write = (level: string) => (fields: object, text: string) => void log.push(`${level} ${JSON.stringify(fields)} ${text}`)
-  const operators = createNotifyOperators({
-    redis,
-    keys,
-    messenger: {
-      async post(_, { text }) {
-        posts.push(text.replace(/ More: .*/, ''))
-        return { is: 'sent', ts: '1.1', channelId: 'C1' }
-      },
-      find: async () => ({ is: 'absent' }),
-    },
-    channelId: 'C1',
-    keyring,
-    onError: () => {},
-    leftAfterMs: 0,
-    log: { info: write('info'), warn: write('warn'), error: write('error') },
-  })
-  onTestFinished(operators.stop)
-  const app = fakeApp({
-    redis,
-    keys,
-    connections: { faultsToReport: findFaults ?? (async () => [...faults]) },
-    operators: { ...operators, ...instead },
-    log: { warn: write('warn') as never },
+  const { app, texts, settle, sweep } = outboxApp({ redis, keys }, { write })
+  const watched = fakeApp({
+    ...app,
+    connections: { ...app.connections, faultsToReport: findFaults ?? (async () => [...faults]) },
+    notices: { ...app.notices, repeats: dies ? { note: () => expect.fail('died') } : app.notices.repeats },
+    log: { info: write('info') as never, warn: write('warn') as never, error: write('error') as never },
     metrics: { redisFaults: (found) => void counts.push(found.length) },
   })
-  const { check } = createRedisWatch(app, { calmMs })
-  return { check, resume: operators.resume, faults, posts, log, counts }
+  const watch = createRedisWatch(watched, { calmMs })
+  const check = () => watch.check().finally(settle)
+  const posts = () => texts.map((text) => text.replace(/ More: .*/, ''))
+  return { check, sweep, faults, posts, log, counts }
 }
 
 const begins = (...faults: RedisFault[]) =>
@@ -72,14 +56,14 @@ describe('the operators', () => {
     const one = startProcess({ redis, keys: createKeys('watched') }, async () => findRedisFaults(await readInfos(redis)))
 
     await one.check()
-    expect(one.posts).toEqual([])
+    expect(one.posts()).toEqual([])
     await redis.config('SET', 'maxmemory-policy', 'allkeys-lru')
     for (let check = 0; check < 3; check += 1) await one.check()
-    expect(one.posts).toEqual([begins(evicts)])
+    expect(one.posts()).toEqual([begins(evicts)])
     await redis.config('SET', 'maxmemory-policy', 'noeviction')
     for (let check = 0; check < 3; check += 1) await one.check()
 
-    expect(one.posts).toEqual([begins(evicts), ends])
+    expect(one.posts()).toEqual([begins(evicts), ends])
     expect(one.log).toEqual([`error {"code":"redis-unsafe"} ${begins(evicts)}`, `info {"code":"redis-unsafe"} ${ends}`])
     expect(one.counts).toEqual([0, 1, 1, 1, 0, 0, 0])
   })
@@ -92,7 +76,7 @@ describe('the operators', () => {
       await one.check()
     }
 
-    expect(one.posts).toEqual([begins(evicts), begins(evicts, volatile), ends, begins(evicts)])
+    expect(one.posts()).toEqual([begins(evicts), begins(evicts, volatile), ends, begins(evicts)])
   })
 
   test('are notified once by all processes together', async () => {
@@ -107,7 +91,7 @@ describe('the operators', () => {
     for (const { faults } of processes) faults.length = 0
     await checkAll()
 
-    expect(processes.flatMap(({ posts }) => posts)).toEqual([begins(evicts), ends])
+    expect(processes.flatMap(({ posts }) => posts())).toEqual([begins(evicts), ends])
     expect(processes[1]?.log).toEqual([`warn {"code":"redis-unsafe"} ${begins(evicts)}`])
   })
 
@@ -120,33 +104,33 @@ describe('the operators', () => {
     const next = startProcess(shared)
     await next.check()
 
-    expect(next.posts).toEqual([ends])
+    expect(next.posts()).toEqual([ends])
   })
 
   test('are notified by another process if the one that recorded a fault died before it posted', async () => {
     const shared = connectTestRedis()
-    const dead = startProcess(shared, undefined, { notify: () => Promise.reject(new Error('died')) })
+    const dead = startProcess(shared, undefined, { dies: true })
     dead.faults.push(evicts)
     await expect(dead.check()).rejects.toThrow('died')
     const next = startProcess(shared)
     next.faults.push(evicts)
 
     await next.check()
-    await next.resume()
+    await next.sweep()
 
-    expect(next.posts).toEqual([begins(evicts)])
+    expect(next.posts()).toEqual([begins(evicts)])
   })
 
   test('are notified of a fault before they are notified of its end, if the process that found the fault died', async () => {
     const shared = connectTestRedis()
-    const dead = startProcess(shared, undefined, { notify: () => Promise.reject(new Error('died')) })
+    const dead = startProcess(shared, undefined, { dies: true })
     dead.faults.push(evicts)
     await expect(dead.check()).rejects.toThrow('died')
     const next = startProcess(shared)
 
     await next.check()
 
-    expect(next.posts).toEqual([begins(evicts), ends])
+    expect(next.posts()).toEqual([begins(evicts), ends])
   })
 
   test('are notified if the answer of Redis is lost and the command is sent again', async () => {
@@ -159,7 +143,7 @@ describe('the operators', () => {
     await one.check()
 
     expect(proxy.fired.lostReplies).toBe(1)
-    expect(one.posts).toEqual([begins(evicts)])
+    expect(one.posts()).toEqual([begins(evicts)])
   })
 })
 
@@ -199,8 +183,8 @@ describe('a Redis that refuses writes', () => {
       await checkAll()
     }
 
-    expect(one.posts).toEqual([begins, ends, begins, ends])
-    expect(other.posts).toEqual([begins, begins])
+    expect(one.posts()).toEqual([begins, ends, begins, ends])
+    expect(other.posts()).toEqual([begins, begins])
   })
 
   test('is reported again only after it has taken writes for a while', async () => {
@@ -212,24 +196,7 @@ describe('a Redis that refuses writes', () => {
       await one.check()
     }
 
-    expect(one.posts).toEqual([begins])
-  })
-
-  test('gets no second notice if Redis could not record that Slack has the first one', async () => {
-    const { redis, start, limit } = await startFullRedis()
-    const dead = start({ notify: () => Promise.reject(new Error('died')) })
-    await redis.config('SET', 'maxmemory-policy', 'allkeys-lru')
-    await expect(dead.check()).rejects.toThrow('died')
-    await redis.config('SET', 'maxmemory-policy', 'noeviction')
-    await limit('100kb')
-    const next = start()
-
-    for (let time = 0; time < 3; time += 1) await next.resume()
-    await limit('0')
-    await next.resume()
-
-    expect(next.posts).toHaveLength(1)
-    expect(await redis.hlen(createKeys('watched').owedNotices)).toBe(0)
+    expect(one.posts()).toEqual([begins])
   })
 })
 
@@ -245,5 +212,5 @@ test('a change is reported at the next check if Redis did not answer', async () 
   isAway = false
   await one.check()
 
-  expect(one.posts).toEqual([begins(evicts)])
+  expect(one.posts()).toEqual([begins(evicts)])
 })

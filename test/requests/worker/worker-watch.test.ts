@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
 import { StoreUnavailableError } from '../../../src/domain/errors.ts'
 import { createWorkerWatch } from '../../../src/requests/watches.ts'
-import { fakeApp } from '../../fake-app.ts'
+import { fakeApp, noticing } from '../../fake-app.ts'
 import { catalog } from '../catalog-for-test.ts'
 
 /** What each check sees in turn: how many workers, or a Redis that is away. The last one holds for all further checks. Returns when operators were told. */
@@ -20,8 +20,9 @@ async function toldAt(checks: (number | 'away')[]): Promise<number | undefined> 
       findOpen: async () => ({ requests: [], unreadable: 0 }),
     },
     catalog,
-    operators: {
-      owe: async () => {
+    ...noticing([]),
+    log: {
+      error: () => {
         at ??= check
       },
     },

@@ -1,11 +1,10 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { StoreUnavailableError } from '../../../src/domain/errors.ts'
 import type { Request } from '../../../src/domain/request.ts'
-import { createOutbox } from '../../../src/outbox/outbox.ts'
 import { createQueues } from '../../../src/redis/queues.ts'
 import { createStore } from '../../../src/requests/store.ts'
 import { createWorker } from '../../../src/requests/worker.ts'
-import { fakeApp } from '../../fake-app.ts'
+import { fakeApp, noticing } from '../../fake-app.ts'
 import { noteOf } from '../audit-for-test.ts'
 import { connectTestRedis, noAudit } from '../redis-for-test.ts'
 import { newRequestFor, recordRequest } from '../request-for-test.ts'
@@ -31,7 +30,6 @@ async function startWorker({
 } = {}) {
   const { redis, keys } = connectTestRedis()
   const store = createStore({ redis, keys, audit: noAudit, noteOf })
-  const outbox = createOutbox({ redis, keys })
   const reconciled: string[] = []
   const sent: string[] = []
   const errors: unknown[] = []
@@ -53,23 +51,9 @@ async function startWorker({
     redis,
     keys,
     queues,
-    operators: { resume: async () => {}, owe: async (code, _, { requestId } = {}) => void told.push(`${code} ${requestId}`) },
+    ...noticing(told),
     audit: { tidy: async () => void tidied.push('tidied') },
     store,
-    outbox,
-    metrics: { tick: () => {} },
-    deliver: async (id, name) => {
-      sent.push(`${id}/${name}`)
-      if (failWith) throw failWith
-      await untilSlackAnswers
-      const taken = await outbox.lease(id, name)
-      if (refusesCards && typeof taken !== 'string') {
-        await outbox.settle(id, name, taken.lease, { status: 'queued', retryInMs: 60_000 })
-        return { is: 'refused', error: 'is_archived' }
-      }
-      if (typeof taken !== 'string') await outbox.settle(id, name, taken.lease, { status: 'settled', shownRevision: 1 })
-      return { is: 'sent' }
-    },
     errors: {
       of: () => (error, requestId) => {
         errors.push(error)
@@ -82,6 +66,13 @@ async function startWorker({
     track,
     dataLossMark: { check: checkDataLossMark },
     redisWatch: { check: async () => {} },
+    sweepOutbox: async (onRefusedCard) => {
+      const members = await redis.zrange(keys.outbox, '0', '-1')
+      sent.push(...members)
+      await untilSlackAnswers
+      if (members.length > 0) await redis.zrem(keys.outbox, ...members)
+      if (refusesCards) for (const member of members) onRefusedCard(member.slice(0, member.indexOf('/')))
+    },
     watchdogMs,
     longestTickMs,
   })
@@ -105,13 +96,12 @@ describe('the worker', () => {
     await expect.poll(() => reconciled).toContain('a')
   })
 
-  test('reports each error with the request that it was working on: a woken one, a due one, and one whose message is due', async () => {
+  test('reports each error with the request that it was working on: a woken one, and a due one', async () => {
     const { store, queues, failed } = await startWorker({ failWith: new Error('it does not fit') })
     await queues.wake({ id: 'woken', kind: 'ip.move', resource: 'elastic_ip:woken' })
     await record(store, 'due')
-    await record(store, 'unsent', true)
     await queues.startTicking()
-    await expect.poll(() => [...new Set(failed)].toSorted()).toEqual(['due', 'unsent', 'woken'])
+    await expect.poll(() => [...new Set(failed)].toSorted()).toEqual(['due', 'woken'])
   })
 
   test('ticks while a request is due, and stops when none is', async () => {
@@ -182,19 +172,18 @@ describe('a tick', () => {
     await expect.poll(() => store.sinceLastTickMs()).toBeGreaterThan(600)
   })
 
-  test('reconciles while Slack hangs and many messages are unsent', async () => {
+  test('reconciles while Slack hangs and a message is unsent', async () => {
     const { promise: answer, resolve: letAnswer } = Promise.withResolvers<void>()
     const { redis, keys, store, queues, reconciled, sent } = await startWorker({ untilSlackAnswers: answer })
     onTestFinished(() => letAnswer())
-    const unsent = Array.from({ length: 40 }, (_, index) => [Date.now(), `unsent-${index}/card`])
-    await redis.zadd(keys.outbox, ...unsent.flat())
+    await redis.zadd(keys.outbox, Date.now(), 'unsent/card')
     await queues.startTicking()
-    await expect.poll(() => sent.length).toBe(16)
+    await expect.poll(() => sent.length).toBe(1)
 
     await record(store, 'due')
 
     await expect.poll(() => reconciled).toContain('due')
-    expect(sent).toHaveLength(16)
+    expect(sent).toHaveLength(1)
   })
 })
 
@@ -294,7 +283,7 @@ describe('a faulty record', () => {
     const { resource } = await record(store, 'broken')
     await redis.hset(keys.record('broken'), 'origin', '"of another age"')
     await queues.startTicking()
-    await expect.poll(() => told).toEqual(['record-unreadable broken'])
+    await expect.poll(() => told).toEqual(['record-unreadable'])
     await expect.poll(() => store.isDue('broken')).toBe(false)
     await queues.wake({ id: 'broken', kind: 'ip.move', resource })
     await expect.poll(() => reconciled.filter((id) => id === 'broken')).toHaveLength(2)

@@ -2,16 +2,16 @@ import { describe, expect, test } from 'vitest'
 import type { Origin } from '../../../../src/domain/approval.ts'
 import { type PolicyRule, toGroup } from '../../../../src/domain/policy.ts'
 import type { Request } from '../../../../src/domain/request.ts'
-import { createNewKeyChange } from '../../../../src/features/keys-create.ts'
+import { newKeyChange } from '../../../../src/features/keys-create.ts'
 import { approvedByYou, takenOver, tooLate, unknownRequest } from '../../../../src/messages/refusals.ts'
-import { createMoveChange } from '../../../../src/moves/move-change.ts'
-import { createOutbox } from '../../../../src/outbox/outbox.ts'
+import { moveChange } from '../../../../src/moves/move-change.ts'
 import { createCatalog } from '../../../../src/requests/catalog.ts'
 import { decideWith } from '../../../../src/requests/decide.ts'
 import { createStore, type NewRequest } from '../../../../src/requests/store.ts'
 import { fakeApp } from '../../../fake-app.ts'
 import { accessWith } from '../../access-for-test.ts'
 import { noteOf } from '../../audit-for-test.ts'
+import { owedReports } from '../../owed-reports.ts'
 import { connectTestRedis, noAudit } from '../../redis-for-test.ts'
 import { minutes, newRequestFor, recordRequest, ruleFor } from '../../request-for-test.ts'
 import { signatures, signedBy } from '../../signatures-for-test.ts'
@@ -36,14 +36,10 @@ const newKey = { kind: 'key.create', input: key, facts: key, resource: 'api_key_
 function startDecide(rule: Partial<PolicyRule> = {}) {
   const { redis, keys } = connectTestRedis()
   const store = createStore({ redis, keys, audit: noAudit, noteOf })
-  const outbox = createOutbox({ redis, keys })
   const shown: string[] = []
   const wakeUps: number[] = []
   const attempted: (string | undefined)[] = []
-  const catalog = createCatalog([
-    createMoveChange({} as Parameters<typeof createMoveChange>[0]),
-    createNewKeyChange({} as Parameters<typeof createNewKeyChange>[0]),
-  ])
+  const catalog = createCatalog([moveChange({} as never), newKeyChange(fakeApp({}))])
   const access = accessWith({
     people: {
       person: async (userId) => ({ userId, standing: 'member', teamId: 'T0NIMBUS01' }),
@@ -83,7 +79,7 @@ function startDecide(rule: Partial<PolicyRule> = {}) {
   /** Changes the record as if its deadline had passed. */
   const letExpire = ({ id }: Request) => redis.hset(keys.record(id), 'expiresAt', '1')
   const remove = ({ id }: Request) => redis.del(keys.record(id))
-  const owed = ({ id }: Request) => outbox.owed(id)
+  const owed = ({ id }: Request) => owedReports({ redis, keys }, id)
   return { decide, store, record, now, letExpire, remove, owed, shown, wakeUps, attempted }
 }
 

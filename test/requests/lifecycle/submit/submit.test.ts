@@ -4,13 +4,13 @@ import type { Requester } from '../../../../src/domain/approval.ts'
 import type { Change, Finding } from '../../../../src/domain/change.ts'
 import { isGenuine, type Request } from '../../../../src/domain/request.ts'
 import { phrase } from '../../../../src/domain/text.ts'
+import { createCatalog } from '../../../../src/requests/catalog.ts'
 import type { RequestedChange } from '../../../../src/requests/history.ts'
 import { asRecorded, type NewRequest } from '../../../../src/requests/store.ts'
 import { submit } from '../../../../src/requests/submit.ts'
 import { Refusal } from '../../../../src/slack/errors.ts'
 import { mrkdwn } from '../../../../src/slack/text.ts'
 import { fakeApp } from '../../../fake-app.ts'
-import { cardViewFor } from '../../../messages/card-view-for-test.ts'
 import { description, requestedAt, requestFor, ruleFor } from '../../request-for-test.ts'
 import { signatures } from '../../signatures-for-test.ts'
 
@@ -79,17 +79,16 @@ function setUp({ mayRequest = true, unchecked = [], holder, earlier }: Setup = {
         done.push({ admitted: requester.person.userId, ...(reason ? { reason } : {}) })
         return { rule: ruleFor(), unchecked }
       },
+      ruleOf: () => ruleFor(),
     } as never,
     deliver: async () => ({ is: 'sent' }) as never,
     wake: async () => {},
     directory: { names: async () => new Map() },
-    slack: { identity: { linkTo: () => 'https://nimbus.slack.com/archives/C0OPS00001/p1' } },
-    catalog: {
-      titleOf: () => phrase`Rotate API key ${'ci-deploy'}`,
-      openIfFit: (request) => ({ change: change as never, input: request.input, facts: request.facts, latest: request.facts }),
+    slack: {
+      identity: { linkTo: () => 'https://nimbus.slack.com/archives/C0OPS00001/p1', addressOf: () => undefined, profileOf: () => undefined },
     },
-    render: { view: (request) => cardViewFor({ request }) },
-    config: { openRequestsPerPerson: 10 },
+    catalog: { ...createCatalog([change as never]), titleOf: () => phrase`Rotate API key ${'ci-deploy'}` },
+    config: { openRequestsPerPerson: 10, environment: undefined, infra: { writesPerMinute: 20 }, moveTimeoutMs: 900_000 },
   })
   const requested = { change, input: { id: 'eip_1' }, origin, reason: undefined as string | undefined, deliveryKey: 'd1' }
   return {

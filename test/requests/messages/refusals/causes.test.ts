@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import type { z } from 'zod'
 import type { Finding, Words } from '../../../../src/domain/change.ts'
-import { type KeyFinding, keyWords, KeyFinding as schemaOfKeys } from '../../../../src/features/keys-change.ts'
-import { type NewKeyFinding, newKeyWords, NewKeyFinding as schemaOfNewKeys } from '../../../../src/features/keys-create.ts'
-import { type RenameFinding, renameWords, RenameFinding as schemaOfRenames } from '../../../../src/features/vm-rename.ts'
+import { keyFindings } from '../../../../src/features/keys-change.ts'
+import { newKeyFindings } from '../../../../src/features/keys-create.ts'
+import { renameFindings } from '../../../../src/features/vm-rename.ts'
 import { type CommonFinding, explain, explainAll, CommonFinding as schemaOfCommon } from '../../../../src/messages/refusals.ts'
-import { type MoveFinding, moveWords, MoveFinding as schemaOfMoves } from '../../../../src/moves/move.ts'
+import { type MoveFinding, moveFindings, moveWords } from '../../../../src/moves/move.ts'
 
 const address = '203.0.113.10'
 const server = 'web-2'
@@ -75,7 +75,7 @@ describe('findings in words', () => {
       { code: 'moved-by-others', address, server: 'web-3', isMoving: false },
       { code: 'moved-by-others', address, server: 'web-3', isMoving: true },
     ]
-    expect(wordsOf(schemaOfMoves, examples, moveWords)).toMatchInlineSnapshot(`
+    expect(wordsOf(moveFindings.schema as never, examples, moveWords)).toMatchInlineSnapshot(`
       "No Elastic IP eip_1 on the account. → Check the account.
       No server sv_1 on the account. → Check the account.
       203.0.113.10 is no longer on the account, so it can't be moved. → Check the account.
@@ -124,11 +124,11 @@ describe('findings in words', () => {
 
   test('of a rename', () => {
     const virtualMachineId = 'vm_1'
-    const examples: RenameFinding[] = [
+    const examples: z.infer<typeof renameFindings.schema>[] = [
       { code: 'no-virtual-machine', virtualMachineId },
       { code: 'no-virtual-machine', virtualMachineId, name: 'preview-1' },
       { code: 'not-a-hostname', problem: 'The new name is empty.' },
-      { code: 'same-name', virtualMachineId, name: 'web-1' },
+      { code: 'same-name', name: 'web-1' },
       { code: 'virtual-machine-unread', virtualMachineId },
       { code: 'name-not-shown', virtualMachineId },
       { code: 'names-not-compared', name: 'web-2' },
@@ -143,7 +143,7 @@ describe('findings in words', () => {
       { code: 'accepted-without-effect', now: 'web-1' },
       { code: 'still-called', now: 'web-1' },
     ]
-    expect(wordsOf(schemaOfRenames, examples, renameWords)).toMatchInlineSnapshot(`
+    expect(wordsOf(renameFindings.schema as never, examples, renameFindings.words)).toMatchInlineSnapshot(`
       "No virtual machine vm_1 on the account. → Check the account.
       preview-1 is no longer on the account, so it can't be renamed. → Check the account.
       The new name is empty. → Choose another name.
@@ -165,7 +165,7 @@ describe('findings in words', () => {
   })
 
   test('of a new key', () => {
-    const examples: NewKeyFinding[] = [
+    const examples: z.infer<typeof newKeyFindings.schema>[] = [
       { code: 'name-taken', name: 'ci-deploy' },
       { code: 'same-name', name: 'ci-deploy', others: ['tok_1'], count: 1 },
       { code: 'keys-unread' },
@@ -175,7 +175,7 @@ describe('findings in words', () => {
       { code: 'retracted', resourceId: 'tok_1', because: 'not-shown' },
       { code: 'retracted', resourceId: 'tok_1', because: 'too-slow' },
     ]
-    expect(wordsOf(schemaOfNewKeys, examples, newKeyWords)).toMatchInlineSnapshot(`
+    expect(wordsOf(newKeyFindings.schema as never, examples, newKeyFindings.words)).toMatchInlineSnapshot(`
       "An API key called ci-deploy already exists.
       Another API key (tok_1) is already called ci-deploy.
       whether such a key already exists (the account API didn't answer)
@@ -188,7 +188,7 @@ describe('findings in words', () => {
   })
 
   test('of a rotation and a revocation', () => {
-    const examples: KeyFinding[] = [
+    const examples: z.infer<typeof keyFindings.schema>[] = [
       { code: 'no-key', keyId: 'tok_1' },
       { code: 'no-key', keyId: 'tok_1', name: 'ci-deploy [U0ADA00001 7f3a9c12ab34]', verb: 'revoke' },
       { code: 'no-key', keyId: 'tok_1', name: 'ci-deploy', verb: 'rotate' },
@@ -212,7 +212,7 @@ describe('findings in words', () => {
       { code: 'rotated-unseen' },
       { code: 'retracted', because: 'not-shown' },
     ]
-    expect(wordsOf(schemaOfKeys, examples, keyWords)).toMatchInlineSnapshot(`
+    expect(wordsOf(keyFindings.schema as never, examples, keyFindings.words)).toMatchInlineSnapshot(`
       "No API key tok_1 on the account. → There is nothing left to do.
       API key ci-deploy was already revoked. → There is nothing left to do.
       API key ci-deploy was revoked, so it can't be rotated. → Request a new key.

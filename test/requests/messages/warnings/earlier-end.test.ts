@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import { earlierEndOf, warningWords } from '../../../../src/messages/warnings.ts'
-import { createMoveChange } from '../../../../src/moves/move-change.ts'
+import { moveChange } from '../../../../src/moves/move-change.ts'
 import { createCatalog } from '../../../../src/requests/catalog.ts'
 import { minutes, moveFacts, requestedAt, requestFor } from '../../request-for-test.ts'
 
-const catalog = createCatalog([createMoveChange({} as Parameters<typeof createMoveChange>[0])])
+const catalog = createCatalog([moveChange({} as never)])
 
 /** What approvers see of an earlier request that ended 12 minutes before this one. */
 function shown(earlier: Parameters<typeof requestFor>[0], names: Record<string, string> = {}): string[] {

@@ -1,23 +1,22 @@
 import { expect, test } from 'vitest'
+import type { Request } from '../../../../src/domain/request.ts'
 import { lastChangeOf } from '../../../../src/messages/warnings.ts'
-import { createMoveChange } from '../../../../src/moves/move-change.ts'
-import { createRenderer } from '../../../../src/outbox/render.ts'
+import { moveChange } from '../../../../src/moves/move-change.ts'
+import { viewOf } from '../../../../src/outbox/render.ts'
 import { createCatalog } from '../../../../src/requests/catalog.ts'
+import { fakeApp } from '../../../fake-app.ts'
 import { minutes, moveFacts, requestedAt, requestFor, ruleFor } from '../../request-for-test.ts'
 
-const catalog = createCatalog([createMoveChange({} as Parameters<typeof createMoveChange>[0])])
-const { view } = createRenderer({
-  catalog,
-  ruleOf: () => ruleFor(),
-  environment: undefined,
-  writesPerMinute: 20,
-  addressOf: () => undefined,
-  profileOf: (userId) => `https://nimbus.slack.com/team/${userId}`,
-  linkTo: () => undefined,
-  moveTimeoutMs: 900_000,
-  verifyRecord: () => 'genuine',
-  onChanged: () => {},
+const app = fakeApp({
+  catalog: createCatalog([moveChange({} as never)]),
+  access: { ruleOf: () => ruleFor() },
+  config: { environment: undefined, infra: { writesPerMinute: 20 } },
+  slack: {
+    identity: { profileOf: (userId) => `https://nimbus.slack.com/team/${userId}`, addressOf: () => undefined, linkTo: () => undefined },
+  },
+  signatures: { verifyRecord: () => 'genuine' },
 })
+const view = (request: Request) => viewOf(app, request)
 
 const before = requestFor({ state: 'done', facts: moveFacts, endedAt: requestedAt })
 

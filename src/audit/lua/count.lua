@@ -1,7 +1,6 @@
--- Notes a refusal: the first of a person, an act and a cause. Counts its repeats until their time is over.
--- KEYS: intake, counts (a hash), mark of this refusal.
--- ARGV: person, act and cause as one text; what the attempt was about; the note as JSON, or '' to count only a repeat; how long repeats are
--- counted, in ms.
+-- Notes what can be repeated without end, for the first time. Counts its repeats until their time is over.
+-- KEYS: intake, counts (a hash), mark of this one.
+-- ARGV: what makes it the same as one text; what it was about; the note as JSON, or '' to count only a repeat; how long repeats are counted, in ms.
 -- Returns 'counted' or 'noted'; or, without a note, 'first' if there is no count, and 'over' if its time is over. Safe to repeat: the mark lasts
 -- one minute.
 local before = redis.call('GET', KEYS[3])

@@ -1,6 +1,8 @@
 import { expect, inject, onTestFinished, test, vi } from 'vitest'
-import { createAudit, refusalScripts } from '../../src/audit/audit.ts'
+import { createAudit } from '../../src/audit/audit.ts'
 import { type AuditNote, parseEntry } from '../../src/audit/chain.ts'
+import { findEntries } from '../../src/audit/find.ts'
+import { auditScripts } from '../../src/audit/intake.ts'
 import { checkAudit } from '../../src/audit/verification.ts'
 import { createScripts } from '../../src/redis/scripts.ts'
 import { auditSigning } from '../requests/audit-for-test.ts'
@@ -30,7 +32,6 @@ function startTwo() {
       redis: connection,
       keys,
       print: () => {},
-      clean: (text) => text,
       onError: () => {},
       ...auditSigning({ prefix, process: `${new Date().toISOString()}/${process}` }),
     })
@@ -51,44 +52,44 @@ function startTwo() {
     return found.map((entry) => entry && { by: entry.by, text: entry.text, requestId: entry.requestId, count: entry.count })
   }
 
-  async function letTenMinutesPass(): Promise<void> {
-    for (const [key, count] of Object.entries(await redis.hgetall(keys.refusals)))
-      await redis.hset(keys.refusals, key, JSON.stringify({ ...JSON.parse(count), over: 1 }))
+  async function letTimePass(): Promise<void> {
+    for (const [key, count] of Object.entries(await redis.hgetall(keys.auditCounts)))
+      await redis.hset(keys.auditCounts, key, JSON.stringify({ ...JSON.parse(count), over: 1 }))
   }
 
-  return { redis, keys, first, second, entries, letTenMinutesPass }
+  return { redis, keys, first, second, entries, letTimePass }
 }
 
 test('repeats of a refusal are one entry with their number, noted by another process if the first one died', async () => {
-  const { redis, keys, first, second, entries, letTenMinutesPass } = startTwo()
-  for (let count = 0; count < 100; count += 1) await (count % 2 === 0 ? first : second).noteRefusal(guest)
+  const { redis, keys, first, second, entries, letTimePass } = startTwo()
+  for (let count = 0; count < 100; count += 1) await (count % 2 === 0 ? first : second).noteCounted(guest)
   expect(await entries()).toEqual([{ by: guest.by, text: guest.text }])
 
-  await letTenMinutesPass()
+  await letTimePass()
 
   expect(await entries()).toEqual([
     { by: guest.by, text: guest.text },
     { by: guest.by, text: guest.text, count: 99 },
   ])
-  expect(await redis.exists(keys.refusals)).toBe(0)
-  await letTenMinutesPass()
+  expect(await redis.exists(keys.auditCounts)).toBe(0)
+  await letTimePass()
   expect(await entries()).toHaveLength(2)
 })
 
 test('of refusals at the same moment, one is noted at once, and the others are counted', async () => {
-  const { first, second, entries, letTenMinutesPass } = startTwo()
-  await Promise.all(Array.from({ length: 40 }, (_, index) => (index % 2 === 0 ? first : second).noteRefusal(guest)))
-  await second.noteRefusal({ ...guest, causes: [{ code: 'other-workspace' }] })
-  await letTenMinutesPass()
+  const { first, second, entries, letTimePass } = startTwo()
+  await Promise.all(Array.from({ length: 40 }, (_, index) => (index % 2 === 0 ? first : second).noteCounted(guest)))
+  await second.noteCounted({ ...guest, causes: [{ code: 'other-workspace' }] })
+  await letTimePass()
 
   expect((await entries()).map((entry) => entry?.count)).toEqual([undefined, undefined, 39])
 })
 
 test('repeats about other requests or words are counted too, and the entry with their number names none', async () => {
-  const { first, entries, letTenMinutesPass } = startTwo()
-  for (const requestId of ['a', 'b', 'c']) await first.noteRefusal({ ...own, requestId: requestId.repeat(32) })
-  for (const word of ['x', 'y']) await first.noteRefusal({ ...guest, text: `command ${word}` })
-  await letTenMinutesPass()
+  const { first, entries, letTimePass } = startTwo()
+  for (const requestId of ['a', 'b', 'c']) await first.noteCounted({ ...own, requestId: requestId.repeat(32) })
+  for (const word of ['x', 'y']) await first.noteCounted({ ...guest, text: `command ${word}` })
+  await letTimePass()
 
   const [ofAda, ofDov, ...repeats] = await entries()
   expect([ofAda, ofDov]).toEqual([
@@ -101,28 +102,42 @@ test('repeats about other requests or words are counted too, and the entry with 
   ])
 })
 
+test('that a request cannot be trusted is one entry, however often it is read, and one more with the number of a day', async () => {
+  const { first, second, entries, letTimePass } = startTwo()
+  const distrusted = { act: 'distrust', requestId: 'a'.repeat(32), causes: [{ code: 'unknown-key' }] }
+  for (let count = 0; count < 144; count += 1) await (count % 2 === 0 ? first : second).noteCounted(distrusted)
+  await first.noteCounted({ ...distrusted, requestId: 'b'.repeat(32) })
+  await first.noteCounted({ ...distrusted, causes: [{ code: 'record-changed' }] })
+  const once = [distrusted.requestId, 'b'.repeat(32), distrusted.requestId].map((requestId) => ({ requestId }))
+  expect(await entries()).toEqual(once)
+
+  await letTimePass()
+
+  expect(await entries()).toEqual([...once, { requestId: distrusted.requestId, count: 143 }])
+})
+
 test('another person, act or cause is another refusal', async () => {
   const { first, entries } = startTwo()
   const others = [{ by: 'U0BEN00001' }, { attempted: 'withdraw' }, { kind: 'ip.evacuate' }, { causes: [{ code: 'not-an-approver' }] }]
-  for (const more of [{}, ...others]) await first.noteRefusal({ ...own, ...more })
+  for (const more of [{}, ...others]) await first.noteCounted({ ...own, ...more })
 
   expect(await entries()).toHaveLength(5)
 })
 
 test('a refusal after ten minutes is noted at once, without a worker that has noted the repeats before', async () => {
-  const { first, entries, letTenMinutesPass } = startTwo()
-  for (let count = 0; count < 3; count += 1) await first.noteRefusal(own)
-  await letTenMinutesPass()
-  await first.noteRefusal(own)
+  const { first, entries, letTimePass } = startTwo()
+  for (let count = 0; count < 3; count += 1) await first.noteCounted(own)
+  await letTimePass()
+  await first.noteCounted(own)
 
   expect((await entries()).map((entry) => entry?.count)).toEqual([undefined, 2, undefined])
 })
 
 test('a count that somebody else wrote is dropped, and signed by nobody', async () => {
-  const { redis, keys, first, entries, letTenMinutesPass } = startTwo()
-  await first.noteRefusal(own)
-  await first.noteRefusal(own)
-  const [key = '', value = ''] = Object.entries(await redis.hgetall(keys.refusals)).flat()
+  const { redis, keys, first, entries, letTimePass } = startTwo()
+  await first.noteCounted(own)
+  await first.noteCounted(own)
+  const [key = '', value = ''] = Object.entries(await redis.hgetall(keys.auditCounts)).flat()
   const count = JSON.parse(value)
   for (const forged of [
     { ...count, first: count.first.replace('refused', 'approve'), over: 0 },
@@ -130,35 +145,35 @@ test('a count that somebody else wrote is dropped, and signed by nobody', async 
     { ...count, count: 1e300, over: 0 },
     'not a count',
   ])
-    await redis.hset(keys.refusals, `${key}${JSON.stringify(forged)}`, JSON.stringify(forged))
-  await letTenMinutesPass()
+    await redis.hset(keys.auditCounts, `${key}${JSON.stringify(forged)}`, JSON.stringify(forged))
+  await letTimePass()
 
   expect((await entries()).map((entry) => entry?.count)).toEqual([undefined, 1])
-  expect(await redis.exists(keys.refusals)).toBe(0)
+  expect(await redis.exists(keys.auditCounts)).toBe(0)
 })
 
 test('refused attempts do not make the search longer that a write needs before it is sent', async () => {
   const { first, entries } = startTwo()
-  for (let count = 0; count < 2_000; count += 1) await first.noteRefusal({ ...own, by: `U0MEMBER0${count % 3}` })
+  for (let count = 0; count < 2_000; count += 1) await first.noteCounted({ ...own, by: `U0MEMBER0${count % 3}` })
   await entries()
 
-  expect(await first.find(() => false, { scan: Number.POSITIVE_INFINITY })).toMatchObject({ searched: 3 })
+  expect(await findEntries({ audit: first }, () => true)).toHaveLength(3)
 })
 
 test('a command whose answer was lost, and that is sent again, notes a refusal and its repeats once', async () => {
   const { redis, keys } = startTwo()
-  const run = createScripts(redis, refusalScripts)
-  const markedWith = (mark: string) => [keys.auditIntake, keys.refusals, keys.auditSent(mark)]
-  const refuse = (mark: string, note: string) => run('refuse', markedWith(mark), ['key', '', note, '1000'])
+  const run = createScripts(redis, auditScripts)
+  const markedWith = (mark: string) => [keys.auditIntake, keys.auditCounts, keys.auditSent(mark)]
+  const refuse = (mark: string, note: string) => run('count', markedWith(mark), ['key', '', note, '1000'])
   const note = '{"act":"refused"}'
   expect([await refuse('first', note), await refuse('first', note)]).toEqual([['noted'], ['noted']])
   expect([await refuse('second', ''), await refuse('second', '')]).toEqual([['counted'], ['counted']])
 
-  const value = (await redis.hget(keys.refusals, 'key')) ?? ''
+  const value = (await redis.hget(keys.auditCounts, 'key')) ?? ''
   expect(JSON.parse(value).count).toBe(1)
-  const end = () => run('end-repeats', markedWith('repeats'), ['key', value, '{"act":"refused","count":1}'])
+  const end = () => run('end-count', markedWith('repeats'), ['key', value, '{"act":"refused","count":1}'])
   expect([await end(), await end()]).toEqual([['ended'], ['ended']])
 
   expect(await redis.xlen(keys.auditIntake)).toBe(2)
-  expect(await run('end-repeats', markedWith('later'), ['key', value, ''])).toEqual(['lost'])
+  expect(await run('end-count', markedWith('later'), ['key', value, ''])).toEqual(['lost'])
 })

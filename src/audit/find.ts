@@ -1,0 +1,100 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { Verdict } from '../domain/signing.ts'
+import { guardStore } from '../redis/connect.ts'
+import { AuditEntry, isAsWritten, timeOf, verifyNote } from './chain.ts'
+import type { AuditApp } from './intake.ts'
+
+export interface FoundEntry extends AuditEntry {
+  /** Whether its signature is genuine. `at` and `to` are not signed. `copied`: it is the copy of an older note that was found. */
+  verdict: Verdict | 'copied'
+}
+
+interface Search {
+  /** How many entries are returned at most. Default: all. */
+  limit?: number
+  /** No entry that was chained before this time is searched, in ms since 1970 by Redis' clock. */
+  since?: number
+  /** Only entries about this request. */
+  requestId?: string
+  /** How many entries are searched at most. Default: all. */
+  searched?: number
+}
+
+/**
+ * Finds the newest entries that fit, newest first, with the notes that this process has just added. Throws StoreUnavailableError if Redis does not
+ * answer, or if notes could not be chained, because the search would miss them.
+ */
+export async function findEntries(
+  app: AuditApp,
+  fits: (entry: AuditEntry) => boolean,
+  { limit = Number.POSITIVE_INFINITY, searched: most = Number.POSITIVE_INFINITY, since = 0, requestId }: Search = {},
+): Promise<FoundEntry[]> {
+  await app.audit.chained()
+  const found: FoundEntry[] = []
+  let searched = 0
+  for await (const { id, text } of entriesFromEnd(app)) {
+    if (searched >= most) break
+    searched += 1
+    const fields = parseFields(text)
+    const isOld = timeOf(id) < since
+    // Checking the shape of an entry takes longer than parsing it.
+    if (!isOld && requestId !== undefined && fields?.requestId !== requestId) continue
+    const entry = AuditEntry.safeParse(fields).data
+    // Somebody could put a note with an old time into the intake, or give entries older ids, to end the search. Both together need a chain
+    // that is computed again, which running processes notice.
+    if (isOld && (entry?.at ?? 0) < since) break
+    if (!fields || !entry || !fits(entry) || (requestId !== undefined && entry.requestId !== requestId)) continue
+    found.push({ ...entry, verdict: verdictOf(app, text, fields) })
+    if (found.length >= limit) break
+  }
+  return markCopies(found)
+}
+
+/** How many entries one command reads. */
+const pageSize = 1_000
+
+/** How many entries are read before other work gets a turn. Parsing and comparing one takes up to 0.1 ms. */
+const entriesPerTurn = 50
+
+/** Reads the texts of the chain's entries from its end, with their ids in the stream. */
+export async function* entriesFromEnd({ audit: { redis, keys } }: AuditApp): AsyncGenerator<{ id: string; text: string }> {
+  let read = 0
+  let from = '+'
+  for (;;) {
+    const page = await guardStore(() => redis.xrevrange(keys.audit, from, '-', 'COUNT', pageSize))
+    for (const [id, [, text = '']] of page) {
+      if (read % entriesPerTurn === 0) await nextTurn()
+      read += 1
+      from = `(${id}`
+      yield { id, text }
+    }
+    if (page.length < pageSize) return
+  }
+}
+
+export function parseFields(text: string): Record<string, unknown> | undefined {
+  try {
+    return JSON.parse(text) ?? undefined
+  } catch {
+    return undefined
+  }
+}
+
+export function verdictOf({ audit }: AuditApp, text: string, fields: Record<string, unknown>): Verdict {
+  return isAsWritten(text, fields) ? verifyNote(audit.keyring, fields) : 'forged'
+}
+
+/** Marks entries whose note is that of an older entry: somebody has put a copy into the intake or into the chain. Takes them newest first. */
+export function markCopies(entries: FoundEntry[]): FoundEntry[] {
+  const seen = new Set<string>()
+  return entries
+    .toReversed()
+    .map((entry) => {
+      if (entry.verdict !== 'genuine') return entry
+      const note = `${entry.process} ${entry.number}`
+      const isCopy = seen.has(note)
+      seen.add(note)
+      return isCopy ? { ...entry, verdict: 'copied' as const } : entry
+    })
+    .toReversed()
+}

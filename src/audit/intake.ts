@@ -1,0 +1,226 @@
+import { randomUUID } from 'node:crypto'
+import type { Keyring } from '../domain/signing.ts'
+import { guardStore, type Redis } from '../redis/connect.ts'
+import type { Keys } from '../redis/key-names.ts'
+import { createScripts, readScripts } from '../redis/scripts.ts'
+import {
+  type AuditNote,
+  chain,
+  cleanNote,
+  decodeNote,
+  type Head,
+  hashOf,
+  type NoteOutcome,
+  type NoteSigner,
+  printedLine,
+  timeOf,
+} from './chain.ts'
+
+/** The part of App that the functions of the audit use. */
+export interface AuditApp {
+  audit: Intake
+}
+
+/** Adds a note to the intake. Throws StoreUnavailableError if Redis does not answer. */
+export async function note({ audit }: AuditApp, what: AuditNote): Promise<void> {
+  const sent = audit.keys.auditSent(randomUUID())
+  await audit.noteWith(
+    what,
+    (text) => audit.run('note', [audit.keys.auditIntake, sent], [text]),
+    () => 'written',
+  )
+}
+
+/** How long notes are collected before they join the chain, so that one command moves many of them. */
+const gatherMs = 20
+
+/** How many notes one command moves to the chain. */
+const batchSize = 200
+
+/** A process that has not printed its entries after this time is considered dead. */
+const printedWithinMs = 30_000
+
+export const auditScripts = readScripts(import.meta.url, ['note', 'count', 'end-count', 'append'])
+
+export interface IntakeOptions {
+  redis: Redis
+  keys: Keys
+  /** Writes one line of the audit to standard output. */
+  print: (line: string) => void
+  /** All intakes of a process share it, because it numbers the notes. */
+  signer: NoteSigner
+  keyring: Pick<Keyring, 'verify'>
+  newestHead?: NewestHead
+  onError: (error: unknown) => void
+  /** Called for each note that joined the chain and is not genuine. */
+  onNotGenuine?: () => void
+  /** Receives a sentence on old entries that are damaged. `areRemoved`: nevertheless, they were removed because of their age. */
+  onDamaged?: (fault: string, areRemoved: boolean) => Promise<void>
+}
+
+/**
+ * Creates what one process does with its notes. A note first goes to an intake, in the same step that changes a request, so that nothing happens
+ * without a note. From there it joins the chain, in which every entry has the hash of the one before.
+ */
+export function createIntake({
+  redis,
+  keys,
+  print,
+  signer,
+  keyring,
+  newestHead = createNewestHead(),
+  onError,
+  onNotGenuine = () => {},
+  onDamaged = async () => {},
+}: IntakeOptions) {
+  const run = createScripts(redis, auditScripts)
+  let chaining: Promise<void> | undefined
+  let hasNewNotes = false
+  /** Why the last attempt to chain notes failed. */
+  let failure: unknown
+
+  /**
+   * Runs a command that adds a note to the intake in the same step in which it changes something else. `command` gets the text of the note.
+   * `outcomeOf` says from its answer whether the note was written. Throws what the command throws.
+   */
+  async function noteWith<T>(what: AuditNote, command: (text: string) => Promise<T>, outcomeOf: (answer: T) => NoteOutcome): Promise<T> {
+    const { note, settle } = signer.sign(cleanNote(what))
+    let outcome: NoteOutcome = 'unknown'
+    try {
+      const answer = await command(JSON.stringify(note))
+      outcome = outcomeOf(answer)
+      return answer
+    } finally {
+      settle(outcome)
+      kick()
+    }
+  }
+
+  /** Starts to chain the notes in the intake. Never throws, because the next call chains the notes that were left. */
+  function kick(): void {
+    hasNewNotes = true
+    chaining ??= chainAll()
+      .then(
+        () => {
+          failure = undefined
+        },
+        (error: unknown) => {
+          failure = error
+          onError(error)
+        },
+      )
+      .finally(() => {
+        chaining = undefined
+        // A note may have arrived after the last batch was read.
+        if (hasNewNotes) kick()
+      })
+  }
+
+  async function chainAll(): Promise<void> {
+    await new Promise((resolve) => setTimeout(resolve, gatherMs))
+    while (hasNewNotes) {
+      hasNewNotes = false
+      while (await appendBatch());
+    }
+  }
+
+  /** Moves one batch to the chain and prints it. Returns false if the intake is empty. */
+  async function appendBatch(): Promise<boolean> {
+    const [notes, head] = await Promise.all([guardStore(() => redis.xrange(keys.auditIntake, '-', '+', 'COUNT', batchSize)), readHead()])
+    if (notes.length === 0) return false
+    let last = head
+    let forged = 0
+    const entries = notes.map(([id, fields]) => {
+      const decoded = decodeNote(keyring, id, fields)
+      // A note signed with an unknown key may come from a replica with a newer key.
+      if (decoded.unverified !== undefined && decoded.unverified !== 'unknown-key') forged += 1
+      const text = chain(decoded, last.seq + 1, last.hash)
+      last = { seq: last.seq + 1, hash: hashOf(text) }
+      return { text, id }
+    })
+    const token = randomUUID()
+    const values = [head.hash, last.hash, String(last.seq), token, ...entries.flatMap(({ text, id }) => [text, id])]
+    const compareHead = newestHead.startComparison()
+    const [outcome] = await run('append', [keys.auditIntake, keys.audit, keys.auditHead], values)
+    if (outcome !== 'won') return true
+    // Compare only after a success: then the head was read from a primary, and it was the end of the chain.
+    compareHead(head, last)
+    for (let left = forged; left > 0; left -= 1) onNotGenuine()
+    await printAll(
+      entries.map(({ text }) => text),
+      `unprinted:${token}`,
+    )
+    return true
+  }
+
+  async function readHead(): Promise<Head> {
+    const [seq, hash] = await guardStore(() => redis.hmget(keys.auditHead, 'seq', 'hash'))
+    return { seq: Number(seq ?? 0), hash: hash ?? '' }
+  }
+
+  async function printAll(entries: string[], mark: string): Promise<void> {
+    for (const entry of entries) print(printedLine(entry))
+    await guardStore(() => redis.hdel(keys.auditHead, mark))
+  }
+
+  /** Prints the entries of processes that ended before they printed them. */
+  async function printLeftOver(): Promise<void> {
+    const [head, now] = await guardStore(() => Promise.all([redis.hgetall(keys.auditHead), redis.time()]))
+    for (const [mark, range] of Object.entries(head)) {
+      const [first = '', last = ''] = mark.startsWith('unprinted:') ? range.split(' ') : []
+      if (first === '' || Number(now[0]) * 1_000 - timeOf(first) < printedWithinMs) continue
+      const found = await guardStore(() => redis.xrange(keys.audit, first, last))
+      await printAll(
+        found.map(([, [, entry = '']]) => entry),
+        mark,
+      )
+    }
+  }
+
+  /** Resolves when the notes so far are chained. Throws if they could not be. */
+  async function chained(): Promise<void> {
+    kick()
+    await chaining
+    if (failure !== undefined) throw failure
+  }
+
+  /** Resolves when nothing more is chained. */
+  async function settle(): Promise<void> {
+    while (chaining) await chaining
+  }
+
+  return { redis, keys, run, keyring, noteWith, chained, printLeftOver, settle, onDamaged }
+}
+export type Intake = ReturnType<typeof createIntake>
+
+/**
+ * Keeps the newest end of the audit chain that this process has read. The chain only grows at its end. So a chain that ends earlier, or with
+ * another hash, is an older state of Redis: a restored copy, or a replica that lagged and was promoted.
+ */
+export function createNewestHead() {
+  let newest: Head = { seq: 0, hash: '' }
+  let hasFoundOlder = false
+
+  /**
+   * Starts a comparison. Call it before a command is sent, and its result with the end of the chain before (`found`) and after (`now`) that
+   * command. An end that this process reads while the command is on its way is not compared.
+   */
+  function startComparison(): (found: Head, now?: Head) => void {
+    const before = newest
+    return (found, now = found) => {
+      const isOlder = found.seq < before.seq || (found.seq === before.seq && found.hash !== before.hash)
+      if (isOlder) hasFoundOlder = true
+      if (isOlder || now.seq > newest.seq) newest = now
+    }
+  }
+
+  /** Returns whether an older state was found since the last call. The comparisons go on from the present state. */
+  function takeOlderState(): boolean {
+    const result = hasFoundOlder
+    hasFoundOlder = false
+    return result
+  }
+
+  return { startComparison, takeOlderState }
+}
+export type NewestHead = ReturnType<typeof createNewestHead>

@@ -1,0 +1,109 @@
+import { z } from 'zod'
+import { distinctLabels, type ProjectRef, sameProject } from '../domain/account.ts'
+import { type Finding, type Words, wordsFrom } from '../domain/change.ts'
+import { CheckFailed } from '../domain/errors.ts'
+import type { Phrase } from '../domain/text.ts'
+
+/**
+ * What one finding of a kind of change says. It is stored as its code and its data, and put into words where it is shown: a sentence, or a
+ * phrase after *Not checked:* for what stays unchecked.
+ */
+interface Told<Shape extends z.ZodRawShape> extends More<DataOf<Shape>> {
+  shape: Shape
+  /** Names from outside are marked in a phrase, and not in a text. */
+  words: (data: DataOf<Shape>) => Phrase | string
+}
+
+interface More<Data> {
+  /** A sentence that says what to do. Only if requesting the same change again is of no use. */
+  next?: string | ((data: Data) => string | undefined)
+  /** The field of the form that shows a refusal with this finding. */
+  field?: string
+}
+
+/** An empty shape would be inferred as an object that has no member at all, not even a code. */
+type DataOf<Shape extends z.ZodRawShape> = [keyof Shape] extends [never] ? unknown : z.infer<z.ZodObject<Shape>>
+
+// biome-ignore lint/suspicious/noExplicitAny: each finding has data of its own, and `KnownFinding` names them all.
+type AnyTold = Told<any>
+
+/** The names between braces. */
+type NamesIn<Sentence> = Sentence extends `${string}{${infer Name}}${infer Rest}` ? Name | NamesIn<Rest> : never
+type ShapeOf<Sentence> = { [Name in NamesIn<Sentence>]: z.ZodString }
+
+/**
+ * Declares one finding: by a sentence whose data are the names in braces, `{server} is locked.`, or by its data and a function that words
+ * them.
+ */
+export function finding<const Sentence extends string>(sentence: Sentence, more?: More<DataOf<ShapeOf<Sentence>>>): Told<ShapeOf<Sentence>>
+export function finding<Shape extends z.ZodRawShape>(shape: Shape, words: Told<Shape>['words'], more?: More<DataOf<Shape>>): Told<Shape>
+export function finding(declared: string | z.ZodRawShape, second?: unknown, third?: Partial<AnyTold>): AnyTold {
+  if (typeof declared !== 'string') return { shape: declared, words: second as AnyTold['words'], ...third }
+  const parts = declared.split(/\{(\w+)\}/)
+  const isName = (index: number) => index % 2 === 1
+  return {
+    shape: Object.fromEntries(parts.filter((_, index) => isName(index)).map((name) => [name, z.string()])),
+    words: (data) => parts.map((part, index) => (isName(index) ? { name: String(data[part]) } : part)).filter((part) => part !== ''),
+    ...(second as Partial<AnyTold>),
+  }
+}
+
+type KnownFinding<All extends Record<string, AnyTold>> = {
+  [Code in keyof All & string]: { code: Code } & (All[Code] extends Told<infer Shape> ? DataOf<Shape> : never)
+}[keyof All & string]
+
+/** Everything that can prevent a kind of change, stay unchecked before it, or end it, by its code. */
+export function findings<All extends Record<string, AnyTold>>(all: All) {
+  type Known = KnownFinding<All>
+  const [first, ...others] = Object.entries(all).map(([code, { shape }]) => z.object({ code: z.literal(code), ...shape }))
+  if (!first) throw new Error('there are no findings')
+  const schema = z.discriminatedUnion('code', [first, ...others]) as unknown as z.ZodType<Known>
+
+  function words({ code, ...data }: Known): Words {
+    const told = all[code as string] as AnyTold
+    const said = told.words(data)
+    const next = typeof told.next === 'function' ? told.next(data) : told.next
+    return { ...(typeof said === 'string' ? { why: said } : wordsFrom(said)), next }
+  }
+
+  return {
+    schema,
+    words,
+    /** Throws CheckFailed with the finding and its words. */
+    refuse(finding: Known): never {
+      throw new CheckFailed(finding as Finding, words(finding))
+    },
+    /** Returns undefined for a finding of another kind of change, or of another version of Lockkeeper. */
+    explain(finding: Finding): Words | undefined {
+      const known = schema.safeParse(finding)
+      return known.success ? words(known.data) : undefined
+    },
+    /** Returns the field of the form that shows this error. Undefined if none is named. */
+    fieldOf(error: unknown): string | undefined {
+      return error instanceof CheckFailed ? all[error.finding.code]?.field : undefined
+    },
+  }
+}
+
+/** The project of a thing, as the facts of a change hold it. */
+export const ProjectFacts = z.object({ id: z.string(), name: z.string().optional(), slug: z.string().optional() })
+
+/** What can have changed since the approval of every kind of change whose resource has an id and a project. */
+export const changedSince = {
+  'id-changed': finding('This was requested as {before}, but the account API shows it as {now}. Request it again with that id.'),
+  'project-changed': finding('It was in project {before} when this was requested, and is in {now} now.'),
+}
+
+/** If the account API did not answer the request, `before` is the typed id, and another request may hold the lock of the real one. */
+export function idDifference(before: string, now: string) {
+  return before === now ? [] : [{ code: 'id-changed' as const, before, now }]
+}
+
+export function projectDifference(approved: ProjectRef | undefined, now: ProjectRef | undefined) {
+  if (!approved || !now || sameProject(approved, now) !== false) return []
+  const [before, today] = distinctLabels(approved, now, ['name', 'slug'])
+  return [{ code: 'project-changed' as const, before, now: today }]
+}
+
+/** The findings of a kind of change, as its form needs them. */
+export type Findings = Pick<ReturnType<typeof findings>, 'fieldOf'>

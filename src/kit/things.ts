@@ -1,0 +1,155 @@
+import type { AccountApi } from '../account/client.ts'
+import type { Inventory } from '../account/inventory.ts'
+import { asFarAsRead, nothingIfAbsent } from '../account/resource.ts'
+import { type ApiKey, type ElasticIp, isBgp, labelOf, ownVariableOf, type Server, type VirtualMachine } from '../domain/account.ts'
+import { addressProblem, serverNameProblem } from '../domain/text.ts'
+import { placeOf } from '../slack/pickers.ts'
+import type { Thing } from './thing.ts'
+
+export const virtualMachines: Thing<VirtualMachine> = {
+  one: 'virtual machine',
+  a: 'a virtual machine',
+  many: 'virtual machines',
+  listedBy: 'vms',
+  list: (app) => app.lists.virtualMachines(),
+  nameOf: ({ name }) => name,
+  /** Two virtual machines can have the same name and place, so the small print has the address and the id. */
+  candidate: ({ id, name, primaryIpv4, project, site }) => ({
+    value: id,
+    text: inPlace(name ?? id, placeOf(project, site)),
+    description: smallPrint([primaryIpv4, name === undefined ? undefined : id]),
+    terms: [primaryIpv4, project?.slug],
+  }),
+  details: ({ project, site, primaryIpv4, status }) => [placeOf(project, site), primaryIpv4, status],
+  read: (app, id, signal) => app.account.virtualMachines.get(id, { signal }),
+  isId: (typed) => /^vm_\w+$/.test(typed),
+}
+
+/** BGP addresses are not offered, because they are never moved. */
+export const elasticIps: Thing<ElasticIp> = {
+  one: 'Elastic IP',
+  a: 'an Elastic IP',
+  many: 'Elastic IPs',
+  listedBy: 'ip list',
+  list: (app) => app.lists.elasticIps(),
+  nameOf: ({ address }) => address,
+  isCalled: ({ address }, typed) => sameAddress(address, typed) && addressProblem(typed) === undefined,
+  candidate: ({ id, address, status, server, project, site }) => ({
+    value: id,
+    // The account also shows no server for the addresses of a server that is not active.
+    text:
+      address === undefined
+        ? id
+        : `${address}${server ? ` on ${server.hostname ?? server.id}` : ', no server shown'}${status === 'active' ? '' : ` (${status})`}`,
+    description: smallPrint([placeOf(project, slugOf(site)), address === id ? undefined : id]),
+    terms: [server?.id, project?.slug, site?.name],
+  }),
+  isOffered: (_, elasticIp) => !isBgp(elasticIp),
+  details: ({ project, site, status }) => [placeOf(project, slugOf(site)), status],
+  read: (app, id, signal) => app.account.elasticIps.get(id, { signal }),
+  /** `ueip_`: BGP. */
+  isId: (typed) => /^u?eip_\w+$/.test(typed),
+  problem: addressProblem,
+}
+
+export const servers: Thing<Server> = {
+  one: 'server',
+  a: 'a server',
+  many: 'servers',
+  listedBy: 'servers',
+  list: (app) => app.lists.servers(),
+  nameOf: ({ hostname }) => hostname,
+  candidate: ({ id, hostname, label, primaryIpv4, project, site }) => ({
+    value: id,
+    text: inPlace(hostname ?? id, placeOf(project, slugOf(site))),
+    description: smallPrint([label, primaryIpv4, hostname === undefined ? id : undefined]),
+    terms: [project?.slug, site?.name],
+  }),
+  details: ({ label, project, site, primaryIpv4, status }) => [label, placeOf(project, slugOf(site)), primaryIpv4, status],
+  isId: isServerId,
+  problem: serverNameProblem,
+  find: findServers,
+}
+
+/** Lockkeeper's own keys are not offered, because it refuses to change them. */
+export const apiKeys: Thing<ApiKey> = {
+  one: 'API key',
+  a: 'an API key',
+  many: 'API keys',
+  listedBy: 'keys',
+  list: (app) => app.lists.apiKeys(),
+  nameOf: ({ name }) => name && labelOf(name),
+  // Lockkeeper adds to the names of the keys that it creates, so one of these and another key can have one name for people.
+  isCalled: ({ name }, typed) => name !== undefined && [name, labelOf(name)].some((each) => each.toLowerCase() === typed.toLowerCase()),
+  candidate: ({ id, name, tokenLastSlice, user }) => ({
+    value: id,
+    text: name === undefined ? id : labelOf(name),
+    description: smallPrint([endOf(tokenLastSlice), user?.email, name === undefined ? undefined : id]),
+    terms: [name],
+  }),
+  isOffered: (app, key) => ownVariableOf(key, app.ownLastSlices) === undefined,
+  details: ({ name, tokenLastSlice, user }) => [endOf(tokenLastSlice), user?.email, name],
+}
+
+/** Several keys can have the same name, and differ in the ends of their tokens. */
+function endOf(tokenLastSlice: string | undefined): string | undefined {
+  return tokenLastSlice && `ends in ${tokenLastSlice}`
+}
+
+/** What the reads of servers need of App. Without the shared lists, each read is sent to the account API. */
+export interface ServerNeeds {
+  account: Pick<AccountApi, 'servers'>
+  lists?: Pick<Inventory, 'servers' | 'isShort'> | undefined
+}
+
+/** Returns all servers as the account shows them now, if few reads are enough and the account answers. */
+export async function allServers({ lists }: ServerNeeds): Promise<Server[] | undefined> {
+  if (!lists?.isShort('servers')) return undefined
+  const { items, cut, old } = await asFarAsRead(lists.servers()).catch(() => ({ items: [], cut: true, old: undefined }))
+  return cut || old ? undefined : items
+}
+
+/**
+ * Returns the server with this id, or else those with this hostname. The account API finds a hostname without its whole list. Throws as its
+ * reads do.
+ */
+export async function findServers(app: ServerNeeds, typed: string, signal?: AbortSignal): Promise<Server[]> {
+  const all = await allServers(app)
+  const listed = all?.filter(({ id }) => id === typed) ?? []
+  if (listed.length > 0) return listed
+  const named = (found: Server[]) => found.filter(({ hostname }) => hostname?.toLowerCase() === typed.toLowerCase())
+  const inList = named(all ?? [])
+  if (inList.length > 0) return inList
+  const byId = async () => {
+    const found = await app.account.servers.get(typed, { signal }).catch(nothingIfAbsent)
+    return found ? [found] : []
+  }
+  const byHostname = async () => named(await app.account.servers.list({ hostname: typed, signal }))
+  const [first, second] = isServerId(typed) ? [byId, byHostname] : [byHostname, byId]
+  const found = await first()
+  // A whole list has neither, so one more read is enough for a server that was made since.
+  return found.length > 0 || all ? found : second()
+}
+
+function isServerId(typed: string): boolean {
+  return /^sv_\w+$/.test(typed)
+}
+
+/** Compares addresses without their prefix lengths and without regard to case. */
+export function sameAddress(a: string, b: string): boolean {
+  const bare = (address: string) => address.replace(/\/\d{1,3}$/, '').toLowerCase()
+  return bare(a) === bare(b)
+}
+
+/** Names of sites differ between kinds of objects, and their slugs do not. */
+function slugOf(site: { slug?: string | undefined; name?: string | undefined } | undefined): string | undefined {
+  return site?.slug ?? site?.name
+}
+
+function inPlace(name: string, place: string): string {
+  return place === '' ? name : `${name} (${place})`
+}
+
+function smallPrint(parts: (string | undefined)[]): string {
+  return parts.filter((part) => part !== undefined && part !== '').join('  ·  ')
+}

@@ -1,0 +1,227 @@
+import { randomUUID } from 'node:crypto'
+import type { App } from '../app.ts'
+import { asRepeat } from '../messages/reports.ts'
+import { scriptsOf } from '../redis/scripts.ts'
+import { type ReportName, reportNames } from '../requests/steps.ts'
+import { type Answerable, sendWithTable } from '../slack/interactions.ts'
+import { longestCallMs, type Posted, rejectedTokenErrors, type SearchResult, type SlackFailure, type Where } from '../slack/web-api.ts'
+
+/**
+ * Everything that is posted by itself goes through here, each message once: one process at a time leases it, searches Slack for it if an earlier
+ * try may have posted it, posts it, and settles it. A process that dies in between leaves the lease, and the next one searches.
+ */
+const run = scriptsOf(import.meta.url, ['lease', 'settle'])
+
+/** The message and the reports of a request are rendered when they are sent. The others are stored in their final words. */
+export type OutboxName = 'card' | ReportName | TextName
+
+/** `notice`: to the operators. `alerts`: why alerts led to no request. */
+export const textNames = ['notice', 'alerts'] as const
+export type TextName = (typeof textNames)[number]
+
+/** A message of the outbox. `id`: of the request or, for a message that is about no request, of the message itself. */
+export interface Owed {
+  id: string
+  name: OutboxName
+}
+
+export const isText = (name: OutboxName): name is TextName => textNames.some((each) => each === name)
+
+export const memberOf = ({ id, name }: Owed): string => `${id}/${name}`
+
+/** The right of one process to send a message for a while. */
+export interface Lease {
+  token: string
+  /** `fresh`: send it. `unsure`: an earlier try may have sent it, so search first. */
+  mode: 'fresh' | 'unsure'
+  /** How long the message has been searched for, in ms by Redis' clock. */
+  searchedForMs: number
+  /** The latest time at which an earlier try may have sent it, in ms since 1970 by Redis' clock. Undefined if fresh. */
+  triedUntilMs?: number
+  /** An earlier try may have sent this report before its card was posted, so into the channel and not into the thread. */
+  triedCardless: boolean
+  /** The revision of the record that owes this report. A later revision may owe it again. */
+  owedBy?: number
+  /** The latest time to send, in ms of `performance.now()`. Later requests may arrive when another process holds the lease. */
+  sendBefore: number
+}
+
+/**
+ * `held`: another process sends it. `settled`: it was sent, or nothing owes it. `missing`: what owes it is gone. `cardless`: send the card first.
+ * `behind`: send that report first.
+ */
+type Leased =
+  | { is: 'leased'; lease: Lease /** What owes it, at the lease. */; fields: Record<string, string>; leasedAtMs: number }
+  | { is: 'held' | 'settled' | 'missing' | 'cardless' }
+  | { is: 'behind'; first: ReportName }
+
+interface LeaseOptions {
+  /** Lease a report also before its card is posted, because the card cannot be posted. */
+  early?: boolean
+  /** The facts of a message that is owed from now on, in place of those that Redis has. */
+  facts?: string
+}
+
+/** How long a lease lasts, in ms. A search takes several requests to Slack, so it gets more time. */
+const leaseMs = { fresh: 10_000, unsure: 20_000 }
+
+/** How long a message that is about no request is owed, in ms. Nobody needs an older one. */
+export const owedMs = 24 * 3_600_000
+
+/** How long Slack has had such a message before it can be owed again, over all processes and requests. */
+const rememberedMs = 3_600_000
+
+/** Throws StoreUnavailableError if Redis does not answer. */
+export async function lease(app: App, owed: Owed, { early = false, facts }: LeaseOptions = {}): Promise<Leased> {
+  const token = randomUUID()
+  const startedAt = performance.now()
+  const values = [memberOf(owed), owed.name, token, String(leaseMs.fresh), String(leaseMs.unsure), early ? '1' : '0', reportNames.join()]
+  const answer = await run(app.redis, 'lease', keysOf(app, owed), facts === undefined ? values : [...values, facts, String(owedMs)])
+  const [is, searchedForMs, triedUntilMs, triedCardless, owedBy, leasedAtMs, ...flat] = answer
+  if (is === 'behind') return { is, first: answer[1] as ReportName }
+  if (is !== 'fresh' && is !== 'unsure') return { is: is as 'held' }
+  const held: Lease = {
+    token,
+    mode: is,
+    searchedForMs: Number(searchedForMs),
+    triedUntilMs: triedUntilMs ? Number(triedUntilMs) : undefined,
+    triedCardless: triedCardless === '1',
+    owedBy: owedBy ? Number(owedBy) : undefined,
+    sendBefore: startedAt + leaseMs[is] - longestCallMs,
+  }
+  const fields = Object.fromEntries(Array.from({ length: flat.length / 2 }, (_, index) => [flat[index * 2], flat[index * 2 + 1]]))
+  return { is: 'leased', lease: held, fields, leasedAtMs: Number(leasedAtMs) }
+}
+
+/** The result of a try. */
+export type Settlement =
+  /**
+   * Slack has it, or refuses it for good. `shownRevision`: for a card, the revision of the record that Slack shows now, or refused. `owes`: a
+   * report that the thread then gets, unless it ever got it.
+   */
+  | { status: 'settled'; cardTs?: string; shownRevision?: number; owes?: ReportName }
+  /** This try certainly sent nothing. If an earlier one may have sent it, the next lease is `unsure` again. */
+  | { status: 'queued'; retryInMs: number }
+  /** This try may have sent it. */
+  | { status: 'unsure'; retryInMs: number }
+  /** A message about no request that is forgotten, so that it can be owed again. */
+  | { status: 'dropped' }
+
+/** `again`: the record changed, so send the card again. `lost`: another process holds the lease now. */
+type Settled = 'settled' | 'again' | 'later' | 'lost'
+
+/** Stores the result of a try. Throws StoreUnavailableError if Redis does not answer. */
+export async function settle(app: App, owed: Owed, { token }: Pick<Lease, 'token'>, result: Settlement): Promise<Settled> {
+  const { cardTs = '', shownRevision = 0, owes = '' } = result.status === 'settled' ? result : {}
+  const retryInMs = 'retryInMs' in result ? result.retryInMs : 0
+  const shown = [cardTs, String(shownRevision), owes]
+  const values = [memberOf(owed), owed.name, token, result.status, String(retryInMs), ...shown, String(rememberedMs)]
+  const [outcome] = await run(app.redis, 'settle', keysOf(app, owed), values)
+  return outcome as Settled
+}
+
+function keysOf({ keys }: App, { id, name }: Owed): string[] {
+  return [isText(name) ? keys.message(id) : keys.record(id), keys.outbox]
+}
+
+/** `sent`: Slack has the message. `refused`: Slack does not take it. `later`: it stays in the outbox. */
+export type Delivered = { is: 'sent' } | { is: 'refused'; error: string } | { is: 'later' }
+
+/** The result of one try: what it means for the caller, and what the outbox stores. */
+export interface SendResult {
+  delivered: Delivered
+  settlement: Settlement
+}
+
+/** A message, where it goes, and where and since when an earlier try may have posted it. */
+interface Outgoing {
+  message: Answerable
+  place: Where & { key: string }
+  /** Another place where an earlier try may have posted it. */
+  formerPlace?: Where & { key: string }
+  /** In ms since 1970 by Redis' clock. */
+  sinceMs: number
+}
+
+/** This attempt has certainly sent nothing. */
+interface Unsent {
+  is: 'unsent'
+  retryInMs: number
+}
+
+/** The wait after a lost answer, and after a failure of Slack. */
+const retryInMs = 3_000
+
+/** How long a failing search is repeated before the message is sent again: a repeated message is better than a missing one. */
+const longestSearchMs = 10 * 60_000
+
+/**
+ * A search begins `beforeMs` before the message was first owed, in case Redis' clock is fast. It ends `afterMs` after the latest try, in case
+ * Redis' clock is slow, the process was suspended before it sent, or Redis lost the latest try.
+ */
+const margins = { afterMs: 10 * 60_000, beforeMs: 60_000 }
+
+/**
+ * Posts a message while the lease holds, unless a search finds it (`found`). If Slack allows no search, the message says that it may be a
+ * repeat.
+ */
+export async function postOnce(app: App, out: Outgoing, held: Lease): Promise<Posted | Unsent | { is: 'found'; ts: string }> {
+  const found = await search(app, out, held)
+  if (found.is === 'found' || found.is === 'rate-limited') return found
+  // Only the search failed: nothing was sent.
+  if (found.is === 'unknown') return { is: 'unsent', retryInMs }
+  const message = found.is === 'cannot-search' ? asRepeat(out.message) : out.message
+  return sendWithTable(message, async (one) => (isOver(held) ? leaseOver : app.slack.messenger.post(out.place, one)))
+}
+
+async function search(app: App, { place, formerPlace, sinceMs }: Outgoing, held: Lease): Promise<SearchResult> {
+  if (held.mode === 'fresh') return { is: 'absent' }
+  const range = {
+    oldestMs: sinceMs - margins.beforeMs,
+    latestMs: held.triedUntilMs === undefined ? undefined : held.triedUntilMs + margins.afterMs,
+  }
+  for (const where of formerPlace ? [place, formerPlace] : [place]) {
+    const found = await app.slack.messenger.find({ ...where, ...range })
+    const hasFailed = found.is === 'unknown' || found.is === 'rate-limited'
+    if (hasFailed && held.searchedForMs > longestSearchMs) return { is: 'cannot-search' }
+    if (found.is !== 'absent') return found
+  }
+  return { is: 'absent' }
+}
+
+/** The lease expired, so another process may have taken it over. */
+export const leaseOver: Unsent = { is: 'unsent', retryInMs: 0 }
+
+/** Whether a suspended process, or a slow Slack, has used up the lease. Another process may hold it now. */
+export function isOver({ sendBefore }: Lease): boolean {
+  return performance.now() > sendBefore
+}
+
+export function sent(settlement: Settlement = { status: 'settled' }): SendResult {
+  return { delivered: { is: 'sent' }, settlement }
+}
+
+/** Slack refuses it, and will. */
+export function refused(error: string, settlement: Settlement = { status: 'settled' }): SendResult {
+  return { delivered: { is: 'refused', error }, settlement }
+}
+
+export function later(inMs: number): SendResult {
+  return { delivered: { is: 'later' }, settlement: { status: 'queued', retryInMs: inMs } }
+}
+
+/** The result of a try that failed, and is made again. */
+export function laterAfter(failure: Exclude<SlackFailure, { is: 'refused' }> | Unsent, atLeastMs = 0): SendResult {
+  if (failure.is !== 'unknown') return later(Math.max(failure.retryInMs, atLeastMs))
+  return { delivered: { is: 'later' }, settlement: { status: 'unsure', retryInMs: Math.max(retryInMs, atLeastMs) } }
+}
+
+/** Slack's refusals that no message causes: the token is being exchanged, or the app is being installed again. */
+const passing = new Set([...rejectedTokenErrors, 'missing_scope', 'accesslimited', 'org_login_required'])
+
+/** The wait after a refusal that passes. */
+export const passingMs = 30_000
+
+export function isPassing(error: string): boolean {
+  return passing.has(error)
+}

@@ -1,0 +1,33 @@
+import { expect, test } from 'vitest'
+import { createAudit } from '../../src/audit/audit.ts'
+import { createStore } from '../../src/requests/store.ts'
+import { auditSigning, noteOf } from '../requests/audit-for-test.ts'
+import { connectTestRedis } from '../requests/redis-for-test.ts'
+import { moveFacts, recordRequest } from '../requests/request-for-test.ts'
+import { takeSteps } from '../requests/take-steps.ts'
+
+const moves = 200
+
+/** What the audit says of a move: as much as the preflight check reads. */
+const facts = {
+  ...moveFacts,
+  toAddress: '198.51.100.22',
+  project: { id: 'proj_pZ7pVr9w3SA3L', name: 'Storefront', slug: 'storefront' },
+  site: 'ASH',
+}
+
+test('a move takes 3.1 KB of Redis’ memory for as long as its entries are kept, as docs/redis.md says', async () => {
+  const { redis, keys, prefix } = connectTestRedis()
+  const audit = createAudit({ redis, keys, print: () => {}, onError: () => {}, ...auditSigning({ prefix }) })
+  const store = createStore({ redis, keys, audit, noteOf })
+  const byOnCall = { by: 'U0BEN00001', rule: 'APPROVERS', via: 'S0ONCALL01' }
+  const answer = { operation: 'elasticIps.move', status: 202 }
+  for (let move = 0; move < moves; move += 1) {
+    const { id } = await recordRequest(store, { resource: `elastic_ip:eip_1GijF7NsZe${move}`, facts, reason: 'web-1 is being replaced' })
+    await takeSteps(store, id, ['approve', { audit: byOnCall }], 'send', ['accept', { audit: { answer } }], 'finish')
+  }
+  await audit.chained()
+
+  expect(await redis.xlen(keys.audit)).toBe(5 * moves)
+  expect(Number(await redis.memory('USAGE', keys.audit, 'SAMPLES', 0)) / moves).toBeLessThan(3_200)
+})

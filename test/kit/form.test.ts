@@ -1,0 +1,165 @@
+import type { KnownBlock } from '@slack/web-api'
+import { describe, expect, test } from 'vitest'
+import type { App } from '../../src/app.ts'
+import { CheckFailed } from '../../src/domain/errors.ts'
+import { actionIdOf, type Form, filledForm, formForItem, formView, oneOf, pick, submitForm, text, updateForm } from '../../src/kit/form.ts'
+import { elasticIps, servers } from '../../src/kit/things.ts'
+import { option } from '../../src/slack/blocks.ts'
+import type { Click, Submission } from '../../src/slack/interactions.ts'
+import { type Metadata, readMetadata, writeMetadata } from '../../src/slack/payloads.ts'
+import { mrkdwn } from '../../src/slack/text.ts'
+import { elasticIpFor, ids, serverFor } from '../domain/account-objects.ts'
+import { fakeApp } from '../fake-app.ts'
+import { readableBlocks } from '../messages/readable.ts'
+
+interface Input {
+  elasticIpId: string
+  serverId: string
+  note: string
+  speed: string
+}
+
+const form: Form<Input, object> = {
+  callbackId: 'try',
+  title: 'Try a form',
+  fields: {
+    elasticIpId: pick(elasticIps, { label: 'Elastic IP', hint: 'Search by address.' }),
+    serverId: pick(servers, {
+      label: 'Server',
+      dependsOn: 'elasticIpId',
+      fits:
+        async () =>
+        ({ id }) =>
+          id === ids.web2,
+    }),
+    note: text({ label: 'Note', optional: true, problem: (note) => (note.includes('!') ? mrkdwn`No shouting.` : undefined) }),
+    speed: oneOf([option({ text: 'Slow', value: 'slow' }), option({ text: 'Fast', value: 'fast' })], { label: 'Speed' }),
+  },
+  errorsAt: 'serverId',
+  filled: ({ elasticIpId, serverId, ...texts }) => ({
+    elasticIpId: option({ text: '203.0.113.10', value: elasticIpId }),
+    serverId: option({ text: 'web-2', value: serverId }),
+    ...texts,
+  }),
+}
+const change = { input: { parse: (input: Input) => input }, facts: { parse: () => ({}) } } as never
+const origin = { teamId: 'T0NIMBUS01', channelId: 'C0OPS00001', userId: 'U0ADA00001', command: '/infra' }
+const metadata = writeMetadata({ origin })
+const eip = option({ text: '203.0.113.10', value: ids.elasticIp })
+const input = { elasticIpId: ids.elasticIp, serverId: ids.web2, note: 'now', speed: 'fast' }
+const fieldsIn = (view: { blocks: object[] }) => view.blocks.flatMap((block) => ('block_id' in block ? [block.block_id] : []))
+
+test('a form has its fields and the reason, each by its name', () => {
+  const view = formView(form, { metadata, problem: mrkdwn`Not so.` })
+
+  expect(readableBlocks(view.blocks as KnownBlock[])).toMatchInlineSnapshot(`
+    ":warning: Not so.
+    {"type":"input","block_id":"elasticIpId","label":{"type":"plain_text","text":"Elastic IP","emoji":false},"element":{"type":"external_select","action_id":"try:elasticIpId","min_query_length":0,"placeholder":{"type":"plain_text","text":"Choose an Elastic IP","emoji":false}},"optional":false,"dispatch_action":true,"hint":{"type":"plain_text","text":"Search by address.","emoji":false}}
+    {"type":"input","block_id":"serverId","label":{"type":"plain_text","text":"Server","emoji":false},"element":{"type":"external_select","action_id":"try:serverId","min_query_length":0,"placeholder":{"type":"plain_text","text":"Choose a server","emoji":false}},"optional":false}
+    {"type":"input","block_id":"note","label":{"type":"plain_text","text":"Note","emoji":false},"element":{"type":"plain_text_input","action_id":"try:note","multiline":false,"max_length":3000},"optional":true}
+    {"type":"input","block_id":"speed","label":{"type":"plain_text","text":"Speed","emoji":false},"element":{"type":"radio_buttons","action_id":"try:speed","options":[{"text":{"type":"plain_text","text":"Slow","emoji":false},"value":"slow"},{"text":{"type":"plain_text","text":"Fast","emoji":false},"value":"fast"}],"initial_option":{"text":{"type":"plain_text","text":"Slow","emoji":false},"value":"slow"}},"optional":false}
+    {"type":"input","block_id":"reason","label":{"type":"plain_text","text":"Reason","emoji":false},"element":{"type":"plain_text_input","action_id":"reason","multiline":false,"max_length":500},"optional":true,"hint":{"type":"plain_text","text":"Approvers will see this.","emoji":false}}"
+  `)
+  expect(fieldsIn(view)).toEqual(['elasticIpId', 'serverId', 'note', 'speed', 'reason'])
+  expect(actionIdOf(form, 'note')).toBe('try:note')
+})
+
+describe('a form that is filled', () => {
+  test('by an earlier request has its values, and its title until one of them changes', () => {
+    const repeating = writeMetadata({ origin, undoes: { id: 'r1' } })
+    const view = filledForm(form, change, repeating, { input, facts: {}, reason: 'as before', title: 'Move back' })
+
+    expect(view.title.text).toBe('Move back')
+    expect(JSON.stringify(view.blocks)).toContain('"initial_value":"as before"')
+    expect(JSON.stringify(view.blocks)).toContain(`"value":"${ids.web2}"`)
+    const other = formView(form, { metadata: view.private_metadata ?? '', entered: { ...input, note: 'later' } })
+    expect(other.title.text).toBe('Try a form')
+  })
+
+  test('by a list has its item in the first field', () => {
+    const view = formForItem(form, metadata, { id: ids.elasticIp, text: '203.0.113.10' })
+    expect(JSON.stringify(view.blocks[0])).toContain(`"initial_option":${JSON.stringify(eip)}`)
+    expect(readMetadata(view.private_metadata ?? '')?.extra).toBe(ids.elasticIp)
+  })
+})
+
+describe('a form that was sent', () => {
+  const chosen = { elasticIpId: eip, [`serverId:${ids.elasticIp}`]: option({ text: 'web-2', value: ids.web2 }) }
+  const values = { elasticIpId: ids.elasticIp, [`serverId:${ids.elasticIp}`]: ids.web2, note: ' now ', speed: 'fast', reason: 'OPS-1' }
+  const send = (submit: App['submit'], sent: object = {}) =>
+    submitForm(fakeApp({ submit }), form, { change, findings: { fieldOf: () => undefined } }, {
+      metadata,
+      origin,
+      values,
+      chosen,
+      deliveryKey: 'd1',
+      ...sent,
+    } as unknown as Submission)
+
+  test('requests what was entered', async () => {
+    const submitted: unknown[] = []
+    const answer = await send(async (requested) => {
+      submitted.push(requested)
+      return { is: 'posted', requestId: 'r1', title: mrkdwn`Try`, channelId: 'C0OPS00001', asked: undefined, handoverLabel: undefined }
+    })
+
+    expect(answer.is).toBe('accepted')
+    expect(submitted).toMatchObject([{ input, reason: 'OPS-1', origin }])
+  })
+
+  test('shows every problem at its field, and keeps what was entered', async () => {
+    const answer = await send(() => expect.fail('it was requested'), { values: { ...values, note: 'now!' }, chosen: {} })
+
+    if (answer.is !== 'refused') throw new Error('it was not refused')
+    expect(Object.entries(answer.problems).map(([id, words]) => [id, words.text])).toEqual([
+      ['elasticIpId', 'Choose an Elastic IP.'],
+      [`serverId:${ids.elasticIp}`, 'Choose a server.'],
+      ['note', 'No shouting.'],
+    ])
+    expect(JSON.stringify(answer.again(mrkdwn`Not so.`).blocks)).toContain('"initial_value":"now!"')
+  })
+
+  test.each([
+    ['the field that its finding names', 'note', 'note'],
+    ['the usual one, if it names none', undefined, `serverId:${ids.elasticIp}`],
+  ])('shows a refusal at %s', async (_, field, blockId) => {
+    const refusing = () => Promise.reject(new CheckFailed({ code: 'no' }, { why: 'It cannot be.' }))
+    const fields = { change, findings: { fieldOf: () => field } }
+    const sent = { metadata, origin, values, chosen, deliveryKey: 'd1' } as unknown as Submission
+    expect(await submitForm(fakeApp({ submit: refusing }), form, fields, sent)).toMatchObject({ problems: { [blockId]: {} } })
+  })
+})
+
+describe('a choice on which another field depends', () => {
+  async function choose(extra: Metadata['extra'], server: string | undefined) {
+    const views: ReturnType<typeof formView>[] = []
+    const serverBlock = extra === undefined ? 'serverId' : `serverId:${extra}`
+    const view = {
+      metadata: writeMetadata({ origin, extra }),
+      values: { elasticIpId: ids.elasticIp, [serverBlock]: server },
+      chosen: { elasticIpId: eip, ...(server && { [serverBlock]: option({ text: server, value: server }) }) },
+      update: async (updated: (typeof views)[number]) => void views.push(updated),
+    }
+    const lists = { elasticIps: async () => [elasticIpFor()], servers: async () => [serverFor(), serverFor({ id: ids.web3 })] }
+    await updateForm(fakeApp({ lists }), form, 'elasticIpId', { view } as unknown as Click)
+    return views.map((shown) => ({
+      blockId: fieldsIn(shown)[1],
+      extra: readMetadata(shown.private_metadata ?? '')?.extra,
+      keeps: JSON.stringify(shown.blocks[1]).includes('initial_option'),
+    }))
+  }
+
+  test('is noted in the metadata, and leaves the field alone in which the person may be typing', async () => {
+    expect(await choose(undefined, undefined)).toEqual([{ blockId: 'serverId', extra: ids.elasticIp, keeps: false }])
+  })
+
+  test('drops what no longer fits with a new block id, and keeps what does', async () => {
+    const blockId = `serverId:${ids.elasticIp}`
+    expect(await choose('eip_other', ids.web3)).toEqual([{ blockId, extra: ids.elasticIp, keeps: false }])
+    expect(await choose('eip_other', ids.web2)).toEqual([{ blockId, extra: ids.elasticIp, keeps: true }])
+  })
+
+  test('changes nothing if it is the same again', async () => {
+    expect(await choose(ids.elasticIp, ids.web3)).toEqual([])
+  })
+})

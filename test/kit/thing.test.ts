@@ -1,0 +1,134 @@
+import { describe, expect, test } from 'vitest'
+import type { VirtualMachine } from '../../src/domain/account.ts'
+import { ApiError, ApiUnreachableError, ListCutError, UserError } from '../../src/domain/errors.ts'
+import { askWhichOne, findOption, findTyped, offerThings, optionById, suggesting } from '../../src/kit/thing.ts'
+import { virtualMachines } from '../../src/kit/things.ts'
+import { mrkdwn } from '../../src/slack/text.ts'
+import { fakeApp } from '../fake-app.ts'
+import { readableBlocks } from '../messages/readable.ts'
+
+const machine = {
+  id: 'vm_1zHfNurvp25kg',
+  name: 'web-1',
+  status: 'Running',
+  primaryIpv4: '192.0.2.110',
+  site: 'ASH',
+  project: { id: 'proj_1oNqx62cx6bn0', name: 'Storefront', slug: 'storefront' },
+} as VirtualMachine
+const twin = { ...machine, id: 'vm_2sMUCJzOnrmNC', project: { id: 'proj_2RBis9AK23gEc', name: 'Billing', slug: 'billing' }, site: 'FRA' }
+const db = { ...machine, id: 'vm_9nRm45pQIB1kZ', name: 'db-1', primaryIpv4: '192.0.2.7', site: 'FRA' }
+
+const absent = new ApiError({ operation: 'virtualMachines.get', status: 404, codes: [] })
+const away = new ApiUnreachableError({ operation: 'virtualMachines.get', requestSent: 'unknown', problem: 'away' })
+
+function appWith(list: VirtualMachine[] | Error, get: VirtualMachine | Error = absent) {
+  const answer =
+    <T>(given: T | Error) =>
+    async (): Promise<T> => {
+      if (given instanceof Error) throw given
+      return given
+    }
+  return fakeApp({ lists: { virtualMachines: answer(list) }, account: { virtualMachines: { get: answer(get) } } })
+}
+
+const idsOf = async (found: Promise<{ id: string }[]>) => (await found).map(({ id }) => id)
+
+describe('what a person typed', () => {
+  test('is found by name in any case, and may be several things', async () => {
+    expect(await idsOf(findTyped(appWith([machine, db]), virtualMachines, ' WEB-1 '))).toEqual([machine.id])
+    expect(await idsOf(findTyped(appWith([machine, twin, db]), virtualMachines, 'web-1'))).toEqual([machine.id, twin.id])
+    expect(await idsOf(findTyped(appWith([machine, twin]), virtualMachines, twin.id))).toEqual([twin.id])
+  })
+
+  test('is read by its id, also if it is not in the list yet, and is used as an id while nothing answers', async () => {
+    expect(await idsOf(findTyped(appWith([], db), virtualMachines, db.id))).toEqual([db.id])
+    expect(await idsOf(findTyped(appWith(away, away), virtualMachines, db.id))).toEqual([db.id])
+    await expect(findTyped(appWith(away, away), virtualMachines, 'db-1')).rejects.toBe(away)
+  })
+
+  test('may be an id of any form beyond the end of a list that was cut, and is never taken for gone', async () => {
+    const cut = new ListCutError({ operation: 'virtualMachines.list', limit: 'items', items: [machine] })
+    expect(await idsOf(findTyped(appWith(cut, db), virtualMachines, 'an id'))).toEqual([db.id])
+    await expect(findTyped(appWith(cut), virtualMachines, 'db-1')).rejects.toBe(cut)
+    await expect(findTyped(appWith(cut, new UserError('no id')), virtualMachines, '../1')).rejects.toBe(cut)
+  })
+
+  test('is refused with names that were probably meant, if nothing has the name', async () => {
+    const app = appWith([machine, db])
+    const search = suggesting(app, [virtualMachines], '/infra', findTyped(app, virtualMachines, 'web-12'))
+
+    await expect(search).rejects.toThrow('No virtual machine `web-12`. Did you mean `web-1`? See `/infra vms`.')
+  })
+
+  test('fills a picker, unless several things have the name', async () => {
+    expect(await findOption(appWith([machine]), virtualMachines, 'web-1')).toMatchObject({ value: machine.id })
+    const several = findOption(appWith([machine, twin]), virtualMachines, 'web-1')
+    await expect(several).rejects.toThrow('2 virtual machines are called `web-1`. Choose one below.')
+  })
+})
+
+describe('things of one name', () => {
+  const asked = {
+    typed: 'web-1',
+    input: (id: string) => ({ id }),
+    actionId: 'this-one',
+    byId: '/infra vm rename <id> x',
+    command: '/infra',
+  }
+
+  test('have a button each, with only what could be typed', () => {
+    const { blocks } = askWhichOne(virtualMachines, { ...asked, found: [machine, twin], ask: mrkdwn`Which one?` })
+
+    expect(readableBlocks(blocks)).toMatchInlineSnapshot(`
+      "2 virtual machines are called \`web-1\`. Which one?
+      *\`web-1\`*  ·  \`vm_1zHfNurvp25kg\`
+      Storefront, ASH  ·  192.0.2.110  ·  Running
+      [This one]
+      *\`web-1\`*  ·  \`vm_2sMUCJzOnrmNC\`
+      Billing, FRA  ·  192.0.2.110  ·  Running
+      [This one]"
+    `)
+    expect(blocks.flatMap((block) => (block.type === 'section' && block.accessory) || [])).toMatchObject(
+      [machine, twin].map(({ id }) => ({
+        action_id: 'this-one',
+        value: JSON.stringify({ version: 2, input: { id }, command: '/infra' }),
+      })),
+    )
+  })
+
+  test('have no button if their id does not fit into one', () => {
+    const found = [machine, { ...twin, id: 'x'.repeat(2_000) }]
+    const { text, blocks } = askWhichOne(virtualMachines, { ...asked, found, ask: mrkdwn`Which one?` })
+
+    expect(blocks.filter((block) => block.type === 'section' && block.accessory)).toHaveLength(1)
+    expect(text).toContain("1 more isn't shown")
+  })
+})
+
+describe('a picker', () => {
+  test.each([
+    ['name', 'DB'],
+    ['id', 'vm_9nRm45pQIB1kZ'],
+    ['address', '192.0.2.7'],
+    ['site', 'fra'],
+    ['site and project', 'fra store'],
+  ])('is searched by %s', async (_, typed) => {
+    const { options } = await offerThings(appWith([machine, db]), virtualMachines, typed)
+    expect(options.map(({ value }) => value)).toEqual(['vm_9nRm45pQIB1kZ'])
+  })
+
+  test('shows what distinguishes two of one name, and only what fits', async () => {
+    const { options } = await offerThings(appWith([machine, db, twin]), virtualMachines, '', ({ id }) => id !== twin.id)
+
+    expect(options.map(({ text, description, value }) => [text.text, description?.text, value])).toEqual([
+      ['db-1 (Storefront, FRA)', '192.0.2.7 · vm_9nRm45pQIB1kZ', 'vm_9nRm45pQIB1kZ'],
+      ['web-1 (Storefront, ASH)', '192.0.2.110 · vm_1zHfNurvp25kg', 'vm_1zHfNurvp25kg'],
+    ])
+  })
+
+  test('is filled with the name of a known id, and with the id if there is none', async () => {
+    expect(await optionById(appWith([db]), virtualMachines, db.id)).toMatchObject({ text: { text: 'db-1' }, value: db.id })
+    expect(await optionById(appWith(away), virtualMachines, db.id)).toMatchObject({ text: { text: db.id }, value: db.id })
+    expect(await optionById(appWith([]), virtualMachines, 'x'.repeat(80))).toBeUndefined()
+  })
+})

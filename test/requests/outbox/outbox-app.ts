@@ -1,0 +1,117 @@
+import type { Redis } from 'ioredis'
+import { expect, onTestFinished, vi } from 'vitest'
+import type { App } from '../../../src/app.ts'
+import { moveChange } from '../../../src/moves/move-change.ts'
+import { createNotices } from '../../../src/outbox/notices.ts'
+import { sweepOutbox } from '../../../src/outbox/outbox.ts'
+import type { Keys } from '../../../src/redis/key-names.ts'
+import { createCatalog } from '../../../src/requests/catalog.ts'
+import { createStore } from '../../../src/requests/store.ts'
+import type { Messenger, Posted, SearchResult } from '../../../src/slack/web-api.ts'
+import { fakeApp } from '../../fake-app.ts'
+import { noteOf } from '../audit-for-test.ts'
+import { noAudit } from '../redis-for-test.ts'
+import { ruleFor } from '../request-for-test.ts'
+
+export const sent: Posted = { is: 'sent', ts: '2.1', channelId: 'C0OPS00001' }
+export const lost: Posted = { is: 'unknown', problem: 'HTTP status 503' }
+
+/** What Slack answers. Each list is answered in turn, and its last one again and again. */
+export interface SlackAnswers {
+  posts?: Posted[]
+  /** To posts to a person. */
+  directPosts?: Posted[]
+  updates?: Awaited<ReturnType<Messenger['update']>>[]
+  searches?: SearchResult[]
+}
+
+interface Options extends SlackAnswers {
+  /** Null: there is no channel of the operators. */
+  opsChannel?: string | null
+  waitsMs?: number[]
+  verifyRecord?: App['signatures']['verifyRecord']
+  /** Called before each search. */
+  beforeSearch?: () => Promise<void> | void
+  names?: App['directory']['names']
+  /** Receives the lines of the log in place of `log`. */
+  write?: (level: string) => (fields: object, text: string) => void
+}
+
+/** A process that sends messages over a real Redis to a Slack that answers as told. Returns what it sent, searched for, logged and counted. */
+export function outboxApp({ redis, keys }: { redis: Redis; keys: Keys }, options: Options = {}) {
+  const { posts = [sent], directPosts = [sent], updates = [{ is: 'sent' }], searches = [{ is: 'absent' }] } = options
+  const calls: string[] = []
+  const texts: string[] = []
+  const postedAt: number[] = []
+  const found: object[] = []
+  const log: string[] = []
+  const fields: object[] = []
+  const errors: string[] = []
+  const reported: number[] = []
+  const next = <T>(answers: T[]) => (answers.length > 1 ? answers.shift() : answers[0]) as T
+  const {
+    write = (level: string) => (of: object, text: string) => {
+      fields.push(of)
+      log.push(`${level}: ${text}`)
+    },
+  } = options
+  const app = fakeApp({
+    config: {
+      opsChannel: options.opsChannel === null ? undefined : (options.opsChannel ?? 'C0NIGHT001'),
+      slack: { command: '/infra' },
+      infra: { writesPerMinute: 20 },
+      environment: undefined,
+      moveTimeoutMs: 900_000,
+    },
+    redis,
+    keys,
+    connections: { prompt: redis },
+    store: createStore({ redis, keys, audit: noAudit, noteOf }),
+    slack: {
+      messenger: {
+        async post({ channelId, threadTs }, { text }) {
+          calls.push(`post to ${channelId}${threadTs ? ' below the card' : ''}`)
+          texts.push(text)
+          postedAt.push(performance.now())
+          return next(channelId.startsWith('U') ? directPosts : posts)
+        },
+        async update() {
+          calls.push('update')
+          return next(updates)
+        },
+        async find(where) {
+          found.push(where)
+          await options.beforeSearch?.()
+          return next(searches)
+        },
+      },
+      identity: { addressOf: () => undefined, profileOf: () => undefined, linkTo: () => undefined },
+    },
+    directory: { names: options.names ?? (async () => new Map()) },
+    catalog: createCatalog([moveChange({} as Parameters<typeof moveChange>[0])]),
+    access: { ruleOf: () => ruleFor() },
+    signatures: { verifyRecord: options.verifyRecord ?? (() => 'genuine') },
+    notices: createNotices({ waitsMs: options.waitsMs ?? [20, 20, 20] }),
+    log: { info: write('info'), warn: write('warn'), error: write('error') },
+    lines: { write: () => {} },
+    errors: { of: (place) => (error) => void errors.push(`${place}: ${error instanceof Error ? error.message : error}`) },
+    metrics: {
+      error: () => {},
+      notGenuine: () => {},
+      requestsLost: () => {},
+      reported: (_, sinceEndMs) => void reported.push(sinceEndMs),
+    },
+  })
+  onTestFinished(() => app.notices.stop())
+
+  /** Resolves when no notice is on its way. One that failed waits for its next try. */
+  const settle = () => vi.waitFor(() => expect([...app.notices.sending.values()]).not.toContain(undefined), { interval: 5 })
+
+  /** Sends what is owed, however long it was to wait. */
+  async function sweep(): Promise<void> {
+    for (const member of await redis.zrange(keys.outbox, '0', '-1')) await redis.zadd(keys.outbox, 1, member)
+    await sweepOutbox(app, () => {})
+  }
+
+  return { app, calls, texts, postedAt, found, log, fields, errors, reported, settle, sweep }
+}
