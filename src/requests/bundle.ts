@@ -71,12 +71,12 @@ async function sendWaiting(app: App, parent: Request, beganAt: number | undefine
   async function send(item: string, childId: string): Promise<void> {
     for (let attempt = 0; attempt < fullRetry.times && !mustWait; attempt += 1) {
       if (attempt > 0) await pause(fullRetry.everyMs)
-      if (await isFull(app, parent.id)) continue
+      if (await isFull(app, siblings)) continue
       const child = await app.store.find(childId)
       if (child?.state !== 'approved') return
       const asChild: ForChild = {
         read: () => read(item, app.catalog.open(child)),
-        isFull: () => isFull(app, parent.id),
+        isFull: () => isFull(app, siblings),
         beside: { ids: siblings.filter((each) => each !== childId), most: parallelWrites, withinMs: preflightValidMs },
       }
       const executed = await execute(app, child, asChild)
@@ -100,9 +100,10 @@ function waitingOf({ items = [] }: Request): Set<string> {
 }
 
 /** Whether as many writes are under way as may be. Another process may be sending other children. The step itself decides. */
-async function isFull(app: App, parentId: string): Promise<boolean> {
-  const [now, parent] = await Promise.all([app.store.now(), app.store.find(parentId)])
-  const sent = (parent?.items ?? []).filter(({ state, sentAt = 0 }) => state === 'starting' && now - sentAt < preflightValidMs)
+async function isFull({ redis, keys, store }: App, siblings: string[]): Promise<boolean> {
+  const now = await store.now()
+  const read = () => Promise.all(siblings.map((id) => redis.hmget(keys.record(id), 'state', 'sentAt')))
+  const sent = (await guardStore(read)).filter(([state, sentAt]) => state === '"starting"' && now - Number(sentAt) < preflightValidMs)
   return sent.length >= parallelWrites
 }
 
