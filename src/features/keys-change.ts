@@ -130,9 +130,7 @@ export const keyFindings = findings({
     'The key was rotated, so its old token no longer works. Nobody saw the new token, so Lockkeeper deleted the key.',
     { next: requestNew },
   ),
-  'rotated-after-all': finding(
-    'The key was rotated after all, by a late request from Lockkeeper or by another change. Its old token no longer works. Lockkeeper leaves the key as it is. If nobody has the new token, request to rotate or revoke the key.',
-  ),
+
   retracted: finding(
     { because: RetractedBecause },
     ({ because }) =>
@@ -220,7 +218,7 @@ export function revokeChange(app: App): Change<KeyInput, KeyFacts> {
     },
     observe: async ({ keyId }, _, moment) => {
       if (!(await findApiKey(app.account.apiKeys, ({ id }) => id === keyId))) return { is: 'done' }
-      if (moment.early) return { is: 'unclear' }
+      if (moment.isUnsettled) return { is: 'unclear' }
       return { is: 'not-started', cause: { code: 'not-revoked' } satisfies KeyFinding }
     },
     doneSentence: (facts) => phrase`Revoked API key ${keyOf(facts)}. It no longer works.`,
@@ -268,10 +266,9 @@ async function observeRotation(app: App, { keyId }: KeyInput, { lastSlice }: Key
   // Without the last characters of the token, a rotation cannot be detected.
   if (lastSlice === undefined || key.tokenLastSlice === undefined) return { is: 'unclear' }
   if (key.tokenLastSlice === lastSlice) {
-    if (moment.early) return { is: 'unclear' }
+    if (moment.isUnsettled) return { is: 'unclear' }
     return { is: 'not-started', cause: { code: 'not-rotated' } satisfies KeyFinding }
   }
-  if (moment.phase === 'ended') return { ...failed({ code: 'rotated-after-all' }), corrects: true }
   await ensureDeleted(app.account.apiKeys, key.id)
   return failed({ code: 'rotated-unseen' })
 }

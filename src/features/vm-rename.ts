@@ -284,9 +284,8 @@ export function observeRename({ id, from, to }: Rename, seen: Pick<VirtualMachin
     if (alike(now, to) && !alike(from, to)) return { is: 'done' }
     return { is: 'superseded', cause: { code: 'renamed-by-others', name: from, now } satisfies RenameFinding }
   }
-  if (moment.early) return { is: 'unclear' }
-  if (moment.phase === 'accepted')
-    return { is: 'failed', cause: { code: 'accepted-without-effect', now } satisfies RenameFinding, mayStillHappen: true }
+  if (moment.isUnsettled) return { is: 'unclear' }
+  if (moment.phase === 'accepted') return { is: 'failed', cause: { code: 'accepted-without-effect', now } satisfies RenameFinding }
   return { is: 'not-started', cause: { code: 'still-called', now } satisfies RenameFinding }
 }
 

@@ -390,8 +390,7 @@ export function observeMove(move: Move, seen: ElasticIp | 'gone', moment: Moment
 function observeMoving(move: Move, seen: ElasticIp, moment: Moment): Observation {
   if (seen.server?.id === move.to.id) return { is: 'underway', seen: sightingOf(seen) }
   if (isThird(move, seen)) return moment.early ? unclear(seen) : supersededBy(seen, { isMoving: true })
-  // This move was already reported as ended. Only its target proves that the read is about this move and not about a newer one.
-  return moment.phase === 'ended' ? unclear(seen) : { is: 'underway', seen: sightingOf(seen) }
+  return { is: 'underway', seen: sightingOf(seen) }
 }
 
 function isThird(move: Move, { server }: ElasticIp): boolean {
@@ -399,10 +398,10 @@ function isThird(move: Move, { server }: ElasticIp): boolean {
 }
 
 function observeUnmoved(move: Move, seen: ElasticIp, moment: Moment): Observation {
-  if (moment.early) return unclear(seen)
+  if (moment.isUnsettled) return unclear(seen)
   const address = addressOf(move)
   const server = move.from?.name ?? seen.server?.hostname ?? seen.server?.id ?? 'the server it was on'
-  if (moment.phase === 'accepted') return { ...failed({ code: 'back-on-old-server', address, server }), mayStillHappen: true }
+  if (moment.phase === 'accepted') return failed({ code: 'back-on-old-server', address, server })
   return { is: 'not-started', cause: { code: 'still-on-old-server', address, server } satisfies MoveFinding }
 }
 

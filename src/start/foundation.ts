@@ -27,7 +27,7 @@ import type { Redis } from '../redis/connect.ts'
 import { createRedisConnections, type RedisConnections } from '../redis/connections.ts'
 import { createQueues } from '../redis/queues.ts'
 import { createAccess } from '../requests/access.ts'
-import { checkAuthority, checkItems, checkRecord, checkRetraction } from '../requests/authority.ts'
+import { checkAuthority, checkRecord, checkRetraction } from '../requests/authority.ts'
 import { type Catalog, createCatalog } from '../requests/catalog.ts'
 import { decisionOf } from '../requests/steps.ts'
 import { createStore, type NoteOf, noteOf as noteOfRequest, type TakenStep } from '../requests/store.ts'
@@ -390,10 +390,9 @@ export function createFoundation(config: Config, { log, printAudit = createAudit
     notices: new Map(),
     ...ofRequests,
   }
-  const checks: Pick<App, 'checkRecord' | 'checkAuthority' | 'checkItems' | 'checkRetraction'> = {
+  const checks: Pick<App, 'checkRecord' | 'checkAuthority' | 'checkRetraction'> = {
     checkRecord: (request) => checkRecord(jobs, request),
     checkAuthority: (...args) => checkAuthority(jobs, ...args),
-    checkItems: (...args) => checkItems(jobs, ...args),
     checkRetraction: (...args) => checkRetraction(jobs, ...args),
   }
   const opening: Pick<App, 'openForm'> = { openForm: (...opened) => openForm(people, ...opened) }

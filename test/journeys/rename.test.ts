@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { ops, people, startWorld, untilCard, untilReport, untilShown, type World } from './world.ts'
 
 /** Short enough for a test to see the end of a write without an effect. */
-const impatient = { graceMs: 300, handoverMs: 45_000 }
+const impatient = { graceMs: 300, unsettledMs: 300, handoverMs: 45_000 }
 
 function machine(world: World, name: string) {
   const found = world.accountApi.world.data.virtualMachines.find((one) => one.name === name)
