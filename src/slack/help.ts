@@ -208,7 +208,12 @@ export function unknownCommand(commands: Command[], words: string[], name: strin
   const buttonName = buttonNames[first]
   if (buttonName !== undefined && known.includes('pending'))
     return mrkdwn`${asTyped(first)} isn't a command. Press *${buttonName}* on the request message. ${asTyped('pending')} lists the requests that need approval, with links.`
-  const near = suggestCommands([...known, 'help'], words)
+  // If the first word is right, probably only the second one is mistyped.
+  const inGroup = suggestCommands(
+    group.map((command) => command.words),
+    words,
+  )
+  const near = inGroup.length > 0 ? inGroup : suggestCommands([...known, 'help'], words)
   return notACommand(words, fitting(commands, near.length > 0 ? near : suggestGroup(known, words), words), name)
 }
 

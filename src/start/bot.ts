@@ -24,7 +24,6 @@ import { gatherHandlers } from '../requests/clicks.ts'
 import { createHome, type Home } from '../requests/home.ts'
 import { createItemSteps, createSendItems } from '../requests/items.ts'
 import { createDiscardUnposted, createExecute, createReconcile } from '../requests/reconcile.ts'
-import type { Submit } from '../requests/submit.ts'
 import { createTrack } from '../requests/track.ts'
 import { createDataLossMark, createRedisWatch, createWorkerWatch } from '../requests/watches.ts'
 import { checkProgress, createRepeatedWork, createWorker, progressFigures, type Work } from '../requests/worker.ts'
@@ -35,9 +34,9 @@ import type { Identity } from '../slack/web-api.ts'
 import { createFoundation, type Foundation, type Outlets } from './foundation.ts'
 
 /** Creates the port that takes alerts, and makes requests of them. Undefined if it is off. */
-function createAlertsSide({ config, people, requests }: Foundation, submit: Submit) {
+function createAlertsSide({ config, people, requests }: Foundation) {
   if (!config.alerts || !requests.catalog.changeOfAlerts()) return undefined
-  return createAlertReceiver(people, config.alerts, (alerts, signal) => takeDelivery(people, alerts, { submit, signal }))
+  return createAlertReceiver(people, config.alerts, (alerts, signal) => takeDelivery(people, alerts, { submit: people.submit, signal }))
 }
 
 /** A service that the bot needs, and waits for while it is away. */
@@ -255,7 +254,6 @@ export function createPeopleSide(foundation: Foundation) {
   const { catalog } = requests
   const home = createHome(people, () => formButtons(interactions.commands))
   const lastReceived = createLastReceived(people)
-  const { submit } = people
   const features = buildFeatures(foundation, { home, lastReceived })
   catalog.register(features.flatMap(({ changes }) => changes ?? []))
   // Such a button changes the account in the process that gets the click.
@@ -284,7 +282,7 @@ export function createPeopleSide(foundation: Foundation) {
     return withWatch({ start, stop }, workerWatch)
   }
 
-  return { interactions, features, submit, createListener }
+  return { interactions, features, createListener }
 }
 
 interface Listener {
@@ -394,7 +392,7 @@ export function createBot(config: Config, outlets: Outlets) {
   const foundation = createFoundation(config, outlets)
   const people = createPeopleSide(foundation)
   const { worker, dataLossMark } = createWorkerSide(foundation, people.features)
-  const alerts = createAlertsSide(foundation, people.submit)
+  const alerts = createAlertsSide(foundation)
   const operations = createOperationsSide(foundation)
 
   const { redis, clients, operators, opsChannel, disconnect } = foundation

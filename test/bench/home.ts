@@ -8,9 +8,7 @@ import { noteOf } from '../requests/audit-for-test.ts'
 import { noAudit } from '../requests/redis-for-test.ts'
 import { requestedAt, requestFor } from '../requests/request-for-test.ts'
 import { startRedis } from '../sandbox/redis/start-redis.ts'
-import type { Effort } from './effort.ts'
-import { interleave, median, ratio } from './rounds.ts'
-import { fixed, judged, table } from './table.ts'
+import { type Effort, fixed, interleave, judged, median, ratio, table } from './measure.ts'
 
 const counts = ['100', '10000'] as const
 const most = 1.3

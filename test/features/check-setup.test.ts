@@ -10,7 +10,7 @@ import { findRedisFaults } from '../../src/redis/check.ts'
 import { closeRedis, connectRedis } from '../../src/redis/connect.ts'
 import { createKeys } from '../../src/redis/key-names.ts'
 import { createLastReceived } from '../../src/slack/listen.ts'
-import { charactersIn } from '../sandbox/slack/characters-in.ts'
+import { charactersIn } from '../sandbox/slack/validate-blocks.ts'
 
 const granted = [...neededScopes, ...optionalScopes]
 const answering = (scopes: string[] | undefined) => ({ is: 'answers', afterMs: 120, scopes }) as const

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { elasticIps } from '../sandbox/account-api/data/elastic-ips.ts'
+import { elasticIps } from '../sandbox/account-api/data.ts'
 import { type AlertWorld, alert, post, resolved, startAlertWorld, token, untilProposed } from './alerts-world.ts'
 import { steady } from './policy-world.ts'
 import { wordsOf } from './subject.ts'

@@ -6,7 +6,7 @@ import type { App } from '@slack/bolt'
 import { expect, onTestFinished, test } from 'vitest'
 import { type ConnectionLimits, httpReceiver } from '../../src/slack/http-receiver.ts'
 import { form, halfSend, nowSeconds, plausibleHeaders } from '../attacks/half-sent.ts'
-import { signatureOf } from '../sandbox/slack/signature.ts'
+import { signatureOf } from '../sandbox/slack/transport.ts'
 
 const signingSecret = 'signing-secret-of-the-test'
 const nothing = () => {}

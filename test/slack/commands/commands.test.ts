@@ -14,7 +14,7 @@ import { code, mrkdwn } from '../../../src/slack/text.ts'
 import { parseWords } from '../../../src/slack/typed-words.ts'
 import type { Message } from '../../../src/slack/web-api.ts'
 import { fakeApp } from '../../fake-app.ts'
-import { charactersIn } from '../../sandbox/slack/characters-in.ts'
+import { charactersIn } from '../../sandbox/slack/validate-blocks.ts'
 
 const origin = { teamId: 'T0NIMBUS01', channelId: 'C0OPS00001', userId: 'U0ADA00001', command: '/infra' }
 
