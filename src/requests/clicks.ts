@@ -11,7 +11,7 @@ import { renderDetails } from '../outbox/render.ts'
 import { button, longestButtonValue, notice } from '../slack/blocks.ts'
 import type { Command } from '../slack/commands.ts'
 import { outdatedButton, Refusal } from '../slack/errors.ts'
-import { formMetadata, formOpeners, openForm } from '../slack/forms.ts'
+import { formMetadata, formOpeners } from '../slack/forms.ts'
 import type { Click, FormHandler, Handler, InteractionHandlers } from '../slack/interactions.ts'
 import { readJson, readMetadata } from '../slack/payloads.ts'
 import { pageButtons } from '../slack/router.ts'
@@ -136,7 +136,7 @@ async function pressApprove(app: App, request: Request, click: Click): Promise<v
   if (origin.userId === request.origin.userId && app.access.ruleOf(request)?.breakGlass) {
     await mayBreakGlass(app, request, origin)
     const view = breakGlassForm({ origin, extra: value }, app.catalog.titleOf(request))
-    return openForm(app, triggerId, view, async () => undefined)
+    return app.openForm(triggerId, view, async () => undefined)
   }
   const { missing, needed } = await approve(app, request, origin, answer.elsewhere)
   if (missing > 0) await answer.ephemeral(notice(counted({ missing, needed })))

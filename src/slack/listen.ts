@@ -5,7 +5,6 @@ import { within } from '../domain/within.ts'
 import { guardStore } from '../redis/connect.ts'
 import { noticeView } from './blocks.ts'
 import { explain, Refusal } from './errors.ts'
-import { openForm } from './forms.ts'
 import type { Click, FormHandler, Handler, InteractionHandlers, Shortcut, SlashCommand } from './interactions.ts'
 import { type Received, readMetadata } from './payloads.ts'
 import {
@@ -129,7 +128,7 @@ async function handle<Given extends SlashCommand | Click | Shortcut>(
   if (!handler) return
   interaction.isTaken = true
   if (typeof handler === 'function') return handler(given)
-  const opened = openForm(app, given.triggerId, await handler.form(given), async () => {
+  const opened = app.openForm(given.triggerId, await handler.form(given), async () => {
     await authorized
     await handler.allow(given)
     // The form itself says that the result follows.
