@@ -6,15 +6,18 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
  * commands of the docs are run, every feature is deleted and the rest compiled, or every detail of the sandbox's page is tried in a browser:
  * `npm run test:faults`.
  */
-const long = 'test/{faults,attacks,deploy,docs,features,page}/**/*.long.test.ts'
+const long = ['test/*.long.test.ts', 'test/{faults,attacks,deploy,docs,features,page}/**/*.long.test.ts']
+
+/** Random clicks, compared with a model. */
+const model = 'test/model/**/*.test.ts'
 
 /** What builds the image and runs it in a container engine: `npm run test:image`. */
 const image = 'test/image/**/*.long.test.ts'
 
 /** A mode of its own for each of the long suites, so that words after `npm run test:faults --` choose among its files. */
 const suites: Record<string, string[]> = {
-  faults: ['test/{faults,attacks}/**/*.test.ts', long],
-  model: ['test/model/**/*.test.ts'],
+  faults: ['test/{faults,attacks}/**/*.test.ts', model, ...long],
+  model: [model],
   image: [image],
 }
 
@@ -31,7 +34,7 @@ class LongestFirst extends BaseSequencer {
 export default defineConfig(({ mode }) => ({
   test: {
     include: suites[mode] ?? ['test/**/*.test.ts'],
-    exclude: mode in suites ? [] : [long, image],
+    exclude: mode in suites ? [] : [...long, model, image],
     globalSetup: [
       'test/sandbox/redis-for-tests.ts',
       ...(mode in suites ? [] : ['test/sandbox/bundles-for-tests.ts']),

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { table } from '../test/bench/table.ts'
+import { table } from '../test/bench/measure.ts'
 
 /** Runs differ by about this much by themselves. */
 const usual = 0.15

@@ -1,3 +1,4 @@
+import type { Logger } from '@slack/bolt'
 import type { AccountBudget } from './account/budget.ts'
 import type { AccountApi } from './account/client.ts'
 import type { Inventory } from './account/inventory.ts'
@@ -25,7 +26,7 @@ import type { OpenForm } from './slack/forms.ts'
 import type { Directory } from './slack/people.ts'
 import type { Respond } from './slack/response-url.ts'
 import type { Naming } from './slack/text.ts'
-import type { Messenger, SetupProbe, SlackIdentity } from './slack/web-api.ts'
+import type { Messenger, OnSlackCall, SetupProbe, SlackIdentity } from './slack/web-api.ts'
 
 /**
  * What every function may use, and takes first. There are two values: `people`, over the connection to Redis that fails within a second, for
@@ -56,10 +57,19 @@ export interface App {
   /** The last characters of Lockkeeper's own keys. */
   ownLastSlices: OwnLastSlices
 
-  slack: { messenger: Messenger; respond: Respond; identity: SlackIdentity; probe: SetupProbe; naming: Naming }
+  slack: {
+    messenger: Messenger
+    respond: Respond
+    identity: SlackIdentity
+    probe: SetupProbe
+    naming: Naming
+    /** What Slack's libraries log with. */
+    logger: Logger
+    onCall: OnSlackCall
+  }
   directory: Directory
   opsChannel: OpsChannel | undefined
-  /** The notices to the operators that this process sends. */
+  /** Problems that the operators were told of lately. */
   notices: Notices
 
   catalog: Catalog

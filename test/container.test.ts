@@ -124,10 +124,6 @@ describe('Dockerfile', () => {
     expect(stdout).toBe('0\n0\nan argument\n')
   })
 
-  it('opens the operations port to health checks and monitors from outside of the container', () => {
-    expect(lines).toContain('ENV OPS_HOST=0.0.0.0')
-  })
-
   it('checks whether the bot is alive, so that a bot that waits for Slack is not replaced', async () => {
     const [, ...args] = commandOf(last('HEALTHCHECK'))
     const health = await startHealth({ port: 0, whyNotReady: async () => 'starting: waiting for Slack' })
@@ -137,20 +133,6 @@ describe('Dockerfile', () => {
     await expect(run(process.execPath, args, { env })).resolves.toMatchObject({ stdout: '', stderr: '' })
     await health.close()
     await expect(run(process.execPath, args, { env })).rejects.toMatchObject({ code: 1 })
-  })
-
-  it('says what it is, in the labels of the Open Container Initiative', () => {
-    const { license } = JSON.parse(read('package.json'))
-
-    expect([...last('LABEL').matchAll(/org\.opencontainers\.image\.(\w+)="([^"]*)"/g)].map(([, name, value]) => [name, value])).toEqual([
-      ['title', 'Lockkeeper'],
-      ['description', 'A Slack bot with which a team operates its infrastructure account'],
-      ['licenses', license],
-      // biome-ignore lint/suspicious/noTemplateCurlyInString: Docker expands it.
-      ['version', '${VERSION}'],
-      // biome-ignore lint/suspicious/noTemplateCurlyInString: Docker expands it.
-      ['revision', '${REVISION}'],
-    ])
   })
 
   it('copies only the source and the list of packages, which hold no secrets', () => {

@@ -1,5 +1,4 @@
 import type { App } from '../src/app.ts'
-import { createNotices } from '../src/outbox/notices.ts'
 
 export type Fake<T> = T extends (...args: never[]) => unknown ? T : T extends object ? { [Name in keyof T]?: Fake<T[Name]> } : T
 
@@ -29,7 +28,7 @@ export function noticing(codes: string[]) {
   const log = ({ code }: { code?: unknown }) => void codes.push(String(code))
   return {
     config: { opsChannel: undefined, slack: { command: '/infra' } },
-    notices: createNotices(),
+    notices: new Map(),
     log: { info: log, warn: log, error: log },
     metrics: { notGenuine: () => {}, requestsLost: () => {}, tick: () => {}, error: () => {} },
   }

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { describe, expect, inject, onTestFinished, test } from 'vitest'
+import { join, resolve } from 'node:path'
+import type { AppsManifestCreateArguments } from '@slack/web-api'
+import { describe, expect, inject, it, onTestFinished, test } from 'vitest'
 import { parse } from 'yaml'
 import { readConfig } from '../src/config/config.ts'
 import { Variables } from '../src/config/variables.ts'
@@ -122,7 +123,7 @@ describe('the manifest', () => {
   })
 
   test('subscribes to exactly the events that the bot listens to', () => {
-    const listened = [...readFileSync(join(root, 'src/slack/listen.ts'), 'utf8').matchAll(/app\.event\('(\w+)'/g)].map((match) => match[1])
+    const listened = [...readFileSync(join(root, 'src/slack/listen.ts'), 'utf8').matchAll(/bolt\.event\('(\w+)'/g)].map((match) => match[1])
     expect(listened.length).toBeGreaterThan(0)
     expect(manifest.settings.event_subscriptions.bot_events).toEqual(listened)
     expect(manifest.settings.event_subscriptions.request_url).toBe('https://lockkeeper.example.com/slack/events')
@@ -232,5 +233,53 @@ describe('an element with an action', () => {
 
     const items = [...shown.matchAll(/\bof: '([a-z-]+)'(?! \|)/g)].map(([, of]) => `details:${of}`)
     expect(listeners.clicks).toEqual(expect.arrayContaining(items))
+  })
+})
+
+describe('for an installation', () => {
+  type Manifest = AppsManifestCreateArguments['manifest']
+
+  const root = resolve(import.meta.dirname, '..')
+  const text = readFileSync(resolve(root, 'manifest.yml'), 'utf8')
+  const manifest: Manifest = parse(text)
+  const address = 'https://lockkeeper.example.com/slack/events'
+
+  describe('manifest.yml', () => {
+    it('has one command, which gets mentions as ids', () => {
+      const [command, ...others] = manifest.features?.slash_commands ?? []
+
+      expect(others).toEqual([])
+      expect(command).toMatchObject({ command: '/infra', should_escape: true, url: address })
+      expect(command?.description.length).toBeLessThanOrEqual(2_000)
+      expect(command?.usage_hint?.length).toBeLessThanOrEqual(1_000)
+    })
+
+    it('shows a Home tab and read-only direct messages', () => {
+      expect(manifest.features?.bot_user).toEqual({ display_name: 'Lockkeeper', always_online: true })
+      expect(manifest.features?.app_home).toEqual({
+        home_tab_enabled: true,
+        messages_tab_enabled: true,
+        messages_tab_read_only_enabled: true,
+      })
+    })
+
+    it('is a manifest for Socket Mode without the lines that it names', () => {
+      const socketMode = text
+        .replace('socket_mode_enabled: false', 'socket_mode_enabled: true')
+        .replace(/^.*\burl: .*\n|^.*_url: .*\n/gm, '')
+
+      const changed: Manifest = parse(socketMode)
+
+      expect(socketMode).not.toContain('https://lockkeeper.example.com/slack')
+      expect(changed.settings).toMatchObject({ interactivity: { is_enabled: true }, socket_mode_enabled: true })
+      expect(changed.features?.slash_commands?.[0]).toMatchObject({ command: '/infra', should_escape: true })
+    })
+  })
+
+  describe('LICENSE', () => {
+    it('is the MIT License, as package.json says', () => {
+      expect(readFileSync(resolve(root, 'LICENSE'), 'utf8')).toMatch(/^MIT License\n\nCopyright \(c\) 2026 The Lockkeeper authors\n/)
+      expect(JSON.parse(readFileSync(resolve(root, 'package.json'), 'utf8')).license).toBe('MIT')
+    })
   })
 })

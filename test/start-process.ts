@@ -2,21 +2,23 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { expect, inject, onTestFinished, vi } from 'vitest'
 import { startAccountApi } from './sandbox/account-api/start-account-api.ts'
-import { botProgram } from './sandbox/bot-programs.ts'
-import { botVariables } from './sandbox/bot-variables.ts'
+import { botProgram, botVariables } from './sandbox/bot-process.ts'
+import { systemEnvironment } from './sandbox/programs.ts'
 import { startSlack } from './sandbox/slack/start-slack.ts'
-import { systemEnvironment } from './sandbox/system-environment.ts'
+import { endsWithUs } from './sandbox/watchdog.ts'
 
 /** Starts the real entry point, which `npm test` bundles, as a process, with no variables but these and those of the system. `options` are those of Node. */
 export async function startProcess(
   env: Record<string, string>,
   { options = [], directory, program = botProgram('main') }: { options?: string[]; directory?: string; program?: string } = {},
 ) {
-  const child = spawn(process.execPath, [...options, program], {
-    env: { ...systemEnvironment(), ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-    ...(directory === undefined ? {} : { cwd: directory }),
-  })
+  const child = endsWithUs(
+    spawn(process.execPath, [...options, program], {
+      env: { ...systemEnvironment(), ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+      ...(directory === undefined ? {} : { cwd: directory }),
+    }),
+  )
   onTestFinished(() => void child.kill('SIGKILL'))
   let output = ''
   let errors = ''

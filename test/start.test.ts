@@ -1,14 +1,11 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { Redis } from 'ioredis'
 import { describe, expect, inject, onTestFinished, test } from 'vitest'
-import { ops, people, untilShown } from './journeys/world.ts'
-import { botPrograms } from './sandbox/bot-programs.ts'
-import { startRedis } from './sandbox/redis/start-redis.ts'
+import { botPrograms } from './sandbox/bot-process.ts'
+import { endsWithUs } from './sandbox/watchdog.ts'
 import { environment, startProcess } from './start-process.ts'
 
 describe('a start', () => {
@@ -40,10 +37,12 @@ describe('a start', () => {
     const { scripts } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as { scripts: Record<string, string> }
     const [program = '', ...options] = (scripts[script] ?? '').split(' && node ')[1]?.split(' ').toReversed() ?? []
 
-    const child = spawn(process.execPath, [...options.toReversed(), join(root, program)], {
-      cwd: directory,
-      env: { INFRA_API_KEY: 'a'.repeat(36) },
-    })
+    const child = endsWithUs(
+      spawn(process.execPath, [...options.toReversed(), join(root, program)], {
+        cwd: directory,
+        env: { INFRA_API_KEY: 'a'.repeat(36) },
+      }),
+    )
     onTestFinished(() => void child.kill('SIGKILL'))
     let output = ''
     for (const stream of [child.stdout, child.stderr]) stream.on('data', (data) => (output += data))
@@ -51,128 +50,6 @@ describe('a start', () => {
 
     expect(output).toMatch(script === 'start' ? /^SLACK_BOT_TOKEN /m : /^The chain is empty/)
     expect(output).not.toMatch(/^(REDIS_URL|INFRA_API_KEY) /m)
-  })
-
-  test('with a user of Redis that has no right to use REDIS_PREFIX fails with a sentence that names the keys', async () => {
-    const server = await startRedis({ appendonly: true, settings: ['user narrow on >hunter2 ~{lockkeeper}:* +@all'] })
-    onTestFinished(() => server.stop())
-    const REDIS_URL = `redis://narrow:hunter2@127.0.0.1:${server.port}`
-    const { env } = await environment({ REDIS_URL, REDIS_PREFIX: 'staging' })
-    const { exited, output, errors } = await startProcess(env)
-
-    expect(await exited).toBe(1)
-    expect(errors()).toMatch(/^The user in REDIS_URL has no right to use the keys of REDIS_PREFIX \(NOPERM\)\. Give it ~\{staging\}:\*, /)
-    expect(output() + errors()).not.toContain('hunter2')
-  })
-
-  test('waits while Redis refuses writes, and goes on when it takes them', async () => {
-    const server = await startRedis({ appendonly: true, settings: ['maxmemory 100kb'] })
-    const redis = new Redis(server.url)
-    onTestFinished(async () => {
-      redis.disconnect()
-      await server.stop()
-    })
-    const { slack, env } = await environment({ REDIS_URL: server.url, ALLOW_VOLATILE_REDIS: 'false' })
-    const { output, page, untilReady, slackUrl } = await startProcess(env)
-
-    await expect.poll(output).toContain('Redis refuses writes, because its memory is full (OOM).')
-    expect((await page('/status')).body.checks).toMatchObject({
-      redis: { ok: false, problem: 'Redis refuses writes, because its memory is full (OOM).' },
-      redisSettings: { ok: false, problem: 'Unknown while Redis refuses writes' },
-      worker: { ok: false, problem: 'Unknown while Redis refuses writes' },
-    })
-    await untilReady()
-    slack.connectBot(slackUrl())
-    const ada = slack.as(people.ada)
-    await ada.command('/infra pending', { channel: ops })
-    await untilShown(slack, people.ada, /database \(Redis\) refuses writes, because its memory is full/)
-    await ada.command('/infra doctor', { channel: ops })
-    await untilShown(slack, people.ada, /\*Redis:\* Refuses writes, because its memory is full \(OOM\)/)
-    await redis.config('SET', 'maxmemory', '0')
-    await expect.poll(() => page('/status')).toMatchObject({ status: 200 })
-  })
-
-  test('is followed by words about a right of the user of Redis that somebody removes', async () => {
-    const server = await startRedis({ appendonly: true, settings: ['user bot on >hunter2 ~{lockkeeper-eu}:* +@all'] })
-    const redis = new Redis(server.url)
-    onTestFinished(async () => {
-      redis.disconnect()
-      await server.stop()
-    })
-    const REDIS_URL = `redis://bot:hunter2@127.0.0.1:${server.port}`
-    const { slack, env } = await environment({ REDIS_URL, REDIS_PREFIX: 'lockkeeper-eu', ALLOW_VOLATILE_REDIS: 'false' })
-    const { output, page, untilReady, slackUrl } = await startProcess(env)
-    await untilReady()
-    slack.connectBot(slackUrl())
-    await expect.poll(() => page('/status')).toMatchObject({ status: 200 })
-
-    await redis.call('ACL', 'SETUSER', 'bot', 'resetkeys')
-
-    await expect
-      .poll(async () => (await page('/status')).body.checks)
-      .toMatchObject({ redis: { problem: 'Redis refuses the command (NOPERM)' } })
-    await expect.poll(output).toMatch(/"code":"check-failed".*Redis refuses the command \(NOPERM\)/)
-    const ada = slack.as(people.ada)
-    await ada.command('/infra pending', { channel: ops })
-    await untilShown(slack, people.ada, /database \(Redis\) refuses Lockkeeper's user\. Your last step wasn't stored/)
-    await ada.command('/infra doctor', { channel: ops })
-    await untilShown(slack, people.ada, /\*Redis:\* The user in REDIS_URL has no right to use the keys .* Give it `?~\{lockkeeper-eu\}/)
-  })
-
-  test('with a password that Redis rejects fails with a sentence', async () => {
-    const { port } = new URL(inject('redisUrl'))
-    const { env } = await environment({ REDIS_URL: `redis://:hunter2@127.0.0.1:${port}` })
-    const { exited, output, errors } = await startProcess(env)
-
-    expect(await exited).toBe(1)
-    expect(errors()).toMatch(/^Redis rejects the user or the password in REDIS_URL \(WRONGPASS\)\. Correct them and restart\.$/m)
-    expect(output() + errors()).not.toContain('hunter2')
-  })
-
-  test.each(['OPS_PORT', 'PORT'])('with another program at %s fails with a sentence', async (variable) => {
-    const other = createServer().listen(0)
-    onTestFinished(() => void other.close())
-    await once(other, 'listening')
-    const { port } = other.address() as { port: number }
-    const { env } = await environment({ [variable]: String(port) })
-    const { exited, errors } = await startProcess(env)
-
-    expect(await exited).toBe(1)
-    expect(errors()).toBe(`${variable} ${port} is used by another program. Choose another port, or stop that program.\n`)
-  })
-
-  test.each(['OPS_HOST', 'HOST'])('with an address of another machine at %s ends with a sentence', async (variable) => {
-    const { env } = await environment({ [variable]: '192.0.2.1' })
-    const { exited, errors } = await startProcess(env)
-
-    expect(await exited).toBe(1)
-    expect(errors()).toBe(`${variable} 192.0.2.1 is not an address of this machine. Set one that is, or 0.0.0.0 for all of them.\n`)
-  })
-
-  test('with a Redis that evicts keys and does not write to disk fails with the settings to change, unless that is allowed', async () => {
-    const redis = await startRedis({ appendonly: false, settings: ['maxmemory-policy allkeys-lru'] })
-    onTestFinished(() => redis.stop())
-    const { env } = await environment({ REDIS_URL: redis.url, ALLOW_VOLATILE_REDIS: 'false' })
-    const refused = await startProcess(env)
-    const allowed = await startProcess({ ...env, ALLOW_VOLATILE_REDIS: 'true' })
-
-    expect(await refused.exited).toBe(1)
-    expect(refused.errors()).toMatch(
-      /^Redis evicts keys when its memory is full \(maxmemory-policy allkeys-lru\)\. Set it to noeviction\. /m,
-    )
-    expect(refused.errors()).toMatch(/Redis doesn't write changes to disk \(appendonly no\)\. Set appendonly yes\. For development only,/)
-    await expect.poll(allowed.output).toContain('Lockkeeper is ready')
-    expect(allowed.output()).toMatch(/"level":"warn".*maxmemory-policy allkeys-lru/)
-    expect(allowed.output()).toMatch(/"level":"warn".*appendonly no/)
-  })
-
-  test('with a token that Slack rejects fails with a sentence', async () => {
-    const { slack, env } = await environment()
-    slack.revoke('invalid_auth')
-    const { exited, errors } = await startProcess(env)
-
-    expect(await exited).toBe(1)
-    expect(errors()).toMatch(/^Slack rejects SLACK_BOT_TOKEN \(invalid_auth\)\./)
   })
 
   test('with everything in place is logged, and SIGTERM ends the process', async () => {

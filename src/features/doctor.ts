@@ -755,7 +755,7 @@ export function report(bot: string, results: Line[]): TableMessage {
   const content = limitBlocks([...wholeSection(title), ...context([about]), ...lines.flatMap(wholeSection)], limits)
   const reportWith = (blocks: KnownBlock[]) => message([...content, ...blocks, ...testElements()])
   const { tableRefused } = tests
-  return { table: reportWith(tableTest()), instead: reportWith(wholeSection(tableRefused)), tries: true }
+  return { table: reportWith(tableTest()), instead: reportWith(wholeSection(tableRefused)) }
 }
 
 function tableTest(): KnownBlock[] {

@@ -5,7 +5,7 @@ import type { SeenAssignments } from '../domain/account.ts'
 import type { Origin } from '../domain/approval.ts'
 import type { Request } from '../domain/request.ts'
 import type { FeatureDefinition as Definition } from '../kit/change-feature.ts'
-import type { LastReceived } from '../requests/clicks.ts'
+import type { LastReceived } from '../slack/listen.ts'
 
 export type { Feature } from '../kit/change-feature.ts'
 

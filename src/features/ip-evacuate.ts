@@ -379,10 +379,10 @@ export function addressCount(count: number): string {
   return count === 1 ? '1 Elastic IP' : `${count} Elastic IPs`
 }
 
-/** Says how the command is used. `rest` are the words that are too many, after `args`. */
-export function usage(name: string, args: string[], rest: string[]): Mrkdwn {
+/** Says how the command is used. `rest` are the words that are too many. */
+export function usage(name: string, rest: string[]): Mrkdwn {
   const words = mrkdwn`Usage: ${code(`${name} evacuate <server> <target>`)}, or leave the target out to open a form. Put names with spaces in quotes.`
-  return wrongUsage(name, words, rest, { words: 'evacuate', args })
+  return wrongUsage(words, rest)
 }
 
 /** Refuses a form with more addresses than one request moves. */
@@ -921,13 +921,7 @@ function create({
     const { reason, origin, answer } = call.slashCommand
     const { command } = origin
     if (first === undefined || second === undefined || rest.length > 0) {
-      throw new Refusal(
-        usage(
-          command,
-          [first, second].filter((word) => word !== undefined),
-          rest,
-        ),
-      )
+      throw new Refusal(usage(command, rest))
     }
     const { source, targets } = await withSuggestions(resolve(first, second, AbortSignal.timeout(8_000)), names(command))
     const [target, ...others] = targets

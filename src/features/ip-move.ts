@@ -98,7 +98,7 @@ export async function readCommand(app: App, { args, slashCommand }: CommandCall,
   const { first, second, rest } = readMove(args)
   if (first === undefined || second === undefined || rest.length > 0) {
     const areElasticIps = first !== undefined && second !== undefined && [first, second].every(looksLikeElasticIp)
-    throw new Refusal(areElasticIps ? oneAtATime(command) : pairUsage(command, 'ip move', ['elastic ip', 'server'], [first, second], rest))
+    throw new Refusal(areElasticIps ? oneAtATime(command) : pairUsage(command, 'ip move', ['elastic ip', 'server'], rest))
   }
   // Typed ids are used as they are. The preflight check reads them, and says what could not be read.
   if (elasticIps.isId?.(first) && servers.isId?.(second)) return { input: { elasticIpId: first, serverId: second } }

@@ -1,24 +1,23 @@
 import { BlockList, isIP, isIPv4 } from 'node:net'
 import type { KnownBlock, ModalView } from '@slack/web-api'
-import type { AccountApi } from '../account/client.ts'
-import type { Inventory } from '../account/inventory.ts'
 import { asFarAsRead } from '../account/resource.ts'
+import type { App } from '../app.ts'
 import { type ElasticIp, isBgp, type Server, type VirtualMachine } from '../domain/account.ts'
 import type { Offer, OfferedThing, ThingKind } from '../domain/change.ts'
 import { ApiError, type Missing } from '../domain/errors.ts'
 import { isOpen, type Request } from '../domain/request.ts'
 import { type Phrase, withoutInvisible, withoutOwner } from '../domain/text.ts'
+import type { FeatureDefinition } from '../kit/change-feature.ts'
+import { elasticIps, servers, virtualMachines } from '../kit/things.ts'
 import { stateWithCount } from '../messages/items.ts'
 import { endingWords } from '../messages/refusals.ts'
 import { canMoveTo, moveWords, whyNotMovable } from '../moves/move.ts'
-import type { Catalog } from '../requests/catalog.ts'
 import type { Store } from '../requests/store.ts'
 import { button, context, divider, modal, oldNotes, sectionWithButton, wholeSection } from '../slack/blocks.ts'
-import type { FormHandler, Shortcut, ShortcutMessage } from '../slack/interactions.ts'
+import type { Shortcut, ShortcutMessage } from '../slack/interactions.ts'
 import { writeMetadata } from '../slack/payloads.ts'
 import { placeOf } from '../slack/pickers.ts'
 import { code, joinMrkdwn, link, type Mrkdwn, mention, mrkdwn, phraseWords, someTexts } from '../slack/text.ts'
-import type { Feature, FeatureDefinition } from './feature.ts'
 
 export interface Lists {
   elasticIps: ElasticIp[]
@@ -125,12 +124,7 @@ export type ThingNow = Thing &
 /** The longest time that the person waits for the account. */
 const readMs = 8_000
 
-interface ReadThingsParts {
-  accountApi: Pick<AccountApi, 'elasticIps' | 'servers' | 'virtualMachines'>
-  inventory: Inventory
-}
-
-export interface LookUpLists extends Lists {
+interface LookUpLists extends Lists {
   /** Whether one of them was not read, or not to its end. */
   isIncomplete: boolean
   /** Whether every item with an id was read, as the account is now. */
@@ -141,76 +135,62 @@ export interface LookUpLists extends Lists {
   old: Missing['old']
 }
 
-/** Creates the reads of a look-up: the lists that are shared, and what they do not have. */
-export function createReadThings({ accountApi, inventory }: ReadThingsParts) {
-  /** Reads the lists. Throws if none could be read. */
-  async function readLists(): Promise<LookUpLists> {
-    const read = await Promise.allSettled([
-      asFarAsRead(inventory.elasticIps()),
-      asFarAsRead(inventory.servers()),
-      asFarAsRead(inventory.virtualMachines()),
-    ])
-    const [elasticIps, servers, virtualMachines] = read
-    if (read.every(({ status }) => status === 'rejected') && elasticIps.status === 'rejected') throw elasticIps.reason
-    const isIncomplete = read.some((each) => each.status === 'rejected' || each.value.cut !== undefined)
-    return {
-      elasticIps: elasticIps.status === 'fulfilled' ? elasticIps.value.items : [],
-      servers: servers.status === 'fulfilled' ? servers.value.items : [],
-      virtualMachines: virtualMachines.status === 'fulfilled' ? virtualMachines.value.items : [],
-      isIncomplete,
-      isWhole: !isIncomplete && read.every((each) => each.status === 'fulfilled' && !each.value.unreadable && !each.value.old),
-      hasElasticIps: elasticIps.status === 'fulfilled',
-      old: read
-        .flatMap((each) => (each.status === 'fulfilled' && each.value.old) || [])
-        .toSorted((one, other) => other.agoMs - one.agoMs)[0],
+/** Reads the lists that are shared. Throws if none could be read. */
+async function readLists({ lists }: App): Promise<LookUpLists> {
+  const read = await Promise.allSettled([
+    asFarAsRead(lists.elasticIps()),
+    asFarAsRead(lists.servers()),
+    asFarAsRead(lists.virtualMachines()),
+  ])
+  const [elasticIps, servers, virtualMachines] = read
+  if (read.every(({ status }) => status === 'rejected') && elasticIps.status === 'rejected') throw elasticIps.reason
+  const isIncomplete = read.some((each) => each.status === 'rejected' || each.value.cut !== undefined)
+  return {
+    elasticIps: elasticIps.status === 'fulfilled' ? elasticIps.value.items : [],
+    servers: servers.status === 'fulfilled' ? servers.value.items : [],
+    virtualMachines: virtualMachines.status === 'fulfilled' ? virtualMachines.value.items : [],
+    isIncomplete,
+    isWhole: !isIncomplete && read.every((each) => each.status === 'fulfilled' && !each.value.unreadable && !each.value.old),
+    hasElasticIps: elasticIps.status === 'fulfilled',
+    old: read.flatMap((each) => (each.status === 'fulfilled' && each.value.old) || []).toSorted((one, other) => other.agoMs - one.agoMs)[0],
+  }
+}
+
+/** Finds the things in the lists, and reads those that the lists do not have. */
+async function readNow(app: App, things: Thing[], lists: LookUpLists): Promise<ThingNow[]> {
+  const signal = AbortSignal.timeout(readMs)
+  const isAbsent = (error: unknown) => error instanceof ApiError && error.status === 404
+  return Promise.all(
+    things.map((thing) =>
+      readOne(app, thing, lists, signal).catch((error: unknown): ThingNow => ({ ...thing, is: isAbsent(error) ? 'gone' : 'unread' })),
+    ),
+  )
+}
+
+async function readOne({ account }: App, thing: Thing, lists: LookUpLists, signal: AbortSignal): Promise<ThingNow> {
+  const { id } = thing
+  switch (thing.kind) {
+    case 'elastic-ip': {
+      const elasticIp = find(lists.elasticIps, id) ?? (await account.elasticIps.get(id, { signal }))
+      const on = elasticIp.server?.id
+      const server =
+        on === undefined ? undefined : (find(lists.servers, on) ?? (await account.servers.get(on, { signal }).catch(() => undefined)))
+      return { ...thing, is: 'elastic-ip', elasticIp, server }
+    }
+    case 'server': {
+      const server = find(lists.servers, id) ?? (await account.servers.get(id, { signal }))
+      const onServer = lists.elasticIps.filter((each) => each.server?.id === id)
+      return { ...thing, is: 'server', server, elasticIps: lists.hasElasticIps ? onServer : undefined }
+    }
+    case 'virtual-machine': {
+      const machine = find(lists.virtualMachines, id) ?? (await account.virtualMachines.get(id, { signal }))
+      return { ...thing, is: 'virtual-machine', machine }
     }
   }
-
-  async function readNow(things: Thing[], lists: LookUpLists): Promise<ThingNow[]> {
-    const signal = AbortSignal.timeout(readMs)
-    return Promise.all(
-      things.map((thing) =>
-        readOne(thing, lists, signal).catch((error: unknown): ThingNow => ({ ...thing, is: isAbsent(error) ? 'gone' : 'unread' })),
-      ),
-    )
-  }
-
-  async function readOne(thing: Thing, lists: LookUpLists, signal: AbortSignal): Promise<ThingNow> {
-    const { elasticIps, servers, virtualMachines } = lists
-    const { id } = thing
-    switch (thing.kind) {
-      case 'elastic-ip': {
-        const elasticIp = find(elasticIps, id) ?? (await accountApi.elasticIps.get(id, { signal }))
-        const serverId = elasticIp.server?.id
-        const server =
-          serverId === undefined
-            ? undefined
-            : (find(servers, serverId) ?? (await accountApi.servers.get(serverId, { signal }).catch(() => undefined)))
-        return { ...thing, is: 'elastic-ip', elasticIp, server }
-      }
-      case 'server': {
-        const server = find(servers, id) ?? (await accountApi.servers.get(id, { signal }))
-        const onServer = elasticIps.filter((each) => each.server?.id === id)
-        return { ...thing, is: 'server', server, elasticIps: lists.hasElasticIps ? onServer : undefined }
-      }
-      case 'virtual-machine':
-        return {
-          ...thing,
-          is: 'virtual-machine',
-          machine: find(virtualMachines, id) ?? (await accountApi.virtualMachines.get(id, { signal })),
-        }
-    }
-  }
-
-  return { readLists, readNow }
 }
 
 function find<Item extends { id: string }>(list: Item[], id: string): Item | undefined {
   return list.find((item) => item.id === id)
-}
-
-function isAbsent(error: unknown): boolean {
-  return error instanceof ApiError && error.status === 404
 }
 
 /** Says why an Elastic IP can't be moved to any server now. Undefined if it can be. */
@@ -219,7 +199,7 @@ export function cannotMoveWords(elasticIp: ElasticIp): Mrkdwn | undefined {
   return finding && endingWords(moveWords(finding))
 }
 
-const kinds: Record<ThingKind, string> = { 'elastic-ip': 'Elastic IP', server: 'server', 'virtual-machine': 'virtual machine' }
+const kinds = { 'elastic-ip': elasticIps, server: servers, 'virtual-machine': virtualMachines }
 
 /** The most Elastic IPs of one server that are named. */
 const mostNamed = 10
@@ -228,9 +208,9 @@ const mostNamed = 10
 export function thingLine(now: ThingNow): Mrkdwn {
   switch (now.is) {
     case 'gone':
-      return mrkdwn`${code(now.id)}: no such ${kinds[now.kind]} on the account.`
+      return mrkdwn`${code(now.id)}: no such ${kinds[now.kind].one} on the account.`
     case 'unread':
-      return mrkdwn`${code(now.id)}: couldn't read this ${kinds[now.kind]}. Try again in a minute.`
+      return mrkdwn`${code(now.id)}: couldn't read this ${kinds[now.kind].one}. Try again in a minute.`
     case 'elastic-ip':
       return elasticIpLine(now.elasticIp, now.server)
     case 'server':
@@ -426,75 +406,56 @@ function wordsOf(piece: string): string[] {
 /** The most things that are shown. Each one that the lists lack takes up to two reads of the account. */
 const mostThings = 8
 
-interface LookUpParts {
-  accountApi: AccountApi
-  inventory: Inventory
-  store: Pick<Store, 'findOpen'>
-  catalog: Pick<Catalog, 'offersFor' | 'titleOf'>
-  linkTo: (request: Request) => string | undefined
+/** The message shortcut *Look up in Lockkeeper*: shows what a message names, as it is now on the account. */
+export const lookUp: FeatureDefinition = {
+  create: (app) => ({
+    commands: [],
+    shortcuts: {
+      'look-up': {
+        form: lookingUpView,
+        // Everybody who may read here may look up, and that was checked when the shortcut arrived.
+        allow: async () => {},
+        fill: (shortcut) => lookUpMessage(app, shortcut),
+      },
+    },
+  }),
 }
 
-/** The message shortcut *Look up in Lockkeeper*: shows what a message names, as it is now on the account. */
-export const lookUp = { create } satisfies FeatureDefinition
-
-function create({ accountApi, inventory, store, catalog, linkTo }: LookUpParts): Feature {
-  const { readLists, readNow } = createReadThings({ accountApi, inventory })
-
-  async function lookUpMessage({ origin, responseUrl, message }: Shortcut): Promise<ModalView> {
-    const words = message ? wordsIn(message) : []
-    const lists = await readLists()
-    const { isIncomplete, isWhole, old } = lists
-    const named = findThings(words, lists)
-    const first = await readNow(named.slice(0, mostThings), lists)
-    const things = [...first, ...(await readNow(addressesOn(first).slice(0, mostThings - first.length), lists))]
-    const { about, unread } = await findOpenRequests(
-      store,
-      things.map(({ id }) => id),
-    )
-    const ref = message?.ref
-    const shown = new Set<string>()
-    // A request names the address and both servers. It is shown once, below the first of them.
-    const firstShown = ({ id }: Request) => !shown.has(id) && shown.add(id)
-    // An id that is gone stays among the things only for its open requests.
-    const gone = new Set(things.filter((now) => now.is === 'gone' && !hasOpen(about.get(now.id))).map(({ id }) => id))
-    const unknown = new Set([...gone, ...(isWhole ? missingAddresses(words, lists) : [])])
-    return lookedUpView({
-      metadata: writeMetadata({ origin, ...(responseUrl ? { responseUrl } : {}), ...(ref ? { message: ref } : {}) }),
-      things: things
-        .filter(({ id }) => !gone.has(id))
-        .map((now) =>
-          found(
-            now,
-            (about.get(now.id) ?? []).filter((request) => isOpen(request.state) && firstShown(request)),
-            targetFor(now, things),
-          ),
-        ),
-      read: things.length,
-      left: named.length - first.length,
-      notFound: words.filter((word) => unknown.has(word)),
-      isIncomplete,
-      old,
-      unread,
-    })
-  }
-
-  function found(now: ThingNow, requests: Request[], serverId: string | undefined): FoundThing {
-    return {
-      now,
-      requests: requests.map((request) => ({ request, title: catalog.titleOf(request), link: linkTo(request) })),
-      offers: catalog.offersFor(now.kind),
-      serverId,
-    }
-  }
-
-  const shortcut: FormHandler<Shortcut> = {
-    form: lookingUpView,
-    // Everybody who may read here may look up, and that was checked when the shortcut arrived.
-    allow: async () => {},
-    fill: lookUpMessage,
-  }
-
-  return { commands: [], shortcuts: { 'look-up': shortcut } }
+async function lookUpMessage(app: App, { origin, responseUrl, message }: Shortcut): Promise<ModalView> {
+  const { store, catalog, slack } = app
+  const words = message ? wordsIn(message) : []
+  const lists = await readLists(app)
+  const named = findThings(words, lists)
+  const first = await readNow(app, named.slice(0, mostThings), lists)
+  const things = [...first, ...(await readNow(app, addressesOn(first).slice(0, mostThings - first.length), lists))]
+  const { about, unread } = await findOpenRequests(
+    store,
+    things.map(({ id }) => id),
+  )
+  const shown = new Set<string>()
+  // A request names the address and both servers. It is shown once, below the first of them.
+  const firstShown = ({ id }: Request) => !shown.has(id) && shown.add(id)
+  // An id that is gone stays among the things only for its open requests.
+  const gone = new Set(things.filter((now) => now.is === 'gone' && !hasOpen(about.get(now.id))).map(({ id }) => id))
+  const unknown = new Set([...gone, ...(lists.isWhole ? missingAddresses(words, lists) : [])])
+  const found = (now: ThingNow): FoundThing => ({
+    now,
+    requests: (about.get(now.id) ?? [])
+      .filter((request) => isOpen(request.state) && firstShown(request))
+      .map((request) => ({ request, title: catalog.titleOf(request), link: slack.identity.linkTo(request) })),
+    offers: catalog.offersFor(now.kind),
+    serverId: targetFor(now, things),
+  })
+  return lookedUpView({
+    metadata: writeMetadata({ origin, responseUrl, message: message?.ref }),
+    things: things.filter(({ id }) => !gone.has(id)).map(found),
+    read: things.length,
+    left: named.length - first.length,
+    notFound: words.filter((word) => unknown.has(word)),
+    isIncomplete: lists.isIncomplete,
+    old: lists.old,
+    unread,
+  })
 }
 
 function hasOpen(requests: Request[] = []): boolean {

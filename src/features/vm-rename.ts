@@ -112,7 +112,7 @@ export const renameVirtualMachine = changeFeature({
 async function readCommand(app: App, { args, slashCommand }: CommandCall, signal: AbortSignal): Promise<Named<RenameInput>> {
   const { command } = slashCommand.origin
   const { first: typed, second: name, rest } = readPair(args)
-  const usage = () => new Refusal(pairUsage(command, 'vm rename', ['vm', 'new name'], [typed, name], rest))
+  const usage = () => new Refusal(pairUsage(command, 'vm rename', ['vm', 'new name'], rest))
   if (typed === undefined || name === undefined) throw usage()
   const meant = hyphenated(name, rest)
   if (meant !== undefined) {

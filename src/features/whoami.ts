@@ -1,14 +1,13 @@
 import { isForLackOfAnswer, type Origin, type Ruling } from '../domain/approval.ts'
 import { approvalsNeeded, type PolicyRule } from '../domain/policy.ts'
 import { formatDuration } from '../domain/text.ts'
+import { listFeature } from '../kit/list.ts'
 import { denialWords, type LabelOf } from '../messages/refusals.ts'
 import { grantWords, ruleWords, whoApproves } from '../messages/words.ts'
-import type { Access, KindRights, Rights } from '../requests/access.ts'
-import type { Catalog } from '../requests/catalog.ts'
+import type { KindRights, Rights } from '../requests/access.ts'
 import type { Listing } from '../slack/listing.ts'
 import { type Columns, itemRows } from '../slack/table.ts'
 import { capitalised, channelMention, code, type Mrkdwn, mention, mrkdwn } from '../slack/text.ts'
-import type { Feature, FeatureDefinition } from './feature.ts'
 
 /** Whether a person may do something, in a word or two, and why. */
 interface Answer {
@@ -109,20 +108,9 @@ function termsOf({ approve, expiresMs, breakGlass, confirm }: PolicyRule, { mayA
 }
 
 /** `/infra whoami`: what this person may request and approve here, and by which rule. */
-export const whoAmI = { create } satisfies FeatureDefinition
-
-function create({ access, catalog }: { access: Pick<Access, 'rights'>; catalog: Pick<Catalog, 'labelOf'> }): Feature {
-  return {
-    commands: [
-      {
-        words: 'whoami',
-        usage: '',
-        group: 'You',
-        summary: 'What you may request and approve here, and by which rule',
-        examples: [],
-        need: 'read',
-        run: async ({ slashCommand: { origin }, list }) => list(rightsListing(await access.rights(origin), origin, catalog.labelOf)),
-      },
-    ],
-  }
-}
+export const whoAmI = listFeature({
+  words: 'whoami',
+  group: 'You',
+  summary: 'What you may request and approve here, and by which rule',
+  list: async ({ access, catalog }, { slashCommand: { origin } }) => rightsListing(await access.rights(origin), origin, catalog.labelOf),
+})

@@ -9,9 +9,6 @@ import { cleanText, truncate } from '../slack/text.ts'
 /** The most alerts of one delivery. Alertmanager's `max_alerts` limits a group, and 1,000 of them hardly fit into a body. */
 export const mostAlerts = 1_000
 
-/** Alertmanager nests a payload three levels deep, and Grafana four. */
-const deepest = 16
-
 /**
  * Labels and annotations. Leaves out values that are not text: Grafana documents only texts, and one wrong value must not hide an alert.
  */
@@ -69,7 +66,6 @@ type PayloadReading =
 
 /** Reads the body of a delivery. Never throws. */
 export function readPayload(body: string): PayloadReading {
-  if (nestedDeeper(body, deepest)) return { is: 'unreadable' }
   const parsed = Payload.safeParse(parseJson(body))
   if (!parsed.success) return { is: 'unreadable' }
   const { alerts, truncatedAlerts } = parsed.data
@@ -100,21 +96,6 @@ function parseJson(text: string): unknown {
   } catch {
     return undefined
   }
-}
-
-/** Whether the objects and arrays of a JSON text are nested deeper than this. It reads the text once, and builds nothing. */
-export function nestedDeeper(json: string, deepest: number): boolean {
-  let depth = 0
-  let isText = false
-  for (let at = 0; at < json.length; at += 1) {
-    const character = json[at]
-    if (isText && character === '\\') at += 1
-    else if (character === '"') isText = !isText
-    else if (!isText && (character === '{' || character === '[')) depth += 1
-    else if (!isText && (character === '}' || character === ']')) depth -= 1
-    if (depth > deepest) return true
-  }
-  return false
 }
 
 /** Returns the name of the server in an alert. `web-1:9100` names `web-1`: Prometheus adds the port of what it scrapes. */
@@ -151,11 +132,14 @@ function shownText(text: string): string {
  * Grafana fires these with the labels of a rule that has no data, or that it can't evaluate (grafana.com/docs, "No Data and Error states"). When
  * Prometheus is away, all rules fire them at once.
  */
-const unevaluatedNames = { DatasourceNoData: 'no-data', DatasourceError: 'error' } as const
+const unevaluated = new Map<string, Unevaluated['why']>([
+  ['DatasourceNoData', 'no-data'],
+  ['DatasourceError', 'error'],
+])
 
 export interface Unevaluated {
   is: 'unevaluated'
-  why: (typeof unevaluatedNames)[keyof typeof unevaluatedNames]
+  why: 'no-data' | 'error'
   /** The name of the rule. */
   rule: string
 }
@@ -164,12 +148,8 @@ export interface Unevaluated {
  * Says that an alert is about a rule of Grafana, and not about the server that its labels may name. Undefined for every other alert, and if the
  * entry of the policy names this alert.
  */
-export function unevaluatedRule({ match }: AlertRoute, labels: Labels): Unevaluated | undefined {
-  const { alertname = '', rulename } = labels
-  if (rulename === undefined || !isUnevaluated(alertname) || match.get('alertname') === alertname) return undefined
-  return { is: 'unevaluated', why: unevaluatedNames[alertname], rule: rulename }
-}
-
-function isUnevaluated(name: string): name is keyof typeof unevaluatedNames {
-  return Object.hasOwn(unevaluatedNames, name)
+export function unevaluatedRule({ match }: AlertRoute, { alertname = '', rulename }: Labels): Unevaluated | undefined {
+  const why = unevaluated.get(alertname)
+  if (rulename === undefined || why === undefined || match.get('alertname') === alertname) return undefined
+  return { is: 'unevaluated', why, rule: rulename }
 }

@@ -16,6 +16,9 @@ const alertsPath = '/alerts/alertmanager'
 /** Alertmanager has one connection for each group that it sends. Those without a valid token have the same room, apart from these. */
 const maxConnections = 100
 
+/** Each new alert takes some reads of the account, so only a few deliveries run at a time. */
+const mostAtOnce = 8
+
 /** All unfinished bodies together may hold this much. */
 const maxOpenBytes = 8 * 1_048_576
 
@@ -48,9 +51,9 @@ interface Answer {
 export function createAlertReceiver(app: App, { host, port, tokens }: AlertPort, take: Take) {
   const readBody = createBodyReader({ maxBytes: maxBodyBytes, maxOpen: maxOpenBytes })
   const valid = tokens.map((token) => digest(token.reveal()))
-  const enter = createRate()
   const refusals = createRefusals(app)
   const stopping = new AbortController()
+  let taking = 0
   const running = new Set<Promise<unknown>>()
   const server = createServer(serverLimits, (request, response) => {
     const work = handle(request, response).finally(() => running.delete(work))
@@ -80,18 +83,17 @@ export function createAlertReceiver(app: App, { host, port, tokens }: AlertPort,
   }
 
   async function takeRequest(request: IncomingMessage): Promise<Answer | undefined> {
-    const exit = enter()
-    if (!exit || stopping.signal.aborted) {
-      exit?.()
+    if (taking >= mostAtOnce || stopping.signal.aborted) {
       request.resume()
       return { status: 503, reason: 'too-many' }
     }
+    taking += 1
     try {
       const reading = await readBody(request)
       if (reading.is === 'not-sent') return undefined
       return reading.is === 'too-large' ? { status: 413, reason: 'too-large' } : await takeBody(reading.body.toString())
     } finally {
-      exit()
+      taking -= 1
     }
   }
 
@@ -130,16 +132,12 @@ export function createAlertReceiver(app: App, { host, port, tokens }: AlertPort,
   return { start, stop }
 }
 
-/** Anybody who reaches the port can be refused without end, and each notice has a line in the log. So a reason has one a minute, in ms. */
-const quietMs = 60_000
-
 /** Counts and logs what is refused, and notifies the operators of it. */
 function createRefusals(app: App) {
   const log = createRefusalLog<RefusalReason>(
     { warn: (line, which) => app.log.warn(which, line) },
     { port: 'the port of alerts', code: 'alerts-port-refused' },
   )
-  const noticedAt = new Map<string, number>()
   // Every count begins with 0, so that Prometheus sees the first increase.
   for (const outcome of alertOutcomes) app.metrics.alert(outcome, 0)
   for (const reason of refusalReasons) app.metrics.alertRefused(reason, 0)
@@ -152,8 +150,6 @@ function createRefusals(app: App) {
   }
 
   function notify(about: RefusalReason | 'truncated', count?: number): void {
-    if (Date.now() - (noticedAt.get(about) ?? 0) < quietMs) return
-    noticedAt.set(about, Date.now())
     void notifyOperators(app, 'alerts-unread', unread(about, count), { about, level: 'warn' })
   }
 
@@ -191,27 +187,4 @@ function limitStrangers(server: Server, most: number): (known: Socket) => void {
   })
 
   return (known) => void strangers.delete(known)
-}
-
-/** Each new alert takes some reads of the account, so only a few deliveries run at a time. */
-const mostAtOnce = 8
-
-/** Alertmanager sends a group every few minutes. This allows for hundreds of groups. */
-const mostInWindow = 300
-const windowMs = 60_000
-
-/** Limits the deliveries of this process. The function returns undefined if there are too many, and otherwise the function to call at the end. */
-export function createRate({ now = Date.now }: { now?: () => number } = {}) {
-  let inside = 0
-  let window = { at: 0, count: 0 }
-
-  return function enter(): (() => void) | undefined {
-    if (now() - window.at >= windowMs) window = { at: now(), count: 0 }
-    if (inside >= mostAtOnce || window.count >= mostInWindow) return undefined
-    inside += 1
-    window.count += 1
-    return () => {
-      inside -= 1
-    }
-  }
 }

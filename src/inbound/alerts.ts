@@ -17,7 +17,6 @@ import { scriptsOf } from '../redis/scripts.ts'
 import { Denied } from '../requests/access.ts'
 import { stepOf } from '../requests/steps.ts'
 import { requestIdFor, type Submit } from '../requests/submit.ts'
-import { notice } from '../slack/blocks.ts'
 import { toUserWords } from '../slack/errors.ts'
 import { mrkdwn } from '../slack/text.ts'
 import { type Alert, nameIn, reasonOf, sourceOf, unevaluatedRule } from './alert-payload.ts'
@@ -109,7 +108,7 @@ function reportError(app: App, error: unknown): void {
 
 const dayMs = 24 * 3_600_000
 
-/** A request can wait for 30 days. After its decision, alerts about the same server are duplicates for 7 more days. */
+/** A request can wait for 30 days, and its alert fires for a while after the decision. */
 const joinedMs = 37 * dayMs
 
 /** How long an alert that a message lists is not listed again, unless it resolves. */
@@ -297,14 +296,9 @@ function changeOf({ catalog }: App): Change {
   return change
 }
 
-/** How long a decision stands while the alert fires. Later, the next repeat makes another request. */
-const decisionStandsMs = 7 * dayMs
-
 /** Whether a request prevents another one while the alert fires: it is open, or was decided. An expired or withdrawn one was not. */
-function stands({ state, decidedAt, endedAt }: Request): boolean {
-  if (state === 'expired' || state === 'withdrawn') return false
-  const at = decidedAt ?? endedAt
-  return isOpen(state) || at === undefined || Date.now() - at < decisionStandsMs
+function stands({ state }: Request): boolean {
+  return state !== 'expired' && state !== 'withdrawn'
 }
 
 function deliveryKeyOf(episode: string): string {
@@ -323,7 +317,7 @@ async function list(app: App, channelId: string, all: ToList[]): Promise<void> {
     const id = hash('sha256', rest.map(({ alert }) => `${alert.key}@${alert.startsAt ?? ''}`).join()).slice(0, 32)
     const alertKeys = rest.map(({ alert }) => keys.alert(alert.key))
     const words = nothingRequested(rest.map(asNotRequested), app.config.slack.command)
-    const draft = draftOf(app, { id, name: 'alerts' }, { channelId, message: notice(words), forget: alertKeys })
+    const draft = draftOf(app, { id, name: 'alerts' }, { channelId, words: words.text, forget: alertKeys })
     const listed = await run(app.redis, 'list-alerts', [...draft.keys, ...alertKeys], [...draft.values, id, String(listedMs)])
     if (listed.length > 0) {
       metrics.alert('duplicate', listed.length)

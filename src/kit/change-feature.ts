@@ -76,16 +76,10 @@ interface ChangeFeature<Input, Facts, Name extends string> {
   offer?: { of: ThingKind; label: string; fill(app: App, thing: { id: string; serverId?: string | undefined }): Promise<Filled<Name>> }
 }
 
-/** Says how a command with two names is used, which opens a form without the second one. `rest`: the words that are too many, after `given`. */
-export function pairUsage(
-  command: string,
-  words: string,
-  [first, second]: [string, string],
-  given: (string | undefined)[],
-  rest: string[],
-) {
+/** Says how a command with two names is used, which opens a form without the second one. `rest`: the words that are too many. */
+export function pairUsage(command: string, words: string, [first, second]: [string, string], rest: string[]) {
   const usage = mrkdwn`Usage: ${code(`${command} ${words} <${first}> <${second}>`)}, or leave the ${second} out to open a form. Put names with spaces in quotes.`
-  return wrongUsage(command, usage, rest, { words, args: given.filter((word) => word !== undefined) })
+  return wrongUsage(usage, rest)
 }
 
 /** How long the requester waits for what a command names. */

@@ -1,12 +1,11 @@
 import { z } from 'zod'
 import type { App } from '../app.ts'
 import type { ErrorCode } from '../domain/errors.ts'
-import { createRepeats } from '../domain/repeats.ts'
 import { unpostedAlerts } from '../messages/operator-notices.ts'
 import { guardStore } from '../redis/connect.ts'
+import { scriptsOf } from '../redis/scripts.ts'
 import { notice } from '../slack/blocks.ts'
-import { code as inCode, joinMrkdwn, type Mrkdwn, mrkdwn } from '../slack/text.ts'
-import type { Message } from '../slack/web-api.ts'
+import { code as inCode, joinMrkdwn, type Mrkdwn, mrkdwn, ownWords } from '../slack/text.ts'
 import {
   type Delivered,
   isPassing,
@@ -17,7 +16,6 @@ import {
   memberOf,
   type Owed,
   owedMs,
-  passingMs,
   postOnce,
   refused,
   type SendResult,
@@ -26,24 +24,23 @@ import {
   type TextName,
 } from './once.ts'
 
+const run = scriptsOf(import.meta.url, ['owe'])
+
 /** A message of the outbox that is about no request. */
 interface OwedText extends Owed {
   name: TextName
 }
 
 /**
- * What Redis has of it: its final words, because what it is about may be gone when it is sent, and any release can send it.
- * `forget`: keys of what led to it, which can lead to it again if the channel refuses it.
+ * What Redis has of it: its words, because what it is about may be gone when it is sent, and any release can send it. Somebody who can write to Redis
+ * could change them, so they become text, and never buttons, and go only to the channel of the operators and to those that the policy names for
+ * alerts. `forget`: keys of what led to it, which can lead to it again if the channel refuses it.
  */
-const Facts = z.object({
-  channelId: z.string(),
-  message: z.object({ text: z.string(), blocks: z.array(z.looseObject({ type: z.string() })) }),
-  forget: z.array(z.string()).optional(),
-})
-type Facts = Omit<z.infer<typeof Facts>, 'message'> & { message: Message }
+const Facts = z.object({ words: z.string(), channelId: z.string().optional(), forget: z.array(z.string()).optional() })
+type Facts = z.infer<typeof Facts>
 
-/** The wait after a failure, unless Slack asks for a longer one. The process that owes a notice tries sooner. */
-const retryMs = 30_000
+/** The wait after a failure, unless Slack asks for a longer one: half of the time since the message was first owed, within these limits. */
+const waits = { shortestMs: 5_000, longestMs: 60_000 }
 
 /** Sends a message about no request. Throws StoreUnavailableError if Redis does not answer. */
 export async function deliverText(app: App, owed: OwedText): Promise<Delivered> {
@@ -65,15 +62,18 @@ async function sendText(
   held: Lease,
   { facts, sinceMs }: { facts: string; sinceMs: number },
 ): Promise<SendResult> {
-  const parsed = parseFacts(facts)
-  if (!parsed) return { delivered: { is: 'sent' }, settlement: { status: 'dropped' } }
-  const { channelId, message, forget = [] } = parsed
-  const posted = await postOnce(app, { message, place: { channelId, key: `${owed.name}/${owed.id}` }, sinceMs }, held)
+  const { words, forget = [], ...parsed }: Facts = parseFacts(facts) ?? { words: '' }
+  const channelId = owed.name === 'notice' ? app.config.opsChannel : channelOfAlerts(app, parsed.channelId)
+  if (words === '' || channelId === undefined) return sent({ status: 'dropped' })
+  const place = { channelId, key: `${owed.name}/${owed.id}` }
+  const posted = await postOnce(app, { message: notice(ownWords(words)), place, sinceMs }, held)
   if (posted.is === 'sent' || posted.is === 'found') return sent()
   if (owed.name === 'notice')
     app.errors.of('operators')(new Error(`could not notify the operators' channel yet: ${JSON.stringify(posted)}`))
-  if (posted.is !== 'refused') return laterAfter(posted, retryMs)
-  if (owed.name === 'notice' || isPassing(posted.error)) return later(passingMs)
+  const inMs = Math.round(Math.min(waits.longestMs, Math.max(waits.shortestMs, (Date.now() - sinceMs) / 2)))
+  if (posted.is !== 'refused') return laterAfter(posted, inMs)
+  // The operators may invite Lockkeeper to their channel later.
+  if (owed.name === 'notice' || isPassing(posted.error)) return later(inMs)
   await notifyOperators(app, 'alerts-unposted', unpostedAlerts(channelId, posted.error), { about: channelId })
   if (forget.length > 0) await guardStore(() => app.redis.del(...forget))
   return refused(posted.error, { status: 'dropped' })
@@ -82,22 +82,29 @@ async function sendText(
 /** Returns undefined for what Lockkeeper did not write. */
 function parseFacts(facts: string): Facts | undefined {
   try {
-    return Facts.parse(JSON.parse(facts)) as Facts
+    return Facts.parse(JSON.parse(facts))
   } catch {
     return undefined
   }
+}
+
+function channelOfAlerts({ config }: App, channelId: string | undefined): string | undefined {
+  return config.policy.alerts?.find((route) => route.channelId === channelId)?.channelId
 }
 
 /** What a script needs to owe a message in the same step as what it is about, with the function `owe` of the prologue. */
 export interface Draft {
   /** The message and the outbox. */
   keys: [message: string, outbox: string]
-  /** `facts` is '' if nobody gets the message. */
+  /** `member` is '' if nobody gets the message. */
   values: [member: string, facts: string, keepMs: string]
 }
 
-export function draftOf(app: App, owed: OwedText, facts: Facts): Draft {
-  return { keys: [app.keys.message(owed.id), app.keys.outbox], values: [memberOf(owed), JSON.stringify(facts), String(owedMs)] }
+export function draftOf({ keys }: App, owed: OwedText, facts: Facts | undefined): Draft {
+  return {
+    keys: [keys.message(owed.id), keys.outbox],
+    values: facts ? [memberOf(owed), JSON.stringify(facts), String(owedMs)] : ['', '', '0'],
+  }
 }
 
 /** `info`: a problem has ended. */
@@ -111,29 +118,11 @@ export interface NoticeOptions {
   level?: NoticeLevel
 }
 
-/** The waits between the tries of the process that owes a notice. After that only workers try. */
-const waitsMs = [5_000, ...Array<number>(60).fill(retryMs)]
+/** Anybody can cause some problems without end. Within this time, a process takes a problem for a repeat, and says and does nothing. */
+const quietMs = 60_000
 
-/** Creates the state of the notices that this process sends: each with the timer of its next try. `waitsMs`: shorter in tests. */
-export function createNotices({ waitsMs: waits = waitsMs }: { waitsMs?: number[] } = {}) {
-  const sending = new Map<string, NodeJS.Timeout | undefined>()
-  const repeats = createRepeats()
-
-  return {
-    waitsMs: waits,
-    sending,
-    repeats,
-    isStopped: false,
-    /** Ends all tries. Workers send what is still owed. */
-    stop() {
-      this.isStopped = true
-      for (const timer of sending.values()) clearTimeout(timer)
-      sending.clear()
-      repeats.flush()
-    },
-  }
-}
-export type Notices = ReturnType<typeof createNotices>
+/** When this process last noted each problem, in ms since 1970. */
+export type Notices = Map<string, number>
 
 /**
  * Logs a notice and, if there is a channel of the operators, owes it and begins to post it there. Resolves once Redis has it, or does not answer:
@@ -143,41 +132,48 @@ export type Notices = ReturnType<typeof createNotices>
 export async function notifyOperators(app: App, code: ErrorCode, words: Mrkdwn, options: NoticeOptions = {}): Promise<void> {
   const { requestId, level = 'error' } = options
   const owed = noticeFor(code, options)
-  app.notices.repeats.note(owed.id, {
-    report: (count) => app.log[level]({ code, requestId, ...(count > 0 ? { repeats: count } : {}) }, notice(words).text),
-  })
-  const facts = factsOf(app, code, words)
-  if (!facts || app.notices.sending.has(owed.id)) return
-  app.notices.sending.set(owed.id, undefined)
-  const prompt = promptly(app)
-  const own = { ...owed, facts: JSON.stringify(facts), sinceMs: Date.now(), isUnsure: false }
-  const leased = await leaseOwn(prompt, own)
-  void tryUntilSent(prompt, own, leased, 0)
-}
-
-/** Owes a notice that its process will send with `notifyOperators`, once it has read what belongs to it. Throws StoreUnavailableError. */
-export async function keepNotice(app: App, code: ErrorCode, words: Mrkdwn, options: NoticeOptions): Promise<void> {
+  if (Date.now() - (app.notices.get(owed.id) ?? 0) < quietMs) return
+  if (app.notices.size > 1_000) app.notices.clear()
+  app.notices.set(owed.id, Date.now())
+  app.log[level]({ code, requestId }, notice(words).text)
   const facts = factsOf(app, code, words)
   if (!facts) return
-  const owed = noticeFor(code, options)
-  const at = await app.store.now()
-  const message = app.keys.message(owed.id)
-  const write = app.redis
-    .multi()
-    .hset(message, 'facts', JSON.stringify(facts))
-    .hsetnx(message, 'at', String(at))
-    .pexpire(message, owedMs)
-    .zadd(app.keys.outbox, at + leftAfterMs, memberOf(owed))
-  await guardStore(() => write.exec())
+  // A notice does not wait for a Redis that is away: it may be about Redis.
+  const prompt = { ...app, redis: app.connections.prompt }
+  const text = JSON.stringify(facts)
+  const leased = await lease(prompt, owed, { facts: text }).catch(() => undefined)
+  // If its result is not stored, the next lease searches for it.
+  void (leased ? sendLeased(prompt, owed, leased) : postWithoutRedis(prompt, owed, text)).catch(() => {})
+}
+
+/** How long a notice that Redis does not have is tried. After that only the log has the problem. */
+const withoutRedisMs = 3_600_000
+
+/** If Redis has it all the same, because only its answer was lost, it is leased there, and the next lease searches for it. */
+async function postWithoutRedis(app: App, owed: OwedText, facts: string): Promise<void> {
+  const sinceMs = Date.now()
+  const held: Lease = { token: '', mode: 'fresh', searchedForMs: 0, triedCardless: false, sendBefore: Number.POSITIVE_INFINITY }
+  while (held.searchedForMs < withoutRedisMs) {
+    const { delivered, settlement } = await sendText(app, owed, held, { facts, sinceMs })
+    if (delivered.is !== 'later' || !('retryInMs' in settlement)) return
+    if (settlement.status === 'unsure') held.mode = 'unsure'
+    await new Promise((resolve) => setTimeout(resolve, settlement.retryInMs).unref())
+    held.searchedForMs = Date.now() - sinceMs
+  }
 }
 
 /** A notice that is owed for this long was left by a process that died. It may read the account first. */
 const leftAfterMs = 20_000
 
+/** Owes a notice that its process will send with `notifyOperators`, once it has read what belongs to it. Throws StoreUnavailableError. */
+export async function keepNotice(app: App, code: ErrorCode, words: Mrkdwn, options: NoticeOptions): Promise<void> {
+  const { keys, values } = draftNotice(app, code, words, options)
+  if (values[0] !== '') await run(app.redis, 'owe', keys, [...values, String(leftAfterMs)])
+}
+
 /** Makes what a script needs that records the problem and owes its notice in one step. */
 export function draftNotice(app: App, code: ErrorCode, words: Mrkdwn, options: NoticeOptions): Draft {
-  const draft = draftOf(app, noticeFor(code, options), factsOf(app, code, words) ?? ({} as Facts))
-  return app.config.opsChannel === undefined ? { ...draft, values: ['', '', '0'] } : draft
+  return draftOf(app, noticeFor(code, options), factsOf(app, code, words))
 }
 
 /** Sends a notice that another process may have left. Returns whether it is still owed. Throws StoreUnavailableError if Redis cannot be read. */
@@ -196,58 +192,5 @@ function noticeFor(code: ErrorCode, { requestId, about = requestId }: NoticeOpti
 /** Undefined without a channel of the operators. */
 function factsOf({ config }: App, code: ErrorCode, words: Mrkdwn): Facts | undefined {
   if (config.opsChannel === undefined) return undefined
-  const message = notice(joinMrkdwn([words, mrkdwn`More: ${inCode(code)} in docs/alerts-and-errors.md.`], ' '))
-  return { channelId: config.opsChannel, message }
-}
-
-/** A notice does not wait for a Redis that is away: it may be about Redis. */
-function promptly(app: App): App {
-  return { ...app, redis: app.connections.prompt }
-}
-
-/** A notice of this process. */
-interface OwnNotice extends OwedText {
-  facts: string
-  sinceMs: number
-  /** A try without a lease may have posted it. */
-  isUnsure: boolean
-}
-
-/** Undefined if Redis does not answer, or does not take it. */
-async function leaseOwn(app: App, { facts, ...owed }: OwnNotice) {
-  return lease(app, owed, { facts }).catch(() => undefined)
-}
-
-/** Tries to send a notice, and then again until Slack has it. Never throws. */
-async function tryUntilSent(app: App, own: OwnNotice, leased: Awaited<ReturnType<typeof leaseOwn>>, tries: number): Promise<void> {
-  const { notices } = app
-  const delivered = await tryToSend(app, own, leased)
-  const waitMs = notices.waitsMs[tries]
-  if (delivered.is !== 'later' || waitMs === undefined || notices.isStopped) return void notices.sending.delete(own.id)
-  const again = async () => tryUntilSent(app, own, await leaseOwn(app, own), tries + 1)
-  notices.sending.set(own.id, setTimeout(() => void again(), waitMs).unref())
-}
-
-async function tryToSend(app: App, own: OwnNotice, leased: Awaited<ReturnType<typeof leaseOwn>>): Promise<Delivered> {
-  try {
-    if (leased?.is === 'leased' && own.isUnsure) leased.lease.mode = 'unsure'
-    if (leased) return await sendLeased(app, own, leased)
-    // If Redis has it all the same, it says that it may have been sent, and the next lease searches for it.
-    const { delivered, settlement } = await sendText(app, own, leaseWithoutRedis(own), own)
-    own.isUnsure ||= settlement.status === 'unsure'
-    return delivered
-  } catch {
-    // The result is not stored, so the next lease searches for it.
-    return { is: 'later' }
-  }
-}
-
-function leaseWithoutRedis({ isUnsure, sinceMs }: OwnNotice): Lease {
-  return {
-    token: '',
-    mode: isUnsure ? 'unsure' : 'fresh',
-    searchedForMs: Date.now() - sinceMs,
-    triedCardless: false,
-    sendBefore: Number.POSITIVE_INFINITY,
-  }
+  return { words: joinMrkdwn([words, mrkdwn`More: ${inCode(code)} in docs/alerts-and-errors.md.`], ' ').text }
 }

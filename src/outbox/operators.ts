@@ -8,7 +8,7 @@ import { type Forgery, forgeries } from '../ops/metrics.ts'
 import type { ReportName } from '../requests/steps.ts'
 import type { Mrkdwn } from '../slack/text.ts'
 import type { ChannelMembership } from '../slack/web-api.ts'
-import { draftNotice, isNoticeOwed, keepNotice, type NoticeOptions, notifyOperators } from './notices.ts'
+import { type NoticeOptions, notifyOperators } from './notices.ts'
 
 // What the operators are told of. Each resolves once Redis has the notice, and never throws.
 
@@ -101,20 +101,14 @@ export async function checkOpsChannel(app: App, channelId: string): Promise<Chan
   return found
 }
 
-/** Binds these functions for rooms that receive them as a part. */
+/** Binds these functions for rooms that still receive them as parts. */
 export function operatorsOf(app: () => App) {
   return {
-    notify: (code: ErrorCode, words: Mrkdwn, options?: NoticeOptions) => notifyOperators(app(), code, words, options),
     owe: (code: ErrorCode, words: Mrkdwn, options?: NoticeOptions) => notifyOperators(app(), code, words, options),
-    keep: (code: ErrorCode, words: Mrkdwn, options: NoticeOptions) => keepNotice(app(), code, words, options),
-    draft: (code: ErrorCode, words: Mrkdwn, options: NoticeOptions) => draftNotice(app(), code, words, options),
-    isOwed: (code: ErrorCode, about: string) => isNoticeOwed(app(), code, about),
     onApiError: (error: unknown) => onApiError(app(), error),
     onShownError: (error: unknown) => onShownError(app(), error),
     onUndeliverable: (request: Request, error: string) => onUndeliverable(app(), request, error),
     onDistrusted: (request: Request, problem: AuthorityProblem) => onDistrusted(app(), request, problem),
     onLostRecord: (requestId: string) => onLostRecord(app(), requestId),
-    stop: () => app().notices.stop(),
   }
 }
-export type Operators = ReturnType<typeof operatorsOf>

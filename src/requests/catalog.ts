@@ -1,5 +1,5 @@
-import { type Change, createKinds, type Item, type Offer, projectOf as projectOfChange, type ThingKind } from '../domain/change.ts'
-import type { Project } from '../domain/policy.ts'
+import { type Change, type Item, type Offer, projectOf as projectOfChange, type ThingKind, type UnderwayNow } from '../domain/change.ts'
+import type { ChangeKind, Project } from '../domain/policy.ts'
 import { type Request, unknownState } from '../domain/request.ts'
 import { type Phrase, phrase } from '../domain/text.ts'
 
@@ -25,7 +25,47 @@ interface Describable {
  * catalog, so the catalog is created empty, and the changes are registered before anything uses it.
  */
 export function createCatalog(changes: Change[] = []) {
-  const { register, changeOf, changeIfKnown, kinds, changeOfAlerts, hasProject, labelOf, underwayNow } = createKinds(changes)
+  const byKind = new Map(changes.map((change) => [change.kind, change]))
+
+  function register(more: Change[]): void {
+    for (const change of more) byKind.set(change.kind, change)
+  }
+
+  function changeOf(kind: ChangeKind): Change {
+    const change = byKind.get(kind)
+    if (!change) throw new Error(`no change of kind ${kind}`)
+    return change
+  }
+
+  /** Returns undefined for a kind that this version does not know. */
+  function changeIfKnown(kind: string): Change | undefined {
+    return byKind.get(kind)
+  }
+
+  /** Returns every kind that can be requested. */
+  function kinds(): ChangeKind[] {
+    return [...byKind.keys()]
+  }
+
+  /** Returns the change that alerts may request. Undefined if no feature has one. */
+  function changeOfAlerts(): Change | undefined {
+    return [...byKind.values()].find(({ inputOfAlert }) => inputOfAlert !== undefined)
+  }
+
+  /** Whether the resources of this kind belong to projects. */
+  function hasProject(kind: string): boolean {
+    return byKind.get(kind)?.project !== undefined
+  }
+
+  /** Returns the words for a kind, or the kind itself if this version does not know it. */
+  function labelOf(kind: string): string {
+    return byKind.get(kind)?.label ?? kind
+  }
+
+  /** Returns what can list the changes under way on the account, for every kind that has one. */
+  function underwayNow(): UnderwayNow[] {
+    return [...byKind.values()].flatMap((change) => change.underwayNow ?? [])
+  }
 
   /** Finds the change of a request and parses the request's content. Throws if the kind is unknown or the content does not fit. */
   function open(request: Request): Opened {
@@ -71,9 +111,7 @@ export function createCatalog(changes: Change[] = []) {
 
   /** Returns the buttons that change a thing of this kind. */
   function offersFor(kind: ThingKind): Offer[] {
-    return kinds()
-      .flatMap((each) => changeOf(each).offer ?? [])
-      .filter(({ of }) => of === kind)
+    return [...byKind.values()].flatMap(({ offer }) => (offer?.of === kind ? offer : []))
   }
 
   return {

@@ -1,14 +1,15 @@
 import type { ModalView } from '@slack/web-api'
+import type { App } from '../app.ts'
 import { type ButtonDenial, isMachine, type Origin, type Requester } from '../domain/approval.ts'
 import { OfferedThing } from '../domain/change.ts'
 import { CheckFailed } from '../domain/errors.ts'
 import { noteRequest } from '../domain/lane.ts'
 import { type ChangeKind, longestReason, visibleReason } from '../domain/policy.ts'
-import { canReverse, isOpen, type LinkTo, type Request, restOf } from '../domain/request.ts'
-import type { RequestSignatures } from '../domain/request-signature.ts'
+import { canReverse, isOpen, type Request, restOf } from '../domain/request.ts'
 import { breakGlassForm, ChoiceButton, rejectForm, submittedWords, tooLongReason } from '../messages/forms.ts'
 import { tooLate, unverifiedDescription } from '../messages/refusals.ts'
 import { belongsTo, readButton, retryLabel, subjectWords } from '../messages/words.ts'
+import { onDistrusted } from '../outbox/operators.ts'
 import { notice, noticeView, reasonBlockId, reasonIn } from '../slack/blocks.ts'
 import type { CommandCall } from '../slack/commands.ts'
 import { nothingRequested, outdatedButton, Refusal, toUserWords } from '../slack/errors.ts'
@@ -17,11 +18,8 @@ import { type Answer, type Click, type FormHandler, handlerOf, type Submission, 
 import { type Metadata, readJson, readMetadata } from '../slack/payloads.ts'
 import { boldPhrase, type Mrkdwn, mrkdwn } from '../slack/text.ts'
 import { type Access, ReasonRequired } from './access.ts'
-import type { Catalog } from './catalog.ts'
-import type { Decide } from './decide.ts'
+import { breakGlass, mayReject, reject } from './decide.ts'
 import { doneInput, type RequestedChange } from './history.ts'
-import type { Home } from './home.ts'
-import type { Store } from './store.ts'
 import type { Submit } from './submit.ts'
 
 /** What a form is filled with. */
@@ -161,124 +159,92 @@ export function createChooseOne<Input, Facts>({ submit, openForm, change, form }
   }
 }
 
-interface GenuineRequestParts {
-  signatures: Pick<RequestSignatures, 'verifyRecord'>
-  find: Store['find']
-  access: Access
-  catalog: Catalog
-  /** Receives a record that is no longer what was requested. */
-  onChanged: (request: Request) => void
-  linkTo: LinkTo
+/** Reads the request of a button. Throws a Refusal if the button or the record cannot be trusted. A button on a copy of the message is refused. */
+export async function requestOfClick(app: App, click: Click): Promise<Request> {
+  const { value, origin, answer, actionId: at } = click
+  const request = await genuine(app, { value, origin, answer, at }, (found) => click.onHome || isOnCard(click, found))
+  if (!click.onHome && !isOnCard(click, request)) throw await app.access.refuse(origin, { to: at, request }, { code: 'stale-card' })
+  return request
+}
+
+/** Whether the button is on the request message, and not on a copy of it. */
+function isOnCard({ origin, messageTs }: Click, { origin: { channelId }, cardTs }: Request): boolean {
+  return origin.channelId === channelId && (cardTs === undefined || messageTs === cardTs)
+}
+
+/** Reads the request that a form was opened for. Throws as `requestOfClick` does. */
+function requestOfForm(app: App, metadata: Metadata | undefined, { origin, answer, callbackId }: Submission): Promise<Request> {
+  return genuine(app, { value: metadata?.extra ?? '', origin, answer, at: callbackId }, () => true)
 }
 
 /** A click or a form that was sent. `at`: the id of the button or the form. */
-interface Interaction {
+interface Pressed {
   value: string
   origin: Origin
   answer: Answer
   at: string
 }
 
-/** Creates the reads of the request that a button or a form names. They throw a Refusal if the button or the record cannot be trusted. */
-export function createGenuineRequest({ signatures, find, access, catalog, onChanged, linkTo }: GenuineRequestParts) {
-  /** Reads the request of a button. A button on a copy of the card elsewhere is refused. */
-  async function requestOfClick(click: Click): Promise<Request> {
-    const { value, origin, answer, actionId: at } = click
-    const request = await genuine({ value, origin, answer, at }, (found) => click.onHome || isOnCard(click, found))
-    if (!click.onHome && !isOnCard(click, request)) throw await refused(origin, at, request, 'stale-card')
-    return request
+/** Reads the request of a button's value. `mayName`: whether the person sees the request where they clicked, so that the answer may name it. */
+async function genuine(app: App, { value, origin, answer, at }: Pressed, mayName: (request: Request) => boolean): Promise<Request> {
+  const { store, signatures, catalog, slack } = app
+  const refused = (code: ButtonDenial['code'], request?: Request) => app.access.refuse(origin, { to: at, request }, { code })
+  const button = readButton(value)
+  if (!button) throw await refused('foreign-button')
+  const request = await store.find(button.id)
+  if (!request) throw await refused('unknown-request')
+  if (!belongsTo(button, request)) throw await refused('foreign-button', request)
+  noteRequest(request.id)
+  const verdict = signatures.verifyRecord(request)
+  if (mayName(request)) {
+    const subject = subjectWords(catalog.titleOf(request), { id: request.id, link: slack.identity.linkTo(request) })
+    answer.about(verdict === 'genuine' ? subject : boldPhrase(unverifiedDescription(request).title))
   }
-
-  /** Reads the request that a form was opened for. */
-  function requestOfForm(metadata: Metadata | undefined, { origin, answer, callbackId }: Submission): Promise<Request> {
-    return genuine({ value: metadata?.extra ?? '', origin, answer, at: callbackId }, () => true)
+  if (verdict === 'unknown-key') throw await refused('unknown-key', request)
+  if (verdict !== 'genuine') {
+    void onDistrusted(app, request, { code: 'record-changed' })
+    throw await refused('changed-record', request)
   }
-
-  /** Reads the request of a button's value. `mayName`: whether the person sees the request where they clicked, so that the answer may name it. */
-  async function genuine({ value, origin, answer, at }: Interaction, mayName: (request: Request) => boolean): Promise<Request> {
-    const button = readButton(value)
-    if (!button) throw await refused(origin, at, undefined, 'foreign-button')
-    const request = await find(button.id)
-    if (!request) throw await refused(origin, at, undefined, 'unknown-request')
-    if (!belongsTo(button, request)) throw await refused(origin, at, request, 'foreign-button')
-    noteRequest(request.id)
-    const verdict = signatures.verifyRecord(request)
-    if (mayName(request)) answer.about(verdict === 'genuine' ? subjectOf(request) : boldPhrase(unverifiedDescription(request).title))
-    if (verdict === 'unknown-key') throw await refused(origin, at, request, 'unknown-key')
-    if (verdict !== 'genuine') {
-      onChanged(request)
-      throw await refused(origin, at, request, 'changed-record')
-    }
-    // During an update, another version of Lockkeeper may have posted the card.
-    if (!catalog.openIfFit(request)) throw await refused(origin, at, request, 'other-version')
-    return request
-  }
-
-  function subjectOf(request: Request): Mrkdwn {
-    return subjectWords(catalog.titleOf(request), { id: request.id, link: linkTo(request) })
-  }
-
-  function refused(origin: Origin, at: string, request: Request | undefined, code: ButtonDenial['code']): Promise<Refusal> {
-    return access.refuse(origin, { to: at, request }, { code })
-  }
-
-  return { requestOfClick, requestOfForm }
-}
-export type GenuineRequest = ReturnType<typeof createGenuineRequest>
-
-/** Whether the button is on the request message, and not on a copy of it. */
-function isOnCard({ origin, messageTs }: Pick<Click, 'origin' | 'messageTs'>, { origin: { channelId }, cardTs }: Request): boolean {
-  return origin.channelId === channelId && (cardTs === undefined || messageTs === cardTs)
+  // During an update, another version of Lockkeeper may have posted the card.
+  if (!catalog.openIfFit(request)) throw await refused('other-version', request)
+  return request
 }
 
-interface DecisionFormsParts {
-  decide: Decide
-  requests: GenuineRequest
-  catalog: Catalog
-  home: Pick<Home, 'show'>
-}
-
-/** Creates the forms that ask for the reason of a rejection and of an emergency approval. */
-export function createDecisionForms({ decide, requests, catalog, home }: DecisionFormsParts) {
-  const openReject: FormHandler<Click> = {
+/** *Reject* opens the form that asks for the reason. */
+export function openReject(app: App): FormHandler<Click> {
+  return {
     // The form names what is rejected, so the request is read first.
     reads: true,
     form: async (click) => {
-      const request = await requests.requestOfClick(click)
+      const request = await requestOfClick(app, click)
       // Requesters can't reject, so no form opens for them. They get the same ephemeral message as for *Approve*.
-      if (click.origin.userId === request.origin.userId) await decide.mayReject(request, click.origin)
-      return rejectForm({ origin: click.origin, extra: click.value }, catalog.titleOf(request))
+      if (click.origin.userId === request.origin.userId) await mayReject(app, request, click.origin)
+      return rejectForm({ origin: click.origin, extra: click.value }, app.catalog.titleOf(request))
     },
-    allow: async (click) => decide.mayReject(await requests.requestOfClick(click), click.origin),
+    allow: async (click) => mayReject(app, await requestOfClick(app, click), click.origin),
   }
+}
 
-  async function submitReject(submission: Submission): Promise<SubmissionAnswer> {
-    const metadata = readMetadata(submission.metadata)
-    const request = await requests.requestOfForm(metadata, submission)
-    const { reason, problem } = readReason(submission, mrkdwn`Enter a reason, so that the requester knows what to do.`)
-    const again = (problem: Mrkdwn) =>
-      rejectForm(metadata ?? { origin: submission.origin }, catalog.titleOf(request), problem, reason || undefined)
-    if (problem) return { is: 'refused', problems: { [reasonBlockId]: problem }, again }
-    await decide.reject(request, submission.origin, reason)
-    await home.show(submission.origin)
-    return { is: 'accepted', words: mrkdwn`Rejected. The requester will see it in the thread.` }
-  }
+export async function submitReject(app: App, submission: Submission): Promise<SubmissionAnswer> {
+  const metadata = readMetadata(submission.metadata)
+  const request = await requestOfForm(app, metadata, submission)
+  const { reason, problem } = readReason(submission, mrkdwn`Enter a reason, so that the requester knows what to do.`)
+  const again = (problem: Mrkdwn) => rejectForm(metadata ?? submission, app.catalog.titleOf(request), problem, reason || undefined)
+  if (problem) return { is: 'refused', problems: { [reasonBlockId]: problem }, again }
+  await reject(app, request, submission.origin, reason)
+  return { is: 'accepted', words: mrkdwn`Rejected. The requester will see it in the thread.` }
+}
 
-  async function submitBreakGlass(submission: Submission): Promise<SubmissionAnswer> {
-    const metadata = readMetadata(submission.metadata)
-    const request = await requests.requestOfForm(metadata, submission)
-    const { reason, problem } = readReason(submission, mrkdwn`Say why this can't wait for an approver.`)
-    const again = (problem: Mrkdwn) =>
-      breakGlassForm(metadata ?? { origin: submission.origin }, catalog.titleOf(request), problem, reason || undefined)
-    const confirmed = submission.ticked.confirmed?.includes('yes') ? undefined : mrkdwn`Tick this to approve your own request.`
-    const refused = refuseForm({ [reasonBlockId]: problem, confirmed }, again)
-    if (refused) return refused
-    await decide.breakGlass(request, submission.origin, reason)
-    await home.show(submission.origin)
-    return { is: 'accepted', words: mrkdwn`You approved your own request. The channel sees your reason.` }
-  }
-
-  return { openReject, submitReject, submitBreakGlass }
+export async function submitBreakGlass(app: App, submission: Submission): Promise<SubmissionAnswer> {
+  const metadata = readMetadata(submission.metadata)
+  const request = await requestOfForm(app, metadata, submission)
+  const { reason, problem } = readReason(submission, mrkdwn`Say why this can't wait for an approver.`)
+  const again = (problem: Mrkdwn) => breakGlassForm(metadata ?? submission, app.catalog.titleOf(request), problem, reason || undefined)
+  const confirmed = submission.ticked.confirmed?.includes('yes') ? undefined : mrkdwn`Tick this to approve your own request.`
+  const refused = refuseForm({ [reasonBlockId]: problem, confirmed }, again)
+  if (refused) return refused
+  await breakGlass(app, request, submission.origin, reason)
+  return { is: 'accepted', words: mrkdwn`You approved your own request. The channel sees your reason.` }
 }
 
 /**
@@ -318,13 +284,10 @@ export function createOpenOffer({ access, kind, form }: OpenOfferParts) {
   }
 }
 
-interface RequestAgainParts {
-  requests: GenuineRequest
-  catalog: Catalog
-  access: Access
-  forms: Record<ChangeKind, FilledForm>
-  freshForms: Record<ChangeKind, FreshForm>
-  linkTo: LinkTo
+/** How the forms of each kind of change are filled. */
+export interface ChangeForms {
+  filled: Record<ChangeKind, FilledForm>
+  fresh: Record<ChangeKind, FreshForm>
 }
 
 /** What a form is filled with, and the earlier request that it names. */
@@ -334,51 +297,51 @@ interface Filled {
 }
 
 /**
- * Creates the buttons that open a filled form from an ended request: for the same change again, or for the change that undoes it. The person
- * who sends the form is the requester, and it needs approval like any other.
+ * The buttons that open a filled form from an ended request: for the same change again, for the change that undoes it, or for what did not
+ * succeed. The person who sends the form is the requester, and it needs approval like any other.
  */
-export function createRequestAgain({ requests, catalog, access, forms, freshForms, linkTo }: RequestAgainParts) {
+export function requestAgainButtons(app: App, forms: ChangeForms) {
   function opener(fill: (request: Request, userId: string) => Filled): FormHandler<Click> {
     /** Returns what the form shows, as its arguments. */
     async function contentOf(request: Request, click: Click): Promise<Parameters<FilledForm>> {
       const { filling, metadata } = fill(request, click.origin.userId)
-      const rule = access.ruleOf(request)
+      const rule = app.access.ruleOf(request)
       const opened = { origin: originOf(click, request), responseUrl: click.responseUrl }
-      const message = request.fromMessage ? { message: request.fromMessage } : {}
-      return [formMetadata(opened, rule?.needsReason ? rule.name : undefined, { ...metadata, ...message }), filling]
+      const reasonRule = rule?.needsReason ? rule.name : undefined
+      return [formMetadata(opened, reasonRule, { ...metadata, message: request.fromMessage }), filling]
     }
 
     return {
       reads: true,
       form: async (click) => {
-        const request = await requests.requestOfClick(click)
+        const request = await requestOfClick(app, click)
         // The Home tab also shows requests of private channels that the person is not in. It is checked before the form opens, because an open form
         // can be sent before a refusal replaces it.
-        if (click.onHome) await access.gateChosen(originOf(click, request), request.kind)
-        const form = handlerOf(forms, request.kind)
+        if (click.onHome) await app.access.gateChosen(originOf(click, request), request.kind)
+        const form = handlerOf(forms.filled, request.kind)
         if (!form) throw new Refusal(cannot)
         return form(...(await contentOf(request, click)))
       },
       allow: async (click) => {
-        const request = await requests.requestOfClick(click)
-        await access.gateForm(originOf(click, request), request.kind)
+        const request = await requestOfClick(app, click)
+        await app.access.gateForm(originOf(click, request), request.kind)
       },
       fill: async (click) => {
-        const request = await requests.requestOfClick(click)
-        return handlerOf(freshForms, request.kind)?.(...(await contentOf(request, click)))
+        const request = await requestOfClick(app, click)
+        return handlerOf(forms.fresh, request.kind)?.(...(await contentOf(request, click)))
       },
     }
   }
 
   const openAgain = opener((request) => {
-    const { change, input, facts } = catalog.open(request)
+    const { change, input, facts } = app.catalog.open(request)
     const title = request.undoes && change.reverse?.(input, facts)?.label
     return { filling: { input, facts, reason: reasonAgain(request), title }, metadata: repeating(request) }
   })
 
   const openReverse = opener((request, userId) => {
     if (!canReverse(request)) throw new Refusal(tooLate(request, userId))
-    const { change, input, latest } = catalog.open(request)
+    const { change, input, latest } = app.catalog.open(request)
     const back = change.reverse?.(doneInput(request, change, input), latest)
     if (!back) throw new Refusal(cannot)
     const { label: title, ...content } = back
@@ -386,7 +349,7 @@ export function createRequestAgain({ requests, catalog, access, forms, freshForm
   })
 
   const openRetry = opener((request, userId) => {
-    const { change, input, facts } = catalog.open(request)
+    const { change, input, facts } = app.catalog.open(request)
     const rest = restOf(request.items ?? []).map(({ id }) => id)
     if (isOpen(request.state) || !change.items || rest.length === 0) throw new Refusal(tooLate(request, userId))
     return {
@@ -398,12 +361,11 @@ export function createRequestAgain({ requests, catalog, access, forms, freshForm
   /** If the repeated request was to undo another one, the new one undoes that one, too. */
   function repeating(request: Request): Pick<Metadata, 'undoes' | 'repeats'> {
     const { undoes } = request
-    return { repeats: linked(request), ...(undoes ? { undoes: linked({ id: undoes.id, origin: undoes, cardTs: undoes.cardTs }) } : {}) }
+    return { repeats: linked(request), undoes: undoes && linked({ id: undoes.id, origin: undoes, cardTs: undoes.cardTs }) }
   }
 
-  function linked(request: Pick<Request, 'id'> & Parameters<LinkTo>[0]) {
-    const link = linkTo(request)
-    return { id: request.id, ...(link ? { link } : {}) }
+  function linked(request: Pick<Request, 'id'> & Parameters<App['slack']['identity']['linkTo']>[0]) {
+    return { id: request.id, link: app.slack.identity.linkTo(request) }
   }
 
   return { openAgain, openReverse, openRetry }

@@ -12,7 +12,7 @@ import { onApiError, onDistrusted } from '../outbox/operators.ts'
 import { notice } from '../slack/blocks.ts'
 import { Refusal, toUserWords } from '../slack/errors.ts'
 import type { Click } from '../slack/interactions.ts'
-import { createShowSecret } from '../slack/response-url.ts'
+import { showSecret } from '../slack/response-url.ts'
 import { mrkdwn } from '../slack/text.ts'
 import { checkAuthority } from './authority.ts'
 import type { Opened } from './catalog.ts'
@@ -130,7 +130,7 @@ async function issueAndShow(app: App, claimed: Claimed, click: Click): Promise<v
   if (performance.now() - claimed.startedAt >= app.timings.handoverMs / 2) return retract(app, claimed, issued, 'too-slow', click)
   const words = { heading: mrkdwn`*${issued.heading}*`, note: mrkdwn`${issued.note}` }
   const place = { responseUrl: click.responseUrl, channelId: click.origin.channelId, userId: click.origin.userId }
-  const shown = await createShowSecret(app.slack)(place, words, issued.secret)
+  const shown = await showSecret(app, place, words, issued.secret)
   if (shown === 'undelivered') return retract(app, claimed, issued, 'not-shown', click)
   await endShown(app, claimed, { resourceId: issued.id, answer: recorder.answer() }, click)
 }

@@ -76,13 +76,6 @@ export function findMeant(commands: Command[], words: string[]): Command | undef
   return commands.find((command) => command.words.startsWith(`${group} `) && countMistakes(typed, command.words) === 1)
 }
 
-/** Finds the commands that begin with this word or stand under this heading: those of `ip`, or of *Change*. */
-export function commandsOfGroup(commands: Command[], name: string): Command[] {
-  const lower = name.toLowerCase()
-  const begun = commands.filter(({ words }) => words.startsWith(`${lower} `))
-  return begun.length > 0 ? begun : commands.filter(({ group }) => group.toLowerCase() === lower)
-}
-
 /** Throws a Refusal if the person may not request this kind of change. The right to read was already checked when the command arrived. */
 export type Gate = (origin: Origin, kind: ChangeKind) => Promise<Requester>
 
@@ -102,9 +95,4 @@ export const longestCommand = 3_000
 export function limitWords(words: string[]): void {
   if (words.length <= mostWords) return
   throw new Refusal(mrkdwn`Too many words: a search can have up to ${mostWords}. This one has ${words.length}. Use fewer words.`)
-}
-
-/** Refuses a command whose text is too long to be split into words. */
-export async function refuseLongCommand(): Promise<void> {
-  throw new Refusal(mrkdwn`Nothing was done. A command can have up to ${longestCommand} characters. Use fewer words, or the form.`)
 }

@@ -1,3 +1,5 @@
+import { randomUUID } from 'node:crypto'
+import type { App } from '../app.ts'
 import type { Words } from '../domain/change.ts'
 import {
   AccountLimitError,
@@ -15,7 +17,7 @@ import {
   writeRefusalOf,
 } from '../domain/errors.ts'
 import { formatDuration } from '../domain/text.ts'
-import { escapeMrkdwn, type Mrkdwn, mrkdwn } from './text.ts'
+import { code, escapeMrkdwn, type Mrkdwn, mrkdwn } from './text.ts'
 
 /** A refusal in mrkdwn, so that its sentence can mention people and channels. */
 export class Refusal extends UserError {
@@ -45,6 +47,16 @@ export class NothingRequested extends Error {
  */
 export function nothingRequested(error: unknown): unknown {
   return accountWords(error) || error instanceof CheckFailed ? new NothingRequested('nothing was requested', { cause: error }) : error
+}
+
+/** Explains an error to the person, and reports it. `at` names the interaction in the log. */
+export function explain(app: Pick<App, 'errors'>, thrown: unknown, at: string): Mrkdwn {
+  const words = toUserWords(thrown)
+  // The log and the operators get the error that the account API gave.
+  const error = thrown instanceof NothingRequested ? thrown.cause : thrown
+  const reference = words === undefined ? randomUUID().slice(0, 8) : undefined
+  app.errors.shownToPerson(error, { at, reference })
+  return words ?? mrkdwn`Something went wrong. Tell the people who run Lockkeeper, with the reference ${code(reference ?? '')}.`
 }
 
 /** Explains an error in mrkdwn for a message. Undefined for an unexpected error. */

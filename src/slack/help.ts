@@ -1,11 +1,12 @@
+import type { App } from '../app.ts'
+import type { Origin } from '../domain/approval.ts'
 import { UnknownName } from '../domain/errors.ts'
 import { countMistakes, nearestNames, suggestNames } from '../domain/text.ts'
 import { withinOr } from '../domain/within.ts'
 import { actions, button, message, notice, wholeSection } from './blocks.ts'
-import { type Command, commandsOfGroup, findCommand, groups, type May, type Need } from './commands.ts'
+import { type Command, findCommand, groups, type Need } from './commands.ts'
 import { Refusal } from './errors.ts'
 import { formButtonValue } from './forms.ts'
-import type { Handler, SlashCommand } from './interactions.ts'
 import { alternatives, code, joinMrkdwn, type Mrkdwn, mrkdwn, truncate } from './text.ts'
 import { withoutMention } from './typed-words.ts'
 import type { Message } from './web-api.ts'
@@ -66,7 +67,7 @@ export function helpMessage(commands: Command[], { name, allowed }: HelpFor): Me
 }
 
 /** Explains one command. `more`: the commands that begin with the same words. `unknown`: words that the help did not understand. */
-export function commandHelp(command: Command, { name, allowed, more, unknown }: HelpFor & { more: Command[]; unknown: string[] }): Message {
+function commandHelp(command: Command, { name, allowed, more, unknown }: HelpFor & { more: Command[]; unknown: string[] }): Message {
   const isUsable = allowed.includes(command.need)
   const { summary, details, examples } = command
   const parts = [
@@ -88,7 +89,7 @@ export function commandHelp(command: Command, { name, allowed, more, unknown }: 
 }
 
 /** Lists the commands that begin with a word, or stand under a heading. */
-export function groupHelp(commands: Command[], { name, allowed, unknown }: HelpFor & { unknown: string[] }): Message {
+function groupHelp(commands: Command[], { name, allowed, unknown }: HelpFor & { unknown: string[] }): Message {
   const usable = commands.filter(({ need }) => allowed.includes(need))
   const others = commands.filter((command) => !usable.includes(command))
   const parts = [...notUnderstood(unknown), ...(usable.length > 0 ? [groupLines(undefined, usable, name)] : []), ...notOpen(others, name)]
@@ -104,18 +105,13 @@ function notOpen(commands: Command[], name: string): Mrkdwn[] {
 }
 
 /** Says which words were not understood, as they were typed. */
-export function notUnderstood(words: string[]): Mrkdwn[] {
+function notUnderstood(words: string[]): Mrkdwn[] {
   return words.length === 0 ? [] : [mrkdwn`Not understood: ${code(truncate(words.map(argument).join(' '), 80, 'plain'))}.`]
 }
 
-/**
- * Says that nothing was requested, and how the command is used. `rest`: the words that are too many. They may be a reason, so `meant` is the
- * command without them, and is shown with them as its reason.
- */
-export function wrongUsage(name: string, usage: Mrkdwn, rest: string[], meant: Pick<WholeCommand, 'words' | 'args'>): Mrkdwn {
-  const asReason = wholeCommand(name, { ...meant, reason: rest.join(' ') })
-  const reason = rest.length > 0 ? [mrkdwn`If ${code(truncate(rest.join(' '), 80, 'plain'))} is the reason, send ${asReason}.`] : []
-  return joinMrkdwn([mrkdwn`Nothing was requested.`, ...notUnderstood(rest), usage, ...reason], ' ')
+/** Says that nothing was requested, and how the command is used. `rest`: the words that are too many. */
+export function wrongUsage(usage: Mrkdwn, rest: string[]): Mrkdwn {
+  return joinMrkdwn([mrkdwn`Nothing was requested.`, ...notUnderstood(rest), usage], ' ')
 }
 
 /** Says that a command takes no arguments. */
@@ -148,7 +144,7 @@ function synopsis({ words, usage }: Command, name: string): string {
 const mostSuggestions = 2
 
 /** A command that was probably meant, and how many of the typed words stand for it. The others are its arguments. */
-export interface Suggestion {
+interface Suggestion {
   command: string
   typed: number
 }
@@ -157,7 +153,7 @@ export interface Suggestion {
  * Finds the commands that were probably meant: the nearest one, at most two that are equally near, or none. It recognizes mistyped words,
  * and a last word without the words before it (`move`).
  */
-export function suggestCommands(known: string[], words: string[]): Suggestion[] {
+function suggestCommands(known: string[], words: string[]): Suggestion[] {
   const near = nearestNames(known, { mistakesIn: (command) => readingOf(words, command).mistakes, mostMistakes })
   return near.slice(0, mostSuggestions).map((command) => ({ command, typed: readingOf(words, command).typed }))
 }
@@ -184,12 +180,12 @@ function mostMistakes(command: string): number {
   return longest > 3 ? Math.ceil(longest / 2) : 1
 }
 
-/** Finds the commands whose first word was probably meant: `ips` is near to `ip`, the first word of `ip move` and `ip list`. */
-export function suggestGroup(known: string[], [first = '']: string[]): Suggestion[] {
+/** Finds the commands whose first word was probably meant: for `ip` or `ips`, `ip move` and `ip list`. */
+function suggestGroup(known: string[], [first = '']: string[]): Suggestion[] {
   const firstWords = [...new Set(known.flatMap((command) => (command.includes(' ') ? (command.split(' ')[0] ?? []) : [])))]
   const [nearest] = nearestNames(firstWords, { mistakesIn: (word) => countMistakes(first, word), mostMistakes: () => 1 })
-  if (nearest === undefined) return []
-  return known.filter((command) => command.startsWith(`${nearest} `)).map((command) => ({ command, typed: 1 }))
+  const typed = nearest === first.toLowerCase() ? 2 : 1
+  return known.filter((command) => nearest !== undefined && command.startsWith(`${nearest} `)).map((command) => ({ command, typed }))
 }
 
 /** The buttons of a request message, by the words that people type in their place. */
@@ -218,8 +214,7 @@ export function unknownCommand(commands: Command[], words: string[], name: strin
     words,
   )
   const near = inGroup.length > 0 ? inGroup : suggestCommands([...known, 'help'], words)
-  const ofGroup = group.length > 0 ? group.map((command) => ({ command: command.words, typed: 2 })) : suggestGroup(known, words)
-  return notACommand(words, fitting(commands, near.length > 0 ? near : ofGroup, words), name)
+  return notACommand(words, fitting(commands, near.length > 0 ? near : suggestGroup(known, words), words), name)
 }
 
 /** Says that there is no such command, and which ones exist instead. Each takes over the words after those that stand for it. */
@@ -252,31 +247,24 @@ export function isHelpWord(word: string): boolean {
   return helpWords.includes(word.toLowerCase())
 }
 
-/** Creates the function that returns the help on a topic: on everything, one command, or the commands of a group. */
-export function createShowHelp({ commands, may }: { commands: Command[]; may: May }) {
-  return function helpOn(topic: string[]): Handler<SlashCommand> {
-    return async ({ origin, answer }) => {
-      const allowed = await may(
-        origin,
-        commands.map(({ need }) => need),
-      )
-      await answer.ephemeral(messageOn(topic, { name: origin.command, allowed }))
-    }
+/** Returns the help on a topic: on everything, one command, or the commands of a group. */
+export async function showHelp(app: Pick<App, 'access'>, commands: Command[], topic: string[], origin: Origin): Promise<Message> {
+  const allowed = await app.access.may(
+    origin,
+    commands.map(({ need }) => need),
+  )
+  const help = { name: origin.command, allowed }
+  const [first, ...others] = topic.filter((word) => !isHelpWord(word))
+  if (first === undefined) return helpMessage(commands, help)
+  const words = [first, ...others]
+  const found = findCommand(commands, words)
+  if (found) {
+    const more = commands.filter((each) => each.words.startsWith(`${found.command.words} `))
+    return commandHelp(found.command, { ...help, more, unknown: found.args })
   }
-
-  function messageOn(topic: string[], help: Parameters<typeof helpMessage>[1]): Message {
-    const [first, ...others] = topic.filter((word) => !isHelpWord(word))
-    if (first === undefined) return helpMessage(commands, help)
-    const words = [first, ...others]
-    const found = findCommand(commands, words)
-    if (found) {
-      const more = commands.filter((each) => each.words.startsWith(`${found.command.words} `))
-      return commandHelp(found.command, { ...help, more, unknown: found.args })
-    }
-    const members = commandsOfGroup(commands, first)
-    if (members.length > 0) return groupHelp(members, { ...help, unknown: others })
-    return notice(unknownCommand(commands, words, help.name))
-  }
+  const members = commands.filter((command) => command.words.startsWith(`${first.toLowerCase()} `))
+  if (members.length > 0) return groupHelp(members, { ...help, unknown: others })
+  return notice(unknownCommand(commands, words, help.name))
 }
 
 /** Where the names for suggestions come from, and the command that lists them: `/infra keys`. */

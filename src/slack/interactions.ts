@@ -8,8 +8,6 @@ import { isContentRefused, type Message } from './web-api.ts'
 export interface TableMessage {
   table: Message
   instead: Message
-  /** Tries the table although Slack has refused tables lately. */
-  tries?: true
 }
 
 /** A message in all its layouts. */
@@ -162,9 +160,6 @@ export interface Choices {
 /** The value of an option that is only text. Choosing it is answered with an error at the field. */
 export const notAChoice = 'not-a-choice'
 
-/** Runs before every handler. Throws a Refusal if the person may not use Lockkeeper, or not in this place. */
-export type Authorize = (origin: Origin, at: string) => Promise<void>
-
 /** Handles a command or a click of an authorized person. */
 export type Handler<Interaction> = (interaction: Interaction) => Promise<void>
 
@@ -181,21 +176,14 @@ export interface FormHandler<Interaction> {
   fill?(interaction: Interaction): Promise<ModalView | undefined>
 }
 
-/** The handlers of everything that people can do in Slack, by the ids that Slack sends back. An id is unique in the whole bot. */
+/** The handlers of what people do apart from commands, by the names that Slack sends back. A name is unique in the whole bot. */
 export interface InteractionHandlers {
-  /** Finds the handler by the words that were typed after the command's name. */
-  command: (words: string[]) => Handler<SlashCommand> | FormHandler<SlashCommand>
-  /**
-   * Returns the command that the words name, without what else was typed, for the log and the audit: `ip move`, `help`, `unknown`. `takesReason`: in
-   * other commands *because* is an ordinary word.
-   */
-  commandNamed: (words: string[]) => { name: string; takesReason: boolean }
   clicks: Record<string, Handler<Click> | FormHandler<Click>>
   submissions: Record<string, (submission: Submission) => Promise<SubmissionAnswer>>
   shortcuts: Record<string, Handler<Shortcut> | FormHandler<Shortcut>>
   options: Record<string, (query: OptionsQuery) => Promise<Choices>>
   /** Shows the Home tab to a person. `refused` says why they may not use Lockkeeper. */
-  home: (viewer: Origin, refused: Mrkdwn | undefined) => Promise<void>
+  home: (viewer: Origin, refused?: Mrkdwn) => Promise<void>
 }
 
 /** Finds a handler by its id. Ids come from outside, and every object has a member that is called `constructor`. */

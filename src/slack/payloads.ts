@@ -1,12 +1,8 @@
 import { hash } from 'node:crypto'
-import type { AckFn, App, Receiver, ReceiverEvent, ViewResponseAction } from '@slack/bolt'
 import { z } from 'zod'
 import { Origin } from '../domain/approval.ts'
 import { MessageRef } from '../domain/request.ts'
-import { modal, notice, wholeSection } from './blocks.ts'
 import type { Chosen, Ticked, Values } from './interactions.ts'
-import type { Respond } from './response-url.ts'
-import { type Mrkdwn, mrkdwn, toPlainText } from './text.ts'
 
 /** Another request: its id, and the address of its message. */
 const LinkedRequest = z.object({ id: z.string(), link: z.string().optional() })
@@ -78,7 +74,7 @@ type ElementState = z.infer<typeof ElementState>
 const BlockState = z.record(z.string(), ElementState.catch({})).catch({})
 const State = z.object({ values: z.record(z.string(), BlockState).catch({}) }).catch({ values: {} })
 
-export const View = z.object({
+const View = z.object({
   id: requiredId,
   type: z.string().catch('modal'),
   hash: textOrAbsent,
@@ -88,7 +84,7 @@ export const View = z.object({
   blocks: z.array(z.unknown()).catch([]),
 })
 
-export const CommandPayload = z.object({
+const CommandPayload = z.object({
   command: z.string().startsWith('/'),
   text: textOrEmpty,
   user_id: requiredId,
@@ -106,7 +102,7 @@ const Action = z.object({
   selected_option: Option,
 })
 
-export const ClickPayload = z.object({
+const ClickPayload = z.object({
   type: z.literal('block_actions'),
   user: User,
   team: Identified,
@@ -123,7 +119,7 @@ export const ClickPayload = z.object({
   view: View.nullish().transform((view) => view ?? undefined),
 })
 
-export const SubmissionPayload = z.object({
+const SubmissionPayload = z.object({
   type: z.literal('view_submission'),
   user: User,
   team: Identified,
@@ -140,7 +136,7 @@ const SlackMessage = z.object({
   attachments: z.array(z.unknown()).catch([]),
 })
 
-export const GlobalShortcutPayload = z.object({
+const GlobalShortcutPayload = z.object({
   type: z.literal('shortcut'),
   callback_id: z.string(),
   user: User,
@@ -150,14 +146,14 @@ export const GlobalShortcutPayload = z.object({
 })
 
 /** The channel is required, because rights are judged by it. */
-export const MessageShortcutPayload = GlobalShortcutPayload.extend({
+const MessageShortcutPayload = GlobalShortcutPayload.extend({
   type: z.literal('message_action'),
   channel: z.object({ id: requiredId }),
   response_url: textOrAbsent,
   message: SlackMessage.catch({ ts: undefined, thread_ts: undefined, text: '', blocks: [], attachments: [] }),
 })
 
-export const OptionsPayload = z.object({
+const OptionsPayload = z.object({
   type: z.literal('block_suggestion'),
   action_id: z.string(),
   value: textOrEmpty,
@@ -168,7 +164,7 @@ export const OptionsPayload = z.object({
 })
 
 /** Slack sends `app_home_opened` for the Messages tab, too (docs.slack.dev, "app_home_opened event"). */
-export const HomeOpenedPayload = z.object({
+const HomeOpenedPayload = z.object({
   team_id: textOrAbsent,
   event_id: textOrEmpty,
   event: z.object({ type: z.literal('app_home_opened'), user: requiredId, tab: z.string().catch('home') }),
@@ -222,27 +218,20 @@ export function deliveryKey(...parts: (string | undefined)[]): string {
   return hash('sha256', JSON.stringify(parts)).slice(0, 40)
 }
 
-const Form = z.object({ blocks: z.array(z.unknown()) })
-const InputBlock = z.object({ type: z.literal('input'), block_id: z.string().min(1) })
-
-/**
- * Answers a submission with an error and keeps the form open with everything that was entered. The error is shown at the first input. If
- * the form's blocks cannot be read, the error is pushed as a view on top: closing it brings the form back, because a view stack keeps the
- * state of its views (docs.slack.dev, "Modals"). Slack stacks at most 3 views (docs.slack.dev, "views.push method"), and Lockkeeper
- * pushes no others.
- */
-export function keepForm(view: unknown, words: Mrkdwn): ViewResponseAction {
-  const blockId = firstInputOf(view)
-  if (blockId !== undefined) return { response_action: 'errors', errors: { [blockId]: toPlainText(words) } }
-  return { response_action: 'push', view: modal({ title: 'Lockkeeper', close: 'Back', blocks: wholeSection(words) }) }
+/** The payloads that have listeners, by Slack's names for them. */
+export const schemas = {
+  command: CommandPayload,
+  block_actions: ClickPayload,
+  view_submission: SubmissionPayload,
+  block_suggestion: OptionsPayload,
+  shortcut: GlobalShortcutPayload,
+  message_action: MessageShortcutPayload,
+  app_home_opened: HomeOpenedPayload,
 }
 
-/** Finds the first input block. Slack accepts errors for input blocks only, and refuses all of them if one is for another block. */
-function firstInputOf(view: unknown): string | undefined {
-  const form = Form.safeParse(view)
-  const inputs = form.success ? form.data.blocks.map((block) => InputBlock.safeParse(block)) : []
-  return inputs.find((input) => input.success)?.data?.block_id
-}
+export type Payloads = { [Kind in keyof typeof schemas]: z.infer<(typeof schemas)[Kind]> }
+/** A payload that was read, with its kind. */
+export type Received = { [Kind in keyof Payloads]: { kind: Kind; payload: Payloads[Kind] } }[keyof Payloads]
 
 /** A payload from Slack that no listener handled. `kind` and `members` are names from Slack's documentation, never content. */
 export interface UnhandledPayload {
@@ -257,140 +246,25 @@ export interface UnhandledPayload {
   members?: string[]
 }
 
-type PayloadReading = { is: 'read'; kind: string; payload: Record<string, unknown> } | { is: 'unhandled'; unhandled: UnhandledPayload }
-
-/** The schema of each kind that has a listener. A Map, because a kind comes from outside and could be `constructor`. */
-const schemas = new Map<string, z.ZodType<Record<string, unknown>>>([
-  ['command', CommandPayload],
-  ['block_actions', ClickPayload],
-  ['view_submission', SubmissionPayload],
-  ['block_suggestion', OptionsPayload],
-  ['shortcut', GlobalShortcutPayload],
-  ['message_action', MessageShortcutPayload],
-  ['app_home_opened', HomeOpenedPayload],
-])
-
-/** Determines the kind of a payload, and parses it if that kind has a listener. Never throws. */
-export function readPayload(body: unknown): PayloadReading {
+/** Reads a payload, if its kind has a listener. Never throws. */
+export function readPayload(body: unknown): { received: Received } | { unhandled: UnhandledPayload } {
   const kind = kindOf(body)
-  const schema = schemas.get(kind)
-  if (!schema) return { is: 'unhandled', unhandled: { kind, why: 'no-listener' } }
-  const parsed = schema.safeParse(body)
-  if (parsed.success) return { is: 'read', kind, payload: parsed.data }
-  const members = parsed.error.issues.map(({ path }) => path.join('.'))
-  return { is: 'unhandled', unhandled: { kind, why: 'unreadable', members } }
+  // A kind comes from outside, and could be `constructor`.
+  if (!Object.hasOwn(schemas, kind)) return { unhandled: { kind, why: 'no-listener' } }
+  const parsed = schemas[kind as Received['kind']].safeParse(body)
+  if (parsed.success) return { received: { kind, payload: parsed.data } as Received }
+  return { unhandled: { kind, why: 'unreadable', members: parsed.error.issues.map(({ path }) => path.join('.')) } }
 }
 
 function kindOf(body: unknown): string {
   const { command, type, event } = membersOf(body)
   if (command !== undefined) return 'command'
-  return slackTypeOf(type === 'event_callback' ? (membersOf(event).type ?? type) : type)
+  const named = type === 'event_callback' ? (membersOf(event).type ?? type) : type
+  // Kinds are logged, so only what looks like one of Slack's is taken.
+  return typeof named === 'string' && /^[a-z][a-z_.]{0,59}$/.test(named) ? named : 'unknown'
 }
 
 /** Returns the members of an object, and none for anything else. */
 export function membersOf(value: unknown): Record<string, unknown> {
   return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
-}
-
-/** Returns a type only if it looks like one of Slack's, because types are logged. */
-function slackTypeOf(type: unknown): string {
-  return typeof type === 'string' && /^[a-z][a-z_.]{0,59}$/.test(type) ? type : 'unknown'
-}
-
-/**
- * Makes the acknowledgement of a payload that no listener handled (docs.slack.dev, "Handling user interaction"). A form stays open with an
- * error, a picker gets an empty list, and a command gets a sentence. Everything else is acknowledged with an empty body.
- */
-export function acknowledgementFor(unhandled: UnhandledPayload, body: unknown): unknown {
-  const { view } = membersOf(body)
-  if (unhandled.kind === 'view_submission') return keepForm(view, problemWith('form', unhandled))
-  if (unhandled.kind === 'command') return { response_type: 'ephemeral', text: problemWith('command', unhandled).text }
-  if (loadsOptions(unhandled.kind, body)) return { options: [] }
-  return undefined
-}
-
-/**
- * Makes the message that follows the acknowledgement, for clicks and shortcuts: Slack does not show the content of their acknowledgement.
- */
-export function followUpFor(unhandled: UnhandledPayload, body: unknown): { responseUrl: string; words: Mrkdwn } | undefined {
-  const { response_url: given, view } = membersOf(body)
-  const isAnswered = acknowledgementFor(unhandled, body) !== undefined
-  if (isAnswered || unhandled.kind === 'dialog_cancellation') return undefined
-  const responseUrl = typeof given === 'string' ? given : responseUrlIn(membersOf(view).private_metadata)
-  if (responseUrl === undefined) return undefined
-  if (unhandled.why !== 'no-listener') return { responseUrl, words: problemWith('click', unhandled) }
-  return { responseUrl, words: mrkdwn`Lockkeeper doesn't handle this. Nothing was changed. Use its command instead.` }
-}
-
-/**
- * Reads the response URL from a modal's metadata. A modal has no response URL, so its metadata has that of the command or click that opened
- * it.
- */
-function responseUrlIn(metadata: unknown): string | undefined {
-  return typeof metadata === 'string' ? readMetadata(metadata)?.responseUrl : undefined
-}
-
-function problemWith(what: 'form' | 'command' | 'click', { why }: UnhandledPayload): Mrkdwn {
-  return why === 'listener-failed'
-    ? mrkdwn`Something went wrong with this ${what}. Tell the people who run Lockkeeper. The log has the details.`
-    : mrkdwn`Couldn't read this ${what}. Nothing was changed. Try again. If it lasts, tell the people who run Lockkeeper.`
-}
-
-/** Whether a payload loads options. Dialogs and attachments, which Lockkeeper does not use, load them with different payloads. */
-function loadsOptions(kind: string, body: unknown): boolean {
-  if (kind === 'interactive_message') return membersOf(body).actions === undefined
-  return kind === 'block_suggestion' || kind === 'dialog_suggestion'
-}
-
-export interface Screening {
-  respond: Respond
-  /** Called for every payload that no listener handled, after its acknowledgement. */
-  onUnhandled: (unhandled: UnhandledPayload) => void
-  /** Called for every payload after its acknowledgement. `ms`: the time since it arrived. `kind`: Slack's name for it. */
-  onAcknowledged?: (kind: string, ms: number) => void
-}
-
-/**
- * Filters the payloads between a receiver, which has checked where they come from, and Bolt's app. Bolt 5.1 reads a payload before any
- * listener does. If a member is null, it throws and answers 500. If there is no listener, it answers nothing for 3 s and then 404. So the
- * app gets only payloads that a listener can read. All others are acknowledged here, at once.
- */
-export function screen(receiver: Receiver, { respond, onUnhandled, onAcknowledged = () => {} }: Screening): Receiver {
-  async function acknowledge(unhandled: UnhandledPayload, { body, ack }: ReceiverEvent): Promise<void> {
-    await ack(acknowledgementFor(unhandled, body))
-    onUnhandled(unhandled)
-    const followUp = followUpFor(unhandled, body)
-    if (followUp) await respond(followUp.responseUrl, notice(followUp.words))
-  }
-
-  async function forward(app: App, received: ReceiverEvent): Promise<void> {
-    const startedAt = performance.now()
-    const reading = readPayload(received.body)
-    const kind = reading.is === 'read' ? reading.kind : reading.unhandled.kind
-    const event: ReceiverEvent = {
-      ...received,
-      async ack(answer) {
-        await received.ack(answer)
-        onAcknowledged(kind, performance.now() - startedAt)
-      },
-    }
-    if (reading.is === 'unhandled') return acknowledge(reading.unhandled, event)
-    let acknowledged = false
-    const ack: AckFn<unknown> = async (answer) => {
-      acknowledged = true
-      await event.ack(answer)
-    }
-    try {
-      await app.processEvent({ ...event, body: reading.payload, ack })
-    } finally {
-      if (!acknowledged) await acknowledge({ kind: reading.kind, why: 'listener-failed' }, event)
-    }
-  }
-
-  return {
-    // Receivers only use the app's `processEvent`.
-    init: (app) => receiver.init({ processEvent: (event) => forward(app, event) } as App),
-    start: (...args) => receiver.start(...args),
-    stop: (...args) => receiver.stop(...args),
-  }
 }

@@ -4,183 +4,17 @@ import type { ChannelStanding, Membership, Person } from '../domain/approval.ts'
 import { isUserGroup } from '../domain/policy.ts'
 import { classifySlackFailure } from './web-api.ts'
 
-interface Read<Found> {
-  beganAt: number
-  found: Found
-}
+/**
+ * How old what is known of a person, a channel or the names of groups may be, in ms. A person who requests or decides is read again after 10 s.
+ */
+const maxAgeMs = { person: 60_000, freshPerson: 10_000, channel: 60_000, handles: 600_000 }
 
 /**
- * Caches what `read` returns. Concurrent callers share one read. The age of an answer counts from when its read began, because the data may
- * have changed since then.
+ * How old the members of a group may be, by what rests on them, in ms. Refusals and lists take what is known, so that people without rights cost
+ * no reads. A person who was removed from a group can still request for 15 s. A decision reads the group again.
  */
-export function createLookup<Found>(read: (id: string) => Promise<Found>, now: () => number) {
-  const cached = new Map<string, Read<Found>>()
-  const underway = new Map<string, Read<Promise<Found>>>()
-  const queued = new Map<string, Promise<Found>>()
-
-  /** Returns the answer of a read that began within the last `maxAgeMs`, if it has ended. */
-  function known(id: string, maxAgeMs: number): Found | undefined {
-    const last = cached.get(id)
-    return last && isYoung(last, maxAgeMs) ? last.found : undefined
-  }
-
-  /** Returns the answer of a read that began within the last `maxAgeMs`, also of one that has not ended. */
-  function share(id: string, maxAgeMs: number): Found | Promise<Found> | undefined {
-    const current = underway.get(id)
-    return known(id, maxAgeMs) ?? (current && isYoung(current, maxAgeMs) ? current.found : undefined)
-  }
-
-  /** Returns the answer of a read that began within the last `maxAgeMs`, or else of a new one (always with 0). Throws what `read` throws. */
-  function find(id: string, maxAgeMs: number): Found | Promise<Found> {
-    return share(id, maxAgeMs) ?? begin(id)
-  }
-
-  /** Returns the answer of a read that begins after this call. All who call while a read is under way share the next one. */
-  function findNew(id: string): Promise<Found> {
-    const current = underway.get(id)
-    if (!current) return begin(id)
-    const next =
-      queued.get(id) ??
-      Promise.allSettled([current.found]).then(() => {
-        queued.delete(id)
-        return begin(id)
-      })
-    queued.set(id, next)
-    return next
-  }
-
-  function isYoung({ beganAt }: Read<unknown>, maxAgeMs: number): boolean {
-    return now() - beganAt < maxAgeMs
-  }
-
-  async function begin(id: string): Promise<Found> {
-    const started = { beganAt: now(), found: read(id) }
-    underway.set(id, started)
-    try {
-      const found = await started.found
-      cache(id, { beganAt: started.beganAt, found })
-      return found
-    } finally {
-      if (underway.get(id) === started) underway.delete(id)
-    }
-  }
-
-  /** Keeps an answer, unless the answer of a read that began later is already there. */
-  function cache(id: string, answer: Read<Found>): void {
-    if ((cached.get(id)?.beganAt ?? 0) > answer.beganAt) return
-    if (cached.size >= 10_000) cached.clear()
-    cached.set(id, answer)
-  }
-
-  return { known, share, find, findNew }
-}
-
-const ChannelResponse = z.object({
-  channel: z.object({
-    is_im: z.boolean().optional(),
-    is_mpim: z.boolean().optional(),
-    is_ext_shared: z.boolean().optional(),
-    is_pending_ext_shared: z.boolean().optional(),
-    is_private: z.boolean().optional(),
-    is_member: z.boolean().optional(),
-  }),
-})
-
-const MembersResponse = z.object({
-  members: z.array(z.string()),
-  response_metadata: z.object({ next_cursor: z.string().optional() }).optional(),
-})
-
-const channelCacheMs = 60_000
-
-/** Slack's largest page: its limit must be below 1,000 (docs.slack.dev, "conversations.members method"). */
-const membersPerPage = 999
-
-/** The most pages that are read while a person waits. */
-const mostPages = 5
-
-interface Channel {
-  standing: ChannelStanding
-  isPrivate: boolean
-  /** Whether Lockkeeper is a member. Undefined if Slack does not say. */
-  hasBot: boolean | undefined
-}
-
-/** Reads channels from Slack (`conversations.info`, `conversations.members`). */
-export function createChannels(client: WebClient, now: () => number) {
-  const channels = createLookup(async (channelId): Promise<Channel> => {
-    const { channel } = ChannelResponse.parse(await client.conversations.info({ channel: channelId }))
-    return { standing: standingOf(channel), isPrivate: channel.is_private ?? false, hasBot: channel.is_member }
-  }, now)
-
-  async function standing(channelId: string): Promise<ChannelStanding> {
-    if (channelId.startsWith('D')) return 'direct'
-    try {
-      return (await channels.find(channelId, channelCacheMs)).standing
-    } catch (error) {
-      const failure = classifySlackFailure(error)
-      // Slack refuses if a scope is missing, or the bot is not in a private channel. Another attempt would not help.
-      return failure.is === 'refused' ? 'unreadable' : 'unknown'
-    }
-  }
-
-  /**
-   * Returns whether Lockkeeper is a member of the channel. *Not a member* is never cached, because people invite Lockkeeper and try again
-   * at once. Slack hides a private channel from apps that are not in it.
-   */
-  async function hasBot(channelId: string): Promise<boolean | 'unknown'> {
-    try {
-      const known = channels.known(channelId, channelCacheMs)
-      const { hasBot: is } = known?.hasBot ? known : await channels.find(channelId, 0)
-      return is ?? 'unknown'
-    } catch (error) {
-      const failure = classifySlackFailure(error)
-      return failure.is === 'refused' && failure.error === 'channel_not_found' ? false : 'unknown'
-    }
-  }
-
-  /**
-   * Returns whether a person could have typed a command in this channel: everybody can join a public channel, and only members see a private
-   * one. Returns `unknown` if Slack gave no answer, or the channel has more members than are read.
-   */
-  async function isOpenTo(channelId: string, userId: string): Promise<boolean | 'unknown'> {
-    try {
-      const { isPrivate } = await channels.find(channelId, channelCacheMs)
-      return isPrivate ? await hasMember(channelId, userId) : true
-    } catch {
-      return 'unknown'
-    }
-  }
-
-  async function hasMember(channelId: string, userId: string): Promise<boolean | 'unknown'> {
-    let cursor: string | undefined
-    for (let page = 0; page < mostPages; page += 1) {
-      const answer = await client.conversations.members({ channel: channelId, limit: membersPerPage, ...(cursor ? { cursor } : {}) })
-      const { members, response_metadata: more } = MembersResponse.parse(answer)
-      if (members.includes(userId)) return true
-      cursor = more?.next_cursor
-      if (!cursor) return false
-    }
-    return 'unknown'
-  }
-
-  return { standing, hasBot, isOpenTo }
-}
-
-function standingOf(channel: z.infer<typeof ChannelResponse>['channel']): ChannelStanding {
-  if (channel.is_ext_shared || channel.is_pending_ext_shared) return 'shared'
-  if (channel.is_im) return 'direct'
-  return channel.is_mpim ? 'group-direct' : 'usual'
-}
-
-const handlesCacheMs = 600_000
-
-/**
- * How old the members of a group may be, by what rests on them. Refusals and lists take what is known, so that people without rights cost no
- * reads. A person who was removed from a group can still request for 15 s. A decision reads the group again.
- */
-const maxAgesMs = { decision: 0, request: 15_000, refusal: 60_000 }
-export type MembersFor = keyof typeof maxAgesMs
+const membersMaxAgeMs = { decision: 0, request: 15_000, refusal: 60_000 }
+export type MembersFor = keyof typeof membersMaxAgeMs
 
 /**
  * Slack allows 20 calls of `usergroups.users.list` a minute. The last 8 are left for decisions of people whom the known list shows as members.
@@ -188,59 +22,11 @@ export type MembersFor = keyof typeof maxAgesMs
  */
 const readsBeforeReserve = 12
 
-/** Reads user groups from Slack (`usergroups.users.list`, `usergroups.list`). */
-export function createGroups(client: WebClient, now: () => number) {
-  /** When the calls of the last minute began. */
-  let reads: number[] = []
-  const groups = createLookup(async (groupId) => {
-    reads.push(now())
-    const { users = [] } = await client.usergroups.users.list({ usergroup: groupId })
-    return new Set(users)
-  }, now)
+/** Slack's largest page: its limit must be below 1,000 (docs.slack.dev, "conversations.members method"). */
+const membersPerPage = 999
 
-  const handlesOfAll = createLookup(async () => {
-    const { usergroups = [] } = await client.usergroups.list()
-    return new Map(usergroups.flatMap(({ id, handle }) => (id && handle ? [[id, handle] as const] : [])))
-  }, now)
-
-  /** Returns the members of each group, or `unknown` if it could not be read. */
-  async function members(groupIds: string[], purpose: MembersFor = 'request'): Promise<Membership> {
-    const found = await Promise.all(groupIds.map(async (id) => [id, await membersOfGroup(id, purpose)] as const))
-    return new Map(found)
-  }
-
-  async function membersOfGroup(groupId: string, purpose: MembersFor): Promise<Set<string> | 'unknown'> {
-    const maxAgeMs = maxAgesMs[purpose]
-    if (purpose !== 'decision' && isReserveLeft() && !groups.share(groupId, maxAgeMs)) return lastKnown(groupId, purpose)
-    try {
-      return await (purpose === 'decision' ? groups.findNew(groupId) : groups.find(groupId, maxAgeMs))
-    } catch (error) {
-      return classifySlackFailure(error).is === 'rate-limited' ? lastKnown(groupId, purpose) : 'unknown'
-    }
-  }
-
-  /** Whether only the calls that are left for decisions are left. */
-  function isReserveLeft(): boolean {
-    reads = reads.filter((beganAt) => now() - beganAt < 60_000)
-    return reads.length >= readsBeforeReserve
-  }
-
-  /** Returns the members of a group that cannot be read now. A list of any age refuses, and shows for whom the reserve is; it allows nothing. */
-  function lastKnown(groupId: string, purpose: MembersFor): Set<string> | 'unknown' {
-    return groups.known(groupId, purpose === 'refusal' ? Number.POSITIVE_INFINITY : maxAgesMs.request) ?? 'unknown'
-  }
-
-  /** Returns the handles of all groups by id. Returns none if they cannot be read. */
-  async function handles(): Promise<Map<string, string>> {
-    try {
-      return await handlesOfAll.find('all', handlesCacheMs)
-    } catch {
-      return new Map()
-    }
-  }
-
-  return { members, handles }
-}
+/** The most pages of members that are read while a person waits. */
+const mostPages = 5
 
 /** `is_app_user` is left out: it marks people who authorized this app, not bots. */
 const UserResponse = z.object({
@@ -258,40 +44,146 @@ const UserResponse = z.object({
   }),
 })
 
-const personCacheMs = 60_000
-/** The greatest age of a cached answer about a person who requests or decides. */
-const freshMs = 10_000
+const ChannelResponse = z.object({
+  channel: z.object({
+    is_im: z.boolean().optional(),
+    is_mpim: z.boolean().optional(),
+    is_ext_shared: z.boolean().optional(),
+    is_pending_ext_shared: z.boolean().optional(),
+    is_private: z.boolean().optional(),
+    is_member: z.boolean().optional(),
+  }),
+})
+
+const MembersResponse = z.object({
+  members: z.array(z.string()),
+  response_metadata: z.object({ next_cursor: z.string().optional() }).optional(),
+})
 
 /**
  * Reads people, user groups and channels from Slack (`users.info`, `usergroups.users.list`, `conversations.info`). A read that fails gives
  * `unknown`, and the rules deny what is unknown.
  */
 export function createDirectory({ client, now = Date.now }: { client: WebClient; now?: () => number }) {
-  const groups = createGroups(client, now)
-  const channels = createChannels(client, now)
+  /** When the calls of the last minute that read members of groups began. */
+  let reads: number[] = []
+
   const people = createLookup(async (userId): Promise<{ person: Person; name: string | undefined }> => {
     const { user } = UserResponse.parse(await client.users.info({ user: userId }))
     if (user.id !== userId) throw new Error('users.info answered about somebody else')
-    const person: Person = { userId, standing: standingOfDirectory(user), teamId: user.team_id }
+    const person: Person = { userId, standing: standingOf(user), teamId: user.team_id }
     return { person, name: user.profile?.display_name || user.real_name || user.name }
+  }, now)
+
+  const channels = createLookup(async (channel) => ChannelResponse.parse(await client.conversations.info({ channel })).channel, now)
+
+  const groups = createLookup(async (groupId) => {
+    reads.push(now())
+    const { users = [] } = await client.usergroups.users.list({ usergroup: groupId })
+    return new Set(users)
+  }, now)
+
+  const handles = createLookup(async () => {
+    const { usergroups = [] } = await client.usergroups.list()
+    return new Map(usergroups.flatMap(({ id, handle }) => (id && handle ? [[id, handle] as const] : [])))
   }, now)
 
   async function person(userId: string, { fresh = false } = {}): Promise<Person> {
     try {
-      return (await people.find(userId, fresh ? freshMs : personCacheMs)).person
+      return (await people.find(userId, fresh ? maxAgeMs.freshPerson : maxAgeMs.person)).person
     } catch {
       return { userId, standing: 'unknown', teamId: undefined }
     }
+  }
+
+  /** Returns the members of each group, or `unknown` if it could not be read. */
+  async function members(groupIds: string[], purpose: MembersFor = 'request'): Promise<Membership> {
+    return new Map(await Promise.all(groupIds.map(async (id) => [id, await membersOfGroup(id, purpose)] as const)))
+  }
+
+  async function membersOfGroup(groupId: string, purpose: MembersFor): Promise<Set<string> | 'unknown'> {
+    const maxAge = membersMaxAgeMs[purpose]
+    reads = reads.filter((beganAt) => now() - beganAt < 60_000)
+    const isReserveLeft = reads.length >= readsBeforeReserve
+    if (purpose !== 'decision' && isReserveLeft && !groups.share(groupId, maxAge)) return lastKnown(groupId, purpose)
+    try {
+      return await (purpose === 'decision' ? groups.findNew(groupId) : groups.find(groupId, maxAge))
+    } catch (error) {
+      return classifySlackFailure(error).is === 'rate-limited' ? lastKnown(groupId, purpose) : 'unknown'
+    }
+  }
+
+  /** Returns the members of a group that cannot be read now. A list of any age refuses, and shows for whom the reserve is; it allows nothing. */
+  function lastKnown(groupId: string, purpose: MembersFor): Set<string> | 'unknown' {
+    return groups.known(groupId, purpose === 'refusal' ? Number.POSITIVE_INFINITY : membersMaxAgeMs.request) ?? 'unknown'
+  }
+
+  async function channel(channelId: string): Promise<ChannelStanding> {
+    if (channelId.startsWith('D')) return 'direct'
+    try {
+      return channelStandingOf(await channels.find(channelId, maxAgeMs.channel))
+    } catch (error) {
+      // Slack refuses if a scope is missing, or the bot is not in a private channel. Another attempt would not help.
+      return classifySlackFailure(error).is === 'refused' ? 'unreadable' : 'unknown'
+    }
+  }
+
+  /**
+   * Returns whether Lockkeeper is a member of the channel. *Not a member* is never cached, because people invite Lockkeeper and try again
+   * at once. Slack hides a private channel from apps that are not in it.
+   */
+  async function hasBot(channelId: string): Promise<boolean | 'unknown'> {
+    try {
+      const known = channels.known(channelId, maxAgeMs.channel)
+      const { is_member: is } = known?.is_member ? known : await channels.find(channelId, 0)
+      return is ?? 'unknown'
+    } catch (error) {
+      const failure = classifySlackFailure(error)
+      return failure.is === 'refused' && failure.error === 'channel_not_found' ? false : 'unknown'
+    }
+  }
+
+  /**
+   * Returns whether a person could have typed a command in this channel: everybody can join a public channel, and only members see a private
+   * one. Returns `unknown` if Slack gave no answer, or the channel has more members than are read.
+   */
+  async function isOpenTo(channelId: string, userId: string): Promise<boolean | 'unknown'> {
+    try {
+      const { is_private: isPrivate } = await channels.find(channelId, maxAgeMs.channel)
+      return isPrivate ? await hasMember(channelId, userId) : true
+    } catch {
+      return 'unknown'
+    }
+  }
+
+  async function hasMember(channel: string, userId: string): Promise<boolean | 'unknown'> {
+    let cursor: string | undefined
+    for (let page = 0; page < mostPages; page += 1) {
+      const answer = await client.conversations.members({ channel, limit: membersPerPage, ...(cursor ? { cursor } : {}) })
+      const { members, response_metadata: more } = MembersResponse.parse(answer)
+      if (members.includes(userId)) return true
+      cursor = more?.next_cursor
+      if (!cursor) return false
+    }
+    return 'unknown'
   }
 
   /** Returns the names of people and groups, to show where a mention would notify them. Names that cannot be read are left out. */
   async function names(ids: string[]): Promise<Map<string, string>> {
     const found = new Map<string, string>()
     for (const id of ids) {
-      const name = isUserGroup(id) ? (await groups.handles()).get(id) : await nameOf(id)
+      const name = isUserGroup(id) ? await handleOf(id) : await nameOf(id)
       if (name) found.set(id, `@${name}`)
     }
     return found
+  }
+
+  async function handleOf(groupId: string): Promise<string | undefined> {
+    try {
+      return (await handles.find('all', maxAgeMs.handles)).get(groupId)
+    } catch {
+      return undefined
+    }
   }
 
   async function nameOf(userId: string): Promise<string | undefined> {
@@ -299,13 +191,83 @@ export function createDirectory({ client, now = Date.now }: { client: WebClient;
     return people.known(userId, Number.POSITIVE_INFINITY)?.name
   }
 
-  return { person, members: groups.members, channel: channels.standing, hasBot: channels.hasBot, isOpenTo: channels.isOpenTo, names }
+  return { person, members, channel, hasBot, isOpenTo, names }
 }
 export type Directory = ReturnType<typeof createDirectory>
 
-function standingOfDirectory(user: z.infer<typeof UserResponse>['user']): Person['standing'] {
+function standingOf(user: z.infer<typeof UserResponse>['user']): Person['standing'] {
   if (user.deleted) return 'deleted'
   if (user.is_bot) return 'bot'
   if (user.is_stranger) return 'stranger'
   return user.is_restricted || user.is_ultra_restricted ? 'guest' : 'member'
+}
+
+function channelStandingOf(channel: z.infer<typeof ChannelResponse>['channel']): ChannelStanding {
+  if (channel.is_ext_shared || channel.is_pending_ext_shared) return 'shared'
+  if (channel.is_im) return 'direct'
+  return channel.is_mpim ? 'group-direct' : 'usual'
+}
+
+interface Read<Found> {
+  beganAt: number
+  found: Found
+}
+
+/**
+ * Caches what `read` returns. Concurrent callers share one read. The age of an answer counts from when its read began, because the data may
+ * have changed since then. What `read` throws is thrown, and not cached.
+ */
+function createLookup<Found>(read: (id: string) => Promise<Found>, now: () => number) {
+  const cached = new Map<string, Read<Found>>()
+  const underway = new Map<string, Read<Promise<Found>>>()
+  const queued = new Map<string, Promise<Found>>()
+
+  const ifYoung = <T>(one: Read<T> | undefined, maxAge: number) => (one && now() - one.beganAt < maxAge ? one.found : undefined)
+
+  /** Returns the answer of a read that began within the last `maxAge`, if it has ended. */
+  function known(id: string, maxAge: number): Found | undefined {
+    return ifYoung(cached.get(id), maxAge)
+  }
+
+  /** Returns the answer of a read that began within the last `maxAge`, also of one that has not ended. */
+  function share(id: string, maxAge: number): Found | Promise<Found> | undefined {
+    return known(id, maxAge) ?? ifYoung(underway.get(id), maxAge)
+  }
+
+  /** Returns the answer of a read that began within the last `maxAge`, or else of a new one (always with 0). */
+  function find(id: string, maxAge: number): Found | Promise<Found> {
+    return share(id, maxAge) ?? begin(id)
+  }
+
+  /** Returns the answer of a read that begins after this call. All who call while a read is under way share the next one. */
+  function findNew(id: string): Promise<Found> {
+    const current = underway.get(id)
+    if (!current) return begin(id)
+    const next =
+      queued.get(id) ??
+      Promise.allSettled([current.found]).then(() => {
+        queued.delete(id)
+        return begin(id)
+      })
+    queued.set(id, next)
+    return next
+  }
+
+  async function begin(id: string): Promise<Found> {
+    const started = { beganAt: now(), found: read(id) }
+    underway.set(id, started)
+    try {
+      const found = await started.found
+      // The answer of a read that began later may already be there.
+      if ((cached.get(id)?.beganAt ?? 0) <= started.beganAt) {
+        if (cached.size >= 10_000) cached.clear()
+        cached.set(id, { beganAt: started.beganAt, found })
+      }
+      return found
+    } finally {
+      if (underway.get(id) === started) underway.delete(id)
+    }
+  }
+
+  return { known, share, find, findNew }
 }

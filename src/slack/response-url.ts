@@ -1,11 +1,13 @@
 import type { KnownBlock } from '@slack/web-api'
+import type { App } from '../app.ts'
 import type { Secret } from '../domain/signing.ts'
 import { context, wholeSection } from './blocks.ts'
+import { type Answerable, hasTable } from './interactions.ts'
 import { type Mrkdwn, mrkdwn, type Naming, ownWords } from './text.ts'
-import { classifyRefusal, type Message, type Messenger, type SlackFailure } from './web-api.ts'
+import { classifyRefusal, type Done, isContentRefused, type Message } from './web-api.ts'
 
 interface RespondOptions {
-  /** Replaces the message that was clicked. Otherwise an ephemeral message is added. */
+  /** Replaces the message that was clicked, or the interim answer to a command. Otherwise an ephemeral message is added. */
   replaceOriginal?: boolean
 }
 
@@ -14,19 +16,26 @@ export function responseOrigins(apiUrl: URL): string[] {
   return [apiUrl.origin, 'https://hooks.slack.com', 'https://hooks.slack-gov.com']
 }
 
+interface ResponderParts {
+  allowedOrigins: string[]
+  naming: Pick<Naming, 'inMessage'>
+  fetch?: typeof globalThis.fetch
+}
+
 /**
  * Creates the function that answers through a `response_url`. Slack takes five answers within 30 minutes, also in channels where the bot is
- * not a member (docs.slack.dev, "Handling user interaction"). A URL of another origin than those allowed is refused.
+ * not a member (docs.slack.dev, "Handling user interaction"). A URL of another origin than those allowed is refused. A table that Slack refuses
+ * is sent as text, and so is one of which nobody knows whether it arrived.
  */
-export function createResponder({
-  allowedOrigins,
-  fetch = globalThis.fetch,
-}: {
-  allowedOrigins: string[]
-  fetch?: typeof globalThis.fetch
-}) {
-  return async function respond(url: string, message: Message, options: RespondOptions = {}): Promise<{ is: 'sent' } | SlackFailure> {
+export function createResponder({ allowedOrigins, naming, fetch = globalThis.fetch }: ResponderParts) {
+  async function respond(url: string, answer: Answerable, { replaceOriginal = false }: RespondOptions = {}): Promise<Done> {
     if (!URL.canParse(url) || !allowedOrigins.includes(new URL(url).origin)) return { is: 'refused', error: 'foreign_response_url' }
+    if (!hasTable(answer)) return send(url, answer, replaceOriginal)
+    const sent = await send(url, answer.table, replaceOriginal)
+    return isContentRefused(sent) || sent.is === 'unknown' ? send(url, answer.instead, replaceOriginal) : sent
+  }
+
+  async function send(url: string, message: Message, replaceOriginal: boolean): Promise<Done> {
     try {
       const response = await fetch(url, {
         method: 'POST',
@@ -34,9 +43,9 @@ export function createResponder({
         signal: AbortSignal.timeout(4_000),
         headers: { 'content-type': 'application/json; charset=utf-8' },
         body: JSON.stringify({
-          ...message,
+          ...naming.inMessage(message),
           response_type: 'ephemeral',
-          replace_original: options.replaceOriginal ?? false,
+          replace_original: replaceOriginal,
           parse: 'none',
           link_names: false,
         }),
@@ -46,13 +55,16 @@ export function createResponder({
       return { is: 'unknown', problem: error instanceof Error ? error.name : 'no answer' }
     }
   }
+
+  return respond
 }
+export type Respond = ReturnType<typeof createResponder>
 
 /**
  * Reads the result of an answer. Slack documents no codes for it: errors came with the statuses 200, 400, 404 and 500, and the code as text or
  * in JSON (bolt-js, issue 377; node-slack-sdk, issue 1627).
  */
-function resultOf(status: number, body: string): { is: 'sent' } | SlackFailure {
+function resultOf(status: number, body: string): Done {
   const code = errorCodeIn(body)
   if (code !== undefined && status !== 429) {
     const failure = classifyRefusal(code)
@@ -69,25 +81,6 @@ function errorCodeIn(body: string): string | undefined {
   const [, error] = /^\{\s*"ok"\s*:\s*false\b.*"error"\s*:\s*"([a-z0-9_]+)"/s.exec(text) ?? []
   return error
 }
-export type Respond = ReturnType<typeof createResponder>
-
-/** Adds the names of the configuration to everything that this messenger sends. */
-export function namingMessenger(messenger: Messenger, { inBlocks, inMessage }: Naming): Messenger {
-  return {
-    ...messenger,
-    post: (where, message) => messenger.post(where, inMessage(message)),
-    update: (where, message) => messenger.update(where, inMessage(message)),
-    postEphemeral: (where, message) => messenger.postEphemeral(where, inMessage(message)),
-    openView: (triggerId, view) => messenger.openView(triggerId, inBlocks(view)),
-    updateView: (viewId, view) => messenger.updateView(viewId, inBlocks(view)),
-    publishHome: (userId, blocks) => messenger.publishHome(userId, inBlocks(blocks)),
-  }
-}
-
-/** Adds them to every answer through a response URL. */
-export function namingRespond(respond: Respond, { inMessage }: Naming): Respond {
-  return (url, message, options) => respond(url, inMessage(message), options)
-}
 
 interface SecretPlace {
   responseUrl: string | undefined
@@ -103,26 +96,24 @@ const maxAttempts = 3
  * buttons, because a click would send the message, and with it the secret, back. `undelivered`: they may have seen it, but it counts as
  * not seen.
  */
-export function createShowSecret({ respond, messenger }: { respond: Respond; messenger: Pick<Messenger, 'postEphemeral'> }) {
-  return async function showSecret(
-    place: SecretPlace,
-    words: { heading: Mrkdwn; note: Mrkdwn },
-    secret: Secret,
-  ): Promise<'shown' | 'undelivered'> {
-    const blocks: KnownBlock[] = [
-      ...wholeSection(words.heading),
-      ...wholeSection(ownWords(`\`\`\`${secret.reveal()}\`\`\``)),
-      ...context([words.note]),
-    ]
-    // Notifications show the text, so it must not hold the secret.
-    const shown: Message = { blocks, text: mrkdwn`${words.heading} It is in this message, only visible to you.`.text }
-    for (let attempt = 0; attempt < maxAttempts && place.responseUrl; attempt += 1) {
-      const answered = await respond(place.responseUrl, shown)
-      if (answered.is === 'sent') return 'shown'
-      if (answered.is === 'refused') break
-    }
-    const posted = await messenger.postEphemeral(place, shown)
-    return posted.is === 'sent' ? 'shown' : 'undelivered'
+export async function showSecret(
+  app: App,
+  place: SecretPlace,
+  words: { heading: Mrkdwn; note: Mrkdwn },
+  secret: Secret,
+): Promise<'shown' | 'undelivered'> {
+  const blocks: KnownBlock[] = [
+    ...wholeSection(words.heading),
+    ...wholeSection(ownWords(`\`\`\`${secret.reveal()}\`\`\``)),
+    ...context([words.note]),
+  ]
+  // Notifications show the text, so it must not hold the secret.
+  const shown: Message = { blocks, text: mrkdwn`${words.heading} It is in this message, only visible to you.`.text }
+  for (let attempt = 0; attempt < maxAttempts && place.responseUrl; attempt += 1) {
+    const answered = await app.slack.respond(place.responseUrl, shown)
+    if (answered.is === 'sent') return 'shown'
+    if (answered.is === 'refused') break
   }
+  const posted = await app.slack.messenger.postEphemeral(place, shown)
+  return posted.is === 'sent' ? 'shown' : 'undelivered'
 }
-export type ShowSecret = ReturnType<typeof createShowSecret>

@@ -42,7 +42,7 @@ function withoutCommas(word: string): string {
   return word.slice(start, end)
 }
 
-export function unescapeEntities(text: string): string {
+function unescapeEntities(text: string): string {
   return text.replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&amp;', '&')
 }
 

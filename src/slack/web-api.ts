@@ -1,7 +1,8 @@
-import { ErrorCode, type HomeView, type KnownBlock, type ModalView, type WebClient } from '@slack/web-api'
+import { ErrorCode, type KnownBlock, type ModalView, type WebClient } from '@slack/web-api'
 import { z } from 'zod'
 import { AwayError, StartError } from '../domain/errors.ts'
 import type { LinkTo, MessageRef } from '../domain/request.ts'
+import type { Naming } from './text.ts'
 
 /**
  * A failed call to Slack. `refused`: nothing happened, and Slack says why. `rate-limited`: nothing happened; try again later. `unknown`: no
@@ -32,7 +33,7 @@ export function classifyRefusal(error: unknown): SlackFailure {
 }
 
 /** Makes a call to Slack. Returns a failure instead of throwing it. */
-export async function attempt<T>(call: () => Promise<T>): Promise<T | SlackFailure> {
+async function attempt<T>(call: () => Promise<T>): Promise<T | SlackFailure> {
   try {
     return await call()
   } catch (error) {
@@ -139,7 +140,7 @@ export function measuredFetch(onCall: OnSlackCall, fetch: Fetch = globalThis.fet
     response.text = async () => {
       const body = await read().catch(call.lost)
       const result = resultOf(body)
-      call.ended(result.is, result.is === 'refused' ? result : {})
+      call.ended(result.is, result.is === 'refused' ? result.error : undefined)
       return body
     }
     return response
@@ -158,8 +159,7 @@ export function measuredResponseFetch(onCall: OnSlackCall, fetch: Fetch = global
 
 function startCall(onCall: OnSlackCall, method: string) {
   const startedAt = performance.now()
-  const ended = (status: SlackCall['status'], { error }: { error?: string } = {}) =>
-    onCall({ method, status, error, ms: performance.now() - startedAt })
+  const ended = (status: SlackCall['status'], error?: string) => onCall({ method, status, error, ms: performance.now() - startedAt })
   const lost = (error: unknown): never => {
     ended('unreachable')
     throw error
@@ -175,84 +175,17 @@ function statusOf({ ok, status }: Response): SlackCall['status'] {
 function resultOf(body: string): { is: 'ok' } | SlackFailure {
   // Successful answers begin like this and are not parsed twice. The others are short, or not from Slack.
   if (/^\s*\{\s*"ok"\s*:\s*true\b/.test(body)) return { is: 'ok' }
-  const answer = parseJson(body)
-  return answer?.ok === true ? { is: 'ok' } : classifyRefusal(answer?.error)
-}
-
-function parseJson(body: string): { ok?: unknown; error?: unknown } | undefined {
   try {
-    return JSON.parse(body) ?? undefined
+    const answer = JSON.parse(body) as { ok?: unknown; error?: unknown } | null
+    return answer?.ok === true ? { is: 'ok' } : classifyRefusal(answer?.error)
   } catch {
-    return undefined
+    return classifyRefusal(undefined)
   }
 }
 
 function methodOf(input: Parameters<Fetch>[0]): string {
   const address = input instanceof Request ? input.url : String(input)
   return /\/([a-z]+(?:\.[A-Za-z]+)+)(?:\?|$)/.exec(address)?.[1] ?? 'other'
-}
-
-/** `cannot-search`: Slack refuses the search, or there are too many messages. The other failures may pass. */
-export type SearchResult =
-  | { is: 'found'; ts: string }
-  | { is: 'absent' }
-  | { is: 'cannot-search' }
-  | Exclude<SlackFailure, { is: 'refused' }>
-
-/** A search for a lost message reads at most five pages of the messages from the time when it may have been sent. */
-const pageSize = 200
-const mostPages = 5
-
-interface SearchedMessage {
-  channelId: string
-  threadTs?: string
-  key: string
-  oldestMs: number
-  latestMs?: number
-}
-
-interface FindMessageParts {
-  client: WebClient
-  /** Undefined until the identity has been fetched. */
-  botUserId: () => string | undefined
-}
-
-/**
- * Searches for a message whose answer was lost, among those from `oldestMs` to `latestMs` (by default now). Needs the optional history
- * scopes.
- */
-export function createFindMessage({ client, botUserId }: FindMessageParts) {
-  return async function find(where: SearchedMessage): Promise<SearchResult> {
-    const self = botUserId()
-    // Without the bot's own id no message would match, and one that is there would be sent again.
-    if (self === undefined) return { is: 'unknown', problem: 'Slack has not said yet who the bot is' }
-    const range = {
-      channel: where.channelId,
-      include_all_metadata: true,
-      limit: pageSize,
-      oldest: String(Math.floor(where.oldestMs / 1000)),
-      ...(where.latestMs === undefined ? {} : { latest: String(Math.ceil(where.latestMs / 1000)) }),
-    }
-    try {
-      let cursor: string | undefined
-      for (let page = 0; page < mostPages; page += 1) {
-        const at = cursor ? { ...range, cursor } : range
-        const answer = where.threadTs
-          ? await client.conversations.replies({ ...at, ts: where.threadTs })
-          : await client.conversations.history(at)
-        const messages = (answer.messages ?? []) as { ts?: string; user?: string; metadata?: { event_payload?: { key?: unknown } } }[]
-        const match = messages.find((message) => message.metadata?.event_payload?.key === where.key && message.user === self)
-        if (match?.ts) return { is: 'found', ts: match.ts }
-        cursor = answer.response_metadata?.next_cursor
-        if (!answer.has_more || !cursor) return { is: answer.has_more ? 'cannot-search' : 'absent' }
-      }
-      // The message may be on a page that was not read. `cannot-search` makes the caller repeat it with a note.
-      return { is: 'cannot-search' }
-    } catch (error) {
-      const failure = classifySlackFailure(error)
-      return failure.is === 'refused' ? { is: 'cannot-search' } : failure
-    }
-  }
 }
 
 /** A message for Slack. `text` holds the whole content in words: notifications and screen readers use it instead of the blocks. */
@@ -286,87 +219,82 @@ interface MessengerParts {
   now?: () => number
 }
 
-/** Sends messages and views to Slack. It repeats nothing and never throws: each result says what is known about the call. */
+/**
+ * Sends messages and views to Slack. It repeats nothing and never throws: each result says what is known about the call. After a rate limit it
+ * makes no more calls of that method in that channel until the wait is over.
+ */
 export function createMessenger({ client, botUserId, now = Date.now }: MessengerParts) {
   const pausedUntil = new Map<string, number>()
 
-  /** Makes no more calls of a rate-limited method in that channel until the wait is over. Other channels and methods continue. */
-  async function paced<T>(method: 'post' | 'update', channelId: string, call: () => Promise<T>): Promise<T | SlackFailure> {
+  async function paced<T extends { is: string }>(method: 'post' | 'update', channelId: string, call: () => Promise<T>) {
     const limited = `${method} ${channelId}`
     const left = (pausedUntil.get(limited) ?? 0) - now()
-    if (left > 0) return { is: 'rate-limited', retryInMs: left }
+    if (left > 0) return { is: 'rate-limited' as const, retryInMs: left }
     pausedUntil.delete(limited)
-    const answer = await attempt(call)
-    if (isRateLimited(answer)) pausedUntil.set(limited, now() + answer.retryInMs)
+    const answer: { is: string; retryInMs?: number } & (T | SlackFailure) = await attempt(call)
+    if (answer.is === 'rate-limited') pausedUntil.set(limited, now() + (answer.retryInMs ?? 0))
     return answer
   }
 
-  /** Posts to a channel or, if `channelId` is a user id, to that person's direct messages. */
-  async function post(where: Where, message: Message): Promise<Posted> {
-    return paced('post', where.channelId, async () => {
-      const answer = await client.chat.postMessage({
-        channel: where.channelId,
-        ...message,
-        ...withoutLinks,
-        ...withoutPreviews,
-        ...threadOf(where),
-        ...metadataOf(where),
-      })
-      return { is: 'sent' as const, ts: String(answer.ts), channelId: String(answer.channel) }
-    })
-  }
-
-  async function update(where: { channelId: string; ts: string; key?: string }, message: Message): Promise<Done> {
-    return paced('update', where.channelId, async () => {
-      await client.chat.update({ channel: where.channelId, ts: where.ts, ...message, ...withoutLinks, ...metadataOf(where) })
-      return { is: 'sent' as const }
-    })
-  }
-
-  /** Posts a message that only one person sees. They must be a member of the channel, and Slack drops the message when they reload. */
-  async function postEphemeral(where: { channelId: string; userId: string }, message: Message): Promise<Done> {
+  /** Returns that a call was made whose answer holds nothing else. */
+  async function done(call: () => Promise<unknown>): Promise<Done> {
     return attempt(async () => {
-      await client.chat.postEphemeral({ channel: where.channelId, user: where.userId, ...message, ...withoutLinks })
-      return { is: 'sent' as const }
+      await call()
+      return { is: 'sent' }
     })
   }
 
-  return { post, update, postEphemeral, find: createFindMessage({ client, botUserId }), ...createViews(client) }
+  return {
+    /** Posts to a channel or, if `channelId` is a user id, to that person's direct messages. */
+    post: (where: Where, message: Message): Promise<Posted> =>
+      paced('post', where.channelId, async () => {
+        const answer = await client.chat.postMessage({
+          channel: where.channelId,
+          ...message,
+          ...withoutLinks,
+          ...withoutPreviews,
+          ...threadOf(where),
+          ...metadataOf(where),
+        })
+        return { is: 'sent', ts: String(answer.ts), channelId: String(answer.channel) }
+      }),
+
+    update: (where: { channelId: string; ts: string; key?: string }, message: Message): Promise<Done> =>
+      paced('update', where.channelId, async () => {
+        await client.chat.update({ channel: where.channelId, ts: where.ts, ...message, ...withoutLinks, ...metadataOf(where) })
+        return { is: 'sent' }
+      }),
+
+    /** Posts a message that only one person sees. They must be a member of the channel, and Slack drops the message when they reload. */
+    postEphemeral: (where: { channelId: string; userId: string }, message: Message) =>
+      done(() => client.chat.postEphemeral({ channel: where.channelId, user: where.userId, ...message, ...withoutLinks })),
+
+    /** Opens a modal. A trigger expires after 3 s and works once, so this is the first call to Slack and is never repeated. */
+    openView: (triggerId: string, view: ModalView) =>
+      attempt(async () => {
+        const answer = await client.views.open({ trigger_id: triggerId, view })
+        return { is: 'opened' as const, viewId: String(answer.view?.id) }
+      }),
+
+    updateView: (viewId: string, view: ModalView) => done(() => client.views.update({ view_id: viewId, view })),
+
+    /** Sets what one person sees on the Home tab. */
+    publishHome: (userId: string, blocks: KnownBlock[]) =>
+      done(() => client.views.publish({ user_id: userId, view: { type: 'home', blocks } })),
+
+    /**
+     * Searches for a message whose answer was lost, among those from `oldestMs` to `latestMs` (by default now). Needs the optional history scopes.
+     */
+    find: async (where: SearchedMessage): Promise<SearchResult> => {
+      const self = botUserId()
+      // Without the bot's own id no message would match, and one that is there would be sent again.
+      if (self === undefined) return { is: 'unknown', problem: 'Slack has not said yet who the bot is' }
+      const found = await attempt(() => findMessage(client, where, self))
+      return found.is === 'refused' ? { is: 'cannot-search' } : found
+    },
+  }
 }
 export type Messenger = ReturnType<typeof createMessenger>
-
-/** Opens and updates modals, and publishes Home tabs. */
-function createViews(client: WebClient) {
-  /** Opens a modal. A trigger expires after 3 s and works once, so this is the first call to Slack and is never repeated. */
-  async function openView(triggerId: string, view: ModalView): Promise<{ is: 'opened'; viewId: string } | SlackFailure> {
-    return attempt(async () => {
-      const answer = await client.views.open({ trigger_id: triggerId, view })
-      return { is: 'opened' as const, viewId: String(answer.view?.id) }
-    })
-  }
-
-  async function updateView(viewId: string, view: ModalView): Promise<Done> {
-    return attempt(async () => {
-      await client.views.update({ view_id: viewId, view })
-      return { is: 'sent' as const }
-    })
-  }
-
-  /** Sets what one person sees on the Home tab. */
-  async function publishHome(userId: string, blocks: KnownBlock[]): Promise<Done> {
-    return attempt(async () => {
-      const view: HomeView = { type: 'home', blocks }
-      await client.views.publish({ user_id: userId, view })
-      return { is: 'sent' as const }
-    })
-  }
-
-  return { openView, updateView, publishHome }
-}
-
-function isRateLimited(answer: unknown): answer is { is: 'rate-limited'; retryInMs: number } {
-  return typeof answer === 'object' && answer !== null && 'is' in answer && answer.is === 'rate-limited'
-}
 
 function threadOf({ threadTs, broadcast }: Where) {
   if (threadTs === undefined) return {}
@@ -375,6 +303,62 @@ function threadOf({ threadTs, broadcast }: Where) {
 
 function metadataOf({ key }: { key?: string }) {
   return key ? { metadata: { event_type: 'lockkeeper_message', event_payload: { key } } } : {}
+}
+
+/** Adds the names of the configuration to everything that this messenger sends. */
+export function namingMessenger(messenger: Messenger, { inBlocks, inMessage }: Naming): Messenger {
+  return {
+    ...messenger,
+    post: (where, message) => messenger.post(where, inMessage(message)),
+    update: (where, message) => messenger.update(where, inMessage(message)),
+    postEphemeral: (where, message) => messenger.postEphemeral(where, inMessage(message)),
+    openView: (triggerId, view) => messenger.openView(triggerId, inBlocks(view)),
+    updateView: (viewId, view) => messenger.updateView(viewId, inBlocks(view)),
+    publishHome: (userId, blocks) => messenger.publishHome(userId, inBlocks(blocks)),
+  }
+}
+
+/** `cannot-search`: Slack refuses the search, or there are too many messages. The other failures may pass. */
+export type SearchResult =
+  | { is: 'found'; ts: string }
+  | { is: 'absent' }
+  | { is: 'cannot-search' }
+  | Exclude<SlackFailure, { is: 'refused' }>
+
+interface SearchedMessage {
+  channelId: string
+  threadTs?: string
+  key: string
+  oldestMs: number
+  latestMs?: number
+}
+
+/** A search for a lost message reads at most five pages of the messages from the time when it may have been sent. */
+const pageSize = 200
+const mostPages = 5
+
+async function findMessage(client: WebClient, where: SearchedMessage, self: string): Promise<SearchResult> {
+  const range = {
+    channel: where.channelId,
+    include_all_metadata: true as const,
+    limit: pageSize,
+    oldest: String(Math.floor(where.oldestMs / 1000)),
+    ...(where.latestMs === undefined ? {} : { latest: String(Math.ceil(where.latestMs / 1000)) }),
+  }
+  let cursor: string | undefined
+  for (let page = 0; page < mostPages; page += 1) {
+    const at = cursor ? { ...range, cursor } : range
+    const answer = where.threadTs
+      ? await client.conversations.replies({ ...at, ts: where.threadTs })
+      : await client.conversations.history(at)
+    const messages = (answer.messages ?? []) as { ts?: string; user?: string; metadata?: { event_payload?: { key?: unknown } } }[]
+    const match = messages.find((message) => message.metadata?.event_payload?.key === where.key && message.user === self)
+    if (match?.ts) return { is: 'found', ts: match.ts }
+    cursor = answer.response_metadata?.next_cursor
+    if (!answer.has_more || !cursor) return { is: answer.has_more ? 'cannot-search' : 'absent' }
+  }
+  // The message may be on a page that was not read. `cannot-search` makes the caller repeat it with a note.
+  return { is: 'cannot-search' }
 }
 
 const InfoResponse = z.object({ channel: z.object({ is_member: z.boolean().optional(), is_archived: z.boolean().optional() }) })
@@ -390,14 +374,8 @@ export type ChannelMembership = { is: 'member' } | { is: 'absent' } | { is: 'arc
 
 export type GroupReading = { is: 'read'; members: number } | { is: 'unreadable'; why: string }
 
-interface SetupProbeParts {
-  client: WebClient
-  apiUrl: URL
-  fetch?: typeof globalThis.fetch
-}
-
 /** Reads from Slack how the app is set up. A refusal is part of the result, as Slack's short code. No call is repeated. */
-export function createSetupProbe({ client, apiUrl, fetch = globalThis.fetch }: SetupProbeParts) {
+export function createSetupProbe({ client, apiUrl, fetch }: { client: WebClient; apiUrl: URL; fetch: Fetch }) {
   /** Checks that Slack answers, and reads the granted scopes, which Slack sends in a header of every answer. */
   async function reach(): Promise<SlackReading> {
     const startedAt = performance.now()
@@ -440,7 +418,7 @@ export function createSetupProbe({ client, apiUrl, fetch = globalThis.fetch }: S
   async function clockAheadMs(signal?: AbortSignal): Promise<number | undefined> {
     const sentAt = Date.now()
     const address = new URL('api.test', apiUrl.href.endsWith('/') ? apiUrl : `${apiUrl.href}/`)
-    const response = await fetch(address, { method: 'POST', redirect: 'error', ...(signal ? { signal } : {}) })
+    const response = await fetch(address, { method: 'POST', redirect: 'error', signal })
     await response.text()
     const at = Date.parse(response.headers.get('date') ?? '')
     // The header holds whole seconds only: on average Slack's time is half a second later.

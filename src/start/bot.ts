@@ -17,30 +17,26 @@ import { takeDelivery } from '../inbound/alerts.ts'
 import { unsuitableReadKey } from '../messages/operator-notices.ts'
 import { createMetricsPage, createStatus, type Health, startHealth } from '../ops/health.ts'
 import type { Log, RepeatedLines } from '../ops/log.ts'
-import type { AcknowledgedPayload } from '../ops/metrics.ts'
 import { createShutdown, retryWhileAway, type Shutdown } from '../ops/process.ts'
 import { sweepOutbox } from '../outbox/outbox.ts'
-import { renderDetails, viewOf } from '../outbox/render.ts'
 import { markSigningKey } from '../redis/signed-list.ts'
 import { createBundles } from '../requests/bundle.ts'
-import { createDeliveries, createInteractions, createLastReceived, type LastReceived } from '../requests/clicks.ts'
+import { gatherHandlers } from '../requests/clicks.ts'
 import { createHome, type Home } from '../requests/home.ts'
 import { reconcile } from '../requests/reconcile.ts'
-import type { Submit } from '../requests/submit.ts'
 import { track } from '../requests/track.ts'
 import { createDataLossMark, createRedisWatch, createWorkerWatch } from '../requests/watches.ts'
 import { checkProgress, createRepeatedWork, createWorker, progressFigures, type Work } from '../requests/worker.ts'
-import { createBoltApp } from '../slack/app.ts'
-import { formButtons, type OpenForm } from '../slack/forms.ts'
-import type { InteractionHandlers } from '../slack/interactions.ts'
-import { type ListenOptions, listen } from '../slack/listen.ts'
+import { createBolt } from '../slack/app.ts'
+import { formButtons } from '../slack/forms.ts'
+import { createLastReceived, type LastReceived, listen } from '../slack/listen.ts'
 import type { Identity } from '../slack/web-api.ts'
 import { createFoundation, type Foundation, type Outlets } from './foundation.ts'
 
 /** Creates the port that takes alerts, and makes requests of them. Undefined if it is off. */
-function createAlertsSide({ config, people, requests }: Foundation, submit: Submit) {
+function createAlertsSide({ config, people, requests }: Foundation) {
   if (!config.alerts || !requests.catalog.changeOfAlerts()) return undefined
-  return createAlertReceiver(people, config.alerts, (alerts, signal) => takeDelivery(people, alerts, { submit, signal }))
+  return createAlertReceiver(people, config.alerts, (alerts, signal) => takeDelivery(people, alerts, { submit: people.submit, signal }))
 }
 
 /** A service that the bot needs, and waits for while it is away. */
@@ -252,89 +248,12 @@ export function buildFeatures(foundation: Foundation, { home, lastReceived }: Fe
   })
 }
 
-interface ListenerNeeds {
-  handlers: InteractionHandlers
-  openForm: OpenForm
-  onReceived: NonNullable<ListenOptions['onReceived']>
-  /** Waits for the Home tabs that are being published. */
-  stopHome: () => Promise<void>
-}
-
-/** What the metrics call each kind of payload. Kinds come from outside, so every other one is `other`. */
-const payloads = new Map<string, AcknowledgedPayload>([
-  ['command', 'command'],
-  ['block_actions', 'click'],
-  ['view_submission', 'form'],
-  ['shortcut', 'shortcut'],
-  ['message_action', 'shortcut'],
-  ['block_suggestion', 'options'],
-  ['app_home_opened', 'home'],
-])
-
-/** Returns the function that creates the Slack listener. It runs after the start has read the bot's identity from Slack. */
-export function createListenerFactory({ config, telemetry, redis, clients, operators, requests }: Foundation, needs: ListenerNeeds) {
-  const { errorReports, metrics, onSlackCall } = telemetry
-  const { logger, messenger, respond, naming } = clients.slack
-  const { access } = requests
-  const onUnhandled = errorReports.unhandled
-  const onListenerError = errorReports.of('slack')
-  const isFirstDelivery = createDeliveries({ redis: redis.prompt, keys: redis.keys })
-
-  return function createListener(identity: Identity) {
-    const { app, start } = createBoltApp(config.slack, identity, logger, {
-      onCall: onSlackCall,
-      respond,
-      onUnhandled,
-      onAcknowledged: (kind, ms) => metrics.acknowledged(payloads.get(kind) ?? 'other', ms),
-    })
-    const { stopHome, ...handling } = needs
-    const listening = listen(app, {
-      ...handling,
-      command: config.slack.command,
-      authorize: async (origin, what) => void (await access.authorize(origin, { to: 'read', what })),
-      messenger,
-      respond,
-      withNames: naming.inWords,
-      onUnhandled,
-      isFirstDelivery,
-      onError: (error, context) => {
-        errorReports.shownToPerson(error, context)
-        operators.onShownError(error)
-      },
-    })
-    app.error(async (error) => onListenerError(error))
-
-    async function stop(): Promise<void> {
-      await app.stop()
-      await listening.settle()
-      await stopHome()
-    }
-
-    return { start, stop }
-  }
-}
-
 /** Creates the people side: commands, buttons, forms and the Home tab in Slack, over the prompt connection. */
 export function createPeopleSide(foundation: Foundation) {
-  const { config, telemetry, redis, clients, operators, requests } = foundation
-  const { keys, prompt } = redis
-  const { identity, messenger } = clients.slack
-  const { catalog, access, signatures, forPeople } = requests
-  const { store } = forPeople
-  const onError = telemetry.errorReports.of('people')
-
-  const commands = () => features.flatMap((feature) => feature.commands)
-  const home = createHome({
-    store,
-    access,
-    messenger,
-    buttons: () => formButtons(commands()),
-    view: (request) => viewOf(foundation.people, request),
-    linkTo: identity.linkTo,
-    onError,
-  })
-  const lastReceived = createLastReceived({ redis: prompt, keys })
-  const { submit, openForm } = foundation.people
+  const { people, config, telemetry, requests } = foundation
+  const { catalog } = requests
+  const home = createHome(people, () => formButtons(interactions.commands))
+  const lastReceived = createLastReceived(people)
   const features = buildFeatures(foundation, { home, lastReceived })
   catalog.register(features.flatMap(({ changes }) => changes ?? []))
   // Such a button changes the account in the process that gets the click.
@@ -345,31 +264,25 @@ export function createPeopleSide(foundation: Foundation) {
     ])
   telemetry.metrics.expectKinds(catalog.kinds())
 
-  const interactions = createInteractions({
-    app: foundation.people,
-    store,
-    features,
-    catalog,
-    access,
-    home,
-    details: (request) => renderDetails(foundation.people, request),
-    openForm,
-    linkTo: identity.linkTo,
-    signatures,
-    onDistrusted: operators.onDistrusted,
-    onError,
-  })
-  const createSlackListener = createListenerFactory(foundation, {
-    handlers: interactions,
-    openForm,
-    onReceived: lastReceived.note,
-    stopHome: home.stop,
-  })
+  const interactions = gatherHandlers(people, features, home)
+  const workerWatch = createWorkerWatch(people)
 
-  const workerWatch = createWorkerWatch(foundation.people)
-  const createListener = (identity: Identity) => withWatch(createSlackListener(identity), workerWatch)
+  /** Runs after the start has read the bot's identity from Slack. */
+  function createListener(slackIdentity: Identity) {
+    const { bolt, start } = createBolt(people, slackIdentity)
+    const { settle } = listen(bolt, people, { handlers: interactions, onReceived: lastReceived.note })
+    bolt.error(async (error) => telemetry.errorReports.of('slack')(error))
 
-  return { interactions, features, submit, commands: commands(), createListener }
+    async function stop(): Promise<void> {
+      await bolt.stop()
+      await settle()
+      await home.stop()
+    }
+
+    return withWatch({ start, stop }, workerWatch)
+  }
+
+  return { interactions, features, createListener }
 }
 
 interface Listener {
@@ -444,7 +357,7 @@ export function createBot(config: Config, outlets: Outlets) {
   const foundation = createFoundation(config, outlets)
   const people = createPeopleSide(foundation)
   const { worker, dataLossMark } = createWorkerSide(foundation, people.features)
-  const alerts = createAlertsSide(foundation, people.submit)
+  const alerts = createAlertsSide(foundation)
   const operations = createOperationsSide(foundation)
 
   const { redis, clients, operators, opsChannel, disconnect } = foundation
@@ -500,11 +413,6 @@ export function createBot(config: Config, outlets: Outlets) {
     disconnect,
   })
 
-  async function stop(): Promise<void> {
-    operators.stop()
-    await lifecycle.stop()
-  }
-
-  return { start: lifecycle.start, stop, interactions: people.interactions, commands: people.commands }
+  return { start: lifecycle.start, stop: lifecycle.stop, interactions: people.interactions, commands: people.interactions.commands }
 }
 export type Bot = ReturnType<typeof createBot>

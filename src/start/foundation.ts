@@ -18,9 +18,9 @@ import { settleWithin } from '../domain/within.ts'
 import { assignmentsRefused, damagedAudit } from '../messages/operator-notices.ts'
 import { createAuditLog, createErrorReports, createRepeatedLines, type Log, slackLogger } from '../ops/log.ts'
 import { createMetrics, type Metrics } from '../ops/metrics.ts'
-import { createNotices, notifyOperators } from '../outbox/notices.ts'
+import { notifyOperators } from '../outbox/notices.ts'
 import type { OutboxName } from '../outbox/once.ts'
-import { checkOpsChannel, operatorsOf } from '../outbox/operators.ts'
+import { checkOpsChannel, onShownError, operatorsOf } from '../outbox/operators.ts'
 import { deliver, show } from '../outbox/outbox.ts'
 import { createAssignments } from '../redis/assignments.ts'
 import type { Redis } from '../redis/connect.ts'
@@ -35,7 +35,7 @@ import { submit } from '../requests/submit.ts'
 import { webClientOptions } from '../slack/app.ts'
 import { createFormOpener } from '../slack/forms.ts'
 import { createDirectory } from '../slack/people.ts'
-import { createResponder, namingMessenger, namingRespond, responseOrigins } from '../slack/response-url.ts'
+import { createResponder, responseOrigins } from '../slack/response-url.ts'
 import { createNaming } from '../slack/text.ts'
 import {
   createMessenger,
@@ -44,6 +44,7 @@ import {
   fetchIdentity,
   measuredFetch,
   measuredResponseFetch,
+  namingMessenger,
   type OnSlackCall,
   rejectedTokenErrors,
   type SlackCall,
@@ -130,7 +131,7 @@ function createSlackClients(
   const identity = createSlackIdentity(() => fetchIdentity(client, apiUrl))
   const naming = createNaming({ opsChannel, command })
   const messenger = createMessenger({ client, botUserId: () => identity.current()?.botUserId })
-  const respond = createResponder({ allowedOrigins: responseOrigins(apiUrl), fetch: measuredResponseFetch(onSlackCall) })
+  const respond = createResponder({ allowedOrigins: responseOrigins(apiUrl), naming, fetch: measuredResponseFetch(onSlackCall) })
   return {
     logger,
     client,
@@ -138,7 +139,8 @@ function createSlackClients(
     identity,
     naming,
     messenger: namingMessenger(messenger, naming),
-    respond: namingRespond(respond, naming),
+    respond,
+    onCall: onSlackCall,
   }
 }
 
@@ -279,11 +281,11 @@ export function createRequests({ config, printAudit, telemetry, redis, clients, 
   const noteOf: NoteOf = (request, act, more) => noteOfRequest(signatures, request, act, more)
   const directory = createDirectory({ client })
   const catalog = createCatalog()
-  const { messenger, respond, setupProbe: probe, naming } = clients.slack
+  const { messenger, respond, setupProbe: probe, naming, logger, onCall } = clients.slack
   const access = createAccess({
     config,
     directory,
-    slack: { messenger, respond, identity, probe, naming },
+    slack: { messenger, respond, identity, probe, naming, logger, onCall },
     catalog,
     noteOf,
     audit: audits.people,
@@ -363,23 +365,29 @@ export function createFoundation(config: Config, { log, printAudit = createAudit
 
   const { forPeople: prompt, forJobs: patient, newestHead: _, ...ofRequests } = requests
   const { slack, accountApi, ...ofAccount } = clients
-  const { messenger, respond, identity, setupProbe: probe, naming } = slack
+  const { messenger, respond, identity, setupProbe: probe, naming, logger, onCall } = slack
   const shared = {
     config,
     timings,
     log,
     lines: telemetry.lines,
     metrics: telemetry.metrics,
-    errors: telemetry.errorReports,
+    errors: {
+      ...telemetry.errorReports,
+      shownToPerson: (error: unknown, shown: { reference?: string; at: string }) => {
+        telemetry.errorReports.shownToPerson(error, shown)
+        onShownError(people, error)
+      },
+    },
     keys: redis.keys,
     connections: redis,
     account: accountApi,
     ...ofAccount,
     lists: inventory,
     assignments,
-    slack: { messenger, respond, identity, probe, naming },
+    slack: { messenger, respond, identity, probe, naming, logger, onCall },
     opsChannel,
-    notices: createNotices(),
+    notices: new Map(),
     ...ofRequests,
   }
   const checks: Pick<App, 'checkRecord' | 'checkAuthority' | 'checkRetraction'> = {

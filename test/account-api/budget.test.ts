@@ -130,17 +130,6 @@ test('a pause stops one kind of call in all processes', async () => {
   expect(await create().take('write', { lane: 'execute' }, 'key')).toBe(0)
 })
 
-test('a shorter pause does not end a longer one', async () => {
-  const { budget } = setUp()
-
-  await budget.pause('write', 30_000, 'key')
-  await budget.pause('write', 5_000, 'key')
-  expect(await budget.take('write', { lane: 'execute' }, 'key')).toBeGreaterThan(29_000)
-
-  await budget.pause('write', 40_000, 'key')
-  expect(await budget.take('write', { lane: 'execute' }, 'key')).toBeGreaterThan(39_000)
-})
-
 test('no window holds more calls than the account allows, by two processes at once', async () => {
   const windowMs = 400
   const { create } = setUp({ windowMs, readsPerMinute: 12 })
@@ -197,14 +186,6 @@ test('figures of people, tracking and the background are those of the read-only 
   expect(execute).toMatchObject({ lane: 'execute', used: 0, waitMs: 0 })
   expect(person).toMatchObject({ lane: 'person', used: 11 })
   expect(person?.waitMs).toBeGreaterThan(55_000)
-})
-
-test('figures leave out what is older than a minute', async () => {
-  const { budget, spend } = setUp({ windowMs: 100 })
-  await spend('read', 'track', { most: 3 })
-  await delay(110)
-
-  expect((await budget.figures()).map(({ used }) => used)).toEqual(Array(7).fill(0))
 })
 
 describe('without Redis', () => {

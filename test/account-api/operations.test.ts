@@ -1,8 +1,14 @@
-import { expect, test } from 'vitest'
-import { type AccountApi, createAccountApi } from '../../src/account/client.ts'
+import { inspect } from 'node:util'
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import type { AccountApi } from '../../src/account/client.ts'
+import { UserError } from '../../src/domain/errors.ts'
+import { inLane, type Lane } from '../../src/domain/lane.ts'
 import { Secret } from '../../src/domain/signing.ts'
-import { key, type Reply, startClient } from './recording-server.ts'
+import { anyText } from '../any-text.ts'
+import { key, type Reply, rejection, startClient } from './recording-server.ts'
 import * as sample from './wire-samples.ts'
+import { issuedApiKey, token } from './wire-samples.ts'
 
 const deploy = { name: 'deploy', readOnly: true, allowedIps: ['203.0.113.10', '198.51.100.0/24'] }
 /** A value with more members than the operation accepts. */
@@ -29,25 +35,6 @@ test('every request carries the key without a scheme, the accepted content types
     connection: 'keep-alive',
     host: url.host,
   })
-})
-
-test('a request without a body has no content type', async () => {
-  const { api, requests } = await startClient(() => ({ json: { data: [] } }))
-
-  await api.plans.list()
-
-  expect(requests[0]?.headers).not.toHaveProperty('content-type')
-  expect(requests[0]?.body).toBe('')
-})
-
-test('keeps the path of the base address', async () => {
-  const { requests, url } = await startClient(() => ({ json: { data: [] } }))
-  const below = createAccountApi({ baseUrl: new URL('/infra/v1/', url), key: new Secret(key) })
-
-  await below.plans.list()
-  await below.close()
-
-  expect(requests).toMatchObject([{ target: '/infra/v1/plans/virtual_machines' }])
 })
 
 test.each<[string, string, unknown, (api: AccountApi) => Promise<unknown>]>([
@@ -179,31 +166,6 @@ test.each([
   expect(requests).toMatchObject([{ method: 'DELETE', target: '/auth/api_keys/tok_1', body: '' }])
 })
 
-test('reads a rename whose answer has only the name', async () => {
-  const data = { id: 'vm_1', attributes: { name: 'search-2', operating_system: null } }
-  const { api } = await startClient(() => ({ json: { data } }))
-
-  const renamed = await api.virtualMachines.rename('vm_1', 'search-2')
-
-  expect(renamed).toMatchObject({ id: 'vm_1', name: 'search-2', operatingSystem: undefined, plan: undefined })
-})
-
-test('reads a baseline that has platforms and a plan: the platforms count', async () => {
-  const plan = { id: 'plan_m4n3SgpdFvIDf', name: 'm4.metal.large', slug: null }
-  const { api } = await startClient(() => ({
-    json: { data: [{ ...sample.baseline, attributes: { ...sample.baseline.attributes, plan } }] },
-  }))
-
-  expect((await api.baselines.list())[0]?.platforms).toEqual([{ id: 'plan_m4n3SgpdFvIDf', name: 'm4.metal.large', slug: 'm4-metal-large' }])
-})
-
-test('reads a nested BIOS setting of a baseline as text', async () => {
-  const attributes = { ...sample.baseline.attributes, bios: { power: { turbo: true } } }
-  const { api } = await startClient(() => ({ json: { data: [{ ...sample.baseline, attributes }] } }))
-
-  expect((await api.baselines.list())[0]?.bios).toEqual([{ setting: 'power', value: '{"turbo":true}' }])
-})
-
 test('drops a token in the list of API keys', async () => {
   const { api } = await startClient(() => ({ json: { data: [sample.issuedApiKey] } }))
 
@@ -233,4 +195,175 @@ test('who notes assignments gets each Elastic IP of a part of the list, too, bec
 
   await api.elasticIps.list({ pages: 1 })
   expect({ whole, single }).toEqual({ whole: [[sample.elasticIp.id]], single: [sample.elasticIp.id] })
+})
+
+describe('the read-only key', () => {
+  const readKey = '77aa0c9a7b3d24680ace13579bdf02468a77'
+  const keys: Record<string, string> = { [key]: 'key', [readKey]: 'read-key' }
+
+  async function start(options: { key?: Secret | undefined } = {}, status = 200) {
+    const { api, requests } = await startClient(() => ({ status, json: { data: [] } }), { readKey: new Secret(readKey), ...options })
+    /** Returns which key the last call used. */
+    const used = async (lane: Lane, call: () => Promise<unknown>) => {
+      await inLane(lane, call).catch(() => {})
+      return keys[String(requests.at(-1)?.headers.authorization)]
+    }
+    return { api, requests, used }
+  }
+
+  test('the read-only key reads for people, tracking and the background, and never before a write, for lists of keys or to write', async () => {
+    const { api, used } = await start()
+    const read = () => api.servers.list()
+
+    for (const lane of ['person', 'track', 'background'] as const) expect(await used(lane, read)).toBe('read-key')
+    for (const lane of ['execute', 'bundle', 'retract'] as const) expect(await used(lane, read)).toBe('key')
+    expect(await used('person', () => api.apiKeys.list())).toBe('key')
+    expect(await used('person', () => api.apiKeys.delete('tok_57jvG72qDZNTv'))).toBe('key')
+  })
+
+  test('without the key that writes, the read-only key reads everything, and nothing is written', async () => {
+    const { api, requests, used } = await start({ key: undefined })
+
+    expect(await used('execute', () => api.servers.list())).toBe('read-key')
+    expect(await used('person', () => api.apiKeys.list())).toBe('read-key')
+    const before = requests.length
+    expect(await rejection(inLane('execute', () => api.apiKeys.delete('tok_57jvG72qDZNTv')))).toMatchObject({
+      message: 'apiKeys.delete needs INFRA_API_KEY, which this process does not have',
+    })
+    expect(requests).toHaveLength(before)
+  })
+
+  test('an error names the variable of the key that was used', async () => {
+    const { api } = await start({}, 401)
+
+    expect(await rejection(inLane('person', () => api.servers.list()))).toMatchObject({ status: 401, key: 'INFRA_READ_KEY' })
+    expect(await rejection(inLane('execute', () => api.servers.list()))).toMatchObject({ status: 401, key: 'INFRA_API_KEY' })
+  })
+})
+
+describe('secrets', () => {
+  const body = JSON.stringify({ data: issuedApiKey })
+  const broken = { ...issuedApiKey, attributes: { ...issuedApiKey.attributes, token: { value: token } } }
+
+  const replies: [string, Reply][] = [
+    ['a token of the wrong type', { status: 201, json: { data: broken } }],
+    ['a token in the wrong place', { status: 201, json: { data: { id: token, attributes: { [token]: token } } } }],
+    ['JSON that begins with the token', { status: 201, text: `${token}${body}` }],
+    ['JSON that ends after the token', { status: 201, text: body.slice(0, body.indexOf(token) + token.length) }],
+    ['an error page with key and token', { status: 502, headers: { 'content-type': 'text/html' }, text: `<p>${key} ${token}` }],
+    ['a web page with status 200 and key and token', { headers: { 'content-type': 'text/html' }, text: `<p>${key} ${token}` }],
+    ['an error that quotes key and token', { status: 422, json: { errors: [{ code: token, detail: `${key} ${token}`, title: key }] } }],
+    ['headers with key and token', { status: 500, headers: { 'x-echo': `${key} ${token}`, 'retry-after': token } }],
+    ['a redirect with key and token', { status: 302, headers: { location: `http://127.0.0.1:9/?${key}${token}` } }],
+    [
+      'a connection that closes in the middle of the body',
+      (response) => response.writeHead(201, { 'content-length': '9999' }).write(body, () => response.destroy()),
+    ],
+    ['an answer that is not HTTP', (response) => void response.socket?.end(`${token} ${key}\r\n\r\n`)],
+    ['an invalid header', (response) => void response.socket?.end(`HTTP/1.1 200 OK\r\nbad header ${key}${token}\r\n\r\n`)],
+  ]
+
+  const calls: [string, (api: AccountApi) => Promise<unknown>][] = [
+    ['create', (api) => api.apiKeys.create({ name: 'deploy' })],
+    ['rotate', (api) => api.apiKeys.rotate('tok_57jvG72qDZNTv', 'deploy')],
+  ]
+
+  test.each(calls.flatMap(([name, call]) => replies.map(([what, reply]) => [name, what, call, reply] as const)))(
+    'the error of %s contains no key and no token after %s',
+    async (_, __, call, reply) => {
+      const { api } = await startClient(() => reply)
+
+      const error = await rejection(call(api))
+
+      expect(error).toBeInstanceOf(Error)
+      const printed = [inspect(error, { depth: 20, showHidden: true }), JSON.stringify(error), String(error), (error as Error).stack].join(
+        '\n',
+      )
+      expect(printed).not.toContain(key)
+      expect(printed).not.toContain(token.slice(0, 12))
+      expect((error as Error).cause).toBeUndefined()
+    },
+  )
+
+  test('a new token is kept only in a Secret', async () => {
+    const { api } = await startClient(() => ({ status: 201, json: { data: issuedApiKey } }))
+
+    const issued = await api.apiKeys.create({ name: 'deploy' })
+
+    expect(issued.token.reveal()).toBe(token)
+    expect(inspect(issued, { depth: 20, showHidden: true }) + JSON.stringify(issued)).not.toContain(token.slice(0, 12))
+  })
+
+  test('printing the client does not show its key', async () => {
+    const { api } = await startClient(() => ({ json: {} }))
+
+    expect(inspect(api, { depth: 20, showHidden: true }) + JSON.stringify(api)).not.toContain(key)
+  })
+
+  test('the report of a call contains only operation, attempt, status and duration', async () => {
+    const reports: unknown[] = []
+    const { api } = await startClient(() => ({ status: 201, json: { data: issuedApiKey } }), { onCall: (report) => reports.push(report) })
+
+    await api.apiKeys.create({ name: 'deploy' })
+
+    expect(Object.keys(reports[0] ?? {})).toEqual(['operation', 'attempt', 'status', 'ms'])
+  })
+})
+
+describe('hostile ids', () => {
+  const calls: [string, string, (api: AccountApi, id: string) => Promise<unknown>][] = [
+    ['elasticIps.get', '/elastic_ips/', (api, id) => api.elasticIps.get(id)],
+    ['elasticIps.move', '/elastic_ips/', (api, id) => api.elasticIps.move(id, 'sv_1WFgWmkF9Mzju')],
+    ['servers.get', '/servers/', (api, id) => api.servers.get(id)],
+    ['virtualMachines.get', '/virtual_machines/', (api, id) => api.virtualMachines.get(id)],
+    ['virtualMachines.rename', '/virtual_machines/', (api, id) => api.virtualMachines.rename(id, 'web')],
+    ['apiKeys.rotate', '/auth/api_keys/', (api, id) => api.apiKeys.rotate(id, 'deploy')],
+    ['apiKeys.update', '/auth/api_keys/', (api, id) => api.apiKeys.update(id, { name: 'deploy' })],
+    ['apiKeys.delete', '/auth/api_keys/', (api, id) => api.apiKeys.delete(id)],
+  ]
+
+  const hostile = fc.oneof(
+    anyText(),
+    fc.string({ unit: fc.constantFrom('.', '/', '\\', '%', '2', 'e', 'f', '?', '#', '@', ':', ';', ' ', '\n', '\r', '\0', '\ud800', 'a') }),
+  )
+
+  describe.each(calls)('%s', (_, prefix, call) => {
+    test.each(['', '.', '..', 'a/b', '../servers/sv_1WFgWmkF9Mzju', '..\\x', 'a\nb', 'a\u0000', 'a\u007f', '\ud800'])(
+      'throws UserError for the id %j and sends nothing',
+      async (id) => {
+        const { api, requests } = await startClient(() => ({ json: {} }))
+
+        expect(await rejection(call(api, id))).toBeInstanceOf(UserError)
+        expect(requests).toEqual([])
+      },
+    )
+
+    test('keeps the request below its path for any id, even if a proxy decodes the path before it routes', async () => {
+      const { api, requests } = await startClient(() => ({ status: 404 }))
+
+      await fc.assert(
+        fc.asyncProperty(hostile, async (id) => {
+          requests.length = 0
+          await call(api, id).catch(() => {})
+
+          for (const { target } of requests) {
+            expect(target.startsWith(prefix)).toBe(true)
+            expect(target.slice(prefix.length)).toMatch(/^[\w\-.~!'()*%]+$/)
+            expect(decodeURIComponent(target.slice(prefix.length))).toBe(id)
+            const decoded = new URL(decodeURI(target).replaceAll(/%2[ef5]/gi, decodeURIComponent), 'http://host')
+            expect(decoded.pathname.startsWith(prefix)).toBe(true)
+          }
+        }),
+        { numRuns: 60 },
+      )
+    })
+  })
+
+  test('an unusual but harmless id is sent encoded', async () => {
+    const { api, requests } = await startClient(() => ({ status: 404 }))
+
+    await rejection(api.servers.get('sv 1?x=1#ä%2e'))
+
+    expect(requests).toMatchObject([{ target: '/servers/sv%201%3Fx%3D1%23%C3%A4%252e' }])
+  })
 })

@@ -90,14 +90,6 @@ describe('a read', () => {
     expect(requests).toHaveLength(3)
   })
 
-  test.each(faults.slice(0, 7))('succeeds when an attempt after %s succeeds', async (_, reply) => {
-    const { api, requests } = await startClient((__, index) => (index < 2 ? reply : success))
-
-    await api.elasticIps.get('eip_1GijF7NsZe3bN')
-
-    expect(requests).toHaveLength(3)
-  })
-
   test.each([400, 401, 403, 404, 409, 422, 501])('is not sent again after %i', async (status) => {
     const { api, requests } = await startClient(() => ({ status }))
 
@@ -158,16 +150,6 @@ describe('requestSent', () => {
     expect(error).toMatchObject({ requestSent: 'no', message: 'elasticIps.move: no answer (ECONNREFUSED)' })
   })
 
-  test('is no when the host name cannot be resolved', async () => {
-    const api = createAccountApi({
-      baseUrl: new URL('https://api.nimbus.invalid'),
-      key: new Secret(key),
-      timings: { ...timings, readMs: 4_000, writeMs: 4_000, connectMs: 4_000 },
-    })
-
-    expect(await rejection(api.elasticIps.move('eip_1GijF7NsZe3bN', 'sv_22mUQSvUfeqdv'))).toMatchObject({ requestSent: 'no' })
-  })
-
   test('is no when the caller aborted before the call', async () => {
     const { api, requests } = await startClient(() => success)
 
@@ -207,20 +189,4 @@ test('a read is not sent again after the caller aborts', async () => {
   await rejection(api.elasticIps.get('eip_1GijF7NsZe3bN', { signal: stop.signal }))
 
   expect(requests).toHaveLength(1)
-})
-
-test('every attempt is reported with its outcome', async () => {
-  const reports: unknown[] = []
-  const replies: Reply[] = [{ status: 503 }, drop, { json: { data: 1 } }]
-  const { api } = await startClient((_, index) => replies[index] ?? success, { onCall: ({ ms: _ms, ...report }) => reports.push(report) })
-
-  await rejection(api.elasticIps.get('eip_1GijF7NsZe3bN'))
-  await api.elasticIps.get('eip_1GijF7NsZe3bN')
-
-  expect(reports).toEqual([
-    { operation: 'elasticIps.get', attempt: 1, status: 503 },
-    { operation: 'elasticIps.get', attempt: 2, status: 'unreachable' },
-    { operation: 'elasticIps.get', attempt: 3, status: 'contract' },
-    { operation: 'elasticIps.get', attempt: 1, status: 200 },
-  ])
 })

@@ -1,13 +1,16 @@
-import { issuedApiKeys, apiKeys as keys } from '../contract/documented/api-keys.ts'
-import { baselines } from '../contract/documented/baselines.ts'
-import type { Documented } from '../contract/documented/documented.ts'
-import { elasticIps } from '../contract/documented/elastic-ips.ts'
-import { events } from '../contract/documented/events.ts'
-import { plans } from '../contract/documented/plans.ts'
-import { servers } from '../contract/documented/servers.ts'
-import { virtualMachines } from '../contract/documented/virtual-machines.ts'
+import {
+  baselines,
+  type Documented,
+  elasticIps,
+  events,
+  issuedApiKeys,
+  apiKeys as keys,
+  plans,
+  servers,
+  virtualMachines,
+} from '../contract/documented.ts'
 
-export { token } from '../contract/documented/api-keys.ts'
+export { token } from '../contract/documented.ts'
 
 interface Resource {
   id: string
@@ -15,7 +18,7 @@ interface Resource {
 }
 
 /** One documented answer of each kind. `contract/reading.test.ts` covers all documented answers. */
-function sampleOf(documented: Documented<unknown>[], name: string): Resource {
+function sampleOf(documented: Documented[], name: string): Resource {
   return documented.find((one) => one.name === name)?.wire as Resource
 }
 

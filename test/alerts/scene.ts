@@ -5,7 +5,6 @@ import { UserError } from '../../src/domain/errors.ts'
 import type { AlertRoute } from '../../src/domain/policy.ts'
 import { type Alert, readPayload } from '../../src/inbound/alert-payload.ts'
 import { takeDelivery } from '../../src/inbound/alerts.ts'
-import { createNotices } from '../../src/outbox/notices.ts'
 import { sweepOutbox } from '../../src/outbox/outbox.ts'
 import { requestIdFor, type Submit } from '../../src/requests/submit.ts'
 import { mrkdwn } from '../../src/slack/text.ts'
@@ -147,7 +146,7 @@ export function arrange({ servers = defaultServers, routes = [route], takeMs }: 
     log: { error: (_, text) => void operators.push(text) },
     lines: { write: ({ fields }) => void errors.push(fields.error) },
     errors: { of: (place) => (error) => void (place === 'alerts' && errors.push(error)) },
-    notices: createNotices(),
+    notices: new Map(),
   })
 
   /** Creates one process of several. */
@@ -163,10 +162,10 @@ export function arrange({ servers = defaultServers, routes = [route], takeMs }: 
   }
 
   /** Sets the state of the request that was submitted as number `index`. */
-  async function setState(index: number, state: string, more: Record<string, string> = {}): Promise<void> {
+  async function setState(index: number, state: string): Promise<void> {
     const request = submitted[index]
     if (!request) throw new Error('nothing was submitted')
-    await redis.hset(keys.record(requestIdFor(request.deliveryKey)), { state: JSON.stringify(state), ...more })
+    await redis.hset(keys.record(requestIdFor(request.deliveryKey)), 'state', JSON.stringify(state))
   }
 
   const counts = () => Object.fromEntries([...counted].filter(([, number]) => number > 0))
@@ -175,9 +174,8 @@ export function arrange({ servers = defaultServers, routes = [route], takeMs }: 
 
 /** What the handling of alerts reads of a record. */
 function recordIn({ id, hash }: { id: string; hash: Record<string, string> }) {
-  const { state = '', decidedAt, serverId } = hash
-  const at = decidedAt === undefined ? {} : { decidedAt: Number(decidedAt) }
-  return { id, state: JSON.parse(state), kind: 'ip.evacuate', origin: { userId: 'alerts' }, resource: serverId, ...at }
+  const { state = '', serverId } = hash
+  return { id, state: JSON.parse(state), kind: 'ip.evacuate', origin: { userId: 'alerts' }, resource: serverId }
 }
 
 const defaultServers = [server('standby'), ...Array.from({ length: 9 }, (_, index) => server(`web-${index + 1}`))]

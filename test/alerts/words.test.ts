@@ -35,26 +35,6 @@ test('every reason to propose nothing is a sentence', () => {
 const saying = (more: Partial<NotRequested>) =>
   nothingRequested([{ source: { name: 'NodeDown' }, why: mrkdwn``, server: undefined, named: undefined, ...more }], '/infra')
 
-test('a notice leads with the outcome, and ends with the alert', () => {
-  const why = problemWords({ is: 'no-target', server, site: 'TYO' })
-  const notice = saying({ source: { name: 'NodeDown', link: 'http://prometheus:9090/graph' }, why, server: 'web-1' })
-
-  expect(notice.text).toMatchInlineSnapshot(`
-    ":warning: *Alert for \`web-1\`: nothing was requested.* The policy names no target for the site \`TYO\` of \`web-1\`. By hand: \`/infra evacuate web-1\`.
-    Alert \`NodeDown\`, <http://prometheus:9090/graph|open it> (\`prometheus:9090\`)"
-  `)
-})
-
-test('a notice about a server without Elastic IPs does not send people to an evacuation of nothing', () => {
-  const why = mrkdwn`The account shows no Elastic IPs on ${'web-1'}, so there is nothing to evacuate.`
-  const notice = saying({ why, server: 'web-1', isEmpty: true })
-
-  expect(notice.text).toMatchInlineSnapshot(`
-    ":warning: *Alert for \`web-1\`: nothing was requested.* The account shows no Elastic IPs on web-1, so there is nothing to evacuate. See the server: \`/infra servers web-1\`.
-    Alert \`NodeDown\`"
-  `)
-})
-
 test('several alerts are one list, which names those that it has no room for', () => {
   const alerts = Array.from({ length: 36 }, (_, index) => ({
     source: { name: 'NodeDown' },

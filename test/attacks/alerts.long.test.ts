@@ -103,22 +103,6 @@ test('500 deliveries with a wrong token fill no log, and cost Redis nothing: thr
   ])
 })
 
-test('a thousand servers that go down at once make a request for each that can be evacuated, and one message', async () => {
-  const world = await startAlertWorld()
-  const names = ['web-1', 'edge-fra-1', 'web-3', 'edge-ash-1', ...Array.from({ length: 900 }, (_, index) => `unknown-${index}`)]
-  const alerts = names.map((instance) => alert({ instance }, { annotations: {}, generatorURL: '' }))
-
-  expect(await world.send(alerts)).toBe(200)
-  const requested = await world.records.all()
-  expect(await world.send(alerts)).toBe(200)
-
-  expect(requested.length).toBeGreaterThan(0)
-  expect(await world.records.all()).toHaveLength(requested.length)
-  expect(botMessages(world)).toHaveLength(requested.length + 1)
-  const reads = world.accountApi.journal.filter(({ path }) => path.startsWith('/servers'))
-  expect(reads.length).toBeLessThan(40)
-}, 60_000)
-
 describe('somebody with write access to Redis cannot hide an alert behind a request', () => {
   const idOf = (episode: string) => requestIdFor(`alert:${episode}`)
   const serverOf = ({ accountApi }: AlertWorld, name: string) =>

@@ -62,12 +62,16 @@ describe('a person who adds to the policy file what reviewers do not see', () =>
     ['a document after an end mark', `${reviewed}...\nrules: []\n`, 5],
     ['an empty second document', `${reviewed}---\n`, 4],
     ['a second document that is no YAML', `${reviewed}---\n[\n`, 4],
-    ['the rules of YAML 1.1, in which no and 010 have another meaning', `%YAML 1.1\n---\n${reviewed}`, 1],
-    ['an anchor of the same name', 'rules:\n  - {name: &who a, approve: &who [S0ONCALL01], mention: *who}\n', 2],
     ['a tag', 'rules:\n  - name: a\n    approve: !!set {S0ONCALL01}\n', 3],
   ])('with %s stops the start, with the line', (_, text, line) => {
     const result = read(text)
 
     expect('lines' in result && result.lines[0]).toMatch(new RegExp(`^POLICY_FILE policy\\.yml, line ${line}: .*: \\S`))
+  })
+
+  test('with the rules of YAML 1.1, in which no is false, changes the meaning of nothing', () => {
+    const result = read(`%YAML 1.1\n---\n${reviewed}    confirm: no\n`)
+
+    expect('lines' in result && result.lines).toEqual(['POLICY_FILE policy.yml, line 6: confirm must be true or false, not "no"'])
   })
 })

@@ -1,8 +1,11 @@
+import { mkdtempSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { describe, expect, inject, test } from 'vitest'
 import { createAudit } from '../../src/audit/audit.ts'
-import { chain, hashOf } from '../../src/audit/chain.ts'
+import { chain, hashOf, printedLine, readPrintedLine } from '../../src/audit/chain.ts'
 import { findEntries } from '../../src/audit/find.ts'
-import { checkAudit } from '../../src/audit/verification.ts'
+import { checkAudit, readLogs } from '../../src/audit/verification.ts'
 import { auditSigning } from '../requests/audit-for-test.ts'
 import { connectTestRedis } from '../requests/redis-for-test.ts'
 
@@ -230,4 +233,26 @@ describe('a note that somebody puts into the intake does not stop the notes afte
     expect((await itemsOf(audited)).at(-1)?.[1]).toMatchObject({ act: 'reject', seq: 8 })
     expect(await audited.verify()).toEqual({ exitCode: 1, output: 'Entry 7 is not signed: Lockkeeper did not write it.\n' })
   })
+})
+
+const note = (reason: string) => ({ version: 1, act: 'request', at: 1_795_000_000_000, by: 'U0ADA00001', reason })
+
+test.each<[string, string]>([
+  ['a line separator', '\u2028'],
+  ['a paragraph separator', '\u2029'],
+  ['a next line', '\u0085'],
+  ['a mark that reverses text', '\u202e'],
+  ['invisible letters', '\u{e0041}\u{e0042}'],
+  ['half of a character', '\ud800'],
+])('somebody whose reason has %s cannot tear or reorder its line in the log', async (_, character) => {
+  const entry = chain(note(`before${character}{"stream":"audit","seq":1}`), 1, '')
+  const line = printedLine(entry)
+  const path = join(mkdtempSync(join(tmpdir(), 'audit-')), 'audit.log')
+  writeFileSync(path, `${line}\n`)
+
+  const log = await readLogs([path])
+
+  expect(log).toEqual({ hashes: new Map([[1, hashOf(entry)]]), breaks: [] })
+  expect(line).not.toContain(character)
+  expect(readPrintedLine(line)).toEqual({ seq: 1, entry, hash: hashOf(entry) })
 })

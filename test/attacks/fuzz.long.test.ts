@@ -10,7 +10,7 @@ import { garbageRequest, type Known, statusFor } from '../faults/garbage-payload
 import { startStandInWorld } from '../faults/stand-in-world.ts'
 import { openRecords } from '../journeys/records.ts'
 import { ops, people, untilCard, untilShown } from '../journeys/world.ts'
-import { botVariables } from '../sandbox/bot-variables.ts'
+import { botVariables } from '../sandbox/bot-process.ts'
 import type { RawRequest } from '../sandbox/slack/slack.ts'
 import { form, nowSeconds } from './half-sent.ts'
 

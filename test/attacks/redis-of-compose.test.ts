@@ -7,8 +7,9 @@ import { join, resolve } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { parse } from 'yaml'
-import { freePort } from '../sandbox/free-port.ts'
-import { findRedisServer } from '../sandbox/redis/find-redis-server.ts'
+import { freePort } from '../sandbox/programs.ts'
+import { findRedisServer } from '../sandbox/redis/start-redis.ts'
+import { endsWithUs } from '../sandbox/watchdog.ts'
 
 const password = 'a-password-from-a-secret'
 
@@ -23,7 +24,7 @@ async function startAsCompose(secret: string): Promise<{ child: ChildProcess; po
     .replaceAll('$$', '$')
     .replaceAll('/run/secrets', folder)
     .replace('redis-server -', `${await findRedisServer()} - --bind 127.0.0.1 --port ${port} --dir ${folder}`)
-  const child = spawn(shell, [option, here], { stdio: 'ignore' })
+  const child = endsWithUs(spawn(shell, [option, here], { stdio: 'ignore' }))
   onTestFinished(async () => {
     if (child.exitCode === null) {
       child.kill('SIGKILL')

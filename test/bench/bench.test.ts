@@ -1,7 +1,5 @@
 import { expect, test } from 'vitest'
-import { quick } from './effort.ts'
-import { interleave, median, ratio } from './rounds.ts'
-import { judged } from './table.ts'
+import { judged, median, quick, ratio } from './measure.ts'
 import { benchTypedClient } from './typed-client.ts'
 
 test('a benchmark runs to its end, with processes and tables', async () => {
@@ -9,17 +7,6 @@ test('a benchmark runs to its end, with processes and tables', async () => {
 
   expect(text).toMatch(/\| 1,000 Elastic IPs, in pages of 100 \| \d+\.\d\d \| \d+\.\d\d \| \d+\.\d\d \| ≤ 1\.35 \| (met|missed) \|/)
   expect(text).toMatch(/\| 500 plans, in one answer \| \d+\.\d\d \|/)
-})
-
-test('each round measures all variants, and begins with another one', async () => {
-  const order: string[] = []
-  const figures = await interleave(['a', 'b', 'c'], 3, async (name, round) => {
-    order.push(name)
-    return round
-  })
-
-  expect(order.join('')).toBe('abcbcacab')
-  expect(figures).toEqual({ a: [0, 1, 2], b: [0, 1, 2], c: [0, 1, 2] })
 })
 
 test('a ratio is the median over the rounds, so that a disturbed round counts once', () => {

@@ -2,14 +2,13 @@ import { Redis } from 'ioredis'
 import { createKeys } from '../../src/redis/key-names.ts'
 import { createHome } from '../../src/requests/home.ts'
 import { createStore, encodeFields } from '../../src/requests/store.ts'
-import { cardViewFor } from '../messages/card-view-for-test.ts'
+import { fakeApp } from '../fake-app.ts'
+import { forViews } from '../messages/view-app.ts'
 import { noteOf } from '../requests/audit-for-test.ts'
 import { noAudit } from '../requests/redis-for-test.ts'
 import { requestedAt, requestFor } from '../requests/request-for-test.ts'
 import { startRedis } from '../sandbox/redis/start-redis.ts'
-import type { Effort } from './effort.ts'
-import { interleave, median, ratio } from './rounds.ts'
-import { fixed, judged, table } from './table.ts'
+import { type Effort, fixed, interleave, judged, median, ratio, table } from './measure.ts'
 
 const counts = ['100', '10000'] as const
 const most = 1.3
@@ -33,17 +32,17 @@ export async function benchHome({ quick, rounds }: Effort): Promise<string> {
       pipeline.zadd(keys.ended, index, id)
     }
     await pipeline.exec()
-    const parts: Parameters<typeof createHome>[0] = {
+    const app = fakeApp({
       store: createStore({ redis, keys, audit: noAudit, noteOf }),
-      access: { judge: async () => ({ allowed: true, grant: { via: 'member' } }) },
-      messenger: { publishHome: async () => ({ is: 'sent' }) },
-      buttons: () => [],
-      view: (request) => cardViewFor({ request }),
-      linkTo: () => undefined,
-      onError: console.error,
-    }
+      access: { judge: async () => ({ allowed: true, grant: { via: 'member' } }), ruleOf: forViews.ruleOf },
+      catalog: forViews.catalog,
+      signatures: forViews.signatures,
+      config: forViews.config,
+      slack: { messenger: { publishHome: async () => ({ is: 'sent' }) }, identity: forViews.identity },
+      errors: { of: () => console.error },
+    })
     // Each is new, because one has a pause between two tabs of a person.
-    return () => createHome(parts).show({ ...origin, userId: 'U1' })
+    return () => createHome(app, () => []).show({ ...origin, userId: 'U1' })
   }
 
   try {

@@ -2,9 +2,8 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { manyElasticIps, places, racks } from '../faults/many-elastic-ips.ts'
 import { openWorld, type World } from '../journeys/open-world.ts'
 import { documentedLimits } from '../sandbox/account-api/rate-limiter.ts'
-import { startRedis } from '../sandbox/redis/start-redis.ts'
-import type { Effort } from './effort.ts'
-import { fixed, judged, table } from './table.ts'
+import type { Slack } from '../sandbox/slack/slack.ts'
+import { type Effort, fixed, judged, table, withRedis } from './measure.ts'
 
 const channel = 'C0OPS00001'
 const shipped = { INFRA_READS_PER_MINUTE: '60', INFRA_WRITES_PER_MINUTE: '20', MOVE_POLL_BUDGET: '20', MOVE_POLL_INTERVAL: '3s' }
@@ -14,17 +13,14 @@ const floorOf50 = 120
 
 /** Measures what the account's limits cost, in real minutes: evacuations, and the reports of moves. */
 export async function benchLimits({ quick }: Effort): Promise<string> {
-  // The Redis process does not keep this process alive.
-  const alive = setInterval(() => {}, 1_000)
-  const redis = await startRedis({ appendonly: true })
-  const [large, small, alone, shared] = await Promise.all([
-    quick ? undefined : evacuate(redis.url, 50),
-    evacuate(redis.url, 14),
-    reports(redis.url, { replicas: 1, rounds: quick ? 1 : 3 }),
-    reports(redis.url, { replicas: 2, rounds: quick ? 1 : 3 }),
-  ])
-  await redis.stop()
-  clearInterval(alive)
+  const [large, small, alone, shared] = await withRedis(({ url }) =>
+    Promise.all([
+      quick ? undefined : evacuate(url, 50),
+      evacuate(url, 14),
+      reports(url, { replicas: 1, rounds: quick ? 1 : 3 }),
+      reports(url, { replicas: 2, rounds: quick ? 1 : 3 }),
+    ]),
+  )
   const evacuations = [...(large ? [{ of: 50, most: floorOf50 * 1.1, ...large }] : []), { of: 14, most: 20, ...small }]
   const refused = [large, small, alone, shared].reduce((sum, one) => sum + (one?.refused ?? 0), 0)
   const mostReads = Math.max(alone.mostReads, shared.mostReads)
@@ -81,16 +77,7 @@ async function reports(redisUrl: string, { replicas, rounds }: { replicas: numbe
   })
   const { slack, accountApi } = world
   const endsAt = new Map<string, number>()
-  const afterMs: number[] = []
-  let read = 0
-  slack.subscribe(() => {
-    for (; read < slack.journal.length; read += 1) {
-      const { method, args } = slack.journal[read] ?? {}
-      const [, address = ''] = /\*Done.*?(198\.18\.\d+\.\d+)/s.exec(String(args?.text ?? '')) ?? []
-      const end = endsAt.get(address)
-      if (method === 'chat.postMessage' && end !== undefined) afterMs.push(Date.now() - end)
-    }
-  })
+  const afterMs = watchReports(slack, endsAt)
   const starting = setInterval(() => {
     for (const { address, move } of accountApi.world.data.elasticIps) if (move) endsAt.set(address, move.endsAt)
   }, 100)
@@ -105,4 +92,19 @@ async function reports(redisUrl: string, { replicas, rounds }: { replicas: numbe
   const result = { p99: Math.max(...afterMs), mostReads: accountApi.limiter.most('read'), refused: refusedBy(world) }
   await world.close()
   return result
+}
+
+/** Returns how long after its end each of these addresses was reported, in ms. It grows with each report. */
+export function watchReports(slack: Slack, endsAt: Map<string, number>): number[] {
+  const afterMs: number[] = []
+  let read = 0
+  slack.subscribe(() => {
+    for (; read < slack.journal.length; read += 1) {
+      const { method, args } = slack.journal[read] ?? {}
+      const [, address = ''] = /\*Done.*?(198\.18\.\d+\.\d+)/s.exec(String(args?.text ?? '')) ?? []
+      const end = endsAt.get(address)
+      if (method === 'chat.postMessage' && end !== undefined) afterMs.push(Date.now() - end)
+    }
+  })
+  return afterMs
 }

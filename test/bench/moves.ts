@@ -7,18 +7,21 @@ import { manyElasticIps, places } from '../faults/many-elastic-ips.ts'
 import { auditWriting, noteOf } from '../requests/audit-for-test.ts'
 import { signaturesOfBot, signedBy } from '../requests/signatures-for-test.ts'
 import { takeSteps } from '../requests/take-steps.ts'
-import type { ElasticIpState } from '../sandbox/account-api/data/model.ts'
+import type { ElasticIpState } from '../sandbox/account-api/data.ts'
 import { startAccountApi } from '../sandbox/account-api/start-account-api.ts'
-import { botVariables } from '../sandbox/bot-variables.ts'
-import { startRedis } from '../sandbox/redis/start-redis.ts'
+import { botVariables } from '../sandbox/bot-process.ts'
 import { startSlack } from '../sandbox/slack/start-slack.ts'
-import type { Effort } from './effort.ts'
-import { startProgram } from './processes.ts'
-import { median } from './rounds.ts'
-import { fixed, judged, table } from './table.ts'
+import { watchReports } from './limits.ts'
+import { type Effort, fixed, judged, median, startProgram, table, withRedis } from './measure.ts'
 
 const intervalMs = 5_000
 const raisedLimits = { INFRA_READS_PER_MINUTE: '6000', INFRA_WRITES_PER_MINUTE: '2000', MOVE_POLL_BUDGET: '3000' }
+
+interface Moves {
+  count: number
+  firstEndMs: number
+  endingMs: number
+}
 
 interface Figures {
   looks: number
@@ -35,57 +38,51 @@ export async function benchMoves({ quick }: Effort): Promise<string> {
   const count = quick ? 100 : 1_000
   const moves = { count, firstEndMs: quick ? 10_000 : 20_000, endingMs: quick ? 5_000 : 20_000 }
   const rounds: Figures[] = []
-  for (let round = 0; round < (quick ? 1 : 2); round += 1) rounds.push(await measure(moves))
+  for (let round = 0; round < (quick ? 1 : 2); round += 1) rounds.push(await withRedis(({ url }) => measure(moves, url)))
   const middle = (figure: (figures: Figures) => number) => median(rounds.map(figure))
-  const aLook = middle(({ looks, requests }) => requests / looks)
-  const p99 = middle(({ reportedP99 }) => reportedP99)
   const reported = Math.min(...rounds.map((figures) => figures.reported))
+  const row = (name: string, value: number, digits: number, most?: number) => [name, fixed(value, digits), ...judged(value, most)]
   const rows = [
-    [
+    row(
       'looks at the account',
-      fixed(
-        middle(({ looks }) => looks),
-        0,
-      ),
-      '',
-      '',
-    ],
-    ['requests to the account API, a look', fixed(aLook, 1), ...judged(aLook, 1.1 * Math.ceil(count / 100))],
-    [
+      middle(({ looks }) => looks),
+      0,
+    ),
+    row(
+      'requests to the account API, a look',
+      middle(({ looks, requests }) => requests / looks),
+      1,
+      1.1 * Math.ceil(count / 100),
+    ),
+    row(
       '… of them for a single Elastic IP',
-      fixed(
-        middle(({ looks, single }) => single / looks),
-        1,
-      ),
-      '',
-      '',
-    ],
-    [
+      middle(({ looks, single }) => single / looks),
+      1,
+    ),
+    row(
       'reported after the end, p50, ms',
-      fixed(
-        middle(({ reportedP50 }) => reportedP50),
-        0,
-      ),
-      '',
-      '',
-    ],
-    ['reported after the end, p99, ms', fixed(p99, 0), ...judged(p99, intervalMs + 1_000)],
+      middle(({ reportedP50 }) => reportedP50),
+      0,
+    ),
+    row(
+      'reported after the end, p99, ms',
+      middle(({ reportedP99 }) => reportedP99),
+      0,
+      intervalMs + 1_000,
+    ),
     ['reported, the least of all rounds', `${reported}`, `${count}`, reported === count ? 'met' : 'missed'],
   ]
   return table([`${count} moves, an interval of ${intervalMs / 1_000} s`, 'Lockkeeper', 'target', ''], rows)
 }
 
 /** The moves start at once, and end one after the other, from `firstEndMs` on and within `endingMs`. */
-async function measure({ count, firstEndMs, endingMs }: { count: number; firstEndMs: number; endingMs: number }): Promise<Figures> {
-  // The Redis process does not keep this process alive.
-  const alive = setInterval(() => {}, 1_000)
-  const server = await startRedis({ appendonly: true })
-  const admin = new Redis(server.url)
+async function measure({ count, firstEndMs, endingMs }: Moves, redisUrl: string): Promise<Figures> {
+  const admin = new Redis(redisUrl)
   const slack = await startSlack({ keepAnswers: false })
   const elasticIps = manyElasticIps(count)
   const account = await startAccountApi({ data: { elasticIps }, movePhases: [{ server: 'target' }] })
   const variables = {
-    ...botVariables({ slack, accountApi: account, redisUrl: server.url }),
+    ...botVariables({ slack, accountApi: account, redisUrl }),
     ...raisedLimits,
     MOVE_POLL_INTERVAL: `${intervalMs}ms`,
   }
@@ -95,16 +92,7 @@ async function measure({ count, firstEndMs, endingMs }: { count: number; firstEn
     account.world.startMove(id, places.to)
   }
   const endsAt = new Map(elasticIps.map(({ address, move }) => [address, move?.endsAt ?? Number.NaN]))
-  const reportedAfterMs: number[] = []
-  let next = 0
-  slack.subscribe(() => {
-    for (; next < slack.journal.length; next += 1) {
-      const { method, args } = slack.journal[next] ?? {}
-      const [, address = ''] = /\*Done.*?(198\.18\.\d+\.\d+)/s.exec(String(args?.text ?? '')) ?? []
-      if (method === 'chat.postMessage' && endsAt.has(address)) reportedAfterMs.push(Date.now() - Number(endsAt.get(address)))
-    }
-  })
-
+  const reportedAfterMs = watchReports(slack, endsAt)
   const bot = await startProgram(new URL('../../src/main.ts', import.meta.url).pathname, 'slackPort', { env: variables })
   const deadline = Date.now() + firstEndMs + endingMs + 60_000
   while (reportedAfterMs.length < count && Date.now() < deadline) await delay(200)
@@ -113,8 +101,6 @@ async function measure({ count, firstEndMs, endingMs }: { count: number; firstEn
   bot.stop()
   admin.disconnect()
   await Promise.all([slack.close(), account.close()])
-  await server.stop()
-  clearInterval(alive)
 
   const sorted = reportedAfterMs.toSorted((a, b) => a - b)
   const at = (share: number) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN

@@ -1,10 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { racks } from '../faults/many-elastic-ips.ts'
 import { openWorld, people, type World } from '../journeys/open-world.ts'
-import { elasticIps } from '../sandbox/account-api/data/elastic-ips.ts'
+import { elasticIps } from '../sandbox/account-api/data.ts'
 import { documentedLimits } from '../sandbox/account-api/rate-limiter.ts'
-import { startRedis } from '../sandbox/redis/start-redis.ts'
-import { judged, table } from './table.ts'
+import { judged, table, withRedis } from './measure.ts'
 
 const channel = 'C0OPS00001'
 
@@ -67,16 +66,15 @@ async function approve(world: World): Promise<void> {
 }
 
 /** Counts what is sent to an account that enforces its documented limits, and has fewer servers and Elastic IPs than fill a page. */
-export async function benchRequests(): Promise<string> {
-  // The Redis process does not keep this process alive.
-  const alive = setInterval(() => {}, 1_000)
-  const redis = await startRedis({ appendonly: true })
+export const benchRequests = () => withRedis(({ url }) => count(url))
+
+async function count(redisUrl: string): Promise<string> {
   const { servers, elasticIps: onRack } = racks([14])
   const projectId = onRack[0]?.projectId
   const rows: string[][] = []
   for (const [index, steps] of scenarios.entries()) {
     const data = { servers: servers.filter((server) => server.projectId === projectId), elasticIps: [...elasticIps.slice(0, 4), ...onRack] }
-    const world = await openWorld(redis.url, {
+    const world = await openWorld(redisUrl, {
       account: { data: structuredClone(data), limits: documentedLimits, moveTakes: { min: 60_000, max: 60_000 } },
       env: { MOVE_POLL_INTERVAL: '60s', REDIS_PREFIX: `bench-${index}` },
     })
@@ -98,7 +96,5 @@ export async function benchRequests(): Promise<string> {
     }
     await world.close()
   }
-  await redis.stop()
-  clearInterval(alive)
   return table(['', 'reads', 'target', '', 'writes', 'refused'], rows)
 }

@@ -6,9 +6,9 @@ import { describe, expect, it } from 'vitest'
 import { ConfigError, readAuditConfig, readConfig, secretVariables, takeConfig, variableNames } from '../../src/config/config.ts'
 import { readPolicy } from '../../src/config/policy-file.ts'
 import { bundles, changeKinds } from '../../src/features/index.ts'
-import { botProgram } from '../sandbox/bot-programs.ts'
-import { systemEnvironment } from '../sandbox/system-environment.ts'
-import { evacuationKinds } from './evacuation-kinds.ts'
+import { expectDocument } from '../messages/documents.ts'
+import { botProgram } from '../sandbox/bot-process.ts'
+import { systemEnvironment } from '../sandbox/programs.ts'
 
 const root = resolve(import.meta.dirname, '../..')
 
@@ -43,91 +43,10 @@ function linesFor(env: Record<string, string | undefined>, readFile?: (path: str
 const withOne = (name: string, value: string) => linesFor({ ...required, [name]: value })
 
 describe('a valid configuration', () => {
-  it('has the documented defaults', () => {
-    expect(read(required)).toMatchInlineSnapshot(`
-      {
-        "alerts": undefined,
-        "approvalTtlMs": 14400000,
-        "environment": undefined,
-        "infra": {
-          "key": "[redacted]",
-          "readKey": undefined,
-          "readsPerMinute": 60,
-          "url": "https://api.example.com/v1",
-          "writesPerMinute": 20,
-        },
-        "logLevel": "info",
-        "movePollBudget": 20,
-        "movePollIntervalMs": 3000,
-        "moveTimeoutMs": 900000,
-        "openRequestsPerPerson": 10,
-        "opsChannel": undefined,
-        "opsHost": "127.0.0.1",
-        "opsPort": 9464,
-        "policy": {
-          "alerts": [],
-          "bundles": Map {
-            "ip.evacuate" => "ip.move",
-          },
-          "rules": [
-            {
-              "alerts": false,
-              "approve": {
-                "allOf": [],
-                "anyOf": {
-                  "userGroups": [
-                    "S0ONCALL01",
-                  ],
-                  "users": [
-                    "U0BEN00001",
-                  ],
-                },
-                "approvals": 1,
-              },
-              "breakGlass": false,
-              "changes": [
-                "ip.move",
-                "vm.rename",
-                "key.create",
-                "key.rotate",
-                "key.revoke",
-              ],
-              "channels": undefined,
-              "confirm": false,
-              "expiresMs": 14400000,
-              "mention": undefined,
-              "name": "APPROVERS",
-              "needsReason": false,
-              "projects": undefined,
-              "request": undefined,
-            },
-          ],
-        },
-        "policyFile": undefined,
-        "redis": {
-          "allowVolatile": false,
-          "prefix": "lockkeeper",
-          "url": "[redacted]",
-        },
-        "role": "all",
-        "signingSecrets": [
-          "[redacted]",
-        ],
-        "signsWithApiKey": true,
-        "slack": {
-          "apiUrl": "https://slack.com/api/",
-          "appToken": undefined,
-          "botToken": "[redacted]",
-          "command": "/infra",
-          "host": "0.0.0.0",
-          "port": 3000,
-          "signingSecret": "[redacted]",
-          "trustedProxies": [],
-        },
-        "unusedVariables": [],
-        "warnings": [],
-      }
-    `)
+  it('has the documented defaults', async () => {
+    await expectDocument('defaults.md', 'The configuration of a bot that sets only what it must', [
+      ['all settings', JSON.stringify(read(required), null, 2)],
+    ])
   })
 
   it('is read from every variable', () => {
@@ -180,50 +99,10 @@ describe('a valid configuration', () => {
     expect(config.slack.appToken?.reveal()).toBe('xapp-1-A0LOCKKEEP-99')
     expect(config.signingSecrets.map((key) => key.reveal())).toEqual([oldKey, newKey])
   })
-
-  it('ignores unknown variables, and white space around values', () => {
-    const config = read({ ...required, INFRA_API_KEY: ' lk_9f2c1b7e4d\n', PATH: '/usr/bin', PORT: ' 8080 ' })
-
-    expect(config.infra.key?.reveal()).toBe('lk_9f2c1b7e4d')
-    expect(config.slack.port).toBe(8080)
-  })
-
-  it('needs no signing secret in Socket Mode', () => {
-    const config = read({ ...required, SLACK_SIGNING_SECRET: '', SLACK_APP_TOKEN: 'xapp-1-A0LOCKKEEP-99' })
-
-    expect(config.slack.signingSecret).toBeUndefined()
-  })
-
-  it.each(['http://localhost:8080', 'http://127.0.0.2', 'http://[::1]:8080/v1', 'https://api.example.com'])(
-    'accepts the address %s',
-    (url) => {
-      expect(withOne('INFRA_API_URL', url)).toEqual([])
-    },
-  )
-
-  it.each(['redis://localhost', 'redis://:p%23w@[2001:db8::1]:6379/0', 'rediss://redis.example.com?family=6'])(
-    'accepts the Redis address %s',
-    (url) => {
-      expect(withOne('REDIS_URL', url)).toEqual([])
-    },
-  )
 })
 
 describe('an invalid configuration', () => {
-  it('reports every missing variable at once', () => {
-    expect(linesFor({ SLACK_BOT_TOKEN: '', APPROVERS: '  ' })).toMatchInlineSnapshot(`
-      [
-        "SLACK_BOT_TOKEN is missing: it must be the bot's token, which begins with xoxb-",
-        "INFRA_API_URL is missing: it must be the base address of the account API: https, or http on this machine only, without user, password or query",
-        "REDIS_URL is missing: it must be redis:// or rediss:// with a host; special characters of a password are percent-encoded",
-        "APPROVERS is missing: it must be the people who may approve, as user ids (U…, W…) and user group ids (S…), separated by commas (or set POLICY_FILE)",
-        "SLACK_SIGNING_SECRET is missing: it verifies requests from Slack (or set SLACK_APP_TOKEN to use Socket Mode)",
-        "INFRA_API_KEY is missing: it must be a key of the account API, in one word",
-      ]
-    `)
-  })
-
-  it('reports every bad variable at once', () => {
+  it('reports every missing and every bad variable at once', async () => {
     const env = {
       SLACK_BOT_TOKEN: 'xoxp-203-113-userusers',
       SLACK_SIGNING_SECRET: 'short',
@@ -262,50 +141,12 @@ describe('an invalid configuration', () => {
       ALLOW_VOLATILE_REDIS: 'yes',
       LOG_LEVEL: 'verbose',
     }
+    const policy = () => 'rules:\n  - name: API keys\n    approve: nobody\n    changes: key.*\n'
 
-    const lines = linesFor(env, () => 'rules:\n  - name: API keys\n    approve: nobody\n    changes: key.*\n')
-
-    expect(lines).toMatchInlineSnapshot(`
-      [
-        "SLACK_BOT_TOKEN must be the bot's token, which begins with xoxb-",
-        "SLACK_SIGNING_SECRET must be the signing secret of the app's Basic Information, in one word",
-        "SLACK_APP_TOKEN must be an app-level token, which begins with xapp-",
-        "SLACK_COMMAND must be the app's slash command, such as /infra: in small letters, with at most 32 characters, not "infra"",
-        "SLACK_API_URL must be the base address of Slack's Web API: https, or http on this machine only, without user, password or query",
-        "INFRA_API_URL must be the base address of the account API: https, or http on this machine only, without user, password or query",
-        "INFRA_API_KEY must be a key of the account API, in one word",
-        "INFRA_READ_KEY must be a read-only key of the account API, in one word",
-        "INFRA_READS_PER_MINUTE must be how many reads a minute the account allows one key, from 10 to 999999, not "9"",
-        "INFRA_WRITES_PER_MINUTE must be how many writes a minute the account allows one key, from 5 to 999999, not "many"",
-        "REDIS_URL must be redis:// or rediss:// with a host; special characters of a password are percent-encoded",
-        "STATE_KEY must be a key of at least 32 characters without spaces, or several, separated by commas",
-        "HOST must be an IP address of this machine, such as 127.0.0.1, or 0.0.0.0 for all of them, not "localhost"",
-        "PORT must be a port from 0 (any free one) to 65535, not "http"",
-        "TRUSTED_PROXIES must be IP addresses of proxies, or ranges such as 10.0.0.0/8, separated by commas, not "proxy.example.com", "10.0.0.0/33", "0.0.0.0/0", "10.0.0.0/8/8", "fe80::1%eth0"",
-        "OPS_HOST must be an IP address of this machine, such as 127.0.0.1, or 0.0.0.0 for all of them, not "10.0.0"",
-        "OPS_PORT must be a port from 0 (any free one) to 65535, not "70000"",
-        "ALERTS_HOST must be an IP address of this machine, such as 127.0.0.1, or 0.0.0.0 for all of them, not "alerts.example.com"",
-        "ALERTS_PORT must be a port from 0 (any free one) to 65535, not "-1"",
-        "ALERTS_TOKEN must be a token of at least 32 characters without spaces, or several, separated by commas",
-        "ROLE must be all, web or worker, not "both"",
-        "APPROVERS must be the people who may approve, as user ids (U…, W…) and user group ids (S…), separated by commas, not "ada", "@oncall"",
-        "OPERATORS must be the people who may request changes, as user ids (U…, W…) and user group ids (S…), separated by commas, and at least one",
-        "CHANNELS must be channel ids (C…, G…), separated by commas, not "#ops"",
-        "NO_APPROVAL must be of ip.move, vm.rename, key.create, key.rotate, key.revoke, separated by commas, not "ip.delete"",
-        "APPROVAL_TTL must be a duration such as 500ms, 5s, 15m or 4h, at most 24d, not "1 hour"",
-        "OPEN_REQUESTS_PER_PERSON must be how many undecided requests a person may have, from 1 to 9999, not "0"",
-        "MOVE_POLL_INTERVAL must be a duration such as 500ms, 5s, 15m or 4h, at most 24d, not "0s"",
-        "MOVE_POLL_BUDGET must be reads a minute, from 1 to 99999, not "-1"",
-        "MOVE_TIMEOUT must be a duration such as 500ms, 5s, 15m or 4h, at most 24d, not "99d"",
-        "OPS_CHANNEL must be a channel id (C…, G…), not "ops"",
-        "ENVIRONMENT must be a short name such as production: up to 30 letters, digits, spaces, dots, dashes, not "production\\u0007"",
-        "REDIS_PREFIX must be up to 60 letters, digits, dots, dashes and underscores, not "{lockkeeper}"",
-        "ALLOW_VOLATILE_REDIS must be true or false, not "yes"",
-        "LOG_LEVEL must be trace, debug, info, warn, error or fatal, not "verbose"",
-        "POLICY_FILE policy.yml, line 3: approve must be none, a list such as [U0BEN00001, S0ONCALL01], or any_of and all_of with such lists, not "nobody"",
-        "POLICY_FILE policy.yml, line 4: changes must be of ip.move, ip.evacuate, vm.rename, key.create, key.rotate, key.revoke, not "key.*"",
-      ]
-    `)
+    await expectDocument('configuration-errors.md', 'What a start says that cannot use its variables', [
+      ['nothing set', linesFor({ SLACK_BOT_TOKEN: '', APPROVERS: '  ' }).join('\n')],
+      ['nothing valid', linesFor(env, policy).join('\n')],
+    ])
     const ofSecretFiles = secretVariables.map((name) => `${name}_FILE`)
     expect([...Object.keys(env), ...ofSecretFiles].toSorted()).toEqual(variableNames.toSorted())
   })
@@ -319,14 +160,17 @@ describe('an invalid configuration', () => {
     expect(lines.join('\n')).not.toContain(value)
   })
 
-  it.each(['PORT', 'APPROVERS', 'LOG_LEVEL', 'OPS_CHANNEL'])('does not show a token that was entered in %s by mistake', (name) => {
-    const lines = ['xoxb-203-113-botbotbot', 'xapp-1-A0LOCKKEEP-99', 'redis://:correct-horse@redis.example.com'].flatMap((value) =>
-      withOne(name, value),
-    )
+  it.each(['PORT', 'APPROVERS', 'LOG_LEVEL', 'OPS_CHANNEL', 'POLICY_FILE'])(
+    'does not show a token that was entered in %s by mistake',
+    (name) => {
+      const lines = ['xoxb-203-113-botbotbot', 'xapp-1-A0LOCKKEEP-99', 'redis://:correct-horse@redis.example.com'].flatMap((value) =>
+        withOne(name, value),
+      )
 
-    expect(lines).toHaveLength(3)
-    expect(lines.join('\n')).not.toMatch(/botbotbot|LOCKKEEP|horse/)
-  })
+      expect(lines).toHaveLength(3)
+      expect(lines.join('\n')).not.toMatch(/botbotbot|LOCKKEEP|horse/)
+    },
+  )
 
   it.each([
     'https://ada:pw@api.example.com',
@@ -402,12 +246,6 @@ alerts: [{name: a, match: {alertname: A}, server: instance, to: standby, channel
     expect(linesFor({ ...others, ROLE: 'worker' })).toEqual(['INFRA_API_KEY is missing: it must be a key of the account API, in one word'])
   })
 
-  it('reports one key for both purposes, because its requests would be counted as those of two', () => {
-    expect(withOne('INFRA_READ_KEY', required.INFRA_API_KEY)).toEqual([
-      'INFRA_READ_KEY must be another key than INFRA_API_KEY, because the account counts the requests of each key',
-    ])
-  })
-
   it('reports an operations port that equals the public port, along with other errors', () => {
     const line = 'OPS_PORT must be another port than PORT, which is public'
 
@@ -415,14 +253,6 @@ alerts: [{name: a, match: {alertname: A}, server: instance, to: standby, channel
     expect(linesFor({ ...required, PORT: '9464', INFRA_API_KEY: '' })).toEqual([expect.stringContaining('INFRA_API_KEY'), line])
     expect(linesFor({ ...required, PORT: '0', OPS_PORT: '0' })).toEqual([])
     expect(linesFor({ ...required, OPS_PORT: '3000', SLACK_APP_TOKEN: 'xapp-1-A0LOCKKEEP-99' })).toEqual([])
-  })
-
-  it.each([
-    ['SLACK_BOT_TOKEN', 'xoxb-…'],
-    ['SLACK_APP_TOKEN', 'xapp-…'],
-    ['INFRA_API_KEY', 'lk_…'],
-  ])('rejects an example value of %s, which no header could carry', (name, value) => {
-    expect(withOne(name, value)).toEqual([expect.stringContaining(`${name} must be `)])
   })
 
   it('ends the start with these lines, exit code 1 and no stack trace', async () => {
@@ -440,30 +270,9 @@ rules:
     approve: [S0ONCALL01]
 `
 
-const noBundles = changeKinds.filter((kind) => !bundles.has(kind))
+const _noBundles = changeKinds.filter((kind) => !bundles.has(kind))
 
 describe('the policy', () => {
-  it('is one rule if only APPROVERS is set', () => {
-    expect(read(required).policy).toMatchObject({
-      rules: [
-        {
-          name: 'APPROVERS',
-          changes: noBundles,
-          projects: undefined,
-          channels: undefined,
-          request: undefined,
-          alerts: false,
-          approve: { anyOf: { users: ['U0BEN00001'], userGroups: ['S0ONCALL01'] }, allOf: [], approvals: 1 },
-          breakGlass: false,
-          needsReason: false,
-          confirm: false,
-          expiresMs: 14_400_000,
-          mention: undefined,
-        },
-      ],
-    })
-  })
-
   it('has one rule for changes without approval and one for the rest, with the same other settings', () => {
     const { policy } = read({
       ...required,
@@ -495,12 +304,6 @@ describe('the policy', () => {
     ])
   })
 
-  it('has no rule without kinds of change', () => {
-    const { policy } = read({ ...required, NO_APPROVAL: noBundles.join() })
-
-    expect(policy.rules.map(({ name }) => name)).toEqual(['NO_APPROVAL'])
-  })
-
   it('comes from the policy file if there is one, and then needs no APPROVERS', () => {
     const readPaths: string[] = []
     const readFile = (path: string) => {
@@ -518,20 +321,6 @@ describe('the policy', () => {
     expect(readPaths).toEqual(['ops/policy.yml'])
   })
 
-  it('has the warnings about the policy file', () => {
-    const text = `${policyText}    projects: [Storefront]\n`
-
-    expect(read({ ...required, POLICY_FILE: 'policy.yml' }, () => text).warnings).toEqual([
-      expect.stringMatching(/^POLICY_FILE policy\.yml, line 5: "Storefront" in projects is read as a name\. /),
-    ])
-  })
-
-  it('is read from a file on disk', () => {
-    const { policy } = readConfig({ ...required, APPROVERS: '', POLICY_FILE: resolve(root, 'docs/policy.example.yml') }, evacuationKinds)
-
-    expect(policy.rules.length).toBeGreaterThan(2)
-  })
-
   it('from a file replaces the policy variables, which are reported as unused and must still be valid', () => {
     const env = { ...required, POLICY_FILE: 'policy.yml', OPERATORS: 'U0ADA00001', CHANNELS: 'C0OPS00001', NO_APPROVAL: 'vm.rename' }
 
@@ -542,19 +331,6 @@ describe('the policy', () => {
     expect(linesFor({ ...env, APPROVERS: 'ben' }, () => policyText)).toEqual([expect.stringMatching(/^APPROVERS must be /)])
   })
 
-  it('from a file reports all its errors, along with a bad APPROVAL_TTL', () => {
-    const text = 'rules:\n  - name: everything\n    aprove: none\n    channels: ["#ops"]\n    changes: []\n'
-
-    expect(linesFor({ ...required, POLICY_FILE: 'ops/policy.yml', APPROVAL_TTL: 'long' }, () => text)).toMatchInlineSnapshot(`
-      [
-        "APPROVAL_TTL must be a duration such as 500ms, 5s, 15m or 4h, at most 24d, not "long"",
-        "POLICY_FILE ops/policy.yml, line 3: "aprove" is not a known key: did you mean approve?",
-        "POLICY_FILE ops/policy.yml, line 4: channels must be channel ids (C…, G…), not "#ops"",
-        "POLICY_FILE ops/policy.yml, line 5: changes must have at least one item: name a kind of change, or remove it for every kind",
-      ]
-    `)
-  })
-
   it.each(['ENOENT', 'ENOTDIR', 'EACCES', 'EISDIR', 'EIO'])('in an unreadable file (%s) reports why the file cannot be read', (code) => {
     const readFile = () => {
       throw Object.assign(new Error(`${code}: open '/run/secrets/policy.yml'`), { code })
@@ -563,17 +339,6 @@ describe('the policy', () => {
     const lines = linesFor({ ...required, POLICY_FILE: 'ops/policy.yml' }, readFile)
 
     expect(lines).toEqual([`POLICY_FILE must be a file that can be read: "ops/policy.yml" ${unreadable[code]}`])
-  })
-
-  it('in a missing file or a directory on disk reports that', () => {
-    expect([...withOne('POLICY_FILE', 'ops/policy.yml'), ...withOne('POLICY_FILE', root)]).toEqual([
-      expect.stringContaining('was not found'),
-      expect.stringContaining('is a directory'),
-    ])
-  })
-
-  it('does not show a token that was entered in POLICY_FILE by mistake', () => {
-    expect(withOne('POLICY_FILE', 'xoxb-203-113-botbotbot').join()).not.toContain('botbotbot')
   })
 })
 
@@ -602,22 +367,6 @@ describe('the configuration of Redis alone', () => {
     expect(secrets(both)?.map((each) => each.reveal())).toEqual([newKey, oldKey])
     expect(secrets({ INFRA_API_KEY: required.INFRA_API_KEY })?.map((each) => each.reveal())).toEqual([required.INFRA_API_KEY])
     expect(secrets({})).toBeUndefined()
-  })
-
-  it('reads the address from a file', () => {
-    const { url } = readAuditConfig({ REDIS_URL_FILE: '/run/secrets/redis_url' }, () => `${required.REDIS_URL}\n`)
-
-    expect(url.reveal()).toBe(required.REDIS_URL)
-    expect(() => readAuditConfig({ REDIS_URL_FILE: '/nowhere' })).toThrow(/^REDIS_URL_FILE must be the path of a file/)
-  })
-
-  it('has the same errors as the whole configuration', () => {
-    const env = { REDIS_URL: 'redis:', REDIS_PREFIX: '{a}' }
-    const ofRedis = linesFor({ ...required, ...env })
-
-    expect(ofRedis).toHaveLength(2)
-    expect(() => readAuditConfig(env)).toThrow(new ConfigError(ofRedis))
-    expect(() => readAuditConfig({})).toThrow(new ConfigError(linesFor({ ...required, REDIS_URL: '' })))
   })
 })
 
@@ -719,16 +468,6 @@ describe('.env.example', () => {
     expect(names.toSorted()).toEqual(variableNames.toSorted())
   })
 
-  it('sets settings apart from comments: a setting has no space after the #, and each paragraph explains those at its end', () => {
-    const [, ...paragraphs] = text.trimEnd().split('\n\n')
-    const section = /^# --- .+ ---$/
-    const explained = /^(# [^\n]+\n)+(#?[A-Z_]+=\S*\n?)+$/
-
-    expect(paragraphs.length).toBeGreaterThan(30)
-    expect(paragraphs.filter((one) => !section.test(one) && !explained.test(one))).toEqual([])
-    expect(text).not.toMatch(/^# +[A-Z_]+=/m)
-  })
-
   it('shows the defaults', () => {
     const defaults = Object.fromEntries(Object.entries(shown).filter(([, value]) => value !== ''))
 
@@ -753,11 +492,5 @@ describe('.env.example', () => {
       LOG_LEVEL: 'info',
     })
     expect(read({ ...required, ...defaults })).toEqual(read(required))
-  })
-
-  it('leaves only the required variables to fill in', () => {
-    const toFillIn = Object.keys(parseEnv(text))
-
-    expect(toFillIn.toSorted()).toEqual(Object.keys(required).toSorted())
   })
 })

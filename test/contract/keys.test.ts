@@ -6,11 +6,9 @@ import { UserError } from '../../src/domain/errors.ts'
 import { type KeyFacts, keyFindings, revokeChange, rotateChange } from '../../src/features/keys-change.ts'
 import { fakeApp } from '../fake-app.ts'
 import { accountOf } from './account.ts'
-import { apiKeys } from './documented/api-keys.ts'
-import { answersOf, unknownMembers, type Wire, withUnknownMembers } from './generate.ts'
-import { patience, runs } from './runs.ts'
+import { apiKeys } from './documented.ts'
+import { answersOf, apiKeyWords, patience, runs, unknownMembers, type Wire, withUnknownMembers } from './generate.ts'
 import { shown } from './visible.ts'
-import { apiKeyWords } from './words.ts'
 
 const aKey = answersOf(ApiKeyResponse, apiKeyWords) as fc.Arbitrary<Wire>
 const someKeys = fc.uniqueArray(aKey, { selector: ({ id }) => id, maxLength: 4 })

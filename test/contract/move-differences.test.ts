@@ -2,10 +2,9 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { ElasticIpResponse } from '../../src/account/elastic-ips.ts'
 import { moveDifferences, moveWords } from '../../src/moves/move.ts'
-import { unknownMembers, type Wire, withUnknownMembers } from './generate.ts'
-import { anElasticIp, aServer, assemble, moveObjects } from './move-objects.ts'
+import { anElasticIp, aServer, assemble, moveObjects } from './account.ts'
+import { patience, runs, unknownMembers, type Wire, withUnknownMembers } from './generate.ts'
 import { preflight } from './move-outcome.ts'
-import { patience, runs } from './runs.ts'
 import { type MoveObjects, names, pairs, type Show, shown } from './visible.ts'
 
 describe('what has changed since the approval of a move', patience, () => {

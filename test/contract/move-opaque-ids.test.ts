@@ -2,10 +2,9 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { ElasticIpResponse } from '../../src/account/elastic-ips.ts'
 import { ServerResponse } from '../../src/account/servers.ts'
-import { unknownMembers, type Wire, withUnknownMembers } from './generate.ts'
-import { documentedMoveObjects, moveObjects } from './move-objects.ts'
+import { documentedMoveObjects, moveObjects } from './account.ts'
+import { patience, runs, unknownMembers, type Wire, withUnknownMembers } from './generate.ts'
 import { preflight, summaryOf } from './move-outcome.ts'
-import { patience, runs } from './runs.ts'
 import type { MoveObjects } from './visible.ts'
 
 /** Replaces the values at these places. Equal values stay equal, and different values stay different. */

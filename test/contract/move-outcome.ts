@@ -3,8 +3,7 @@ import type { Preflight } from '../../src/domain/change.ts'
 import { UserError } from '../../src/domain/errors.ts'
 import { checkMove, type MoveFacts, moveFindings, moveWords } from '../../src/moves/move.ts'
 import { moveChange } from '../../src/moves/move-change.ts'
-import { accountOf } from './account.ts'
-import { inputOf } from './move-objects.ts'
+import { accountOf, inputOf } from './account.ts'
 import { type MoveObjects, names, unknownMembersOf, visibleReasons } from './visible.ts'
 
 export type Outcome = { refused: string } | { passed: Preflight<MoveFacts> }

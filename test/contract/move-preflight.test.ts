@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { documentedMoveObjects, moveObjects } from './move-objects.ts'
+import { documentedMoveObjects, moveObjects } from './account.ts'
+import { patience, runs } from './generate.ts'
 import { check, expectVisible, preflight, summaryOf } from './move-outcome.ts'
-import { patience, runs } from './runs.ts'
 import { isBgpOnWire, shown, visibleReasons } from './visible.ts'
 
 describe('the preflight check of a move', patience, () => {

@@ -6,13 +6,10 @@ import { type Move, moveFindings, moveWords, observeMove } from '../../src/moves
 import { nextStep } from '../../src/requests/next-step.ts'
 import { requestFor } from '../requests/request-for-test.ts'
 import { afterStep } from '../requests/take-steps.ts'
-import { accountOf } from './account.ts'
-import { elasticIps } from './documented/elastic-ips.ts'
-import type { Wire } from './generate.ts'
-import { anElasticIp } from './move-objects.ts'
-import { patience, runs } from './runs.ts'
+import { accountOf, anElasticIp } from './account.ts'
+import { elasticIps } from './documented.ts'
+import { elasticIpIds, patience, runs, serverIds, type Wire } from './generate.ts'
 import { names, shown } from './visible.ts'
-import { elasticIpIds, serverIds } from './words.ts'
 
 const lateAfterMs = 900_000
 const sentAt = 1_000_000

@@ -6,15 +6,13 @@ import { UserError } from '../../src/domain/errors.ts'
 import { observeRename, type RenameFacts, renameChange, renameFindings } from '../../src/features/vm-rename.ts'
 import { offerThings } from '../../src/kit/thing.ts'
 import { virtualMachines as things } from '../../src/kit/things.ts'
-import { optionsAnswer } from '../../src/slack/listen.ts'
+import { optionsAnswer } from '../../src/slack/read-interactions.ts'
 import { fakeApp } from '../fake-app.ts'
 import { problemsWithOptions } from '../sandbox/slack/validate-blocks.ts'
 import { accountOf } from './account.ts'
-import { virtualMachines } from './documented/virtual-machines.ts'
-import { answersOf, unknownMembers, type Wire, withUnknownMembers } from './generate.ts'
-import { patience, runs } from './runs.ts'
+import { virtualMachines } from './documented.ts'
+import { answersOf, patience, runs, unknownMembers, virtualMachineWords, type Wire, withUnknownMembers } from './generate.ts'
 import { names, pairs, type Show, shown } from './visible.ts'
-import { virtualMachineWords } from './words.ts'
 
 const aMachine = answersOf(VirtualMachineResponse, virtualMachineWords) as fc.Arbitrary<Wire>
 const documented = virtualMachines.map(({ wire }) => wire as Wire)

@@ -4,13 +4,13 @@ import { cp, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { general } from '../journeys/world.ts'
-import { systemEnvironment } from '../sandbox/system-environment.ts'
-import { move, startBot, untilWell } from './bot-on-example.ts'
-import { prepareExamples } from './redis-examples.ts'
+import { systemEnvironment } from '../sandbox/programs.ts'
+import { endsWithUs } from '../sandbox/watchdog.ts'
+import { move, prepareExamples, startBot, untilWell } from './redis-examples.ts'
 
 /** Runs `npm run audit:verify` as docs/backup.md says, with these files. */
 async function verifyAudit(env: Record<string, string>, ...files: string[]) {
-  const child = spawn(process.execPath, ['src/audit/verify.ts', ...files], { env: { ...systemEnvironment(), ...env } })
+  const child = endsWithUs(spawn(process.execPath, ['src/audit/verify.ts', ...files], { env: { ...systemEnvironment(), ...env } }))
   let output = ''
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (data) => (output += data))
   const [code] = await once(child, 'close')

@@ -7,8 +7,9 @@ import { join, resolve } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { expect, onTestFinished, test } from 'vitest'
 import { people, startWorld } from '../journeys/world.ts'
-import { freePort } from '../sandbox/free-port.ts'
-import { signatureOf } from '../sandbox/slack/signature.ts'
+import { freePort } from '../sandbox/programs.ts'
+import { signatureOf } from '../sandbox/slack/transport.ts'
+import { endsWithUs } from '../sandbox/watchdog.ts'
 import { unpackPackage } from './debian-package.ts'
 
 const caddyfile = resolve(import.meta.dirname, '../../deploy/compose/Caddyfile')
@@ -20,10 +21,12 @@ async function startCaddy(upstream: string) {
   const port = await freePort()
   const config = join(folder, 'Caddyfile')
   await writeFile(config, `{\n\tadmin off\n\tskip_install_trust\n\tauto_https disable_redirects\n}\nimport ${caddyfile}\n`)
-  const child = spawn(program, ['run', '--config', config, '--adapter', 'caddyfile'], {
-    env: { HOME: folder, XDG_DATA_HOME: folder, LOCKKEEPER_HOST: `localhost:${port}`, LOCKKEEPER_UPSTREAM: upstream },
-    stdio: 'ignore',
-  })
+  const child = endsWithUs(
+    spawn(program, ['run', '--config', config, '--adapter', 'caddyfile'], {
+      env: { HOME: folder, XDG_DATA_HOME: folder, LOCKKEEPER_HOST: `localhost:${port}`, LOCKKEEPER_UPSTREAM: upstream },
+      stdio: 'ignore',
+    }),
+  )
   onTestFinished(async () => {
     child.kill('SIGKILL')
     await rm(folder, { recursive: true, force: true })

@@ -1,8 +1,7 @@
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { type ApiObject, ofKind } from './api-objects.ts'
 import { unpackPackage } from './debian-package.ts'
-import { type Folder, folders, renderAll } from './kubectl.ts'
+import { type ApiObject, type Folder, folders, ofKind, renderAll } from './kubernetes.ts'
 
 /** Returns the objects without what versions do differently: the order, the hashes in names, and empty fields. */
 function comparable(objects: ApiObject[]) {

@@ -1,14 +1,26 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { parse } from 'yaml'
 import { variableNames } from '../../src/config/config.ts'
 import { endpoint } from '../../src/slack/http-receiver.ts'
 import { startWorld } from '../journeys/world.ts'
-import { type ApiObject, containerOf, named, ofKind, openedBy, portNumber, selected, targetsOf } from './api-objects.ts'
-import { problemsOf } from './api-schemas.ts'
-import { type Folder, folders, renderAll } from './kubectl.ts'
-import { configOf, secrets, variablesOf } from './pod-config.ts'
+import {
+  type ApiObject,
+  configOf,
+  containerOf,
+  type Folder,
+  folders,
+  named,
+  ofKind,
+  openedBy,
+  portNumber,
+  problemsOf,
+  renderAll,
+  secrets,
+  selected,
+  targetsOf,
+  variablesOf,
+} from './kubernetes.ts'
 
 const root = resolve(import.meta.dirname, '../..')
 const rendered = await renderAll()
@@ -32,16 +44,6 @@ describe('the API', () => {
     expect(problemsOf(withSpec({ replica: 2 }))).toEqual(['unknown field Deployment.spec.replica'])
     expect(problemsOf(withSpec({ replicas: 'two' }))).toEqual(['data/spec/replicas must be integer'])
     expect(problemsOf({ ...web, apiVersion: 'apps/v1beta1' })).toEqual(['no schema for apps/v1beta1 Deployment'])
-  })
-
-  test('gets what kubectl 1.20 renders, too', () => {
-    const known = ['apiVersion', 'kind', 'namespace', 'bases', 'resources', 'images', 'configMapGenerator']
-    const below = join(root, 'deploy/kubernetes')
-    const files = readdirSync(below, { recursive: true, encoding: 'utf8' }).filter((file) => basename(file) === 'kustomization.yaml')
-    const fields = files.flatMap((file) => Object.keys(parse(readFileSync(join(below, file), 'utf8'))))
-
-    expect(files).toHaveLength(6)
-    expect([...new Set(fields)].filter((field) => !known.includes(field))).toEqual([])
   })
 })
 

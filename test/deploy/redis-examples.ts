@@ -1,15 +1,45 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { createHash, randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdir, mkdtemp, readdir, readFile, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { onTestFinished } from 'vitest'
-import { findProgram } from '../sandbox/find-program.ts'
-import { freePort } from '../sandbox/free-port.ts'
-import { findRedisServer } from '../sandbox/redis/find-redis-server.ts'
+import { promisify } from 'node:util'
+import { expect, onTestFinished } from 'vitest'
+import { ops, people, untilCard, untilReport } from '../journeys/world.ts'
+import { findOrInstall, findProgram, freePort } from '../sandbox/programs.ts'
+import { findRedisServer } from '../sandbox/redis/start-redis.ts'
 import { startWatchdog } from '../sandbox/watchdog.ts'
-import { issueCertificate } from './certificates.ts'
+import { environment, startProcess } from '../start-process.ts'
+
+const run = promisify(execFile)
+
+/**
+ * Writes a new certificate authority into a folder, `ca.crt`, and a certificate that it issued for these names: `<file>.crt` and
+ * `<file>.key`. Returns the path of `ca.crt`.
+ */
+export async function issueCertificate(folder: string, file: string, names: string[]): Promise<string> {
+  const openssl = await findOrInstall({
+    names: ['openssl'],
+    packages: ['openssl'],
+    missing: 'There is no openssl on this machine, which makes the certificates of this test.',
+    advice: 'There is no openssl on this machine. Install it and run the command again.',
+  })
+  const [ca, caKey, certificate, key] = ['ca.crt', 'ca.key', `${file}.crt`, `${file}.key`].map((name) => join(folder, name)) as [
+    string,
+    string,
+    string,
+    string,
+  ]
+  const create = (...args: string[]) =>
+    run(openssl, ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-days', '2', ...args])
+  await create('-keyout', caKey, '-out', ca, '-subj', '/CN=An authority of the tests')
+  await create(
+    ...['-keyout', key, '-out', certificate, '-subj', `/CN=${file}`, '-CA', ca, '-CAkey', caKey],
+    ...['-addext', `subjectAltName=${names.join(',')}`, '-addext', 'basicConstraints=CA:FALSE'],
+  )
+  return ca
+}
 
 const examples = resolve(import.meta.dirname, '../../deploy/redis')
 const users = ['LOCKKEEPER', 'OPERATOR', 'REPLICA', 'SENTINEL'] as const
@@ -110,4 +140,39 @@ async function untilReady(child: ChildProcess): Promise<void> {
   child.once('exit', (code, signal) => reject(new Error(`Redis ended with ${code ?? signal}:\n${output}`)))
   child.once('error', reject)
   await promise
+}
+
+export type Examples = Awaited<ReturnType<typeof prepareExamples>>
+
+/** Starts the bot as a process with this Redis, which it must accept: durable, without eviction, and with a certificate that it trusts. */
+export async function startBot({ authority }: Examples, url: string, more: Record<string, string> = {}) {
+  const { slack, accountApi, env } = await environment({
+    REDIS_URL: url,
+    REDIS_PREFIX: 'lockkeeper',
+    ALLOW_VOLATILE_REDIS: 'false',
+    NODE_EXTRA_CA_CERTS: authority,
+    ...more,
+  })
+  const bot = await startProcess(env)
+  await bot.untilReady(20_000)
+  slack.connectBot(bot.slackUrl())
+  const world = { slack, accountApi, bot, env }
+  await untilWell(world)
+  return world
+}
+
+export type World = Awaited<ReturnType<typeof startBot>>
+
+/** Resolves when the bot reaches Redis, and its worker works. */
+export async function untilWell({ bot }: Pick<World, 'bot'>): Promise<void> {
+  await expect.poll(async () => (await bot.page('/status')).body, { timeout: 40_000 }).toMatchObject({ ok: true })
+}
+
+/** Has the movable Elastic IP moved, from the command to the report. */
+export async function move({ slack, accountApi }: World): Promise<void> {
+  const { elasticIp, target } = accountApi.world.movable()
+  await slack.as(people.ada).command(`/infra ip move ${elasticIp.address} ${target.hostname}`, { channel: ops })
+  const card = await untilCard(slack, /needs approval from/)
+  await slack.as(people.ben).click(card, 'Approve')
+  await untilReport(slack, card.ts, /Done/)
 }

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
-import { type Examples, move, startBot, untilWell } from './bot-on-example.ts'
-import { prepareExamples } from './redis-examples.ts'
+import { type Examples, move, prepareExamples, startBot, untilWell } from './redis-examples.ts'
 
 test('one server: a move is made over TLS, as a user with few rights, and is there after a SIGKILL', async () => {
   const examples = await prepareExamples()

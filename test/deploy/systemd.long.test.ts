@@ -3,7 +3,7 @@ import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, join, resolve } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { findOrInstall } from '../sandbox/find-or-install.ts'
+import { findOrInstall } from '../sandbox/programs.ts'
 import { environment, startProcess } from '../start-process.ts'
 import { dropIn, environmentOf, type Mode, modes, valuesOf } from './systemd-unit.ts'
 

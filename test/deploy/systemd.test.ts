@@ -3,7 +3,7 @@ import { basename, resolve } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { readConfig, variableNames } from '../../src/config/config.ts'
 import { bundles, changeKinds } from '../../src/features/index.ts'
-import { secrets } from './pod-config.ts'
+import { secrets } from './kubernetes.ts'
 import { environmentOf, modes, textOf, valuesOf } from './systemd-unit.ts'
 
 const dockerfile = readFileSync(resolve(import.meta.dirname, '../../Dockerfile'), 'utf8')

@@ -1,8 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { commandBlocks, pages } from './command-blocks.ts'
-import { composeCommands, composePrints } from './compose-commands.ts'
+import { commandBlocks, composeCommands, composePrints, pages } from './command-blocks.ts'
 
 const root = join(import.meta.dirname, '../..')
 const all = pages.flatMap((page) => commandBlocks(page))
@@ -17,11 +16,6 @@ test('a block that is not run says why, and names tests that exist', () => {
   const reasons = all.flatMap(({ notRun }) => notRun ?? [])
   expect(reasons.filter((reason) => reason.length < 20)).toEqual([])
   expect(reasons.flatMap((reason) => reason.match(/test\/[\w/.-]+\.ts/g) ?? []).filter((path) => !existsSync(join(root, path)))).toEqual([])
-})
-
-test('no other mark for shells is used, which no test would run', () => {
-  const others = pages.flatMap((page) => [...readFileSync(join(root, page), 'utf8').matchAll(/^ *```(?:bash|shell|console|zsh)\b.*$/gm)])
-  expect(others).toEqual([])
 })
 
 test('the Compose commands of blocks and of texts are found, each once', () => {

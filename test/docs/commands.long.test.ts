@@ -3,10 +3,9 @@ import { join } from 'node:path'
 import { expect, inject, onTestFinished, test } from 'vitest'
 import { parse } from 'yaml'
 import { startAccountApi } from '../sandbox/account-api/start-account-api.ts'
-import { botVariables } from '../sandbox/bot-variables.ts'
+import { botVariables } from '../sandbox/bot-process.ts'
 import { startSlack } from '../sandbox/slack/start-slack.ts'
-import { cleanCopy } from './clean-copy.ts'
-import { type CommandBlock, commandBlocks, pages } from './command-blocks.ts'
+import { type CommandBlock, cleanCopy, commandBlocks, pages } from './command-blocks.ts'
 
 const runnable = pages.flatMap((page) => commandBlocks(page)).filter(({ notRun }) => notRun === undefined)
 const sections = Object.entries(Object.groupBy(runnable, ({ page, section }) => `${page}, ${section}`))

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { botProgram, botPrograms } from '../sandbox/bot-programs.ts'
-import { systemEnvironment } from '../sandbox/system-environment.ts'
+import { botProgram, botPrograms } from '../sandbox/bot-process.ts'
+import { systemEnvironment } from '../sandbox/programs.ts'
 import { startWatchdog } from '../sandbox/watchdog.ts'
 
 /** Returns the bot with short waits. Ablations, which come as options of Node, find the modules that they change only in the files of `src/`. */

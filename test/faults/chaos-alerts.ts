@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { freePort } from '../sandbox/free-port.ts'
+import { freePort } from '../sandbox/programs.ts'
 
 const token = 'token-of-the-chaos-with-32-characters'
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { ops, people } from '../journeys/world.ts'
-import { serverId } from '../sandbox/account-api/data/servers.ts'
+import { serverId } from '../sandbox/account-api/data.ts'
 import { onRack, requestEvacuation, untilEvacuation, untilItem, writesOf } from './evacuations.ts'
 import { brokenPromises } from './invariants.ts'
 import { type Scene, startScene } from './scene.ts'

@@ -1,7 +1,4 @@
-import { accountData } from '../sandbox/account-api/data/account.ts'
-import { idOf } from '../sandbox/account-api/data/ids.ts'
-import type { Data, ElasticIpState } from '../sandbox/account-api/data/model.ts'
-import { serverId } from '../sandbox/account-api/data/servers.ts'
+import { accountData, type Data, type ElasticIpState, idOf, serverId } from '../sandbox/account-api/data.ts'
 import type { AccountApi } from '../sandbox/account-api/start-account-api.ts'
 import type { Slack } from '../sandbox/slack/slack.ts'
 

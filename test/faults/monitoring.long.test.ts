@@ -5,8 +5,7 @@ import { rows } from '../../scripts/dashboard/panels.ts'
 import { openWorld, type World } from '../journeys/open-world.ts'
 import { ops, people, untilCard, untilReport, untilShown } from '../journeys/world.ts'
 import { readRules, rulesFile, ruleTestsFile } from '../monitoring/rules.ts'
-import { findPrometheus, type Prometheus } from '../sandbox/prometheus/find-prometheus.ts'
-import { startPrometheus } from '../sandbox/prometheus/start-prometheus.ts'
+import { findPrometheus, type Prometheus, startPrometheus } from '../sandbox/prometheus/start-prometheus.ts'
 
 let programs: Prometheus
 

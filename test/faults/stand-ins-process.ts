@@ -1,6 +1,6 @@
 import type { FaultOrder } from '../sandbox/account-api/faults.ts'
 import { startAccountApi } from '../sandbox/account-api/start-account-api.ts'
-import { withoutLimits } from '../sandbox/bot-variables.ts'
+import { withoutLimits } from '../sandbox/bot-process.ts'
 import type { FaultPlan, Message } from '../sandbox/slack/slack.ts'
 import { startSlack } from '../sandbox/slack/start-slack.ts'
 import { collectEarlyReports, manyElasticIps, places, racks } from './many-elastic-ips.ts'

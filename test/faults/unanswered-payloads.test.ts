@@ -37,14 +37,6 @@ const unhandled: Record<string, [RawRequest, unknown]> = {
     interaction({ type: 'interactive_message', callback_id: 'c', user: ada, team, actions: [{ name: 'b', type: 'button', value: 'v' }] }),
     empty,
   ],
-  'an option load of a legacy menu': [
-    interaction({ type: 'interactive_message', callback_id: 'c', user: ada, team, name: 'menu', value: 'we' }),
-    noOptions,
-  ],
-  'an option load of a legacy dialog': [
-    interaction({ type: 'dialog_suggestion', callback_id: 'c', user: ada, team, name: 'menu', value: 'we' }),
-    noOptions,
-  ],
   'a legacy dialog': [interaction({ type: 'dialog_submission', callback_id: 'c', user: ada, team, submission: { a: 'b' } }), empty],
   'a canceled legacy dialog': [interaction({ type: 'dialog_cancellation', callback_id: 'c', user: ada, team }), empty],
   'a step of a workflow': [

@@ -9,8 +9,8 @@ import { diagnose, neededScopes, optionalScopes, readFact, report, type SetupFac
 import { findRedisFaults } from '../../src/redis/check.ts'
 import { closeRedis, connectRedis } from '../../src/redis/connect.ts'
 import { createKeys } from '../../src/redis/key-names.ts'
-import { createLastReceived } from '../../src/requests/clicks.ts'
-import { charactersIn } from '../sandbox/slack/characters-in.ts'
+import { createLastReceived } from '../../src/slack/listen.ts'
+import { charactersIn } from '../sandbox/slack/validate-blocks.ts'
 
 const granted = [...neededScopes, ...optionalScopes]
 const answering = (scopes: string[] | undefined) => ({ is: 'answers', afterMs: 120, scopes }) as const
@@ -504,7 +504,7 @@ describe('the time of the last arrival from Slack', () => {
     onTestFinished(() => closeRedis(redis))
     const keys = createKeys(`test-${randomBytes(6).toString('hex')}`)
     let now = start
-    const [one, other] = [createLastReceived({ redis, keys, now: () => now }), createLastReceived({ redis, keys, now: () => now })]
+    const [one, other] = [createLastReceived({ redis, keys }, () => now), createLastReceived({ redis, keys }, () => now)]
     expect(await other.read()).toEqual({ click: undefined, options: undefined })
 
     one.note('click')
@@ -521,7 +521,7 @@ describe('the time of the last arrival from Slack', () => {
   test('causes no error if it cannot be stored', async () => {
     const redis = connectRedis(new Secret(inject('redisUrl')), 'prompt', () => {})
     redis.disconnect()
-    const { note, read } = createLastReceived({ redis, keys: createKeys('test'), now: () => start })
+    const { note, read } = createLastReceived({ redis, keys: createKeys('test') }, () => start)
     note('click')
     await expect(read()).rejects.toThrow('Redis')
   })

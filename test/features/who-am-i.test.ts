@@ -4,6 +4,7 @@ import { changeKinds } from '../../src/features/index.ts'
 import { rightsListing, whoAmI } from '../../src/features/whoami.ts'
 import type { Listing } from '../../src/slack/listing.ts'
 import { evacuationKinds } from '../config/evacuation-kinds.ts'
+import { fakeApp } from '../fake-app.ts'
 import { accessWith, type People } from '../requests/access-for-test.ts'
 import { noteOf } from '../requests/audit-for-test.ts'
 import { minutes, ruleFor } from '../requests/request-for-test.ts'
@@ -246,7 +247,7 @@ describe('the rights of a person', () => {
 test('/infra whoami shows the rights of the person in the channel', async () => {
   const { access, listing } = await rightsUnder([of('ip.move')])
 
-  const shown = await listingOf(whoAmI.create({ access, catalog }).commands[0])
+  const shown = await listingOf(whoAmI.create(fakeApp({ access, catalog })).commands[0])
 
   expect(wordsOf(shown)).toBe(wordsOf(listing))
 })

@@ -1,15 +1,73 @@
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, openSync } from 'node:fs'
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { chmod, cp, mkdir, mkdtemp, readFile, realpath, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { promisify } from 'node:util'
-import { findOrInstall } from '../sandbox/find-or-install.ts'
-import { makeBaseImages } from './base-images.ts'
+import { findOrInstall, findProgram } from '../sandbox/programs.ts'
+import { endsWithUs } from '../sandbox/watchdog.ts'
 
 const run = promisify(execFile)
+
+/** The names under which the Dockerfile and docker-compose.yml want their bases, and what the real ones set. */
+const bases: Record<string, string> = { 'node:24-slim': 'CMD ["node"]', 'redis:8.2': 'WORKDIR /data' }
+const names = Object.keys(bases)
+
+/**
+ * Makes images with the names of the bases from Debian's packages, for an engine that cannot pull: a minimal Debian with this Node, this
+ * machine's npm and Debian's Redis. They are no replacement for the real ones: the public checks build with those.
+ */
+export async function makeBaseImages(folder: string, environment: NodeJS.ProcessEnv): Promise<void> {
+  const debootstrap = await findOrInstall({
+    names: ['debootstrap'],
+    packages: ['debootstrap'],
+    missing: 'There is no debootstrap on this machine, which makes the base of the image.',
+    advice: 'The base images cannot be pulled, and there is no debootstrap. Run the command again where images can be pulled.',
+  })
+  const base = join(folder, 'base')
+  process.stderr.write(`Making ${names.join(' and ')} from Debian's packages, because images cannot be pulled (about 2 minutes) …\n`)
+  await run(debootstrap, ['--variant=minbase', '--include=ca-certificates,redis-server', 'bookworm', base, await mirror()], {
+    maxBuffer: 100_000_000,
+  })
+  await addNode(base)
+  await mkdir(join(base, 'data'))
+  await run('chroot', [base, 'sh', '-c', 'useradd --uid 1000 --create-home node && chown redis:redis /data'])
+  await Promise.all(names.map((name) => importImage(base, name, environment)))
+}
+
+/** Returns the address from which this machine installs its packages. */
+async function mirror(): Promise<string> {
+  const { stdout } = await run('apt-cache', ['policy', 'base-files'])
+  return /(https?:\/\/\S+debian\/?)\s+bookworm\/main/.exec(stdout)?.[1] ?? 'http://deb.debian.org/debian'
+}
+
+/** Adds the Node of this run, and npm as this machine has it: with the certificates that it trusts. */
+async function addNode(base: string): Promise<void> {
+  const local = join(base, 'usr/local')
+  await cp(process.execPath, join(local, 'bin/node'))
+  await chmod(join(local, 'bin/node'), 0o755)
+  const cli = await realpath(findProgram(['npm'], '/usr/bin:/usr/local/bin') ?? 'npm')
+  await cp(dirname(dirname(cli)), join(local, 'lib/node_modules/npm'), { recursive: true })
+  await symlink('../lib/node_modules/npm/bin/npm-cli.js', join(local, 'bin/npm'))
+  const certificates = '/etc/ssl/certs/ca-certificates.crt'
+  await writeFile(join(base, certificates), await readFile(certificates))
+  await mkdir(join(local, 'etc'), { recursive: true })
+  await writeFile(join(local, 'etc/npmrc'), `cafile=${certificates}\n`)
+}
+
+async function importImage(base: string, name: string, environment: NodeJS.ProcessEnv): Promise<void> {
+  const archive = spawn('tar', ['--create', '--directory', base, '.'], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const load = spawn('docker', ['import', '--change', bases[name] ?? '', '-', name], {
+    env: environment,
+    stdio: ['pipe', 'ignore', 'inherit'],
+  })
+  archive.stdout.pipe(load.stdin)
+  const [code] = await once(load, 'close')
+  if (code !== 0) throw new Error(`docker import ${name} ended with ${code}`)
+}
+
 const advice = 'There is no container engine on this machine. Start Docker, or run the command as root on Debian 12, and run it again.'
 
 /**
@@ -38,7 +96,7 @@ async function startOwnEngine() {
   const hadBridge = await hasBridge()
   const log = openSync(join(folder, 'log'), 'w')
   const args = ['--data-root', join(folder, 'data'), '--exec-root', join(folder, 'exec'), '-H', socket, '--pidfile', join(folder, 'pid')]
-  const child = spawn(daemon, args, { stdio: ['ignore', log, log], detached: true })
+  const child = endsWithUs(spawn(daemon, args, { stdio: ['ignore', log, log], detached: true }))
   closeSync(log)
 
   async function stop(): Promise<void> {
@@ -89,3 +147,22 @@ function dockerIn(environment: NodeJS.ProcessEnv) {
     return stdout.trim()
   }
 }
+
+const root = resolve(import.meta.dirname, '../..')
+
+/** Stands for every secret that an operator has beside the code. */
+export const canary = 'canary-in-a-coal-mine-7f3a'
+
+/** Copies what an operator has: the code, the compose file, and settings and secrets, which must not get into the image. */
+export async function copyProject(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'lockkeeper-image-'))
+  const files = ['Dockerfile', '.dockerignore', '.npmrc', 'package.json', 'package-lock.json', 'docker-compose.yml', 'src']
+  for (const file of files) await cp(join(root, file), join(folder, file), { recursive: true })
+  await mkdir(join(folder, 'secrets'), { mode: 0o755 })
+  await writeFile(join(folder, '.env'), `ENVIRONMENT=${canary}\n`)
+  await writeFile(join(folder, 'secrets/infra_api_key'), canary)
+  await writeFile(join(folder, 'src/../id_rsa'), canary)
+  return folder
+}
+
+export const versionOf = async () => JSON.parse(await readFile(join(root, 'package.json'), 'utf8')).version as string

@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs'
-import { describe, expect, onTestFinished, test } from 'vitest'
-import { elasticIps } from '../sandbox/account-api/data/elastic-ips.ts'
-import { startRedis } from '../sandbox/redis/start-redis.ts'
+import { describe, expect, test } from 'vitest'
+import { elasticIps } from '../sandbox/account-api/data.ts'
 import { type AlertWorld, alert, post, resolved, startAlertWorld, token, untilProposed } from './alerts-world.ts'
 import { steady } from './policy-world.ts'
 import { wordsOf } from './subject.ts'
@@ -112,16 +111,6 @@ describe('a firing alert', () => {
     expect(moves(world)).toEqual([])
   })
 
-  test('sent to two bots by two Alertmanagers at once is one request', async () => {
-    const world = await startAlertWorld({ replicas: 2 })
-
-    expect(await Promise.all([world.send([alert()], 0), world.send([alert()], 1)])).toEqual([200, 200])
-
-    await untilProposed(world)
-    expect(await world.records.all()).toHaveLength(1)
-    expect(botMessages(world)).toHaveLength(1)
-  })
-
   test('of a server without addresses leads to a message in the channel', async () => {
     const world = await startAlertWorld()
 
@@ -173,20 +162,6 @@ describe('a firing alert', () => {
     const doctor = await untilShown(world.slack, people.ben, /checks? (?:passed|failed)|No check failed/i)
     expect(doctor.text).toContain('*Alerts:* On. They can request evacuations: “node down” in <#C0OPS00001>.')
   })
-
-  test('is not lost while Redis is away', async () => {
-    const redis = await startRedis({ appendonly: true })
-    onTestFinished(() => redis.stop())
-    const world = await startAlertWorld({ env: { REDIS_URL: redis.url } })
-
-    await redis.kill()
-    expect(await world.send([alert()])).toBe(503)
-    await redis.restart()
-
-    await expect.poll(() => world.send([alert()]), { timeout: 15_000, interval: 300 }).toBe(200)
-    await untilProposed(world)
-    expect(botMessages(world)).toHaveLength(1)
-  }, 60_000)
 
   test('of Grafana, as it sends it, proposes the same, and ends with its resolved alert', async () => {
     const world = await startAlertWorld()

@@ -2,6 +2,7 @@ import type { Request } from '../../src/domain/request.ts'
 import { buttonValue } from '../../src/messages/words.ts'
 import { pageActionIds } from '../../src/slack/listing.ts'
 import { writeMetadata } from '../../src/slack/payloads.ts'
+import { commandNamed } from '../../src/slack/router.ts'
 import { parseWords } from '../../src/slack/typed-words.ts'
 import type { Bot } from '../../src/start/bot.ts'
 import type { RawRequest } from '../sandbox/slack/slack.ts'
@@ -45,7 +46,7 @@ export function allActs({ commands, interactions }: Pick<Bot, 'commands' | 'inte
   function command(text: string): PossibleAct {
     return {
       name: `the command "${text}"`,
-      at: `command ${interactions.commandNamed(parseWords(text)).name}`,
+      at: `command ${commandNamed(commands, parseWords(text)).name}`,
       place: 'channel',
       delivery: ({ userId, teamId, channelId }) =>
         form({ command: '/infra', text, user_id: userId, team_id: teamId, channel_id: channelId, trigger_id: triggerOf(userId) }),

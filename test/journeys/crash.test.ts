@@ -1,7 +1,7 @@
 import { expect, type TestContext, test } from 'vitest'
 import { startStandInWorld } from '../faults/stand-in-world.ts'
 import type { AccountApi } from '../sandbox/account-api/start-account-api.ts'
-import { botProgram } from '../sandbox/bot-programs.ts'
+import { botProgram } from '../sandbox/bot-process.ts'
 import { ops, untilCard, untilReport } from './world.ts'
 
 const program = botProgram('main')

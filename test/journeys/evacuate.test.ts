@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
-import type { ElasticIpState } from '../sandbox/account-api/data/model.ts'
+import type { ElasticIpState } from '../sandbox/account-api/data.ts'
 import { addresses, patched, requestEvacuation, withAddresses } from './evacuations.ts'
 import { forgetLists, ops, people, startWorld, untilCard, untilReport, untilShown, type World, type WorldOptions } from './world.ts'
 

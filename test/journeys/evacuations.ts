@@ -1,5 +1,4 @@
-import { elasticIps } from '../sandbox/account-api/data/elastic-ips.ts'
-import type { ElasticIpState } from '../sandbox/account-api/data/model.ts'
+import { type ElasticIpState, elasticIps } from '../sandbox/account-api/data.ts'
 import { ops, untilCard, type World, type WorldOptions } from './world.ts'
 
 /** Addresses of one server. They are on `web-1`, and can be moved to `web-2`. */

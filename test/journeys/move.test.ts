@@ -314,7 +314,7 @@ describe('a request that cannot be made', () => {
     [
       'words too many',
       () => `${address} web-2 now please`,
-      /Nothing was requested\. Not understood: `now please`\. Usage: .* If `now please` is the reason, send `\/infra ip move .* web-2 because now please`\.$/,
+      /Nothing was requested\. Not understood: `now please`\. Usage: .* or leave the server out to open a form\. Put names with spaces in quotes\.$/,
     ],
   ])('%s', async (_, words, sentence) => {
     const world = await startWorld()

@@ -10,7 +10,7 @@ import { createStore } from '../../src/requests/store.ts'
 import { auditSigning, noteOf } from '../requests/audit-for-test.ts'
 import { newRequestFor } from '../requests/request-for-test.ts'
 import { signedBy } from '../requests/signatures-for-test.ts'
-import { createShiftTimes } from '../sandbox/shift-times.ts'
+import { createShiftTimes } from '../sandbox/breakages.ts'
 import type { Message } from '../sandbox/slack/slack.ts'
 import { ops, type World } from './world.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { MovePhase } from '../sandbox/account-api/data/model.ts'
+import type { MovePhase } from '../sandbox/account-api/data.ts'
 import type { OtherAnswer } from '../sandbox/account-api/faults.ts'
 import { ops, people, startWorld, untilCard, untilReport, untilShown, type World, type WorldOptions } from './world.ts'
 

@@ -8,9 +8,9 @@ import { members } from './staff.ts'
 import { checkAudit, checkReports, checkWrites, type Model } from './story.ts'
 import { settleDown } from './waiting.ts'
 
-/** The number of runs. If it is not set, as many as fit into the time; `npm run test:model` takes longer. */
+/** The number of runs. If it is not set, as many as fit into the time. */
 const mostRuns = Number(process.env.MODEL_RUNS ?? 0)
-const seconds = Number(process.env.MODEL_SECONDS ?? (process.env.MODE === 'model' ? 60 : 2))
+const seconds = Number(process.env.MODEL_SECONDS ?? 60)
 /** The number of commands drawn for a run. Commands that find nothing to act on are left out, such as a click if no request waits. */
 const steps = Number(process.env.MODEL_STEPS ?? 50)
 const seed = Number(process.env.MODEL_SEED ?? Math.floor(Math.random() * 2 ** 31))

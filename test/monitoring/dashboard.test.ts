@@ -4,8 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { dashboard } from '../../scripts/dashboard/dashboard.ts'
 import { rows } from '../../scripts/dashboard/panels.ts'
-import { knownMetrics, unknownIn } from './known-metrics.ts'
-import { root } from './rules.ts'
+import { knownMetrics, root, unknownIn } from './rules.ts'
 
 const Place = z.object({
   x: z.number().int().min(0),

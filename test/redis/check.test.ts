@@ -1,15 +1,18 @@
-import type { Redis } from 'ioredis'
-import { describe, expect, test } from 'vitest'
+import { randomBytes } from 'node:crypto'
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { Redis } from 'ioredis'
+import { describe, expect, inject, onTestFinished, test } from 'vitest'
 import { AwayError, StartError, StoreUnavailableError, type WriteRefusal, writeRefusalOf } from '../../src/domain/errors.ts'
-import { createRedisCheck, findRedisFaults, startProblem } from '../../src/redis/check.ts'
+import { Secret } from '../../src/domain/signing.ts'
+import { createRedisCheck, createWriteProbe, findRedisFaults, startProblem } from '../../src/redis/check.ts'
+import { closeRedis, connectRedis, guardStore, holdCommands } from '../../src/redis/connect.ts'
+import { createKeys } from '../../src/redis/key-names.ts'
+import { startRedis } from '../sandbox/redis/start-redis.ts'
 
 const safeInfo = '# Server\r\nredis_version:7.4.2\r\n# Memory\r\nmaxmemory_policy:noeviction\r\n# Persistence\r\naof_enabled:1\r\n'
 
 const wordsOf = (...infos: string[]) => findRedisFaults(infos).map(({ words }) => words)
-
-test('finds no faults in a Redis that keeps everything', () => {
-  expect(wordsOf(safeInfo)).toEqual([])
-})
 
 test('finds each fault of a Redis that could lose requests', () => {
   const bad = safeInfo.replace('7.4.2', '6.2.1').replace('noeviction', 'allkeys-lru').replace('aof_enabled:1', 'aof_enabled:0')
@@ -22,23 +25,10 @@ test('finds each fault of a Redis that could lose requests', () => {
   `)
 })
 
-test('accepts a Valkey by its compatible Redis version, and finds its faults too', () => {
-  const valkey = safeInfo.replace('redis_version:7.4.2', 'redis_version:7.2.4\r\nserver_name:valkey\r\nvalkey_version:8.0.1')
-
-  expect(wordsOf(valkey)).toEqual([])
-  expect(wordsOf(valkey.replace('noeviction', 'volatile-ttl'))).toEqual([
-    'Redis evicts keys when its memory is full (maxmemory-policy volatile-ttl). Set it to noeviction.',
-  ])
-})
-
 test('finds the faults of every primary of a Cluster, and names each kind once', () => {
   const evicts = safeInfo.replace('noeviction', 'allkeys-lru')
 
   expect(findRedisFaults([safeInfo, evicts, evicts]).map(({ code }) => code)).toEqual(['evicts'])
-})
-
-test('finds no fault in settings that INFO does not show', () => {
-  expect(wordsOf('redis_version:8.0.0\r\n')).toEqual([])
 })
 
 /** Creates the check over a Redis whose answer the test controls. `sent` counts the INFO commands. */
@@ -144,13 +134,6 @@ describe('a Redis that rejects the user', () => {
       'StartError: The user in REDIS_URL has no right to run a command that Lockkeeper needs (NOPERM). Give it all rights in deploy/redis/users.acl. Then restart.',
     )
   })
-
-  test('throws only AwayError when the connection closes', async () => {
-    const { answers, outcome } = arrange()
-    answers.reject(new Error('Connection is closed.'))
-
-    expect(await outcome()).toBeInstanceOf(AwayError)
-  })
 })
 
 test('a Redis that could lose requests causes a StartError, or a warning if ALLOW_VOLATILE_REDIS is set', async () => {
@@ -184,11 +167,79 @@ describe('a Redis that refuses writes', () => {
       message: expect.stringContaining('(LOADING)'),
     })
   })
+})
 
-  test('is waited for if it does not answer the probe', async () => {
-    const { answers, outcome } = arrange({ probeWrites: () => new Promise(() => {}) })
-    answers.resolve(safeInfo)
+test('the probe of a real Redis finds a full memory and a disk that takes no data, and writes nothing', async () => {
+  const server = await startRedis({ settings: ['save 3600 1'] })
+  const redis = new Redis(server.url)
+  onTestFinished(async () => {
+    redis.disconnect()
+    // Redis doesn't end on SIGTERM if it can't save.
+    await server.kill()
+    await server.stop()
+  })
+  const probe = createWriteProbe(redis, createKeys('probed'))
 
-    expect(await outcome()).toMatchObject({ name: 'AwayError', message: expect.stringContaining('(no answer)') })
+  expect(await probe()).toBeUndefined()
+  await redis.config('SET', 'maxmemory', '100kb')
+  expect(await probe()).toMatchObject({ code: 'OOM' })
+  await redis.config('SET', 'maxmemory', '0')
+  expect(await probe()).toBeUndefined()
+  // A folder of this name makes the next save fail.
+  await mkdir(join(server.folder, 'dump.rdb'))
+  await redis.bgsave()
+  await expect.poll(probe).toMatchObject({ code: 'MISCONF' })
+  expect(await redis.dbsize()).toBe(0)
+})
+
+describe('commands that are held', () => {
+  /** Opens a prompt connection whose commands are held, and another connection that reads what the first has written. */
+  async function connectHeld() {
+    const url = new Secret(inject('redisUrl'))
+    const held = connectRedis(url, 'prompt', () => {})
+    let refusal: string | undefined
+    const release = holdCommands(held, () => refusal)
+    const refuseWith = (code: string) => {
+      refusal = code
+    }
+    const other = connectRedis(url, 'patient', () => {})
+    const key = `test-${randomBytes(6).toString('hex')}`
+    onTestFinished(async () => void (await Promise.all([closeRedis(held), closeRedis(other)])))
+    await expect.poll(() => held.status).toBe('ready')
+    return { held, release, refuseWith, other, key }
+  }
+
+  test('a held connection answers PING, and rejects every command that reads or writes', async () => {
+    const { held, other, key } = await connectHeld()
+
+    expect(await held.ping()).toBe('PONG')
+    await expect(held.set(key, '1')).rejects.toThrow('not been checked')
+    await expect(held.get(key)).rejects.toThrow('not been checked')
+    await expect(held.eval('return redis.call("set", KEYS[1], "1")', 1, key)).rejects.toThrow('not been checked')
+    const together = await held.multi().set(key, '1').exec().catch(String)
+    expect(String(together)).toContain('not been checked')
+    expect(await other.get(key)).toBeNull()
+  })
+
+  test('a held connection rejects every command with the code of the refusal that the check found', async () => {
+    const { held, refuseWith, key } = await connectHeld()
+    await expect(guardStore(() => held.get(key))).rejects.toMatchObject({ name: 'StoreUnavailableError', code: undefined })
+
+    refuseWith('OOM')
+
+    await expect(guardStore(() => held.get(key))).rejects.toMatchObject({ name: 'StoreUnavailableError', code: 'OOM' })
+    await expect(guardStore(() => held.multi().get(key).exec())).rejects.toMatchObject({ name: 'StoreUnavailableError', code: 'OOM' })
+  })
+
+  test('a connection runs every command after its release', async () => {
+    const { held, release, key } = await connectHeld()
+
+    release()
+
+    expect(await held.set(key, '1', 'EX', 60)).toBe('OK')
+    expect(await held.multi().get(key).del(key).exec()).toEqual([
+      [null, '1'],
+      [null, 1],
+    ])
   })
 })

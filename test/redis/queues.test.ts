@@ -52,16 +52,6 @@ describe('a wake-up', () => {
     expect(ran).toHaveLength(1)
   })
 
-  test('runs for each time that the request was woken up, because the state may have changed in between', async () => {
-    const { wake, runWakeUps } = startQueues()
-    await wake(request)
-    await wake(request)
-
-    const ran = runWakeUps()
-
-    await expect.poll(() => ran.length).toBe(2)
-  })
-
   test('that fails is not kept, because a tick finds the request', async () => {
     const { redis, keys, wake, wakeUps } = startQueues()
     const failed: string[] = []
@@ -109,23 +99,6 @@ describe('ticks', () => {
 
     expect(await one.ticks.getJobSchedulersCount()).toBe(1)
     expect(await one.nextTicks()).toHaveLength(1)
-  })
-
-  test('run one at a time, over all processes', async () => {
-    const { startTicking, ticks } = startQueues()
-    await startTicking()
-    expect(await ticks.getGlobalConcurrency()).toBe(1)
-  })
-
-  test('are left as they are while they run', async () => {
-    const { startTicking, scheduledAt, nextTicks } = startQueues()
-    await startTicking()
-    const before = [await scheduledAt(), await nextTicks()]
-
-    await startTicking()
-
-    expect([await scheduledAt(), await nextTicks()]).toEqual(before)
-    expect(before[1]).toHaveLength(1)
   })
 
   test.each([
@@ -178,14 +151,4 @@ test('the depth counts the jobs of each queue by state', async () => {
     'wake-ups wait 1',
   ])
   expect(counts.filter((each) => each.startsWith('ticks'))).toHaveLength(3)
-})
-
-test('closing the queues ends, also twice, and leaves the connection to who opened it', async () => {
-  const { redis, wake, close } = startQueues()
-  await wake(request)
-
-  await close()
-  await close()
-
-  expect(await redis.ping()).toBe('PONG')
 })

@@ -4,7 +4,6 @@ import { AuditEntry } from '../../src/audit/chain.ts'
 import type { Change } from '../../src/domain/change.ts'
 import type { Request } from '../../src/domain/request.ts'
 import { usualTimings } from '../../src/domain/timings.ts'
-import { createNotices } from '../../src/outbox/notices.ts'
 import { checkAuthority, checkRecord, checkRetraction } from '../../src/requests/authority.ts'
 import { createCatalog } from '../../src/requests/catalog.ts'
 import { createStore, noteOf as noteOfRequest, type TakenStep } from '../../src/requests/store.ts'
@@ -33,7 +32,7 @@ export function startJobs(changes: Change[], more: Fake<App> = {}) {
     budget: { perMinute: { read: 60, write: 20 }, waitForWrite: async () => 0, takeWrite: async () => 0 },
     wake: (async (_, ms = 0) => void woken.push(ms)) as App['wake'],
     show: (async (id) => void said.push(`show ${id}`)) as App['show'],
-    notices: createNotices(),
+    notices: new Map(),
     lines: { write: ({ fields }: { fields: { code: string } }) => void said.push(fields.code) },
     log: { error: ({ code }: { code: string }) => void said.push(code) },
     metrics: {

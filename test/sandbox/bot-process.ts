@@ -1,30 +1,73 @@
 import { type ChildProcess, spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
+import { join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as delay } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
-import { botProgram } from './bot-programs.ts'
-import { systemEnvironment } from './system-environment.ts'
-import type { Watchdog } from './watchdog.ts'
+import type { AccountApi } from './account-api/start-account-api.ts'
+import { systemEnvironment } from './programs.ts'
+import type { Slack } from './slack/slack.ts'
+import { endsWithUs } from './watchdog.ts'
+
+const root = resolve(import.meta.dirname, '..', '..')
+
+/** The programs that run a bot as a process. */
+export const botPrograms = {
+  main: join(root, 'src/main.ts'),
+  'bot-for-faults': join(root, 'test/faults/bot-for-faults.ts'),
+  'quick-main': join(root, 'test/journeys/quick-main.ts'),
+}
+
+/** Returns the file to run: of `npm test` a bundle, which starts in half the time. */
+export function botProgram(name: keyof typeof botPrograms): string {
+  const { BOT_BUNDLES: bundles } = process.env
+  return bundles === undefined ? botPrograms[name] : join(bundles, `${name}.mjs`)
+}
+
+interface Surroundings {
+  slack: Pick<Slack, 'botToken' | 'appToken' | 'signingSecret' | 'apiUrl'>
+  accountApi: Pick<AccountApi, 'url' | 'key'>
+  redisUrl: string
+  /** Uses Socket Mode instead of HTTP. Default: false. */
+  socketMode?: boolean
+}
+
+/** Tests make more calls in a minute than the account allows. Those of the limits set them. */
+export const withoutLimits = { INFRA_READS_PER_MINUTE: '99999', INFRA_WRITES_PER_MINUTE: '99999', MOVE_POLL_BUDGET: '99999' }
+
+/** Returns the variables of a bot between these stand-ins: with its own prefix in Redis, free ports, and the group on call as approvers. */
+export function botVariables({ slack, accountApi, redisUrl, socketMode = false }: Surroundings) {
+  return {
+    SLACK_BOT_TOKEN: slack.botToken,
+    ...(socketMode ? { SLACK_APP_TOKEN: slack.appToken } : { SLACK_SIGNING_SECRET: slack.signingSecret }),
+    SLACK_API_URL: slack.apiUrl,
+    INFRA_API_URL: accountApi.url,
+    INFRA_API_KEY: accountApi.key,
+    ...withoutLimits,
+    REDIS_URL: redisUrl,
+    REDIS_PREFIX: `test-${randomBytes(6).toString('hex')}`,
+    APPROVERS: 'S0ONCALL01',
+    PORT: '0',
+    OPS_PORT: '0',
+  }
+}
 
 export interface BotProcessOptions {
   /** The whole environment, except for what the system needs to start a program. */
   env: Record<string, string>
   opsPort: number
-  watchdog: Watchdog
   /** Called with each line that the bot writes. */
   onLine?: ((line: string) => void) | undefined
   /** Called when the bot ends without having been stopped. */
   onEnd?: ((how: string) => void) | undefined
 }
 
-const root = fileURLToPath(new URL('../../', import.meta.url))
 /** The time limit for the start, in ms. */
 const patienceMs = 30_000
 const between = 50
 
 /** Runs the real bot as in production: as its own process, from its real entry point, which `npm test` bundles. */
-export function createBotProcess({ env, opsPort, watchdog, onLine, onEnd }: BotProcessOptions) {
+export function createBotProcess({ env, opsPort, onLine, onEnd }: BotProcessOptions) {
   const lines: string[] = []
   let bot: ChildProcess | undefined
 
@@ -32,18 +75,17 @@ export function createBotProcess({ env, opsPort, watchdog, onLine, onEnd }: BotP
   async function start(): Promise<void> {
     if (isRunning(bot)) throw new Error('The bot is already running.')
     const from = lines.length
-    const child = spawn(process.execPath, [botProgram('main')], {
-      cwd: root,
-      env: { ...systemEnvironment(), ...env },
-      stdio: ['ignore', 'pipe', 'pipe'],
-      // Its own process group keeps Ctrl+C in a terminal from the bot until the page is closed.
-      detached: true,
-    })
+    const child = endsWithUs(
+      spawn(process.execPath, [botProgram('main')], {
+        cwd: root,
+        env: { ...systemEnvironment(), ...env },
+        stdio: ['ignore', 'pipe', 'pipe'],
+        // Its own process group keeps Ctrl+C in a terminal from the bot until the page is closed.
+        detached: true,
+      }),
+    )
     bot = child
-    const { pid } = child
-    if (pid !== undefined) watchdog.guard(pid)
     child.once('exit', (code, signal) => {
-      if (pid !== undefined) watchdog.release(pid)
       if (bot === child) onEnd?.(signal ? `was ended by ${signal}` : `ended with exit code ${code}`)
     })
     const written = [child.stdout, child.stderr].map((stream) => relay(stream))

@@ -1,10 +1,62 @@
 import { readFileSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
-import { resourcesOf } from '../../src/domain/request.ts'
-import { refusal } from './account-api/answer.ts'
+import { Redis } from 'ioredis'
+import { isOpen, type Request, resourcesOf } from '../../src/domain/request.ts'
+import type { RequestSignatures } from '../../src/domain/request-signature.ts'
+import { createKeys, type Keys } from '../../src/redis/key-names.ts'
+import { createStore, encodeFields } from '../../src/requests/store.ts'
+import { auditWriting, noteOf } from '../requests/audit-for-test.ts'
+import { signaturesOfBot } from '../requests/signatures-for-test.ts'
 import type { AccountApi } from './account-api/start-account-api.ts'
+import { refusal } from './account-api/wire.ts'
 import type { Slack } from './slack/slack.ts'
-import type { StoredRequests } from './stored-requests.ts'
+
+interface ShiftTimesParts {
+  redis: Redis
+  keys: Keys
+  signatures: RequestSignatures
+}
+
+/** Creates a function that shifts the times of a request in Redis, as if this much time had passed since it was requested. */
+export function createShiftTimes({ redis, keys, signatures }: ShiftTimesParts) {
+  return async function shiftTimes(request: Request, ms: number): Promise<void> {
+    const { id } = request
+    const createdAt = request.createdAt - ms
+    const signature = signatures.signRequest({ ...request, createdAt })
+    await redis.hset(keys.record(id), encodeFields({ createdAt, expiresAt: request.expiresAt - ms, signature }))
+    if ((await redis.zscore(keys.due, id)) !== null) await redis.zincrby(keys.due, -ms, id)
+  }
+}
+
+interface BotVariables {
+  REDIS_URL: string
+  REDIS_PREFIX: string
+  INFRA_API_KEY: string
+  STATE_KEY?: string
+}
+
+/** Reads and changes the requests that a bot with these variables keeps in Redis. */
+export function openStoredRequests(variables: BotVariables) {
+  const redis = new Redis(variables.REDIS_URL, { maxRetriesPerRequest: null })
+  const keys = createKeys(variables.REDIS_PREFIX)
+  const store = createStore({ redis, keys, audit: auditWriting(() => ''), noteOf })
+
+  /** Returns all requests, the newest first. */
+  async function all(): Promise<Request[]> {
+    const names = await redis.keys(`${keys.recordPrefix}*`)
+    const found = await store.findMany(names.map((name) => name.slice(keys.recordPrefix.length)))
+    return found.sort((a, b) => b.createdAt - a.createdAt)
+  }
+
+  return {
+    all,
+    open: async () => (await all()).filter(({ state }) => isOpen(state)),
+
+    shiftTimes: createShiftTimes({ redis, keys, signatures: signaturesOfBot(variables) }),
+    close: () => redis.disconnect(),
+  }
+}
+export type StoredRequests = ReturnType<typeof openStoredRequests>
 
 /** Something that a person can break on the page. A switch stays on until it is turned off, an act happens once. */
 export type Breakage = {

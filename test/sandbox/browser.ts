@@ -1,7 +1,6 @@
 import { homedir } from 'node:os'
 import { join } from 'node:path'
-import { findOrInstall } from './find-or-install.ts'
-import { findProgram } from './find-program.ts'
+import { findOrInstall, findProgram } from './programs.ts'
 
 const names = [
   'chromium',

@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { build, type Plugin } from 'vite'
 import type { TestProject } from 'vitest/node'
-import { botPrograms } from './bot-programs.ts'
+import { botPrograms } from './bot-process.ts'
 
 const nodeModules = resolve(import.meta.dirname, '..', '..', 'node_modules')
 

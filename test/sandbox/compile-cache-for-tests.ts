@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { botProgram } from './bot-programs.ts'
+import { botProgram } from './bot-process.ts'
 import { fillCompileCache } from './compile-cache.ts'
 
 /** The global set-up of Vitest. Gives bot processes of tests a compile cache as in the image, which halves the time of their start. */

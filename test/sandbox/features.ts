@@ -1,7 +1,11 @@
+import { readFileSync } from 'node:fs'
+import { parse } from 'yaml'
+import { z } from 'zod'
 import { createAccountApi } from '../../src/account/client.ts'
 import { Secret } from '../../src/domain/signing.ts'
 import type { Feature, FeatureParts } from '../../src/features/feature.ts'
 import { createFeatures } from '../../src/features/index.ts'
+import type { CommandSuggestion, ShortcutSuggestion } from './slack/slack.ts'
 
 /** Returns the bot's features without a connection to an account, to Slack or to Redis. Only their names and texts can be used. */
 export function unconnectedFeatures(): Feature[] {
@@ -9,4 +13,28 @@ export function unconnectedFeatures(): Feature[] {
   const accountApi = createAccountApi({ baseUrl: new URL('http://127.0.0.1:9'), key: new Secret('unused') })
   const parts = { account: accountApi, accountApi, ownLastSlices: {}, access: { policy: { rules: [] } }, setup: {} }
   return createFeatures(parts as unknown as FeatureParts)
+}
+
+/** Returns the bot's commands with their texts, as the page's composer suggests them. */
+export function commandSuggestions(name = '/infra'): CommandSuggestion[] {
+  const commands = unconnectedFeatures().flatMap((feature) => feature.commands)
+  return [
+    ...commands.map(({ words, usage, summary }) => ({ command: `${name} ${words}`, usage, description: summary })),
+    { command: `${name} help`, usage: '', description: 'All commands' },
+    { command: '/invite', usage: '@lockkeeper', description: 'Invite Lockkeeper into this channel, as in Slack' },
+  ]
+}
+
+const Manifest = z.object({
+  features: z.object({
+    shortcuts: z.array(
+      z.object({ name: z.string(), description: z.string(), type: z.enum(['message', 'global']), callback_id: z.string() }),
+    ),
+  }),
+})
+
+/** Returns the shortcuts of the app's manifest, as the page's menus show them. */
+export function shortcutSuggestions(): ShortcutSuggestion[] {
+  const { features } = Manifest.parse(parse(readFileSync(new URL('../../manifest.yml', import.meta.url), 'utf8')))
+  return features.shortcuts.map(({ callback_id: callbackId, ...shortcut }) => ({ ...shortcut, callbackId }))
 }

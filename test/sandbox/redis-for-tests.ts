@@ -1,5 +1,5 @@
 import type { TestProject } from 'vitest/node'
-import { findRedis } from './redis/find-redis.ts'
+import { findRedis } from './redis/start-redis.ts'
 
 declare module 'vitest' {
   export interface ProvidedContext {

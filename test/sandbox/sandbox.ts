@@ -1,18 +1,15 @@
 import { randomBytes } from 'node:crypto'
 import { fileURLToPath } from 'node:url'
-import { elasticIp, elasticIps } from './account-api/data/elastic-ips.ts'
+import { elasticIp, elasticIps } from './account-api/data.ts'
 import { documentedLimits, type Limits } from './account-api/rate-limiter.ts'
 import { startAccountApi } from './account-api/start-account-api.ts'
-import { createBotProcess } from './bot-process.ts'
-import { botVariables } from './bot-variables.ts'
-import { type Breakage, createBreakages } from './breakages.ts'
-import { freePort } from './free-port.ts'
-import { findRedis } from './redis/find-redis.ts'
+import { botVariables, createBotProcess } from './bot-process.ts'
+import { type Breakage, createBreakages, openStoredRequests } from './breakages.ts'
+import { commandSuggestions, shortcutSuggestions } from './features.ts'
+import { freePort } from './programs.ts'
+import { findRedis } from './redis/start-redis.ts'
 import { serveSandbox } from './serve-page.ts'
 import { startSlack } from './slack/start-slack.ts'
-import { openStoredRequests } from './stored-requests.ts'
-import { commandSuggestions, shortcutSuggestions } from './suggestions.ts'
-import { startWatchdog } from './watchdog.ts'
 
 export interface SandboxOptions {
   /** The port of the page. Default: a free one. */
@@ -64,8 +61,6 @@ export async function startSandbox(options: SandboxOptions = {}) {
     closing.push(redis.stop)
     const accountApi = await startAccountApi({ moveTakes, limits, data: { elasticIps: [...structuredClone(elasticIps), ...moreOfWeb1()] } })
     closing.push(accountApi.close)
-    const watchdog = startWatchdog()
-    closing.push(watchdog.end)
 
     const [port, opsPort, alertsPort] = [await freePort(), await freePort(), await freePort()]
     const alertsToken = randomBytes(16).toString('hex')
@@ -88,7 +83,7 @@ export async function startSandbox(options: SandboxOptions = {}) {
       ENVIRONMENT: 'sandbox',
       ...options.env,
     }
-    const bot = createBotProcess({ opsPort, watchdog, onLine: options.botOutput, onEnd: options.botEnded, env })
+    const bot = createBotProcess({ opsPort, onLine: options.botOutput, onEnd: options.botEnded, env })
     closing.push(() => bot.kill('SIGTERM'))
     await bot.start()
     const requests = openStoredRequests(env)

@@ -1,8 +1,8 @@
-import { spawn } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import type { Socket } from 'node:net'
 import { fileURLToPath } from 'node:url'
-import { systemEnvironment } from './system-environment.ts'
+import { systemEnvironment } from './programs.ts'
 
 const program = fileURLToPath(new URL('./watchdog-process.ts', import.meta.url))
 
@@ -37,4 +37,15 @@ export function startWatchdog({ folder }: { folder?: string } = {}) {
   }
 }
 
-export type Watchdog = ReturnType<typeof startWatchdog>
+let ofAll: ReturnType<typeof startWatchdog> | undefined
+
+/** Has a child process end with this one, however this one ends. */
+export function endsWithUs<Child extends ChildProcess>(child: Child): Child {
+  const { pid } = child
+  if (pid === undefined) return child
+  ofAll ??= startWatchdog()
+  const watchdog = ofAll
+  watchdog.guard(pid)
+  child.once('exit', () => watchdog.release(pid))
+  return child
+}

@@ -92,8 +92,8 @@ function approvedKey({ steps = {}, creationMs = 100, unansweredMs = 1_000, refus
     noteOf,
     catalog: createCatalog([newKeyChange(fakeApp({ account: { apiKeys } }))]),
     slack: {
-      respond: async (_, { text }) => {
-        shown.push(text ?? '')
+      respond: async (_, message) => {
+        shown.push('text' in message ? message.text : '')
         return { is: 'sent' }
       },
       messenger: {},

@@ -4,8 +4,7 @@ import type { Request } from '../../../src/domain/request.ts'
 import { buttonValue, cardButtons, rejectCallbackId } from '../../../src/messages/words.ts'
 import { moveChange } from '../../../src/moves/move-change.ts'
 import { createCatalog } from '../../../src/requests/catalog.ts'
-import { createCardButtons } from '../../../src/requests/clicks.ts'
-import { decideWith } from '../../../src/requests/decide.ts'
+import { requestHandlers } from '../../../src/requests/clicks.ts'
 import { createStore, type NewRequest } from '../../../src/requests/store.ts'
 import type { Click, Submission } from '../../../src/slack/interactions.ts'
 import { writeMetadata } from '../../../src/slack/payloads.ts'
@@ -41,31 +40,23 @@ function startButtons() {
     noteRefusal: async (note) => void noted.push(note),
     noteOf,
   })
-  const buttons = createCardButtons({
-    find: store.find,
-    decide: decideWith(
-      fakeApp({
-        signatures,
-        store,
-        access,
-        catalog,
-        show: effect('shown') as never,
-        errors: { of: () => expect.fail },
-        wake: effect('woken up'),
-      }),
-    ),
+  const app = fakeApp({
+    store,
     signatures,
-    handOver: effect('handed over'),
-    linkTo: () => undefined,
     catalog,
     access,
-    openForm: effect('form opened'),
-    home: { show: async () => expect.fail('the Home tab was shown') },
-    details: () => expect.fail('details were shown'),
-    onChanged: () => void effects.push('reported as changed'),
-    forms: {},
-    freshForms: {},
+    noteOf,
+    show: effect('shown') as never,
+    wake: effect('woken up'),
+    slack: { identity: { linkTo: () => undefined } },
+    metrics: { notGenuine: effect('reported as changed') as never },
+    log: { error: () => {}, warn: () => {} },
+    notices: new Map(),
+    config: { opsChannel: undefined, slack: { command: '/infra' } },
+    errors: { of: () => (error) => expect.fail(String(error)) },
   })
+  const home = { show: async () => expect.fail('the Home tab was shown') }
+  const buttons = requestHandlers(app, home, { filled: {}, fresh: {} })
 
   const subjects: string[] = []
   const about = (subject: Mrkdwn) => void subjects.push(subject.text)

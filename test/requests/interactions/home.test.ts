@@ -2,24 +2,25 @@ import type { KnownBlock } from '@slack/web-api'
 import { beforeEach, describe, expect, test, vi } from 'vitest'
 import type { Request } from '../../../src/domain/request.ts'
 import { createHome } from '../../../src/requests/home.ts'
-import { createStore, encodeFields } from '../../../src/requests/store.ts'
+import { createStore, encodeFields, type Store } from '../../../src/requests/store.ts'
 import { mrkdwn } from '../../../src/slack/text.ts'
 import type { Done } from '../../../src/slack/web-api.ts'
-import { cardViewFor } from '../../messages/card-view-for-test.ts'
+import { fakeApp } from '../../fake-app.ts'
 import { readableBlocks } from '../../messages/readable.ts'
+import { forViews } from '../../messages/view-app.ts'
 import { noteOf } from '../audit-for-test.ts'
 import { connectTestRedis, noAudit } from '../redis-for-test.ts'
-import { minutes, requestedAt, requestFor } from '../request-for-test.ts'
+import { minutes, moveFacts, requestedAt, requestFor as requestWithout } from '../request-for-test.ts'
+
+const requestFor = (more: Partial<Request> = {}) => requestWithout({ facts: moveFacts, ...more })
 
 const ben = 'U0BEN00001'
 const origin = { teamId: 'T0NIMBUS01', channelId: 'C0OPS00001', userId: ben, command: '/infra' }
 
-type Parts = Parameters<typeof createHome>[0]
-
 /** Home tabs over a store without requests, unless there is another. `publish`: the first answers of Slack. */
-function startHome({ store = {}, publish = [] }: { store?: Partial<Parts['store']>; publish?: Done[] } = {}) {
+function startHome({ store = {}, publish = [] }: { store?: Partial<Store>; publish?: Done[] } = {}) {
   const pages: KnownBlock[][] = []
-  const home = createHome({
+  const app = fakeApp({
     store: {
       findOpen: async () => ({ requests: [], unreadable: 0 }),
       ended: async () => [],
@@ -28,21 +29,26 @@ function startHome({ store = {}, publish = [] }: { store?: Partial<Parts['store'
       orderOnHome: async (_, ids) => ids,
       ...store,
     },
-    access: { judge: async () => ({ allowed: true, grant: { rule: 'APPROVERS', via: 'S0ONCALL01' } }) },
-    messenger: {
-      publishHome: async (_, blocks) => {
-        pages.push(blocks)
-        return publish.shift() ?? { is: 'sent' }
+    access: { judge: async () => ({ allowed: true, grant: { rule: 'APPROVERS', via: 'S0ONCALL01' } }), ruleOf: forViews.ruleOf },
+    catalog: forViews.catalog,
+    signatures: forViews.signatures,
+    config: forViews.config,
+    slack: {
+      messenger: {
+        publishHome: async (_, blocks) => {
+          pages.push(blocks)
+          return publish.shift() ?? { is: 'sent' }
+        },
+      },
+      identity: forViews.identity,
+    },
+    errors: {
+      of: () => (error) => {
+        if (!String(error).includes('not_enabled')) throw error
       },
     },
-    buttons: () => [],
-    view: (request) => cardViewFor({ request }),
-    linkTo: () => undefined,
-    onError: (error) => {
-      if (!String(error).includes('not_enabled')) throw error
-    },
   })
-  return { home, pages }
+  return { home: createHome(app, () => []), pages }
 }
 
 /** The Home tab of Ben. `open`: the requests that were listed as open, as they are when they are read. */
@@ -53,7 +59,7 @@ async function homeOf({ open, ended = [], unreadable = 0 }: { open: Request[]; e
       ended: async (limit, fits) => ended.filter(fits).slice(0, limit),
     },
   })
-  await home.open(origin, undefined)
+  await home.open(origin)
   const [page] = pages
   if (!page) throw new Error('nothing was shown')
   return page

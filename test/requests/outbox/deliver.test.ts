@@ -31,7 +31,6 @@ async function deliverOne(name: OutboxName, { request: more, message, isTooLate,
   await redis.hset(keys.record(request.id), { ...encodeFields(request), ...fields })
   await redis.zadd(keys.outbox, 1, `${request.id}/${name}`)
   const { app, ...seen } = outboxApp(shared, {
-    waitsMs: [],
     // This is asked for first under each lease.
     verifyRecord: () => {
       if (isTooLate) expireLeases()
@@ -206,9 +205,12 @@ describe('a card that Slack refuses to update', () => {
       // It was posted, so nobody may discard the request.
       expect(first.delivered).toEqual({ is: 'sent' })
       await redis.hset(keys.record(request.id), 'revision', '2')
+      await redis.del(keys.message(`report-undeliverable:outdated:${request.id}`))
+      app.notices.clear()
 
       await deliver(app, request.id, 'card')
 
+      expect(await redis.exists(keys.message(`report-undeliverable:outdated:${request.id}`))).toBe(0)
       expect(first.log).toEqual([expect.stringMatching(`Slack refused to update .*${error}`)])
     },
   )
@@ -227,6 +229,11 @@ describe('a report that Slack refuses for good', () => {
     expect(refused.delivered).toEqual({ is: 'refused', error: 'user_disabled' })
     expect(refused.left.status).toBe('settled')
     expect(refused.log).toEqual([expect.stringContaining("Couldn't deliver a message")])
+  })
+
+  test('says to the requester that it may be a repeat if it may have been sent', async () => {
+    const { texts } = await deliverOne('ended', { message: unsure, posts: is('is_archived') })
+    expect(texts.at(-1)).toContain('Possible duplicate')
   })
 
   test('goes to no machine directly', async () => {
@@ -272,6 +279,19 @@ describe('a sweep', () => {
 
     expect(inThread(texts)).toEqual(['Done', 'Done', 'resolved'])
     expect(await redis.zcard(keys.outbox)).toBe(0)
+  })
+
+  test('sends reports before cards, and a step that is shown tries none twice', async () => {
+    const swept = await withTwoReports({})
+    await swept.redis.zadd(swept.keys.outbox, 0, `${swept.request.id}/card`)
+    await swept.redis.hset(swept.keys.record(swept.request.id), 'revision', '2')
+    const shown = await withTwoReports({ posts: [lost] })
+
+    await sweep(swept.app)
+    await show(shown.app, shown.request.id)
+
+    expect(swept.calls).toEqual([toThread, toThread, 'update'])
+    expect(shown.calls).toEqual(['update', toThread])
   })
 
   test('and a step that is shown at the same moment send each report once, in that order', async () => {

@@ -248,6 +248,16 @@ describe('the reports of a request', () => {
     for (const name of ['stopped', 'late', 'ended'] as const) await send(name, { status: 'settled' })
   })
 
+  test('of one step go in the order of the thread', async () => {
+    const { app, request, send, step, rewrite } = await withTracked()
+    await send('card', cardShown(4))
+    await step('late', 'finish')
+    await rewrite('late', () => ({ owedBy: 6 }))
+
+    expect(await leaseFrom(app, { id: request.id, name: 'ended' })).toEqual({ is: 'behind', first: 'late' })
+    expect(await leaseFrom(app, { id: request.id, name: 'late' })).toMatchObject({ is: 'leased' })
+  })
+
   test('wait for one that another process sends', async () => {
     const { isLeased, lease, send, step } = await withTracked()
     await send('card', cardShown(4))
@@ -270,7 +280,7 @@ test('a report that a settled card owes is owed once, and not again after it was
   const refused: Settlement = { status: 'settled', cardTs: '1.1', shownRevision: 1, owes: 'outdated' }
   await send('card', refused)
   expect(await owed()).toEqual(['outdated'])
-  await send('outdated', { status: 'settled' })
+  expect(await send('outdated', { status: 'settled' })).toMatchObject({ owedBy: 1 })
 
   await step('reject')
   await send('card', { ...refused, shownRevision: 2 })

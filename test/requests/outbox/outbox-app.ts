@@ -1,8 +1,8 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Redis } from 'ioredis'
-import { expect, onTestFinished, vi } from 'vitest'
+import { expect, vi } from 'vitest'
 import type { App } from '../../../src/app.ts'
 import { moveChange } from '../../../src/moves/move-change.ts'
-import { createNotices } from '../../../src/outbox/notices.ts'
 import { sweepOutbox } from '../../../src/outbox/outbox.ts'
 import type { Keys } from '../../../src/redis/key-names.ts'
 import { createCatalog } from '../../../src/requests/catalog.ts'
@@ -28,7 +28,6 @@ export interface SlackAnswers {
 interface Options extends SlackAnswers {
   /** Null: there is no channel of the operators. */
   opsChannel?: string | null
-  waitsMs?: number[]
   verifyRecord?: App['signatures']['verifyRecord']
   /** Called before each search. */
   beforeSearch?: () => Promise<void> | void
@@ -59,6 +58,7 @@ export function outboxApp({ redis, keys }: { redis: Redis; keys: Keys }, options
     config: {
       opsChannel: options.opsChannel === null ? undefined : (options.opsChannel ?? 'C0NIGHT001'),
       slack: { command: '/infra' },
+      policy: { alerts: [] },
       infra: { writesPerMinute: 20 },
       environment: undefined,
       moveTimeoutMs: 900_000,
@@ -91,7 +91,7 @@ export function outboxApp({ redis, keys }: { redis: Redis; keys: Keys }, options
     catalog: createCatalog([moveChange({} as Parameters<typeof moveChange>[0])]),
     access: { ruleOf: () => ruleFor() },
     signatures: { verifyRecord: options.verifyRecord ?? (() => 'genuine') },
-    notices: createNotices({ waitsMs: options.waitsMs ?? [20, 20, 20] }),
+    notices: new Map(),
     log: { info: write('info'), warn: write('warn'), error: write('error') },
     lines: { write: () => {} },
     errors: { of: (place) => (error) => void errors.push(`${place}: ${error instanceof Error ? error.message : error}`) },
@@ -102,10 +102,15 @@ export function outboxApp({ redis, keys }: { redis: Redis; keys: Keys }, options
       reported: (_, sinceEndMs) => void reported.push(sinceEndMs),
     },
   })
-  onTestFinished(() => app.notices.stop())
 
-  /** Resolves when no notice is on its way. One that failed waits for its next try. */
-  const settle = () => vi.waitFor(() => expect([...app.notices.sending.values()]).not.toContain(undefined), { interval: 5 })
+  /** Resolves when no notice is on its way. One that failed waits for the next sweep. */
+  async function settle(): Promise<void> {
+    await sleep(5)
+    await vi.waitFor(async () => {
+      for (const member of await redis.zrange(keys.outbox, '0', '-1'))
+        expect((await redis.hget(keys.message(member.replace('/notice', '')), 'outbox:notice')) ?? '').not.toContain('"sending"')
+    })
+  }
 
   /** Sends what is owed, however long it was to wait. */
   async function sweep(): Promise<void> {

@@ -4,7 +4,6 @@ import { AccountLimitError, ApiError, StoreUnavailableError } from '../../../src
 import { type AuthorityProblem, payloadHash, type Request, type RequestState } from '../../../src/domain/request.ts'
 import { explainAll } from '../../../src/messages/refusals.ts'
 import { moveChange } from '../../../src/moves/move-change.ts'
-import { createNotices } from '../../../src/outbox/notices.ts'
 import { createCatalog } from '../../../src/requests/catalog.ts'
 import { execute as executeRequest } from '../../../src/requests/send.ts'
 import type { StepName } from '../../../src/requests/steps.ts'
@@ -101,7 +100,7 @@ function approvedMove(
     signatures,
     // The last one from then on.
     checkAuthority: (async () => (found.length > 1 ? found.shift() : found[0])) as App['checkAuthority'],
-    notices: createNotices(),
+    notices: new Map(),
     config: { opsChannel: undefined, slack: { command: '/infra' } },
     lines: { write: () => {} },
     log: { error: ({ code }: { code: string }) => void distrusted.push(code) } as never,

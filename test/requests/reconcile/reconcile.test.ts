@@ -4,7 +4,6 @@ import { alertsRequester } from '../../../src/domain/approval.ts'
 import type { AuthorityProblem } from '../../../src/domain/request.ts'
 import { usualTimings } from '../../../src/domain/timings.ts'
 import { moveChange } from '../../../src/moves/move-change.ts'
-import { createNotices } from '../../../src/outbox/notices.ts'
 import type { Delivered } from '../../../src/outbox/once.ts'
 import type { Deliver } from '../../../src/outbox/outbox.ts'
 import { createCatalog } from '../../../src/requests/catalog.ts'
@@ -104,7 +103,7 @@ function startReconcile({
         },
       },
     },
-    notices: createNotices(),
+    notices: new Map(),
     log: {
       error: ({ code, requestId }: { code: string; requestId: string }) => {
         if (code === 'request-lost') lost.push(requestId)

@@ -48,14 +48,13 @@ function startProcess(
   const audit = createAudit({ redis, keys, print: () => {}, onError: () => {}, newestHead, ...auditSigning() })
   const watched = fakeApp({
     ...app,
-    // Without `keep`, the process dies right after the script.
-    store: {
-      now: async () => {
+    // Without `keep`, the process dies before it sends the notice.
+    catalog: {
+      underwayNow() {
         if (keepsToFail-- > 0) throw new Error('died')
-        return app.store.now()
+        return underway
       },
     },
-    catalog: { underwayNow: () => underway },
     metrics: { requestsLost: (how) => void losses.push(how) },
   })
   const dataLossMark = createDataLossMark(watched, newestHead)
@@ -66,7 +65,7 @@ function startProcess(
       await audit.settle()
     }
   }
-  /** Lets the next tries to keep a notice fail, as Redis does while it comes back. */
+  /** Lets the next tries to report fail, as Redis does while it comes back. */
   const failKeeping = (count: number) => {
     keepsToFail = count
   }
@@ -205,7 +204,8 @@ describe('a data set', () => {
     const shared = connectTestRedis()
     const one = startProcess(shared, { failing: 2 })
     await one.check()
-    await expect.poll(() => one.posts().length).toBe(3)
+    for (let time = 0; time < 3; time += 1) await one.sweep()
+    expect(one.posts()).toHaveLength(3)
     const other = startProcess(shared, { failing: 2 })
     await other.check()
     await shared.redis.set(shared.keys.dataLossMark, 'another')
@@ -213,7 +213,8 @@ describe('a data set', () => {
     await other.check()
     await other.check()
 
-    await expect.poll(() => other.posts().length).toBe(3)
+    for (let time = 0; time < 3; time += 1) await other.sweep()
+    expect(other.posts()).toHaveLength(3)
     expect(new Set(other.posts())).toEqual(new Set([expect.stringContaining("Redis lost Lockkeeper's data")]))
     expect(await shared.redis.zcard(shared.keys.outbox)).toBe(0)
   })

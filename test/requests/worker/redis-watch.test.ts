@@ -31,7 +31,7 @@ function startProcess(
   const watched = fakeApp({
     ...app,
     connections: { ...app.connections, faultsToReport: findFaults ?? (async () => [...faults]) },
-    notices: { ...app.notices, repeats: dies ? { note: () => expect.fail('died') } : app.notices.repeats },
+    notices: dies ? Object.assign(new Map(), { get: () => expect.fail('died') }) : app.notices,
     log: { info: write('info') as never, warn: write('warn') as never, error: write('error') as never },
     metrics: { redisFaults: (found) => void counts.push(found.length) },
   })

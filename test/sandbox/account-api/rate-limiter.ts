@@ -1,4 +1,4 @@
-import type { Answer } from './answer.ts'
+import type { Answer } from './wire.ts'
 
 /** What one key may send in a window, as documented by the account API for a minute. */
 export const documentedLimits = { reads: 60, writes: 20 }

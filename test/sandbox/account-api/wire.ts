@@ -1,4 +1,50 @@
-import type { ApiKeyState, Data, ElasticIpState, EventState, ServerState, VirtualMachineState } from './data/model.ts'
+import type { ApiKeyState, Data, ElasticIpState, EventState, ServerState, VirtualMachineState } from './data.ts'
+
+export interface Answer {
+  status: number
+  /** Undefined for an empty body. */
+  body: unknown
+}
+
+/** A refusal. It is thrown, and becomes the answer. */
+export class Refusal extends Error {
+  readonly answer: Answer
+
+  constructor(answer: Answer) {
+    super(`refused with ${answer.status}`)
+    this.answer = answer
+  }
+}
+
+/** The short form of errors. */
+export function refusal(status: number, code: string, message: string): Refusal {
+  return new Refusal({ status, body: { errors: [{ code, message }] } })
+}
+
+/** The long form of errors. */
+export function invalid(pointer: string, detail: string): Refusal {
+  const error = { code: 'VALIDATION_ERROR', status: '422', title: 'Unprocessable entity', detail, source: { pointer }, meta: {} }
+  return new Refusal({ status: 422, body: { errors: [error] } })
+}
+
+export function notFound(what: string): Refusal {
+  const error = { code: 'not_found', status: '404', title: 'Resource not found', detail: `The ${what} does not exist`, meta: {} }
+  return new Refusal({ status: 404, body: { errors: [error] } })
+}
+
+/** Returns one page like the account API: 20 items by default, and an empty page after the end. Only some lists tell their total. */
+export function pageOf(items: unknown[], query: Record<string, string>, maxPageSize: number, { hasTotal = false } = {}): Answer {
+  const size = Math.min(positive(query, 'page[size]', 20), maxPageSize)
+  const start = (positive(query, 'page[number]', 1) - 1) * size
+  const meta = hasTotal && query['stats[total]'] === 'count' ? { stats: { total: { count: items.length } } } : {}
+  return { status: 200, body: { data: items.slice(start, start + size), meta } }
+}
+
+function positive(query: Record<string, string>, name: string, otherwise: number): number {
+  const value = Number(query[name] ?? otherwise)
+  if (Number.isInteger(value) && value > 0) return value
+  throw refusal(400, 'INVALID_PARAMETER', `${name} is not a positive whole number`)
+}
 
 /** Converts state to the shapes of the interface specification. */
 export function elasticIpOnWire(data: Data, state: ElasticIpState, { status, serverId }: { status: string; serverId: string | null }) {

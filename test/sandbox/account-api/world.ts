@@ -1,5 +1,14 @@
-import { idOf } from './data/ids.ts'
-import type { ApiKeyState, Data, ElasticIpState, EventState, MoveEnd, MovePhase, ServerState, VirtualMachineState } from './data/model.ts'
+import {
+  type ApiKeyState,
+  type Data,
+  type ElasticIpState,
+  type EventState,
+  idOf,
+  type MoveEnd,
+  type MovePhase,
+  type ServerState,
+  type VirtualMachineState,
+} from './data.ts'
 
 export interface NextMove {
   takesMs?: number

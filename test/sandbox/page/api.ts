@@ -1,4 +1,4 @@
-import type { Notification } from '../slack/notifications.ts'
+import type { Notification } from '../slack/message-store.ts'
 import type { AppState, Breakage, ElementState, FormValues, Message, Option, Surface, Workspace } from './shapes.ts'
 
 export type Answer<Content = object> = ({ ok: true } & Content) | { ok: false; error: string }

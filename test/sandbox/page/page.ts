@@ -1,4 +1,4 @@
-import type { Notification } from '../slack/notifications.ts'
+import type { Notification } from '../slack/message-store.ts'
 import { api, followEvents } from './api.ts'
 import type { AppState, Channel, Message, OpenView, Person, Workspace } from './shapes.ts'
 

@@ -1,6 +1,6 @@
 import { html, nothing, type TemplateResult } from 'lit-html'
 import { repeat } from 'lit-html/directives/repeat.js'
-import type { Notification } from '../slack/notifications.ts'
+import type { Notification } from '../slack/message-store.ts'
 import { avatar, iconButton, icons } from './icons.ts'
 import { showMessage } from './message-links.ts'
 import { actAs, page, removeNotice, removeToast } from './page.ts'

@@ -5,34 +5,7 @@ import { createConnection } from 'node:net'
 import { createInterface } from 'node:readline'
 import { Redis } from 'ioredis'
 import { expect, onTestFinished, test } from 'vitest'
-import { findRedis } from './find-redis.ts'
-import { startRedis } from './start-redis.ts'
-
-test('it requires its password and evicts nothing', async () => {
-  const redis = await started()
-  const client = connect(redis.url)
-
-  const refused = await connect(`redis://127.0.0.1:${redis.port}`)
-    .ping()
-    .catch((error: Error) => error.message)
-
-  expect(refused).toContain('NOAUTH')
-  expect(await client.config('GET', 'maxmemory-policy')).toEqual(['maxmemory-policy', 'noeviction'])
-  expect(await client.config('GET', 'appendonly')).toEqual(['appendonly', 'no'])
-})
-
-test('with an append-only file, data survives a SIGKILL and is found at the same address', async () => {
-  const redis = await started({ appendonly: true, settings: ['appendfsync always'] })
-  const before = redis.url
-  const client = connect(redis.url)
-  await client.set('kept', 'yes')
-
-  await redis.kill()
-  await redis.restart()
-
-  expect(redis.url).toBe(before)
-  expect(await client.get('kept')).toBe('yes')
-})
+import { findRedis, startRedis } from './start-redis.ts'
 
 test('it ends and leaves no folder behind when its parent is killed with SIGKILL', async () => {
   const program = `
@@ -61,13 +34,13 @@ test('the Redis of REDIS_URL is used and left running', async () => {
   expect(redis).toMatchObject({ url: 'redis://192.0.2.1:6379', from: 'REDIS_URL' })
 })
 
-async function started(options?: Parameters<typeof startRedis>[0]) {
+async function _started(options?: Parameters<typeof startRedis>[0]) {
   const redis = await startRedis(options)
   onTestFinished(redis.stop)
   return redis
 }
 
-function connect(url: string): Redis {
+function _connect(url: string): Redis {
   const client = new Redis(url, { retryStrategy: () => 50 })
   client.on('error', () => {})
   onTestFinished(() => client.disconnect())

@@ -4,9 +4,27 @@ import { once } from 'node:events'
 import { mkdtemp, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { freePort } from '../free-port.ts'
+import { findOrInstall, freePort } from '../programs.ts'
 import { startWatchdog } from '../watchdog.ts'
-import { findRedisServer } from './find-redis-server.ts'
+
+const advice = [
+  'There is no Redis on this machine, and Lockkeeper stores its requests in one. Do one of these and run the command again:',
+  '  Debian, Ubuntu:  sudo apt-get install redis-server',
+  '  macOS:           brew install redis',
+  '  Docker:          docker run --detach --publish 6379:6379 redis:7 redis-server --appendonly yes',
+  '                   and set REDIS_URL=redis://127.0.0.1:6379',
+  'Or set REDIS_URL to a Redis that you have.',
+].join('\n')
+
+/** Returns the path of a Redis or a Valkey. Installs one first if that needs no permission. Throws with advice if there is none. */
+export function findRedisServer(): Promise<string> {
+  return findOrInstall({
+    names: ['redis-server', 'valkey-server'],
+    packages: ['redis-server'],
+    missing: 'There is no Redis on this machine.',
+    advice,
+  })
+}
 
 export interface StartRedisOptions {
   /** Keeps its data in an append-only file, which survives `kill` and `restart`. Default: false. */
@@ -150,4 +168,20 @@ async function untilReady(child: ChildProcess): Promise<void> {
       if (stream && 'unref' in stream && typeof stream.unref === 'function') stream.unref()
     }
   }
+}
+
+export interface FoundRedis {
+  url: string
+  /** Whether `REDIS_URL` named it, or it was started here. */
+  from: 'REDIS_URL' | 'started'
+  /** Stops it if it was started here. */
+  stop(): Promise<void>
+}
+
+/** Returns the Redis of `REDIS_URL`, or starts one. */
+export async function findRedis(options: StartRedisOptions = {}, environment: NodeJS.ProcessEnv = process.env): Promise<FoundRedis> {
+  const given = environment.REDIS_URL
+  if (given) return { url: given, from: 'REDIS_URL', stop: async () => {} }
+  const redis = await startRedis(options)
+  return { url: redis.url, from: 'started', stop: redis.stop }
 }

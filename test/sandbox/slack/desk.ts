@@ -1,9 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Place } from './acts.ts'
-import type { ActingParts } from './hands.ts'
 import { addressOf, readBody, sendJson } from './http.ts'
 import { isObject, type Json, objectOf, parseJson, stringOf } from './json.ts'
 import type { CommandSuggestion, Message, ShortcutSuggestion } from './slack.ts'
+import type { ActingParts } from './start-slack.ts'
 import type { State } from './state.ts'
 import type { StoredView } from './view-store.ts'
 

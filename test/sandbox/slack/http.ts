@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import { request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http'
 import { isObject, type Json, parseJson } from './json.ts'
 
 const largestBody = 2_000_000
@@ -38,4 +38,35 @@ export function parseArguments(contentType: string, body: string): Json | undefi
   }
   if (type === 'application/x-www-form-urlencoded' || (type === '' && body === '')) return Object.fromEntries(new URLSearchParams(body))
   return undefined
+}
+
+export type Posted = { outcome: 'answered'; status: number; body: string } | { outcome: 'timeout' } | { outcome: 'unreachable' }
+
+/** Sends one POST with exactly these headers. After `deadlineMs` Slack closes the connection. */
+export function postToBot(url: string, headers: Record<string, string>, body: string, deadlineMs: number): Promise<Posted> {
+  return new Promise((resolve) => {
+    const request = httpRequest(url, {
+      method: 'POST',
+      headers: { ...headers, 'content-length': String(Buffer.byteLength(body)) },
+      agent: false,
+    })
+    const deadline = setTimeout(() => {
+      resolve({ outcome: 'timeout' })
+      request.destroy()
+    }, deadlineMs)
+    const end = (posted: Posted) => {
+      clearTimeout(deadline)
+      resolve(posted)
+    }
+    request.on('error', () => end({ outcome: 'unreachable' }))
+    request.on('response', (response) => {
+      const chunks: Buffer[] = []
+      response.on('data', (chunk: Buffer) => chunks.push(chunk))
+      response.on('error', () => end({ outcome: 'unreachable' }))
+      response.on('end', () => {
+        end({ outcome: 'answered', status: response.statusCode ?? 0, body: Buffer.concat(chunks).toString('utf8') })
+      })
+    })
+    request.end(body)
+  })
 }

@@ -1,21 +1,43 @@
-import { answerSubmission } from './answer-submission.ts'
-import { commandText } from './command-text.ts'
-import type { Directory } from './directory.ts'
 import type { StateValues } from './elements.ts'
 import { isObject, type Json, objectOf, objectsOf, textOf } from './json.ts'
 import type { MessageStore, StoredMessage } from './message-store.ts'
-import { clickNotice, commandNotice, dispatchFailed, notConfigured, trouble } from './notices.ts'
 import type { Payloads } from './payloads.ts'
-import { type ResponseUrls, refuseOtherThanEphemeral } from './response-urls.ts'
-import type { Delivery, DeliveryKind, Option, Suggestions } from './slack.ts'
-import type { State } from './state.ts'
+import type { Delivery, DeliveryKind, HomeTab, Option, Suggestions } from './slack.ts'
+import type { State, Triggers } from './state.ts'
 import type { Transport } from './transport.ts'
-import type { Triggers } from './triggers.ts'
 import { problemsWithOptions } from './validate-blocks.ts'
-import { inputProblems } from './view-input.ts'
-import type { StoredView, ViewStore } from './view-store.ts'
-import { contentOf } from './web-api/chat.ts'
-import { Refusal } from './web-api/refusal.ts'
+import { answerSubmission, inputProblems, type StoredView, type ViewStore } from './view-store.ts'
+import { Refusal } from './web-api.ts'
+import { contentOf, type ResponseUrls, refuseOtherThanEphemeral } from './web-api-messages.ts'
+import { commandText, type Directory } from './workspace.ts'
+
+type Outcome = Pick<Delivery, 'outcome' | 'status'>
+
+/** Shown by Slack's client if a modal cannot be sent, or its answer cannot be used. */
+export const trouble = 'We had some trouble connecting. Try again?'
+
+/** Shown if a click or a form cannot be delivered. */
+export const notConfigured =
+  '⚠️ This app is not configured to handle interactive responses. Please configure interactivity URL for this app under the app config page.'
+
+/** Returns the notice beside the button. Undefined if there was no problem. */
+export function clickNotice({ outcome, status }: Outcome): string | undefined {
+  if (outcome === 'timeout') return '⚠️ Operation timed out. Apps need to respond within 3 seconds.'
+  if (outcome === 'refused') return `⚠️ This app responded with Status Code ${status}.`
+  if (outcome === 'unreachable') return '⚠️ This app did not respond.'
+  return undefined
+}
+
+/** Returns the notice below the composer. Undefined if there was no problem. */
+export function commandNotice(name: string, { outcome }: Outcome): string | undefined {
+  if (outcome === 'timeout') return `${name} failed with the error "operation_timeout"`
+  if (outcome !== 'acknowledged') return dispatchFailed(name)
+  return undefined
+}
+
+export function dispatchFailed(name: string): string {
+  return `${name} failed with the error "dispatch_failed"`
+}
 
 export interface InteractionOptions {
   state: State
@@ -175,3 +197,40 @@ export function createInteractions(options: InteractionOptions) {
   }
 }
 export type Interactions = ReturnType<typeof createInteractions>
+
+export interface EventOptions {
+  state: State
+  directory: Directory
+  views: ViewStore
+  payloads: Payloads
+  transport: Transport
+  homeTab: boolean
+  delivered: (delivery: Delivery) => void
+}
+
+/** Delivers events to the bot. Slack repeats an event without an acknowledgement. No test needs that, so each event is sent once. */
+export function createEvents(options: EventOptions) {
+  const { state, directory, views, payloads, transport } = options
+
+  return {
+    /** A person opens the app. */
+    async appHomeOpened(userId: string, tab: HomeTab): Promise<Delivery> {
+      const person = directory.person(userId)
+      if (person.deleted) throw new Error(`${person.name} is deactivated and cannot do anything.`)
+      if (tab === 'home' && !options.homeTab) throw new Error(`${directory.bot.name} has no Home tab.`)
+      const home = views.homeOf(userId)
+      const payload = payloads.appHomeOpened({
+        userId,
+        tab,
+        eventId: state.id('Ev'),
+        eventTs: state.stamp(),
+        view: home && views.toSlack(home),
+      })
+      const sent = await transport.send('event', transport.eventRequest(payload), payload)
+      const delivery: Delivery = { kind: 'event', payload, ...sent }
+      options.delivered(delivery)
+      return delivery
+    },
+  }
+}
+export type Events = ReturnType<typeof createEvents>

@@ -1,8 +1,7 @@
-import type { Directory } from './directory.ts'
 import { initialState, type StateValues } from './elements.ts'
 import type { Json } from './json.ts'
 import type { MessageStore, StoredMessage } from './message-store.ts'
-import type { Channel } from './workspace.ts'
+import type { Channel, Directory } from './workspace.ts'
 
 // The deprecated verification token. Slack still sends it, and nothing may rely on it.
 const token = 'not-verified-by-this'

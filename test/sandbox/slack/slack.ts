@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { TablesAre } from './data-table-schema.ts'
 import type { Json } from './json.ts'
-import type { Notification } from './notifications.ts'
+import type { Notification } from './message-store.ts'
+import type { TablesAre } from './validate-blocks.ts'
 import type { Person, Workspace } from './workspace.ts'
 
 export interface CommandSuggestion {
@@ -50,6 +50,8 @@ export interface SlackOptions {
   now?: () => number
   /** Whether the journal keeps the answers. Default: true. In a long run they are gigabytes, most of them pages of searches. */
   keepAnswers?: boolean
+  /** How long a trigger is valid, in ms. Default: 3000, as in Slack. */
+  triggerLifeMs?: number
   /** How long the bot has for an acknowledgement, in ms. Default: 3000, as in Slack. */
   ackDeadlineMs?: number
   /** Is called first for every request that belongs neither to Slack nor to the desk. Returns whether it handles the request. */

@@ -1,34 +1,119 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { createActs } from './acts.ts'
-import { createComposer } from './composer.ts'
+import { type Acts, type Composer, createActs, createComposer, type Place } from './acts.ts'
 import { createDesk } from './desk.ts'
-import { createDirectory } from './directory.ts'
-import { createEvents } from './events.ts'
-import { createFaults } from './faults.ts'
-import { createHands } from './hands.ts'
 import { addressOf, sendText } from './http.ts'
-import { createInteractions } from './interactions.ts'
+import { createEvents, createInteractions, type Events, type Interactions } from './interactions.ts'
 import { copyOf } from './json.ts'
-import { createMessageStore } from './message-store.ts'
-import type { Notification } from './notifications.ts'
+import { createMessageStore, type MessageStore, type Notification } from './message-store.ts'
 import { createPayloads } from './payloads.ts'
-import { createResponseUrls } from './response-urls.ts'
-import type { Delivery, JournalEntry, Slack, SlackOptions } from './slack.ts'
-import { createSocketMode } from './socket-mode.ts'
-import { createState } from './state.ts'
+import type { ClickOptions, Delivery, Hands, JournalEntry, Message, OpenView, Slack, SlackOptions, ViewRef } from './slack.ts'
+import { createFaults, createState, createTriggers, until } from './state.ts'
 import { transcriptOf } from './transcript.ts'
-import { createTransport } from './transport.ts'
-import { createTriggers } from './triggers.ts'
-import { until } from './until.ts'
-import { createViewStore } from './view-store.ts'
-import { appMethods } from './web-api/app.ts'
-import { chatMethods } from './web-api/chat.ts'
-import { conversationMethods } from './web-api/conversations.ts'
-import { peopleMethods } from './web-api/people.ts'
-import { serveWebApi, usualScopes } from './web-api/serve-web-api.ts'
-import { viewMethods } from './web-api/views.ts'
-import { nimbusWorks } from './workspace.ts'
+import { createSocketMode, createTransport } from './transport.ts'
+import { createViewStore, type StoredView, type ViewStore } from './view-store.ts'
+import { appMethods, peopleMethods, serveWebApi, usualScopes, viewMethods } from './web-api.ts'
+import { chatMethods, conversationMethods, createResponseUrls } from './web-api-messages.ts'
+import { createDirectory, type Directory, nimbusWorks } from './workspace.ts'
+
+/** What people act with: their own hands in tests, and the web page. */
+export interface ActingParts {
+  directory: Directory
+  messages: MessageStore
+  views: ViewStore
+  interactions: Interactions
+  acts: Acts
+  composer: Composer
+  events: Events
+}
+
+export interface HandsOptions extends ActingParts {
+  noticesOf: (userId: string) => string[]
+  notificationsOf: (userId: string) => Notification[]
+}
+
+export function createHands(userId: string, options: HandsOptions): Hands {
+  const { directory, messages, views, interactions, acts, composer, events } = options
+  const person = directory.person(userId)
+
+  function top(): StoredView {
+    const view = views.stackOf(userId).at(-1)
+    if (view === undefined) throw new Error(`${person.name} has no modal open.`)
+    return view
+  }
+
+  function viewOf(ref: ViewRef | undefined): { view: StoredView } {
+    if (ref === undefined) return { view: top() }
+    return acts.viewFor(userId, typeof ref === 'string' ? ref : ref.id)
+  }
+
+  function modalOf(ref: ViewRef | undefined): StoredView {
+    return ref === undefined ? top() : acts.modalFor(userId, typeof ref === 'string' ? ref : ref.id).view
+  }
+
+  function placeOf(target: Message | OpenView | string, options: ClickOptions = {}): Place {
+    if (typeof target !== 'string') {
+      if ('ts' in target) return acts.messageFor(userId, target.channel, target.ts, target)
+      return target.view.type === 'home' ? acts.homeFor(userId, target) : viewOf(target)
+    }
+    return options.channel ? acts.messageFor(userId, options.channel, target) : viewOf(target)
+  }
+
+  return {
+    person,
+
+    async command(text, at) {
+      const { delivery } = await composer.send(userId, at.channel, text)
+      if (delivery === undefined) throw new Error(`"${text}" is not a command for the bot.`)
+      return delivery
+    },
+
+    async say(text, at) {
+      const { message } = await composer.send(userId, at.channel, text, at.threadTs)
+      return message && messages.toMessage(message)
+    },
+
+    click: async (target, element, how) => acts.click(userId, placeOf(target, how), element, how),
+
+    messageShortcut: async (target, callbackId, how = {}) => {
+      const { message } = acts.messageFor(userId, target.channel, target.ts, target)
+      return interactions.messageShortcut(userId, callbackId, message, how.message)
+    },
+    globalShortcut: (callbackId, how = {}) => interactions.globalShortcut(userId, callbackId, how.channel),
+
+    openHome: (how) => events.appHomeOpened(userId, how?.tab ?? 'home'),
+    home() {
+      const home = views.homeOf(userId)
+      return home && views.toOpenView(home)
+    },
+
+    openViews: () => views.stackOf(userId).map((view) => views.toOpenView(view)),
+    topView: () => views.toOpenView(top()),
+
+    async fill(view, values) {
+      const deliveries: Delivery[] = []
+      const { view: stored } = viewOf(view)
+      for (const [name, input] of Object.entries(values)) {
+        const delivery = await acts.fill(userId, { view: stored }, name, input)
+        if (delivery) deliveries.push(delivery)
+      }
+      return deliveries
+    },
+
+    submit: async (view) => interactions.submit(userId, modalOf(view)),
+    close: async (view) => views.close(modalOf(view)),
+
+    async search(target, element, query) {
+      const place = target !== undefined && typeof target !== 'string' && 'ts' in target ? placeOf(target) : viewOf(target)
+      return acts.suggest(userId, place, acts.element(place, element), query)
+    },
+
+    sees: (channel) => messages.seen(directory.channel(channel).id, userId).map((message) => messages.toMessage(message)),
+    notices: () => options.noticesOf(userId),
+    notifications: () => options.notificationsOf(userId),
+    redeliver: (delivery) => interactions.redeliver(delivery),
+  }
+}
 
 /**
  * Starts a stand-in for Slack on one loopback port: the Web API under `/api/`, response URLs under `/response/`, Socket Mode under
@@ -48,7 +133,7 @@ export async function startSlack(options: SlackOptions = {}): Promise<Slack> {
   directory.addPeople(options.people ?? [])
   const messages = createMessageStore(directory, state)
   const views = createViewStore(directory, state)
-  const triggers = createTriggers(state)
+  const triggers = createTriggers(state, options.triggerLifeMs ?? 3_000)
   const faults = createFaults()
   const stores = { state, directory, messages, views, triggers }
 

@@ -1,5 +1,8 @@
-import type { TablesAre } from './data-table-schema.ts'
-import type { Notification } from './notifications.ts'
+import { randomBytes } from 'node:crypto'
+import { type Json, stringOf } from './json.ts'
+import type { Notification } from './message-store.ts'
+import type { Fault, FaultPlan, Faults } from './slack.ts'
+import type { TablesAre } from './validate-blocks.ts'
 
 /** A change, for waits and subscriptions. */
 export interface Change {
@@ -52,3 +55,175 @@ export function createState(now: () => number) {
   }
 }
 export type State = ReturnType<typeof createState>
+
+export interface Trigger {
+  userId: string
+  /** The channel that the person was looking at, for pickers that default to it. */
+  channel?: string
+}
+
+interface StoredTrigger extends Trigger {
+  madeAt: number
+  exchanged: boolean
+}
+
+/** Trigger ids: valid for 3 s and for one view (docs.slack.dev/interactivity/handling-user-interaction#modal_responses). */
+export function createTriggers(state: State, lifeMs: number) {
+  const triggers = new Map<string, StoredTrigger>()
+
+  return {
+    issue(trigger: Trigger): string {
+      const id = `${Math.floor(state.now() / 1000)}.${1_000_000 + triggers.size}.${randomBytes(16).toString('hex')}`
+      triggers.set(id, { ...trigger, madeAt: state.now(), exchanged: false })
+      return id
+    },
+
+    /** Uses up a trigger. Returns it, or Slack's error. */
+    exchange(id: string): Trigger | { error: string } {
+      const found = triggers.get(id)
+      if (found === undefined) return { error: 'invalid_trigger_id' }
+      if (found.exchanged) return { error: 'exchanged_trigger_id' }
+      if (state.now() - found.madeAt > lifeMs) return { error: 'expired_trigger_id' }
+      found.exchanged = true
+      return found
+    },
+  }
+}
+export type Triggers = ReturnType<typeof createTriggers>
+
+interface StoredFault extends FaultPlan {
+  fired: number
+  passed: number
+}
+
+/** Keeps the planned faults. A request gets the oldest one that fits. */
+export function createFaults() {
+  let faults: StoredFault[] = []
+
+  function fits(fault: StoredFault, names: string[], args: Json): boolean {
+    return names.includes(fault.method) && fault.fired < (fault.times ?? 1) && (fault.when?.(args) ?? true)
+  }
+
+  const control: Faults = {
+    add(plan: FaultPlan): Fault {
+      const stored: StoredFault = { ...plan, fired: 0, passed: 0 }
+      faults.push(stored)
+      return {
+        ...plan,
+        get fired() {
+          return stored.fired
+        },
+        remove: () => {
+          faults = faults.filter((fault) => fault !== stored)
+        },
+      }
+    },
+    clear: () => {
+      faults = []
+    },
+  }
+
+  return {
+    control,
+    /** Returns the fault for a request with one of these names, and counts it as fired. */
+    take(names: string[], args: Json): FaultPlan | undefined {
+      const fault = faults.find((one) => fits(one, names, args))
+      if (fault === undefined) return undefined
+      if (fault.passed < (fault.skip ?? 0)) {
+        fault.passed += 1
+        return undefined
+      }
+      fault.fired += 1
+      return fault
+    },
+  }
+}
+export type FaultBox = ReturnType<typeof createFaults>
+
+interface Limit {
+  calls: number
+  perMs: number
+  /** What is counted separately. */
+  by?: string
+}
+
+const perMinute = (calls: number): Limit => ({ calls, perMs: 60_000 })
+
+/**
+ * Slack's published tiers. A burst of posts to one channel is allowed before the limit of one a second applies
+ * (docs.slack.dev/apis/web-api/rate-limits).
+ */
+const limits: Record<string, Limit> = {
+  'chat.postMessage': { calls: 5, perMs: 5000, by: 'channel' },
+  'chat.update': perMinute(50),
+  'chat.postEphemeral': perMinute(100),
+  'views.open': perMinute(100),
+  'views.update': perMinute(100),
+  'views.publish': perMinute(100),
+  'users.info': perMinute(100),
+  'usergroups.list': perMinute(20),
+  'usergroups.users.list': perMinute(20),
+  'conversations.info': perMinute(50),
+  'conversations.history': perMinute(50),
+  'conversations.replies': perMinute(50),
+}
+
+/** Counts calls in sliding windows. `now` is wall clock in ms. */
+export function createRateLimits(now: () => number) {
+  const calls = new Map<string, number[]>()
+
+  return {
+    /** Returns the seconds for `Retry-After`, or undefined if the call is within the limit. */
+    retryAfter(method: string, args: Json): number | undefined {
+      const limit = limits[method]
+      if (limit === undefined) return undefined
+      const key = `${method} ${limit.by ? stringOf(args[limit.by]) : ''}`
+      const recent = (calls.get(key) ?? []).filter((at) => at > now() - limit.perMs)
+      const oldest = recent[0]
+      if (oldest !== undefined && recent.length >= limit.calls) return Math.max(1, Math.ceil((oldest + limit.perMs - now()) / 1000))
+      calls.set(key, [...recent, now()])
+      return undefined
+    },
+  }
+}
+
+export interface Observed {
+  /** Is called after every change. Returns a function that stops it. */
+  subscribe: (listener: () => void) => () => void
+  /** Returns what has happened so far, for the message of a timeout. */
+  describe: () => string
+}
+
+/** Resolves with the first truthy value of `predicate`, which is called now and after every change. A throw means "not yet". */
+export function until<T>(
+  observed: Observed,
+  predicate: () => T,
+  options: { timeoutMs?: number; what?: string } = {},
+): Promise<NonNullable<T>> {
+  const timeoutMs = options.timeoutMs ?? 20_000
+  return new Promise((resolve, reject) => {
+    let lastError: unknown
+    let stop = () => {}
+
+    const timer = setTimeout(() => {
+      stop()
+      const what = options.what ?? 'the condition'
+      reject(new Error(`Waited ${timeoutMs} ms without success for ${what}.\n${observed.describe()}`, { cause: lastError }))
+    }, timeoutMs)
+
+    const check = () => {
+      try {
+        const value = predicate()
+        if (!value) return
+        clearTimeout(timer)
+        stop()
+        resolve(value)
+      } catch (error) {
+        lastError = error
+      }
+    }
+
+    stop = observed.subscribe(check)
+    check()
+  })
+}

@@ -1,8 +1,8 @@
-import type { Directory } from './directory.ts'
 import { elementsOf } from './elements.ts'
 import { type Json, objectsOf, stringOf, textOf } from './json.ts'
 import { NotDescribed } from './schema.ts'
 import type { Message } from './slack.ts'
+import type { Directory } from './workspace.ts'
 
 /** Returns Slack's markup as people read it: names for mentions, words for links. `*` and the like stay. */
 export function readable(text: string, directory: Directory): string {

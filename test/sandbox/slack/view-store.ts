@@ -1,11 +1,27 @@
-import { isOffered } from './conversations.ts'
-import type { Directory } from './directory.ts'
-import { elementsOf, initialState, type StateValues } from './elements.ts'
-import { copyOf, isYes, type Json, objectsOf, stringOf, textOf } from './json.ts'
+import { choiceMember, elementsOf, initialState, type Placed, type StateValues } from './elements.ts'
+import { copyOf, isYes, type Json, objectOf, objectsOf, stringOf, textOf } from './json.ts'
 import { withIds } from './message-store.ts'
-import type { OpenView } from './slack.ts'
+import { NotDescribed } from './schema.ts'
+import type { OpenView, Option } from './slack.ts'
 import type { State } from './state.ts'
-import type { Channel } from './workspace.ts'
+import { problemsWithView } from './validate-blocks.ts'
+import type { Channel, Directory } from './workspace.ts'
+
+/** Whether a picker of conversations offers this channel to this person (docs.slack.dev, "Conversation filter object"). */
+export function isOffered(element: Json, channel: Channel, userId: string): boolean {
+  const filter = objectOf(element.filter)
+  const kind = channel.isDirect ? 'im' : channel.isGroupDirect ? 'mpim' : channel.isPrivate ? 'private' : 'public'
+  const included = Array.isArray(filter.include) ? filter.include.includes(kind) : true
+  const isVisible = kind === 'public' || channel.members.includes(userId)
+  return included && isVisible && !channel.isArchived && !(isYes(filter.exclude_external_shared_channels) && channel.isShared)
+}
+
+/** Returns the channels that a picker of conversations offers, as the options of a picker. */
+export function conversationOptions(directory: Directory, element: Json, userId: string, query = ''): Option[] {
+  return directory.workspace.channels
+    .filter((channel) => isOffered(element, channel, userId) && channel.name.includes(query.replace(/^#/, '').toLowerCase()))
+    .map(({ id, name }) => ({ text: { type: 'plain_text', text: `#${name}` }, value: id }))
+}
 
 export interface StoredView {
   id: string
@@ -166,3 +182,54 @@ export function createViewStore(directory: Directory, state: State) {
   }
 }
 export type ViewStore = ReturnType<typeof createViewStore>
+
+const longestText = 3000
+
+function problemWith({ block, element, type }: Placed, value: unknown): string | undefined {
+  const isEmpty = value === null || value === undefined || (typeof value === 'string' && value.trim() === '')
+  if (isEmpty) return isYes(block.optional) ? undefined : 'Please complete this required field.'
+  const longest = Number(element.max_length ?? longestText)
+  if (type === 'plain_text_input' && stringOf(value).length > longest) return `Please enter no more than ${longest} characters.`
+  return undefined
+}
+
+/** Returns what Slack's own client reports by block id, before it sends a submission to the bot. */
+export function inputProblems(view: StoredView): Record<string, string> {
+  const problems: Record<string, string> = {}
+  for (const placed of elementsOf(objectsOf(view.given.blocks))) {
+    const member = choiceMember(placed.type)
+    if (placed.block.type !== 'input' || member === undefined) continue
+    const problem = problemWith(placed, view.values[placed.blockId]?.[placed.actionId]?.[member])
+    if (problem !== undefined) problems[placed.blockId] = problem
+  }
+  return problems
+}
+
+export type SubmissionResult = { taken: false } | { taken: true; errors?: Record<string, string> }
+
+/** Every error must belong to an existing input block. Otherwise Slack accepts none of them. */
+function errorsFor(view: StoredView, given: unknown): SubmissionResult {
+  const inputs = objectsOf(view.given.blocks).filter((block) => block.type === 'input')
+  const known = new Set(inputs.map((block) => stringOf(block.block_id)))
+  const errors = Object.entries(objectOf(given)).map(([blockId, message]) => [blockId, String(message)] as const)
+  if (errors.length === 0 || errors.some(([blockId]) => !known.has(blockId))) return { taken: false }
+  return { taken: true, errors: Object.fromEntries(errors) }
+}
+
+/** Applies the acknowledgement of a submission (docs.slack.dev/surfaces/modals#handling_submissions). Without a body the view closes. */
+export function answerSubmission(views: ViewStore, view: StoredView, body: unknown): SubmissionResult {
+  const answer = objectOf(body)
+  if (body === undefined) {
+    views.close(view)
+    return { taken: true }
+  }
+  const action = answer.response_action
+  if (action === 'errors') return errorsFor(view, answer.errors)
+  if (action !== 'push' && action !== 'update') throw new NotDescribed(`the answer "${String(action)}" to a submission`)
+
+  const isOpen = views.find(view.id) !== undefined
+  if (!isOpen || problemsWithView(answer.view, 'modal').length > 0) return { taken: false }
+  if (action === 'push') return { taken: views.push(view.userId, objectOf(answer.view)) !== undefined }
+  views.update(view, objectOf(answer.view))
+  return { taken: true }
+}

@@ -1,3 +1,5 @@
+import type { State } from './state.ts'
+
 /** The role of a person in the sandbox. Slack itself has no such roles. */
 export type Role = 'requester' | 'approver' | 'outsider'
 
@@ -105,4 +107,134 @@ export const nimbusWorks: Workspace = {
   ],
   userGroups: [{ id: 'S0ONCALL01', handle: 'oncall', name: 'On call', members: ['U0BEN00001', 'U0CHI00001'] }],
   bot: { userId: 'U0LOCKKEEP', botId: 'B0LOCKKEEP', appId: 'A0LOCKKEEP', name: 'Lockkeeper', handle: 'lockkeeper' },
+}
+
+/** Keeps the people, groups and channels of the workspace and their members. A channel is named by id, `#name` or `name`. */
+export function createDirectory(workspace: Workspace, state: State) {
+  const { people, channels, userGroups, bot, team } = workspace
+  const direct = new Map<string, Channel>()
+
+  const botAsPerson: Person = { id: bot.userId, name: bot.name, handle: bot.handle, isBot: true }
+
+  function findPerson(id: string): Person | undefined {
+    return id === bot.userId ? botAsPerson : people.find((person) => person.id === id)
+  }
+
+  function person(id: string): Person {
+    const found = findPerson(id)
+    if (found === undefined) throw new Error(`Nobody in ${team.name} has the id ${id}.`)
+    return found
+  }
+
+  function findChannel(ref: string): Channel | undefined {
+    const name = ref.replace(/^#/, '')
+    return (
+      channels.find((channel) => channel.id === ref || channel.name === name) ?? [...direct.values()].find((channel) => channel.id === ref)
+    )
+  }
+
+  function channel(ref: string): Channel {
+    const found = findChannel(ref)
+    if (found === undefined) throw new Error(`There is no channel ${ref} in ${team.name}.`)
+    return found
+  }
+
+  function userGroup(id: string): UserGroup | undefined {
+    return userGroups.find((group) => group.id === id)
+  }
+
+  return {
+    workspace,
+    team,
+    bot,
+    findPerson,
+    person,
+    findChannel,
+    channel,
+    userGroup,
+
+    findByHandle(handle: string): Person | undefined {
+      const wanted = handle.replace(/^@/, '').toLowerCase()
+      return [...people, botAsPerson].find((one) => one.handle.toLowerCase() === wanted || one.name.toLowerCase() === wanted)
+    },
+
+    /** Returns the direct messages between the bot and a person. Opens them if needed. */
+    directChannel(userId: string): Channel {
+      const existing = direct.get(userId)
+      if (existing) return existing
+      const opened: Channel = { id: `D${userId.slice(1)}`, name: 'directmessage', topic: '', members: [userId, bot.userId], isDirect: true }
+      direct.set(userId, opened)
+      return opened
+    },
+
+    isMember: (ref: string, userId: string): boolean => channel(ref).members.includes(userId),
+
+    join(ref: string, userId: string): void {
+      const { members } = channel(ref)
+      person(userId)
+      if (!members.includes(userId)) members.push(userId)
+      state.changed({ visible: true })
+    },
+
+    leave(ref: string, userId: string): void {
+      const found = channel(ref)
+      found.members = found.members.filter((member) => member !== userId)
+      state.changed({ visible: true })
+    },
+
+    setArchived(ref: string, isArchived: boolean): void {
+      channel(ref).isArchived = isArchived
+      state.changed({ visible: true })
+    },
+
+    setPerson(userId: string, changes: Partial<Person>): void {
+      Object.assign(person(userId), changes)
+      state.changed({ visible: true })
+    },
+
+    /** Adds members to the workspace, and to every channel that everybody is in. */
+    addPeople(added: Person[]): void {
+      people.push(...added.map((one) => ({ ...one })))
+      for (const { isGroupDirect, members } of channels) if (!isGroupDirect) members.push(...added.map(({ id }) => id))
+    },
+
+    setUserGroup(id: string, changes: string[] | Partial<Pick<UserGroup, 'members' | 'disabled'>>): void {
+      const found = userGroup(id)
+      if (found === undefined) throw new Error(`There is no user group ${id} in ${team.name}.`)
+      Object.assign(found, Array.isArray(changes) ? { members: [...changes] } : changes)
+      state.changed({ visible: false })
+    },
+  }
+}
+export type Directory = ReturnType<typeof createDirectory>
+
+const domains = /^(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+(?:com|net|org|io|dev|cloud|app|co|de|eu|fr|it|nl|uk|us)(?:[/?#]\S*)?$/i
+
+/**
+ * Returns the text of a command as the bot receives it with `should_escape`. `&`, `<` and `>` are entities. Mentions, channels, addresses
+ * and domain names are Slack's markup (docs.slack.dev/interactivity/implementing-slash-commands#creating_commands).
+ */
+export function commandText(text: string, directory: Directory): string {
+  const safe = text.trim().replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
+  return safe.replaceAll(/\S+/g, (word) => escapeWord(word, directory))
+}
+
+function escapeWord(word: string, directory: Directory): string {
+  if (word.startsWith('@')) return mention(word, directory)
+  if (word.startsWith('#')) {
+    const channel = directory.findChannel(word)
+    return channel ? `<#${channel.id}|${channel.name}>` : word
+  }
+  if (/^https?:\/\//i.test(word)) return `<${word}>`
+  if (domains.test(word)) return `<http://${word}|${word}>`
+  return word
+}
+
+function mention(word: string, directory: Directory): string {
+  const handle = word.slice(1)
+  if (handle === 'here' || handle === 'channel' || handle === 'everyone') return `<!${handle}>`
+  const person = directory.findByHandle(handle)
+  if (person) return `<@${person.id}|${person.handle}>`
+  const group = directory.workspace.userGroups.find((one) => one.handle === handle)
+  return group ? `<!subteam^${group.id}|@${group.handle}>` : word
 }

@@ -3,8 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { type Listing, listAnswer, listingMessage, PageButton, pageActionIds } from '../../../src/slack/listing.ts'
 import { escapeMrkdwn, mrkdwn, ownWords } from '../../../src/slack/text.ts'
 import { readable } from '../../messages/readable.ts'
-import { charactersIn } from '../../sandbox/slack/characters-in.ts'
-import { problemsWithBlocks } from '../../sandbox/slack/validate-blocks.ts'
+import { charactersIn, problemsWithBlocks } from '../../sandbox/slack/validate-blocks.ts'
 import { hostileText } from '../text/hostile-text.ts'
 
 const listed = { command: 'ip list', args: ['fra'] }

@@ -3,8 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { actions, button, context, divider, fields, header, message, reasonBlocks, wholeSection } from '../../../src/slack/blocks.ts'
 import { mrkdwn } from '../../../src/slack/text.ts'
-import { charactersIn } from '../../sandbox/slack/characters-in.ts'
-import { problemsWithBlocks } from '../../sandbox/slack/validate-blocks.ts'
+import { charactersIn, problemsWithBlocks } from '../../sandbox/slack/validate-blocks.ts'
 import { anyBlocks, mrkdwnIn } from './arbitrary-blocks.ts'
 
 describe('a message', () => {

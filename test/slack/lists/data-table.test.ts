@@ -4,9 +4,8 @@ import { hasTable } from '../../../src/slack/interactions.ts'
 import { listAnswer } from '../../../src/slack/listing.ts'
 import { type Cell, type Columns, dataTable, itemRows, tableCell } from '../../../src/slack/table.ts'
 import { channelMention, code, dateTime, escapeMrkdwn, link, mention, mrkdwn, userGroupMention } from '../../../src/slack/text.ts'
-import { charactersIn } from '../../sandbox/slack/characters-in.ts'
 import { objectsOf } from '../../sandbox/slack/json.ts'
-import { problemsWithBlocks } from '../../sandbox/slack/validate-blocks.ts'
+import { charactersIn, problemsWithBlocks } from '../../sandbox/slack/validate-blocks.ts'
 import { hostileText } from '../text/hostile-text.ts'
 
 const at = { name: '/infra', command: 'ip list', args: ['fra'], page: 0 }

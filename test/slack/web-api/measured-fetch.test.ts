@@ -64,7 +64,7 @@ describe('an answer through a response_url', () => {
       (call) => calls.push(call),
       async () => new Response('ok', { status: httpStatus }),
     )
-    const respond = createResponder({ allowedOrigins: ['https://hooks.slack.com'], fetch })
+    const respond = createResponder({ allowedOrigins: ['https://hooks.slack.com'], naming: { inMessage: (message) => message }, fetch })
     await respond('https://hooks.slack.com/commands/T1/397700885554/auth.test', notice(mrkdwn`Done.`))
     expect(calls).toEqual([{ method: 'response_url', status, ms: expect.any(Number) }])
   })

@@ -6,11 +6,11 @@ import { type Filling, submitFromCommand, submitFromForm, submitTyped } from '..
 import type { Submit } from '../../../../src/requests/submit.ts'
 import { modal } from '../../../../src/slack/blocks.ts'
 import type { CommandCall } from '../../../../src/slack/commands.ts'
-import { Refusal, toUserMessage } from '../../../../src/slack/errors.ts'
+import { explain, Refusal, toUserMessage } from '../../../../src/slack/errors.ts'
 import type { Submission } from '../../../../src/slack/interactions.ts'
-import { createExplain } from '../../../../src/slack/listen.ts'
 import { readMetadata, writeMetadata } from '../../../../src/slack/payloads.ts'
 import { type Mrkdwn, mrkdwn } from '../../../../src/slack/text.ts'
+import { fakeApp } from '../../../fake-app.ts'
 
 const origin = { teamId: 'T0NIMBUS01', channelId: 'C0OPS00001', userId: 'U0ADA00001', command: '/infra' }
 const change = { kind: 'ip.move' } as never
@@ -179,7 +179,8 @@ describe('while the account API is away, a person reads that nothing was request
       form: neverShown,
     }).catch((thrown: unknown) => thrown)
 
-    expect(createExplain((thrown) => void reported.push(thrown))(refused, 'command ip move').text).toBe(words)
+    const app = fakeApp({ errors: { shownToPerson: (thrown) => void reported.push(thrown) } })
+    expect(explain(app, refused, 'command ip move').text).toBe(words)
     expect(reported).toEqual([error])
   })
 

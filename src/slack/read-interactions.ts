@@ -1,0 +1,403 @@
+import { hash, randomUUID } from 'node:crypto'
+import type { ViewResponseAction } from '@slack/bolt'
+import type { ModalView, PlainTextElement, PlainTextOption } from '@slack/web-api'
+import type { App } from '../app.ts'
+import type { Origin } from '../domain/approval.ts'
+import { MessageRef } from '../domain/request.ts'
+import { claim } from '../redis/scripts.ts'
+import { answerTo, type TrackedAnswer } from './answers.ts'
+import { commandOf, notice, noticeView } from './blocks.ts'
+import { type Command, longestCommand } from './commands.ts'
+import { outdatedButton, Refusal } from './errors.ts'
+import { keepForm } from './guards.ts'
+import type { Choices, ClickedView, InteractionHandlers, OptionsQuery, Shortcut, Submission, SubmissionAnswer } from './interactions.ts'
+import { chosenOf, type Payloads, type Received, readMetadata, readOrigin, tickedOf, type UnhandledPayload, valuesOf } from './payloads.ts'
+import { longestNote, noticeOptions } from './pickers.ts'
+import { commandNamed, handlerFor } from './router.ts'
+import { joinMrkdwn, type Mrkdwn, mrkdwn, plain, toPlainText } from './text.ts'
+import { parseWords, splitReason } from './typed-words.ts'
+
+export type Handlers = InteractionHandlers & { commands: Command[] }
+
+/** What a person did, as the middleware reads it for the listeners: who, where, and how to answer them. */
+export interface Interaction<Given = unknown> {
+  /** `click approve`: names it in the log and in the audit. */
+  at: string
+  origin: Origin
+  /** What the handler gets. */
+  given: Given
+  answer?: TrackedAnswer
+  /** Whether it is delivered for the first time. Slack can deliver it twice, and somebody can replay a recorded request. */
+  isFirst: Promise<boolean>
+  /** Whether it opens a form that shows nothing of the account. A trigger expires after 3 s, so the form may open before the authorization. */
+  opensForm?: boolean
+  /** Acknowledges what Slack shows no result of. Forms and pickers are acknowledged with their result. */
+  acknowledge?: () => Promise<void>
+  /** Says that the answer takes longer. */
+  interim: () => Promise<void>
+  /** Says what went wrong. */
+  fail: (words: Mrkdwn) => Promise<void>
+  /** Answers a second delivery of a form. */
+  refuseRepeat?: () => Promise<void>
+  /** Answers what has no listener. */
+  refuseUnknown: () => Promise<void>
+  authorized?: Promise<unknown>
+  /** Set by a listener. */
+  isTaken?: boolean
+}
+
+type Acknowledge<Content> = (content?: Content) => Promise<void>
+
+/** Reads what a person did. Undefined for what needs nothing but an acknowledgement. */
+export function readInteraction(app: App, handlers: Handlers, { kind, payload }: Received, ack: Acknowledge<unknown>) {
+  switch (kind) {
+    case 'command':
+      return readCommand(app, handlers.commands, payload, ack)
+    case 'block_actions':
+      return readClick(app, handlers.clicks, payload, ack)
+    case 'shortcut':
+      return readShortcut(app, handlers.shortcuts, payload, ack)
+    case 'message_action':
+      return readShortcut(app, handlers.shortcuts, payload, ack)
+    case 'view_submission':
+      return readSubmission(app, payload, ack)
+    case 'block_suggestion':
+      return readOptions(app, payload, ack)
+    case 'app_home_opened':
+      return payload.event.tab === 'home' ? readHome(app, handlers, payload) : undefined
+  }
+}
+
+/** How long a delivery is remembered. Slack's triggers and signatures expire sooner, so a later repeat is refused anyway. */
+const keepMs = 15 * 60_000
+
+/** While Redis does not answer, every delivery counts as the first one. Then only the record prevents a change from being made twice. */
+async function isFirstDelivery({ redis, keys }: App, key: string): Promise<boolean> {
+  return claim(redis, keys.delivery(key), { token: randomUUID(), lastsMs: keepMs }).then(
+    (holder) => holder === undefined,
+    () => true,
+  )
+}
+
+/** Makes one key for all deliveries of an interaction, in all processes. */
+export function deliveryKey(...parts: (string | undefined)[]): string {
+  return hash('sha256', JSON.stringify(parts)).slice(0, 40)
+}
+
+/** What commands, buttons and shortcuts have in common: they are acknowledged at once, and answered by messages. */
+function answeredByMessage<Given extends { deliveryKey: string; origin: Origin; answer: TrackedAnswer }>(
+  app: App,
+  given: Given,
+  { at, ack, handler, slow = slowWords }: { at: string; ack: Acknowledge<unknown>; handler: unknown; slow?: Mrkdwn },
+) {
+  const { answer, origin, deliveryKey } = given
+  return {
+    at,
+    origin,
+    given,
+    answer,
+    isFirst: isFirstDelivery(app, deliveryKey),
+    opensForm: typeof handler === 'object' && handler !== null && !('reads' in handler && handler.reads),
+    acknowledge: () => ack(),
+    interim: async () => {
+      if (!answer.given()) await answer.interim(notice(slow))
+    },
+    fail: (words: Mrkdwn) => answer.ephemeral(notice(words)),
+  }
+}
+
+/** The answer to a command replaces these words. */
+const slowWords = mrkdwn`Slower than usual. The result follows.`
+
+/** These words must stay true below the result, because an ephemeral message after a click can't be changed or deleted. */
+const slowClickWords = mrkdwn`Slower than usual. The message will show the result, or an answer will appear here.`
+
+/** A command without a trigger id counts as new, not as a duplicate. */
+function readCommand(app: App, commands: Command[], payload: Payloads['command'], ack: Acknowledge<unknown>) {
+  const { text, trigger_id: triggerId, response_url: responseUrl, user_id: userId } = payload
+  const refused = text.length > longestCommand ? tooLongCommand : hasToken(text) ? tokenAdvice : undefined
+  const { words, reason } = refused ? { words: [] } : readWords(commands, text)
+  const origin: Origin = { teamId: payload.team_id, channelId: payload.channel_id, userId, command: payload.command }
+  const command = {
+    deliveryKey: deliveryKey('command', userId, triggerId || randomUUID()),
+    origin,
+    answer: answerTo(app, { origin, responseUrl }),
+    responseUrl,
+    triggerId,
+    reason,
+  }
+  const at = `command ${refused ? 'unknown' : commandNamed(commands, words).name}`
+  const handler = refused ? refuseWith(refused) : handlerFor(app, commands, words)
+  return { ...answeredByMessage(app, command, { at, ack, handler }), handler, refuseUnknown: async () => {} }
+}
+
+function readWords(commands: Command[], text: string): { words: string[]; reason?: string } {
+  const split = splitReason(text)
+  const words = split ? parseWords(split.command) : []
+  return split && commandNamed(commands, words).takesReason ? { words, reason: split.reason } : { words: parseWords(text) }
+}
+
+const tooLongCommand = mrkdwn`Nothing was done. A command can have up to ${longestCommand} characters. Use fewer words, or the form.`
+
+function refuseWith(words: Mrkdwn): () => Promise<void> {
+  return async () => {
+    throw new Refusal(words)
+  }
+}
+
+/** A click without any id counts as new, not as a duplicate. */
+function readClick(app: App, clicks: InteractionHandlers['clicks'], payload: Payloads['block_actions'], ack: Acknowledge<unknown>) {
+  const { user, container, view, trigger_id: triggerId } = payload
+  const [{ action_id: actionId, block_id: blockId, action_ts: actionTs, ...action }] = payload.actions
+  const responseUrl = payload.response_url ?? readMetadata(view?.private_metadata ?? '')?.responseUrl
+  const read = readOrigin(payload)
+  const origin = { ...read, command: read.command || commandOf(blockId) || app.config.slack.command }
+  const click = {
+    deliveryKey: deliveryKey('click', user.id, actionId, blockId, actionTs || triggerId || randomUUID()),
+    origin,
+    answer: answerTo(app, { origin, responseUrl, triggerId, isClick: true, isShared: container?.is_ephemeral === false }),
+    actionId,
+    responseUrl,
+    value: action.selected_option?.value ?? action.value ?? '',
+    triggerId,
+    messageTs: container?.message_ts ?? payload.message?.ts,
+    onHome: view?.type === 'home',
+    view: view && clickedView(app, view),
+  }
+  const slow = origin.channelId ? slowClickWords : slowWords
+  const handler = Object.hasOwn(clicks, actionId) ? clicks[actionId] : undefined
+  return { ...answeredByMessage(app, click, { at: `click ${actionId}`, ack, handler, slow }), refuseUnknown: refuseWith(outdatedButton) }
+}
+
+function clickedView(app: App, { id, private_metadata: metadata, state }: Payloads['view_submission']['view']): ClickedView {
+  return {
+    id,
+    metadata,
+    values: valuesOf(state),
+    chosen: chosenOf(state),
+    ticked: tickedOf(state),
+    async update(view) {
+      const updated = await app.slack.messenger.updateView(id, view)
+      // The person may have closed the form, or may continue with the old one: every submission is checked anyway.
+      const at = 'update of a form'
+      if (updated.is !== 'sent') app.errors.shownToPerson(new Error(`a form could not be updated: ${JSON.stringify(updated)}`), { at })
+    },
+  }
+}
+
+/** A shortcut without any id counts as new, not as a duplicate. */
+function readShortcut(
+  app: App,
+  shortcuts: InteractionHandlers['shortcuts'],
+  payload: Payloads['shortcut'] | Payloads['message_action'],
+  ack: Acknowledge<unknown>,
+) {
+  const { callback_id: callbackId, trigger_id: triggerId, user, team } = payload
+  const onMessage = payload.type === 'message_action' ? payload : undefined
+  const responseUrl = onMessage?.response_url
+  const origin: Origin = {
+    teamId: team?.id ?? user.team_id,
+    channelId: onMessage?.channel.id ?? '',
+    userId: user.id,
+    command: app.config.slack.command,
+  }
+  const shortcut = {
+    deliveryKey: deliveryKey('shortcut', user.id, callbackId, payload.action_ts || triggerId || randomUUID()),
+    origin,
+    answer: answerTo(app, { origin, responseUrl, triggerId }),
+    callbackId,
+    responseUrl,
+    triggerId,
+    message: onMessage && messageOf(onMessage),
+  }
+  const handler = Object.hasOwn(shortcuts, callbackId) ? shortcuts[callbackId] : undefined
+  return {
+    ...answeredByMessage(app, shortcut, { at: `shortcut ${callbackId}`, ack, handler }),
+    refuseUnknown: refuseWith(mrkdwn`This shortcut is out of date. Reload Slack, or use Lockkeeper's command instead.`),
+  }
+}
+
+function messageOf({ channel, message }: Payloads['message_action']): Shortcut['message'] {
+  const { ts, thread_ts: threadTs, text, blocks, attachments } = message
+  const isReply = threadTs !== undefined && threadTs !== ts
+  const ref = MessageRef.safeParse({ channelId: channel.id, ts, ...(isReply ? { threadTs } : {}) })
+  return { ref: ref.data, text, blocks, attachments }
+}
+
+/** `broken`: an error, which replaces the form. `kept`: the form stays open with what was entered. */
+type Outcome = SubmissionAnswer | { is: 'broken' | 'kept'; problem: Mrkdwn }
+
+export interface SubmissionInteraction extends Interaction<Submission> {
+  reply: (outcome: Outcome) => Promise<void>
+}
+
+/** Stands in a form until the result replaces it. */
+const interimWords = mrkdwn`Still working. The result will appear here.`
+
+const outOfDate = mrkdwn`This form is out of date, so nothing was sent. Copy what you need, close it and run the command again.`
+
+/**
+ * Reads a submitted form. A result within 2 s goes out with the acknowledgement. Otherwise an interim answer replaces the form, and the result
+ * replaces the interim answer.
+ */
+function readSubmission(app: App, payload: Payloads['view_submission'], ack: Acknowledge<ViewResponseAction>): SubmissionInteraction {
+  const { view, user, trigger_id: triggerId } = payload
+  const metadata = readMetadata(view.private_metadata)
+  const origin: Origin = { channelId: '', command: app.config.slack.command, ...metadata?.origin, userId: user.id }
+  const submission = {
+    deliveryKey: deliveryKey('submission', user.id, view.id, view.hash),
+    origin,
+    answer: answerTo(app, { origin, responseUrl: metadata?.responseUrl }),
+    callbackId: view.callback_id,
+    viewId: view.id,
+    metadata: view.private_metadata,
+    blocks: view.blocks,
+    values: valuesOf(view.state),
+    chosen: chosenOf(view.state),
+    ticked: tickedOf(view.state),
+  }
+  let isAcknowledged = false
+
+  async function acknowledge(response: ViewResponseAction | undefined): Promise<void> {
+    isAcknowledged = true
+    await ack(response)
+  }
+
+  async function reply(result: Outcome): Promise<void> {
+    const outcome = withNames(app, result)
+    if (!isAcknowledged) return acknowledge(responseTo(outcome, view, { seesChannel: metadata?.responseUrl !== undefined }))
+    const updated = await app.slack.messenger.updateView(view.id, lateView(outcome))
+    // If the person closed the modal, or Slack refused the update, the result must still reach them. The next form is none.
+    if (updated.is === 'sent' || outcome.is === 'next') return
+    await submission.answer.ephemeral(notice(outcome.is === 'accepted' ? outcome.words : problemOf(outcome)))
+  }
+
+  async function refuseUnknown(): Promise<void> {
+    const unknown = metadata
+      ? { why: 'no-listener', members: ['view.callback_id'] }
+      : { why: 'unreadable', members: ['view.private_metadata'] }
+    app.errors.unhandled({ kind: 'view_submission', ...unknown } as UnhandledPayload)
+    await reply({ is: 'kept', problem: outOfDate })
+  }
+
+  return {
+    at: `submission ${view.callback_id}`,
+    origin,
+    given: submission,
+    // A refused form can be sent again with the same id and hash, so only the trigger distinguishes the two. One without a trigger counts as new.
+    isFirst: isFirstDelivery(app, deliveryKey('submission', user.id, view.id, view.hash, triggerId || randomUUID())),
+    interim: async () => {
+      if (!isAcknowledged) await acknowledge({ response_action: 'update', view: noticeView(interimWords) })
+    },
+    fail: (problem) => reply({ is: 'broken', problem }),
+    refuseRepeat: () => reply({ is: 'broken', problem: mrkdwn`This form was already sent, so it wasn't sent again.` }),
+    refuseUnknown,
+    reply,
+  }
+}
+
+/** Adds the operators' channel and the slash command to words that go out with the acknowledgement. */
+function withNames({ slack: { naming } }: App, outcome: Outcome): Outcome {
+  if (outcome.is === 'refused') return { ...outcome, problems: mapValues(outcome.problems, naming.inWords) }
+  return 'problem' in outcome ? { ...outcome, problem: naming.inWords(outcome.problem) } : outcome
+}
+
+/**
+ * Puts an outcome into the acknowledgement. An empty one closes the form. `seesChannel`: the form was opened by a command or a button in a
+ * channel, where the person sees what follows.
+ */
+function responseTo(outcome: Outcome, form: unknown, { seesChannel }: { seesChannel: boolean }): ViewResponseAction | undefined {
+  if (outcome.is === 'kept') return keepForm(form, outcome.problem)
+  if (outcome.is === 'accepted' && (seesChannel || outcome.title === undefined)) return undefined
+  // Slack renders no mentions and links in the error at a field.
+  const isPlain = outcome.is === 'refused' && !Object.values(outcome.problems).some(({ text }) => /<[^>]*>/.test(text))
+  if (isPlain) return { response_action: 'errors', errors: mapValues(outcome.problems, toPlainText) }
+  return { response_action: 'update', view: lateView(outcome) }
+}
+
+/** Makes the view that shows an outcome in place of the form. */
+function lateView(outcome: Outcome): ModalView {
+  if (outcome.is === 'next') return outcome.view
+  if (outcome.is === 'refused') return outcome.again(problemOf(outcome))
+  return outcome.is === 'accepted' ? noticeView(outcome.words, outcome.title) : noticeView(outcome.problem)
+}
+
+/** Returns everything that is wrong, in one text. */
+function problemOf(outcome: Exclude<Outcome, { is: 'accepted' | 'next' }>): Mrkdwn {
+  return outcome.is === 'refused' ? joinMrkdwn(Object.values(outcome.problems), ' ') : outcome.problem
+}
+
+function mapValues<From, To>(values: Record<string, From>, map: (value: From) => To): Record<string, To> {
+  return Object.fromEntries(Object.entries(values).map(([key, value]) => [key, map(value)]))
+}
+
+type OptionsAnswer = { options: PlainTextOption[] } | { option_groups: { label: PlainTextElement; options: PlainTextOption[] }[] }
+
+export interface OptionsInteraction extends Interaction<OptionsQuery> {
+  reply: (choices: Choices) => Promise<void>
+}
+
+/** Reads the load of a picker. It gets options, or a sentence in their place if they are late, refused or could not be read. */
+function readOptions(app: App, payload: Payloads['block_suggestion'], ack: Acknowledge<OptionsAnswer>): OptionsInteraction {
+  const read = readOrigin(payload)
+  const origin = { ...read, command: read.command || app.config.slack.command }
+  let isAcknowledged = false
+
+  /** Slack takes no options after the first answer. */
+  async function reply(choices: Choices): Promise<void> {
+    if (isAcknowledged) return
+    isAcknowledged = true
+    await ack(optionsAnswer(choices))
+  }
+
+  return {
+    at: `options ${payload.action_id}`,
+    origin,
+    given: {
+      actionId: payload.action_id,
+      origin,
+      typed: payload.value,
+      metadata: payload.view?.private_metadata ?? '',
+      values: valuesOf(payload.view?.state),
+    },
+    isFirst: Promise.resolve(true),
+    interim: () => reply(noticeOptions('The account API is slow. Type again in a moment.')),
+    fail: (words) => reply(noticeOptions(toPlainText(app.slack.naming.inWords(words)))),
+    refuseUnknown: refuseWith(mrkdwn`This form is out of date. Close it and run the command again.`),
+    reply,
+  }
+}
+
+/** Shows the note as the label of a group, because people can choose every option of a picker, but no label. */
+export function optionsAnswer({ options, note }: Choices): OptionsAnswer {
+  return note === undefined ? { options } : { option_groups: [{ label: plain(note, longestNote), options }] }
+}
+
+function readHome(app: App, { home }: InteractionHandlers, { team_id: teamId, event, event_id: id }: Payloads['app_home_opened']) {
+  const origin: Origin = { teamId, channelId: '', userId: event.user, command: app.config.slack.command }
+  return {
+    at: 'home',
+    origin,
+    given: origin,
+    isFirst: isFirstDelivery(app, deliveryKey('event', id || randomUUID())),
+    interim: async () => {},
+    fail: (words: Mrkdwn) => home(origin, words),
+    refuseUnknown: async () => {},
+  }
+}
+
+/** The ids of requests have 32 hexadecimal characters, and tokens of the account 36. */
+const longHex = /[0-9a-f]{33,}/gi
+
+/** The rest of a Slack token is long. A server may be called `xapp-1`. */
+const slackToken = /\bx(?:ox[a-z]|app)-[\w-]{10,}/i
+
+/** Hashes of commits have one of these lengths. Reasons may name them. */
+const hashLengths = [40, 64]
+
+/** Whether a person typed what looks like a token of the account or of Slack. */
+export function hasToken(text: string): boolean {
+  return slackToken.test(text) || (text.match(longHex) ?? []).some(({ length }) => !hashLengths.includes(length))
+}
+
+export const tokenAdvice: Mrkdwn = mrkdwn`Nothing was done, because what you typed looks like a token. Revoke that token now: Slack may keep what you typed. Name a key by its name or id.`

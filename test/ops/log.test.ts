@@ -1,0 +1,401 @@
+import { execFileSync } from 'node:child_process'
+import { closeSync, constants, mkdtempSync, openSync, readFileSync, readSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { inspect } from 'node:util'
+import { type Logger, LogLevel } from '@slack/bolt'
+import fc from 'fast-check'
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, test, vi } from 'vitest'
+import { ApiError, ApiUnreachableError, errorCodes, StoreUnavailableError, UserError } from '../../src/domain/errors.ts'
+import { inLane, noteRequest } from '../../src/domain/lane.ts'
+import { Secret } from '../../src/domain/signing.ts'
+import {
+  createApiErrorHandler,
+  createAuditLog,
+  createErrorReports,
+  createLog,
+  createRepeatedLines,
+  logFields,
+  redactUrl,
+  slackLogger,
+} from '../../src/ops/log.ts'
+import { alertNames } from '../monitoring/rules.ts'
+
+const password = 'correct-horse-battery'
+const token = 'lk_9f2c1b7e4d'
+
+function logInto(level: 'trace' | 'info' = 'trace') {
+  const lines: string[] = []
+  const log = createLog({ level, destination: { write: (line) => void lines.push(line) } })
+  const entries = () => lines.map((line) => JSON.parse(line) as Record<string, unknown>)
+  return { log, lines, entries }
+}
+
+// Errors as the libraries throw them, each with a secret.
+
+const ioredisError = () =>
+  Object.assign(new Error('WRONGPASS invalid username-password pair or user is disabled.'), {
+    name: 'ReplyError',
+    command: { name: 'hello', args: ['3', 'AUTH', 'default', password] },
+  })
+const unknownCommandError = () => new Error(`ERR unknown command 'SETT', with args beginning with: 'key' '${token}'`)
+const slackPlatformError = () =>
+  Object.assign(new Error('An API error occurred: not_in_channel'), {
+    code: 'slack_webapi_platform_error',
+    data: { ok: false, error: 'not_in_channel', echo: token },
+  })
+const slackHtmlError = () =>
+  Object.assign(new Error(`An API error occurred: <html>${token}</html>`), {
+    code: 'slack_webapi_platform_error',
+    data: { error: `<html>${token}</html>` },
+  })
+const httpError = () =>
+  Object.assign(new Error('A request error occurred'), {
+    code: 'slack_webapi_http_error',
+    body: token,
+    headers: { authorization: token },
+    config: { token },
+  })
+const parseError = () => {
+  try {
+    return JSON.parse(token) as Error
+  } catch (error) {
+    return error as Error
+  }
+}
+
+describe('the log', () => {
+  it.each([
+    ['a failed Redis login', ioredisError],
+    ['an unknown Redis command', unknownCommandError],
+    ['an error from Slack', slackPlatformError],
+    ['an answer from Slack that is not JSON', slackHtmlError],
+    ['a failed request', httpError],
+    ['an answer that is not JSON', parseError],
+    ['the cause of another error', () => new Error('outer', { cause: ioredisError() })],
+  ])('describes %s without what was sent or received, however it is passed', (_, make) => {
+    const { log, lines } = logInto()
+    const error = make()
+
+    log.error({ error }, 'failed')
+    log.error({ err: error, nested: { list: [error] } }, 'failed')
+    log.error(error)
+    log.error(error, 'failed')
+    log.error('failed: %o', error)
+    slackLogger(log, createRepeatedLines(log)).error('failed', error, { body: token })
+
+    expect(lines).toHaveLength(6)
+    expect(lines.join('')).not.toContain(password)
+    expect(lines.join('')).not.toContain(token)
+  })
+
+  it('writes the safe fields of Lockkeeper’s own errors, without the stack and the account API’s message', () => {
+    const { log, entries } = logInto()
+
+    log.warn({ error: new ApiError({ operation: 'elasticIps.move', status: 422, codes: ['SITE_MISMATCH'], detail: token }) }, 'account API')
+
+    expect(entries()[0]?.error).toMatchInlineSnapshot(`
+      {
+        "codes": [
+          "SITE_MISMATCH",
+        ],
+        "message": "elasticIps.move: 422 SITE_MISMATCH",
+        "name": "ApiError",
+        "operation": "elasticIps.move",
+        "status": 422,
+      }
+    `)
+  })
+
+  it('writes secrets as [redacted], at any depth', () => {
+    const { log, lines } = logInto()
+    const secret = new Secret(password)
+
+    log.info({ secret, nested: { list: [secret], map: new Map([['key', secret]]) } }, `${secret}`)
+
+    expect(lines[0]).not.toContain(password)
+    expect(inspect(secret)).toBe('[redacted]')
+    expect(JSON.parse(lines[0] ?? '')).toMatchObject({
+      secret: '[redacted]',
+      nested: { list: ['[redacted]'], map: '[Map]' },
+      msg: '[redacted]',
+    })
+  })
+
+  it('redacts tokens and passwords that reached the log by mistake', () => {
+    const { log, lines } = logInto()
+
+    log.info({ url: `redis://default:${password}@redis.internal:6379/0`, xoxb: 'xoxb-203-113-abc' }, 'using xapp-1-A0LOCKKEEP-99 now')
+
+    expect(JSON.parse(lines[0] ?? '')).toMatchObject({
+      url: 'redis://[redacted]@redis.internal:6379/0',
+      xoxb: '[redacted]',
+      msg: 'using [redacted] now',
+    })
+  })
+
+  it('writes one line of JSON for any input', () => {
+    fc.assert(
+      fc.property(
+        fc.dictionary(fc.string(), fc.anything({ withBigInt: true, withDate: true, withMap: true, withNullPrototype: true })),
+        fc.string(),
+        (fields, text) => {
+          const { log, lines } = logInto()
+
+          log.info(fields, text)
+
+          expect(lines).toHaveLength(1)
+          expect(lines[0]).toMatch(/^\{.*\}\n$/)
+          expect(() => JSON.parse(lines[0] ?? '')).not.toThrow()
+        },
+      ),
+    )
+  })
+})
+
+describe('the log of Slack’s libraries', () => {
+  it('never writes their debug lines, which contain whole bodies, at any level', () => {
+    const { log, lines } = logInto('trace')
+    const logger = slackLogger(log, createRepeatedLines(log)) as Logger
+
+    logger.setLevel(LogLevel.DEBUG)
+    logger.debug('http request body', token)
+
+    expect(lines).toEqual([])
+    expect(logger.getLevel()).toBe('info')
+  })
+})
+
+describe('an address', () => {
+  it.each([
+    ['redis://default:pw@redis.internal:6379/0', 'redis://redis.internal:6379/…'],
+    ['https://hooks.slack.com/commands/T0NIMBUS01/1/secret', 'https://hooks.slack.com/…'],
+    ['https://api.example.com?key=1', 'https://api.example.com'],
+    ['no address', '[not an address]'],
+  ])('is written without the parts that may be secret: %s', (address, written) => {
+    expect(redactUrl(address)).toBe(written)
+  })
+})
+
+describe('reports of errors', () => {
+  const apiError = (status: number, ...codes: string[]) => new ApiError({ operation: 'elasticIps.list', status, codes })
+  const noFeature = apiError(403, 'FEATURE_NOT_ENABLED')
+  const away = new ApiUnreachableError({ operation: 'elasticIps.list', requestSent: 'no', problem: 'ECONNREFUSED' })
+
+  function setUp() {
+    const counted: string[] = []
+    const lines: unknown[] = []
+    const fields: unknown[] = []
+    const line = (about: unknown, text?: unknown) => {
+      fields.push(about)
+      lines.push(text)
+    }
+    const log = { info: line, warn: line, error: line }
+    const repeated = createRepeatedLines(log)
+    onTestFinished(repeated.flush)
+    const reports = createErrorReports({ log, lines: repeated, count: (place) => void counted.push(place) })
+    return { counted, lines, fields, repeated, reports }
+  }
+
+  describe('an error', () => {
+    it('names the request that the work was for', () => {
+      const { fields, reports } = setUp()
+      const named = { requestId: 'r1' }
+      reports.of('jobs')(new Error('away'), 'r1')
+      inLane('execute', () => inLane('retract', () => reports.of('people')(new Error('away'))), named)
+      inLane('person', () => {
+        noteRequest('r1')
+        reports.shownToPerson(new Error('away'), { at: 'request-approve' })
+        reports.shownToPerson(new UserError('Not in this channel.'), { at: 'request-approve' })
+      })
+      expect(fields).toMatchObject([named, named, named, named])
+    })
+
+    it('that was shown to a person is counted, unless it is a refusal', () => {
+      const { counted, lines, reports } = setUp()
+      for (const error of [new UserError('Not in this channel.'), apiError(404), apiError(422), noFeature])
+        reports.shownToPerson(error, { at: 'command' })
+      expect(counted).toEqual([])
+      for (const error of [new Error('a bug'), new StoreUnavailableError('Redis'), away, apiError(401)])
+        reports.shownToPerson(error, { at: 'command' })
+      expect(counted).toEqual(['people', 'people', 'people', 'people'])
+      expect(lines).toEqual(['refused', ...Array(7).fill('An error was shown to a person')])
+    })
+  })
+
+  describe('while Redis is away', () => {
+    beforeEach(() => void vi.useFakeTimers())
+    afterEach(() => void vi.useRealTimers())
+
+    /** What the connections, BullMQ and the store throw in one outage. */
+    const errors = [
+      Object.assign(new Error('connect ECONNREFUSED 127.0.0.1:6379'), { code: 'ECONNREFUSED' }),
+      new Error('Connection is closed.'),
+      new Error("Socket timeout. Expecting data, but didn't receive any in 15000ms."),
+      new StoreUnavailableError('Redis: Error Command timed out'),
+      new Error('LOADING Redis is loading the dataset in memory'),
+    ]
+
+    test('the log has one line at the start, one a minute, and one when it is over, with the number of all and the time of the last', () => {
+      const { counted, fields, reports } = setUp()
+      const startedAt = Date.now()
+      const after = (ms: number) => new Date(startedAt + ms).toISOString()
+      const report = reports.of('jobs')
+
+      for (let second = 0; second < 100; second += 1) {
+        for (const error of errors) report(error)
+        vi.advanceTimersByTime(1_000)
+      }
+      vi.advanceTimersByTime(180_000)
+
+      expect(fields).toEqual([
+        { code: 'job-failed', error: errors[0] },
+        { code: 'job-failed', error: errors.at(-1), repeats: 299, lastAt: after(59_000) },
+        { code: 'job-failed', error: errors.at(-1), repeats: 499, lastAt: after(99_000) },
+        { code: 'job-failed', repeats: 499, afterMs: 99_000 },
+      ])
+      expect(counted).toHaveLength(500)
+    })
+
+    test('an error of another kind has its own line', () => {
+      const { fields, reports } = setUp()
+      const defect = new TypeError("Cannot read properties of undefined (reading 'id')")
+      const rejected = new StoreUnavailableError('Redis: ReplyError NOPERM', 'NOPERM')
+
+      for (const error of [...errors, defect, rejected, ...errors, defect]) reports.of('jobs')(error)
+
+      expect(fields).toEqual([errors[0], defect, rejected].map((error) => ({ code: 'job-failed', error })))
+    })
+  })
+
+  describe('an unhandled Slack payload', () => {
+    it('is logged once for each kind and missing member', () => {
+      const { counted, lines, fields, reports } = setUp()
+      const unreadable = [
+        { kind: 'block_actions', members: ['user'] },
+        { kind: 'block_actions', members: ['user'] },
+        { kind: 'block_actions', members: ['actions'] },
+        { kind: 'view_submission', members: ['user'] },
+      ]
+
+      for (const one of unreadable) reports.unhandled({ ...one, why: 'unreadable' })
+      for (const kind of ['shortcut', 'shortcut', 'block_actions']) reports.unhandled({ kind, why: 'no-listener' })
+
+      const could = expect.stringMatching(/could not be read/)
+      const handle = expect.stringMatching(/does not handle/)
+      expect(lines).toEqual([could, could, could, handle, handle])
+      const code = { code: 'payload-unreadable' }
+      expect(fields).toEqual([
+        { ...code, ...unreadable[0] },
+        { ...code, ...unreadable[2] },
+        { ...code, ...unreadable[3] },
+        { code: 'payload-not-handled', kind: 'shortcut' },
+        { code: 'payload-not-handled', kind: 'block_actions' },
+      ])
+      // A kind without a listener is not counted as an error.
+      expect(counted).toEqual(['slack', 'slack', 'slack', 'slack'])
+    })
+  })
+
+  describe('an error of the account API', () => {
+    it('is counted each time, for a rejected key or an outage, but not for a refusal', () => {
+      const { fields, repeated } = setUp()
+      const rejected: number[] = []
+      let count = 0
+      const onApiError = createApiErrorHandler({
+        lines: repeated,
+        count: () => {
+          count += 1
+        },
+        onRefusedKey: ({ status }) => void rejected.push(status),
+      })
+      const unasked = [new UserError('No such address.'), new StoreUnavailableError('Redis')]
+      for (const error of [...unasked, apiError(404), apiError(409), apiError(422), noFeature]) onApiError(error)
+      expect([count, rejected]).toEqual([0, []])
+      for (const error of [apiError(401), apiError(401), apiError(403), apiError(429), apiError(503), away]) onApiError(error)
+      expect(count).toBe(6)
+      expect(fields).toHaveLength(9)
+      expect(rejected).toEqual([401, 403])
+    })
+  })
+})
+
+describe('the audit in the log', () => {
+  function openInFolder(name: string, flags: string | number, prepare = (_: string) => {}) {
+    const folder = mkdtempSync(join(tmpdir(), 'audit-log-'))
+    const path = join(folder, name)
+    prepare(path)
+    const destination = openSync(path, flags)
+    onTestFinished(() => {
+      closeSync(destination)
+      rmSync(folder, { recursive: true })
+    })
+    return { path, destination }
+  }
+
+  /** Opens a pipe of limited size, like standard output when a collector reads the log. */
+  function openPipe() {
+    return openInFolder('pipe', constants.O_RDWR | constants.O_NONBLOCK, (path) => void execFileSync('mkfifo', [path]))
+  }
+
+  function empty(pipe: number): string {
+    const buffer = Buffer.alloc(1_000_000)
+    return buffer.toString('utf8', 0, readSync(pipe, buffer))
+  }
+
+  test('a line is in the file when the write returns', () => {
+    const { path, destination } = openInFolder('log', 'w')
+    const write = createAuditLog({ destination })
+
+    write('{"stream":"audit","what":"über"}')
+    write('{"stream":"audit"}')
+
+    expect(readFileSync(path, 'utf8')).toBe('{"stream":"audit","what":"über"}\n{"stream":"audit"}\n')
+  })
+
+  test('a write to a full pipe fails after its deadline, and the next line starts on a new line', () => {
+    const { destination } = openPipe()
+    const write = createAuditLog({ destination })
+
+    expect(() => write('x'.repeat(300_000))).toThrow(/EAGAIN/)
+    expect(empty(destination)).toMatch(/^x+$/)
+    write('{"stream":"audit"}')
+
+    expect(empty(destination)).toBe('\n{"stream":"audit"}\n')
+  })
+})
+
+describe('the docs', () => {
+  const read = (page: string) => readFileSync(join(resolve(import.meta.dirname, '../../docs'), page), 'utf8')
+
+  /** Returns the paragraph below each heading of the third level. */
+  function paragraphs(page: string): Map<string, string> {
+    const parts = read(page).split(/^### /m).slice(1)
+    return new Map(parts.map((part) => [part.split('\n')[0] ?? '', part.split('\n').slice(1).join('\n').split(/^## /m)[0]?.trim() ?? '']))
+  }
+
+  describe('docs/alerts-and-errors.md', () => {
+    const found = paragraphs('alerts-and-errors.md')
+
+    test('has a paragraph for each alert and each error, and for nothing else', () => {
+      expect([...found.keys()].toSorted()).toEqual([...alertNames(), ...errorCodes].toSorted())
+    })
+
+    test('says more than a sentence about each', () => {
+      for (const [id, paragraph] of found) expect(paragraph.split(/[.:] /).length, id).toBeGreaterThan(1)
+    })
+
+    test('links to paragraphs that exist', () => {
+      const links = [...read('alerts-and-errors.md').matchAll(/\]\(#([^)]+)\)/g)].map(([, link = '']) => link)
+      const known = [...found.keys()].map((id) => id.toLowerCase())
+      expect(links.filter((link) => !known.includes(link))).toEqual([])
+    })
+  })
+
+  describe('docs/logs.md', () => {
+    test('lists every field of the log with its meaning, in order', () => {
+      const rows = [...read('logs.md').matchAll(/^\| `(\w+)` \| (.*) \|$/gm)].map(([, name = '', meaning = '']) => [name, meaning])
+      expect(rows).toEqual(Object.entries(logFields))
+    })
+  })
+})

@@ -1,0 +1,150 @@
+import { describe, expect, test } from 'vitest'
+import type { Json } from './json.ts'
+import { actions, button, input, modal, mrkdwn, option, plain, section } from './slack-for-test.ts'
+import { problemsWithBlocks, problemsWithOptions, problemsWithView } from './validate-blocks.ts'
+
+const a = (length: number) => 'a'.repeat(length)
+const many = (count: number, one: (at: number) => Json) => Array.from({ length: count }, (_none, at) => one(at))
+const options = (count: number) => many(count, (at) => option(`Option ${at}`))
+const confirm = (more: Json) => ({ title: plain('T'), text: mrkdwn('x'), confirm: plain('Y'), deny: plain('N'), ...more })
+const select = (more: Json) => ({ type: 'external_select', ...more })
+const text = (more: Json) => ({ type: 'plain_text_input', ...more })
+
+const problems = (...blocks: Json[]) => problemsWithBlocks(blocks)
+const inModal = (more: Json) => problemsWithView(modal('Title', more), 'modal')
+
+test.each([
+  ['section text', (n: number) => problems(section({ text: mrkdwn(a(n)) })), 3000],
+  ['field text', (n: number) => problems(section({ fields: [mrkdwn(a(n))] })), 2000],
+  ['fields', (n: number) => problems(section({ fields: many(n, () => mrkdwn('x')) })), 10],
+  ['header text', (n: number) => problems({ type: 'header', text: plain(a(n)) }), 150],
+  ['context elements', (n: number) => problems({ type: 'context', elements: many(n, () => mrkdwn('x')) }), 10],
+  ['context text', (n: number) => problems({ type: 'context', elements: [mrkdwn(a(n))] }), 3000],
+  ['actions elements', (n: number) => problems(actions(...many(n, (at) => button({ action_id: `a${at}` })))), 25],
+  ['button text', (n: number) => problems(actions(button({ text: plain(a(n)) }))), 75],
+  ['button value', (n: number) => problems(actions(button({ value: a(n) }))), 2000],
+  ['block_id', (n: number) => problems(section({ block_id: a(n) })), 255],
+  ['action_id', (n: number) => problems(actions(button({ action_id: a(n) }))), 255],
+  ['confirm title', (n: number) => problems(actions(button({ confirm: confirm({ title: plain(a(n)) }) }))), 100],
+  ['confirm text', (n: number) => problems(actions(button({ confirm: confirm({ text: mrkdwn(a(n)) }) }))), 300],
+  ['confirm button', (n: number) => problems(actions(button({ confirm: confirm({ deny: plain(a(n)) }) }))), 30],
+  ['placeholder', (n: number) => problems(actions(select({ placeholder: plain(a(n)) }))), 150],
+  ['blocks of a message', (n: number) => problems(...many(n, () => section())), 50],
+  ['blocks of a modal', (n: number) => inModal({ blocks: many(n, () => section()) }), 100],
+  ['blocks of a Home tab', (n: number) => problemsWithView({ type: 'home', blocks: many(n, () => section()) }, 'home'), 100],
+  ['title', (n: number) => inModal({ title: plain(a(n)) }), 24],
+  ['submit', (n: number) => inModal({ submit: plain(a(n)) }), 24],
+  ['close', (n: number) => inModal({ close: plain(a(n)) }), 24],
+  ['private_metadata', (n: number) => inModal({ private_metadata: a(n) }), 3000],
+  ['callback_id', (n: number) => inModal({ callback_id: a(n) }), 255],
+  ['label', (n: number) => inModal({ blocks: [input('L', text({}), { label: plain(a(n)) })] }), 2000],
+  ['hint', (n: number) => inModal({ blocks: [input('L', text({}), { hint: plain(a(n)) })] }), 2000],
+  ['max_length', (n: number) => inModal({ blocks: [input('L', text({ max_length: n }))] }), 3000],
+  ['initial_value', (n: number) => inModal({ blocks: [input('L', text({ initial_value: a(n) }))] }), 3000],
+  ['radio buttons', (n: number) => inModal({ blocks: [input('L', { type: 'radio_buttons', options: options(n) })] }), 10],
+  ['options', (n: number) => problemsWithOptions({ options: options(n) }), 100],
+  ['option text', (n: number) => problemsWithOptions({ options: [option(a(n))] }), 75],
+  ['option value', (n: number) => problemsWithOptions({ options: [option('One', { value: a(n) })] }), 75],
+  ['option description', (n: number) => problemsWithOptions({ options: [option('One', { description: plain(a(n)) })] }), 75],
+])('%s: the limit is accepted and one more is not', (_what, problemsAt, limit) => {
+  expect(problemsAt(limit)).toEqual([])
+  expect(problemsAt(limit + 1)).not.toEqual([])
+})
+
+test('problems are reported in the words of Slack, each with its place', () => {
+  const found = problems(
+    section({ block_id: 'b', text: mrkdwn(a(3001)) }),
+    section({ block_id: 'b', text: plain('') }),
+    { type: 'header' },
+    { type: 'header', text: mrkdwn('x') },
+    { type: 'section' },
+    actions(button(), button()),
+  )
+
+  expect(found).toMatchInlineSnapshot(`
+    [
+      "failed to match all allowed schemas [json-pointer:/blocks/0/text]",
+      "must be less than 3001 characters [json-pointer:/blocks/0/text/text]",
+      "failed to match all allowed schemas [json-pointer:/blocks/1/text]",
+      "must be more than 0 characters [json-pointer:/blocks/1/text/text]",
+      "missing required field: text [json-pointer:/blocks/2]",
+      "failed to match all allowed schemas [json-pointer:/blocks/3/text]",
+      "unsupported type: mrkdwn [json-pointer:/blocks/3/text/type]",
+      "must define either \`text\` or \`fields\` [json-pointer:/blocks/4]",
+      "block_id needs to be unique [json-pointer:/blocks/1/block_id]",
+      "action_id "go" already exists in this block [json-pointer:/blocks/5/elements]",
+    ]
+  `)
+  expect(inModal({ submit: undefined })).toEqual(['missing required field: submit [json-pointer:/view]'])
+  expect(inModal({ type: 'home' })).toEqual(['unsupported type: home [json-pointer:/view/type]'])
+  expect(problemsWithOptions({})).toEqual(['missing required field: options'])
+  expect(problemsWithOptions({ option_groups: [{ label: plain('Two of three'), options: [option()] }] })).toEqual([])
+  expect(problemsWithOptions({ option_groups: [{ label: plain('x'.repeat(76)), options: [option()] }] })).not.toEqual([])
+})
+
+describe('what the stand-in does not describe is an error with its name', () => {
+  test.each([
+    ['"carousel" at /blocks/0', () => problems({ type: 'carousel' })],
+    ['"datepicker" at /blocks/0/elements/0', () => problems(actions({ type: 'datepicker' }))],
+    ['"external_select" at /blocks/0/accessory', () => problems(section({ accessory: select({}) }))],
+    ['"timepicker" at /view/blocks/0/element', () => inModal({ blocks: [input('L', { type: 'timepicker' })] })],
+    ['"url" at /blocks/0/elements/0', () => problems(actions(button({ url: 'https://example.com' })))],
+    ['"style" at /blocks/0/elements/0/confirm', () => problems(actions(button({ confirm: confirm({ style: 'danger' }) })))],
+    ['"notify_on_close" at /view', () => inModal({ notify_on_close: true })],
+    ['"title" at /view', () => problemsWithView({ type: 'home', blocks: [], title: plain('Home') }, 'home')],
+    ['"cursor" in an answer', () => problemsWithOptions({ cursor: '' } as never)],
+  ])('%s', (named, check) => {
+    expect(check).toThrow(named)
+    expect(check).toThrow(/^The stand-in Slack does not describe .* If Slack takes it, add it to test\/sandbox\/slack\.$/)
+  })
+})
+
+describe('tables', () => {
+  const raw = (text: string) => ({ type: 'raw_text', text })
+  const rich = (...elements: Json[]) => ({ type: 'rich_text', elements: [{ type: 'rich_text_section', elements }] })
+  const rows = (count: number, columns = 1, text = 'x') =>
+    Array.from({ length: count }, () => Array.from({ length: columns }, () => raw(text)))
+  const table = (more: Json = {}) => ({ type: 'data_table', caption: 'Elastic IPs', rows: rows(2), ...more })
+
+  describe('a data table', () => {
+    test.each<[string, Json]>([
+      [
+        'of every kind of cell',
+        table({ rows: [[raw('Server')], [{ type: 'raw_number', value: 1, text: '1' }], [rich({ type: 'text', text: 'x' })]] }),
+      ],
+      ['of 100 rows and 20 columns', table({ rows: rows(101, 20), page_size: 100, row_header_column_index: 19 })],
+      ['of 10,000 characters', table({ rows: rows(2, 1, 'x'.repeat(5_000)) })],
+    ])('%s is taken', (_, block) => {
+      expect(problemsWithBlocks([block])).toEqual([])
+    })
+
+    test.each<[string, Json, RegExp]>([
+      ['without rows', table({ rows: rows(1) }), /no fewer than 2/],
+      ['of 101 rows', table({ rows: rows(102) }), /no more than 101/],
+      ['of 21 columns', table({ rows: rows(2, 21) }), /no more than 20/],
+      ['of rows of unequal length', table({ rows: [...rows(2, 2), ...rows(1)] }), /same number of cells/],
+      ['with an empty cell', table({ rows: [[raw('Server')], [raw('')]] }), /more than 0 characters/],
+      ['with an empty rich text', table({ rows: [[raw('Server')], [rich()]] }), /no fewer than 1/],
+      [
+        'with a number that is none',
+        table({ rows: [[raw('Price')], [{ type: 'raw_number', value: '1', text: '1' }]] }),
+        /must be a number/,
+      ],
+      ['with rich text in its header', table({ rows: [[rich({ type: 'text', text: 'x' })], [raw('x')]] }), /not allowed in the header/],
+      ['of 10,001 characters', table({ rows: rows(2, 1, 'x'.repeat(5_001)) }), /less than 10001/],
+      ['without a caption', table({ caption: '' }), /more than 0 characters/],
+      ['with no page size', table({ page_size: 0 }), /more than 0/],
+      ['with a page size of 101', table({ page_size: 101 }), /less than 101/],
+      ['whose row header is no column', table({ row_header_column_index: 1 }), /index of a column/],
+    ])('%s is refused', (_, block, problem) => {
+      expect(problemsWithBlocks([block]).join('\n')).toMatch(problem)
+    })
+
+    test('is refused beside another one, and in a modal', () => {
+      const modal = { type: 'modal', title: { type: 'plain_text', text: 'Details' }, blocks: [table()] }
+
+      expect(problemsWithBlocks([table(), table()])).toEqual([expect.stringContaining('only one table')])
+      expect(problemsWithView(modal, 'modal')).toEqual([expect.stringContaining('unsupported type: data_table')])
+    })
+  })
+})

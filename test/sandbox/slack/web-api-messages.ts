@@ -1,0 +1,374 @@
+import { randomBytes } from 'node:crypto'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { setTimeout as wait } from 'node:timers/promises'
+import { addressOf, parseArguments, readBody, sendJson, sendText } from './http.ts'
+import { isObject, isYes, type Json, objectsOf, stringOf } from './json.ts'
+import { broadcastSubtype, type Content, type MessageStore, type StoredMessage } from './message-store.ts'
+import { NotDescribed, refuseOthers } from './schema.ts'
+import type { JournalEntry } from './slack.ts'
+import type { FaultBox, State } from './state.ts'
+import { charactersIn, isTable, problemsWithBlocks } from './validate-blocks.ts'
+import { invalidBlocks, type Method, Refusal, required, type Stores } from './web-api.ts'
+import type { Channel, Directory } from './workspace.ts'
+
+const longestText = 4000
+
+/** Slack's limit. It asks to stay below 4,000 characters, but a screen reader reads a table as text. */
+const longestTextOfTable = 40_000
+
+/** Slack does not document this limit. Messages were refused from 11,000 characters on (bolt-js, issues 2509 and 2867). */
+const mostCharacters = 10_000
+
+function metadataOf(value: unknown): Json | undefined {
+  if (value === undefined || value === null || value === '') return undefined
+  if (!isObject(value)) throw new Refusal('invalid_metadata_format')
+  if (Object.keys(value).length > 0 && (typeof value.event_type !== 'string' || !isObject(value.event_payload))) {
+    throw new Refusal('invalid_metadata_format')
+  }
+  return value
+}
+
+export const contentArguments = ['text', 'blocks', 'metadata', 'parse', 'link_names']
+
+/** Returns the content of a message, checked as Slack checks it. Response URLs use it, too. `takesTables`: whether tables are rolled out. */
+export function contentOf(args: Json, takesTables: boolean): Content {
+  const text = stringOf(args.text)
+  if (args.blocks !== undefined && args.blocks !== null && !Array.isArray(args.blocks)) throw new Refusal('invalid_blocks_format')
+  const blocks = objectsOf(args.blocks)
+  const hasTable = blocks.some(isTable)
+  if (hasTable && !takesTables) throw invalidBlocks(['unsupported type: data_table [json-pointer:/blocks]'])
+  const problems = args.blocks ? problemsWithBlocks(args.blocks) : []
+  if (problems.length > 0) throw invalidBlocks(problems)
+  if (text.trim() === '' && blocks.length === 0) throw new Refusal('no_text')
+  if (text.length > (hasTable ? longestTextOfTable : longestText)) throw new Refusal('msg_too_long')
+  if (charactersIn(blocks) > mostCharacters) throw new Refusal('msg_blocks_too_long')
+  const metadata = metadataOf(args.metadata)
+  return { text, ...(blocks.length > 0 ? { blocks } : {}), ...(metadata ? { metadata } : {}) }
+}
+
+export function chatMethods({ directory, messages, state }: Stores): Record<string, Method> {
+  const botId = directory.bot.userId
+
+  /** Finds a channel by id or `#name`, or the direct messages with a person. */
+  function target(args: Json): Channel {
+    required(args, 'channel')
+    const ref = stringOf(args.channel)
+    const person = directory.findPerson(ref)
+    const found = person && !person.isBot ? directory.directChannel(person.id) : directory.findChannel(ref)
+    if (found === undefined) throw new Refusal('channel_not_found')
+    return found
+  }
+
+  function mustBeMember(channel: Channel): void {
+    if (channel.members.includes(botId)) return
+    throw new Refusal(channel.isPrivate ? 'channel_not_found' : 'not_in_channel')
+  }
+
+  function thread(channel: Channel, args: Json): { threadTs?: string } {
+    const ts = stringOf(args.thread_ts)
+    if (ts === '') return {}
+    const threadTs = messages.threadOf(channel.id, ts)
+    if (threadTs === undefined) throw new Refusal('thread_not_found')
+    return { threadTs }
+  }
+
+  function ownMessage(channel: Channel, args: Json): StoredMessage {
+    required(args, 'ts')
+    const found = messages.find(channel.id, stringOf(args.ts))
+    // The Web API does not know the ts of ephemeral messages.
+    if (found === undefined || found.visibleTo !== undefined || found.deleted) throw new Refusal('message_not_found')
+    if (found.user !== botId) throw new Refusal('cant_update_message')
+    return found
+  }
+
+  return {
+    'chat.postMessage': {
+      args: [...contentArguments, 'channel', 'thread_ts', 'reply_broadcast', 'unfurl_links', 'unfurl_media'],
+      scopes: ['chat:write'],
+      run(args) {
+        const channel = target(args)
+        mustBeMember(channel)
+        if (channel.isArchived) throw new Refusal('is_archived')
+        const content = contentOf(args, state.tables !== 'refused')
+        const inThread = thread(channel, args)
+        const broadcast = inThread.threadTs && isYes(args.reply_broadcast) ? { subtype: broadcastSubtype } : {}
+        const message = messages.post({ channel: channel.id, user: botId, ...content, ...inThread, ...broadcast })
+        return { channel: channel.id, ts: message.ts, message: messages.toSlack(message, { metadata: true }) }
+      },
+    },
+
+    'chat.update': {
+      args: [...contentArguments, 'channel', 'ts'],
+      scopes: ['chat:write'],
+      run(args) {
+        const channel = target(args)
+        mustBeMember(channel)
+        if (channel.isArchived) throw new Refusal('is_inactive')
+        const message = ownMessage(channel, args)
+        const content = contentOf(args, state.tables !== 'refused')
+        messages.replace(message, content)
+        return { channel: channel.id, ts: message.ts, text: message.text, message: messages.toSlack(message, { metadata: true }) }
+      },
+    },
+
+    'chat.postEphemeral': {
+      args: [...contentArguments, 'channel', 'user'],
+      scopes: ['chat:write'],
+      run(args) {
+        const channel = target(args)
+        required(args, 'user')
+        mustBeMember(channel)
+        if (channel.isArchived) throw new Refusal('is_archived')
+        const userId = stringOf(args.user)
+        if (!channel.members.includes(userId)) throw new Refusal('user_not_in_channel')
+        const content = contentOf(args, state.tables !== 'refused')
+        const message = messages.post({ channel: channel.id, user: botId, visibleTo: userId, ...content })
+        return { message_ts: message.ts }
+      },
+    },
+  }
+}
+
+const pageArguments = ['channel', 'oldest', 'latest', 'limit', 'cursor', 'include_all_metadata']
+const kinds = ['channels', 'groups', 'im', 'mpim'] as const
+
+function kindOf(channel: Channel): (typeof kinds)[number] {
+  if (channel.isDirect) return 'im'
+  if (channel.isGroupDirect) return 'mpim'
+  return channel.isPrivate ? 'groups' : 'channels'
+}
+
+export function conversationMethods({ directory, messages }: Stores): Record<string, Method> {
+  const botId = directory.bot.userId
+
+  function channelOf(args: Json): Channel {
+    required(args, 'channel')
+    const found = directory.findChannel(stringOf(args.channel))
+    if (found === undefined || (found.isPrivate && !found.members.includes(botId))) throw new Refusal('channel_not_found')
+    return found
+  }
+
+  /** Each kind of conversation has its own scopes. */
+  function scopesTo(what: 'read' | 'history'): Pick<Method, 'scopes' | 'scopeFor'> {
+    return {
+      scopes: kinds.map((kind) => `${kind}:${what}`),
+      scopeFor(args) {
+        const channel = directory.findChannel(stringOf(args.channel))
+        return channel && `${kindOf(channel)}:${what}`
+      },
+    }
+  }
+
+  function readable(args: Json): Channel {
+    const channel = channelOf(args)
+    if (!channel.members.includes(botId)) throw new Refusal('not_in_channel')
+    return channel
+  }
+
+  /** `messages` are oldest first. `newestFirst` is the order of the pages and within them. */
+  function page(all: StoredMessage[], args: Json, newestFirst: boolean): Json {
+    const [oldest, latest] = [Number(args.oldest || 0), Number(args.latest || Number.POSITIVE_INFINITY)]
+    const inRange = all.filter(({ ts }) => Number(ts) > oldest && Number(ts) < latest)
+    const ordered = newestFirst ? inRange.reverse() : inRange
+    const start = args.cursor ? Number(Buffer.from(stringOf(args.cursor), 'base64').toString()) : 0
+    if (!Number.isInteger(start)) throw new Refusal('invalid_cursor')
+    const end = start + Math.min(Number(args.limit || 100), 999)
+    const hasMore = end < ordered.length
+    return {
+      messages: ordered.slice(start, end).map((message) => messages.toSlack(message, { metadata: isYes(args.include_all_metadata) })),
+      has_more: hasMore,
+      response_metadata: { next_cursor: hasMore ? Buffer.from(String(end)).toString('base64') : '' },
+    }
+  }
+
+  return {
+    'conversations.info': {
+      args: ['channel'],
+      ...scopesTo('read'),
+      run(args) {
+        const channel = channelOf(args)
+        const kind = kindOf(channel)
+        return {
+          channel: {
+            id: channel.id,
+            name: channel.name,
+            // Also true for private channels, since 2021, and false for direct messages only.
+            is_channel: kind === 'channels' || kind === 'groups',
+            is_group: kind === 'mpim',
+            is_im: kind === 'im',
+            is_mpim: kind === 'mpim',
+            is_private: kind !== 'channels',
+            is_archived: channel.isArchived ?? false,
+            is_member: channel.members.includes(botId),
+            is_ext_shared: channel.isShared ?? false,
+            is_shared: channel.isShared ?? false,
+            is_pending_ext_shared: false,
+            is_general: channel.name === 'general',
+            context_team_id: directory.team.id,
+            topic: { value: channel.topic, creator: '', last_set: 0 },
+            purpose: { value: '', creator: '', last_set: 0 },
+          },
+        }
+      },
+    },
+
+    'conversations.members': {
+      args: ['channel', 'cursor', 'limit'],
+      ...scopesTo('read'),
+      run(args) {
+        const { members } = channelOf(args)
+        const start = args.cursor ? Number(Buffer.from(stringOf(args.cursor), 'base64').toString()) : 0
+        if (!Number.isInteger(start)) throw new Refusal('invalid_cursor')
+        const limit = Number(args.limit || 100)
+        if (limit > 999) throw new Refusal('invalid_limit')
+        const end = start + limit
+        const next = end < members.length ? Buffer.from(String(end)).toString('base64') : ''
+        return { members: members.slice(start, end), response_metadata: { next_cursor: next } }
+      },
+    },
+
+    'conversations.history': {
+      args: pageArguments,
+      ...scopesTo('history'),
+      run(args) {
+        const channel = readable(args)
+        return page(messages.levelOf(channel.id), args, true)
+      },
+    },
+
+    'conversations.replies': {
+      args: [...pageArguments, 'ts'],
+      ...scopesTo('history'),
+      run(args) {
+        const channel = readable(args)
+        required(args, 'ts')
+        const threadTs = messages.threadOf(channel.id, stringOf(args.ts))
+        const parent = threadTs === undefined ? undefined : messages.find(channel.id, threadTs)
+        if (parent === undefined) throw new Refusal('thread_not_found')
+        return page([parent, ...messages.repliesTo(parent)], args, false)
+      },
+    },
+  }
+}
+
+const lifeMs = 30 * 60_000
+const mostUses = 5
+
+export interface Address {
+  channel: string
+  userId: string
+  /** The message that `replace_original` means: the clicked one, or the first one that the URL of a command made. */
+  original?: { ts: string }
+}
+
+interface StoredAddress extends Address {
+  madeAt: number
+  uses: number
+}
+
+export interface ResponseUrlOptions {
+  baseUrl: () => string
+  state: State
+  directory: Directory
+  messages: MessageStore
+  faults: FaultBox
+  record: (entry: JournalEntry) => void
+  notDescribed: string[]
+}
+
+export function refuseOtherThanEphemeral(responseType: unknown): void {
+  if (responseType !== undefined && responseType !== 'ephemeral') throw new NotDescribed(`the response type "${String(responseType)}"`)
+}
+
+/**
+ * Response URLs: five uses within thirty minutes, ephemeral, also where the bot is not a member
+ * (docs.slack.dev/interactivity/handling-user-interaction#message_responses).
+ */
+export function createResponseUrls(options: ResponseUrlOptions) {
+  const { state, directory, messages, faults } = options
+  const addresses = new Map<string, StoredAddress>()
+
+  function original(address: StoredAddress): StoredMessage {
+    const found = address.original && messages.find(address.channel, address.original.ts)
+    if (found === undefined) throw new Refusal('message_not_found')
+    return found
+  }
+
+  function post(address: StoredAddress, args: Json): void {
+    const message = messages.post({
+      channel: address.channel,
+      user: directory.bot.userId,
+      ...contentOf(args, state.tables === 'taken'),
+      visibleTo: address.userId,
+    })
+    if (address.original === undefined) address.original = { ts: message.ts }
+  }
+
+  function use(address: StoredAddress, args: Json): void {
+    const { response_type: kind, replace_original: replaces, ...content } = args
+    refuseOtherThanEphemeral(kind)
+    refuseOthers(content, contentArguments, 'as an argument of a response address')
+    // The URL of a command has no original before its first message.
+    if (isYes(replaces) && address.original) messages.replace(original(address), contentOf(content, state.tables === 'taken'))
+    else post(address, content)
+  }
+
+  function answer(address: StoredAddress | undefined, args: Json | undefined): { status: number; body: Json } {
+    if (address === undefined || state.now() - address.madeAt > lifeMs) return { status: 404, body: { ok: false, error: 'expired_url' } }
+    if (address.uses >= mostUses) return { status: 404, body: { ok: false, error: 'used_url' } }
+    if (args === undefined) return { status: 400, body: { ok: false, error: 'invalid_payload' } }
+    try {
+      use(address, args)
+      address.uses += 1
+      return { status: 200, body: { ok: true } }
+    } catch (error) {
+      if (error instanceof NotDescribed) {
+        options.notDescribed.push(error.message)
+        return { status: 400, body: { ok: false, error: error.message } }
+      }
+      if (!(error instanceof Refusal)) throw error
+      return { status: error.message === 'message_not_found' ? 404 : 400, body: error.answer }
+    }
+  }
+
+  async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const id = addressOf(request).pathname.replace(/^\/response\//, '')
+    const args = parseArguments(request.headers['content-type'] ?? '', await readBody(request))
+    const fault = faults.take(['response_url'], args ?? {})
+    const record = (status: number, result: Json) =>
+      options.record({ at: state.now(), method: 'response_url', args: args ?? {}, status, result, ...(fault ? { fault: fault.kind } : {}) })
+
+    if (fault?.kind === 'delay') await wait(fault.delayMs ?? 1000)
+    if (fault?.kind === 'drop-before') {
+      record(0, {})
+      request.socket.destroy()
+      return
+    }
+    if (fault?.kind === 'status' || fault?.kind === '429' || fault?.kind === 'error') {
+      const status = fault.kind === '429' ? 429 : (fault.status ?? (fault.kind === 'error' ? 500 : 503))
+      const body = fault.body ?? JSON.stringify({ ok: false, error: fault.error ?? 'internal_error' })
+      record(status, {})
+      if (fault.kind === '429') response.setHeader('retry-after', String(fault.retryAfter ?? 1))
+      return sendText(response, status, body)
+    }
+    const result = answer(addresses.get(id), args)
+    record(fault?.kind === 'drop-after' ? 0 : result.status, result.body)
+    if (fault?.kind === 'drop-after') request.socket.destroy()
+    else sendJson(response, result.status, result.body)
+  }
+
+  return {
+    serve,
+    issue(address: Address): string {
+      const id = randomBytes(18).toString('base64url')
+      addresses.set(id, { ...address, madeAt: state.now(), uses: 0 })
+      return `${options.baseUrl()}/response/${id}`
+    },
+    /** The acknowledgement of a command made this message. From now on `replace_original` means it. */
+    made(url: string, message: StoredMessage): void {
+      const address = addresses.get(url.split('/').at(-1) ?? '')
+      if (address) address.original = { ts: message.ts }
+    },
+  }
+}
+export type ResponseUrls = ReturnType<typeof createResponseUrls>

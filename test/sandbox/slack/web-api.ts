@@ -1,0 +1,344 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { setTimeout as wait } from 'node:timers/promises'
+import { addressOf, parseArguments, readBody, sendJson, sendText } from './http.ts'
+import { isObject, type Json, parseJson, stringOf } from './json.ts'
+import type { MessageStore } from './message-store.ts'
+import { NotDescribed, refuseOthers } from './schema.ts'
+import type { FaultPlan, JournalEntry } from './slack.ts'
+import { createRateLimits, type FaultBox, type State, type Triggers } from './state.ts'
+import { problemsWithView } from './validate-blocks.ts'
+import type { ViewStore } from './view-store.ts'
+import type { Directory, Person, UserGroup } from './workspace.ts'
+
+/** The Web API's `{ ok: false, error }`, with the other members of the answer. */
+export class Refusal extends Error {
+  override name = 'Refusal'
+  readonly answer: Json
+
+  constructor(error: string, more: Json = {}) {
+    super(error)
+    this.answer = { ok: false, error, ...more }
+  }
+}
+
+function messagesOf(errors: string[]): Json {
+  return { response_metadata: { messages: errors.map((error) => `[ERROR] ${error}`) } }
+}
+
+export function invalidArguments(...errors: string[]): Refusal {
+  return new Refusal('invalid_arguments', messagesOf(errors))
+}
+
+export function invalidBlocks(errors: string[]): Refusal {
+  return new Refusal('invalid_blocks', { errors, ...messagesOf(errors) })
+}
+
+export interface Stores {
+  state: State
+  directory: Directory
+  messages: MessageStore
+  views: ViewStore
+  triggers: Triggers
+}
+
+/** A method of the Web API. `run` returns the answer without `ok`, or throws a `Refusal`. */
+export interface Method {
+  /** The described arguments, except for the token. */
+  args: string[]
+  /** Any one of these scopes is enough. */
+  scopes?: string[]
+  /** The scope that these arguments need. Undefined if they do not decide it. */
+  scopeFor?(args: Json): string | undefined
+  /** Default: `bot`. */
+  token?: 'bot' | 'app' | 'none'
+  run(args: Json): Json
+}
+
+export function required(args: Json, ...names: string[]): void {
+  const missing = names.filter((name) => stringOf(args[name]) === '' && typeof args[name] !== 'object')
+  if (missing.length > 0) throw invalidArguments(...missing.map((name) => `missing required field: ${name}`))
+}
+
+/** The scopes of the token, unless a test says otherwise: those of the bot's manifest. */
+export const usualScopes = [
+  'commands',
+  'chat:write',
+  'users:read',
+  'usergroups:read',
+  'channels:read',
+  'groups:read',
+  'channels:history',
+  'groups:history',
+]
+
+export interface WebApiOptions {
+  stores: Stores
+  methods: Record<string, Method>
+  tokens: { bot: string; app: string }
+  scopes: string[]
+  limits: boolean
+  /** How far Slack's clock, in its `Date` header, is ahead of this machine. */
+  clockSkewMs: number
+  faults: FaultBox
+  record: (entry: JournalEntry) => void
+  notDescribed: string[]
+  /** Returns the error of every call while the app is revoked. */
+  revoked: () => string | null
+}
+
+interface Answer {
+  status: number
+  body: Json
+  headers?: Record<string, string>
+}
+
+/** Arguments that are JSON strings in a form. What cannot be parsed stays a string, and the method reports it. */
+const jsonArguments = new Set(['blocks', 'view', 'metadata'])
+
+function opened(args: Json): Json {
+  return Object.fromEntries(
+    Object.entries(args).map(([name, value]) => {
+      const parsed = jsonArguments.has(name) && typeof value === 'string' ? parseJson(value) : undefined
+      return [name, parsed ?? value]
+    }),
+  )
+}
+
+/** Serves Slack's Web API at `/api/<method>`: tokens, scopes, limits and faults around the methods. */
+export function serveWebApi(options: WebApiOptions) {
+  const { stores, methods, tokens, scopes, faults } = options
+  const limits = createRateLimits(stores.state.now)
+
+  function checkToken(method: Method, token: string, args: Json): void {
+    if (method.token === 'none') return
+    const revoked = options.revoked()
+    if (revoked !== null) throw new Refusal(revoked)
+    if (token === '') throw new Refusal('not_authed')
+    if (token !== tokens.bot && token !== tokens.app) throw new Refusal('invalid_auth')
+    if (token !== tokens[method.token ?? 'bot']) throw new Refusal('not_allowed_token_type')
+    const exact = method.scopeFor?.(args)
+    const enough = exact === undefined ? method.scopes : [exact]
+    if (enough && !enough.some((scope) => scopes.includes(scope))) {
+      throw new Refusal('missing_scope', { needed: enough[0], provided: scopes.join(',') })
+    }
+  }
+
+  function answer(name: string, token: string, args: Json): Answer {
+    const method = methods[name]
+    const headers = {
+      'x-oauth-scopes': scopes.join(','),
+      ...(method?.scopes ? { 'x-accepted-oauth-scopes': method.scopes.join(',') } : {}),
+    }
+    try {
+      if (method === undefined) throw new NotDescribed(`the method ${name}`)
+      refuseOthers(args, method.args, `as an argument of ${name}`)
+      checkToken(method, token, args)
+      const retryAfter = options.limits ? limits.retryAfter(name, args) : undefined
+      if (retryAfter !== undefined) return tooMany(retryAfter)
+      return { status: 200, body: { ok: true, ...method.run(args) }, headers }
+    } catch (error) {
+      if (error instanceof NotDescribed) {
+        options.notDescribed.push(error.message)
+        return { status: 200, body: { ok: false, error: error.message } }
+      }
+      if (!(error instanceof Refusal)) throw error
+      const known = token === tokens.bot || token === tokens.app
+      return { status: 200, body: error.answer, ...(known ? { headers } : {}) }
+    }
+  }
+
+  return async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    response.setHeader('date', new Date(stores.state.now() + options.clockSkewMs).toUTCString())
+    const url = addressOf(request)
+    const name = url.pathname.replace(/^\/api\//, '')
+    const body = await readBody(request)
+    const sent = parseArguments(request.headers['content-type'] ?? '', body)
+    if (sent === undefined) return sendJson(response, 200, { ok: false, error: 'invalid_post_type' })
+
+    const { token: tokenArgument, ...rest } = { ...Object.fromEntries(url.searchParams), ...sent } as Json
+    const args = opened(rest)
+    const token = /^Bearer (.+)$/.exec(request.headers.authorization ?? '')?.[1] ?? stringOf(tokenArgument)
+    const record = (status: number, result: Json, fault?: FaultPlan) =>
+      options.record({ at: stores.state.now(), method: name, args, status, result, ...(fault ? { fault: fault.kind } : {}) })
+
+    const fault = faults.take([name, '*'], args)
+    if (fault?.kind === 'drop-before') {
+      record(0, {}, fault)
+      request.socket.destroy()
+      return
+    }
+    if (fault?.kind === 'status') {
+      record(fault.status ?? 503, {}, fault)
+      return sendText(response, fault.status ?? 503, fault.body ?? 'upstream connect error')
+    }
+    if (fault?.kind === 'delay') await wait(fault.delayMs ?? 1000)
+
+    const result = faulty(fault) ?? answer(name, token, args)
+    record(fault?.kind === 'drop-after' ? 0 : result.status, result.body, fault)
+    if (fault?.kind === 'drop-after') request.socket.destroy()
+    else sendJson(response, result.status, result.body, result.headers)
+  }
+}
+
+function tooMany(seconds: number): Answer {
+  return { status: 429, body: { ok: false, error: 'ratelimited' }, headers: { 'retry-after': String(seconds) } }
+}
+
+function faulty(fault: FaultPlan | undefined): Answer | undefined {
+  if (fault?.kind === '429') return tooMany(fault.retryAfter ?? 1)
+  if (fault?.kind === 'error') return { status: 200, body: { ok: false, error: fault.error ?? 'internal_error' } }
+  return undefined
+}
+
+/** The methods about the app itself. `socketUrl` makes a WebSocket URL that works once. */
+export function appMethods({ directory }: Stores, socketUrl: () => string): Record<string, Method> {
+  const { bot, team } = directory
+  return {
+    'api.test': { token: 'none', args: [], run: () => ({}) },
+
+    'auth.test': {
+      args: [],
+      run: () => ({
+        url: `https://${team.domain}.slack.com/`,
+        team: team.name,
+        user: bot.handle,
+        team_id: team.id,
+        user_id: bot.userId,
+        bot_id: bot.botId,
+        is_enterprise_install: false,
+      }),
+    },
+
+    'apps.connections.open': { token: 'app', args: [], run: () => ({ url: socketUrl() }) },
+  }
+}
+
+export function peopleMethods({ directory }: Stores): Record<string, Method> {
+  const { team, workspace } = directory
+
+  function toSlackUser(person: Person): Json {
+    return {
+      id: person.id,
+      team_id: person.teamId ?? team.id,
+      name: person.handle,
+      deleted: person.deleted ?? false,
+      color: (person.color ?? '#4a154b').slice(1),
+      real_name: person.name,
+      tz: 'Europe/Berlin',
+      tz_label: 'Central European Time',
+      tz_offset: 3600,
+      profile: {
+        title: person.title ?? '',
+        real_name: person.name,
+        real_name_normalized: person.name,
+        display_name: person.handle,
+        display_name_normalized: person.handle,
+        team: person.teamId ?? team.id,
+      },
+      is_admin: false,
+      is_owner: false,
+      is_primary_owner: false,
+      is_restricted: person.isRestricted ?? false,
+      is_ultra_restricted: person.isUltraRestricted ?? false,
+      is_bot: person.isBot ?? false,
+      is_app_user: false,
+      ...(person.isStranger ? { is_stranger: true } : {}),
+      updated: 1_760_000_000,
+    }
+  }
+
+  function toSlackGroup(group: UserGroup): Json {
+    return {
+      id: group.id,
+      team_id: team.id,
+      is_usergroup: true,
+      is_subteam: true,
+      name: group.name,
+      description: '',
+      handle: group.handle,
+      is_external: false,
+      date_create: 1_760_000_000,
+      date_update: 1_760_000_000,
+      date_delete: group.disabled ? 1_760_000_000 : 0,
+      prefs: { channels: [], groups: [] },
+    }
+  }
+
+  return {
+    'users.info': {
+      args: ['user'],
+      scopes: ['users:read'],
+      run(args) {
+        required(args, 'user')
+        const person = directory.findPerson(stringOf(args.user))
+        if (person === undefined) throw new Refusal('user_not_found')
+        return { user: toSlackUser(person) }
+      },
+    },
+
+    'usergroups.list': {
+      scopes: ['usergroups:read'],
+      args: [],
+      run: () => ({ usergroups: workspace.userGroups.filter((group) => !group.disabled).map(toSlackGroup) }),
+    },
+
+    'usergroups.users.list': {
+      args: ['usergroup'],
+      scopes: ['usergroups:read'],
+      run(args) {
+        required(args, 'usergroup')
+        const group = directory.userGroup(stringOf(args.usergroup))
+        if (group === undefined) throw new Refusal('no_such_subteam')
+        return { users: group.disabled ? [] : [...group.members] }
+      },
+    },
+  }
+}
+
+const largestView = 250_000
+
+export function viewMethods({ directory, views, triggers }: Stores, app: { homeTab: boolean }): Record<string, Method> {
+  function viewOf(args: Json, surface: 'modal' | 'home'): Json {
+    required(args, 'view')
+    const { view } = args
+    if (!isObject(view)) throw invalidArguments('must be a valid view [json-pointer:/view]')
+    if (JSON.stringify(view).length > largestView) throw new Refusal('view_too_large')
+    const problems = problemsWithView(view, surface)
+    if (problems.length > 0) throw invalidArguments(...problems)
+    return view
+  }
+
+  return {
+    'views.open': {
+      args: ['trigger_id', 'view'],
+      run(args) {
+        const view = viewOf(args, 'modal')
+        required(args, 'trigger_id')
+        const trigger = triggers.exchange(stringOf(args.trigger_id))
+        if ('error' in trigger) throw new Refusal(trigger.error)
+        return { view: views.toSlack(views.open(trigger.userId, view, trigger.channel)) }
+      },
+    },
+
+    'views.update': {
+      args: ['view_id', 'view'],
+      run(args) {
+        const stored = views.find(stringOf(args.view_id))
+        if (stored === undefined) throw new Refusal('not_found')
+        views.update(stored, viewOf(args, 'modal'))
+        return { view: views.toSlack(stored) }
+      },
+    },
+
+    'views.publish': {
+      args: ['user_id', 'view'],
+      run(args) {
+        if (!app.homeTab) throw new Refusal('not_enabled')
+        required(args, 'user_id')
+        const userId = stringOf(args.user_id)
+        if (directory.findPerson(userId) === undefined) throw new Refusal('user_not_found')
+        return { view: views.toSlack(views.publish(userId, viewOf(args, 'home'))) }
+      },
+    },
+  }
+}

@@ -1,0 +1,144 @@
+import { describe, expect, it } from 'vitest'
+import type { z } from 'zod'
+import { chosenOf, readMetadata, schemas, tickedOf, valuesOf, writeMetadata } from '../../src/slack/payloads.ts'
+
+const {
+  command: CommandPayload,
+  block_actions: ClickPayload,
+  view_submission: SubmissionPayload,
+  block_suggestion: OptionsPayload,
+  app_home_opened: HomeOpenedPayload,
+} = schemas
+const View = SubmissionPayload.shape.view
+
+const user = { id: 'U0ADA00001', team_id: 'T0NIMBUS01' }
+
+/** Returns the payload with `odd` in place of every member that is not required, at any depth. */
+function withOddMembers(schema: z.ZodType, needed: unknown, odd: unknown): unknown {
+  const shape = (schema as { shape?: Record<string, z.ZodType> }).shape
+  if (shape === undefined || typeof needed !== 'object' || needed === null) return needed
+  const has = needed as Record<string, unknown>
+  return Object.fromEntries(Object.entries(shape).map(([name, part]) => [name, name in has ? withOddMembers(part, has[name], odd) : odd]))
+}
+
+describe('a payload', () => {
+  it('is parsed without members that are missing, and without those that Lockkeeper does not use', () => {
+    const click = ClickPayload.parse({
+      type: 'block_actions',
+      user: { ...user, username: 'ada' },
+      team: null,
+      container: { type: 'message', message_ts: '1795010759.000100' },
+      actions: [{ type: 'button', action_id: 'approve', value: 'r1', style: 'primary' }],
+    })
+
+    expect(click).toMatchObject({
+      user: { id: 'U0ADA00001' },
+      team: undefined,
+      trigger_id: '',
+      actions: [{ action_id: 'approve', value: 'r1' }],
+    })
+    expect(CommandPayload.parse({ command: '/infra', user_id: 'U0ADA00001', channel_id: 'C0OPS00001' }).text).toBe('')
+    expect(OptionsPayload.parse({ type: 'block_suggestion', action_id: 'server', user }).value).toBe('')
+    expect(SubmissionPayload.parse({ type: 'view_submission', user, view: { id: 'V1' } }).view).toMatchObject({
+      callback_id: '',
+      private_metadata: '',
+    })
+  })
+
+  it.each<[string, z.ZodType, object]>([
+    ['a command', CommandPayload, { command: '/infra', user_id: user.id, channel_id: 'C0OPS00001' }],
+    ['a click', ClickPayload.omit({ view: true }), { type: 'block_actions', user: { id: user.id }, actions: [{ action_id: 'approve' }] }],
+    ['a view', View, { id: 'V1' }],
+    ['a submission', SubmissionPayload, { type: 'view_submission', user: { id: user.id }, view: { id: 'V1' } }],
+    ['an option load', OptionsPayload, { type: 'block_suggestion', user: { id: user.id }, action_id: 'server' }],
+    ['an opened Home tab', HomeOpenedPayload, { event: { type: 'app_home_opened', user: user.id } }],
+  ])('is parsed whatever its optional members hold: %s', (_, payload, needed) => {
+    const bare = payload.parse(needed)
+
+    // These values are of no type that a member has, so every such member counts as absent.
+    for (const odd of [null, 7, true]) expect(payload.parse(withOddMembers(payload, needed, odd))).toEqual(bare)
+    for (const odd of ['x', [], {}]) expect(payload.safeParse(withOddMembers(payload, needed, odd)).success).toBe(true)
+    expect(payload.parse(bare)).toEqual(bare)
+  })
+
+  it.each([
+    ['a click without an action', ClickPayload, { type: 'block_actions', user, actions: [] }],
+    ['a click without a user', ClickPayload, { type: 'block_actions', actions: [{ action_id: 'approve' }] }],
+    ['a click with an empty user id', ClickPayload, { type: 'block_actions', user: { id: '' }, actions: [{ action_id: 'approve' }] }],
+    ['a click in a view without an id', ClickPayload, { type: 'block_actions', user, actions: [{ action_id: 'x' }], view: {} }],
+    ['a command without a user', CommandPayload, { command: '/infra', channel_id: 'C0OPS00001' }],
+    ['a submission without a view', SubmissionPayload, { type: 'view_submission', user }],
+  ])('is refused: %s', (_, payload, body) => {
+    expect(payload.safeParse(body).success).toBe(false)
+  })
+})
+
+describe('the state of a form', () => {
+  const enter = (values: unknown) => View.parse({ id: 'V1', state: { values } }).state
+  const state = enter({
+    server: { pick: { selected_option: { text: { text: 'web-2' }, value: 'sv_22mUQSvUfeqdv' } } },
+    reason: { write: { value: 'web-1 is rebooted' } },
+    who: { pick: { selected_user: 'U0BEN00001' } },
+    empty: { write: { value: null } },
+    unpicked: { pick: { selected_option: null } },
+    nothing: {},
+  })
+
+  it('gives the text or the value of the chosen option, by block', () => {
+    expect(valuesOf(state)).toEqual({ server: 'sv_22mUQSvUfeqdv', reason: 'web-1 is rebooted', who: 'U0BEN00001' })
+    expect(valuesOf(undefined)).toEqual({})
+  })
+
+  it('gives the chosen options with the text that the person saw', () => {
+    expect(chosenOf(state)).toEqual({ server: { text: { type: 'plain_text', text: 'web-2' }, value: 'sv_22mUQSvUfeqdv' } })
+  })
+
+  it.each<[string, unknown]>([
+    ['that is null', null],
+    ['with an element that is null', { pick: null }],
+    ['with an element that is text', { pick: 'x' }],
+    ['with a value of another type', { pick: { value: 7 } }],
+    ['with checkboxes', { pick: { type: 'checkboxes', selected_options: [{ text: { text: 'x' }, value: 'x' }] } }],
+    ['with several people', { pick: { type: 'multi_users_select', selected_users: ['U1'] } }],
+    ['with an option that is empty', { pick: { selected_option: {} } }],
+    ['with an option that is text', { pick: { selected_option: 'sv_22mUQSvUfeqdv' } }],
+  ])('gives nothing for a block %s, and keeps the values of the others', (_, odd) => {
+    const entered = enter({ odd, reason: { write: { value: 'web-1 is rebooted' } } })
+
+    expect(valuesOf(entered)).toEqual({ reason: 'web-1 is rebooted' })
+    expect(Object.values(chosenOf(entered)).filter((chosen) => chosen !== undefined)).toEqual([])
+  })
+
+  it('gives the ticked checkboxes of each block that has some', () => {
+    const entered = enter({
+      confirmed: { e: { selected_options: [{ value: 'yes' }] } },
+      none: { e: { selected_options: [] } },
+      reason: { e: { value: 'x' } },
+    })
+
+    expect(tickedOf(entered)).toEqual({ confirmed: ['yes'], none: [] })
+  })
+
+  it.each([{}, null, 'x', [], { values: null }, { values: [] }])('gives nothing if it is %j', (odd) => {
+    expect(valuesOf(View.parse({ id: 'V1', state: odd }).state)).toEqual({})
+  })
+
+  it.each<[string, unknown]>([
+    ['no text', undefined],
+    ['a text that is null', null],
+    ['an empty text', { type: 'plain_text', text: '' }],
+  ])('gives the value of a chosen option as its text if it has %s', (_, text) => {
+    const entered = enter({ server: { pick: { selected_option: { text, value: 'sv_22mUQSvUfeqdv' } } } })
+
+    expect(valuesOf(entered)).toEqual({ server: 'sv_22mUQSvUfeqdv' })
+    expect(chosenOf(entered)).toEqual({ server: { text: { type: 'plain_text', text: 'sv_22mUQSvUfeqdv' }, value: 'sv_22mUQSvUfeqdv' } })
+  })
+})
+
+it("a modal's metadata is read as it was written, and not from another version or damaged", () => {
+  const metadata = { origin: { teamId: 'T0NIMBUS01', channelId: 'C0OPS00001', userId: user.id, command: '/infra' }, reason: 'OPS-123' }
+
+  expect(readMetadata(writeMetadata(metadata))).toMatchObject(metadata)
+  for (const text of ['', '{', '{}', writeMetadata(metadata).replace('"version":1', '"version":2')])
+    expect(readMetadata(text)).toBeUndefined()
+})
